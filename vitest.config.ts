@@ -1,0 +1,35 @@
+import { defineConfig } from 'vitest/config'
+
+// Tests run on the sources of every workspace package, so no build stands between an edit and its test.
+const conditions = ['@switchyard/source']
+const shared = { resolve: { conditions }, ssr: { resolve: { conditions } } }
+
+export default defineConfig({
+  test: {
+    projects: [
+      {
+        ...shared,
+        test: { name: 'unit', include: ['packages/*/src/**/*.test.ts', 'services/*/src/**/*.test.ts'] },
+      },
+      {
+        ...shared,
+        test: {
+          name: 'integration',
+          include: ['packages/*/test/**/*.test.ts', 'services/*/test/**/*.test.ts', 'gateway/test/**/*.test.ts'],
+          testTimeout: 30_000,
+          hookTimeout: 60_000,
+        },
+      },
+      {
+        ...shared,
+        test: {
+          name: 'e2e',
+          include: ['e2e/**/*.test.ts'],
+          testTimeout: 120_000,
+          hookTimeout: 300_000,
+          fileParallelism: false,
+        },
+      },
+    ],
+  },
+})
