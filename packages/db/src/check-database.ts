@@ -1,0 +1,28 @@
+import type { Database } from './client.js'
+import { listShippedMigrationNames } from './migrations/shipped-migrations.js'
+
+const undefinedTable = '42P01'
+
+/**
+ * Rejects unless the database answers and has every migration this version ships; the message says which of
+ * the two is missing and holds no secret. A database with later migrations is fine: updates roll through it.
+ */
+export async function checkDatabase({ pool }: Pick<Database, 'pool'>): Promise<void> {
+  const applied = await listAppliedMigrationNames(pool)
+  const pending = (await listShippedMigrationNames()).filter((name) => !applied.has(name))
+  if (pending.length > 0) throw new Error(`migrations pending: ${pending.join(', ')}`)
+}
+
+async function listAppliedMigrationNames(pool: Database['pool']): Promise<Set<string>> {
+  try {
+    const { rows } = await pool.query<{ migration_name: string }>(
+      'SELECT migration_name FROM _prisma_migrations WHERE finished_at IS NOT NULL AND rolled_back_at IS NULL',
+    )
+    return new Set(rows.map((row) => row.migration_name))
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : undefined
+    if (code === undefinedTable) return new Set()
+    // A refused connection carries a list of attempts and no message of its own.
+    throw new Error(`database does not answer (${code ?? 'connection failed'})`, { cause: error })
+  }
+}

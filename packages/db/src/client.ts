@@ -1,0 +1,65 @@
+import { PrismaPg } from '@prisma/adapter-pg'
+import pg from 'pg'
+import { type Prisma, PrismaClient } from './generated/client.js'
+
+export interface DatabaseOptions {
+  url: string
+  /** Connections this process may hold at once; Prisma and raw SQL share them. */
+  poolSizeMax: number
+  /** Shown in `pg_stat_activity`, so that operators see who holds a connection. */
+  applicationName: string
+}
+
+export interface Database {
+  prisma: PrismaClient
+  /** The pool below `prisma`, for SQL on hot paths. */
+  pool: pg.Pool
+  /** Waits for running queries, then closes every connection. */
+  close(): Promise<void>
+}
+
+/** What a store works on: the database itself, or a running transaction of it. */
+export interface DatabaseOrTransaction {
+  prisma: Prisma.TransactionClient
+}
+
+const connectTimeoutMs = 5000
+
+/** Connects at the first query, so that a service can start while its database is down. */
+export function createDatabase({ url, poolSizeMax, applicationName }: DatabaseOptions): Database {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: poolSizeMax,
+    application_name: applicationName,
+    connectionTimeoutMillis: connectTimeoutMs,
+    idleTimeoutMillis: 30_000,
+    keepAlive: true,
+    // Prisma's adapter reads and writes times as if the session were in UTC, whatever the server's zone is.
+    onConnect: async (client) => {
+      await client.query("SET TIME ZONE 'UTC'")
+    },
+  })
+  // A connection lost between two queries must not end the process: the next query reports what is wrong.
+  pool.on('error', ignoreLostConnection)
+  pool.on('connect', (client) => client.on('error', ignoreLostConnection))
+
+  const prisma = new PrismaClient({ adapter: new PrismaPg(pool) })
+  return {
+    prisma,
+    pool,
+    async close() {
+      await prisma.$disconnect()
+      await pool.end()
+    },
+  }
+}
+
+/** Runs `work` in one transaction: all of its writes hold, or none does. */
+export async function inTransaction<T>(
+  database: Database,
+  work: (transaction: DatabaseOrTransaction) => Promise<T>,
+): Promise<T> {
+  return database.prisma.$transaction((prisma) => work({ prisma }))
+}
+
+function ignoreLostConnection(): void {}

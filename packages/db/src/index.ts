@@ -1,0 +1,21 @@
+export { checkDatabase } from './check-database.js'
+export {
+  createDatabase,
+  type Database,
+  type DatabaseOptions,
+  type DatabaseOrTransaction,
+  inTransaction,
+} from './client.js'
+export {
+  type BroadcastMessage,
+  type CommitStatus,
+  type PersonalAccessToken,
+  Prisma,
+  type Project,
+  type ProjectMember,
+  type ProtectedBranch,
+  type Saga,
+  type SagaActivity,
+  type SagaEvent,
+  type User,
+} from './generated/client.js'
