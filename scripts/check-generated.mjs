@@ -1,0 +1,51 @@
+// Fails when proto/ breaks its lint rules or when the checked-in protobuf output is not what proto/ generates.
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+
+const root = resolve(import.meta.dirname, '..')
+const contracts = join(root, 'packages/contracts')
+const proto = join(root, 'proto')
+
+/** Runs buf inside packages/contracts, where its template and the plugin are. */
+const buf = (...args) =>
+  execFileSync(join(contracts, 'node_modules/.bin/buf'), args, { cwd: contracts, stdio: 'inherit' })
+
+/** Relative path → text of every file below a folder. */
+function readTree(folder) {
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) =>
+    entry.isFile(),
+  )
+  return new Map(
+    files.map((entry) => {
+      const path = join(entry.parentPath, entry.name)
+      return [path.slice(folder.length + 1), readFileSync(path, 'utf8')]
+    }),
+  )
+}
+
+/** The files that were changed, are missing or should not be there. */
+function staleFiles(checkedIn, fresh) {
+  const names = new Set([...checkedIn.keys(), ...fresh.keys()])
+  return [...names].filter((name) => checkedIn.get(name) !== fresh.get(name)).sort()
+}
+
+const out = mkdtempSync(join(tmpdir(), 'switchyard-generated-'))
+try {
+  buf('lint', proto)
+  buf('generate', proto, '--template', 'buf.gen.yaml', '--output', out)
+  const stale = staleFiles(readTree(join(contracts, 'src/gen')), readTree(join(out, 'src/gen')))
+  if (stale.length > 0) {
+    console.error(`packages/contracts/src/gen is stale: ${stale.join(', ')}`)
+    console.error('run: pnpm --filter @switchyard/contracts generate:proto')
+    process.exitCode = 1
+  } else {
+    console.log('Generated code is fresh.')
+  }
+} catch {
+  console.error('buf failed; its message stands above.')
+  process.exitCode = 1
+} finally {
+  rmSync(out, { recursive: true, force: true })
+}
