@@ -1,0 +1,29 @@
+// One-shot process: brings DATABASE_URL to the schema of this version, says what it did, and exits 0 or 1.
+import { applyMigrations } from './apply-migrations.js'
+import { waitForDatabase } from './wait-for-database.js'
+
+/** The compose file starts this process beside the database. */
+const databaseWaitMs = 60_000
+
+async function migrate(): Promise<void> {
+  const url = process.env.DATABASE_URL
+  if (!url) throw new Error('DATABASE_URL is not set; example: postgresql://user:password@host:5432/switchyard')
+  await waitForDatabase(url, databaseWaitMs)
+  const { migrations, partitions } = await applyMigrations(url)
+  for (const name of migrations) process.stdout.write(`applied ${name}\n`)
+  for (const name of partitions) process.stdout.write(`created partition ${name}\n`)
+  if (migrations.length === 0) process.stdout.write('the database is up to date\n')
+}
+
+try {
+  await migrate()
+} catch (error) {
+  process.stderr.write(`migrate: ${describe(error)}\n`)
+  process.exitCode = 1
+}
+
+function describe(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  if ('code' in error && error.code === 'ERR_INVALID_URL') return 'DATABASE_URL is not a URL'
+  return error.message.replaceAll(/\s+/g, ' ').trim()
+}
