@@ -5,60 +5,60 @@
 // source: saga.proto
 
 /* eslint-disable */
-import { BinaryReader, BinaryWriter } from '@bufbuild/protobuf/wire'
+import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import {
   type CallOptions,
   type ChannelCredentials,
-  type Client,
+  Client,
   type ClientOptions,
   type ClientUnaryCall,
   type handleUnaryCall,
-  type Metadata,
   makeGenericClientConstructor,
+  type Metadata,
   type ServiceError,
   type UntypedServiceImplementation,
-} from '@grpc/grpc-js'
+} from "@grpc/grpc-js";
 
-export const protobufPackage = 'svc.Sagas.Server.Grpc'
+export const protobufPackage = "svc.Sagas.Server.Grpc";
 
-export const protobufFileName = 'saga.proto'
+export const protobufFileName = "saga.proto";
 
 export interface CommonResponse {
-  isSuccess: boolean
-  message: string
-  errors: string
-  _unknownFields?: { [key: number]: Uint8Array[] } | undefined
+  isSuccess: boolean;
+  message: string;
+  errors: string;
+  _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
 
 export interface SagaStartedRequest {
-  sagaId: string
-  serviceName: string
-  _unknownFields?: { [key: number]: Uint8Array[] } | undefined
+  sagaId: string;
+  serviceName: string;
+  _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
 
 /** No operation names it; see SagaEnded. */
 export interface SagaEndedRequest {
-  sagaId: string
-  ExpiresAt: string
-  _unknownFields?: { [key: number]: Uint8Array[] } | undefined
+  sagaId: string;
+  ExpiresAt: string;
+  _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
 
 export interface ActivityExecuteStartedRequest {
-  activityId: string
-  sagaId: string
-  timeOutSeconds: number
-  parameterData: Buffer
-  order: number
-  addTime: string
-  _unknownFields?: { [key: number]: Uint8Array[] } | undefined
+  activityId: string;
+  sagaId: string;
+  timeOutSeconds: number;
+  parameterData: Buffer;
+  order: number;
+  addTime: string;
+  _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
 
 export interface ActivityRetriedRequest {
-  activityId: string
-  status: string
-  retries: number
-  activityRetryType: ActivityRetriedRequest_ActivityRetryType
-  _unknownFields?: { [key: number]: Uint8Array[] } | undefined
+  activityId: string;
+  status: string;
+  retries: number;
+  activityRetryType: ActivityRetriedRequest_ActivityRetryType;
+  _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
 
 export enum ActivityRetriedRequest_ActivityRetryType {
@@ -72,15 +72,15 @@ export function activityRetriedRequest_ActivityRetryTypeFromJSON(
 ): ActivityRetriedRequest_ActivityRetryType {
   switch (object) {
     case 0:
-    case 'Execute':
-      return ActivityRetriedRequest_ActivityRetryType.Execute
+    case "Execute":
+      return ActivityRetriedRequest_ActivityRetryType.Execute;
     case 1:
-    case 'Compensate':
-      return ActivityRetriedRequest_ActivityRetryType.Compensate
+    case "Compensate":
+      return ActivityRetriedRequest_ActivityRetryType.Compensate;
     case -1:
-    case 'UNRECOGNIZED':
+    case "UNRECOGNIZED":
     default:
-      return ActivityRetriedRequest_ActivityRetryType.UNRECOGNIZED
+      return ActivityRetriedRequest_ActivityRetryType.UNRECOGNIZED;
   }
 }
 
@@ -89,1356 +89,1341 @@ export function activityRetriedRequest_ActivityRetryTypeToJSON(
 ): string {
   switch (object) {
     case ActivityRetriedRequest_ActivityRetryType.Execute:
-      return 'Execute'
+      return "Execute";
     case ActivityRetriedRequest_ActivityRetryType.Compensate:
-      return 'Compensate'
+      return "Compensate";
     case ActivityRetriedRequest_ActivityRetryType.UNRECOGNIZED:
     default:
-      return 'UNRECOGNIZED'
+      return "UNRECOGNIZED";
   }
 }
 
 export interface ActivityExecuteAbortedRequest {
-  activityId: string
-  errors: string
-  _unknownFields?: { [key: number]: Uint8Array[] } | undefined
+  activityId: string;
+  errors: string;
+  _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
 
 export interface ActivityCompensateAbortedRequest {
-  activityId: string
-  sagaId: string
-  errors: string
-  _unknownFields?: { [key: number]: Uint8Array[] } | undefined
+  activityId: string;
+  sagaId: string;
+  errors: string;
+  _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
 
 export interface ActivityEndedRequest {
-  activityId: string
-  sagaId: string
-  resultData: Buffer
-  _unknownFields?: { [key: number]: Uint8Array[] } | undefined
+  activityId: string;
+  sagaId: string;
+  resultData: Buffer;
+  _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
 
 export interface ActivityCompensatedRequest {
-  activityId: string
-  _unknownFields?: { [key: number]: Uint8Array[] } | undefined
+  activityId: string;
+  _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
 
 export interface ActivityExecuteOvertimeRequest {
-  activityId: string
-  sagaId: string
-  errors: string
-  _unknownFields?: { [key: number]: Uint8Array[] } | undefined
+  activityId: string;
+  sagaId: string;
+  errors: string;
+  _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
 
 export interface ActivityRevokedRequest {
-  activityId: string
-  _unknownFields?: { [key: number]: Uint8Array[] } | undefined
+  activityId: string;
+  _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
 
 function createBaseCommonResponse(): CommonResponse {
-  return { isSuccess: false, message: '', errors: '', _unknownFields: {} }
+  return { isSuccess: false, message: "", errors: "", _unknownFields: {} };
 }
 
 export const CommonResponse: MessageFns<CommonResponse> = {
   encode(message: CommonResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.isSuccess !== false) {
-      writer.uint32(8).bool(message.isSuccess)
+      writer.uint32(8).bool(message.isSuccess);
     }
-    if (message.message !== '') {
-      writer.uint32(18).string(message.message)
+    if (message.message !== "") {
+      writer.uint32(18).string(message.message);
     }
-    if (message.errors !== '') {
-      writer.uint32(26).string(message.errors)
+    if (message.errors !== "") {
+      writer.uint32(26).string(message.errors);
     }
     if (message._unknownFields !== undefined) {
       for (const [key, values] of globalThis.Object.entries(message._unknownFields)) {
-        const tag = parseInt(key, 10)
+        const tag = parseInt(key, 10);
         for (const value of values) {
-          writer.uint32(tag).raw(value)
+          writer.uint32(tag).raw(value);
         }
       }
     }
-    return writer
+    return writer;
   },
 
   decode(input: BinaryReader | Uint8Array, length?: number): CommonResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input)
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error('protobuf decode recursion limit exceeded')
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
     }
-    ;(reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
-      const end = length === undefined ? reader.len : reader.pos + length
-      const message = createBaseCommonResponse()
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCommonResponse();
       while (reader.pos < end) {
-        const tag = reader.uint32()
+        const tag = reader.uint32();
         switch (tag >>> 3) {
           case 1: {
             if (tag !== 8) {
-              break
+              break;
             }
 
-            message.isSuccess = reader.bool()
-            continue
+            message.isSuccess = reader.bool();
+            continue;
           }
           case 2: {
             if (tag !== 18) {
-              break
+              break;
             }
 
-            message.message = reader.string()
-            continue
+            message.message = reader.string();
+            continue;
           }
           case 3: {
             if (tag !== 26) {
-              break
+              break;
             }
 
-            message.errors = reader.string()
-            continue
+            message.errors = reader.string();
+            continue;
           }
         }
         if ((tag & 7) === 4 || tag === 0) {
-          break
+          break;
         }
-        const buf = reader.skip(tag & 7)
+        const buf = reader.skip(tag & 7);
 
-        const list = message._unknownFields![tag]
+        const list = message._unknownFields![tag];
 
         if (list === undefined) {
-          message._unknownFields![tag] = [buf]
+          message._unknownFields![tag] = [buf];
         } else {
-          list.push(buf)
+          list.push(buf);
         }
       }
-      return message
+      return message;
     } finally {
-      ;(reader as any).__tsProtoDecodeDepth = previousRecursionDepth
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
 
   fromJSON(object: any): CommonResponse {
     return {
       isSuccess: isSet(object.isSuccess) ? globalThis.Boolean(object.isSuccess) : false,
-      message: isSet(object.message) ? globalThis.String(object.message) : '',
-      errors: isSet(object.errors) ? globalThis.String(object.errors) : '',
-    }
+      message: isSet(object.message) ? globalThis.String(object.message) : "",
+      errors: isSet(object.errors) ? globalThis.String(object.errors) : "",
+    };
   },
 
   toJSON(message: CommonResponse): unknown {
-    const obj: any = {}
+    const obj: any = {};
     if (message.isSuccess !== false) {
-      obj.isSuccess = message.isSuccess
+      obj.isSuccess = message.isSuccess;
     }
-    if (message.message !== '') {
-      obj.message = message.message
+    if (message.message !== "") {
+      obj.message = message.message;
     }
-    if (message.errors !== '') {
-      obj.errors = message.errors
+    if (message.errors !== "") {
+      obj.errors = message.errors;
     }
-    return obj
+    return obj;
   },
 
   create<I extends Exact<DeepPartial<CommonResponse>, I>>(base?: I): CommonResponse {
-    return CommonResponse.fromPartial(base ?? ({} as any))
+    return CommonResponse.fromPartial(base ?? ({} as any));
   },
   fromPartial<I extends Exact<DeepPartial<CommonResponse>, I>>(object: I): CommonResponse {
-    const message = createBaseCommonResponse()
-    message.isSuccess = object.isSuccess ?? false
-    message.message = object.message ?? ''
-    message.errors = object.errors ?? ''
-    return message
+    const message = createBaseCommonResponse();
+    message.isSuccess = object.isSuccess ?? false;
+    message.message = object.message ?? "";
+    message.errors = object.errors ?? "";
+    return message;
   },
-}
+};
 
 function createBaseSagaStartedRequest(): SagaStartedRequest {
-  return { sagaId: '', serviceName: '', _unknownFields: {} }
+  return { sagaId: "", serviceName: "", _unknownFields: {} };
 }
 
 export const SagaStartedRequest: MessageFns<SagaStartedRequest> = {
   encode(message: SagaStartedRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.sagaId !== '') {
-      writer.uint32(10).string(message.sagaId)
+    if (message.sagaId !== "") {
+      writer.uint32(10).string(message.sagaId);
     }
-    if (message.serviceName !== '') {
-      writer.uint32(18).string(message.serviceName)
+    if (message.serviceName !== "") {
+      writer.uint32(18).string(message.serviceName);
     }
     if (message._unknownFields !== undefined) {
       for (const [key, values] of globalThis.Object.entries(message._unknownFields)) {
-        const tag = parseInt(key, 10)
+        const tag = parseInt(key, 10);
         for (const value of values) {
-          writer.uint32(tag).raw(value)
+          writer.uint32(tag).raw(value);
         }
       }
     }
-    return writer
+    return writer;
   },
 
   decode(input: BinaryReader | Uint8Array, length?: number): SagaStartedRequest {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input)
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error('protobuf decode recursion limit exceeded')
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
     }
-    ;(reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
-      const end = length === undefined ? reader.len : reader.pos + length
-      const message = createBaseSagaStartedRequest()
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSagaStartedRequest();
       while (reader.pos < end) {
-        const tag = reader.uint32()
+        const tag = reader.uint32();
         switch (tag >>> 3) {
           case 1: {
             if (tag !== 10) {
-              break
+              break;
             }
 
-            message.sagaId = reader.string()
-            continue
+            message.sagaId = reader.string();
+            continue;
           }
           case 2: {
             if (tag !== 18) {
-              break
+              break;
             }
 
-            message.serviceName = reader.string()
-            continue
+            message.serviceName = reader.string();
+            continue;
           }
         }
         if ((tag & 7) === 4 || tag === 0) {
-          break
+          break;
         }
-        const buf = reader.skip(tag & 7)
+        const buf = reader.skip(tag & 7);
 
-        const list = message._unknownFields![tag]
+        const list = message._unknownFields![tag];
 
         if (list === undefined) {
-          message._unknownFields![tag] = [buf]
+          message._unknownFields![tag] = [buf];
         } else {
-          list.push(buf)
+          list.push(buf);
         }
       }
-      return message
+      return message;
     } finally {
-      ;(reader as any).__tsProtoDecodeDepth = previousRecursionDepth
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
 
   fromJSON(object: any): SagaStartedRequest {
     return {
-      sagaId: isSet(object.sagaId) ? globalThis.String(object.sagaId) : '',
-      serviceName: isSet(object.serviceName) ? globalThis.String(object.serviceName) : '',
-    }
+      sagaId: isSet(object.sagaId) ? globalThis.String(object.sagaId) : "",
+      serviceName: isSet(object.serviceName) ? globalThis.String(object.serviceName) : "",
+    };
   },
 
   toJSON(message: SagaStartedRequest): unknown {
-    const obj: any = {}
-    if (message.sagaId !== '') {
-      obj.sagaId = message.sagaId
+    const obj: any = {};
+    if (message.sagaId !== "") {
+      obj.sagaId = message.sagaId;
     }
-    if (message.serviceName !== '') {
-      obj.serviceName = message.serviceName
+    if (message.serviceName !== "") {
+      obj.serviceName = message.serviceName;
     }
-    return obj
+    return obj;
   },
 
   create<I extends Exact<DeepPartial<SagaStartedRequest>, I>>(base?: I): SagaStartedRequest {
-    return SagaStartedRequest.fromPartial(base ?? ({} as any))
+    return SagaStartedRequest.fromPartial(base ?? ({} as any));
   },
   fromPartial<I extends Exact<DeepPartial<SagaStartedRequest>, I>>(object: I): SagaStartedRequest {
-    const message = createBaseSagaStartedRequest()
-    message.sagaId = object.sagaId ?? ''
-    message.serviceName = object.serviceName ?? ''
-    return message
+    const message = createBaseSagaStartedRequest();
+    message.sagaId = object.sagaId ?? "";
+    message.serviceName = object.serviceName ?? "";
+    return message;
   },
-}
+};
 
 function createBaseSagaEndedRequest(): SagaEndedRequest {
-  return { sagaId: '', ExpiresAt: '', _unknownFields: {} }
+  return { sagaId: "", ExpiresAt: "", _unknownFields: {} };
 }
 
 export const SagaEndedRequest: MessageFns<SagaEndedRequest> = {
   encode(message: SagaEndedRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.sagaId !== '') {
-      writer.uint32(10).string(message.sagaId)
+    if (message.sagaId !== "") {
+      writer.uint32(10).string(message.sagaId);
     }
-    if (message.ExpiresAt !== '') {
-      writer.uint32(18).string(message.ExpiresAt)
+    if (message.ExpiresAt !== "") {
+      writer.uint32(18).string(message.ExpiresAt);
     }
     if (message._unknownFields !== undefined) {
       for (const [key, values] of globalThis.Object.entries(message._unknownFields)) {
-        const tag = parseInt(key, 10)
+        const tag = parseInt(key, 10);
         for (const value of values) {
-          writer.uint32(tag).raw(value)
+          writer.uint32(tag).raw(value);
         }
       }
     }
-    return writer
+    return writer;
   },
 
   decode(input: BinaryReader | Uint8Array, length?: number): SagaEndedRequest {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input)
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error('protobuf decode recursion limit exceeded')
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
     }
-    ;(reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
-      const end = length === undefined ? reader.len : reader.pos + length
-      const message = createBaseSagaEndedRequest()
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSagaEndedRequest();
       while (reader.pos < end) {
-        const tag = reader.uint32()
+        const tag = reader.uint32();
         switch (tag >>> 3) {
           case 1: {
             if (tag !== 10) {
-              break
+              break;
             }
 
-            message.sagaId = reader.string()
-            continue
+            message.sagaId = reader.string();
+            continue;
           }
           case 2: {
             if (tag !== 18) {
-              break
+              break;
             }
 
-            message.ExpiresAt = reader.string()
-            continue
+            message.ExpiresAt = reader.string();
+            continue;
           }
         }
         if ((tag & 7) === 4 || tag === 0) {
-          break
+          break;
         }
-        const buf = reader.skip(tag & 7)
+        const buf = reader.skip(tag & 7);
 
-        const list = message._unknownFields![tag]
+        const list = message._unknownFields![tag];
 
         if (list === undefined) {
-          message._unknownFields![tag] = [buf]
+          message._unknownFields![tag] = [buf];
         } else {
-          list.push(buf)
+          list.push(buf);
         }
       }
-      return message
+      return message;
     } finally {
-      ;(reader as any).__tsProtoDecodeDepth = previousRecursionDepth
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
 
   fromJSON(object: any): SagaEndedRequest {
     return {
-      sagaId: isSet(object.sagaId) ? globalThis.String(object.sagaId) : '',
-      ExpiresAt: isSet(object.ExpiresAt) ? globalThis.String(object.ExpiresAt) : '',
-    }
+      sagaId: isSet(object.sagaId) ? globalThis.String(object.sagaId) : "",
+      ExpiresAt: isSet(object.ExpiresAt) ? globalThis.String(object.ExpiresAt) : "",
+    };
   },
 
   toJSON(message: SagaEndedRequest): unknown {
-    const obj: any = {}
-    if (message.sagaId !== '') {
-      obj.sagaId = message.sagaId
+    const obj: any = {};
+    if (message.sagaId !== "") {
+      obj.sagaId = message.sagaId;
     }
-    if (message.ExpiresAt !== '') {
-      obj.ExpiresAt = message.ExpiresAt
+    if (message.ExpiresAt !== "") {
+      obj.ExpiresAt = message.ExpiresAt;
     }
-    return obj
+    return obj;
   },
 
   create<I extends Exact<DeepPartial<SagaEndedRequest>, I>>(base?: I): SagaEndedRequest {
-    return SagaEndedRequest.fromPartial(base ?? ({} as any))
+    return SagaEndedRequest.fromPartial(base ?? ({} as any));
   },
   fromPartial<I extends Exact<DeepPartial<SagaEndedRequest>, I>>(object: I): SagaEndedRequest {
-    const message = createBaseSagaEndedRequest()
-    message.sagaId = object.sagaId ?? ''
-    message.ExpiresAt = object.ExpiresAt ?? ''
-    return message
+    const message = createBaseSagaEndedRequest();
+    message.sagaId = object.sagaId ?? "";
+    message.ExpiresAt = object.ExpiresAt ?? "";
+    return message;
   },
-}
+};
 
 function createBaseActivityExecuteStartedRequest(): ActivityExecuteStartedRequest {
   return {
-    activityId: '',
-    sagaId: '',
+    activityId: "",
+    sagaId: "",
     timeOutSeconds: 0,
     parameterData: Buffer.alloc(0),
     order: 0,
-    addTime: '',
+    addTime: "",
     _unknownFields: {},
-  }
+  };
 }
 
 export const ActivityExecuteStartedRequest: MessageFns<ActivityExecuteStartedRequest> = {
   encode(message: ActivityExecuteStartedRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.activityId !== '') {
-      writer.uint32(10).string(message.activityId)
+    if (message.activityId !== "") {
+      writer.uint32(10).string(message.activityId);
     }
-    if (message.sagaId !== '') {
-      writer.uint32(18).string(message.sagaId)
+    if (message.sagaId !== "") {
+      writer.uint32(18).string(message.sagaId);
     }
     if (message.timeOutSeconds !== 0) {
-      writer.uint32(24).int32(message.timeOutSeconds)
+      writer.uint32(24).int32(message.timeOutSeconds);
     }
     if (message.parameterData.length !== 0) {
-      writer.uint32(34).bytes(message.parameterData)
+      writer.uint32(34).bytes(message.parameterData);
     }
     if (message.order !== 0) {
-      writer.uint32(40).int32(message.order)
+      writer.uint32(40).int32(message.order);
     }
-    if (message.addTime !== '') {
-      writer.uint32(50).string(message.addTime)
+    if (message.addTime !== "") {
+      writer.uint32(50).string(message.addTime);
     }
     if (message._unknownFields !== undefined) {
       for (const [key, values] of globalThis.Object.entries(message._unknownFields)) {
-        const tag = parseInt(key, 10)
+        const tag = parseInt(key, 10);
         for (const value of values) {
-          writer.uint32(tag).raw(value)
+          writer.uint32(tag).raw(value);
         }
       }
     }
-    return writer
+    return writer;
   },
 
   decode(input: BinaryReader | Uint8Array, length?: number): ActivityExecuteStartedRequest {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input)
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error('protobuf decode recursion limit exceeded')
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
     }
-    ;(reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
-      const end = length === undefined ? reader.len : reader.pos + length
-      const message = createBaseActivityExecuteStartedRequest()
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseActivityExecuteStartedRequest();
       while (reader.pos < end) {
-        const tag = reader.uint32()
+        const tag = reader.uint32();
         switch (tag >>> 3) {
           case 1: {
             if (tag !== 10) {
-              break
+              break;
             }
 
-            message.activityId = reader.string()
-            continue
+            message.activityId = reader.string();
+            continue;
           }
           case 2: {
             if (tag !== 18) {
-              break
+              break;
             }
 
-            message.sagaId = reader.string()
-            continue
+            message.sagaId = reader.string();
+            continue;
           }
           case 3: {
             if (tag !== 24) {
-              break
+              break;
             }
 
-            message.timeOutSeconds = reader.int32()
-            continue
+            message.timeOutSeconds = reader.int32();
+            continue;
           }
           case 4: {
             if (tag !== 34) {
-              break
+              break;
             }
 
-            message.parameterData = Buffer.from(reader.bytes())
-            continue
+            message.parameterData = Buffer.from(reader.bytes());
+            continue;
           }
           case 5: {
             if (tag !== 40) {
-              break
+              break;
             }
 
-            message.order = reader.int32()
-            continue
+            message.order = reader.int32();
+            continue;
           }
           case 6: {
             if (tag !== 50) {
-              break
+              break;
             }
 
-            message.addTime = reader.string()
-            continue
+            message.addTime = reader.string();
+            continue;
           }
         }
         if ((tag & 7) === 4 || tag === 0) {
-          break
+          break;
         }
-        const buf = reader.skip(tag & 7)
+        const buf = reader.skip(tag & 7);
 
-        const list = message._unknownFields![tag]
+        const list = message._unknownFields![tag];
 
         if (list === undefined) {
-          message._unknownFields![tag] = [buf]
+          message._unknownFields![tag] = [buf];
         } else {
-          list.push(buf)
+          list.push(buf);
         }
       }
-      return message
+      return message;
     } finally {
-      ;(reader as any).__tsProtoDecodeDepth = previousRecursionDepth
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
 
   fromJSON(object: any): ActivityExecuteStartedRequest {
     return {
-      activityId: isSet(object.activityId) ? globalThis.String(object.activityId) : '',
-      sagaId: isSet(object.sagaId) ? globalThis.String(object.sagaId) : '',
+      activityId: isSet(object.activityId) ? globalThis.String(object.activityId) : "",
+      sagaId: isSet(object.sagaId) ? globalThis.String(object.sagaId) : "",
       timeOutSeconds: isSet(object.timeOutSeconds) ? globalThis.Number(object.timeOutSeconds) : 0,
-      parameterData: isSet(object.parameterData)
-        ? Buffer.from(bytesFromBase64(object.parameterData))
-        : Buffer.alloc(0),
+      parameterData: isSet(object.parameterData) ? Buffer.from(bytesFromBase64(object.parameterData)) : Buffer.alloc(0),
       order: isSet(object.order) ? globalThis.Number(object.order) : 0,
-      addTime: isSet(object.addTime) ? globalThis.String(object.addTime) : '',
-    }
+      addTime: isSet(object.addTime) ? globalThis.String(object.addTime) : "",
+    };
   },
 
   toJSON(message: ActivityExecuteStartedRequest): unknown {
-    const obj: any = {}
-    if (message.activityId !== '') {
-      obj.activityId = message.activityId
+    const obj: any = {};
+    if (message.activityId !== "") {
+      obj.activityId = message.activityId;
     }
-    if (message.sagaId !== '') {
-      obj.sagaId = message.sagaId
+    if (message.sagaId !== "") {
+      obj.sagaId = message.sagaId;
     }
     if (message.timeOutSeconds !== 0) {
-      obj.timeOutSeconds = Math.round(message.timeOutSeconds)
+      obj.timeOutSeconds = Math.round(message.timeOutSeconds);
     }
     if (message.parameterData.length !== 0) {
-      obj.parameterData = base64FromBytes(message.parameterData)
+      obj.parameterData = base64FromBytes(message.parameterData);
     }
     if (message.order !== 0) {
-      obj.order = Math.round(message.order)
+      obj.order = Math.round(message.order);
     }
-    if (message.addTime !== '') {
-      obj.addTime = message.addTime
+    if (message.addTime !== "") {
+      obj.addTime = message.addTime;
     }
-    return obj
+    return obj;
   },
 
-  create<I extends Exact<DeepPartial<ActivityExecuteStartedRequest>, I>>(
-    base?: I,
-  ): ActivityExecuteStartedRequest {
-    return ActivityExecuteStartedRequest.fromPartial(base ?? ({} as any))
+  create<I extends Exact<DeepPartial<ActivityExecuteStartedRequest>, I>>(base?: I): ActivityExecuteStartedRequest {
+    return ActivityExecuteStartedRequest.fromPartial(base ?? ({} as any));
   },
   fromPartial<I extends Exact<DeepPartial<ActivityExecuteStartedRequest>, I>>(
     object: I,
   ): ActivityExecuteStartedRequest {
-    const message = createBaseActivityExecuteStartedRequest()
-    message.activityId = object.activityId ?? ''
-    message.sagaId = object.sagaId ?? ''
-    message.timeOutSeconds = object.timeOutSeconds ?? 0
-    message.parameterData = object.parameterData ?? Buffer.alloc(0)
-    message.order = object.order ?? 0
-    message.addTime = object.addTime ?? ''
-    return message
+    const message = createBaseActivityExecuteStartedRequest();
+    message.activityId = object.activityId ?? "";
+    message.sagaId = object.sagaId ?? "";
+    message.timeOutSeconds = object.timeOutSeconds ?? 0;
+    message.parameterData = object.parameterData ?? Buffer.alloc(0);
+    message.order = object.order ?? 0;
+    message.addTime = object.addTime ?? "";
+    return message;
   },
-}
+};
 
 function createBaseActivityRetriedRequest(): ActivityRetriedRequest {
-  return { activityId: '', status: '', retries: 0, activityRetryType: 0, _unknownFields: {} }
+  return { activityId: "", status: "", retries: 0, activityRetryType: 0, _unknownFields: {} };
 }
 
 export const ActivityRetriedRequest: MessageFns<ActivityRetriedRequest> = {
   encode(message: ActivityRetriedRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.activityId !== '') {
-      writer.uint32(10).string(message.activityId)
+    if (message.activityId !== "") {
+      writer.uint32(10).string(message.activityId);
     }
-    if (message.status !== '') {
-      writer.uint32(18).string(message.status)
+    if (message.status !== "") {
+      writer.uint32(18).string(message.status);
     }
     if (message.retries !== 0) {
-      writer.uint32(24).int32(message.retries)
+      writer.uint32(24).int32(message.retries);
     }
     if (message.activityRetryType !== 0) {
-      writer.uint32(32).int32(message.activityRetryType)
+      writer.uint32(32).int32(message.activityRetryType);
     }
     if (message._unknownFields !== undefined) {
       for (const [key, values] of globalThis.Object.entries(message._unknownFields)) {
-        const tag = parseInt(key, 10)
+        const tag = parseInt(key, 10);
         for (const value of values) {
-          writer.uint32(tag).raw(value)
+          writer.uint32(tag).raw(value);
         }
       }
     }
-    return writer
+    return writer;
   },
 
   decode(input: BinaryReader | Uint8Array, length?: number): ActivityRetriedRequest {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input)
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error('protobuf decode recursion limit exceeded')
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
     }
-    ;(reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
-      const end = length === undefined ? reader.len : reader.pos + length
-      const message = createBaseActivityRetriedRequest()
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseActivityRetriedRequest();
       while (reader.pos < end) {
-        const tag = reader.uint32()
+        const tag = reader.uint32();
         switch (tag >>> 3) {
           case 1: {
             if (tag !== 10) {
-              break
+              break;
             }
 
-            message.activityId = reader.string()
-            continue
+            message.activityId = reader.string();
+            continue;
           }
           case 2: {
             if (tag !== 18) {
-              break
+              break;
             }
 
-            message.status = reader.string()
-            continue
+            message.status = reader.string();
+            continue;
           }
           case 3: {
             if (tag !== 24) {
-              break
+              break;
             }
 
-            message.retries = reader.int32()
-            continue
+            message.retries = reader.int32();
+            continue;
           }
           case 4: {
             if (tag !== 32) {
-              break
+              break;
             }
 
-            message.activityRetryType = reader.int32() as any
-            continue
+            message.activityRetryType = reader.int32() as any;
+            continue;
           }
         }
         if ((tag & 7) === 4 || tag === 0) {
-          break
+          break;
         }
-        const buf = reader.skip(tag & 7)
+        const buf = reader.skip(tag & 7);
 
-        const list = message._unknownFields![tag]
+        const list = message._unknownFields![tag];
 
         if (list === undefined) {
-          message._unknownFields![tag] = [buf]
+          message._unknownFields![tag] = [buf];
         } else {
-          list.push(buf)
+          list.push(buf);
         }
       }
-      return message
+      return message;
     } finally {
-      ;(reader as any).__tsProtoDecodeDepth = previousRecursionDepth
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
 
   fromJSON(object: any): ActivityRetriedRequest {
     return {
-      activityId: isSet(object.activityId) ? globalThis.String(object.activityId) : '',
-      status: isSet(object.status) ? globalThis.String(object.status) : '',
+      activityId: isSet(object.activityId) ? globalThis.String(object.activityId) : "",
+      status: isSet(object.status) ? globalThis.String(object.status) : "",
       retries: isSet(object.retries) ? globalThis.Number(object.retries) : 0,
       activityRetryType: isSet(object.activityRetryType)
         ? activityRetriedRequest_ActivityRetryTypeFromJSON(object.activityRetryType)
         : 0,
-    }
+    };
   },
 
   toJSON(message: ActivityRetriedRequest): unknown {
-    const obj: any = {}
-    if (message.activityId !== '') {
-      obj.activityId = message.activityId
+    const obj: any = {};
+    if (message.activityId !== "") {
+      obj.activityId = message.activityId;
     }
-    if (message.status !== '') {
-      obj.status = message.status
+    if (message.status !== "") {
+      obj.status = message.status;
     }
     if (message.retries !== 0) {
-      obj.retries = Math.round(message.retries)
+      obj.retries = Math.round(message.retries);
     }
     if (message.activityRetryType !== 0) {
-      obj.activityRetryType = activityRetriedRequest_ActivityRetryTypeToJSON(message.activityRetryType)
+      obj.activityRetryType = activityRetriedRequest_ActivityRetryTypeToJSON(message.activityRetryType);
     }
-    return obj
+    return obj;
   },
 
   create<I extends Exact<DeepPartial<ActivityRetriedRequest>, I>>(base?: I): ActivityRetriedRequest {
-    return ActivityRetriedRequest.fromPartial(base ?? ({} as any))
+    return ActivityRetriedRequest.fromPartial(base ?? ({} as any));
   },
   fromPartial<I extends Exact<DeepPartial<ActivityRetriedRequest>, I>>(object: I): ActivityRetriedRequest {
-    const message = createBaseActivityRetriedRequest()
-    message.activityId = object.activityId ?? ''
-    message.status = object.status ?? ''
-    message.retries = object.retries ?? 0
-    message.activityRetryType = object.activityRetryType ?? 0
-    return message
+    const message = createBaseActivityRetriedRequest();
+    message.activityId = object.activityId ?? "";
+    message.status = object.status ?? "";
+    message.retries = object.retries ?? 0;
+    message.activityRetryType = object.activityRetryType ?? 0;
+    return message;
   },
-}
+};
 
 function createBaseActivityExecuteAbortedRequest(): ActivityExecuteAbortedRequest {
-  return { activityId: '', errors: '', _unknownFields: {} }
+  return { activityId: "", errors: "", _unknownFields: {} };
 }
 
 export const ActivityExecuteAbortedRequest: MessageFns<ActivityExecuteAbortedRequest> = {
   encode(message: ActivityExecuteAbortedRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.activityId !== '') {
-      writer.uint32(10).string(message.activityId)
+    if (message.activityId !== "") {
+      writer.uint32(10).string(message.activityId);
     }
-    if (message.errors !== '') {
-      writer.uint32(18).string(message.errors)
+    if (message.errors !== "") {
+      writer.uint32(18).string(message.errors);
     }
     if (message._unknownFields !== undefined) {
       for (const [key, values] of globalThis.Object.entries(message._unknownFields)) {
-        const tag = parseInt(key, 10)
+        const tag = parseInt(key, 10);
         for (const value of values) {
-          writer.uint32(tag).raw(value)
+          writer.uint32(tag).raw(value);
         }
       }
     }
-    return writer
+    return writer;
   },
 
   decode(input: BinaryReader | Uint8Array, length?: number): ActivityExecuteAbortedRequest {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input)
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error('protobuf decode recursion limit exceeded')
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
     }
-    ;(reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
-      const end = length === undefined ? reader.len : reader.pos + length
-      const message = createBaseActivityExecuteAbortedRequest()
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseActivityExecuteAbortedRequest();
       while (reader.pos < end) {
-        const tag = reader.uint32()
+        const tag = reader.uint32();
         switch (tag >>> 3) {
           case 1: {
             if (tag !== 10) {
-              break
+              break;
             }
 
-            message.activityId = reader.string()
-            continue
+            message.activityId = reader.string();
+            continue;
           }
           case 2: {
             if (tag !== 18) {
-              break
+              break;
             }
 
-            message.errors = reader.string()
-            continue
+            message.errors = reader.string();
+            continue;
           }
         }
         if ((tag & 7) === 4 || tag === 0) {
-          break
+          break;
         }
-        const buf = reader.skip(tag & 7)
+        const buf = reader.skip(tag & 7);
 
-        const list = message._unknownFields![tag]
+        const list = message._unknownFields![tag];
 
         if (list === undefined) {
-          message._unknownFields![tag] = [buf]
+          message._unknownFields![tag] = [buf];
         } else {
-          list.push(buf)
+          list.push(buf);
         }
       }
-      return message
+      return message;
     } finally {
-      ;(reader as any).__tsProtoDecodeDepth = previousRecursionDepth
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
 
   fromJSON(object: any): ActivityExecuteAbortedRequest {
     return {
-      activityId: isSet(object.activityId) ? globalThis.String(object.activityId) : '',
-      errors: isSet(object.errors) ? globalThis.String(object.errors) : '',
-    }
+      activityId: isSet(object.activityId) ? globalThis.String(object.activityId) : "",
+      errors: isSet(object.errors) ? globalThis.String(object.errors) : "",
+    };
   },
 
   toJSON(message: ActivityExecuteAbortedRequest): unknown {
-    const obj: any = {}
-    if (message.activityId !== '') {
-      obj.activityId = message.activityId
+    const obj: any = {};
+    if (message.activityId !== "") {
+      obj.activityId = message.activityId;
     }
-    if (message.errors !== '') {
-      obj.errors = message.errors
+    if (message.errors !== "") {
+      obj.errors = message.errors;
     }
-    return obj
+    return obj;
   },
 
-  create<I extends Exact<DeepPartial<ActivityExecuteAbortedRequest>, I>>(
-    base?: I,
-  ): ActivityExecuteAbortedRequest {
-    return ActivityExecuteAbortedRequest.fromPartial(base ?? ({} as any))
+  create<I extends Exact<DeepPartial<ActivityExecuteAbortedRequest>, I>>(base?: I): ActivityExecuteAbortedRequest {
+    return ActivityExecuteAbortedRequest.fromPartial(base ?? ({} as any));
   },
   fromPartial<I extends Exact<DeepPartial<ActivityExecuteAbortedRequest>, I>>(
     object: I,
   ): ActivityExecuteAbortedRequest {
-    const message = createBaseActivityExecuteAbortedRequest()
-    message.activityId = object.activityId ?? ''
-    message.errors = object.errors ?? ''
-    return message
+    const message = createBaseActivityExecuteAbortedRequest();
+    message.activityId = object.activityId ?? "";
+    message.errors = object.errors ?? "";
+    return message;
   },
-}
+};
 
 function createBaseActivityCompensateAbortedRequest(): ActivityCompensateAbortedRequest {
-  return { activityId: '', sagaId: '', errors: '', _unknownFields: {} }
+  return { activityId: "", sagaId: "", errors: "", _unknownFields: {} };
 }
 
 export const ActivityCompensateAbortedRequest: MessageFns<ActivityCompensateAbortedRequest> = {
   encode(message: ActivityCompensateAbortedRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.activityId !== '') {
-      writer.uint32(10).string(message.activityId)
+    if (message.activityId !== "") {
+      writer.uint32(10).string(message.activityId);
     }
-    if (message.sagaId !== '') {
-      writer.uint32(18).string(message.sagaId)
+    if (message.sagaId !== "") {
+      writer.uint32(18).string(message.sagaId);
     }
-    if (message.errors !== '') {
-      writer.uint32(26).string(message.errors)
+    if (message.errors !== "") {
+      writer.uint32(26).string(message.errors);
     }
     if (message._unknownFields !== undefined) {
       for (const [key, values] of globalThis.Object.entries(message._unknownFields)) {
-        const tag = parseInt(key, 10)
+        const tag = parseInt(key, 10);
         for (const value of values) {
-          writer.uint32(tag).raw(value)
+          writer.uint32(tag).raw(value);
         }
       }
     }
-    return writer
+    return writer;
   },
 
   decode(input: BinaryReader | Uint8Array, length?: number): ActivityCompensateAbortedRequest {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input)
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error('protobuf decode recursion limit exceeded')
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
     }
-    ;(reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
-      const end = length === undefined ? reader.len : reader.pos + length
-      const message = createBaseActivityCompensateAbortedRequest()
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseActivityCompensateAbortedRequest();
       while (reader.pos < end) {
-        const tag = reader.uint32()
+        const tag = reader.uint32();
         switch (tag >>> 3) {
           case 1: {
             if (tag !== 10) {
-              break
+              break;
             }
 
-            message.activityId = reader.string()
-            continue
+            message.activityId = reader.string();
+            continue;
           }
           case 2: {
             if (tag !== 18) {
-              break
+              break;
             }
 
-            message.sagaId = reader.string()
-            continue
+            message.sagaId = reader.string();
+            continue;
           }
           case 3: {
             if (tag !== 26) {
-              break
+              break;
             }
 
-            message.errors = reader.string()
-            continue
+            message.errors = reader.string();
+            continue;
           }
         }
         if ((tag & 7) === 4 || tag === 0) {
-          break
+          break;
         }
-        const buf = reader.skip(tag & 7)
+        const buf = reader.skip(tag & 7);
 
-        const list = message._unknownFields![tag]
+        const list = message._unknownFields![tag];
 
         if (list === undefined) {
-          message._unknownFields![tag] = [buf]
+          message._unknownFields![tag] = [buf];
         } else {
-          list.push(buf)
+          list.push(buf);
         }
       }
-      return message
+      return message;
     } finally {
-      ;(reader as any).__tsProtoDecodeDepth = previousRecursionDepth
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
 
   fromJSON(object: any): ActivityCompensateAbortedRequest {
     return {
-      activityId: isSet(object.activityId) ? globalThis.String(object.activityId) : '',
-      sagaId: isSet(object.sagaId) ? globalThis.String(object.sagaId) : '',
-      errors: isSet(object.errors) ? globalThis.String(object.errors) : '',
-    }
+      activityId: isSet(object.activityId) ? globalThis.String(object.activityId) : "",
+      sagaId: isSet(object.sagaId) ? globalThis.String(object.sagaId) : "",
+      errors: isSet(object.errors) ? globalThis.String(object.errors) : "",
+    };
   },
 
   toJSON(message: ActivityCompensateAbortedRequest): unknown {
-    const obj: any = {}
-    if (message.activityId !== '') {
-      obj.activityId = message.activityId
+    const obj: any = {};
+    if (message.activityId !== "") {
+      obj.activityId = message.activityId;
     }
-    if (message.sagaId !== '') {
-      obj.sagaId = message.sagaId
+    if (message.sagaId !== "") {
+      obj.sagaId = message.sagaId;
     }
-    if (message.errors !== '') {
-      obj.errors = message.errors
+    if (message.errors !== "") {
+      obj.errors = message.errors;
     }
-    return obj
+    return obj;
   },
 
   create<I extends Exact<DeepPartial<ActivityCompensateAbortedRequest>, I>>(
     base?: I,
   ): ActivityCompensateAbortedRequest {
-    return ActivityCompensateAbortedRequest.fromPartial(base ?? ({} as any))
+    return ActivityCompensateAbortedRequest.fromPartial(base ?? ({} as any));
   },
   fromPartial<I extends Exact<DeepPartial<ActivityCompensateAbortedRequest>, I>>(
     object: I,
   ): ActivityCompensateAbortedRequest {
-    const message = createBaseActivityCompensateAbortedRequest()
-    message.activityId = object.activityId ?? ''
-    message.sagaId = object.sagaId ?? ''
-    message.errors = object.errors ?? ''
-    return message
+    const message = createBaseActivityCompensateAbortedRequest();
+    message.activityId = object.activityId ?? "";
+    message.sagaId = object.sagaId ?? "";
+    message.errors = object.errors ?? "";
+    return message;
   },
-}
+};
 
 function createBaseActivityEndedRequest(): ActivityEndedRequest {
-  return { activityId: '', sagaId: '', resultData: Buffer.alloc(0), _unknownFields: {} }
+  return { activityId: "", sagaId: "", resultData: Buffer.alloc(0), _unknownFields: {} };
 }
 
 export const ActivityEndedRequest: MessageFns<ActivityEndedRequest> = {
   encode(message: ActivityEndedRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.activityId !== '') {
-      writer.uint32(10).string(message.activityId)
+    if (message.activityId !== "") {
+      writer.uint32(10).string(message.activityId);
     }
-    if (message.sagaId !== '') {
-      writer.uint32(18).string(message.sagaId)
+    if (message.sagaId !== "") {
+      writer.uint32(18).string(message.sagaId);
     }
     if (message.resultData.length !== 0) {
-      writer.uint32(26).bytes(message.resultData)
+      writer.uint32(26).bytes(message.resultData);
     }
     if (message._unknownFields !== undefined) {
       for (const [key, values] of globalThis.Object.entries(message._unknownFields)) {
-        const tag = parseInt(key, 10)
+        const tag = parseInt(key, 10);
         for (const value of values) {
-          writer.uint32(tag).raw(value)
+          writer.uint32(tag).raw(value);
         }
       }
     }
-    return writer
+    return writer;
   },
 
   decode(input: BinaryReader | Uint8Array, length?: number): ActivityEndedRequest {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input)
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error('protobuf decode recursion limit exceeded')
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
     }
-    ;(reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
-      const end = length === undefined ? reader.len : reader.pos + length
-      const message = createBaseActivityEndedRequest()
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseActivityEndedRequest();
       while (reader.pos < end) {
-        const tag = reader.uint32()
+        const tag = reader.uint32();
         switch (tag >>> 3) {
           case 1: {
             if (tag !== 10) {
-              break
+              break;
             }
 
-            message.activityId = reader.string()
-            continue
+            message.activityId = reader.string();
+            continue;
           }
           case 2: {
             if (tag !== 18) {
-              break
+              break;
             }
 
-            message.sagaId = reader.string()
-            continue
+            message.sagaId = reader.string();
+            continue;
           }
           case 3: {
             if (tag !== 26) {
-              break
+              break;
             }
 
-            message.resultData = Buffer.from(reader.bytes())
-            continue
+            message.resultData = Buffer.from(reader.bytes());
+            continue;
           }
         }
         if ((tag & 7) === 4 || tag === 0) {
-          break
+          break;
         }
-        const buf = reader.skip(tag & 7)
+        const buf = reader.skip(tag & 7);
 
-        const list = message._unknownFields![tag]
+        const list = message._unknownFields![tag];
 
         if (list === undefined) {
-          message._unknownFields![tag] = [buf]
+          message._unknownFields![tag] = [buf];
         } else {
-          list.push(buf)
+          list.push(buf);
         }
       }
-      return message
+      return message;
     } finally {
-      ;(reader as any).__tsProtoDecodeDepth = previousRecursionDepth
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
 
   fromJSON(object: any): ActivityEndedRequest {
     return {
-      activityId: isSet(object.activityId) ? globalThis.String(object.activityId) : '',
-      sagaId: isSet(object.sagaId) ? globalThis.String(object.sagaId) : '',
-      resultData: isSet(object.resultData)
-        ? Buffer.from(bytesFromBase64(object.resultData))
-        : Buffer.alloc(0),
-    }
+      activityId: isSet(object.activityId) ? globalThis.String(object.activityId) : "",
+      sagaId: isSet(object.sagaId) ? globalThis.String(object.sagaId) : "",
+      resultData: isSet(object.resultData) ? Buffer.from(bytesFromBase64(object.resultData)) : Buffer.alloc(0),
+    };
   },
 
   toJSON(message: ActivityEndedRequest): unknown {
-    const obj: any = {}
-    if (message.activityId !== '') {
-      obj.activityId = message.activityId
+    const obj: any = {};
+    if (message.activityId !== "") {
+      obj.activityId = message.activityId;
     }
-    if (message.sagaId !== '') {
-      obj.sagaId = message.sagaId
+    if (message.sagaId !== "") {
+      obj.sagaId = message.sagaId;
     }
     if (message.resultData.length !== 0) {
-      obj.resultData = base64FromBytes(message.resultData)
+      obj.resultData = base64FromBytes(message.resultData);
     }
-    return obj
+    return obj;
   },
 
   create<I extends Exact<DeepPartial<ActivityEndedRequest>, I>>(base?: I): ActivityEndedRequest {
-    return ActivityEndedRequest.fromPartial(base ?? ({} as any))
+    return ActivityEndedRequest.fromPartial(base ?? ({} as any));
   },
   fromPartial<I extends Exact<DeepPartial<ActivityEndedRequest>, I>>(object: I): ActivityEndedRequest {
-    const message = createBaseActivityEndedRequest()
-    message.activityId = object.activityId ?? ''
-    message.sagaId = object.sagaId ?? ''
-    message.resultData = object.resultData ?? Buffer.alloc(0)
-    return message
+    const message = createBaseActivityEndedRequest();
+    message.activityId = object.activityId ?? "";
+    message.sagaId = object.sagaId ?? "";
+    message.resultData = object.resultData ?? Buffer.alloc(0);
+    return message;
   },
-}
+};
 
 function createBaseActivityCompensatedRequest(): ActivityCompensatedRequest {
-  return { activityId: '', _unknownFields: {} }
+  return { activityId: "", _unknownFields: {} };
 }
 
 export const ActivityCompensatedRequest: MessageFns<ActivityCompensatedRequest> = {
   encode(message: ActivityCompensatedRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.activityId !== '') {
-      writer.uint32(10).string(message.activityId)
+    if (message.activityId !== "") {
+      writer.uint32(10).string(message.activityId);
     }
     if (message._unknownFields !== undefined) {
       for (const [key, values] of globalThis.Object.entries(message._unknownFields)) {
-        const tag = parseInt(key, 10)
+        const tag = parseInt(key, 10);
         for (const value of values) {
-          writer.uint32(tag).raw(value)
+          writer.uint32(tag).raw(value);
         }
       }
     }
-    return writer
+    return writer;
   },
 
   decode(input: BinaryReader | Uint8Array, length?: number): ActivityCompensatedRequest {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input)
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error('protobuf decode recursion limit exceeded')
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
     }
-    ;(reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
-      const end = length === undefined ? reader.len : reader.pos + length
-      const message = createBaseActivityCompensatedRequest()
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseActivityCompensatedRequest();
       while (reader.pos < end) {
-        const tag = reader.uint32()
+        const tag = reader.uint32();
         switch (tag >>> 3) {
           case 1: {
             if (tag !== 10) {
-              break
+              break;
             }
 
-            message.activityId = reader.string()
-            continue
+            message.activityId = reader.string();
+            continue;
           }
         }
         if ((tag & 7) === 4 || tag === 0) {
-          break
+          break;
         }
-        const buf = reader.skip(tag & 7)
+        const buf = reader.skip(tag & 7);
 
-        const list = message._unknownFields![tag]
+        const list = message._unknownFields![tag];
 
         if (list === undefined) {
-          message._unknownFields![tag] = [buf]
+          message._unknownFields![tag] = [buf];
         } else {
-          list.push(buf)
+          list.push(buf);
         }
       }
-      return message
+      return message;
     } finally {
-      ;(reader as any).__tsProtoDecodeDepth = previousRecursionDepth
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
 
   fromJSON(object: any): ActivityCompensatedRequest {
-    return { activityId: isSet(object.activityId) ? globalThis.String(object.activityId) : '' }
+    return { activityId: isSet(object.activityId) ? globalThis.String(object.activityId) : "" };
   },
 
   toJSON(message: ActivityCompensatedRequest): unknown {
-    const obj: any = {}
-    if (message.activityId !== '') {
-      obj.activityId = message.activityId
+    const obj: any = {};
+    if (message.activityId !== "") {
+      obj.activityId = message.activityId;
     }
-    return obj
+    return obj;
   },
 
   create<I extends Exact<DeepPartial<ActivityCompensatedRequest>, I>>(base?: I): ActivityCompensatedRequest {
-    return ActivityCompensatedRequest.fromPartial(base ?? ({} as any))
+    return ActivityCompensatedRequest.fromPartial(base ?? ({} as any));
   },
-  fromPartial<I extends Exact<DeepPartial<ActivityCompensatedRequest>, I>>(
-    object: I,
-  ): ActivityCompensatedRequest {
-    const message = createBaseActivityCompensatedRequest()
-    message.activityId = object.activityId ?? ''
-    return message
+  fromPartial<I extends Exact<DeepPartial<ActivityCompensatedRequest>, I>>(object: I): ActivityCompensatedRequest {
+    const message = createBaseActivityCompensatedRequest();
+    message.activityId = object.activityId ?? "";
+    return message;
   },
-}
+};
 
 function createBaseActivityExecuteOvertimeRequest(): ActivityExecuteOvertimeRequest {
-  return { activityId: '', sagaId: '', errors: '', _unknownFields: {} }
+  return { activityId: "", sagaId: "", errors: "", _unknownFields: {} };
 }
 
 export const ActivityExecuteOvertimeRequest: MessageFns<ActivityExecuteOvertimeRequest> = {
   encode(message: ActivityExecuteOvertimeRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.activityId !== '') {
-      writer.uint32(10).string(message.activityId)
+    if (message.activityId !== "") {
+      writer.uint32(10).string(message.activityId);
     }
-    if (message.sagaId !== '') {
-      writer.uint32(18).string(message.sagaId)
+    if (message.sagaId !== "") {
+      writer.uint32(18).string(message.sagaId);
     }
-    if (message.errors !== '') {
-      writer.uint32(26).string(message.errors)
+    if (message.errors !== "") {
+      writer.uint32(26).string(message.errors);
     }
     if (message._unknownFields !== undefined) {
       for (const [key, values] of globalThis.Object.entries(message._unknownFields)) {
-        const tag = parseInt(key, 10)
+        const tag = parseInt(key, 10);
         for (const value of values) {
-          writer.uint32(tag).raw(value)
+          writer.uint32(tag).raw(value);
         }
       }
     }
-    return writer
+    return writer;
   },
 
   decode(input: BinaryReader | Uint8Array, length?: number): ActivityExecuteOvertimeRequest {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input)
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error('protobuf decode recursion limit exceeded')
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
     }
-    ;(reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
-      const end = length === undefined ? reader.len : reader.pos + length
-      const message = createBaseActivityExecuteOvertimeRequest()
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseActivityExecuteOvertimeRequest();
       while (reader.pos < end) {
-        const tag = reader.uint32()
+        const tag = reader.uint32();
         switch (tag >>> 3) {
           case 1: {
             if (tag !== 10) {
-              break
+              break;
             }
 
-            message.activityId = reader.string()
-            continue
+            message.activityId = reader.string();
+            continue;
           }
           case 2: {
             if (tag !== 18) {
-              break
+              break;
             }
 
-            message.sagaId = reader.string()
-            continue
+            message.sagaId = reader.string();
+            continue;
           }
           case 3: {
             if (tag !== 26) {
-              break
+              break;
             }
 
-            message.errors = reader.string()
-            continue
+            message.errors = reader.string();
+            continue;
           }
         }
         if ((tag & 7) === 4 || tag === 0) {
-          break
+          break;
         }
-        const buf = reader.skip(tag & 7)
+        const buf = reader.skip(tag & 7);
 
-        const list = message._unknownFields![tag]
+        const list = message._unknownFields![tag];
 
         if (list === undefined) {
-          message._unknownFields![tag] = [buf]
+          message._unknownFields![tag] = [buf];
         } else {
-          list.push(buf)
+          list.push(buf);
         }
       }
-      return message
+      return message;
     } finally {
-      ;(reader as any).__tsProtoDecodeDepth = previousRecursionDepth
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
 
   fromJSON(object: any): ActivityExecuteOvertimeRequest {
     return {
-      activityId: isSet(object.activityId) ? globalThis.String(object.activityId) : '',
-      sagaId: isSet(object.sagaId) ? globalThis.String(object.sagaId) : '',
-      errors: isSet(object.errors) ? globalThis.String(object.errors) : '',
-    }
+      activityId: isSet(object.activityId) ? globalThis.String(object.activityId) : "",
+      sagaId: isSet(object.sagaId) ? globalThis.String(object.sagaId) : "",
+      errors: isSet(object.errors) ? globalThis.String(object.errors) : "",
+    };
   },
 
   toJSON(message: ActivityExecuteOvertimeRequest): unknown {
-    const obj: any = {}
-    if (message.activityId !== '') {
-      obj.activityId = message.activityId
+    const obj: any = {};
+    if (message.activityId !== "") {
+      obj.activityId = message.activityId;
     }
-    if (message.sagaId !== '') {
-      obj.sagaId = message.sagaId
+    if (message.sagaId !== "") {
+      obj.sagaId = message.sagaId;
     }
-    if (message.errors !== '') {
-      obj.errors = message.errors
+    if (message.errors !== "") {
+      obj.errors = message.errors;
     }
-    return obj
+    return obj;
   },
 
-  create<I extends Exact<DeepPartial<ActivityExecuteOvertimeRequest>, I>>(
-    base?: I,
-  ): ActivityExecuteOvertimeRequest {
-    return ActivityExecuteOvertimeRequest.fromPartial(base ?? ({} as any))
+  create<I extends Exact<DeepPartial<ActivityExecuteOvertimeRequest>, I>>(base?: I): ActivityExecuteOvertimeRequest {
+    return ActivityExecuteOvertimeRequest.fromPartial(base ?? ({} as any));
   },
   fromPartial<I extends Exact<DeepPartial<ActivityExecuteOvertimeRequest>, I>>(
     object: I,
   ): ActivityExecuteOvertimeRequest {
-    const message = createBaseActivityExecuteOvertimeRequest()
-    message.activityId = object.activityId ?? ''
-    message.sagaId = object.sagaId ?? ''
-    message.errors = object.errors ?? ''
-    return message
+    const message = createBaseActivityExecuteOvertimeRequest();
+    message.activityId = object.activityId ?? "";
+    message.sagaId = object.sagaId ?? "";
+    message.errors = object.errors ?? "";
+    return message;
   },
-}
+};
 
 function createBaseActivityRevokedRequest(): ActivityRevokedRequest {
-  return { activityId: '', _unknownFields: {} }
+  return { activityId: "", _unknownFields: {} };
 }
 
 export const ActivityRevokedRequest: MessageFns<ActivityRevokedRequest> = {
   encode(message: ActivityRevokedRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.activityId !== '') {
-      writer.uint32(10).string(message.activityId)
+    if (message.activityId !== "") {
+      writer.uint32(10).string(message.activityId);
     }
     if (message._unknownFields !== undefined) {
       for (const [key, values] of globalThis.Object.entries(message._unknownFields)) {
-        const tag = parseInt(key, 10)
+        const tag = parseInt(key, 10);
         for (const value of values) {
-          writer.uint32(tag).raw(value)
+          writer.uint32(tag).raw(value);
         }
       }
     }
-    return writer
+    return writer;
   },
 
   decode(input: BinaryReader | Uint8Array, length?: number): ActivityRevokedRequest {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input)
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error('protobuf decode recursion limit exceeded')
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
     }
-    ;(reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
-      const end = length === undefined ? reader.len : reader.pos + length
-      const message = createBaseActivityRevokedRequest()
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseActivityRevokedRequest();
       while (reader.pos < end) {
-        const tag = reader.uint32()
+        const tag = reader.uint32();
         switch (tag >>> 3) {
           case 1: {
             if (tag !== 10) {
-              break
+              break;
             }
 
-            message.activityId = reader.string()
-            continue
+            message.activityId = reader.string();
+            continue;
           }
         }
         if ((tag & 7) === 4 || tag === 0) {
-          break
+          break;
         }
-        const buf = reader.skip(tag & 7)
+        const buf = reader.skip(tag & 7);
 
-        const list = message._unknownFields![tag]
+        const list = message._unknownFields![tag];
 
         if (list === undefined) {
-          message._unknownFields![tag] = [buf]
+          message._unknownFields![tag] = [buf];
         } else {
-          list.push(buf)
+          list.push(buf);
         }
       }
-      return message
+      return message;
     } finally {
-      ;(reader as any).__tsProtoDecodeDepth = previousRecursionDepth
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
   },
 
   fromJSON(object: any): ActivityRevokedRequest {
-    return { activityId: isSet(object.activityId) ? globalThis.String(object.activityId) : '' }
+    return { activityId: isSet(object.activityId) ? globalThis.String(object.activityId) : "" };
   },
 
   toJSON(message: ActivityRevokedRequest): unknown {
-    const obj: any = {}
-    if (message.activityId !== '') {
-      obj.activityId = message.activityId
+    const obj: any = {};
+    if (message.activityId !== "") {
+      obj.activityId = message.activityId;
     }
-    return obj
+    return obj;
   },
 
   create<I extends Exact<DeepPartial<ActivityRevokedRequest>, I>>(base?: I): ActivityRevokedRequest {
-    return ActivityRevokedRequest.fromPartial(base ?? ({} as any))
+    return ActivityRevokedRequest.fromPartial(base ?? ({} as any));
   },
   fromPartial<I extends Exact<DeepPartial<ActivityRevokedRequest>, I>>(object: I): ActivityRevokedRequest {
-    const message = createBaseActivityRevokedRequest()
-    message.activityId = object.activityId ?? ''
-    return message
+    const message = createBaseActivityRevokedRequest();
+    message.activityId = object.activityId ?? "";
+    return message;
   },
-}
+};
 
 /** Receives one call for each lifecycle event of a saga or of an activity inside it. */
-export type SagaService = typeof SagaService
+export type SagaService = typeof SagaService;
 export const SagaService = {
   sagaStarted: {
-    path: '/svc.Sagas.Server.Grpc.Saga/SagaStarted' as const,
+    path: "/svc.Sagas.Server.Grpc.Saga/SagaStarted" as const,
     requestStream: false as const,
     responseStream: false as const,
-    requestSerialize: (value: SagaStartedRequest): Buffer =>
-      Buffer.from(SagaStartedRequest.encode(value).finish()),
+    requestSerialize: (value: SagaStartedRequest): Buffer => Buffer.from(SagaStartedRequest.encode(value).finish()),
     requestDeserialize: (value: Buffer): SagaStartedRequest => SagaStartedRequest.decode(value),
     responseSerialize: (value: CommonResponse): Buffer => Buffer.from(CommonResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): CommonResponse => CommonResponse.decode(value),
   },
   /** Takes SagaStartedRequest. Clients that send SagaEndedRequest are wire compatible: their ExpiresAt arrives as serviceName. */
   sagaEnded: {
-    path: '/svc.Sagas.Server.Grpc.Saga/SagaEnded' as const,
+    path: "/svc.Sagas.Server.Grpc.Saga/SagaEnded" as const,
     requestStream: false as const,
     responseStream: false as const,
-    requestSerialize: (value: SagaStartedRequest): Buffer =>
-      Buffer.from(SagaStartedRequest.encode(value).finish()),
+    requestSerialize: (value: SagaStartedRequest): Buffer => Buffer.from(SagaStartedRequest.encode(value).finish()),
     requestDeserialize: (value: Buffer): SagaStartedRequest => SagaStartedRequest.decode(value),
     responseSerialize: (value: CommonResponse): Buffer => Buffer.from(CommonResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): CommonResponse => CommonResponse.decode(value),
   },
   activityExecuteStarted: {
-    path: '/svc.Sagas.Server.Grpc.Saga/ActivityExecuteStarted' as const,
+    path: "/svc.Sagas.Server.Grpc.Saga/ActivityExecuteStarted" as const,
     requestStream: false as const,
     responseStream: false as const,
     requestSerialize: (value: ActivityExecuteStartedRequest): Buffer =>
       Buffer.from(ActivityExecuteStartedRequest.encode(value).finish()),
-    requestDeserialize: (value: Buffer): ActivityExecuteStartedRequest =>
-      ActivityExecuteStartedRequest.decode(value),
+    requestDeserialize: (value: Buffer): ActivityExecuteStartedRequest => ActivityExecuteStartedRequest.decode(value),
     responseSerialize: (value: CommonResponse): Buffer => Buffer.from(CommonResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): CommonResponse => CommonResponse.decode(value),
   },
   activityRetried: {
-    path: '/svc.Sagas.Server.Grpc.Saga/ActivityRetried' as const,
+    path: "/svc.Sagas.Server.Grpc.Saga/ActivityRetried" as const,
     requestStream: false as const,
     responseStream: false as const,
     requestSerialize: (value: ActivityRetriedRequest): Buffer =>
@@ -1448,18 +1433,17 @@ export const SagaService = {
     responseDeserialize: (value: Buffer): CommonResponse => CommonResponse.decode(value),
   },
   activityExecuteAborted: {
-    path: '/svc.Sagas.Server.Grpc.Saga/ActivityExecuteAborted' as const,
+    path: "/svc.Sagas.Server.Grpc.Saga/ActivityExecuteAborted" as const,
     requestStream: false as const,
     responseStream: false as const,
     requestSerialize: (value: ActivityExecuteAbortedRequest): Buffer =>
       Buffer.from(ActivityExecuteAbortedRequest.encode(value).finish()),
-    requestDeserialize: (value: Buffer): ActivityExecuteAbortedRequest =>
-      ActivityExecuteAbortedRequest.decode(value),
+    requestDeserialize: (value: Buffer): ActivityExecuteAbortedRequest => ActivityExecuteAbortedRequest.decode(value),
     responseSerialize: (value: CommonResponse): Buffer => Buffer.from(CommonResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): CommonResponse => CommonResponse.decode(value),
   },
   activityCompensateAborted: {
-    path: '/svc.Sagas.Server.Grpc.Saga/ActivityCompensateAborted' as const,
+    path: "/svc.Sagas.Server.Grpc.Saga/ActivityCompensateAborted" as const,
     requestStream: false as const,
     responseStream: false as const,
     requestSerialize: (value: ActivityCompensateAbortedRequest): Buffer =>
@@ -1470,39 +1454,36 @@ export const SagaService = {
     responseDeserialize: (value: Buffer): CommonResponse => CommonResponse.decode(value),
   },
   activityEnded: {
-    path: '/svc.Sagas.Server.Grpc.Saga/ActivityEnded' as const,
+    path: "/svc.Sagas.Server.Grpc.Saga/ActivityEnded" as const,
     requestStream: false as const,
     responseStream: false as const,
-    requestSerialize: (value: ActivityEndedRequest): Buffer =>
-      Buffer.from(ActivityEndedRequest.encode(value).finish()),
+    requestSerialize: (value: ActivityEndedRequest): Buffer => Buffer.from(ActivityEndedRequest.encode(value).finish()),
     requestDeserialize: (value: Buffer): ActivityEndedRequest => ActivityEndedRequest.decode(value),
     responseSerialize: (value: CommonResponse): Buffer => Buffer.from(CommonResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): CommonResponse => CommonResponse.decode(value),
   },
   activityCompensated: {
-    path: '/svc.Sagas.Server.Grpc.Saga/ActivityCompensated' as const,
+    path: "/svc.Sagas.Server.Grpc.Saga/ActivityCompensated" as const,
     requestStream: false as const,
     responseStream: false as const,
     requestSerialize: (value: ActivityCompensatedRequest): Buffer =>
       Buffer.from(ActivityCompensatedRequest.encode(value).finish()),
-    requestDeserialize: (value: Buffer): ActivityCompensatedRequest =>
-      ActivityCompensatedRequest.decode(value),
+    requestDeserialize: (value: Buffer): ActivityCompensatedRequest => ActivityCompensatedRequest.decode(value),
     responseSerialize: (value: CommonResponse): Buffer => Buffer.from(CommonResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): CommonResponse => CommonResponse.decode(value),
   },
   activityExecuteOvertime: {
-    path: '/svc.Sagas.Server.Grpc.Saga/ActivityExecuteOvertime' as const,
+    path: "/svc.Sagas.Server.Grpc.Saga/ActivityExecuteOvertime" as const,
     requestStream: false as const,
     responseStream: false as const,
     requestSerialize: (value: ActivityExecuteOvertimeRequest): Buffer =>
       Buffer.from(ActivityExecuteOvertimeRequest.encode(value).finish()),
-    requestDeserialize: (value: Buffer): ActivityExecuteOvertimeRequest =>
-      ActivityExecuteOvertimeRequest.decode(value),
+    requestDeserialize: (value: Buffer): ActivityExecuteOvertimeRequest => ActivityExecuteOvertimeRequest.decode(value),
     responseSerialize: (value: CommonResponse): Buffer => Buffer.from(CommonResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): CommonResponse => CommonResponse.decode(value),
   },
   activityRevoked: {
-    path: '/svc.Sagas.Server.Grpc.Saga/ActivityRevoked' as const,
+    path: "/svc.Sagas.Server.Grpc.Saga/ActivityRevoked" as const,
     requestStream: false as const,
     responseStream: false as const,
     requestSerialize: (value: ActivityRevokedRequest): Buffer =>
@@ -1511,219 +1492,211 @@ export const SagaService = {
     responseSerialize: (value: CommonResponse): Buffer => Buffer.from(CommonResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): CommonResponse => CommonResponse.decode(value),
   },
-} as const
+} as const;
 
 export interface SagaServer extends UntypedServiceImplementation {
-  sagaStarted: handleUnaryCall<SagaStartedRequest, CommonResponse>
+  sagaStarted: handleUnaryCall<SagaStartedRequest, CommonResponse>;
   /** Takes SagaStartedRequest. Clients that send SagaEndedRequest are wire compatible: their ExpiresAt arrives as serviceName. */
-  sagaEnded: handleUnaryCall<SagaStartedRequest, CommonResponse>
-  activityExecuteStarted: handleUnaryCall<ActivityExecuteStartedRequest, CommonResponse>
-  activityRetried: handleUnaryCall<ActivityRetriedRequest, CommonResponse>
-  activityExecuteAborted: handleUnaryCall<ActivityExecuteAbortedRequest, CommonResponse>
-  activityCompensateAborted: handleUnaryCall<ActivityCompensateAbortedRequest, CommonResponse>
-  activityEnded: handleUnaryCall<ActivityEndedRequest, CommonResponse>
-  activityCompensated: handleUnaryCall<ActivityCompensatedRequest, CommonResponse>
-  activityExecuteOvertime: handleUnaryCall<ActivityExecuteOvertimeRequest, CommonResponse>
-  activityRevoked: handleUnaryCall<ActivityRevokedRequest, CommonResponse>
+  sagaEnded: handleUnaryCall<SagaStartedRequest, CommonResponse>;
+  activityExecuteStarted: handleUnaryCall<ActivityExecuteStartedRequest, CommonResponse>;
+  activityRetried: handleUnaryCall<ActivityRetriedRequest, CommonResponse>;
+  activityExecuteAborted: handleUnaryCall<ActivityExecuteAbortedRequest, CommonResponse>;
+  activityCompensateAborted: handleUnaryCall<ActivityCompensateAbortedRequest, CommonResponse>;
+  activityEnded: handleUnaryCall<ActivityEndedRequest, CommonResponse>;
+  activityCompensated: handleUnaryCall<ActivityCompensatedRequest, CommonResponse>;
+  activityExecuteOvertime: handleUnaryCall<ActivityExecuteOvertimeRequest, CommonResponse>;
+  activityRevoked: handleUnaryCall<ActivityRevokedRequest, CommonResponse>;
 }
 
 export interface SagaClient extends Client {
   sagaStarted(
     request: SagaStartedRequest,
     callback: (error: ServiceError | null, response: CommonResponse) => void,
-  ): ClientUnaryCall
+  ): ClientUnaryCall;
   sagaStarted(
     request: SagaStartedRequest,
     metadata: Metadata,
     callback: (error: ServiceError | null, response: CommonResponse) => void,
-  ): ClientUnaryCall
+  ): ClientUnaryCall;
   sagaStarted(
     request: SagaStartedRequest,
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: CommonResponse) => void,
-  ): ClientUnaryCall
+  ): ClientUnaryCall;
   /** Takes SagaStartedRequest. Clients that send SagaEndedRequest are wire compatible: their ExpiresAt arrives as serviceName. */
   sagaEnded(
     request: SagaStartedRequest,
     callback: (error: ServiceError | null, response: CommonResponse) => void,
-  ): ClientUnaryCall
+  ): ClientUnaryCall;
   sagaEnded(
     request: SagaStartedRequest,
     metadata: Metadata,
     callback: (error: ServiceError | null, response: CommonResponse) => void,
-  ): ClientUnaryCall
+  ): ClientUnaryCall;
   sagaEnded(
     request: SagaStartedRequest,
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: CommonResponse) => void,
-  ): ClientUnaryCall
+  ): ClientUnaryCall;
   activityExecuteStarted(
     request: ActivityExecuteStartedRequest,
     callback: (error: ServiceError | null, response: CommonResponse) => void,
-  ): ClientUnaryCall
+  ): ClientUnaryCall;
   activityExecuteStarted(
     request: ActivityExecuteStartedRequest,
     metadata: Metadata,
     callback: (error: ServiceError | null, response: CommonResponse) => void,
-  ): ClientUnaryCall
+  ): ClientUnaryCall;
   activityExecuteStarted(
     request: ActivityExecuteStartedRequest,
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: CommonResponse) => void,
-  ): ClientUnaryCall
+  ): ClientUnaryCall;
   activityRetried(
     request: ActivityRetriedRequest,
     callback: (error: ServiceError | null, response: CommonResponse) => void,
-  ): ClientUnaryCall
+  ): ClientUnaryCall;
   activityRetried(
     request: ActivityRetriedRequest,
     metadata: Metadata,
     callback: (error: ServiceError | null, response: CommonResponse) => void,
-  ): ClientUnaryCall
+  ): ClientUnaryCall;
   activityRetried(
     request: ActivityRetriedRequest,
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: CommonResponse) => void,
-  ): ClientUnaryCall
+  ): ClientUnaryCall;
   activityExecuteAborted(
     request: ActivityExecuteAbortedRequest,
     callback: (error: ServiceError | null, response: CommonResponse) => void,
-  ): ClientUnaryCall
+  ): ClientUnaryCall;
   activityExecuteAborted(
     request: ActivityExecuteAbortedRequest,
     metadata: Metadata,
     callback: (error: ServiceError | null, response: CommonResponse) => void,
-  ): ClientUnaryCall
+  ): ClientUnaryCall;
   activityExecuteAborted(
     request: ActivityExecuteAbortedRequest,
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: CommonResponse) => void,
-  ): ClientUnaryCall
+  ): ClientUnaryCall;
   activityCompensateAborted(
     request: ActivityCompensateAbortedRequest,
     callback: (error: ServiceError | null, response: CommonResponse) => void,
-  ): ClientUnaryCall
+  ): ClientUnaryCall;
   activityCompensateAborted(
     request: ActivityCompensateAbortedRequest,
     metadata: Metadata,
     callback: (error: ServiceError | null, response: CommonResponse) => void,
-  ): ClientUnaryCall
+  ): ClientUnaryCall;
   activityCompensateAborted(
     request: ActivityCompensateAbortedRequest,
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: CommonResponse) => void,
-  ): ClientUnaryCall
+  ): ClientUnaryCall;
   activityEnded(
     request: ActivityEndedRequest,
     callback: (error: ServiceError | null, response: CommonResponse) => void,
-  ): ClientUnaryCall
+  ): ClientUnaryCall;
   activityEnded(
     request: ActivityEndedRequest,
     metadata: Metadata,
     callback: (error: ServiceError | null, response: CommonResponse) => void,
-  ): ClientUnaryCall
+  ): ClientUnaryCall;
   activityEnded(
     request: ActivityEndedRequest,
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: CommonResponse) => void,
-  ): ClientUnaryCall
+  ): ClientUnaryCall;
   activityCompensated(
     request: ActivityCompensatedRequest,
     callback: (error: ServiceError | null, response: CommonResponse) => void,
-  ): ClientUnaryCall
+  ): ClientUnaryCall;
   activityCompensated(
     request: ActivityCompensatedRequest,
     metadata: Metadata,
     callback: (error: ServiceError | null, response: CommonResponse) => void,
-  ): ClientUnaryCall
+  ): ClientUnaryCall;
   activityCompensated(
     request: ActivityCompensatedRequest,
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: CommonResponse) => void,
-  ): ClientUnaryCall
+  ): ClientUnaryCall;
   activityExecuteOvertime(
     request: ActivityExecuteOvertimeRequest,
     callback: (error: ServiceError | null, response: CommonResponse) => void,
-  ): ClientUnaryCall
+  ): ClientUnaryCall;
   activityExecuteOvertime(
     request: ActivityExecuteOvertimeRequest,
     metadata: Metadata,
     callback: (error: ServiceError | null, response: CommonResponse) => void,
-  ): ClientUnaryCall
+  ): ClientUnaryCall;
   activityExecuteOvertime(
     request: ActivityExecuteOvertimeRequest,
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: CommonResponse) => void,
-  ): ClientUnaryCall
+  ): ClientUnaryCall;
   activityRevoked(
     request: ActivityRevokedRequest,
     callback: (error: ServiceError | null, response: CommonResponse) => void,
-  ): ClientUnaryCall
+  ): ClientUnaryCall;
   activityRevoked(
     request: ActivityRevokedRequest,
     metadata: Metadata,
     callback: (error: ServiceError | null, response: CommonResponse) => void,
-  ): ClientUnaryCall
+  ): ClientUnaryCall;
   activityRevoked(
     request: ActivityRevokedRequest,
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: CommonResponse) => void,
-  ): ClientUnaryCall
+  ): ClientUnaryCall;
 }
 
-export const SagaClient = makeGenericClientConstructor(
-  SagaService,
-  'svc.Sagas.Server.Grpc.Saga',
-) as unknown as {
-  new (address: string, credentials: ChannelCredentials, options?: Partial<ClientOptions>): SagaClient
-  service: typeof SagaService
-  serviceName: string
-}
+export const SagaClient = makeGenericClientConstructor(SagaService, "svc.Sagas.Server.Grpc.Saga") as unknown as {
+  new (address: string, credentials: ChannelCredentials, options?: Partial<ClientOptions>): SagaClient;
+  service: typeof SagaService;
+  serviceName: string;
+};
 
 function bytesFromBase64(b64: string): Uint8Array {
-  return Uint8Array.from(globalThis.Buffer.from(b64, 'base64'))
+  return Uint8Array.from(globalThis.Buffer.from(b64, "base64"));
 }
 
 function base64FromBytes(arr: Uint8Array): string {
-  return globalThis.Buffer.from(arr).toString('base64')
+  return globalThis.Buffer.from(arr).toString("base64");
 }
 
-type Builtin = Date | Function | Uint8Array | string | number | boolean | undefined
+type Builtin = Date | Function | Uint8Array | string | number | boolean | undefined;
 
-export type DeepPartial<T> = T extends Builtin
-  ? T
-  : T extends globalThis.Array<infer U>
-    ? globalThis.Array<DeepPartial<U>>
-    : T extends ReadonlyArray<infer U>
-      ? ReadonlyArray<DeepPartial<U>>
-      : T extends {}
-        ? { [K in keyof T]?: DeepPartial<T[K]> }
-        : Partial<T>
+export type DeepPartial<T> = T extends Builtin ? T
+  : T extends globalThis.Array<infer U> ? globalThis.Array<DeepPartial<U>>
+  : T extends ReadonlyArray<infer U> ? ReadonlyArray<DeepPartial<U>>
+  : T extends {} ? { [K in keyof T]?: DeepPartial<T[K]> }
+  : Partial<T>;
 
-type KeysOfUnion<T> = T extends T ? keyof T : never
-export type Exact<P, I extends P> = P extends Builtin
-  ? P
-  : P & { [K in keyof P]: Exact<P[K], I[K]> } & { [K in Exclude<keyof I, KeysOfUnion<P>>]: never }
+type KeysOfUnion<T> = T extends T ? keyof T : never;
+export type Exact<P, I extends P> = P extends Builtin ? P
+  : P & { [K in keyof P]: Exact<P[K], I[K]> } & { [K in Exclude<keyof I, KeysOfUnion<P>>]: never };
 
 function isSet(value: any): boolean {
-  return value !== null && value !== undefined
+  return value !== null && value !== undefined;
 }
 
 export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter
-  decode(input: BinaryReader | Uint8Array, length?: number): T
-  fromJSON(object: any): T
-  toJSON(message: T): unknown
-  create<I extends Exact<DeepPartial<T>, I>>(base?: I): T
-  fromPartial<I extends Exact<DeepPartial<T>, I>>(object: I): T
+  encode(message: T, writer?: BinaryWriter): BinaryWriter;
+  decode(input: BinaryReader | Uint8Array, length?: number): T;
+  fromJSON(object: any): T;
+  toJSON(message: T): unknown;
+  create<I extends Exact<DeepPartial<T>, I>>(base?: I): T;
+  fromPartial<I extends Exact<DeepPartial<T>, I>>(object: I): T;
 }
