@@ -1,0 +1,39 @@
+import { z } from 'zod'
+import { Secret } from './secret.js'
+
+/** A whole number written in decimal. */
+export const integer = (min: number, max: number) =>
+  z
+    .string()
+    .regex(/^-?\d+$/, 'must be a whole number')
+    .transform(Number)
+    .pipe(z.number().min(min, `must be at least ${min}`).max(max, `must be at most ${max}`))
+
+/** A TCP port; 0 lets the system choose. */
+export const port = () => integer(0, 65535)
+
+/** `true` or `false`, nothing else. */
+export const booleanFlag = () =>
+  z.enum(['true', 'false'], 'must be true or false').transform((text) => text === 'true')
+
+export const secret = () => z.string().transform((value) => new Secret(value))
+
+const hasScheme = (schemes: string[]) => (value: string) =>
+  URL.canParse(value) && schemes.includes(new URL(value).protocol)
+
+/** `postgresql://user:password@host:port/database`; a secret, as it holds a password. */
+export const databaseUrl = () =>
+  z
+    .string('must be postgresql://user:password@host:port/database')
+    .refine(hasScheme(['postgresql:', 'postgres:']), 'must be postgresql://user:password@host:port/database')
+    .transform((value) => new Secret(value))
+
+/** `redis://…`, `rediss://…` (TLS) or `unix:///path/to/redis.sock`; a secret, as it may hold a password. */
+export const redisUrl = () =>
+  z
+    .string('must be redis://host:port, rediss://host:port or unix:///path')
+    .refine(
+      hasScheme(['redis:', 'rediss:', 'unix:']),
+      'must be redis://host:port, rediss://host:port or unix:///path',
+    )
+    .transform((value) => new Secret(value))

@@ -1,0 +1,130 @@
+import { DomainError } from '@switchyard/domain'
+import express, { type Express, type Request, type RequestHandler, type Response } from 'express'
+import type { Health } from '../lifecycle/index.js'
+import type { Logger, Metrics } from '../observability/index.js'
+import { type Authenticate, callerOf } from './authentication.js'
+import { bodyBytesDefault, readInput } from './body.js'
+import type { Call, Reply, Route } from './endpoint.js'
+import { streamed } from './endpoint.js'
+import { sendError } from './errors.js'
+import { observe, observedOf } from './observe.js'
+import { addOperations } from './operations.js'
+import { readParameters } from './parameters.js'
+import { createRateLimit, type RateLimit } from './rate-limit.js'
+
+export interface HttpAppOptions {
+  logger: Logger
+  metrics: Metrics
+  health: Health
+  authenticate: Authenticate
+  routes: Route[]
+  /** Requests per token or address; 0: no limit. */
+  rateLimitPerMinute: number
+  /** Base of links in answers. Unset: taken from the request. */
+  externalUrl?: string
+}
+
+const apiPrefix = '/api/v4'
+
+/**
+ * The HTTP side of a service: every route of its list, the operators' pages, and the documented answers
+ * for unknown paths, wrong verbs and failures.
+ *
+ * A request is checked in this order: rate, authentication, guard (project, role), parameters, then
+ * whatever the endpoint decides.
+ */
+export function createHttpApp(options: HttpAppOptions): Express {
+  const app = express()
+  app.disable('x-powered-by')
+  app.set('trust proxy', 'loopback, linklocal, uniquelocal')
+  app.set('query parser', 'extended')
+  app.set('case sensitive routing', true)
+  app.use(observe(options.logger, options.metrics))
+  app.use(['/-', '/metrics'], (_request, response, next) => {
+    observedOf(response).route = 'operations'
+    next()
+  })
+  addOperations(app, options.health, options.metrics)
+
+  const rateLimit = createRateLimit(options.rateLimitPerMinute)
+  for (const route of options.routes) {
+    const path = pathOf(route)
+    // Express answers HEAD with the handler of GET.
+    app[route.method.toLowerCase() as 'get'](path, handler(route, path, options, rateLimit))
+  }
+  for (const [path, methods] of methodsByPath(options.routes)) app.all(path, wrongVerb(methods))
+
+  app.use((_request: Request, response: Response) => {
+    response.status(404).json({ error: '404 Not Found', request_id: observedOf(response).requestId })
+  })
+  app.use((error: unknown, _request: Request, response: Response, _next: express.NextFunction) => {
+    const { requestId, logger } = observedOf(response)
+    sendError(response, error, requestId, logger)
+  })
+  return app
+}
+
+const pathOf = ({ path, outsideApi }: Route) => (outsideApi ? path : apiPrefix + path)
+
+function methodsByPath(routes: Route[]): Map<string, string[]> {
+  const methods = new Map<string, string[]>()
+  for (const route of routes)
+    methods.set(pathOf(route), [...(methods.get(pathOf(route)) ?? []), route.method])
+  return methods
+}
+
+function wrongVerb(methods: string[]): RequestHandler {
+  const allowed = methods.includes('GET') ? ['HEAD', ...methods] : methods
+  return (_request, response) => {
+    response.set('Allow', allowed.join(', ')).status(405)
+    response.json({ error: '405 Not Allowed', request_id: observedOf(response).requestId })
+  }
+}
+
+function handler(route: Route, path: string, options: HttpAppOptions, rateLimit: RateLimit): RequestHandler {
+  return async (request, response) => {
+    observedOf(response).route = path
+    await rateLimit(request, response)
+    const caller = await callerOf(request.headers, options.authenticate)
+    const call = createCall(request, response, caller, options.externalUrl)
+    const access = await route.guard(call)
+    const given = route.streamsBody
+      ? { ...request.query, ...request.params }
+      : await readInput(request, response, route.bodyBytesMax ?? bodyBytesDefault)
+    const reply = await route.endpoint.handle(readParameters(route.endpoint.input, given), access, call)
+    if (reply !== streamed) send(response, reply)
+  }
+}
+
+function createCall(
+  request: Request,
+  response: Response,
+  caller: Call['caller'],
+  externalUrl?: string,
+): Call {
+  const { requestId, logger } = observedOf(response)
+  const aborted = new AbortController()
+  response.once('close', () => {
+    if (!response.writableFinished) aborted.abort(new DomainError('unavailable', 'the client went away'))
+  })
+  return {
+    caller,
+    params: request.params as Record<string, string>,
+    requestId,
+    logger,
+    signal: aborted.signal,
+    baseUrl: externalUrl ?? `${request.protocol}://${request.host}`,
+    raw: { request, response },
+  }
+}
+
+function send(response: Response, { status, body, headers }: Reply): void {
+  response.set({
+    'Cache-Control': 'max-age=0, private, must-revalidate',
+    Vary: 'Accept-Encoding, PRIVATE-TOKEN, Authorization',
+    ...headers,
+  })
+  response.status(status)
+  if (body === undefined) response.end()
+  else response.json(body)
+}

@@ -1,0 +1,79 @@
+import { DomainError, invalidParameters } from '@switchyard/domain'
+import express, { type Request, type RequestHandler, type Response } from 'express'
+import multer from 'multer'
+
+export const bodyBytesDefault = 1024 * 1024
+
+/** Form fields only: a file part is refused. */
+const multipart = multer({
+  limits: { files: 0, fieldSize: bodyBytesDefault, fields: 1000, parts: 1000 },
+}).none()
+
+const parsersOf = new Map<number, RequestHandler[]>()
+
+function parsers(bytesMax: number): RequestHandler[] {
+  const known = parsersOf.get(bytesMax)
+  if (known) return known
+  const made = [
+    express.json({ limit: bytesMax, strict: false, type: isJson }),
+    express.urlencoded({ extended: true, limit: bytesMax, parameterLimit: 10_000 }),
+    multipart,
+  ]
+  parsersOf.set(bytesMax, made)
+  return made
+}
+
+/** A body without a content type counts as JSON. */
+const isJson = (request: { headers: { 'content-type'?: string } }) => {
+  const type = request.headers['content-type']
+  return type === undefined || /^\s*application\/([\w.+-]+\+)?json\s*(;|$)/i.test(type)
+}
+
+/**
+ * Reads a JSON, urlencoded or multipart body and merges it with query and path; the path wins over the
+ * body, the body over the query. A JSON body that is no object counts as empty.
+ *
+ * @throws DomainError for a content type nobody here reads; the parsers' own errors otherwise
+ */
+export async function readInput(
+  request: Request,
+  response: Response,
+  bytesMax: number,
+): Promise<Record<string, unknown>> {
+  if (hasBody(request)) {
+    refuseUnknownType(request)
+    refuseTooLarge(request, bytesMax)
+    for (const parser of parsers(bytesMax)) await run(parser, request, response)
+  }
+  const body: unknown = request.body
+  const fields = typeof body === 'object' && body !== null && !Array.isArray(body) ? body : {}
+  const merged = { ...request.query, ...fields, ...request.params }
+  refuseNulInPath(request.params)
+  return merged
+}
+
+const hasBody = ({ headers }: Request) =>
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
+
+function refuseUnknownType(request: Request): void {
+  const readable = isJson(request) || request.is('urlencoded') || request.is('multipart/form-data')
+  if (readable) return
+  const type = request.headers['content-type'] ?? ''
+  throw new DomainError('unsupported-media-type', `The provided content-type '${type}' is not supported.`)
+}
+
+function refuseTooLarge(request: Request, bytesMax: number): void {
+  if (Number(request.headers['content-length'] ?? 0) > bytesMax) {
+    throw new DomainError('too-large', '413 Request Entity Too Large')
+  }
+}
+
+function refuseNulInPath(params: Record<string, unknown>): void {
+  const bad = Object.keys(params).filter((name) => String(params[name]).includes('\0'))
+  if (bad.length > 0) throw invalidParameters(bad.map((name) => `${name} is invalid`))
+}
+
+const run = (parser: RequestHandler, request: Request, response: Response) =>
+  new Promise<void>((resolve, reject) => {
+    parser(request, response, (error?: unknown) => (error ? reject(error) : resolve()))
+  })

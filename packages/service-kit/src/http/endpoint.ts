@@ -1,0 +1,87 @@
+import type { Caller } from '@switchyard/domain/access'
+import type { Request, Response } from 'express'
+import type { Logger } from 'pino'
+import type { z } from 'zod'
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+
+/** A request as guards and endpoints see it. */
+export interface Call {
+  /** Null: anonymous. */
+  caller: Caller | null
+  /** Decoded path parameters: `group%2Fname` arrives as `group/name`. */
+  params: Record<string, string>
+  requestId: string
+  /** Carries the request id in every line. */
+  logger: Logger
+  /** Aborted when the client goes away before its answer is complete. */
+  signal: AbortSignal
+  /** Scheme, host and port that clients use, without a slash at the end. */
+  baseUrl: string
+  /** The connection itself, for streams. Plain endpoints have no use for them. */
+  raw: { request: Request; response: Response }
+}
+
+/**
+ * Decides whether a call may go on, before its parameters are read, and returns what it found on the
+ * way (a project, say) for the endpoint. Refuses by throwing a DomainError.
+ */
+export type Guard<Access> = (call: Call) => Promise<Access> | Access
+
+/** What an endpoint answers with. */
+export interface Reply {
+  status: number
+  /** Sent as JSON; undefined sends no body. */
+  body?: unknown
+  headers?: Record<string, string>
+}
+
+export interface Endpoint<Input extends z.ZodType, Access> {
+  /** Path, query and body parameters, merged in this order of precedence. */
+  input: Input
+  handle: (input: z.output<Input>, access: Access, call: Call) => Promise<Reply | Streamed>
+}
+
+/** The endpoint has written to the connection itself. */
+export const streamed = Symbol('streamed')
+export type Streamed = typeof streamed
+
+/** Ties the types of an endpoint's parts together; returns it unchanged. */
+export const endpoint = <Input extends z.ZodType, Access>(definition: Endpoint<Input, Access>) => definition
+
+export interface RouteOptions {
+  /** Largest request body. Unset: 1 MB. */
+  bodyBytesMax?: number
+  /** The endpoint reads the request stream itself: no body is parsed. */
+  streamsBody?: boolean
+  /** The whole path stands as it is, outside /api/v4. */
+  outsideApi?: boolean
+}
+
+/** A row of a service's route list. */
+export interface Route extends RouteOptions {
+  method: Method
+  path: string
+  guard: Guard<unknown>
+  endpoint: Endpoint<z.ZodType, unknown>
+}
+
+/**
+ * A row of the route list: method, path, who may, what happens.
+ *
+ * @param path express pattern, relative to /api/v4 unless `outsideApi`
+ */
+export function route<Input extends z.ZodType, Access>(
+  method: Method,
+  path: string,
+  guard: Guard<Access>,
+  definition: Endpoint<Input, NoInfer<Access>>,
+  options: RouteOptions = {},
+): Route {
+  return { method, path, guard, endpoint: definition as unknown as Endpoint<z.ZodType, unknown>, ...options }
+}
+
+export const ok = (body: unknown, headers?: Record<string, string>): Reply => ({ status: 200, body, headers })
+export const created = (body: unknown): Reply => ({ status: 201, body })
+export const accepted = (body: unknown): Reply => ({ status: 202, body })
+export const noContent = (): Reply => ({ status: 204 })

@@ -1,0 +1,96 @@
+import { DomainError, type ErrorKind } from '@switchyard/domain'
+import type { Response } from 'express'
+import type { Logger } from 'pino'
+
+export interface HttpError {
+  status: number
+  body: Record<string, unknown>
+  headers?: Record<string, string>
+}
+
+const statusOf: Record<ErrorKind, number> = {
+  'invalid-parameters': 400,
+  invalid: 400,
+  unauthenticated: 401,
+  'insufficient-scope': 403,
+  forbidden: 403,
+  'not-found': 404,
+  conflict: 409,
+  'too-large': 413,
+  'unsupported-media-type': 415,
+  'rate-limited': 429,
+  unavailable: 503,
+}
+
+/**
+ * The one table from failures to HTTP answers. Problems with reading parameters use the key `error`,
+ * decisions the key `message`, as GitLab's clients expect.
+ */
+export function toHttpError(error: unknown): HttpError {
+  if (error instanceof DomainError) {
+    return { status: statusOf[error.kind], body: { ...bodyOf(error), ...error.extra } }
+  }
+  return fromBodyParser(error) ?? { status: 500, body: { message: '500 Internal Server Error' } }
+}
+
+function bodyOf({ kind, detail }: DomainError): Record<string, unknown> {
+  switch (kind) {
+    case 'invalid-parameters':
+    case 'unsupported-media-type':
+      return { error: detail }
+    case 'insufficient-scope':
+      return {
+        error: 'insufficient_scope',
+        error_description: 'The request requires higher privileges than provided by the access token.',
+        scope: detail,
+      }
+    case 'unauthenticated':
+      return { message: '401 Unauthorized' }
+    case 'forbidden':
+      return { message: detail ? `403 Forbidden - ${detail}` : '403 Forbidden' }
+    case 'not-found':
+      return { message: detail ? `404 ${detail} Not Found` : '404 Not found' }
+    case 'rate-limited':
+      return { message: { error: detail } }
+    case 'unavailable':
+      return { message: detail ? `503 Service Unavailable - ${detail}` : '503 Service Unavailable' }
+    case 'invalid':
+    case 'conflict':
+    case 'too-large':
+      return { message: detail }
+    default:
+      return kind satisfies never
+  }
+}
+
+/** Failures of express's router and of the body parsers carry a status and a type, or a code (multer). */
+function fromBodyParser(error: unknown): HttpError | null {
+  if (!(error instanceof Error)) return null
+  const { status, type, code } = error as Error & { status?: number; type?: string; code?: string }
+  if (error.name === 'MulterError') {
+    const refused = code === 'LIMIT_UNEXPECTED_FILE' ? 'file parts are not accepted' : 'the form is invalid'
+    return { status: 400, body: { error: refused } }
+  }
+  if (type === 'entity.too.large') return { status: 413, body: { message: '413 Request Entity Too Large' } }
+  if (type === 'entity.parse.failed') return { status: 400, body: { error: 'the body is not valid JSON' } }
+  if (error instanceof URIError) return { status: 400, body: { error: 'the path is not valid' } }
+  if (status !== undefined && status >= 400 && status < 500) {
+    return { status, body: { error: 'the body could not be read' } }
+  }
+  if (error.message === 'Unexpected end of form' || error.message.startsWith('Malformed part')) {
+    return { status: 400, body: { error: 'the form is invalid' } }
+  }
+  return null
+}
+
+/** Answers with an error; unexpected ones are logged here, exactly once, with their cause. */
+export function sendError(response: Response, error: unknown, requestId: string, logger: Logger): void {
+  const { status, body, headers } = toHttpError(error)
+  if (status >= 500) logger.error({ err: error }, 'request failed')
+  if (response.headersSent) {
+    response.destroy()
+    return
+  }
+  response.set({ 'Cache-Control': 'no-cache', ...headers }).status(status)
+  response.json({ ...body, request_id: requestId })
+}

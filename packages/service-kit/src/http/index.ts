@@ -1,0 +1,27 @@
+export { createHttpApp, type HttpAppOptions } from './app.js'
+export {
+  type Authenticate,
+  callerOf,
+  createAuthenticate,
+  type FindCaller,
+  hashToken,
+  tokenOf,
+} from './authentication.js'
+export {
+  accepted,
+  type Call,
+  created,
+  type Endpoint,
+  endpoint,
+  type Guard,
+  noContent,
+  ok,
+  type Reply,
+  type Route,
+  route,
+  streamed,
+} from './endpoint.js'
+export { administrator, administratorOrScope, anyone, readingScopes, signedIn } from './guards.js'
+export { type HttpServer, listen } from './listen.js'
+export { type Page, pageParameters, pageReply, rowsOf } from './pagination.js'
+export { decimal, filledText, flag, integer, parameterProblem, rowId, text, time } from './parameters.js'

@@ -1,0 +1,38 @@
+import { once } from 'node:events'
+import type { Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Express } from 'express'
+
+export interface HttpServer {
+  /** The port in use, also when 0 was asked for. */
+  port: number
+  /** Stops accepting, lets requests under way finish, cuts what is left after the timeout. */
+  close: () => Promise<void>
+}
+
+/**
+ * @param drainTimeoutMs how long requests under way may take once closing has begun
+ * @throws Error when the address is in use
+ */
+export async function listen(
+  app: Express,
+  host: string,
+  port: number,
+  drainTimeoutMs: number,
+): Promise<HttpServer> {
+  const server = app.listen(port, host)
+  // A slow push is legitimate; idle connections outlive those of the gateway in front.
+  server.requestTimeout = 0
+  server.keepAliveTimeout = 75_000
+  await once(server, 'listening')
+  return { port: (server.address() as AddressInfo).port, close: () => close(server, drainTimeoutMs) }
+}
+
+async function close(server: Server, drainTimeoutMs: number): Promise<void> {
+  const closed = once(server, 'close')
+  server.close()
+  server.closeIdleConnections()
+  const cut = setTimeout(() => server.closeAllConnections(), drainTimeoutMs)
+  await closed
+  clearTimeout(cut)
+}

@@ -1,0 +1,48 @@
+import { randomUUID } from 'node:crypto'
+import type { RequestHandler, Response } from 'express'
+import type { Logger, Metrics } from '../observability/index.js'
+
+const acceptableId = /^[\w.:/+=@-]{1,128}$/
+
+/** What the first middleware leaves for the later ones. */
+export interface Observed {
+  requestId: string
+  logger: Logger
+  /** Pattern of the matched route: a label with few values, unlike the path. */
+  route: string
+}
+
+export const observedOf = (response: Response): Observed => response.locals.observed as Observed
+
+/**
+ * Gives each request an id (the caller's `X-Request-Id` when it is sensible), and when the answer is
+ * out, one log line and the RED figures. Probes and scrapes are counted, not logged.
+ */
+export function observe(logger: Logger, metrics: Metrics): RequestHandler {
+  return (request, response, next) => {
+    const startedNs = process.hrtime.bigint()
+    const given = request.get('X-Request-Id')
+    const requestId = given !== undefined && acceptableId.test(given) ? given : randomUUID()
+    const observed: Observed = {
+      requestId,
+      logger: logger.child({ request_id: requestId }),
+      route: 'unmatched',
+    }
+    response.locals.observed = observed
+    response.set('X-Request-Id', requestId)
+    metrics.httpInFlight.inc()
+
+    response.once('close', () => {
+      const seconds = Number(process.hrtime.bigint() - startedNs) / 1e9
+      const status = response.writableFinished ? String(response.statusCode) : 'aborted'
+      const labels = { method: request.method, route: observed.route, status }
+      metrics.httpInFlight.dec()
+      metrics.httpRequests.inc(labels)
+      metrics.httpDuration.observe(labels, seconds)
+      if (observed.route !== 'operations') {
+        observed.logger.info({ ...labels, duration_ms: Math.round(seconds * 1e6) / 1000 }, 'request')
+      }
+    })
+    next()
+  }
+}

@@ -1,0 +1,65 @@
+import type { Call, Reply } from './endpoint.js'
+import { integer } from './parameters.js'
+
+const perPageDefault = 20
+const perPageMax = 100
+
+const atLeastOne = () => integer().refine((value) => value >= 1, { error: 'does not have a valid value' })
+
+/** Parameters of every list; spread into the endpoint's own. More than 100 a page is read as 100. */
+export const pageParameters = {
+  page: atLeastOne().default(1),
+  per_page: atLeastOne()
+    .transform((value) => Math.min(value, perPageMax))
+    .default(perPageDefault),
+}
+
+export interface Page {
+  page: number
+  per_page: number
+}
+
+/** Rows to skip and take for a page. */
+export const rowsOf = ({ page, per_page }: Page) => ({ skip: (page - 1) * per_page, take: per_page })
+
+/**
+ * A page of a list with GitLab's seven headers. An absent neighbour is an empty header; links carry
+ * every parameter of the request, path parameters included, sorted by name.
+ *
+ * @param total rows in the whole list
+ */
+export function pageReply(items: unknown[], { page, per_page }: Page, total: number, call: Call): Reply {
+  const pages = Math.max(1, Math.ceil(total / per_page))
+  const previous = page > 1 ? Math.min(page - 1, pages) : null
+  const next = page < pages ? page + 1 : null
+  const link = (rel: string, target: number | null) =>
+    target === null ? [] : [`<${urlOfPage(call, target, per_page)}>; rel="${rel}"`]
+  const links = [
+    ...link('prev', previous),
+    ...link('next', next),
+    ...link('first', 1),
+    ...link('last', pages),
+  ]
+  return {
+    status: 200,
+    body: items,
+    headers: {
+      Link: links.join(', '),
+      'X-Next-Page': next === null ? '' : String(next),
+      'X-Page': String(page),
+      'X-Per-Page': String(per_page),
+      'X-Prev-Page': previous === null ? '' : String(previous),
+      'X-Total': String(total),
+      'X-Total-Pages': String(total === 0 ? 0 : pages),
+    },
+  }
+}
+
+function urlOfPage(call: Call, page: number, perPage: number): string {
+  const { pathname, searchParams } = new URL(call.raw.request.originalUrl, 'http://localhost')
+  const parameters = new URLSearchParams([...searchParams, ...Object.entries(call.params)])
+  parameters.set('page', String(page))
+  parameters.set('per_page', String(perPage))
+  parameters.sort()
+  return `${call.baseUrl}${pathname}?${parameters}`
+}

@@ -1,0 +1,98 @@
+import { type DomainError, invalidParameters } from '@switchyard/domain'
+import { z } from 'zod'
+
+/**
+ * Reads merged parameters. What does not fit is refused in GitLab's words, all problems at once:
+ * `x is missing`, `x is invalid`, `x is empty`, `x does not have a valid value`.
+ */
+export function readParameters<Input extends z.ZodType>(schema: Input, given: unknown): z.output<Input> {
+  const parsed = schema.safeParse(given)
+  if (parsed.success) return parsed.data
+  throw invalidParameters([...new Set(parsed.error.issues.flatMap((issue) => problemTexts(issue, given)))])
+}
+
+function problemTexts(issue: z.core.$ZodIssue, given: unknown): string[] {
+  const name = parameterName(issue.path)
+  const restricted = 'the value is not in the list'
+  const listed = issue.code === 'invalid_value' || issue.message === restricted
+  if (valueAt(given, issue.path) === undefined) {
+    // GitLab reports a required parameter with a list of values twice; clients match on the text.
+    return listed ? [`${name} is missing`, `${name} does not have a valid value`] : [`${name} is missing`]
+  }
+  if (issue.code === 'custom') return [`${name} ${issue.message}`]
+  return [listed ? `${name} does not have a valid value` : `${name} is invalid`]
+}
+
+/** `['actions', 0, 'file_path']` → `actions[0][file_path]`. */
+function parameterName(path: PropertyKey[]): string {
+  return path.map((part, index) => (index === 0 ? String(part) : `[${String(part)}]`)).join('')
+}
+
+function valueAt(given: unknown, path: PropertyKey[]): unknown {
+  return path.reduce<unknown>(
+    (value, part) => (value === null || typeof value !== 'object' ? undefined : Reflect.get(value, part)),
+    given,
+  )
+}
+
+const nul = '\0'
+
+/** Text as PostgreSQL can hold it: NUL is refused. Numbers and booleans count as their text. */
+export const text = () =>
+  z.preprocess(
+    (value) => (typeof value === 'number' || typeof value === 'boolean' ? String(value) : value),
+    z.string().refine((value) => !value.includes(nul), { error: 'is invalid' }),
+  )
+
+/** Text with at least one character that is no white space. */
+export const filledText = () => text().refine((value) => value.trim() !== '', { error: 'is empty' })
+
+/** A whole number, also when it comes as text. */
+export const integer = () =>
+  z.preprocess(
+    (value) => (typeof value === 'string' && /^\s*[+-]?\d{1,15}\s*$/.test(value) ? Number(value) : value),
+    z.int(),
+  )
+
+/** The id of a database row. */
+export const rowId = () => integer().pipe(z.int().min(1).max(2_147_483_647))
+
+/** A decimal number, also when it comes as text. */
+export const decimal = () =>
+  z.preprocess(
+    (value) => (typeof value === 'string' && value.trim() !== '' ? Number(value) : value),
+    z.number(),
+  )
+
+const truths = new Map(
+  Object.entries({ true: true, t: true, yes: true, y: true, on: true, '1': true }).concat(
+    Object.entries({ false: false, f: false, no: false, n: false, off: false, '0': false }),
+  ),
+)
+
+/** A boolean, also as text: true, t, yes, y, on, 1 and their opposites, in any case. */
+export const flag = () =>
+  z.preprocess((value) => {
+    if (typeof value === 'number') return truths.get(String(value)) ?? value
+    return typeof value === 'string' ? (truths.get(value.trim().toLowerCase()) ?? value) : value
+  }, z.boolean())
+
+/**
+ * A point in time: ISO 8601 with or without a zone (UTC then), a date alone, or RFC 2822.
+ */
+export const time = () =>
+  z.preprocess((value) => (typeof value === 'string' ? parseTime(value) : value), z.date())
+
+const isoWithoutZone = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?$/
+
+function parseTime(value: string): Date | string {
+  const trimmed = value.trim()
+  // Bare numbers are dates to JavaScript, but never what a client means.
+  if (/^[+-]?\d*$/.test(trimmed)) return value
+  const date = new Date(isoWithoutZone.test(trimmed) ? `${trimmed.replace(' ', 'T')}Z` : trimmed)
+  return Number.isNaN(date.getTime()) ? value : date
+}
+
+/** Refuses a request outright, in the form of a parameter problem. */
+export const parameterProblem = (name: string, problem: string): DomainError =>
+  invalidParameters([`${name} ${problem}`])

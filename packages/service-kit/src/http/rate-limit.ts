@@ -1,0 +1,38 @@
+import { DomainError } from '@switchyard/domain'
+import type { Request, Response } from 'express'
+import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
+import { hashToken, tokenOf } from './authentication.js'
+
+/** Counts a request and refuses it when its sender had too many in this minute. */
+export type RateLimit = (request: Request, response: Response) => Promise<void>
+
+/**
+ * @param perMinute requests per token, or per address when there is none; 0 switches the limit off
+ */
+export function createRateLimit(perMinute: number): RateLimit {
+  if (perMinute === 0) return async () => {}
+  const limiter = new RateLimiterMemory({ points: perMinute, duration: 60 })
+  return async (request, response) => {
+    const token = tokenOf(request.headers)
+    const sender = token === null ? `address ${request.ip}` : Buffer.from(hashToken(token)).toString('base64')
+    const { outcome, exceeded } = await consume(limiter, sender)
+    const seconds = Math.ceil(outcome.msBeforeNext / 1000)
+    response.set({
+      'RateLimit-Limit': String(perMinute),
+      'RateLimit-Remaining': String(Math.max(0, outcome.remainingPoints)),
+      'RateLimit-Reset': String(seconds),
+    })
+    if (!exceeded) return
+    response.set('Retry-After', String(seconds))
+    throw new DomainError('rate-limited', 'This endpoint has been requested too many times. Try again later.')
+  }
+}
+
+async function consume(limiter: RateLimiterMemory, sender: string) {
+  try {
+    return { outcome: await limiter.consume(sender), exceeded: false }
+  } catch (error) {
+    if (error instanceof RateLimiterRes) return { outcome: error, exceeded: true }
+    throw error
+  }
+}

@@ -1,0 +1,50 @@
+/** Throws, or rejects, while its part cannot be used; the message is for operators, without secrets. */
+export type HealthCheck = () => Promise<unknown>
+
+export interface Readiness {
+  ready: boolean
+  /** `ok`, or why the part is not ready. */
+  checks: Record<string, string>
+}
+
+const checkTimeoutMs = 2000
+
+/** Whether this process should get requests: it is not draining, and each part it needs answers. */
+export class Health {
+  readonly #checks = new Map<string, HealthCheck>()
+  #draining = false
+
+  /** @param part the name shown by readiness, e.g. `postgres` */
+  addCheck(part: string, check: HealthCheck): void {
+    this.#checks.set(part, check)
+  }
+
+  /** From now on not ready: load balancers stop sending. */
+  startDraining(): void {
+    this.#draining = true
+  }
+
+  /** Asks every part at once; one that does not answer within two seconds counts as failed. */
+  async readiness(): Promise<Readiness> {
+    const results = await Promise.all(
+      [...this.#checks].map(async ([part, check]) => [part, await outcome(check)] as const),
+    )
+    const checks = Object.fromEntries(results)
+    if (this.#draining) checks.process = 'shutting down'
+    return { ready: Object.values(checks).every((result) => result === 'ok'), checks }
+  }
+}
+
+async function outcome(check: HealthCheck): Promise<string> {
+  let timer: NodeJS.Timeout | undefined
+  const timeout = new Promise<string>((resolve) => {
+    timer = setTimeout(resolve, checkTimeoutMs, `no answer within ${checkTimeoutMs} ms`)
+  })
+  try {
+    return await Promise.race([check().then(() => 'ok'), timeout])
+  } catch (error) {
+    return error instanceof Error && error.message ? error.message : 'failed'
+  } finally {
+    clearTimeout(timer)
+  }
+}

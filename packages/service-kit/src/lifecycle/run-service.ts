@@ -1,0 +1,71 @@
+import type { z } from 'zod'
+import { ConfigError, loadConfig } from '../config/index.js'
+import { createLogger, createMetrics, type Logger, type Metrics } from '../observability/index.js'
+import { Health } from './health.js'
+import { Lifecycle } from './lifecycle.js'
+
+/** What a composition root is given besides its configuration. */
+export interface ServiceContext {
+  logger: Logger
+  metrics: Metrics
+  health: Health
+  lifecycle: Lifecycle
+}
+
+export interface ServiceDefinition<Schema extends z.ZodObject> {
+  name: string
+  schema: Schema
+  /** Opens everything and starts to serve; each resource registers its cleanup with the lifecycle. */
+  create: (config: z.output<Schema>, context: ServiceContext) => Promise<unknown>
+}
+
+/** The base every service's configuration has. */
+type CommonConfig = { LOG_LEVEL: string; SHUTDOWN_TIMEOUT_MS: number }
+
+/**
+ * Runs a service as this process: environment → config → create → serve until SIGTERM or SIGINT, then
+ * drain and close in reverse order. Exits 0 after a clean stop, 1 on a failure, 2 on a bad environment.
+ */
+export async function runService<Schema extends z.ZodObject>(definition: ServiceDefinition<Schema>) {
+  const config = readConfig(definition)
+  const { LOG_LEVEL, SHUTDOWN_TIMEOUT_MS } = config as unknown as CommonConfig
+  const logger = createLogger(definition.name, LOG_LEVEL)
+  const context: ServiceContext = {
+    logger,
+    metrics: createMetrics(definition.name),
+    health: new Health(),
+    lifecycle: new Lifecycle(logger),
+  }
+
+  const stop = async (reason: string, exitCode: number) => {
+    logger.info({ reason }, 'stopping')
+    context.health.startDraining()
+    // A resource that never closes must not keep the process alive.
+    setTimeout(() => process.exit(1), SHUTDOWN_TIMEOUT_MS + 2000).unref()
+    await context.lifecycle.close()
+    process.exit(exitCode)
+  }
+  process.once('SIGTERM', () => void stop('SIGTERM', 0))
+  process.once('SIGINT', () => void stop('SIGINT', 0))
+  process.on('uncaughtException', (error) => {
+    logger.fatal({ err: error }, 'uncaught exception')
+    void stop('uncaught exception', 1)
+  })
+
+  try {
+    await definition.create(config, context)
+  } catch (error) {
+    logger.fatal({ err: error }, 'could not start')
+    await stop('could not start', 1)
+  }
+}
+
+function readConfig<Schema extends z.ZodObject>({ name, schema }: ServiceDefinition<Schema>) {
+  try {
+    return loadConfig(name, schema, process.env)
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    process.stderr.write(`${error.message}\n`)
+    process.exit(2)
+  }
+}

@@ -1,0 +1,42 @@
+import { Redis, type RedisOptions } from 'ioredis'
+
+/**
+ * Connection options for a URL: `redis://`, `rediss://` (TLS) or `unix:///path/to/redis.sock`.
+ * A unix URL may name a database: `unix:///path?db=3`.
+ */
+export function redisOptions(url: string): RedisOptions {
+  const parsed = new URL(url)
+  if (parsed.protocol === 'unix:') {
+    return { path: decodeURIComponent(parsed.pathname), db: Number(parsed.searchParams.get('db') ?? 0) }
+  }
+  return {
+    host: parsed.hostname.replace(/^\[|\]$/g, '') || '127.0.0.1',
+    port: Number(parsed.port || 6379),
+    username: decodeURIComponent(parsed.username) || undefined,
+    password: decodeURIComponent(parsed.password) || undefined,
+    db: Number(parsed.pathname.slice(1) || 0),
+    ...(parsed.protocol === 'rediss:' ? { tls: {} } : {}),
+  }
+}
+
+export interface RedisClientOptions extends RedisOptions {
+  url: string
+  /** Called on every connection failure; ioredis goes on reconnecting by itself. */
+  onError: (error: Error) => void
+}
+
+/**
+ * A client that survives Redis being away: it reconnects for ever, and a command sent meanwhile fails
+ * at once instead of waiting in a buffer.
+ */
+export function createRedis({ url, onError, ...options }: RedisClientOptions): Redis {
+  const redis = new Redis({
+    ...redisOptions(url),
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 0,
+    retryStrategy: (attempt) => Math.min(attempt * 100, 2000),
+    ...options,
+  })
+  redis.on('error', onError)
+  return redis
+}
