@@ -19,3 +19,4 @@ export {
   type SagaEvent,
   type User,
 } from './generated/client.js'
+export { findCaller } from './stores/callers.js'

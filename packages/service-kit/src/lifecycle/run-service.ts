@@ -29,13 +29,8 @@ type CommonConfig = { LOG_LEVEL: string; SHUTDOWN_TIMEOUT_MS: number }
 export async function runService<Schema extends z.ZodObject>(definition: ServiceDefinition<Schema>) {
   const config = readConfig(definition)
   const { LOG_LEVEL, SHUTDOWN_TIMEOUT_MS } = config as unknown as CommonConfig
-  const logger = createLogger(definition.name, LOG_LEVEL)
-  const context: ServiceContext = {
-    logger,
-    metrics: createMetrics(definition.name),
-    health: new Health(),
-    lifecycle: new Lifecycle(logger),
-  }
+  const context = createServiceContext(definition.name, LOG_LEVEL)
+  const { logger } = context
 
   const stop = async (reason: string, exitCode: number) => {
     logger.info({ reason }, 'stopping')
@@ -58,6 +53,12 @@ export async function runService<Schema extends z.ZodObject>(definition: Service
     logger.fatal({ err: error }, 'could not start')
     await stop('could not start', 1)
   }
+}
+
+/** The context of one service instance; a process has one, a test as many as it starts services. */
+export function createServiceContext(name: string, logLevel: string): ServiceContext {
+  const logger = createLogger(name, logLevel)
+  return { logger, metrics: createMetrics(name), health: new Health(), lifecycle: new Lifecycle(logger) }
 }
 
 function readConfig<Schema extends z.ZodObject>({ name, schema }: ServiceDefinition<Schema>) {
