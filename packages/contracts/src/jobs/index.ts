@@ -1,0 +1,9 @@
+export { type JobPayload, jobKeyPrefix, jobPayloads, type QueueName, queueNames } from './queues.js'
+export {
+  type ProcessHash,
+  type ProcessInfo,
+  processInfo,
+  processTtlSeconds,
+  registryKeys,
+} from './registry.js'
+export { repositoryHousekeepingJob } from './repository-housekeeping.js'

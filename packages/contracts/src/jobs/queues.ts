@@ -1,0 +1,25 @@
+import { z } from 'zod'
+
+/**
+ * First part of every BullMQ key. The braces make all of them hash to one slot, which BullMQ's scripts
+ * need on a Redis Cluster.
+ */
+export const jobKeyPrefix = '{switchyard}'
+
+/** One queue per job type; queue and job bear the same name. */
+export const queueNames = {
+  repositoryHousekeeping: 'repository-housekeeping',
+  expiredTokenCleanup: 'expired-token-cleanup',
+  sagaEventPartitions: 'saga-event-partitions',
+} as const
+
+export type QueueName = (typeof queueNames)[keyof typeof queueNames]
+
+/** What a job of each queue carries. Written by producers, checked by the worker before it runs one. */
+export const jobPayloads = {
+  'repository-housekeeping': z.object({ projectId: z.int().positive() }),
+  'expired-token-cleanup': z.object({}),
+  'saga-event-partitions': z.object({}),
+} satisfies Record<QueueName, z.ZodObject>
+
+export type JobPayload<Name extends QueueName> = z.infer<(typeof jobPayloads)[Name]>
