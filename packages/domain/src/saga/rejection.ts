@@ -1,0 +1,33 @@
+const messages = {
+  SAGA_ID_REQUIRED: 'sagaId must not be empty',
+  ACTIVITY_ID_REQUIRED: 'activityId must not be empty',
+  ID_INVALID: 'identifier is not valid',
+  SERVICE_NAME_REQUIRED: 'serviceName must not be empty',
+  SAGA_SERVICE_MISMATCH: 'saga belongs to another service',
+  ACTIVITY_SAGA_MISMATCH: 'activity belongs to another saga',
+  RETRY_STATUS_INVALID: 'status is not allowed here',
+  RETRY_TYPE_INVALID: 'activityRetryType is not allowed here',
+  RETRIES_INVALID: 'retries is not allowed here',
+  ADD_TIME_INVALID: 'addTime is not a time',
+  TIMEOUT_INVALID: 'timeOutSeconds must not be negative',
+  ORDER_INVALID: 'order must not be negative',
+} as const
+
+export type RejectionCode = keyof typeof messages
+
+/**
+ * An event that can never be valid: answered with isSuccess=false. Callers undo real work when they see it, so
+ * duplicates, late events and contradictions are never rejected.
+ */
+export class SagaRejection extends Error {
+  readonly code: RejectionCode
+  /** For the answer's `errors`: `CODE: detail`. */
+  readonly errors: string
+
+  constructor(code: RejectionCode, detail: string) {
+    super(messages[code])
+    this.name = 'SagaRejection'
+    this.code = code
+    this.errors = `${code}: ${detail}`
+  }
+}

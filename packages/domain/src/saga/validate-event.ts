@@ -1,0 +1,129 @@
+import type { ActivityEvent, ActivityRetried, SagaEnded, SagaEvent, SagaStarted } from './events.js'
+import {
+  notNegative,
+  optionalAddTime,
+  optionalId,
+  requiredId,
+  retryStatus,
+  retryType,
+  storableText,
+} from './field-rules.js'
+import { parseEventTime } from './parse-event-time.js'
+import { SagaRejection } from './rejection.js'
+
+/** The requests of the ten operations with the contract's field names, as they come off the wire. */
+export type RawSagaEvent =
+  /** `addTime` is not in the contract, but some clients send it as field 3. */
+  | { operation: 'SagaStarted'; sagaId: string; serviceName: string; addTime?: string }
+  | { operation: 'SagaEnded'; sagaId: string; serviceName: string }
+  | RawActivityEvent
+
+export type RawActivityEvent =
+  | RawExecuteStarted
+  | RawRetried
+  | { operation: 'ActivityExecuteAborted'; activityId: string; errors: string }
+  | { operation: 'ActivityCompensateAborted'; activityId: string; sagaId: string; errors: string }
+  | { operation: 'ActivityEnded'; activityId: string; sagaId: string; resultData: Uint8Array }
+  | { operation: 'ActivityCompensated'; activityId: string }
+  | { operation: 'ActivityExecuteOvertime'; activityId: string; sagaId: string; errors: string }
+  | { operation: 'ActivityRevoked'; activityId: string }
+
+interface RawExecuteStarted {
+  operation: 'ActivityExecuteStarted'
+  activityId: string
+  sagaId: string
+  timeOutSeconds: number
+  parameterData: Uint8Array
+  order: number
+  addTime: string
+}
+
+interface RawRetried {
+  operation: 'ActivityRetried'
+  activityId: string
+  status: string
+  retries: number
+  activityRetryType: number
+}
+
+export interface ValidationOptions {
+  /** Refuse SagaStarted without a service name; default true. */
+  serviceNameRequired?: boolean
+}
+
+/**
+ * The event a request stands for.
+ *
+ * @throws SagaRejection when the request can never be valid.
+ */
+export function validateSagaEvent(raw: RawSagaEvent, options: ValidationOptions = {}): SagaEvent {
+  if (raw.operation === 'SagaStarted') return sagaStarted(raw, options.serviceNameRequired ?? true)
+  if (raw.operation === 'SagaEnded') return sagaEnded(raw)
+  return activityEvent(raw)
+}
+
+function sagaStarted(raw: RawSagaEvent & { operation: 'SagaStarted' }, nameRequired: boolean): SagaStarted {
+  const sagaId = requiredId('sagaId', raw.sagaId, 'SAGA_ID_REQUIRED')
+  const serviceName = optionalId('serviceName', raw.serviceName)
+  if (!serviceName && nameRequired) throw new SagaRejection('SERVICE_NAME_REQUIRED', 'serviceName is blank')
+  return { operation: raw.operation, sagaId, serviceName, addTime: optionalAddTime(raw.addTime ?? '') }
+}
+
+/** SagaEndedRequest has the same bytes as the contract's request type, its expiry where the service name is. */
+function sagaEnded(raw: RawSagaEvent & { operation: 'SagaEnded' }): SagaEnded {
+  const sagaId = requiredId('sagaId', raw.sagaId, 'SAGA_ID_REQUIRED')
+  const expiresAt = parseEventTime(raw.serviceName)
+  const serviceName = expiresAt ? null : optionalId('serviceName', raw.serviceName)
+  return { operation: raw.operation, sagaId, serviceName, expiresAt }
+}
+
+function activityEvent(raw: RawActivityEvent): ActivityEvent {
+  const activityId = requiredId('activityId', raw.activityId, 'ACTIVITY_ID_REQUIRED')
+  switch (raw.operation) {
+    case 'ActivityExecuteStarted':
+      return {
+        operation: raw.operation,
+        activityId,
+        sagaId: requiredId('sagaId', raw.sagaId, 'SAGA_ID_REQUIRED'),
+        timeOutSeconds: notNegative('timeOutSeconds', raw.timeOutSeconds, 'TIMEOUT_INVALID'),
+        order: notNegative('order', raw.order, 'ORDER_INVALID'),
+        parameterData: raw.parameterData,
+        addTime: optionalAddTime(raw.addTime),
+      }
+    case 'ActivityRetried':
+      return activityRetried(raw, activityId)
+    case 'ActivityEnded':
+      return {
+        operation: raw.operation,
+        activityId,
+        sagaId: optionalId('sagaId', raw.sagaId),
+        resultData: raw.resultData,
+      }
+    case 'ActivityExecuteAborted':
+      return { operation: raw.operation, activityId, errors: storableText(raw.errors) }
+    case 'ActivityCompensateAborted':
+    case 'ActivityExecuteOvertime':
+      return {
+        operation: raw.operation,
+        activityId,
+        sagaId: optionalId('sagaId', raw.sagaId),
+        errors: storableText(raw.errors),
+      }
+    case 'ActivityCompensated':
+    case 'ActivityRevoked':
+      return { operation: raw.operation, activityId }
+  }
+}
+
+function activityRetried(raw: RawRetried, activityId: string): ActivityRetried {
+  const type = retryType(raw.activityRetryType)
+  const named = retryStatus(raw.status, type)
+  return {
+    operation: raw.operation,
+    activityId,
+    retryType: type,
+    retries: notNegative('retries', raw.retries, 'RETRIES_INVALID'),
+    status: named ?? (type === 'Execute' ? 'Executing' : 'Compensating'),
+    statusNamed: named !== null,
+  }
+}
