@@ -1,0 +1,121 @@
+import {
+  Server,
+  ServerCredentials,
+  type ServiceDefinition,
+  type UntypedServiceImplementation,
+} from '@grpc/grpc-js'
+import { loadFileDescriptorSetFromBuffer } from '@grpc/proto-loader'
+import { ReflectionService } from '@grpc/reflection'
+import { HealthImplementation } from 'grpc-health-check'
+import type { Health } from '../lifecycle/index.js'
+import type { Logger, Metrics } from '../observability/index.js'
+import { observe } from './observe.js'
+
+export interface GrpcService {
+  /** Full name, as health and reflection show it, e.g. `svc.Sagas.Server.Grpc.Saga`. */
+  name: string
+  definition: ServiceDefinition
+  implementation: UntypedServiceImplementation
+}
+
+export interface GrpcServerOptions {
+  host: string
+  port: number
+  services: GrpcService[]
+  /** Serialized FileDescriptorSet of the services, for reflection. */
+  descriptorSet: Uint8Array
+  health: Health
+  logger: Logger
+  metrics: Metrics
+  /** How often readiness is asked and told to health watchers. */
+  healthIntervalMs?: number
+  /** Pause between NOT_SERVING and the end of new calls, so that load balancers notice. */
+  probePeriodMs?: number
+  /** How long calls under way may take once draining has begun. */
+  drainTimeoutMs: number
+}
+
+export interface GrpcServer {
+  /** The port in use, also when 0 was asked for. */
+  port: number
+  /** NOT_SERVING → a probe period → no new calls → calls under way finish → what is left is cut. */
+  close: () => Promise<void>
+}
+
+const mib = 1024 * 1024
+
+const serverOptions = {
+  'grpc.max_receive_message_length': 4 * mib,
+  'grpc.keepalive_time_ms': 60_000,
+  'grpc.keepalive_timeout_ms': 20_000,
+  'grpc.max_connection_idle_ms': 120_000,
+}
+
+/**
+ * Serves gRPC without TLS (the gateway adds it) with health for `""` and every service, following
+ * readiness, and reflection.
+ *
+ * @throws Error when the address is in use
+ */
+export async function startGrpcServer(options: GrpcServerOptions): Promise<GrpcServer> {
+  const server = new Server({ ...serverOptions, interceptors: [observe(options.logger, options.metrics)] })
+  for (const { definition, implementation } of options.services) server.addService(definition, implementation)
+  new ReflectionService(loadFileDescriptorSetFromBuffer(Buffer.from(options.descriptorSet))).addToServer(
+    server,
+  )
+
+  const stopHealth = serveHealth(server, options)
+  const port = await bind(server, options.host, options.port)
+  return {
+    port,
+    close: async () => {
+      stopHealth()
+      await new Promise((resolve) => setTimeout(resolve, options.probePeriodMs ?? 500))
+      server.drain(`${options.host}:${port}`, options.drainTimeoutMs)
+      await shutDown(server, options.drainTimeoutMs)
+    },
+  }
+}
+
+/** Publishes readiness as serving status; returns how to declare NOT_SERVING for good. */
+function serveHealth(server: Server, { services, health, healthIntervalMs = 1000 }: GrpcServerOptions) {
+  const names = ['', ...services.map(({ name }) => name)]
+  const served = new HealthImplementation(Object.fromEntries(names.map((name) => [name, 'NOT_SERVING'])))
+  served.addToServer(server)
+  let current: 'SERVING' | 'NOT_SERVING' = 'NOT_SERVING'
+  const publish = (status: typeof current) => {
+    if (status === current) return
+    current = status
+    for (const name of names) served.setStatus(name, status)
+  }
+  let stopped = false
+  const refresh = async () => {
+    const { ready } = await health.readiness()
+    if (!stopped) publish(ready ? 'SERVING' : 'NOT_SERVING')
+  }
+  const timer = setInterval(() => void refresh(), healthIntervalMs)
+  void refresh()
+  return () => {
+    stopped = true
+    clearInterval(timer)
+    publish('NOT_SERVING')
+  }
+}
+
+const bind = (server: Server, host: string, port: number) =>
+  new Promise<number>((resolve, reject) => {
+    server.bindAsync(`${host}:${port}`, ServerCredentials.createInsecure(), (error, bound) =>
+      error ? reject(error) : resolve(bound),
+    )
+  })
+
+/** An open Health.Watch never ends by itself, so waiting for the calls under way has a limit. */
+async function shutDown(server: Server, timeoutMs: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  const timeout = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, timeoutMs)
+  })
+  await Promise.race([new Promise<void>((resolve) => server.tryShutdown(() => resolve())), timeout])
+  clearTimeout(timer)
+  server.forceShutdown()
+}
