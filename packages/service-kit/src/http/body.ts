@@ -1,13 +1,24 @@
-import { DomainError, invalidParameters } from '@switchyard/domain'
+import { DomainError, invalidParameters, tooLarge } from '@switchyard/domain'
 import express, { type Request, type RequestHandler, type Response } from 'express'
 import multer from 'multer'
 
 export const bodyBytesDefault = 1024 * 1024
 
-/** Form fields only: a file part is refused. */
-const multipart = multer({
-  limits: { files: 0, fieldSize: bodyBytesDefault, fields: 1000, parts: 1000 },
-}).none()
+const tooLargeText = '413 Request Entity Too Large'
+
+const form = multer({ limits: { fieldSize: bodyBytesDefault, fields: 1000, parts: 1000 } }).none()
+
+/** Form fields only: a file part is refused. Whatever else multer dislikes is the form's fault, too. */
+const multipart: RequestHandler = (request, response, next) => {
+  form(request, response, (error?: unknown) => {
+    if (!error) return next()
+    const code = (error as { code?: string }).code
+    next(code === 'LIMIT_FIELD_VALUE' ? tooLarge(tooLargeText) : invalidParameters([formProblem(code)]))
+  })
+}
+
+const formProblem = (code?: string) =>
+  code === 'LIMIT_UNEXPECTED_FILE' ? 'file parts are not accepted' : 'the form is invalid'
 
 const parsersOf = new Map<number, RequestHandler[]>()
 
@@ -64,7 +75,7 @@ function refuseUnknownType(request: Request): void {
 
 function refuseTooLarge(request: Request, bytesMax: number): void {
   if (Number(request.headers['content-length'] ?? 0) > bytesMax) {
-    throw new DomainError('too-large', '413 Request Entity Too Large')
+    throw tooLarge(tooLargeText)
   }
 }
 

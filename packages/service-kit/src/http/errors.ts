@@ -63,22 +63,15 @@ function bodyOf({ kind, detail }: DomainError): Record<string, unknown> {
   }
 }
 
-/** Failures of express's router and of the body parsers carry a status and a type, or a code (multer). */
+/** Failures of express's router and of its body parsers carry a status and a type. */
 function fromBodyParser(error: unknown): HttpError | null {
   if (!(error instanceof Error)) return null
-  const { status, type, code } = error as Error & { status?: number; type?: string; code?: string }
-  if (error.name === 'MulterError') {
-    const refused = code === 'LIMIT_UNEXPECTED_FILE' ? 'file parts are not accepted' : 'the form is invalid'
-    return { status: 400, body: { error: refused } }
-  }
+  const { status, type } = error as Error & { status?: number; type?: string }
   if (type === 'entity.too.large') return { status: 413, body: { message: '413 Request Entity Too Large' } }
   if (type === 'entity.parse.failed') return { status: 400, body: { error: 'the body is not valid JSON' } }
   if (error instanceof URIError) return { status: 400, body: { error: 'the path is not valid' } }
   if (status !== undefined && status >= 400 && status < 500) {
     return { status, body: { error: 'the body could not be read' } }
-  }
-  if (error.message === 'Unexpected end of form' || error.message.startsWith('Malformed part')) {
-    return { status: 400, body: { error: 'the form is invalid' } }
   }
   return null
 }

@@ -31,8 +31,10 @@ export async function listen(
 async function close(server: Server, drainTimeoutMs: number): Promise<void> {
   const closed = once(server, 'close')
   server.close()
-  server.closeIdleConnections()
+  // A kept-alive connection becomes idle only when its last answer is out, after close() has looked.
+  const sweep = setInterval(() => server.closeIdleConnections(), 50)
   const cut = setTimeout(() => server.closeAllConnections(), drainTimeoutMs)
   await closed
+  clearInterval(sweep)
   clearTimeout(cut)
 }

@@ -1,0 +1,43 @@
+import { inspect } from 'node:util'
+import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { ConfigError, databaseUrl, httpServiceFields, loadConfig, port, Secret } from './index.js'
+
+const schema = z.object({ ...httpServiceFields, DATABASE_URL: databaseUrl(), GRPC_PORT: port() })
+
+const problemsOf = (env: NodeJS.ProcessEnv): string => {
+  try {
+    loadConfig('demo', schema, env)
+  } catch (error) {
+    if (error instanceof ConfigError) return error.message
+    throw error
+  }
+  return ''
+}
+
+describe('loadConfig', () => {
+  it('names every variable that does not fit, at once', () => {
+    const problems = problemsOf({ PORT: 'eighty', GRPC_PORT: '70000', LOG_LEVEL: 'loud' })
+    expect(problems).toContain('PORT: must be a whole number')
+    expect(problems).toContain('GRPC_PORT: must be at most 65535')
+    expect(problems).toContain('LOG_LEVEL: ')
+    expect(problems).toContain('DATABASE_URL is required: must be postgresql://')
+  })
+
+  it('never shows a value, which may be a secret in the wrong place', () => {
+    expect(problemsOf({ DATABASE_URL: 'mysql://me:hunter2@db/x', GRPC_PORT: '1' })).not.toContain('hunter2')
+  })
+
+  it('reads an empty variable as unset', () => {
+    const config = loadConfig('demo', schema, { PORT: '', GRPC_PORT: '1', DATABASE_URL: 'postgres://db/x' })
+    expect(config.PORT).toBe(8080)
+  })
+})
+
+describe('Secret', () => {
+  it('cannot be printed, only revealed', () => {
+    const secret = new Secret('hunter2')
+    expect([String(secret), JSON.stringify({ secret }), inspect({ secret })].join()).not.toContain('hunter2')
+    expect(secret.reveal()).toBe('hunter2')
+  })
+})

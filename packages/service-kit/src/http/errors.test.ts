@@ -1,0 +1,41 @@
+import * as domain from '@switchyard/domain'
+import { describe, expect, it } from 'vitest'
+import { toHttpError } from './errors.js'
+
+describe('toHttpError', () => {
+  it.each([
+    [
+      domain.invalidParameters(['a is missing', 'b is invalid']),
+      400,
+      { error: 'a is missing, b is invalid' },
+    ],
+    [
+      domain.invalid({ color: ['must be a valid color code'] }),
+      400,
+      { message: { color: ['must be a valid color code'] } },
+    ],
+    [
+      domain.invalid('no', { extra: { error_code: 'conflict' } }),
+      400,
+      { message: 'no', error_code: 'conflict' },
+    ],
+    [domain.unauthenticated(), 401, { message: '401 Unauthorized' }],
+    [domain.forbidden(), 403, { message: '403 Forbidden' }],
+    [domain.forbidden('because'), 403, { message: '403 Forbidden - because' }],
+    [domain.notFound('Project'), 404, { message: '404 Project Not Found' }],
+    [domain.notFound(), 404, { message: '404 Not found' }],
+    [domain.conflict('taken'), 409, { message: 'taken' }],
+    [
+      domain.unavailable('redis', { cause: new Error('password=hunter2') }),
+      503,
+      { message: '503 Service Unavailable - redis' },
+    ],
+  ])('gives %s its documented status and body', (error, status, body) => {
+    expect(toHttpError(error)).toEqual({ status, body })
+  })
+
+  it('shows nothing of an unexpected failure', () => {
+    const answer = toHttpError(new Error('connect to postgres://me:hunter2@db'))
+    expect(answer).toEqual({ status: 500, body: { message: '500 Internal Server Error' } })
+  })
+})

@@ -1,0 +1,71 @@
+import { DomainError } from '@switchyard/domain'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { decimal, filledText, flag, integer, readParameters, text, time } from './parameters.js'
+
+const refusal = (schema: z.ZodType, given: unknown): unknown => {
+  try {
+    readParameters(schema, given)
+  } catch (error) {
+    return error instanceof DomainError ? error.detail : error
+  }
+  return undefined
+}
+
+const state = z.enum(['pending', 'running'])
+
+describe('readParameters', () => {
+  it.each([
+    ['absent', z.object({ branch: text() }), {}, 'branch is missing'],
+    ['absent, restricted', z.object({ state }), {}, 'state is missing, state does not have a valid value'],
+    ['not in the list', z.object({ state }), { state: 'x' }, 'state does not have a valid value'],
+    ['wrong type', z.object({ since: time() }), { since: 'someday' }, 'since is invalid'],
+    ['blank', z.object({ branch: filledText() }), { branch: ' ' }, 'branch is empty'],
+    ['NUL', z.object({ note: text() }), { note: 'a\0b' }, 'note is invalid'],
+    ['object for text', z.object({ note: text() }), { note: { a: 1 } }, 'note is invalid'],
+    ['null for text', z.object({ note: text() }), { note: null }, 'note is invalid'],
+    ['no object', z.object({ actions: z.array(z.object({})) }), { actions: 'x' }, 'actions is invalid'],
+    [
+      'inside a list',
+      z.object({ actions: z.array(z.object({ file_path: text() })) }),
+      { actions: [{}] },
+      'actions[0][file_path] is missing',
+    ],
+    ['several', z.object({ a: text(), b: integer() }), { b: 'x' }, 'a is missing, b is invalid'],
+  ])('words it as clients expect: %s', (_case, schema, given, expected) => {
+    expect(refusal(schema, given)).toBe(expected)
+  })
+
+  it.each([
+    ['11', integer(), 11],
+    ['80.5', decimal(), 80.5],
+    [0, decimal(), 0],
+    ['T', flag(), true],
+    ['off', flag(), false],
+    [1, flag(), true],
+    [12, text(), '12'],
+  ])('reads %j as what it stands for', (given, schema, expected) => {
+    expect(readParameters(z.object({ value: schema }), { value: given })).toEqual({ value: expected })
+  })
+
+  it.each([
+    ['2026-01-02', '2026-01-02T00:00:00.000Z'],
+    ['2026-01-02T03:04:05', '2026-01-02T03:04:05.000Z'],
+    ['2026-01-02 03:04:05', '2026-01-02T03:04:05.000Z'],
+    ['2026-01-02T03:04:05+02:00', '2026-01-02T01:04:05.000Z'],
+    ['Fri, 02 Jan 2026 03:04:05 +0000', '2026-01-02T03:04:05.000Z'],
+  ])('reads the time %s', (given, expected) => {
+    expect(readParameters(time(), given).toISOString()).toBe(expected)
+  })
+
+  it('refuses or reads any value, and never fails otherwise', () => {
+    const schema = z.object({ a: text(), b: integer(), c: decimal(), d: flag(), e: time() })
+    fc.assert(
+      fc.property(fc.dictionary(fc.constantFrom('a', 'b', 'c', 'd', 'e'), fc.anything()), (given) => {
+        const answer = refusal(schema, given)
+        expect(answer === undefined || typeof answer === 'string').toBe(true)
+      }),
+    )
+  })
+})
