@@ -20,3 +20,12 @@ export {
   type User,
 } from './generated/client.js'
 export { findCaller } from './stores/callers.js'
+export { findProjectForUser, type ProjectForUser } from './stores/projects.js'
+export {
+  createUser,
+  findUser,
+  findUserByUsername,
+  listUsers,
+  type NewUser,
+  type UserFilter,
+} from './stores/users.js'

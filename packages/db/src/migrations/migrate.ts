@@ -7,7 +7,8 @@ const databaseWaitMs = 60_000
 
 async function migrate(): Promise<void> {
   const url = process.env.DATABASE_URL
-  if (!url) throw new Error('DATABASE_URL is not set; example: postgresql://user:password@host:5432/switchyard')
+  if (!url)
+    throw new Error('DATABASE_URL is not set; example: postgresql://user:password@host:5432/switchyard')
   await waitForDatabase(url, databaseWaitMs)
   const { migrations, partitions } = await applyMigrations(url)
   for (const name of migrations) process.stdout.write(`applied ${name}\n`)

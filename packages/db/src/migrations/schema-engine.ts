@@ -3,12 +3,13 @@ import { createRequire } from 'node:module'
 import { PrismaPg } from '@prisma/adapter-pg'
 import {
   bindMigrationAwareSqlAdapterFactory,
+  ColumnTypeEnum,
   type SqlDriverAdapter,
   type SqlMigrationAwareDriverAdapterFactory,
 } from '@prisma/driver-adapter-utils'
 import * as engineModule from '@prisma/schema-engine-wasm/schema_engine_bg'
 import pg from 'pg'
-import { type ShippedMigration, migrationsPath, schemaPath } from './shipped-migrations.js'
+import { migrationsPath, type ShippedMigration, schemaPath } from './shipped-migrations.js'
 
 export type SchemaEngine = engineModule.SchemaEngine
 
@@ -16,7 +17,10 @@ export const noFilters: engineModule.SchemaFilter = { externalTables: [], extern
 
 /** The part of WebAssembly used here; Node has it, and its types name it only together with the browser's. */
 declare const WebAssembly: {
-  instantiate(bytes: Uint8Array, imports: Record<string, unknown>): Promise<{ instance: { exports: WasmExports } }>
+  instantiate(
+    bytes: Uint8Array,
+    imports: Record<string, unknown>,
+  ): Promise<{ instance: { exports: WasmExports } }>
 }
 
 interface WasmExports {
@@ -28,8 +32,9 @@ interface WasmGlue {
 }
 
 const internalCharOid = 18
-const nameOid = 19
 const textOid = 25
+/** Which columns of a result (known by its rows) have the catalogue's type "char". */
+const internalCharColumns = new WeakMap<object, number[]>()
 
 let wasmLoaded: Promise<void> | undefined
 
@@ -76,9 +81,15 @@ async function loadWasm(): Promise<void> {
   const modulePath = createRequire(import.meta.url).resolve('@prisma/schema-engine-wasm/schema_engine_bg')
   const bytes = await readFile(modulePath.replace(/\.js$/, '.wasm'))
   const { instance } = await WebAssembly.instantiate(bytes, { './schema_engine_bg.js': engineModule })
+  // Where the engine reports a panic. Without it, the panic would show as a failure to report it.
+  Object.assign(globalThis, { PRISMA_WASM_PANIC_REGISTRY: { set_message: throwPanic } })
   const glue = engineModule as unknown as WasmGlue
   glue.__wbg_set_wasm(instance.exports)
   instance.exports.__wbindgen_start()
+}
+
+function throwPanic(message: string): never {
+  throw new Error(`the schema engine failed: ${message}`)
 }
 
 /** One connection, so that the engine's session lock and its statements share a session. */
@@ -97,10 +108,14 @@ function createSchemaEnginePool(url: string): pg.Pool {
   const query = pool.query.bind(pool) as (config: pg.QueryConfig) => Promise<pg.QueryResult>
   pool.query = (async (config: pg.QueryConfig) => {
     const result = await query(config)
-    // The adapter knows no type for catalogue columns of these kinds; their values are text.
-    for (const field of result.fields ?? []) {
-      if (field.dataTypeID === internalCharOid || field.dataTypeID === nameOid) field.dataTypeID = textOid
+    // The adapter throws at this type, so it gets to see text; SchemaEngineAdapter sets it right for the engine.
+    const columns: number[] = []
+    for (const [index, field] of (result.fields ?? []).entries()) {
+      if (field.dataTypeID !== internalCharOid) continue
+      field.dataTypeID = textOid
+      columns.push(index)
     }
+    if (columns.length > 0) internalCharColumns.set(result.rows, columns)
     return result
   }) as unknown as typeof pool.query
   return pool
@@ -119,6 +134,14 @@ class SchemaEngineAdapter implements SqlMigrationAwareDriverAdapterFactory {
 
   async connect(): Promise<SqlDriverAdapter> {
     const adapter = await this.#factory.connect()
+    const queryRaw = adapter.queryRaw.bind(adapter)
+    adapter.queryRaw = async (query) => {
+      const result = await queryRaw(query)
+      for (const index of internalCharColumns.get(result.rows) ?? []) {
+        result.columnTypes[index] = ColumnTypeEnum.Character
+      }
+      return result
+    }
     // The adapter would cut a script at every semicolon, those inside function bodies included.
     adapter.executeScript = async (script) => {
       await this.#pool.query(script)

@@ -131,6 +131,7 @@ CREATE TABLE sagas (
     started_at    timestamptz(3),
     ended_at      timestamptz(3),
     expires_at    timestamptz(3),
+    late          boolean NOT NULL DEFAULT false,
     first_seen_at timestamptz(3) NOT NULL,
     last_event_at timestamptz(3) NOT NULL,
     PRIMARY KEY (tenant, id)
@@ -158,7 +159,11 @@ CREATE TABLE saga_activities (
     compensated_at        timestamptz(3),
     compensate_aborted_at timestamptz(3),
     final_abort           boolean NOT NULL DEFAULT false,
-    errors                text,
+    overtime_named_saga   boolean NOT NULL DEFAULT false,
+    retry_reports         integer NOT NULL DEFAULT 0,
+    execute_errors        text,
+    compensate_errors     text,
+    anomalies             text[] NOT NULL DEFAULT '{}',
     parameter_data        bytea,
     result_data           bytea,
     PRIMARY KEY (tenant, id)

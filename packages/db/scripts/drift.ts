@@ -1,0 +1,13 @@
+// Exits 1, with the SQL between the two, when the migrations do not lead to the schema.
+import { diffDatabaseToSchema } from '../src/migrations/index.js'
+import { withMigratedScratchDatabase } from './scratch-database.js'
+
+const sql = await withMigratedScratchDatabase(diffDatabaseToSchema)
+if (sql === '') {
+  process.stdout.write('migrations and schema agree\n')
+} else {
+  process.stderr.write(
+    `${sql}\n\nmigrations and schema disagree by this; \`pnpm db:diff NAME\` writes it as a migration\n`,
+  )
+  process.exitCode = 1
+}

@@ -1,0 +1,67 @@
+import { notFound } from '@switchyard/domain'
+import type { BroadcastFields } from '@switchyard/domain/broadcast'
+import type { DatabaseOrTransaction } from '../client.js'
+import type { BroadcastMessage } from '../generated/client.js'
+
+const newestFirst = { id: 'desc' } as const
+
+/** One page of all messages, newest first, and how many there are. */
+export async function listBroadcastMessages(
+  { prisma }: DatabaseOrTransaction,
+  rows: { skip: number; take: number },
+): Promise<{ messages: BroadcastMessage[]; total: number }> {
+  const [messages, total] = await Promise.all([
+    prisma.broadcastMessage.findMany({ orderBy: newestFirst, ...rows }),
+    prisma.broadcastMessage.count(),
+  ])
+  return { messages, total }
+}
+
+/** Messages whose period includes this instant, newest first. */
+export async function listActiveBroadcastMessages(
+  { prisma }: DatabaseOrTransaction,
+  now: Date,
+): Promise<BroadcastMessage[]> {
+  return prisma.broadcastMessage.findMany({
+    where: { startsAt: { lte: now }, endsAt: { gte: now } },
+    orderBy: newestFirst,
+  })
+}
+
+/** @throws DomainError not-found */
+export async function getBroadcastMessage(
+  { prisma }: DatabaseOrTransaction,
+  id: number,
+): Promise<BroadcastMessage> {
+  const message = await prisma.broadcastMessage.findUnique({ where: { id } })
+  if (!message) throw notFound()
+  return message
+}
+
+export async function createBroadcastMessage(
+  { prisma }: DatabaseOrTransaction,
+  fields: BroadcastFields,
+): Promise<BroadcastMessage> {
+  return prisma.broadcastMessage.create({ data: fields })
+}
+
+/** @throws DomainError not-found */
+export async function updateBroadcastMessage(
+  { prisma }: DatabaseOrTransaction,
+  id: number,
+  changes: Partial<BroadcastFields>,
+  now: Date,
+): Promise<BroadcastMessage> {
+  const [message] = await prisma.broadcastMessage.updateManyAndReturn({
+    where: { id },
+    data: { ...changes, updatedAt: now },
+  })
+  if (!message) throw notFound()
+  return message
+}
+
+/** @throws DomainError not-found, also when somebody else was faster */
+export async function deleteBroadcastMessage({ prisma }: DatabaseOrTransaction, id: number): Promise<void> {
+  const { count } = await prisma.broadcastMessage.deleteMany({ where: { id } })
+  if (count === 0) throw notFound()
+}
