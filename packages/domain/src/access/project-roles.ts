@@ -34,3 +34,8 @@ export function canReadCode(project: ProjectAccess, caller: Caller | null, membe
   const needed = project.visibility === 'internal' ? accessLevels.guest : accessLevels.reporter
   return effectiveLevel(project, caller, memberLevel) >= needed
 }
+
+/** Statuses of commits: like code, but never without signing in. */
+export function canReadStatuses(project: ProjectAccess, caller: Caller | null, memberLevel: number | null) {
+  return caller !== null && canReadCode(project, caller, memberLevel)
+}

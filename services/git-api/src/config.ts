@@ -1,0 +1,27 @@
+import { isAbsolute } from 'node:path'
+import { databaseUrl, httpServiceFields, integer, redisUrl, Secret } from '@switchyard/service-kit/config'
+import { z } from 'zod'
+
+const absolutePath = () => z.string().refine(isAbsolute, 'must be an absolute path')
+
+const rootToken = () =>
+  z
+    .string()
+    .regex(/^[\w.~+/=-]{20,255}$/, 'must be 20 to 255 characters of letters, digits and _ . ~ + / = -')
+    .transform((value) => new Secret(value))
+
+export const configSchema = z.object({
+  ...httpServiceFields,
+  DATABASE_URL: databaseUrl(),
+  /** Connections to PostgreSQL. Unset: 10. */
+  DATABASE_POOL_SIZE_MAX: integer(1, 1000).default(10),
+  REDIS_URL: redisUrl(),
+  /** Folder below which the bare repositories lie; created when missing. */
+  SWITCHYARD_STORAGE_ROOT: absolutePath(),
+  /** Token of the administrator `root`. Unset: a random one, when there is a file to keep it in. */
+  SWITCHYARD_ROOT_TOKEN: rootToken().optional(),
+  /** Where the administrator's token is written (mode 0600). Unset: nowhere. */
+  SWITCHYARD_ROOT_TOKEN_FILE: absolutePath().optional(),
+})
+
+export type Config = z.output<typeof configSchema>

@@ -1,0 +1,17 @@
+import type { Database } from '@switchyard/db'
+import type { Authenticate } from '@switchyard/service-kit/http'
+import type { Logger } from '@switchyard/service-kit/observability'
+import type { ProjectGuards } from './guards.js'
+import type { Jobs } from './jobs.js'
+
+/** What the routes of this service work with; made once, in the composition root. */
+export interface Dependencies {
+  database: Database
+  guards: ProjectGuards
+  jobs: Jobs
+  /** Who holds a token; git's basic authentication asks it too. */
+  authenticate: Authenticate
+  /** Folder below which the bare repositories lie. */
+  storageRoot: string
+  logger: Logger
+}

@@ -1,0 +1,45 @@
+import { jobKeyPrefix, queueNames, repositoryHousekeepingJob } from '@switchyard/contracts/jobs'
+import type { Logger } from '@switchyard/service-kit/observability'
+import { createRedis } from '@switchyard/service-kit/redis'
+import { Queue } from 'bullmq'
+
+/** Starts background work. Nothing here fails or delays a request: the work can be caught up on later. */
+export interface Jobs {
+  /** Tidy a repository soon, after something was pushed to it. */
+  requestHousekeeping(projectId: number): void
+  close(): Promise<void>
+}
+
+/**
+ * Hands jobs to the workers through Redis. While Redis is away jobs are dropped instead of gathered in
+ * memory; the next push to a project asks for the same work again.
+ */
+export function createJobs(redisUrl: string, logger: Logger): Jobs {
+  let wasReady = false
+  const onError = (error: Error) => {
+    if (wasReady) logger.warn({ err: error }, 'Redis is away: background jobs are dropped until it is back')
+    wasReady = false
+  }
+  const redis = createRedis({ url: redisUrl, onError })
+  redis.on('ready', () => {
+    wasReady = true
+  })
+  const queue = new Queue(queueNames.repositoryHousekeeping, {
+    connection: redis,
+    prefix: jobKeyPrefix,
+    skipVersionCheck: true,
+  })
+  queue.on('error', onError)
+
+  return {
+    requestHousekeeping(projectId) {
+      if (redis.status !== 'ready') return
+      const { name, data, options } = repositoryHousekeepingJob(projectId)
+      queue.add(name, data, options).catch(onError)
+    },
+    async close() {
+      await queue.close()
+      redis.disconnect()
+    },
+  }
+}

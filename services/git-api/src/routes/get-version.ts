@@ -1,0 +1,11 @@
+import { endpoint, ok } from '@switchyard/service-kit/http'
+import { z } from 'zod'
+
+/** The GitLab release whose API this service speaks; clients switch features on and off by it. */
+const apiVersion = '18.9.0'
+
+/** `GET /version` */
+export const getVersion = endpoint({
+  input: z.object({}),
+  handle: async () => ok({ version: `${apiVersion}-switchyard`, revision: 'switchyard', enterprise: false }),
+})

@@ -1,0 +1,18 @@
+import { findUser } from '@switchyard/db'
+import { unauthenticated } from '@switchyard/domain'
+import type { Caller } from '@switchyard/domain/access'
+import { type Call, endpoint, ok } from '@switchyard/service-kit/http'
+import { z } from 'zod'
+import type { Dependencies } from '../../dependencies.js'
+import { presentWholeUser } from '../../presenters/user.js'
+
+/** `GET /user`: the caller, with everything about them. */
+export const getCurrentUser = ({ database }: Dependencies) =>
+  endpoint({
+    input: z.object({}),
+    async handle(_input, caller: Caller, { baseUrl }: Call) {
+      const user = await findUser(database, caller.user.id)
+      if (!user) throw unauthenticated()
+      return ok(presentWholeUser(user, baseUrl))
+    },
+  })

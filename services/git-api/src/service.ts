@@ -1,0 +1,43 @@
+import { checkDatabase, createDatabase, findCaller } from '@switchyard/db'
+import { createAuthenticate, createHttpApp, listen } from '@switchyard/service-kit/http'
+import type { ServiceContext } from '@switchyard/service-kit/lifecycle'
+import type { Config } from './config.js'
+import { createGuards } from './guards.js'
+import { createJobs } from './jobs.js'
+import { routes } from './routes/index.js'
+import { checkStorage } from './storage.js'
+
+/**
+ * Serves identity, repositories and commit statuses. Readiness names what requests need: PostgreSQL and
+ * the storage. Redis only carries background work, so its absence never takes this service out of rotation.
+ */
+export async function createService(config: Config, { logger, metrics, health, lifecycle }: ServiceContext) {
+  const storageRoot = config.SWITCHYARD_STORAGE_ROOT
+  health.addCheck('storage', () => checkStorage(storageRoot))
+
+  const database = createDatabase({
+    url: config.DATABASE_URL.reveal(),
+    poolSizeMax: config.DATABASE_POOL_SIZE_MAX,
+    applicationName: 'git-api',
+  })
+  lifecycle.onClose('postgres', () => database.close())
+  health.addCheck('postgres', () => checkDatabase(database))
+
+  const jobs = createJobs(config.REDIS_URL.reveal(), logger)
+  lifecycle.onClose('jobs', () => jobs.close())
+
+  const authenticate = createAuthenticate((hash) => findCaller(database, hash))
+  const guards = createGuards(database)
+  const app = createHttpApp({
+    logger,
+    metrics,
+    health,
+    authenticate,
+    routes: routes({ database, guards, jobs, authenticate, storageRoot, logger }),
+    rateLimitPerMinute: config.RATE_LIMIT_PER_MINUTE,
+    externalUrl: config.EXTERNAL_URL,
+  })
+  const server = await listen(app, config.HOST, config.PORT, config.SHUTDOWN_TIMEOUT_MS)
+  lifecycle.onClose('http', () => server.close())
+  return { port: server.port }
+}
