@@ -1,0 +1,25 @@
+import { spawnSync } from 'node:child_process'
+
+export interface Command {
+  command: string
+  args: string[]
+}
+
+let supported: boolean | undefined
+
+/** Whether util-linux' `setpriv` is here and can tie a process to the life of its parent. */
+export function hasSetpriv(): boolean {
+  supported ??=
+    process.platform === 'linux' &&
+    spawnSync('setpriv', ['--pdeathsig', 'TERM', 'true'], { stdio: 'ignore' }).status === 0
+  return supported
+}
+
+/**
+ * The same command, told by the kernel to stop when we die without a chance to say so (kill -9).
+ * Where that is not possible the command is returned as it is; the next start then cleans up by pid file.
+ */
+export function dieWithParent({ command, args }: Command, signal: 'SIGTERM' | 'SIGINT' = 'SIGTERM'): Command {
+  if (!hasSetpriv()) return { command, args }
+  return { command: 'setpriv', args: ['--pdeathsig', signal.slice(3), '--', command, ...args] }
+}

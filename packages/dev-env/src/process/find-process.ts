@@ -1,0 +1,30 @@
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+
+/** The command line of a running process, or null when there is none with this id. */
+export function findCommandLine(pid: number): string | null {
+  try {
+    if (process.platform === 'linux') {
+      return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim() || null
+    }
+    const ps = execFileSync('ps', ['-o', 'command=', '-p', String(pid)], { encoding: 'utf8' })
+    return ps.trim() || null
+  } catch {
+    return null
+  }
+}
+
+/** Signals a process and waits until it has gone; false when it is still there after `timeoutMs`. */
+export async function endProcess(pid: number, signal: NodeJS.Signals, timeoutMs: number): Promise<boolean> {
+  try {
+    process.kill(pid, signal)
+  } catch {
+    return findCommandLine(pid) === null
+  }
+  const deadline = performance.now() + timeoutMs
+  while (performance.now() < deadline) {
+    if (findCommandLine(pid) === null) return true
+    await new Promise((resolve) => setTimeout(resolve, 25))
+  }
+  return false
+}

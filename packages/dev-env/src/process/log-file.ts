@@ -1,0 +1,37 @@
+import { closeSync, existsSync, fstatSync, mkdirSync, openSync, readSync, renameSync } from 'node:fs'
+import { dirname } from 'node:path'
+
+const kept = 3
+
+/** Moves `x.log` to `x.log.1`, that to `x.log.2` and so on, so that each start writes a file of its own. */
+export function rotateLog(file: string): void {
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+  for (let index = kept; index >= 1; index--) {
+    const older = index === 1 ? file : `${file}.${index - 1}`
+    if (existsSync(older)) renameSync(older, `${file}.${index}`)
+  }
+}
+
+/** Opens for appending; the descriptor is handed to a child, so its output needs nobody to pump it. */
+export function openLog(file: string): number {
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+  return openSync(file, 'a', 0o600)
+}
+
+/** The last non-empty lines of a log, at most `lines` of its last 8 kB. */
+export function tailLog(file: string, lines = 10): string[] {
+  if (!existsSync(file)) return []
+  const descriptor = openSync(file, 'r')
+  try {
+    const buffer = Buffer.alloc(8192)
+    const start = Math.max(fstatSync(descriptor).size - buffer.length, 0)
+    const length = readSync(descriptor, buffer, 0, buffer.length, start)
+    const text = buffer.toString('utf8', 0, length)
+    return text
+      .split('\n')
+      .filter((line) => line.trim() !== '')
+      .slice(-lines)
+  } finally {
+    closeSync(descriptor)
+  }
+}

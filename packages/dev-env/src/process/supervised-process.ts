@@ -1,0 +1,142 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { closeSync } from 'node:fs'
+import { countFailure, restartDelayMs } from './back-off.js'
+import { type Command, dieWithParent } from './death-signal.js'
+import { openLog } from './log-file.js'
+
+export interface ProcessSpec extends Command {
+  name: string
+  cwd?: string
+  env?: NodeJS.ProcessEnv
+  logFile: string
+  stopSignal?: 'SIGTERM' | 'SIGINT'
+  /** How long it may take to stop by itself before it is killed. */
+  stopTimeoutMs?: number
+  /** One line for the console: a crash, a restart, a forced kill. */
+  notice?: (line: string) => void
+}
+
+export interface SupervisedProcess {
+  readonly name: string
+  readonly logFile: string
+  /** The process id while it runs. */
+  pid(): number | undefined
+  /** Crashes in a row; 0 while it is well. */
+  failures(): number
+  /** Stops it for good: asks, waits, kills. Safe to call twice. */
+  stop(): Promise<void>
+  /** Stops it and starts it again at once, as after a rebuild. */
+  restart(): Promise<void>
+  /** Kills at once, without asking. */
+  kill(): void
+}
+
+/** Starts a child and keeps it running: after a crash it comes back, each time after a longer pause. */
+export function supervise(spec: ProcessSpec): SupervisedProcess {
+  return new Supervision(spec)
+}
+
+class Supervision implements SupervisedProcess {
+  private child: ChildProcess | undefined
+  private exited: Promise<void> = Promise.resolve()
+  private timer: NodeJS.Timeout | undefined
+  private stopping = false
+  private failuresInARow = 0
+
+  constructor(private readonly spec: ProcessSpec) {
+    this.start()
+  }
+
+  get name(): string {
+    return this.spec.name
+  }
+
+  get logFile(): string {
+    return this.spec.logFile
+  }
+
+  pid(): number | undefined {
+    return this.child?.pid
+  }
+
+  failures(): number {
+    return this.failuresInARow
+  }
+
+  async stop(): Promise<void> {
+    this.stopping = true
+    clearTimeout(this.timer)
+    if (!this.child) return
+    this.signal(this.spec.stopSignal ?? 'SIGTERM')
+    const patience = setTimeout(() => {
+      this.spec.notice?.(`${this.name} did not stop in time and was killed`)
+      this.kill()
+    }, this.spec.stopTimeoutMs ?? 15_000)
+    await this.exited
+    clearTimeout(patience)
+  }
+
+  async restart(): Promise<void> {
+    await this.stop()
+    this.stopping = false
+    this.failuresInARow = 0
+    this.start()
+  }
+
+  kill(): void {
+    this.stopping = true
+    clearTimeout(this.timer)
+    const pid = this.child?.pid
+    if (pid === undefined) return
+    // The whole process group goes, so that a git started by a service does not outlive it.
+    signalQuietly(-pid, 'SIGKILL')
+  }
+
+  private signal(signal: NodeJS.Signals): void {
+    if (this.child?.pid !== undefined) signalQuietly(this.child.pid, signal)
+  }
+
+  private start(): void {
+    const { command, args } = dieWithParent(this.spec, this.spec.stopSignal)
+    const log = openLog(this.spec.logFile)
+    const startedAt = performance.now()
+    // A process group of its own: Ctrl-C in a terminal reaches us alone, and we stop children in order.
+    const child = spawn(command, args, {
+      cwd: this.spec.cwd,
+      env: this.spec.env,
+      detached: true,
+      stdio: ['ignore', log, log],
+    })
+    closeSync(log)
+    this.child = child
+    this.exited = new Promise((resolve) => {
+      const ended = (reason: string) => {
+        if (this.child !== child) return
+        this.child = undefined
+        if (child.pid !== undefined) signalQuietly(-child.pid, 'SIGKILL')
+        if (!this.stopping) this.scheduleRestart(reason, performance.now() - startedAt)
+        resolve()
+      }
+      child.once('error', (error) => ended(`could not be started (${error.message})`))
+      child.once('exit', (code, signal) =>
+        ended(signal ? `was ended by ${signal}` : `ended with code ${code}`),
+      )
+    })
+  }
+
+  private scheduleRestart(reason: string, ranForMs: number): void {
+    this.failuresInARow = countFailure(this.failuresInARow, ranForMs)
+    const delayMs = restartDelayMs(this.failuresInARow)
+    const again = `starting again in ${delayMs / 1000} s`
+    this.spec.notice?.(`${this.name} ${reason}; ${again} (log: ${this.spec.logFile})`)
+    this.timer = setTimeout(() => this.start(), delayMs)
+  }
+}
+
+function signalQuietly(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal)
+  } catch {
+    // It has gone by itself, which is what the signal is for.
+  }
+}
