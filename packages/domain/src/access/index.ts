@@ -1,4 +1,5 @@
 export * from './branch-protection.js'
 export * from './caller.js'
 export * from './project-roles.js'
+export * from './required-rights.js'
 export * from './scopes.js'

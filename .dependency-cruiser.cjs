@@ -1,0 +1,68 @@
+// The arrows of docs/architecture.md: dev-env → services → service-kit, db, contracts → domain; testing → db, domain.
+const below = (from, allowed) => ({
+  name: `${from}-points-down`,
+  severity: 'error',
+  comment: `packages/${from} may use ${allowed.length > 0 ? allowed.join(', ') : 'no other package'}.`,
+  from: { path: `^packages/${from}/` },
+  to: {
+    path: '^(packages|services)/',
+    pathNot: [`^packages/${from}/`, ...allowed.map((name) => `^packages/${name}/`)],
+  },
+})
+
+module.exports = {
+  forbidden: [
+    below('domain', []),
+    below('contracts', ['domain']),
+    below('db', ['domain']),
+    below('service-kit', ['domain']),
+    below('testing', ['db', 'domain']),
+    below('dev-env', ['db', 'contracts', 'domain']),
+    {
+      name: 'services-stand-alone',
+      severity: 'error',
+      comment: 'A service never imports a service.',
+      from: { path: '^services/([^/]+)/' },
+      to: { path: '^services/', pathNot: '^services/$1/' },
+    },
+    {
+      name: 'services-know-no-tooling',
+      severity: 'error',
+      comment: 'What is deployed uses neither the test helpers nor the local environment.',
+      from: { path: '^services/[^/]+/src/', pathNot: '\\.test\\.ts$' },
+      to: { path: '^packages/(testing|dev-env)/' },
+    },
+    {
+      name: 'domain-does-no-io',
+      severity: 'error',
+      comment: 'Rules are functions of their arguments: no Node built-ins but hashing, no libraries.',
+      from: { path: '^packages/domain/src/', pathNot: '\\.test\\.ts$' },
+      to: { dependencyTypes: ['core'], pathNot: '^(node:)?(crypto|path/posix|buffer)$' },
+    },
+    {
+      name: 'prisma-stays-in-db',
+      severity: 'error',
+      comment: 'Only stores talk to Prisma.',
+      from: { pathNot: '^packages/db/' },
+      to: { path: 'node_modules/(\\.pnpm/)?@?prisma' },
+    },
+    { name: 'no-cycles', severity: 'error', from: { pathNot: '/generated/' }, to: { circular: true } },
+    {
+      name: 'everything-resolves',
+      severity: 'error',
+      from: {},
+      to: { couldNotResolve: true },
+    },
+  ],
+  options: {
+    doNotFollow: { path: ['node_modules', '/dist/'] },
+    exclude: { path: ['/dist/', '/generated/', '/gen/'] },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.base.json' },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['@switchyard/source', 'import', 'require', 'node', 'default', 'types'],
+      extensions: ['.ts', '.js', '.mjs', '.cjs', '.json'],
+    },
+  },
+}
