@@ -19,8 +19,50 @@ export {
   type SagaEvent,
   type User,
 } from './generated/client.js'
+export {
+  createBroadcastMessage,
+  deleteBroadcastMessage,
+  getBroadcastMessage,
+  listActiveBroadcastMessages,
+  listBroadcastMessages,
+  updateBroadcastMessage,
+} from './stores/broadcast-messages.js'
 export { findCaller } from './stores/callers.js'
-export { findProjectForUser, type ProjectForUser } from './stores/projects.js'
+export {
+  createMember,
+  deleteMember,
+  findMember,
+  listMembers,
+  type MemberWithUser,
+} from './stores/members.js'
+export {
+  createProject,
+  deleteProject,
+  findProjectForUser,
+  type ListedProject,
+  listProjects,
+  type NewProject,
+  type ProjectFilter,
+  type ProjectForUser,
+  type ProjectOrder,
+  type ProjectWithOwner,
+} from './stores/projects.js'
+export {
+  createProtectedBranch,
+  deleteProtectedBranch,
+  findProtectedBranch,
+  listProtectedBranches,
+  type NewProtectedBranch,
+} from './stores/protected-branches.js'
+export {
+  createToken,
+  deleteOtherTokens,
+  findToken,
+  findTokenByHash,
+  type NewToken,
+  recordTokenUse,
+  revokeToken,
+} from './stores/tokens.js'
 export {
   createUser,
   findUser,
@@ -29,3 +71,4 @@ export {
   type NewUser,
   type UserFilter,
 } from './stores/users.js'
+export { violatedUniqueIndex } from './unique-violation.js'

@@ -1,0 +1,77 @@
+import { type FieldProblems, invalid } from '../errors.js'
+
+/** What administrators decide about a message that is shown to every user for a while. */
+export interface BroadcastFields {
+  /** Markdown, stored as sent. */
+  message: string
+  startsAt: Date
+  endsAt: Date
+  /** Background: `#` and 3 or 6 hex digits, or blank. */
+  color: string
+  /** Foreground, in the same form. */
+  font: string
+}
+
+/** As sent: a key that is absent was not given, null is an attempt to clear it. */
+export type BroadcastInput = { [Field in keyof BroadcastFields]?: BroadcastFields[Field] | null }
+
+export const broadcastDefaults = { color: '#E75E40', font: '#FFFFFF' } as const
+
+const defaultDurationMs = 3_600_000
+
+/** Shown from the first instant of its period to the last, both included. */
+export function isActive({ startsAt, endsAt }: Pick<BroadcastFields, 'startsAt' | 'endsAt'>, now: Date) {
+  return startsAt.getTime() <= now.getTime() && now.getTime() <= endsAt.getTime()
+}
+
+/**
+ * A message as it is created. What is not given gets its default; the default end is one hour from now
+ * also when another start is given, as GitLab's clients know it.
+ *
+ * @throws DomainError invalid, with the problems of every field
+ */
+export function newBroadcastMessage(input: BroadcastInput, now: Date): BroadcastFields {
+  const fields = {
+    message: input.message ?? '',
+    startsAt: input.startsAt ?? now,
+    endsAt: input.endsAt ?? new Date(now.getTime() + defaultDurationMs),
+    color: input.color ?? broadcastDefaults.color,
+    font: input.font ?? broadcastDefaults.font,
+  }
+  refuseProblems(fields)
+  return fields
+}
+
+/**
+ * What an update changes: only what was given. Defaults apply again only to a colour that is cleared.
+ *
+ * @throws DomainError invalid, with the problems of every field
+ */
+export function changedBroadcastFields(input: BroadcastInput): Partial<BroadcastFields> {
+  refuseProblems(input)
+  const { message, startsAt, endsAt, color, font } = input
+  const given = {
+    message,
+    startsAt,
+    endsAt,
+    color: color === null ? broadcastDefaults.color : color,
+    font: font === null ? broadcastDefaults.font : font,
+  }
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
+}
+
+const colorCode = /^#(?:[0-9a-f]{3}|[0-9a-f]{6})$/i
+
+/** Problems under the names that clients use; a field that was not given has none. */
+function refuseProblems({ message, startsAt, endsAt, color, font }: BroadcastInput): void {
+  const problems: FieldProblems = {}
+  if (message !== undefined && (message ?? '').trim() === '') problems.message = ["can't be blank"]
+  if (startsAt === null) problems.starts_at = ["can't be blank"]
+  if (endsAt === null) problems.ends_at = ["can't be blank"]
+  if (!isColor(color)) problems.color = ['must be a valid color code']
+  if (!isColor(font)) problems.font = ['must be a valid color code']
+  if (Object.keys(problems).length > 0) throw invalid(problems)
+}
+
+const isColor = (value: string | null | undefined) =>
+  value === undefined || value === null || value.trim() === '' || colorCode.test(value)

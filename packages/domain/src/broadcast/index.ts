@@ -1,0 +1,1 @@
+export * from './broadcast-message.js'

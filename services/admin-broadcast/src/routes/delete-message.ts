@@ -1,0 +1,13 @@
+import { deleteBroadcastMessage } from '@switchyard/db'
+import { endpoint, noContent, rowId } from '@switchyard/service-kit/http'
+import { z } from 'zod'
+import type { Dependencies } from '../dependencies.js'
+
+export const deleteMessage = ({ database }: Dependencies) =>
+  endpoint({
+    input: z.object({ id: rowId() }),
+    async handle({ id }) {
+      await deleteBroadcastMessage(database, id)
+      return noContent()
+    },
+  })

@@ -1,0 +1,13 @@
+import { getBroadcastMessage } from '@switchyard/db'
+import { endpoint, ok, rowId } from '@switchyard/service-kit/http'
+import { z } from 'zod'
+import type { Dependencies } from '../dependencies.js'
+import { presentBroadcastMessage } from '../presenters/broadcast-message.js'
+
+export const getMessage = ({ database, clock }: Dependencies) =>
+  endpoint({
+    input: z.object({ id: rowId() }),
+    async handle({ id }) {
+      return ok(presentBroadcastMessage(await getBroadcastMessage(database, id), clock()))
+    },
+  })

@@ -1,0 +1,18 @@
+import { administrator, anyone, type Route, route } from '@switchyard/service-kit/http'
+import type { Dependencies } from '../dependencies.js'
+import { createMessage } from './create-message.js'
+import { deleteMessage } from './delete-message.js'
+import { getMessage } from './get-message.js'
+import { listActiveMessages } from './list-active-messages.js'
+import { listMessages } from './list-messages.js'
+import { updateMessage } from './update-message.js'
+
+export const routes = (dependencies: Dependencies): Route[] => [
+  // Stands before the rows with an id, which would take `active` for one.
+  route('GET', '/broadcast_messages/active', anyone, listActiveMessages(dependencies)),
+  route('GET', '/broadcast_messages', administrator, listMessages(dependencies)),
+  route('POST', '/broadcast_messages', administrator, createMessage(dependencies)),
+  route('GET', '/broadcast_messages/:id', administrator, getMessage(dependencies)),
+  route('PUT', '/broadcast_messages/:id', administrator, updateMessage(dependencies)),
+  route('DELETE', '/broadcast_messages/:id', administrator, deleteMessage(dependencies)),
+]
