@@ -1,0 +1,50 @@
+import {
+  createAuthenticate,
+  createHttpApp,
+  endpoint,
+  listen,
+  ok,
+  route,
+  signedIn,
+  text,
+} from '@switchyard/service-kit/http'
+import { createServiceContext } from '@switchyard/service-kit/lifecycle'
+import express from 'express'
+import { z } from 'zod'
+
+/** About the size of a commit. */
+const body = {
+  id: 'a'.repeat(40),
+  title: 'Greet the world',
+  message: 'x'.repeat(1200),
+  parent_ids: ['b'.repeat(40)],
+}
+
+const caller = {
+  user: { id: 1, username: 'amy', name: 'Amy', email: 'amy@example.com', admin: false, state: 'active' },
+  token: { id: 1, scopes: ['api'] as const },
+}
+
+const show = endpoint({ input: z.object({ id: text(), sha: text() }), handle: async () => ok(body) })
+
+/** Logs go to a file that nobody reads, as in production they go to a pipe. */
+function kitApp() {
+  return createHttpApp({
+    ...createServiceContext('bench', 'info'),
+    authenticate: createAuthenticate(async () => caller),
+    routes: [route('GET', '/projects/:id/repository/commits/:sha', signedIn, show)],
+    rateLimitPerMinute: 100_000_000,
+  })
+}
+
+function bareApp() {
+  const app = express()
+  app.get('/api/v4/projects/:id/repository/commits/:sha', (_request, response) => {
+    response.json(body)
+  })
+  return app
+}
+
+const server = await listen(process.argv[2] === 'kit' ? kitApp() : bareApp(), '127.0.0.1', 0, 1000)
+process.send?.(server.port)
+process.once('disconnect', () => process.exit(0))
