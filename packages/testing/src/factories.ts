@@ -1,0 +1,96 @@
+import { createHash, randomBytes } from 'node:crypto'
+import type { DatabaseOrTransaction, PersonalAccessToken, Project, ProjectMember, User } from '@switchyard/db'
+import type { Scope, Visibility } from '@switchyard/domain/access'
+
+let sequence = 0
+
+/** A user; everything that is not given is made up and unique in this process. */
+export async function createUser(
+  { prisma }: DatabaseOrTransaction,
+  given: Partial<Pick<User, 'username' | 'name' | 'email' | 'admin' | 'state'>> = {},
+): Promise<User> {
+  sequence += 1
+  const username = given.username ?? `user-${sequence}`
+  const email = given.email ?? `${username.toLowerCase()}@example.com`
+  return prisma.user.create({
+    data: {
+      name: `User ${sequence}`,
+      ...given,
+      username,
+      usernameKey: username.toLowerCase(),
+      email,
+      emailKey: email.toLowerCase(),
+    },
+  })
+}
+
+export interface GivenToken {
+  name?: string
+  scopes?: Scope[]
+  /** Last day on which the token works. */
+  expiresAt?: Date | null
+  revokedAt?: Date | null
+}
+
+/** A personal access token of `user` with scope `api`; the secret exists nowhere but in the result. */
+export async function createToken(
+  { prisma }: DatabaseOrTransaction,
+  user: Pick<User, 'id'>,
+  given: GivenToken = {},
+): Promise<{ secret: string; token: PersonalAccessToken }> {
+  const secret = `glpat-${randomBytes(20).toString('base64url')}`
+  const tokenHash = new Uint8Array(createHash('sha256').update(secret).digest())
+  const token = await prisma.personalAccessToken.create({
+    data: { name: 'test', scopes: ['api'], ...given, userId: user.id, tokenHash },
+  })
+  return { secret, token }
+}
+
+export interface GivenProject {
+  path?: string
+  name?: string
+  description?: string | null
+  visibility?: Visibility
+  defaultBranch?: string
+}
+
+/** The row of a project of `owner`; its repository is for the caller to make, below the storage root. */
+export async function createProject(
+  { prisma }: DatabaseOrTransaction,
+  owner: Pick<User, 'id' | 'username'>,
+  given: GivenProject = {},
+): Promise<Project> {
+  sequence += 1
+  const path = given.path ?? `project-${sequence}`
+  const pathWithNamespace = `${owner.username}/${path}`
+  // The id is drawn first, because the path on disk is made from it.
+  const [drawn] = await prisma.$queryRaw<{ id: bigint }[]>`SELECT nextval('projects_id_seq') AS id`
+  const id = Number(drawn?.id)
+  return prisma.project.create({
+    data: {
+      name: path,
+      ...given,
+      id,
+      path,
+      pathWithNamespace,
+      pathKey: pathWithNamespace.toLowerCase(),
+      ownerId: owner.id,
+      diskPath: hashedDiskPath(id),
+    },
+  })
+}
+
+/** Makes `user` a member of `project` at an access level of the domain's `accessLevels`. */
+export async function addMember(
+  { prisma }: DatabaseOrTransaction,
+  project: Pick<Project, 'id'>,
+  user: Pick<User, 'id'>,
+  accessLevel: number,
+): Promise<ProjectMember> {
+  return prisma.projectMember.create({ data: { projectId: project.id, userId: user.id, accessLevel } })
+}
+
+function hashedDiskPath(projectId: number): string {
+  const hash = createHash('sha256').update(String(projectId)).digest('hex')
+  return `@hashed/${hash.slice(0, 2)}/${hash.slice(2, 4)}/${hash}.git`
+}

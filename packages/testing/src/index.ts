@@ -1,0 +1,18 @@
+export {
+  addMember,
+  createProject,
+  createToken,
+  createUser,
+  type GivenProject,
+  type GivenToken,
+} from './factories.js'
+export {
+  createGitRepository,
+  type Identity,
+  isolatedGitEnv,
+  type TestCommit,
+  type TestGitRepository,
+} from './git-repository.js'
+export { createTestDatabase, type TestDatabase } from './test-database.js'
+export { startTestRedis, type TestRedis } from './test-redis.js'
+export { type WaitForOptions, waitFor } from './wait-for.js'

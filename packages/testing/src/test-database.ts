@@ -1,0 +1,83 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { applyMigrations, listShippedMigrations } from '@switchyard/db/migrations'
+import pg from 'pg'
+
+export interface TestDatabase {
+  url: string
+  /** Drops the database, also under open connections. */
+  close(): Promise<void>
+}
+
+/**
+ * A new database with every migration applied, for one test file. It is a copy of a template that is migrated
+ * once for each content of the migrations, so that the copy takes milliseconds.
+ * @throws when SWITCHYARD_TEST_DATABASE_URL names no server
+ */
+export async function createTestDatabase(): Promise<TestDatabase> {
+  const name = `switchyard_test_${process.pid}_${randomBytes(5).toString('hex')}`
+  await withAdminClient(async (admin) => {
+    const template = await ensureTemplate(admin)
+    await admin.query(`CREATE DATABASE ${name} TEMPLATE ${template}`)
+  })
+  return {
+    url: databaseUrl(name),
+    close: () =>
+      withAdminClient(async (admin) => {
+        await admin.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)
+      }),
+  }
+}
+
+async function ensureTemplate(admin: pg.Client): Promise<string> {
+  const template = `switchyard_template_${await hashMigrations()}`
+  // Test files run in several processes; the first one makes the template, the others wait here for it.
+  await admin.query('SELECT pg_advisory_lock(hashtextextended($1, 0))', [template])
+  try {
+    const { rowCount } = await admin.query('SELECT 1 FROM pg_database WHERE datname = $1', [template])
+    if (rowCount === 0) await createTemplate(admin, template)
+    return template
+  } finally {
+    await admin.query('SELECT pg_advisory_unlock(hashtextextended($1, 0))', [template])
+  }
+}
+
+/** The template gets its name last: one that was cut off half-way is never mistaken for a finished one. */
+async function createTemplate(admin: pg.Client, template: string): Promise<void> {
+  const unfinished = `${template}_new`
+  await admin.query(`DROP DATABASE IF EXISTS ${unfinished} WITH (FORCE)`)
+  await admin.query(`CREATE DATABASE ${unfinished}`)
+  await applyMigrations(databaseUrl(unfinished))
+  // A connection to the template would make copying it fail.
+  await admin.query(`ALTER DATABASE ${unfinished} WITH ALLOW_CONNECTIONS false`)
+  await admin.query(`ALTER DATABASE ${unfinished} RENAME TO ${template}`)
+}
+
+async function hashMigrations(): Promise<string> {
+  const hash = createHash('sha256')
+  for (const { name, sql } of await listShippedMigrations()) hash.update(`${name}\0${sql}\0`)
+  return hash.digest('hex').slice(0, 16)
+}
+
+async function withAdminClient<T>(work: (admin: pg.Client) => Promise<T>): Promise<T> {
+  const admin = new pg.Client({ connectionString: adminUrl(), connectionTimeoutMillis: 10_000 })
+  await admin.connect()
+  try {
+    return await work(admin)
+  } finally {
+    await admin.end()
+  }
+}
+
+function databaseUrl(name: string): string {
+  const url = new URL(adminUrl())
+  url.pathname = `/${name}`
+  return url.href
+}
+
+function adminUrl(): string {
+  const url = process.env.SWITCHYARD_TEST_DATABASE_URL
+  if (url) return url
+  throw new Error(
+    'SWITCHYARD_TEST_DATABASE_URL is not set: run the tests with `npm test`, which starts PostgreSQL',
+  )
+}

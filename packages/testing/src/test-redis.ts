@@ -1,0 +1,96 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { execa, type ResultPromise } from 'execa'
+import { Redis } from 'ioredis'
+import { waitFor } from './wait-for.js'
+
+export interface TestRedis {
+  /** `unix:///path/to/redis.sock` */
+  url: string
+  /** The socket itself. */
+  path: string
+  /** Ends the server and deletes its data. */
+  stop(): Promise<void>
+  /** Ends the server as a crash does (SIGKILL); its data stays for `restart`. */
+  kill(): Promise<void>
+  /** Starts the server again on the data it had, after ending it when it runs. */
+  restart(): Promise<void>
+}
+
+/** The kernel's limit for the path of a unix socket, its closing NUL included. */
+const socketPathBytesMax = 108
+
+/** A Redis server of one test file, on a unix socket that only this user can reach, with its log of writes on. */
+export async function startTestRedis(): Promise<TestRedis> {
+  const folder = await createSocketFolder()
+  const path = join(folder, 'redis.sock')
+  let running = await launch(folder, path)
+
+  async function end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
+    running.server.kill(signal)
+    await running.server
+  }
+
+  return {
+    url: `unix://${path}`,
+    path,
+    async stop() {
+      await end('SIGTERM')
+      await rm(folder, { recursive: true, force: true })
+    },
+    kill: () => end('SIGKILL'),
+    async restart() {
+      await end('SIGTERM')
+      running = await launch(folder, path)
+    },
+  }
+}
+
+async function createSocketFolder(): Promise<string> {
+  // mkdtemp makes the folder with mode 0700, which is what keeps other users from the socket.
+  const folder = await mkdtemp(join(tmpdir(), 'switchyard-redis-'))
+  if (Buffer.byteLength(join(folder, 'redis.sock')) < socketPathBytesMax) return folder
+  await rm(folder, { recursive: true })
+  return mkdtemp('/tmp/switchyard-redis-')
+}
+
+/** A running server: a promise of its own end. */
+type Server = Promise<unknown> & Pick<ResultPromise, 'kill'>
+
+/** The server comes wrapped, because awaiting this function would otherwise wait for the server's end too. */
+async function launch(folder: string, path: string): Promise<{ server: Server }> {
+  // A killed server leaves its socket behind, and the next one would be taken for ready too early.
+  await rm(path, { force: true })
+  const program = process.env.SWITCHYARD_TEST_REDIS_SERVER ?? 'redis-server'
+  const settings = ['--dir', folder, '--appendonly', 'yes', '--save', '', '--maxmemory-policy', 'noeviction']
+  const args = ['--port', '0', '--unixsocket', path, '--unixsocketperm', '700', ...settings]
+  const server = execa(program, args, { reject: false, all: true, stdin: 'ignore' })
+  const failedStart = server.then((result) => {
+    throw new Error(`${program} did not start: ${result.all || result.shortMessage}`)
+  })
+  failedStart.catch(() => {})
+  let ended = false
+  server.finally(() => {
+    ended = true
+  })
+  const answering = waitFor(() => ended || answers(path), { what: 'Redis to answer' })
+  try {
+    await Promise.race([answering, failedStart])
+  } catch (error) {
+    server.kill('SIGKILL')
+    throw error
+  }
+  return { server }
+}
+
+async function answers(path: string): Promise<boolean> {
+  const redis = new Redis({ path, lazyConnect: true, retryStrategy: () => null, maxRetriesPerRequest: 0 })
+  redis.on('error', () => {})
+  try {
+    await redis.connect()
+    return (await redis.ping()) === 'PONG'
+  } finally {
+    redis.disconnect()
+  }
+}
