@@ -1,0 +1,33 @@
+import { type Agent, type IncomingHttpHeaders, type OutgoingHttpHeaders, request } from 'node:http'
+
+export interface RawAnswer {
+  status: number
+  headers: IncomingHttpHeaders
+  body: string
+}
+
+export interface RawOptions {
+  method?: string
+  headers?: OutgoingHttpHeaders
+  body?: string
+  /** Holds the connection for the next request; without it each request has its own. */
+  agent?: Agent
+}
+
+/** Sends a path byte for byte; fetch would resolve dots and slashes first. */
+export function rawRequest(
+  port: number,
+  path: string,
+  { method = 'GET', headers, body = '', agent }: RawOptions = {},
+): Promise<RawAnswer> {
+  return new Promise((resolve, reject) => {
+    const outgoing = request({ host: '127.0.0.1', port, path, method, headers, agent }, async (response) => {
+      let text = ''
+      response.setEncoding('utf8')
+      for await (const chunk of response) text += chunk
+      resolve({ status: response.statusCode ?? 0, headers: response.headers, body: text })
+    })
+    outgoing.once('error', reject)
+    outgoing.end(body)
+  })
+}
