@@ -1,0 +1,90 @@
+import { EventEmitter, once } from 'node:events'
+import { request } from 'node:http'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startUpstream, type Upstream } from './support/echo-server.js'
+import { type Gateway, startGateway, type UpstreamName } from './support/gateway.js'
+
+/** Tells the upstream when to go on, and the test what has arrived there. */
+const signals = new EventEmitter()
+let upstream: Upstream
+let gateway: Gateway
+
+beforeAll(async () => {
+  upstream = await startUpstream(async (incoming, response) => {
+    if (incoming.method === 'POST') {
+      for await (const chunk of incoming) signals.emit('body', String(chunk))
+      response.end('done')
+      return
+    }
+    response.once('close', () => signals.emit('closed'))
+    response.writeHead(200, { 'Content-Type': incoming.headers.accept ?? 'text/event-stream' })
+    response.write('data: first\n\n')
+    await once(signals, 'go on')
+    response.end('data: second\n\n')
+  })
+  const services: UpstreamName[] = ['git-api', 'saga-reporter', 'admin-broadcast', 'jobqueue-metrics']
+  gateway = await startGateway(Object.fromEntries(services.map((name) => [name, upstream.port])))
+})
+afterAll(async () => {
+  await gateway?.stop()
+  await upstream?.close()
+})
+
+const streams = ['/api/v4/sagas/stream', '/api/v4/broadcast_messages/stream', '/api/v4/jobqueue/stream']
+
+describe('server-sent events', () => {
+  it.each(streams)('%s: each event leaves when it comes', async (path) => {
+    const response = await fetch(gateway.url + path, { headers: { 'Accept-Encoding': 'gzip' } })
+    const reader = (response.body as ReadableStream<Uint8Array>)
+      .pipeThrough(new TextDecoderStream())
+      .getReader()
+    // The upstream does not go on before the first event is here.
+    expect((await reader.read()).value).toBe('data: first\n\n')
+    signals.emit('go on')
+    expect((await reader.read()).value).toBe('data: second\n\n')
+    expect((await reader.read()).done).toBe(true)
+  })
+
+  it('a client that leaves is noticed by the service', async () => {
+    const client = new AbortController()
+    const response = await fetch(gateway.url + streams[0], { signal: client.signal })
+    await response.body?.getReader().read()
+    const closed = once(signals, 'closed')
+    client.abort()
+    await closed
+    expect(response.status).toBe(200)
+  })
+})
+
+describe('git', () => {
+  it('an answer is passed on while it is made', async () => {
+    const response = await fetch(`${gateway.url}/root/demo.git/info/refs?service=git-upload-pack`, {
+      headers: { Accept: 'application/x-git-upload-pack-advertisement' },
+    })
+    const reader = (response.body as ReadableStream<Uint8Array>)
+      .pipeThrough(new TextDecoderStream())
+      .getReader()
+    expect((await reader.read()).value).toBe('data: first\n\n')
+    signals.emit('go on')
+    expect((await reader.read()).value).toBe('data: second\n\n')
+  })
+
+  it.each(['/root/demo.git/git-receive-pack', '/api/v4/projects/root%2Fdemo/repository/commits'])(
+    'a body is passed on while it is sent: %s',
+    async (path) => {
+      const outgoing = request(gateway.url + path, {
+        method: 'POST',
+        headers: { 'Transfer-Encoding': 'chunked' },
+      })
+      const first = once(signals, 'body')
+      outgoing.write('first')
+      expect(await first).toEqual(['first'])
+      const second = once(signals, 'body')
+      outgoing.end('second')
+      expect(await second).toEqual(['second'])
+      const [response] = await once(outgoing, 'response')
+      expect(response.statusCode).toBe(200)
+      response.resume()
+    },
+  )
+})
