@@ -1,6 +1,7 @@
 import type { Database } from '@switchyard/db'
 import type { Authenticate } from '@switchyard/service-kit/http'
 import type { Logger } from '@switchyard/service-kit/observability'
+import type { Git } from './git/git.js'
 import type { ProjectGuards } from './guards.js'
 import type { Jobs } from './jobs.js'
 
@@ -11,6 +12,7 @@ export interface Dependencies {
   jobs: Jobs
   /** Who holds a token; git's basic authentication asks it too. */
   authenticate: Authenticate
+  git: Git
   /** Folder below which the bare repositories lie. */
   storageRoot: string
   logger: Logger

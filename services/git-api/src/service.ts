@@ -2,6 +2,7 @@ import { checkDatabase, createDatabase, findCaller } from '@switchyard/db'
 import { createAuthenticate, createHttpApp, listen } from '@switchyard/service-kit/http'
 import type { ServiceContext } from '@switchyard/service-kit/lifecycle'
 import type { Config } from './config.js'
+import { createGit } from './git/git.js'
 import { createGuards } from './guards.js'
 import { createJobs } from './jobs.js'
 import { routes } from './routes/index.js'
@@ -28,12 +29,13 @@ export async function createService(config: Config, { logger, metrics, health, l
 
   const authenticate = createAuthenticate((hash) => findCaller(database, hash))
   const guards = createGuards(database)
+  const git = createGit(storageRoot)
   const app = createHttpApp({
     logger,
     metrics,
     health,
     authenticate,
-    routes: routes({ database, guards, jobs, authenticate, storageRoot, logger }),
+    routes: routes({ database, guards, jobs, authenticate, git, storageRoot, logger }),
     rateLimitPerMinute: config.RATE_LIMIT_PER_MINUTE,
     externalUrl: config.EXTERNAL_URL,
   })

@@ -1,0 +1,10 @@
+export { aggregateStatus, type CountedStatus } from './aggregate.js'
+export {
+  applyPost,
+  isActive,
+  type PostedState,
+  postedStates,
+  type StatusFields,
+  type StatusPost,
+} from './commit-status.js'
+export { validateStatusTexts } from './validate.js'

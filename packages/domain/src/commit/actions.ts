@@ -1,0 +1,86 @@
+import { invalid } from '../errors.js'
+import { parseFilePath } from './file-path.js'
+import { storedName } from './tree-object.js'
+
+export const actionNames = ['create', 'update', 'delete', 'move', 'chmod', 'upsert'] as const
+export type ActionName = (typeof actionNames)[number]
+
+/** One action of a commit, as the caller sent it. */
+export interface CommitAction {
+  action: ActionName
+  file_path: string
+  /** Where a moved file comes from. */
+  previous_path?: string | undefined
+  /** Text, or base64; undefined when none was sent. */
+  content?: string | undefined
+  encoding: 'text' | 'base64'
+  execute_filemode?: boolean | undefined
+  /** The commit that last changed the file, as far as the caller knows. */
+  last_commit_id?: string | undefined
+}
+
+/** One action, checked as far as that goes without the tree. */
+export interface TreeEdit {
+  action: ActionName
+  /** Names as trees store them, one character per byte. */
+  path: string[]
+  /** Where the file stands before the action; the same as `path` unless it moves. */
+  previousPath: string[]
+  content: Uint8Array | null
+  executable: boolean | null
+  /** As sent, for messages and for asking git. */
+  filePath: string
+  previousFilePath: string
+  lastCommitId: string | null
+}
+
+/** Refuses a commit because of one of its actions; names the action and its file besides the text. */
+export const refuseAction = (index: number, filePath: string, detail: string) =>
+  invalid(detail, { extra: { action_index: index, file_path: filePath } })
+
+/** @throws DomainError invalid, naming the first action that cannot be meant */
+export function readActions(actions: readonly CommitAction[]): TreeEdit[] {
+  return actions.map((action, index) => {
+    const refuse = (detail: string) => refuseAction(index, action.file_path, detail)
+    const needed = missingParameter(action)
+    if (needed) {
+      throw refuse(`400 Bad request - actions[${index}][${needed}] is required for ${action.action} action`)
+    }
+    const filePath = action.file_path
+    const previousFilePath = action.action === 'move' ? (action.previous_path ?? '') : filePath
+    return {
+      action: action.action,
+      path: readPath(filePath, refuse),
+      previousPath: readPath(previousFilePath, refuse),
+      content: readContent(action, refuse),
+      executable: action.execute_filemode ?? null,
+      filePath,
+      previousFilePath,
+      lastCommitId: action.last_commit_id || null,
+    }
+  })
+}
+
+function missingParameter({ action, content, previous_path, execute_filemode }: CommitAction): string | null {
+  const writes = action === 'create' || action === 'update' || action === 'upsert'
+  if (writes && content === undefined) return 'content'
+  if (action === 'move' && !previous_path) return 'previous_path'
+  if (action === 'chmod' && execute_filemode === undefined) return 'execute_filemode'
+  return null
+}
+
+type Refuse = (detail: string) => Error
+
+function readPath(path: string, refuse: Refuse): string[] {
+  const parts = parseFilePath(path)
+  if (parts === 'traversal') throw refuse('Path cannot include directory traversal')
+  if (parts === 'invalid') throw refuse(`invalid path: '${path}'`)
+  return parts.map(storedName)
+}
+
+function readContent({ action, content, encoding }: CommitAction, refuse: Refuse): Uint8Array | null {
+  if (content === undefined || action === 'delete' || action === 'chmod') return null
+  if (encoding === 'text') return Buffer.from(content, 'utf8')
+  if (!/^[\w+/\s-]*=*\s*$/.test(content)) throw refuse('content is not valid base64')
+  return Buffer.from(content, 'base64')
+}

@@ -1,0 +1,16 @@
+export { type ActionName, actionNames, type CommitAction, readActions, type TreeEdit } from './actions.js'
+export { type BranchMove, type BranchStart, branchStart } from './branch-start.js'
+export { type Commit, type CommitStats, type Signature, signatureTime, titleOf } from './commit.js'
+export { formatCommitObject, type NewCommit, parseCommitObject } from './commit-object.js'
+export { isGeneratedFile } from './generated-file.js'
+export { type EditContext, foldersOf, planTreeEdits } from './plan-tree-edits.js'
+export { isFullHash, isRefName, isRevision } from './revision.js'
+export { emptyFolder, entryAt, type TreeEntry, type TreeFile, type TreeFolder } from './tree.js'
+export {
+  folderMode,
+  formatTreeObject,
+  parseTreeObject,
+  type StoredEntry,
+  storedName,
+  treeEntry,
+} from './tree-object.js'

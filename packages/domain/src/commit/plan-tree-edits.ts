@@ -1,0 +1,116 @@
+import { type ActionName, refuseAction, type TreeEdit } from './actions.js'
+import {
+  crossesFile,
+  entryAt,
+  fileModes,
+  putFile,
+  removeFile,
+  type TreeFile,
+  type TreeFolder,
+} from './tree.js'
+
+export interface EditContext {
+  /** The commit that last changed a path, for the edits that name one; keyed by path as sent. */
+  lastCommitIds?: ReadonlyMap<string, string>
+}
+
+/** Every folder that {@link planTreeEdits} looks into; these must have been read. */
+export function foldersOf(edits: readonly TreeEdit[]): string[][] {
+  const paths = edits.flatMap(({ path, previousPath }) => [path, previousPath])
+  const folders = new Map<string, string[]>()
+  for (const path of paths) {
+    for (let depth = 0; depth < path.length; depth += 1) {
+      folders.set(path.slice(0, depth).join('/'), path.slice(0, depth))
+    }
+  }
+  return [...folders.values()].sort((a, b) => a.length - b.length)
+}
+
+/**
+ * Applies edits to a tree in memory, strictly in order: each one sees what those before it left.
+ *
+ * @param root changed in place; folders named by {@link foldersOf} have been read
+ * @throws DomainError invalid, with `action_index` and `file_path` of the edit that does not fit
+ */
+export function planTreeEdits(root: TreeFolder, edits: readonly TreeEdit[], context: EditContext = {}): void {
+  for (const [index, edit] of edits.entries()) {
+    const refuse = (detail: string) => refuseAction(index, edit.filePath, detail)
+    refuseStale(edit, context, refuse)
+    applyEdit[edit.action](root, edit, refuse)
+  }
+}
+
+type Refuse = (detail: string) => Error
+
+function refuseStale(edit: TreeEdit, { lastCommitIds }: EditContext, refuse: Refuse): void {
+  if (edit.lastCommitId === null || edit.action === 'create') return
+  const last = lastCommitIds?.get(edit.previousFilePath)
+  if (last === edit.lastCommitId) return
+  throw refuse(`The file has changed since you started editing it: ${edit.previousFilePath}`)
+}
+
+type Apply = (root: TreeFolder, edit: TreeEdit, refuse: Refuse) => void
+
+const applyEdit: Record<ActionName, Apply> = {
+  create: (root, edit, refuse) => create(root, edit.path, newFile(edit), refuse),
+  upsert: (root, edit, refuse) =>
+    applyEdit[entryAt(root, edit.path)?.kind === 'file' ? 'update' : 'create'](root, edit, refuse),
+  update,
+  delete: (root, edit, refuse) => {
+    getFile(root, edit.path, refuse)
+    removeFile(root, edit.path)
+  },
+  move,
+  chmod: (root, edit, refuse) =>
+    putFile(root, edit.path, withMode(getFile(root, edit.path, refuse), edit, refuse)),
+}
+
+const newFile = ({ content, executable }: TreeEdit): TreeFile => ({
+  kind: 'file',
+  mode: executable ? fileModes.executable : fileModes.regular,
+  blob: content ?? new Uint8Array(),
+})
+
+function create(root: TreeFolder, path: string[], file: TreeFile, refuse: Refuse): void {
+  const standing = entryAt(root, path)
+  if (standing?.kind === 'folder') throw refuse('A directory with this name already exists')
+  if (standing || crossesFile(root, path)) throw refuse('A file with this name already exists')
+  putFile(root, path, file)
+}
+
+function update(root: TreeFolder, edit: TreeEdit, refuse: Refuse): void {
+  putFile(root, edit.path, edited(getFile(root, edit.path, refuse), edit, refuse))
+}
+
+function move(root: TreeFolder, edit: TreeEdit, refuse: Refuse): void {
+  const file = edited(getFile(root, edit.previousPath, refuse), edit, refuse)
+  if (file.mode === fileModes.symlink && readsAsSettings(edit.path)) {
+    throw refuse(`invalid path: '${edit.filePath}'`)
+  }
+  removeFile(root, edit.previousPath)
+  create(root, edit.path, file, refuse)
+}
+
+/** The file with the content that was sent, even an empty one, and the mode that was asked for. */
+function edited(file: TreeFile, edit: TreeEdit, refuse: Refuse): TreeFile {
+  const { content } = edit
+  if (content && file.mode === fileModes.submodule) throw refuse('A submodule has no content to change')
+  return { ...withMode(file, edit, refuse), ...(content && { blob: content }) }
+}
+
+function withMode(file: TreeFile, { executable }: TreeEdit, refuse: Refuse): TreeFile {
+  if (executable === null) return file
+  if (file.mode !== fileModes.regular && file.mode !== fileModes.executable) {
+    throw refuse('Only a regular file can be made executable or not')
+  }
+  return { ...file, mode: executable ? fileModes.executable : fileModes.regular }
+}
+
+function getFile(root: TreeFolder, path: string[], refuse: Refuse): TreeFile {
+  const entry = entryAt(root, path)
+  if (entry?.kind !== 'file') throw refuse("A file with this name doesn't exist")
+  return entry
+}
+
+/** git refuses symbolic links in the place of files that it takes settings from. */
+const readsAsSettings = (path: string[]) => /^\.(git|mailmap)/i.test(path.at(-1) ?? '')

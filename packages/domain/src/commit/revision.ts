@@ -1,0 +1,28 @@
+/** Letters git forbids in names of references: control characters, blank, `~ ^ : ? * [ \`. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: git refuses exactly these.
+const forbiddenInRef = /[\x00-\x20\x7f~^:?*[\\]/
+
+/** Whether git accepts this as a branch or tag name; the rules of `git check-ref-format --branch`. */
+export function isRefName(name: string): boolean {
+  if (name === '' || name === '@' || name.startsWith('-') || name === 'HEAD') return false
+  if (forbiddenInRef.test(name) || name.includes('..') || name.includes('@{') || name.endsWith('.'))
+    return false
+  if (new TextEncoder().encode(name).length > 1000) return false
+  return name
+    .split('/')
+    .every((part) => part !== '' && part.length <= 240 && !part.startsWith('.') && !part.endsWith('.lock'))
+}
+
+const steps = /(?:[~^]\d{0,6}|\^\{(?:commit)?\})*$/
+
+/**
+ * Whether this names one commit in a way that is safe to hand to git: a hash, a branch, a tag, a full
+ * reference name or `HEAD`, perhaps with `~2`, `^` or `^{commit}`. Ranges, options, reflog and path
+ * expressions are refused before git is asked.
+ */
+export function isRevision(text: string): boolean {
+  const name = text.replace(steps, '')
+  return name === 'HEAD' || name === '@' || isRefName(name)
+}
+
+export const isFullHash = (text: string): boolean => /^[0-9a-f]{40}$/.test(text)

@@ -1,0 +1,78 @@
+/** Modes of tree entries as git writes them. */
+export const fileModes = {
+  regular: '100644',
+  executable: '100755',
+  symlink: '120000',
+  submodule: '160000',
+} as const
+
+/** A file in a tree. Its blob is the id of a stored one, or the content of a new one. */
+export interface TreeFile {
+  kind: 'file'
+  mode: string
+  blob: string | Uint8Array
+}
+
+/** A folder. `entries` is null while nothing asked to look into it; then it is known not to be empty. */
+export interface TreeFolder {
+  kind: 'folder'
+  /** Id of the stored tree; null once it differs from it. */
+  id: string | null
+  entries: Map<string, TreeFile | TreeFolder> | null
+}
+
+export type TreeEntry = TreeFile | TreeFolder
+
+export const emptyFolder = (): TreeFolder => ({ kind: 'folder', id: null, entries: new Map() })
+
+/** The entry at a path; null when there is none, or a file stands where a folder would have to. */
+export function entryAt(root: TreeFolder, path: readonly string[]): TreeEntry | null {
+  let entry: TreeEntry = root
+  for (const name of path) {
+    if (entry.kind !== 'folder') return null
+    const next: TreeEntry | undefined = loadedEntries(entry).get(name)
+    if (!next) return null
+    entry = next
+  }
+  return entry
+}
+
+/** Whether a file stands where the path needs a folder. */
+export function crossesFile(root: TreeFolder, path: readonly string[]): boolean {
+  return path.slice(0, -1).some((_, index) => entryAt(root, path.slice(0, index + 1))?.kind === 'file')
+}
+
+/** Puts a file at a path, making folders on the way. Every folder above it counts as changed. */
+export function putFile(root: TreeFolder, path: readonly string[], file: TreeFile): void {
+  let folder = root
+  for (const name of path.slice(0, -1)) {
+    folder.id = null
+    const entries = loadedEntries(folder)
+    let next = entries.get(name)
+    if (next?.kind !== 'folder') {
+      next = emptyFolder()
+      entries.set(name, next)
+    }
+    folder = next
+  }
+  folder.id = null
+  loadedEntries(folder).set(path.at(-1) ?? '', file)
+}
+
+/** Takes a file away, and the folders that this leaves empty: git stores none. */
+export function removeFile(root: TreeFolder, path: readonly string[]): void {
+  const folders = path.map((_, depth) => entryAt(root, path.slice(0, depth)) as TreeFolder)
+  for (const [depth, folder] of [...folders.entries()].reverse()) {
+    const entries = loadedEntries(folder)
+    const name = path[depth] ?? ''
+    const entry = entries.get(name)
+    folder.id = null
+    if (entry?.kind === 'file' || (entry?.kind === 'folder' && entry.entries?.size === 0))
+      entries.delete(name)
+  }
+}
+
+function loadedEntries(folder: TreeFolder): Map<string, TreeEntry> {
+  if (!folder.entries) throw new Error('the folder was not read')
+  return folder.entries
+}

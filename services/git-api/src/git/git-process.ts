@@ -1,0 +1,190 @@
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+import { unavailable } from '@switchyard/domain'
+
+/** Settings that hold in every repository, whatever its own configuration says. */
+const settings: Record<string, string> = {
+  'core.hooksPath': '/dev/null',
+  'core.fsync': 'committed,reference',
+  'core.protectHFS': 'true',
+  'core.protectNTFS': 'true',
+  'core.filesRefLockTimeout': '3000',
+  'core.packedRefsTimeout': '3000',
+  'gc.auto': '0',
+  'maintenance.auto': 'false',
+  'protocol.allow': 'never',
+  'receive.autogc': 'false',
+  'receive.fsckObjects': 'true',
+  // Histories older than these checks exist and are harmless.
+  'receive.fsck.badTimezone': 'ignore',
+  'receive.fsck.missingSpaceBeforeDate': 'ignore',
+  'receive.fsck.zeroPaddedFilemode': 'ignore',
+  'safe.directory': '*',
+  'uploadpack.allowFilter': 'true',
+  'uploadpack.allowAnySHA1InWant': 'true',
+}
+
+/**
+ * The whole environment of a git process: nothing of ours leaks into it, and no configuration of the
+ * machine or of a user reaches it.
+ */
+function environment(extra: Record<string, string> = {}): NodeJS.ProcessEnv {
+  const { 'core.hooksPath': hooksPath, ...variables } = extra
+  const configuration = Object.entries({ ...settings, ...(hooksPath && { 'core.hooksPath': hooksPath }) })
+  return {
+    PATH: process.env.PATH,
+    LC_ALL: 'C',
+    TZ: 'UTC',
+    HOME: '/nonexistent',
+    GIT_CONFIG_NOSYSTEM: '1',
+    GIT_CONFIG_GLOBAL: '/dev/null',
+    GIT_ATTR_NOSYSTEM: '1',
+    GIT_TERMINAL_PROMPT: '0',
+    GIT_LITERAL_PATHSPECS: '1',
+    GIT_NO_REPLACE_OBJECTS: '1',
+    GIT_CONFIG_COUNT: String(configuration.length),
+    ...Object.fromEntries(
+      configuration.flatMap(([key, value], index) => [
+        [`GIT_CONFIG_KEY_${index}`, key],
+        [`GIT_CONFIG_VALUE_${index}`, value],
+      ]),
+    ),
+    ...variables,
+  }
+}
+
+/**
+ * A git command in parts, so that nothing a caller sent is ever read as an option: revisions follow
+ * `--end-of-options`, paths follow `--`.
+ */
+export interface GitCommand {
+  command: string
+  /** Ours; a caller's text only as the value of a long option, behind its `=`. */
+  flags?: string[]
+  revisions?: string[]
+  paths?: string[]
+}
+
+export const argumentsOf = (path: string, { command, flags = [], revisions, paths }: GitCommand) => [
+  `--git-dir=${path}`,
+  command,
+  ...flags,
+  ...(revisions ? ['--end-of-options', ...revisions] : []),
+  ...(paths ? ['--', ...paths] : []),
+]
+
+/** Starts git; its streams are the caller's. `extra` adds to its environment. */
+export function spawnGit(args: string[], extra?: Record<string, string>): ChildProcessWithoutNullStreams {
+  const child = spawn('git', args, { cwd: '/', env: environment(extra), stdio: ['pipe', 'pipe', 'pipe'] })
+  // A child that stops reading early reports why by its exit; the broken pipe itself says nothing.
+  child.stdin.on('error', () => {})
+  return child
+}
+
+const killAfterMs = 2000
+
+/** Asks a process to end, which removes its lock files; ends it for good when it does not. */
+export function stopGit(child: ChildProcessWithoutNullStreams): void {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  child.kill('SIGTERM')
+  const timer = setTimeout(() => child.kill('SIGKILL'), killAfterMs)
+  child.once('close', () => clearTimeout(timer))
+}
+
+export interface RunOptions {
+  signal?: AbortSignal | undefined
+  timeoutMs?: number
+  stdin?: string | Uint8Array
+  /** Output beyond this is cut off, and the process ended. */
+  stdoutBytesMax?: number
+}
+
+export interface GitResult {
+  /** Null when it was ended because of its output. */
+  code: number | null
+  stdout: Buffer
+  stderr: string
+  /** There was more output than asked for. */
+  truncated: boolean
+}
+
+const timeoutMsDefault = 60_000
+const stdoutBytesMaxDefault = 64 * 1024 * 1024
+const stderrBytesMax = 64 * 1024
+
+/**
+ * Runs one git command to its end.
+ *
+ * @throws DomainError unavailable after the timeout; the signal's reason when it is aborted
+ */
+export async function runGit(
+  path: string,
+  command: GitCommand,
+  options: RunOptions = {},
+): Promise<GitResult> {
+  const { signal, timeoutMs = timeoutMsDefault, stdoutBytesMax = stdoutBytesMaxDefault } = options
+  signal?.throwIfAborted()
+  const child = spawnGit(argumentsOf(path, command))
+  const stop = () => stopGit(child)
+  const timer = setTimeout(stop, timeoutMs)
+  signal?.addEventListener('abort', stop)
+  const stdout = collect(child.stdout, stdoutBytesMax, stop)
+  const stderr = collect(child.stderr, stderrBytesMax)
+  const startedAt = performance.now()
+  child.stdin.end(options.stdin)
+  try {
+    const code = await ended(child)
+    signal?.throwIfAborted()
+    const truncated = stdout.overflown()
+    if (code === null && !truncated) {
+      const cause = new Error(
+        `git ${command.command} ended after ${Math.round(performance.now() - startedAt)} ms`,
+      )
+      throw unavailable('git', { cause })
+    }
+    return { code, stdout: stdout.bytes(), stderr: stderr.bytes().toString(), truncated }
+  } finally {
+    clearTimeout(timer)
+    signal?.removeEventListener('abort', stop)
+  }
+}
+
+/** Runs a command that must succeed. @throws GitError with what git said otherwise */
+export async function runGitOk(path: string, command: GitCommand, options?: RunOptions): Promise<GitResult> {
+  const result = await runGit(path, command, options)
+  if (result.code !== 0 && !result.truncated) throw new GitError(command, result)
+  return result
+}
+
+/** A command that should have worked did not: a defect, or a damaged repository. */
+export class GitError extends Error {
+  readonly stderr: string
+
+  constructor({ command }: GitCommand, { code, stderr }: GitResult) {
+    super(`git ${command} exited with ${code}: ${stderr.trim().slice(0, 1000)}`)
+    this.name = 'GitError'
+    this.stderr = stderr
+  }
+}
+
+/** Resolves with the exit code, null after a signal, when all output is here. */
+export function ended(child: ChildProcessWithoutNullStreams): Promise<number | null> {
+  return new Promise((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', (code) => resolve(code))
+  })
+}
+
+function collect(stream: NodeJS.ReadableStream, bytesMax: number, onOverflow?: () => void) {
+  const chunks: Buffer[] = []
+  let length = 0
+  let overflown = false
+  stream.on('data', (chunk: Buffer) => {
+    if (overflown) return
+    const kept = chunk.subarray(0, bytesMax - length)
+    chunks.push(kept)
+    length += kept.length
+    overflown = kept.length < chunk.length
+    if (overflown) onOverflow?.()
+  })
+  return { bytes: () => Buffer.concat(chunks, length), overflown: () => overflown }
+}

@@ -1,0 +1,118 @@
+/** One changed file between two trees. */
+export interface DiffEntry {
+  oldPath: string
+  newPath: string
+  /** Octal; `0` on the side where the file is missing. */
+  oldMode: string
+  newMode: string
+  newFile: boolean
+  renamedFile: boolean
+  deletedFile: boolean
+  /** From the first `@@` on, or git's notice for a binary file; empty when only names or modes changed. */
+  patch: string
+  /** The lines `---` and `+++`; empty without a text patch. */
+  header: string
+  /** The patch is over the limit and left out. */
+  tooLarge: boolean
+}
+
+export interface DiffLimits {
+  /** Bytes of one file's patch. */
+  patchBytesMax: number
+}
+
+interface RawChange {
+  oldMode: string
+  newMode: string
+  status: string
+  oldPath: string
+  newPath: string
+}
+
+/**
+ * Reads the output of `diff-tree --raw --patch -z`: the list of changes, then one patch each. Where the
+ * output was cut off, the changes without a whole patch say so.
+ */
+export function parseDiff(output: Buffer, truncated: boolean, { patchBytesMax }: DiffLimits): DiffEntry[] {
+  const { changes, patchStart } = parseRaw(output)
+  const patches = splitPatches(output.subarray(patchStart))
+  if (truncated) patches.pop()
+  return changes.map((change, index) => {
+    const patch = patches[index]
+    const missing = { oldMode: shortMode(change.oldMode), newMode: shortMode(change.newMode) }
+    return {
+      oldPath: change.oldPath,
+      newPath: change.newPath,
+      ...missing,
+      newFile: change.status === 'A',
+      renamedFile: change.status === 'R',
+      deletedFile: change.status === 'D',
+      ...(patch && patch.length <= patchBytesMax
+        ? { ...readPatch(patch), tooLarge: false }
+        : { header: '', patch: '', tooLarge: true }),
+    }
+  })
+}
+
+const shortMode = (mode: string) => (mode === '000000' ? '0' : mode)
+
+const rawChange = /^:(\d{6}) (\d{6}) [0-9a-f]+ [0-9a-f]+ ([A-Z])\d*$/
+
+function parseRaw(output: Buffer): { changes: RawChange[]; patchStart: number } {
+  const changes: RawChange[] = []
+  let at = 0
+  const next = () => {
+    const nul = output.indexOf(0, at)
+    const end = nul < 0 ? output.length : nul
+    const field = output.toString('utf8', at, end)
+    at = end + 1
+    return field
+  }
+  while (output[at] === colon) {
+    const found = rawChange.exec(next())
+    if (!found) break
+    const [, oldMode = '', newMode = '', status = ''] = found
+    const oldPath = next()
+    const newPath = status === 'R' || status === 'C' ? next() : oldPath
+    changes.push(...splitTypeChange({ oldMode, newMode, status, oldPath, newPath }))
+  }
+  // A lone NUL stands between the list and the patches.
+  return { changes, patchStart: Math.min(at + 1, output.length) }
+}
+
+const colon = ':'.charCodeAt(0)
+
+/** A file that becomes a link, say: git's patch removes one and adds the other, so there are two entries. */
+function splitTypeChange(change: RawChange): RawChange[] {
+  if (change.status !== 'T') return [change]
+  return [
+    { ...change, status: 'D', newMode: '000000' },
+    { ...change, status: 'A', oldMode: '000000' },
+  ]
+}
+
+const patchStart = Buffer.from('\ndiff --git ')
+
+/** No line of a patch itself starts like its first one: they all start with a mark. */
+function splitPatches(text: Buffer): Buffer[] {
+  const patches: Buffer[] = []
+  let start = 0
+  while (start < text.length) {
+    const next = text.indexOf(patchStart, start)
+    const end = next < 0 ? text.length : next + 1
+    patches.push(text.subarray(start, end))
+    start = end
+  }
+  return patches
+}
+
+function readPatch(patch: Buffer): { header: string; patch: string } {
+  const hunk = patch.indexOf('\n@@ ')
+  if (hunk >= 0) {
+    const header = patch.subarray(0, hunk + 1)
+    const from = header.indexOf('\n--- ')
+    return { header: header.toString('utf8', from + 1), patch: patch.toString('utf8', hunk + 1) }
+  }
+  const notice = patch.indexOf('\nBinary files ')
+  return { header: '', patch: notice < 0 ? '' : patch.toString('utf8', notice + 1) }
+}

@@ -1,0 +1,84 @@
+import { invalid } from '@switchyard/domain'
+import { isRefName } from '@switchyard/domain/commit'
+import { GitError, runGit, runGitOk } from './git-process.js'
+
+const zeroId = '0'.repeat(40)
+
+export const branchRef = (branch: string) => `refs/heads/${branch}`
+
+/** The commit a branch stands on; null when there is no such branch. */
+export async function findBranchTip(
+  path: string,
+  branch: string,
+  signal?: AbortSignal,
+): Promise<string | null> {
+  if (!isRefName(branch)) return null
+  const { stdout } = await runGitOk(
+    path,
+    { command: 'for-each-ref', flags: ['--format=%(refname) %(objectname)'], paths: [branchRef(branch)] },
+    { signal },
+  )
+  // The pattern also finds branches below a folder of this name.
+  const line = stdout
+    .toString()
+    .split('\n')
+    .find((text) => text.startsWith(`${branchRef(branch)} `))
+  return line?.split(' ')[1] ?? null
+}
+
+/** Whether no branch exists yet. */
+export async function hasNoBranch(path: string, signal?: AbortSignal): Promise<boolean> {
+  const { stdout } = await runGitOk(
+    path,
+    { command: 'for-each-ref', flags: ['--count=1', '--format=%(refname)'], paths: ['refs/heads/'] },
+    { signal },
+  )
+  return stdout.length === 0
+}
+
+/**
+ * Moves a branch from one commit to another, on disk before it returns.
+ *
+ * @param from where it must stand now; null: it must not exist
+ * @returns false, and nothing changed, when it stands elsewhere
+ * @throws GitError when git refuses for another reason
+ */
+export async function moveBranch(
+  path: string,
+  { branch, from, to }: { branch: string; from: string | null; to: string },
+  signal?: AbortSignal,
+): Promise<boolean> {
+  const command = { command: 'update-ref', flags: ['--stdin', '-z'] }
+  const stdin = `update ${branchRef(branch)}\0${to}\0${from ?? zeroId}\0`
+  const result = await runGit(path, command, { stdin, signal })
+  if (result.code === 0) return true
+  if ((await findBranchTip(path, branch)) !== from) return false
+  // Branches are files to git: none can have the name of a folder of another.
+  if (/exists; cannot create|there (?:is|are) still (?:refs|logs)|non-empty directory/.test(result.stderr)) {
+    throw invalid('A branch above or below this name exists. Branch name is invalid')
+  }
+  throw new GitError(command, result)
+}
+
+/**
+ * The branch that a commit belongs to: the preferred one when it contains it, else the first by name
+ * that does; null when none does.
+ */
+export async function findBranchContaining(
+  path: string,
+  id: string,
+  preferred: string,
+  signal?: AbortSignal,
+): Promise<string | null> {
+  const { stdout } = await runGitOk(
+    path,
+    { command: 'for-each-ref', flags: ['--format=%(refname)', `--contains=${id}`], paths: ['refs/heads/'] },
+    { signal },
+  )
+  const branches = stdout
+    .toString()
+    .split('\n')
+    .filter(Boolean)
+    .map((ref) => ref.slice(branchRef('').length))
+  return branches.find((branch) => branch === preferred) ?? branches[0] ?? null
+}

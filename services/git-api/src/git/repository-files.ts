@@ -1,0 +1,60 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { mkdir, rename, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { conflict } from '@switchyard/domain'
+import { ended, spawnGit } from './git-process.js'
+
+/**
+ * Where a project's repository lies below its storage root. The hash spreads folders evenly and stays
+ * when the project is renamed.
+ */
+export function diskPathOf(projectId: number): string {
+  const hash = createHash('sha256').update(String(projectId)).digest('hex')
+  return `@hashed/${hash.slice(0, 2)}/${hash.slice(2, 4)}/${hash}.git`
+}
+
+/**
+ * Makes an empty bare repository. It appears under its name only when it is complete.
+ *
+ * @throws DomainError conflict when the folder is there already
+ */
+export async function createRepository(storageRoot: string, diskPath: string, defaultBranch: string) {
+  const path = join(storageRoot, diskPath)
+  await mkdir(dirname(path), { recursive: true })
+  const temporary = `${path}.${randomUUID()}.new`
+  try {
+    const flags = [
+      '--quiet',
+      '--bare',
+      '--template=',
+      '--object-format=sha1',
+      `--initial-branch=${defaultBranch}`,
+    ]
+    const child = spawnGit(['init', ...flags, '--', temporary])
+    child.stdin.end()
+    child.stdout.resume()
+    child.stderr.resume()
+    const code = await ended(child)
+    if (code !== 0) throw new Error(`git init exited with ${code}`)
+    await rename(temporary, path)
+  } catch (error) {
+    await rm(temporary, { recursive: true, force: true })
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'ENOTEMPTY' || code === 'EEXIST')
+      throw conflict('The repository exists already', { cause: error })
+    throw error
+  }
+}
+
+/** Removes a repository; one that is gone already is fine. It vanishes at once, its files after that. */
+export async function deleteRepository(storageRoot: string, diskPath: string): Promise<void> {
+  const path = join(storageRoot, diskPath)
+  const removed = `${path}.${randomUUID()}.removed`
+  try {
+    await rename(path, removed)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return
+    throw error
+  }
+  await rm(removed, { recursive: true, force: true })
+}

@@ -1,0 +1,118 @@
+import { conflict } from '@switchyard/domain'
+import {
+  type Commit,
+  entryAt,
+  foldersOf,
+  formatCommitObject,
+  planTreeEdits,
+  type Signature,
+  type TreeEdit,
+  type TreeEntry,
+  type TreeFolder,
+} from '@switchyard/domain/commit'
+import { loadTree, writeTree } from './edit-tree.js'
+import { type ObjectReader, withObjectReader } from './object-reader.js'
+import { lastCommitOf, readCommit } from './read-commits.js'
+import { moveBranch } from './refs.js'
+import { ObjectWriter } from './write-object.js'
+
+export interface CommitRequest {
+  branch: string
+  /** Where the branch stands; null: it is to be made. */
+  tip: string | null
+  /** First parent; null: a root commit. Other than `tip` only when the branch is made or forced. */
+  parent: string | null
+  edits: TreeEdit[]
+  author: Signature
+  committer: Signature
+  message: string
+}
+
+/** How often a commit is built anew because the branch moved meanwhile. */
+const attemptsMax = 20
+
+/**
+ * Makes a commit and moves the branch to it. Every object is durable before the branch moves, and the
+ * branch moves only from where it stood. When it moved meanwhile, the edits are applied to where it
+ * stands now, as long as nothing they touch has changed.
+ *
+ * @throws DomainError invalid for an edit that does not fit; conflict for a lost race
+ */
+export async function writeCommit(
+  path: string,
+  request: CommitRequest,
+  signal?: AbortSignal,
+): Promise<Commit> {
+  return withObjectReader(path, signal, async (reader) => {
+    const writer = new ObjectWriter(path)
+    let { parent, tip } = request
+    for (let attempt = 0; attempt < attemptsMax; attempt += 1) {
+      const root = await loadBase(reader, parent, request.edits)
+      if (attempt > 0)
+        refuseChanged(await loadBase(reader, request.parent, request.edits), root, request.edits)
+      await plan(path, root, parent, request.edits, signal)
+      const commit = await store(writer, root, { ...request, parent })
+      signal?.throwIfAborted()
+      if (await moveBranch(path, { branch: request.branch, from: tip, to: commit.id })) return commit
+      // A branch that was to be made, or moved by force, is somebody else's decision now.
+      if (request.parent !== request.tip) break
+      tip = (await readCommit(reader, `refs/heads/${request.branch}`))?.id ?? null
+      parent = tip
+      if (tip === null) break
+    }
+    throw movedMeanwhile(request.branch)
+  })
+}
+
+const movedMeanwhile = (branch: string) =>
+  conflict(`The branch ${branch} was changed meanwhile. Please refresh and try again`)
+
+async function loadBase(reader: ObjectReader, parent: string | null, edits: TreeEdit[]): Promise<TreeFolder> {
+  const commit = parent === null ? null : await readCommit(reader, parent)
+  return loadTree(reader, commit?.treeId ?? null, foldersOf(edits))
+}
+
+async function plan(
+  path: string,
+  root: TreeFolder,
+  parent: string | null,
+  edits: TreeEdit[],
+  signal?: AbortSignal,
+): Promise<void> {
+  const lastCommitIds = new Map<string, string>()
+  for (const { lastCommitId, previousFilePath } of edits) {
+    if (lastCommitId === null || parent === null || lastCommitIds.has(previousFilePath)) continue
+    const last = await lastCommitOf(path, parent, previousFilePath.replace(/^\/+/, ''), signal)
+    if (last !== null) lastCommitIds.set(previousFilePath, last)
+  }
+  planTreeEdits(root, edits, { lastCommitIds })
+}
+
+type StoreRequest = Pick<CommitRequest, 'parent' | 'author' | 'committer' | 'message'>
+
+async function store(writer: ObjectWriter, root: TreeFolder, request: StoreRequest): Promise<Commit> {
+  const { author, committer, message } = request
+  const parentIds = request.parent === null ? [] : [request.parent]
+  const treeId = await writeTree(writer, root)
+  const content = { treeId, parentIds, author, committer, message }
+  const id = await writer.write('commit', formatCommitObject(content))
+  await writer.settle()
+  return { id, ...content }
+}
+
+/** @throws DomainError conflict when a path that the edits touch is not what it was */
+function refuseChanged(before: TreeFolder, now: TreeFolder, edits: readonly TreeEdit[]): void {
+  for (const [index, edit] of edits.entries()) {
+    for (const path of [edit.path, edit.previousPath]) {
+      if (identity(entryAt(before, path)) === identity(entryAt(now, path))) continue
+      throw conflict(`${edit.filePath} was changed meanwhile. Please refresh and try again`, {
+        extra: { action_index: index, file_path: edit.filePath },
+      })
+    }
+  }
+}
+
+function identity(entry: TreeEntry | null): string | null {
+  if (entry === null) return null
+  return entry.kind === 'file' ? `${entry.mode} ${entry.blob}` : `folder ${entry.id}`
+}
