@@ -1,0 +1,94 @@
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { Redis } from 'ioredis'
+import { SetupProblem } from './problem.js'
+import { endProcess, findCommandLine } from './process/find-process.js'
+import { rotateLog, tailLog } from './process/log-file.js'
+import { type SupervisedProcess, supervise } from './process/supervised-process.js'
+import { makeSocketFolder } from './socket-folder.js'
+
+export interface RedisOptions {
+  /** Folder that holds the append-only file and the log; created when missing. Absolute. */
+  dataDir: string
+  /** The program, as `findRedisServer` returns it. */
+  server: string
+  logFile?: string
+  /** One line for the console. */
+  log: (line: string) => void
+}
+
+export interface RunningRedis {
+  /** `unix:///…/redis.sock` */
+  url: string
+  process: SupervisedProcess
+  stop(): Promise<void>
+}
+
+const readyTimeoutMs = 30_000
+
+/** Starts a Redis of our own on a unix socket, with no port, that keeps its data through restarts. */
+export async function startRedis(options: RedisOptions): Promise<RunningRedis> {
+  const { dataDir, logFile = join(dataDir, 'redis.log') } = options
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  const socket = join(makeSocketFolder(dataDir, 'redis.sock'), 'redis.sock')
+  const pidFile = join(dataDir, 'redis.pid')
+  await clearOrphan(pidFile, socket)
+  rotateLog(logFile)
+  const child = supervise({
+    name: 'redis',
+    command: options.server,
+    args: serverArguments(dataDir, socket, pidFile),
+    cwd: dataDir,
+    logFile,
+    notice: options.log,
+  })
+  const deadline = performance.now() + readyTimeoutMs
+  while (!(await answers(socket))) {
+    if (child.failures() >= 4 || performance.now() > deadline) {
+      await child.stop()
+      throw new SetupProblem(`Redis did not start: ${tailLog(logFile, 1)[0] ?? 'no log'} (log: ${logFile})`)
+    }
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+  return { url: `unix://${socket}`, process: child, stop: () => child.stop() }
+}
+
+function serverArguments(dataDir: string, socket: string, pidFile: string): string[] {
+  const settings = {
+    port: '0',
+    unixsocket: socket,
+    unixsocketperm: '700',
+    dir: dataDir,
+    pidfile: pidFile,
+    daemonize: 'no',
+    appendonly: 'yes',
+    save: '',
+    // Queues must not lose keys to make room.
+    'maxmemory-policy': 'noeviction',
+  }
+  return Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value])
+}
+
+async function clearOrphan(pidFile: string, socket: string): Promise<void> {
+  if (!existsSync(pidFile)) return
+  const pid = Number(readFileSync(pidFile, 'utf8'))
+  // Redis shows its socket as its title, so a process id that was used again is not mistaken for it.
+  if (findCommandLine(pid)?.includes(socket) && !(await endProcess(pid, 'SIGTERM', 10_000))) {
+    throw new SetupProblem(`Redis of an earlier start does not stop: end process ${pid} and start again`)
+  }
+  rmSync(pidFile, { force: true })
+}
+
+async function answers(path: string): Promise<boolean> {
+  if (!existsSync(path)) return false
+  const redis = new Redis({ path, lazyConnect: true, retryStrategy: null, enableReadyCheck: false })
+  redis.on('error', () => {})
+  try {
+    await redis.connect()
+    return (await redis.ping()) === 'PONG'
+  } catch {
+    return false
+  } finally {
+    redis.disconnect()
+  }
+}

@@ -1,0 +1,109 @@
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { execa } from 'execa'
+import { findOnPath, isExecutable } from './find-on-path.js'
+
+export interface AptTool {
+  /** Names the folder, and is the name of the launcher in it. */
+  name: string
+  /** Debian packages that hold it, in order of preference. */
+  packages: string[]
+  /** Where those packages put the program, relative to the root folder. */
+  binaries: string[]
+}
+
+/** The launcher of a copy that was fetched before, or null. */
+export function findAptCopy(tool: AptTool, toolsDir: string): string | null {
+  const launcher = join(toolsDir, tool.name, tool.name)
+  return isExecutable(launcher) ? launcher : null
+}
+
+/**
+ * Fetches a program with the apt of the system but into a folder of ours: no root, nothing installed. apt checks
+ * signatures and finds out which libraries the system lacks. The result is a launcher script that may be moved
+ * and called like the program itself. Rejects with apt's own words.
+ */
+export async function fetchAptCopy(tool: AptTool, toolsDir: string): Promise<string> {
+  if (!findOnPath('apt-get') || !findOnPath('dpkg-deb')) throw new Error('there is no apt on this system')
+  mkdirSync(toolsDir, { recursive: true, mode: 0o700 })
+  const target = join(toolsDir, tool.name)
+  // Two starts may fetch at the same time: each works in a folder of its own, the first rename wins.
+  const work = join(toolsDir, `${tool.name}.${process.pid}.partial`)
+  try {
+    const root = await downloadAndUnpack(tool, work)
+    writeLauncher(tool, root)
+    rmSync(target, { recursive: true, force: true })
+    renameSync(root, target)
+  } catch (error) {
+    if (!findAptCopy(tool, toolsDir)) throw error
+  } finally {
+    rmSync(work, { recursive: true, force: true })
+  }
+  return join(target, tool.name)
+}
+
+async function downloadAndUnpack(tool: AptTool, work: string): Promise<string> {
+  const root = join(work, 'root')
+  for (const folder of ['state/lists/partial', 'cache/archives/partial', 'log', 'root']) {
+    mkdirSync(join(work, folder), { recursive: true })
+  }
+  const options = [
+    `Dir::State=${join(work, 'state')}`,
+    'Dir::State::status=/var/lib/dpkg/status',
+    `Dir::Cache=${join(work, 'cache')}`,
+    `Dir::Log=${join(work, 'log')}`,
+    'Debug::NoLocking=true',
+    'Acquire::Languages=none',
+    // Under root apt would download as a user who cannot enter this folder.
+    ...(process.getuid?.() === 0 ? ['APT::Sandbox::User=root'] : []),
+  ].flatMap((option) => ['-o', option])
+  const apt = (...args: string[]) => execa('apt-get', ['-qq', ...options, ...args], { all: true })
+  await apt('update').catch(explain)
+  await firstThatWorks(tool.packages, (name) =>
+    apt('--yes', '--no-install-recommends', '--download-only', 'install', name),
+  ).catch(explain)
+  const archives = join(work, 'cache', 'archives')
+  for (const file of readdirSync(archives).filter((name) => name.endsWith('.deb'))) {
+    await execa('dpkg-deb', ['-x', join(archives, file), root])
+  }
+  return root
+}
+
+async function firstThatWorks<T>(items: string[], attempt: (item: string) => Promise<T>): Promise<T> {
+  let failure: unknown
+  for (const item of items) {
+    try {
+      return await attempt(item)
+    } catch (error) {
+      failure = error
+    }
+  }
+  throw failure
+}
+
+function explain(error: { all?: unknown }): never {
+  const lines = String(error.all ?? '')
+    .trim()
+    .split('\n')
+  throw new Error(lines.find((line) => line.startsWith('E:')) ?? lines.at(-1) ?? 'apt-get failed')
+}
+
+function writeLauncher(tool: AptTool, root: string): void {
+  const binary = tool.binaries.find((path) => existsSync(join(root, path)))
+  if (!binary) throw new Error(`the packages do not hold ${tool.binaries.join(' or ')}`)
+  const libraries = ['usr/lib', 'lib']
+    .flatMap((folder) => [folder, ...multiarchFolders(root, folder)])
+    .map((folder) => `$here/${folder}`)
+  const script = `#!/bin/sh
+here=$(dirname "$(readlink -f "$0")")
+LD_LIBRARY_PATH="${libraries.join(':')}\${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" exec "$here/${binary}" "$@"
+`
+  writeFileSync(join(root, tool.name), script, { mode: 0o755 })
+}
+
+function multiarchFolders(root: string, folder: string): string[] {
+  if (!existsSync(join(root, folder))) return []
+  return readdirSync(join(root, folder))
+    .filter((name) => name.includes('-linux-gnu'))
+    .map((name) => `${folder}/${name}`)
+}

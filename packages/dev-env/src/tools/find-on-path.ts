@@ -1,0 +1,27 @@
+import { accessSync, constants, statSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+
+// Distributions put servers where the PATH of an ordinary user does not look.
+const serverFolders = ['/usr/local/sbin', '/usr/sbin', '/opt/homebrew/bin']
+
+/** The first of `names` that is an executable file on PATH or in a folder for servers, or null. */
+export function findOnPath(...names: string[]): string | null {
+  const folders = [...(process.env.PATH ?? '').split(delimiter), ...serverFolders].filter(
+    (folder) => folder !== '',
+  )
+  for (const name of names) {
+    const found = folders.map((folder) => join(folder, name)).find(isExecutable)
+    if (found) return found
+  }
+  return null
+}
+
+/** Whether the path is a file that may be run. */
+export function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK)
+    return statSync(path).isFile()
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,22 @@
+// Runs a command with a throw-away PostgreSQL and a Redis to start: `node scripts/with-infra.mjs vitest run …`.
+import { delimiter, join, resolve } from 'node:path'
+import { register } from 'tsx/esm/api'
+
+const root = resolve(import.meta.dirname, '..')
+const command = process.argv.slice(2)
+if (command.length === 0) {
+  console.error('Usage: node scripts/with-infra.mjs COMMAND [ARGUMENT…]')
+  process.exit(2)
+}
+
+// On the sources, so that no build stands between an edit and its test.
+register()
+const { withInfra } = await import('../packages/dev-env/src/with-infra.ts')
+process.env.PATH = join(root, 'node_modules', '.bin') + delimiter + process.env.PATH
+const dataDir = resolve(root, process.env.SWITCHYARD_DATA ?? '.switchyard')
+try {
+  process.exitCode = await withInfra(command, join(dataDir, 'tools'))
+} catch (error) {
+  console.error(error instanceof Error && error.name === 'SetupProblem' ? error.message : error)
+  process.exitCode = 1
+}
