@@ -35,9 +35,13 @@ const out = mkdtempSync(join(tmpdir(), 'switchyard-generated-'))
 try {
   buf('lint', proto)
   buf('generate', proto, '--template', 'buf.gen.yaml', '--output', out)
-  const stale = staleFiles(readTree(join(contracts, 'src/gen')), readTree(join(out, 'src/gen')))
+  const descriptorSet = join(out, 'src/gen-descriptors/descriptor-set.ts')
+  execFileSync(process.execPath, [join(contracts, 'scripts/generate-descriptors.mjs'), descriptorSet])
+  const stale = ['src/gen', 'src/gen-descriptors'].flatMap((folder) =>
+    staleFiles(readTree(join(contracts, folder)), readTree(join(out, folder))).map((file) => `${folder}/${file}`),
+  )
   if (stale.length > 0) {
-    console.error(`packages/contracts/src/gen is stale: ${stale.join(', ')}`)
+    console.error(`stale in packages/contracts: ${stale.join(', ')}`)
     console.error('run: pnpm --filter @switchyard/contracts generate:proto')
     process.exitCode = 1
   } else {
