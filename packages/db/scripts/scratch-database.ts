@@ -2,24 +2,40 @@ import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { applyMigrations } from '../src/migrations/index.js'
 
-/** Runs `work` on a new database that has every shipped migration, and drops it afterwards. */
-export async function withMigratedScratchDatabase<T>(work: (url: string) => Promise<T>): Promise<T> {
+export interface ScratchDatabase {
+  url: string
+  drop(): Promise<void>
+}
+
+/** A new, empty database on the server of the tests, or else on that of DATABASE_URL. */
+export async function createScratchDatabase(): Promise<ScratchDatabase> {
   const adminUrl = process.env.SWITCHYARD_TEST_DATABASE_URL ?? process.env.DATABASE_URL
   if (!adminUrl)
-    throw new Error(
-      'needs a PostgreSQL: run `pnpm db:diff` or `pnpm db:drift` at the root, or set DATABASE_URL',
-    )
+    throw new Error('no PostgreSQL to work on: run `npm test`, `pnpm db:diff` or `pnpm db:drift`')
   const name = `switchyard_scratch_${randomBytes(6).toString('hex')}`
-  const admin = new pg.Client({ connectionString: adminUrl, connectionTimeoutMillis: 5000 })
-  await admin.connect()
+  await execute(adminUrl, `CREATE DATABASE ${name}`)
+  const url = new URL(adminUrl)
+  url.pathname = `/${name}`
+  return { url: url.href, drop: () => execute(adminUrl, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`) }
+}
+
+/** Runs `work` on a new database that has every shipped migration, and drops it afterwards. */
+export async function withMigratedScratchDatabase<T>(work: (url: string) => Promise<T>): Promise<T> {
+  const { url, drop } = await createScratchDatabase()
   try {
-    await admin.query(`CREATE DATABASE ${name}`)
-    const url = new URL(adminUrl)
-    url.pathname = `/${name}`
-    await applyMigrations(url.href)
-    return await work(url.href)
+    await applyMigrations(url)
+    return await work(url)
   } finally {
-    await admin.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)
-    await admin.end()
+    await drop()
+  }
+}
+
+async function execute(url: string, sql: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5000 })
+  await client.connect()
+  try {
+    await client.query(sql)
+  } finally {
+    await client.end()
   }
 }

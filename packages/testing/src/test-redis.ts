@@ -25,7 +25,10 @@ const socketPathBytesMax = 108
 export async function startTestRedis(): Promise<TestRedis> {
   const folder = await createSocketFolder()
   const path = join(folder, 'redis.sock')
-  let running = await launch(folder, path)
+  let running = await launch(folder, path).catch(async (error: unknown) => {
+    await rm(folder, { recursive: true, force: true })
+    throw error
+  })
 
   async function end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
     running.server.kill(signal)

@@ -1,0 +1,86 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createScratchDatabase, type ScratchDatabase } from '../scripts/scratch-database.js'
+import {
+  checkDatabase,
+  createDatabase,
+  type Database,
+  type DatabaseOrTransaction,
+  inTransaction,
+} from '../src/index.js'
+import { applyMigrations } from '../src/migrations/index.js'
+
+let scratch: ScratchDatabase
+let database: Database
+
+function open(url: string): Database {
+  return createDatabase({ url, poolSizeMax: 2, applicationName: 'client-test' })
+}
+
+async function createUser({ prisma }: DatabaseOrTransaction, username: string) {
+  const email = `${username}@example.com`
+  return prisma.user.create({
+    data: { username, usernameKey: username, name: username, email, emailKey: email },
+  })
+}
+
+beforeAll(async () => {
+  scratch = await createScratchDatabase()
+  await applyMigrations(scratch.url)
+  database = open(scratch.url)
+})
+
+afterAll(async () => {
+  await database.close()
+  await scratch.drop()
+})
+
+test('a migrated database is ready', async () => {
+  await expect(checkDatabase(database)).resolves.toBeUndefined()
+})
+
+test('a database that is down makes readiness say so, soon, and without the password', async () => {
+  const down = open('postgresql://user:top-secret@127.0.0.1:1/switchyard')
+  await expect(checkDatabase(down)).rejects.toThrow(/^database does not answer \(ECONNREFUSED\)$/)
+  await expect(down.prisma.user.count()).rejects.toThrow(/^(?!.*top-secret).*Can't reach database server/s)
+  await down.close()
+})
+
+test('a database without the migrations is told apart from one that is down', async () => {
+  const { url, drop } = await createScratchDatabase()
+  const empty = open(url)
+  await expect(checkDatabase(empty)).rejects.toThrow(/^migrations pending: \d+_foundation/)
+  await empty.close()
+  await drop()
+})
+
+test('Prisma and SQL agree on a time, in whatever zone the server is', async () => {
+  const created = await createUser(database, 'timely')
+  const { rows } = await database.pool.query<{ created_at: Date }>(
+    'SELECT created_at FROM users WHERE id = $1',
+    [created.id],
+  )
+  expect(rows[0]?.created_at).toEqual(created.createdAt)
+  expect(Math.abs(created.createdAt.getTime() - Date.now())).toBeLessThan(60_000)
+})
+
+test('a failed transaction leaves nothing behind', async () => {
+  const failing = inTransaction(database, async (transaction) => {
+    await createUser(transaction, 'half-done')
+    throw new Error('second step failed')
+  })
+  await expect(failing).rejects.toThrow('second step failed')
+  expect(await database.prisma.user.count({ where: { username: 'half-done' } })).toBe(0)
+})
+
+test('connections cut by the server do not end the process, and the next query connects again', async () => {
+  const held = await database.pool.connect()
+  const other = open(scratch.url)
+  const cut =
+    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'client-test' AND pid <> pg_backend_pid() AND datname = current_database()"
+  const { rowCount } = await other.pool.query(cut)
+  expect(rowCount).toBeGreaterThan(0)
+  await expect(held.query('SELECT 1')).rejects.toThrow()
+  held.release(true)
+  expect(await database.prisma.user.count({ where: { username: 'nobody' } })).toBe(0)
+  await other.close()
+})
