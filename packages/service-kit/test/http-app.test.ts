@@ -178,6 +178,12 @@ it('answers 304 when the client has the current version', async () => {
   expect([etag.length > 0, raw]).toEqual([true, 304])
 })
 
+it('answers 304 to fetch clients too, which ask caches on the way for a fresh copy', async () => {
+  const etag = (await fetch(`${base}/echo/1`)).headers.get('ETag') ?? ''
+  const again = await fetch(`${base}/echo/1`, { headers: { 'If-None-Match': etag } })
+  expect([etag.length > 0, again.status]).toEqual([true, 304])
+})
+
 it('asks for a good token, in either header and never in the query', async () => {
   const withHeaders = (headers: Record<string, string>) => fetch(`${base}/mine`, { headers })
   expect((await withHeaders({})).status).toBe(401)

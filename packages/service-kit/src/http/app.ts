@@ -119,6 +119,9 @@ function createCall(
 }
 
 function send(response: Response, { status, body, headers }: Reply): void {
+  // `no-cache` is for caches on the way. Every fetch client sends it along with If-None-Match, and express
+  // would then never answer 304.
+  delete response.req.headers['cache-control']
   response.set({
     'Cache-Control': 'max-age=0, private, must-revalidate',
     Vary: 'Accept-Encoding, PRIVATE-TOKEN, Authorization',

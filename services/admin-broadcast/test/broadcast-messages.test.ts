@@ -1,0 +1,323 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { form, json, multipart, startHarness } from './harness.js'
+
+let harness: Awaited<ReturnType<typeof startHarness>>
+
+beforeAll(async () => {
+  harness = await startHarness()
+})
+afterAll(() => harness.close())
+beforeEach(() => harness.database.prisma.broadcastMessage.deleteMany())
+
+const path = '/broadcast_messages'
+const requestId = expect.any(String)
+
+interface Message {
+  id: number
+  message: string
+  starts_at: string
+  ends_at: string
+  color: string
+  font: string
+  active: boolean
+}
+
+async function createMessage(fields: Record<string, unknown> = {}): Promise<Message> {
+  const response = await harness.send('admin', 'POST', path, json({ message: 'Deploy', ...fields }))
+  expect(response.status).toBe(201)
+  return (await response.json()) as Message
+}
+
+const bodyOf = async (response: Response) => (await response.json()) as unknown
+
+describe('who may manage messages', () => {
+  const verbs = [
+    ['GET', ''],
+    ['GET', '/1'],
+    ['POST', ''],
+    ['PUT', '/1'],
+    ['DELETE', '/1'],
+  ] as const
+
+  it.each(verbs)(
+    '%s %s answers 401 to guests and to unknown tokens, before anything else',
+    async (verb, id) => {
+      for (const who of ['guest', 'unknown'] as const) {
+        const response = await harness.send(who, verb, `${path}${id}`)
+        expect(response.status).toBe(401)
+        expect(await bodyOf(response)).toEqual({ message: '401 Unauthorized', request_id: requestId })
+      }
+    },
+  )
+
+  it.each(verbs)('%s %s answers 403 to normal users, before parameters are looked at', async (verb, id) => {
+    const response = await harness.send('user', verb, `${path}${id}`)
+    expect(response.status).toBe(403)
+    expect(await bodyOf(response)).toEqual({ message: '403 Forbidden', request_id: requestId })
+  })
+
+  it('lets a token for reading read, and nothing more', async () => {
+    expect((await harness.send('reader', 'GET', path)).status).toBe(200)
+    const refused = await harness.send('reader', 'POST', path, json({ message: 'x' }))
+    expect(refused.status).toBe(403)
+    expect(await bodyOf(refused)).toMatchObject({ error: 'insufficient_scope', scope: 'api' })
+  })
+})
+
+describe('POST /broadcast_messages', () => {
+  it('fills in now, an hour from now and the default colours, and answers in the order of the contract', async () => {
+    const before = Date.now()
+    const message = await createMessage()
+    const startsAt = Date.parse(message.starts_at)
+    expect(Object.keys(message)).toEqual(['id', 'message', 'starts_at', 'ends_at', 'color', 'font', 'active'])
+    expect(message).toMatchObject({ message: 'Deploy', color: '#E75E40', font: '#FFFFFF', active: true })
+    expect(startsAt).toBeGreaterThanOrEqual(before)
+    expect(startsAt).toBeLessThanOrEqual(Date.now())
+    expect(Date.parse(message.ends_at) - startsAt).toBe(3_600_000)
+    expect(message.starts_at).toMatch(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/)
+  })
+
+  it('ends an hour from now whatever start is given', async () => {
+    const before = Date.now()
+    const message = await createMessage({ starts_at: '2040-01-01T00:00:00Z' })
+    expect(Date.parse(message.ends_at)).toBeGreaterThanOrEqual(before + 3_600_000)
+    expect(Date.parse(message.ends_at)).toBeLessThanOrEqual(Date.now() + 3_600_000)
+    expect(message.active).toBe(false)
+  })
+
+  const fields = {
+    message: 'Wartung *heute* – 18 Uhr ☂',
+    starts_at: '2026-03-01T12:00:00+02:00',
+    ends_at: '2026-03-01',
+    color: '#cecece',
+    font: '#FFF',
+  }
+  it.each([
+    ['form-encoded', form(fields)],
+    ['JSON', json(fields)],
+    ['multipart', multipart(fields)],
+  ])('takes a %s body', async (_type, init) => {
+    const response = await harness.send('admin', 'POST', path, init)
+    expect(response.status).toBe(201)
+    expect(await bodyOf(response)).toEqual({
+      id: expect.any(Number),
+      message: 'Wartung *heute* – 18 Uhr ☂',
+      starts_at: '2026-03-01T10:00:00.000Z',
+      ends_at: '2026-03-01T00:00:00.000Z',
+      color: '#cecece',
+      font: '#FFF',
+      active: false,
+    })
+  })
+
+  it('takes the hash sign of a colour un-escaped in a form, as the documented example has it', async () => {
+    const response = await harness.send('admin', 'POST', path, {
+      body: 'message=Deploy&color=#cecece',
+      headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
+    })
+    expect(await bodyOf(response)).toMatchObject({ color: '#cecece' })
+  })
+
+  it.each([
+    [{}, { error: 'message is missing' }],
+    [{ message: 'x', starts_at: 'soon' }, { error: 'starts_at is invalid' }],
+    [
+      { starts_at: 'soon', ends_at: 5 },
+      { error: 'message is missing, starts_at is invalid, ends_at is invalid' },
+    ],
+    [{ message: 'x', ends_at: '+99999-01-01T00:00:00Z' }, { error: 'ends_at is invalid' }],
+    [{ message: { a: 1 } }, { error: 'message is invalid' }],
+    [{ message: 'a\0b' }, { error: 'message is invalid' }],
+    [{ message: '  ' }, { message: { message: ["can't be blank"] } }],
+    [{ message: null }, { message: { message: ["can't be blank"] } }],
+    [{ message: 'x', color: 'red' }, { message: { color: ['must be a valid color code'] } }],
+    [
+      { message: '', color: 'red', font: '#12' },
+      {
+        message: {
+          message: ["can't be blank"],
+          color: ['must be a valid color code'],
+          font: ['must be a valid color code'],
+        },
+      },
+    ],
+  ])('refuses %j and stores nothing', async (body, answer) => {
+    const response = await harness.send('admin', 'POST', path, json(body))
+    expect(response.status).toBe(400)
+    expect(await bodyOf(response)).toEqual({ ...answer, request_id: requestId })
+    expect(await harness.database.prisma.broadcastMessage.count()).toBe(0)
+  })
+
+  it('refuses a body that is no JSON, a type nobody reads, and one that is too large', async () => {
+    const broken = await harness.send('admin', 'POST', path, { ...json({}), body: '{"message":' })
+    expect(broken.status).toBe(400)
+    expect(await bodyOf(broken)).toMatchObject({ error: 'the body is not valid JSON' })
+    const xml = { body: '<message/>', headers: { 'Content-Type': 'application/xml' } }
+    expect((await harness.send('admin', 'POST', path, xml)).status).toBe(415)
+    const large = json({ message: 'x'.repeat(1_100_000) })
+    expect((await harness.send('admin', 'POST', path, large)).status).toBe(413)
+  })
+})
+
+describe('GET /broadcast_messages', () => {
+  it('lists newest first, in pages with totals and links', async () => {
+    const ids: number[] = []
+    for (const message of ['first', 'second', 'third']) ids.push((await createMessage({ message })).id)
+    const response = await harness.send('admin', 'GET', `${path}?per_page=2&page=2`)
+    expect(response.status).toBe(200)
+    expect(((await response.json()) as Message[]).map(({ id }) => id)).toEqual([ids[0]])
+    const headers = Object.fromEntries(response.headers)
+    expect(headers).toMatchObject({ 'x-total': '3', 'x-total-pages': '2', 'x-page': '2', 'x-prev-page': '1' })
+    expect(headers['x-next-page']).toBe('')
+    expect(headers.link).toContain(`<${harness.baseUrl}/api/v4${path}?page=1&per_page=2>; rel="prev"`)
+    const all = (await bodyOf(await harness.send('admin', 'GET', path))) as Message[]
+    expect(all.map(({ id }) => id)).toEqual(ids.toReversed())
+  })
+
+  it('is an empty list without messages, and past the last page', async () => {
+    expect(await bodyOf(await harness.send('admin', 'GET', path))).toEqual([])
+    const far = await harness.send('admin', 'GET', `${path}?page=999999999999999`)
+    expect([far.status, await bodyOf(far)]).toEqual([200, []])
+  })
+
+  it.each(['page=0', 'page=-1', 'per_page=0'])('refuses %s', async (query) => {
+    const response = await harness.send('admin', 'GET', `${path}?${query}`)
+    expect(response.status).toBe(400)
+    const name = query.split('=')[0]
+    expect(await bodyOf(response)).toMatchObject({ error: `${name} does not have a valid value` })
+  })
+})
+
+describe('GET /broadcast_messages/:id', () => {
+  it('shows one message, with an ETag that saves the next transfer', async () => {
+    const message = await createMessage()
+    const response = await harness.send('admin', 'GET', `${path}/${message.id}`)
+    expect([response.status, await bodyOf(response)]).toEqual([200, message])
+    const etag = response.headers.get('ETag') ?? ''
+    const again = await harness.send('admin', 'GET', `${path}/${message.id}`, {
+      headers: { 'If-None-Match': etag },
+    })
+    expect(again.status).toBe(304)
+  })
+
+  it('decides at read time whether a message is on', async () => {
+    const soon = new Date(Date.now() + 300).toISOString()
+    const { id, active } = await createMessage({ ends_at: soon })
+    expect(active).toBe(true)
+    await expect
+      .poll(async () => (await bodyOf(await harness.send('admin', 'GET', `${path}/${id}`))) as Message)
+      .toMatchObject({ id, active: false })
+  })
+})
+
+describe('an id', () => {
+  it.each(['GET', 'PUT', 'DELETE'])('that no message has is answered with 404 by %s', async (verb) => {
+    const response = await harness.send('admin', verb, `${path}/2147483647`)
+    expect(response.status).toBe(404)
+    expect(await bodyOf(response)).toEqual({ message: '404 Not found', request_id: requestId })
+  })
+
+  it.each(['GET', 'PUT', 'DELETE'])('that is no row id is refused by %s', async (verb) => {
+    for (const id of ['abc', '1.5', '0', '99999999999', '1%00']) {
+      const response = await harness.send('admin', verb, `${path}/${id}`)
+      expect([response.status, await bodyOf(response)]).toEqual([
+        400,
+        { error: 'id is invalid', request_id: requestId },
+      ])
+    }
+  })
+})
+
+describe('PUT /broadcast_messages/:id', () => {
+  it('changes only what is sent', async () => {
+    const message = await createMessage({ color: '#123', starts_at: '2026-01-01', ends_at: '2026-01-02' })
+    for (const init of [
+      form({ font: '#000000' }),
+      json({ font: '#000000' }),
+      multipart({ font: '#000000' }),
+    ]) {
+      const response = await harness.send('admin', 'PUT', `${path}/${message.id}`, init)
+      expect([response.status, await bodyOf(response)]).toEqual([200, { ...message, font: '#000000' }])
+    }
+    const shown = await harness.send('admin', 'GET', `${path}/${message.id}`)
+    expect(await bodyOf(shown)).toEqual({ ...message, font: '#000000' })
+  })
+
+  it('changes nothing when nothing is sent', async () => {
+    const message = await createMessage({ starts_at: '2040-01-01' })
+    const response = await harness.send('admin', 'PUT', `${path}/${message.id}`)
+    expect([response.status, await bodyOf(response)]).toEqual([200, message])
+  })
+
+  it.each([
+    [{ message: '' }, { message: { message: ["can't be blank"] } }],
+    [
+      { starts_at: null, ends_at: '' },
+      { message: { starts_at: ["can't be blank"], ends_at: ["can't be blank"] } },
+    ],
+    [{ ends_at: 'never' }, { error: 'ends_at is invalid' }],
+    [
+      { starts_at: null, color: 'blue', font: '#zzz' },
+      {
+        message: {
+          starts_at: ["can't be blank"],
+          color: ['must be a valid color code'],
+          font: ['must be a valid color code'],
+        },
+      },
+    ],
+  ])('refuses %j and changes nothing', async (body, answer) => {
+    const message = await createMessage()
+    const response = await harness.send('admin', 'PUT', `${path}/${message.id}`, json(body))
+    expect([response.status, await bodyOf(response)]).toEqual([400, { ...answer, request_id: requestId }])
+    const shown = await harness.send('admin', 'GET', `${path}/${message.id}`)
+    expect(await bodyOf(shown)).toEqual(message)
+  })
+})
+
+describe('DELETE /broadcast_messages/:id', () => {
+  it('answers 204 without a body, and 404 the second time', async () => {
+    const { id } = await createMessage()
+    const first = await harness.send('admin', 'DELETE', `${path}/${id}`)
+    expect([first.status, await first.text()]).toEqual([204, ''])
+    expect((await harness.send('admin', 'DELETE', `${path}/${id}`)).status).toBe(404)
+  })
+})
+
+describe('GET /broadcast_messages/active', () => {
+  it('shows guests the messages that are on, newest first, and only what a banner needs', async () => {
+    const on = await createMessage({ message: 'On' })
+    await createMessage({ message: 'Over', ends_at: '2020-01-01', starts_at: '2019-01-01' })
+    await createMessage({ message: 'Later', starts_at: '2040-01-01', ends_at: '2041-01-01' })
+    const newer = await createMessage({ message: 'Newer' })
+    const response = await harness.send('guest', 'GET', `${path}/active`)
+    expect(response.status).toBe(200)
+    const banner = ({ active: _active, ...shown }: Message) => shown
+    expect(await bodyOf(response)).toEqual([banner(newer), banner(on)])
+  })
+
+  it('may be kept by every cache for a second, and asked for again cheaply', async () => {
+    await createMessage()
+    const response = await harness.send('guest', 'GET', `${path}/active`)
+    expect(response.headers.get('Cache-Control')).toBe('public, max-age=1')
+    expect(response.headers.get('Vary')).not.toContain('TOKEN')
+    const headers = { 'If-None-Match': response.headers.get('ETag') ?? '' }
+    expect((await harness.send('guest', 'GET', `${path}/active`, { headers })).status).toBe(304)
+  })
+
+  it('refuses a token that is not good', async () => {
+    expect((await harness.send('unknown', 'GET', `${path}/active`)).status).toBe(401)
+  })
+})
+
+describe('other verbs and paths', () => {
+  it('are named as such', async () => {
+    const verb = await harness.send('admin', 'PATCH', path)
+    expect([verb.status, verb.headers.get('Allow')]).toEqual([405, 'HEAD, GET, POST'])
+    const unknown = await harness.send('admin', 'GET', '/broadcast_message')
+    expect([unknown.status, await bodyOf(unknown)]).toEqual([
+      404,
+      { error: '404 Not Found', request_id: requestId },
+    ])
+  })
+})
