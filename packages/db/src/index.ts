@@ -42,6 +42,7 @@ export {
   type ListedProject,
   listProjects,
   type NewProject,
+  nextProjectId,
   type ProjectFilter,
   type ProjectForUser,
   type ProjectOrder,

@@ -1,5 +1,6 @@
-import type { Database } from '../client.js'
-import type { Project } from '../generated/client.js'
+import { accessLevels, type Visibility } from '@switchyard/domain/access'
+import type { Database, DatabaseOrTransaction } from '../client.js'
+import type { Prisma, Project, User } from '../generated/client.js'
 
 export interface ProjectForUser {
   project: Project
@@ -50,4 +51,113 @@ function lookupOf(reference: string) {
   }
   if (!reference.includes('/') || reference.includes('\0')) return null
   return { statement: byPath, key: reference.toLowerCase() }
+}
+
+/** Draws the id of a project to be: the place of its repository is made from it. */
+export async function nextProjectId({ prisma }: DatabaseOrTransaction): Promise<number> {
+  const [drawn] = await prisma.$queryRaw<{ id: bigint }[]>`SELECT nextval('projects_id_seq') AS id`
+  return Number(drawn?.id)
+}
+
+export interface NewProject {
+  /** From `nextProjectId`. */
+  id: number
+  name: string
+  path: string
+  description: string | null
+  owner: { id: number; username: string }
+  visibility: Visibility
+  defaultBranch: string
+  /** Path of the bare repository below its storage root. */
+  diskPath: string
+}
+
+export type ProjectWithOwner = Project & { owner: User }
+
+/**
+ * Adds a project below its owner's name and makes the owner its first member. Fails with a unique
+ * violation when the path is taken; see `violatedUniqueIndex`.
+ */
+export function createProject(
+  { prisma }: DatabaseOrTransaction,
+  { owner, ...project }: NewProject,
+): Promise<ProjectWithOwner> {
+  const pathWithNamespace = `${owner.username}/${project.path}`
+  return prisma.project.create({
+    data: {
+      ...project,
+      pathWithNamespace,
+      pathKey: pathWithNamespace.toLowerCase(),
+      ownerId: owner.id,
+      members: { create: { userId: owner.id, accessLevel: accessLevels.owner } },
+    },
+    include: { owner: true },
+  })
+}
+
+/** Takes members, protections and statuses along; the repository is the caller's business. */
+export async function deleteProject({ prisma }: DatabaseOrTransaction, id: number): Promise<void> {
+  await prisma.project.deleteMany({ where: { id } })
+}
+
+export interface ProjectFilter {
+  /** Whose eyes see the list; administrators see every project. */
+  viewer: { id: number; admin: boolean }
+  /** Only projects the viewer is a member of. */
+  membership: boolean
+  /** Only projects the viewer owns. */
+  owned: boolean
+  /** Part of the name or the path, in any case. */
+  search?: string
+  visibility?: Visibility
+}
+
+export interface ProjectOrder {
+  column: 'id' | 'name' | 'path' | 'createdAt' | 'lastActivityAt'
+  direction: 'asc' | 'desc'
+}
+
+export interface ListedProject {
+  project: ProjectWithOwner
+  /** Access level of the viewer's membership row; null without one. */
+  memberLevel: number | null
+}
+
+/** One page of the projects that the viewer may see, and how many there are in all. */
+export async function listProjects(
+  { prisma }: DatabaseOrTransaction,
+  filter: ProjectFilter,
+  { column, direction }: ProjectOrder,
+  rows: { skip: number; take: number },
+): Promise<{ projects: ListedProject[]; total: number }> {
+  const where = whereOf(filter)
+  const [found, total] = await Promise.all([
+    prisma.project.findMany({
+      where,
+      include: { owner: true, members: { where: { userId: filter.viewer.id } } },
+      orderBy: [{ [column]: direction }, { id: direction }],
+      ...rows,
+    }),
+    prisma.project.count({ where }),
+  ])
+  const projects = found.map(({ members, ...project }) => ({
+    project,
+    memberLevel: members[0]?.accessLevel ?? null,
+  }))
+  return { projects, total }
+}
+
+function whereOf({ viewer, membership, owned, search, visibility }: ProjectFilter) {
+  const mine = { members: { some: { userId: viewer.id } } }
+  const open = { visibility: { in: ['public', 'internal'] } }
+  const conditions: Prisma.ProjectWhereInput[] = []
+  if (!viewer.admin) conditions.push({ OR: [open, { ownerId: viewer.id }, mine] })
+  if (membership) conditions.push({ OR: [{ ownerId: viewer.id }, mine] })
+  if (owned) conditions.push({ ownerId: viewer.id })
+  if (visibility) conditions.push({ visibility })
+  if (search) {
+    const part = { contains: search, mode: 'insensitive' as const }
+    conditions.push({ OR: [{ name: part }, { path: part }] })
+  }
+  return { AND: conditions }
 }

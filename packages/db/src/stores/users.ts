@@ -11,7 +11,7 @@ export interface NewUser {
 /** Names and addresses that differ in case only are the same. */
 const keyOf = (text: string) => text.toLowerCase()
 
-/** @throws UniqueViolation when the username or the e-mail address is taken; see `violatedUniqueKey` */
+/** Fails with a unique violation when username or e-mail are taken; see `violatedUniqueIndex`. */
 export const createUser = ({ prisma }: DatabaseOrTransaction, user: NewUser): Promise<User> =>
   prisma.user.create({
     data: { ...user, usernameKey: keyOf(user.username), emailKey: keyOf(user.email) },

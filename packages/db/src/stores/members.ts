@@ -1,0 +1,41 @@
+import type { DatabaseOrTransaction } from '../client.js'
+import type { ProjectMember, User } from '../generated/client.js'
+
+export type MemberWithUser = ProjectMember & { user: User }
+
+/** Fails with a unique violation when the user is a member already; see `violatedUniqueIndex`. */
+export const createMember = (
+  { prisma }: DatabaseOrTransaction,
+  member: { projectId: number; userId: number; accessLevel: number },
+): Promise<MemberWithUser> => prisma.projectMember.create({ data: member, include: { user: true } })
+
+export const findMember = (
+  { prisma }: DatabaseOrTransaction,
+  projectId: number,
+  userId: number,
+): Promise<ProjectMember | null> =>
+  prisma.projectMember.findUnique({ where: { projectId_userId: { projectId, userId } } })
+
+/** Whether there was such a member. */
+export async function deleteMember(
+  { prisma }: DatabaseOrTransaction,
+  projectId: number,
+  userId: number,
+): Promise<boolean> {
+  const { count } = await prisma.projectMember.deleteMany({ where: { projectId, userId } })
+  return count > 0
+}
+
+/** One page of a project's members, oldest user first, and how many there are in all. */
+export async function listMembers(
+  { prisma }: DatabaseOrTransaction,
+  projectId: number,
+  rows: { skip: number; take: number },
+): Promise<{ members: MemberWithUser[]; total: number }> {
+  const where = { projectId }
+  const [members, total] = await Promise.all([
+    prisma.projectMember.findMany({ where, include: { user: true }, orderBy: { userId: 'asc' }, ...rows }),
+    prisma.projectMember.count({ where }),
+  ])
+  return { members, total }
+}

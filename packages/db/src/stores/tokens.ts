@@ -1,0 +1,55 @@
+import type { Scope } from '@switchyard/domain/access'
+import type { Database, DatabaseOrTransaction } from '../client.js'
+import type { PersonalAccessToken } from '../generated/client.js'
+
+export interface NewToken {
+  userId: number
+  name: string
+  /** SHA-256 of the secret. */
+  tokenHash: Uint8Array<ArrayBuffer>
+  scopes: readonly Scope[]
+  /** Last day on which the token works; null: it never expires. */
+  expiresAt: Date | null
+}
+
+export const createToken = (
+  { prisma }: DatabaseOrTransaction,
+  token: NewToken,
+): Promise<PersonalAccessToken> =>
+  prisma.personalAccessToken.create({ data: { ...token, scopes: [...token.scopes] } })
+
+export const findToken = ({ prisma }: DatabaseOrTransaction, id: number) =>
+  prisma.personalAccessToken.findUnique({ where: { id } })
+
+export const findTokenByHash = ({ prisma }: DatabaseOrTransaction, tokenHash: Uint8Array<ArrayBuffer>) =>
+  prisma.personalAccessToken.findUnique({ where: { tokenHash } })
+
+/** Deletes the tokens of this name that a user has besides the one with this hash. */
+export async function deleteOtherTokens(
+  { prisma }: DatabaseOrTransaction,
+  { userId, name, tokenHash }: Pick<NewToken, 'userId' | 'name' | 'tokenHash'>,
+): Promise<number> {
+  const { count } = await prisma.personalAccessToken.deleteMany({
+    where: { userId, name, tokenHash: { not: tokenHash } },
+  })
+  return count
+}
+
+/** Whether this call revoked the token; false when it was revoked before. */
+export async function revokeToken({ prisma }: DatabaseOrTransaction, id: number): Promise<boolean> {
+  const { count } = await prisma.personalAccessToken.updateMany({
+    where: { id, revokedAt: null },
+    data: { revokedAt: new Date() },
+  })
+  return count > 0
+}
+
+/** Notes that a token was used, unless that was noted within the last minute. */
+export async function recordTokenUse({ pool }: Pick<Database, 'pool'>, id: number): Promise<void> {
+  await pool.query({
+    name: 'record-token-use',
+    text: `UPDATE personal_access_tokens SET last_used_at = now()
+      WHERE id = $1 AND (last_used_at IS NULL OR last_used_at < now() - interval '1 minute')`,
+    values: [id],
+  })
+}

@@ -1,0 +1,14 @@
+import { Prisma } from './generated/client.js'
+
+interface DriverError {
+  driverAdapterError?: { cause?: { constraint?: { index?: string } } }
+}
+
+/**
+ * The unique index that a write ran into, e.g. `users_username_key_key`; null when it failed for any
+ * other reason.
+ */
+export function violatedUniqueIndex(error: unknown): string | null {
+  if (!(error instanceof Prisma.PrismaClientKnownRequestError) || error.code !== 'P2002') return null
+  return (error.meta as DriverError | undefined)?.driverAdapterError?.cause?.constraint?.index ?? ''
+}
