@@ -43,7 +43,8 @@ export function createDatabase({ url, poolSizeMax, applicationName }: DatabaseOp
   pool.on('error', ignoreLostConnection)
   pool.on('connect', (client) => client.on('error', ignoreLostConnection))
 
-  const prisma = new PrismaClient({ adapter: new PrismaPg(pool) })
+  // The other formats put lines of source code into messages, and with them into logs.
+  const prisma = new PrismaClient({ adapter: new PrismaPg(pool), errorFormat: 'minimal' })
   return {
     prisma,
     pool,

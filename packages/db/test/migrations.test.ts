@@ -65,9 +65,8 @@ test('a migration that was cut off runs again', async () => {
     migration.migration_name,
   ])
   expect((await applyMigrations(url)).migrations).toEqual(await shippedNames())
-  expect(
-    (await recordedMigrations()).map(({ finished, rolled_back }) => ({ finished, rolled_back })),
-  ).toEqual([
+  const records = (await recordedMigrations()).filter(({ checksum }) => checksum === migration.checksum)
+  expect(records).toMatchObject([
     { finished: false, rolled_back: true },
     { finished: true, rolled_back: false },
   ])
