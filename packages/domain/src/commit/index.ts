@@ -5,6 +5,7 @@ export { formatCommitObject, type NewCommit, parseCommitObject } from './commit-
 export { isGeneratedFile } from './generated-file.js'
 export { type EditContext, foldersOf, planTreeEdits } from './plan-tree-edits.js'
 export { isFullHash, isRefName, isRevision } from './revision.js'
+export { trailersOf } from './trailers.js'
 export { emptyFolder, entryAt, type TreeEntry, type TreeFile, type TreeFolder } from './tree.js'
 export {
   folderMode,

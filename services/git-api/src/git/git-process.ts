@@ -1,5 +1,5 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
-import { unavailable } from '@switchyard/domain'
+import { notFound, unavailable } from '@switchyard/domain'
 
 /** Settings that hold in every repository, whatever its own configuration says. */
 const settings: Record<string, string> = {
@@ -27,8 +27,7 @@ const settings: Record<string, string> = {
  * The whole environment of a git process: nothing of ours leaks into it, and no configuration of the
  * machine or of a user reaches it.
  */
-function environment(extra: Record<string, string> = {}): NodeJS.ProcessEnv {
-  const { 'core.hooksPath': hooksPath, ...variables } = extra
+function environment({ variables, hooksPath }: SpawnOptions): NodeJS.ProcessEnv {
   const configuration = Object.entries({ ...settings, ...(hooksPath && { 'core.hooksPath': hooksPath }) })
   return {
     PATH: process.env.PATH,
@@ -72,9 +71,22 @@ export const argumentsOf = (path: string, { command, flags = [], revisions, path
   ...(paths ? ['--', ...paths] : []),
 ]
 
-/** Starts git; its streams are the caller's. `extra` adds to its environment. */
-export function spawnGit(args: string[], extra?: Record<string, string>): ChildProcessWithoutNullStreams {
-  const child = spawn('git', args, { cwd: '/', env: environment(extra), stdio: ['pipe', 'pipe', 'pipe'] })
+export interface SpawnOptions {
+  /** Added to the environment. */
+  variables?: Record<string, string>
+  /** Folder of the hooks that may run. Unset: none. */
+  hooksPath?: string
+  /** Opens a fourth stream, which hooks can write to. */
+  withReport?: boolean
+}
+
+/** Starts git; its streams are the caller's. */
+export function spawnGit(args: string[], options: SpawnOptions = {}): ChildProcessWithoutNullStreams {
+  const child = spawn('git', args, {
+    cwd: '/',
+    env: environment(options),
+    stdio: ['pipe', 'pipe', 'pipe', ...(options.withReport ? (['pipe'] as const) : [])],
+  }) as ChildProcessWithoutNullStreams
   // A child that stops reading early reports why by its exit; the broken pipe itself says nothing.
   child.stdin.on('error', () => {})
   return child
@@ -148,12 +160,16 @@ export async function runGit(
   }
 }
 
-/** Runs a command that must succeed. @throws GitError with what git said otherwise */
+/** Runs a command that must succeed. @throws GitError with what git said otherwise; DomainError not-found without a repository */
 export async function runGitOk(path: string, command: GitCommand, options?: RunOptions): Promise<GitResult> {
   const result = await runGit(path, command, options)
-  if (result.code !== 0 && !result.truncated) throw new GitError(command, result)
+  if (result.code !== 0 && !result.truncated) throw gitFailure(command, result)
   return result
 }
+
+/** What a failed command means. */
+export const gitFailure = (command: GitCommand, result: GitResult): Error =>
+  /not a git repository/i.test(result.stderr) ? notFound('Repository') : new GitError(command, result)
 
 /** A command that should have worked did not: a defect, or a damaged repository. */
 export class GitError extends Error {

@@ -1,6 +1,6 @@
 import { type Commit, type CommitStats, isRevision, parseCommitObject } from '@switchyard/domain/commit'
 import type { GitCommand } from './git-process.js'
-import { GitError, runGit, runGitOk } from './git-process.js'
+import { gitFailure, runGit, runGitOk } from './git-process.js'
 import { type ObjectReader, withObjectReader } from './object-reader.js'
 
 export interface CommitQuery {
@@ -74,7 +74,7 @@ async function pageOfIds(path: string, query: CommitQuery, signal?: AbortSignal)
     runGit(path, walk(['--count']), { signal }),
   ])
   for (const result of [page, count]) {
-    if (result.code !== 0 && !isUnknownRevision(result.stderr)) throw new GitError(walk([]), result)
+    if (result.code !== 0 && !isUnknownRevision(result.stderr)) throw gitFailure(walk([]), result)
   }
   return { ids: linesOf(page.stdout), total: Number(count.stdout.toString().trim()) || 0 }
 }
@@ -88,7 +88,7 @@ async function pageOfPathIds(path: string, query: CommitQuery, signal?: AbortSig
     paths: [query.path ?? ''],
   }
   const result = await runGit(path, command, { signal })
-  if (result.code !== 0 && !isUnknownRevision(result.stderr)) throw new GitError(command, result)
+  if (result.code !== 0 && !isUnknownRevision(result.stderr)) throw gitFailure(command, result)
   const ids = linesOf(result.stdout)
   return { ids: ids.slice(query.skip, query.skip + query.take), total: ids.length }
 }

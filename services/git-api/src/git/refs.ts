@@ -1,6 +1,6 @@
 import { invalid } from '@switchyard/domain'
 import { isRefName } from '@switchyard/domain/commit'
-import { GitError, runGit, runGitOk } from './git-process.js'
+import { gitFailure, runGit, runGitOk } from './git-process.js'
 
 const zeroId = '0'.repeat(40)
 
@@ -57,7 +57,7 @@ export async function moveBranch(
   if (/exists; cannot create|there (?:is|are) still (?:refs|logs)|non-empty directory/.test(result.stderr)) {
     throw invalid('A branch above or below this name exists. Branch name is invalid')
   }
-  throw new GitError(command, result)
+  throw gitFailure(command, result)
 }
 
 /**

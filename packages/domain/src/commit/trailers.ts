@@ -1,0 +1,16 @@
+const trailer = /^([A-Za-z0-9-]+)\s*:\s*(.*)$/
+const pickedNote = /^\(cherry picked from commit [0-9a-f]+\)$/
+
+/**
+ * The `Key: value` lines that end a message, such as `Signed-off-by`; the last of several with one key.
+ * None unless the whole last paragraph consists of them.
+ */
+export function trailersOf(message: string): Record<string, string> {
+  const paragraphs = message.trimEnd().split(/\n[ \t]*\n/)
+  if (paragraphs.length < 2) return {}
+  // A line that starts with a blank continues the one before it.
+  const lines = (paragraphs.at(-1) ?? '').replace(/\n[ \t]+/g, ' ').split('\n')
+  const pairs = lines.filter((line) => !pickedNote.test(line)).map((line) => trailer.exec(line))
+  if (pairs.some((pair) => pair === null)) return {}
+  return Object.fromEntries(pairs.map((pair) => [pair?.[1] ?? '', (pair?.[2] ?? '').trimEnd()]))
+}

@@ -1,0 +1,121 @@
+import { once } from 'node:events'
+import type { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { fileURLToPath } from 'node:url'
+import type { BranchProtection } from '@switchyard/domain/access'
+import { branchRules } from './branch-rules.js'
+import { ended, spawnGit, stopGit } from './git-process.js'
+
+export const gitServices = ['git-upload-pack', 'git-receive-pack'] as const
+export type GitService = (typeof gitServices)[number]
+
+/** Who pushes or fetches, as far as git's answer depends on it. */
+export interface GitSession {
+  path: string
+  service: GitService
+  /** The header `Git-Protocol` of the client. */
+  protocol: string | undefined
+  signal: AbortSignal
+}
+
+export interface PushRights {
+  level: number
+  protections: readonly BranchProtection[]
+}
+
+const hooksPath = fileURLToPath(new URL('../../hooks/', import.meta.url))
+
+/** A push of gigabytes over a slow line is legitimate; a connection that stands still for ever is not. */
+const timeoutMs = 4 * 3_600_000
+
+/** Writes the references that a client may ask for, as the start of a fetch or push. */
+export async function advertiseRefs(session: GitSession, output: NodeJS.WritableStream): Promise<void> {
+  if (!isVersion2(session)) output.write(`${packetLine(`# service=${session.service}\n`)}0000`)
+  const child = start(session, ['--advertise-refs'])
+  child.stdin.end()
+  child.stderr.resume()
+  const finished = ended(child)
+  try {
+    await pipeline(child.stdout, output)
+    const code = await finished
+    if (code !== 0) throw new Error(`${session.service} exited with ${code}`)
+  } finally {
+    stopGit(child)
+  }
+}
+
+/**
+ * Lets git talk to a client, streaming both ways.
+ *
+ * @param rights what a push may do; needed for `git-receive-pack`
+ * @returns whether references changed
+ * @throws Error when git failed before it answered anything
+ */
+export async function serveRpc(
+  session: GitSession,
+  input: Readable,
+  output: NodeJS.WritableStream,
+  rights?: PushRights,
+): Promise<boolean> {
+  const child = start(session, [], rights)
+  const stop = () => stopGit(child)
+  session.signal.addEventListener('abort', stop)
+  const timer = setTimeout(stop, timeoutMs)
+  const finished = ended(child)
+  const report = textOf(child.stdio[3] as Readable | undefined)
+  const complaints = textOf(child.stderr)
+  let sentBytes = 0
+  child.stdout.on('data', (chunk: Buffer) => {
+    sentBytes += chunk.length
+  })
+  try {
+    // git ends a fetch without reading on once it knows enough, which breaks this pipe; its exit code tells.
+    const received = pipeline(input, child.stdin).catch(() => stdinEnd(child.stdin))
+    await pipeline(child.stdout, output, { end: false })
+    const code = await finished
+    await received
+    if (code !== 0 && sentBytes === 0) {
+      throw new Error(`${session.service} exited with ${code}: ${(await complaints).slice(0, 1000)}`)
+    }
+    output.end()
+    return (await report).trim() !== ''
+  } finally {
+    clearTimeout(timer)
+    session.signal.removeEventListener('abort', stop)
+    stopGit(child)
+  }
+}
+
+const stdinEnd = (stdin: NodeJS.WritableStream) => void stdin.end()
+
+function start({ path, service, protocol }: GitSession, flags: string[], rights?: PushRights) {
+  const variables = {
+    ...(protocol !== undefined && acceptableProtocol.test(protocol) && { GIT_PROTOCOL: protocol }),
+    ...(rights && { SWITCHYARD_BRANCH_RULES: branchRules(rights.level, rights.protections) }),
+  }
+  const command = service.slice('git-'.length)
+  return spawnGit([command, '--stateless-rpc', ...flags, path], {
+    variables,
+    ...(rights && { hooksPath, withReport: true }),
+  })
+}
+
+const acceptableProtocol = /^[\w=:.-]{1,200}$/
+
+const isVersion2 = ({ service, protocol }: GitSession) =>
+  service === 'git-upload-pack' && (protocol ?? '').split(':').includes('version=2')
+
+const packetLine = (text: string) => `${(text.length + 4).toString(16).padStart(4, '0')}${text}`
+
+const textBytesMax = 1024 * 1024
+
+async function textOf(stream: Readable | undefined): Promise<string> {
+  if (!stream) return ''
+  let text = ''
+  stream.setEncoding('utf8')
+  stream.on('data', (chunk: string) => {
+    if (text.length < textBytesMax) text += chunk
+  })
+  await once(stream, 'close')
+  return text
+}

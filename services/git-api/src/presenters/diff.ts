@@ -1,0 +1,17 @@
+import { isGeneratedFile } from '@switchyard/domain/commit'
+import type { DiffEntry } from '../git/parse-diff.js'
+
+/** @param unified whether the text starts with the lines `---` and `+++` */
+export const presentDiffEntry = (entry: DiffEntry, unified: boolean) => ({
+  diff: unified ? entry.header + entry.patch : entry.patch,
+  new_path: entry.newPath,
+  old_path: entry.oldPath,
+  a_mode: entry.oldMode,
+  b_mode: entry.newMode,
+  new_file: entry.newFile,
+  renamed_file: entry.renamedFile,
+  deleted_file: entry.deletedFile,
+  too_large: entry.tooLarge,
+  collapsed: false,
+  generated_file: isGeneratedFile(entry.newPath),
+})

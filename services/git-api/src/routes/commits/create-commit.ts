@@ -1,0 +1,86 @@
+import type { Caller } from '@switchyard/domain/access'
+import { actionNames } from '@switchyard/domain/commit'
+import { created, endpoint, filledText, flag, parameterProblem, text } from '@switchyard/service-kit/http'
+import { z } from 'zod'
+import type { Dependencies } from '../../dependencies.js'
+import type { ProjectCall } from '../../guards.js'
+import { presentCommitDetail } from '../../presenters/commit.js'
+import { createCommit } from '../../use-cases/create-commit.js'
+import { describeCommit } from '../../use-cases/get-commit.js'
+import { optional, optionalText } from '../optional.js'
+
+/** File contents may hold any character, NUL included. */
+const content = z.preprocess(
+  (value) => (typeof value === 'number' || typeof value === 'boolean' ? String(value) : value),
+  z.string(),
+)
+
+const action = z.object({
+  action: z.enum(actionNames),
+  file_path: filledText(),
+  previous_path: optional(text()),
+  content: optional(content),
+  encoding: z
+    .enum(['text', 'base64'])
+    .nullish()
+    .transform((encoding) => encoding ?? 'text'),
+  execute_filemode: optional(flag()),
+  last_commit_id: optional(text()),
+})
+
+const input = z.object({
+  branch: filledText(),
+  commit_message: filledText(),
+  actions: z.preprocess(regroupForm, z.array(action)),
+  author_name: optionalText(text()),
+  author_email: optionalText(text()),
+  start_branch: optionalText(text()),
+  start_sha: optionalText(text()),
+  force: flag().default(false),
+  allow_empty: flag().default(false),
+  stats: flag().default(true),
+})
+
+export const createCommitEndpoint = (deps: Dependencies) =>
+  endpoint({
+    input,
+    async handle(body, access: ProjectCall<Caller>, call) {
+      if (body.start_branch && body.start_sha) {
+        throw parameterProblem('start_branch, start_sha', 'are mutually exclusive')
+      }
+      const command = {
+        branch: body.branch,
+        message: body.commit_message,
+        actions: body.actions,
+        authorName: body.author_name,
+        authorEmail: body.author_email,
+        startBranch: body.start_branch,
+        startSha: body.start_sha,
+        force: body.force,
+        allowEmpty: body.allow_empty,
+      }
+      const commit = await createCommit(deps, access, command, call.signal)
+      const repository = deps.git.open(access.project, call.signal)
+      const detail = await describeCommit(deps, repository, access.project, commit, body.stats)
+      return created(presentCommitDetail(detail, access.project, call.baseUrl))
+    },
+  })
+
+/**
+ * Puts together what a form sends as `actions[][action]=…&actions[][file_path]=…`, which arrives as one
+ * object per field: a field that is there already starts the next action.
+ */
+function regroupForm(value: unknown): unknown {
+  if (!Array.isArray(value) || value.length < 2) return value
+  const fields = value.map((item: unknown) =>
+    typeof item === 'object' && item !== null ? Object.entries(item) : [],
+  )
+  if (!fields.every((entries) => entries.length === 1)) return value
+  const actions: Record<string, unknown>[] = []
+  for (const [name, given] of fields.flat()) {
+    const last = actions.at(-1)
+    if (last && !(name in last)) last[name] = given
+    else actions.push({ [name]: given })
+  }
+  return actions
+}

@@ -1,0 +1,17 @@
+import { endpoint, flag, ok, text } from '@switchyard/service-kit/http'
+import { z } from 'zod'
+import type { Dependencies } from '../../dependencies.js'
+import type { ProjectCall } from '../../guards.js'
+import { presentCommitDetail } from '../../presenters/commit.js'
+import { describeCommit, getCommit } from '../../use-cases/get-commit.js'
+
+export const getCommitEndpoint = (deps: Dependencies) =>
+  endpoint({
+    input: z.object({ sha: text(), stats: flag().default(true) }),
+    async handle({ sha, stats }, { project }: ProjectCall, call) {
+      const repository = deps.git.open(project, call.signal)
+      const commit = await getCommit(repository, sha)
+      const detail = await describeCommit(deps, repository, project, commit, stats)
+      return ok(presentCommitDetail(detail, project, call.baseUrl))
+    },
+  })

@@ -1,0 +1,20 @@
+import { type Route, route } from '@switchyard/service-kit/http'
+import type { Dependencies } from '../../dependencies.js'
+import { createCommitEndpoint } from './create-commit.js'
+import { getCommitEndpoint } from './get-commit.js'
+import { getDiff } from './get-diff.js'
+import { listCommits } from './list-commits.js'
+
+/** Files travel inside the JSON body of a commit. */
+const commitBytesMax = 300 * 1024 * 1024
+
+export function commitRoutes(deps: Dependencies): Route[] {
+  const { readCode, pushCode } = deps.guards
+  const commits = '/projects/:id/repository/commits'
+  return [
+    route('GET', commits, readCode, listCommits(deps)),
+    route('POST', commits, pushCode, createCommitEndpoint(deps), { bodyBytesMax: commitBytesMax }),
+    route('GET', `${commits}/:sha`, readCode, getCommitEndpoint(deps)),
+    route('GET', `${commits}/:sha/diff`, readCode, getDiff(deps)),
+  ]
+}

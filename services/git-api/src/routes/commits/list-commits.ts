@@ -1,0 +1,47 @@
+import { invalid } from '@switchyard/domain'
+import { endpoint, flag, pageParameters, pageReply, rowsOf, text, time } from '@switchyard/service-kit/http'
+import { z } from 'zod'
+import type { Dependencies } from '../../dependencies.js'
+import type { ProjectCall } from '../../guards.js'
+import { presentCommit, presentStats } from '../../presenters/commit.js'
+import { optional, optionalText } from '../optional.js'
+
+const input = z.object({
+  ...pageParameters,
+  ref_name: optionalText(text()),
+  since: optional(time()),
+  until: optional(time()),
+  path: optionalText(text()),
+  author: optionalText(text()),
+  all: flag().default(false),
+  first_parent: flag().default(false),
+  order: z.enum(['default', 'topo']).default('default'),
+  with_stats: flag().default(false),
+})
+
+export const listCommits = ({ git }: Pick<Dependencies, 'git'>) =>
+  endpoint({
+    input,
+    async handle(query, { project }: ProjectCall, call) {
+      const revision = query.ref_name ?? project.defaultBranch
+      if (revision.startsWith('-') || /\s/.test(revision)) throw invalid('ref_name is invalid')
+      const repository = git.open(project, call.signal)
+      const { commits, total } = await repository.listCommits({
+        revision,
+        all: query.all,
+        since: query.since,
+        until: query.until,
+        path: query.path?.replace(/^\/+/, ''),
+        author: query.author,
+        firstParent: query.first_parent,
+        topological: query.order === 'topo',
+        ...rowsOf(query),
+      })
+      const stats = query.with_stats ? await repository.readStats(commits.map(({ id }) => id)) : new Map()
+      const items = commits.map((commit) => {
+        const counted = stats.get(commit.id)
+        return { ...presentCommit(commit, project, call.baseUrl), ...(counted && presentStats(counted)) }
+      })
+      return pageReply(items, query, total, call)
+    },
+  })

@@ -1,0 +1,88 @@
+import { listProtectedBranches } from '@switchyard/db'
+import { forbidden, invalid } from '@switchyard/domain'
+import { type Caller, canForcePush, canPush } from '@switchyard/domain/access'
+import {
+  branchStart,
+  type Commit,
+  type CommitAction,
+  isRefName,
+  isRevision,
+  readActions,
+} from '@switchyard/domain/commit'
+import type { Dependencies } from '../dependencies.js'
+import type { Repository } from '../git/git.js'
+import type { ProjectCall } from '../guards.js'
+
+export interface CreateCommitCommand {
+  branch: string
+  message: string
+  actions: CommitAction[]
+  authorName?: string | undefined
+  authorEmail?: string | undefined
+  startBranch?: string | undefined
+  startSha?: string | undefined
+  force: boolean
+  allowEmpty: boolean
+}
+
+/**
+ * Commits the actions to a branch, all of them or none.
+ *
+ * @throws DomainError forbidden for a protected branch; invalid for what does not fit the repository;
+ *   conflict when somebody else changed the same files meanwhile
+ */
+export async function createCommit(
+  { database, git, jobs }: Pick<Dependencies, 'database' | 'git' | 'jobs'>,
+  { project, level, caller }: ProjectCall<Caller>,
+  command: CreateCommitCommand,
+  signal?: AbortSignal,
+): Promise<Commit> {
+  const protections = await listProtectedBranches(database, project.id)
+  if (!canPush(command.branch, level, protections)) {
+    throw forbidden('You are not allowed to push into this branch')
+  }
+  if (command.actions.length === 0 && !command.allowEmpty) {
+    throw invalid('400 Bad request - Provide at least one action, or set allow_empty to true')
+  }
+  const edits = readActions(command.actions)
+  const repository = git.open(project, signal)
+  const tip = await repository.findBranchTip(command.branch)
+  const start = await findStart(repository, command)
+  const empty = tip === null && start === undefined && (await repository.hasNoBranch())
+  const { parent, forced } = branchStart({ branch: command.branch, tip, start, empty, force: command.force })
+  if (tip === null && !isRefName(command.branch)) throw invalid('Branch name is invalid')
+  if (forced && !canForcePush(command.branch, protections)) {
+    throw forbidden('You are not allowed to force push into this branch')
+  }
+  const committer = { name: caller.user.name, email: caller.user.email, ...now() }
+  const author = {
+    ...committer,
+    name: command.authorName || committer.name,
+    email: command.authorEmail || committer.email,
+  }
+  const { branch, message } = command
+  const commit = await repository.writeCommit({ branch, tip, parent, edits, author, committer, message })
+  jobs.requestHousekeeping(project.id)
+  return commit
+}
+
+const now = () => ({ seconds: Math.floor(Date.now() / 1000), offsetMinutes: 0 })
+
+type Start = Pick<CreateCommitCommand, 'startBranch' | 'startSha'>
+
+/** The commit to start from; undefined when the caller named none. */
+async function findStart(
+  repository: Repository,
+  { startBranch, startSha }: Start,
+): Promise<string | undefined> {
+  if (startBranch) {
+    const tip = await repository.findBranchTip(startBranch)
+    if (tip === null) throw invalid('You can only create or edit files when you are on a branch')
+    return tip
+  }
+  if (!startSha) return undefined
+  if (!isRevision(startSha)) throw invalid(`Invalid start_sha '${startSha}'`)
+  const commit = await repository.findCommit(startSha)
+  if (!commit) throw invalid(`Cannot find start_sha '${startSha}'`)
+  return commit.id
+}
