@@ -29,6 +29,15 @@ export {
 } from './stores/broadcast-messages.js'
 export { findCaller } from './stores/callers.js'
 export {
+  hasCommitStatus,
+  listCommitStatuses,
+  listCountedStatuses,
+  recordCommitStatus,
+  type StatusFilter,
+  type StatusLabel,
+  type StatusWithAuthor,
+} from './stores/commit-statuses.js'
+export {
   createMember,
   deleteMember,
   findMember,
