@@ -1,0 +1,106 @@
+import { randomUUID } from 'node:crypto'
+import { Agent, createServer, type IncomingMessage, type Server, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import { createProxyServer } from 'http-proxy-3'
+import { listen } from './listen.js'
+import { findDestination, type Route } from './routing-table.js'
+
+export interface GatewayOptions {
+  host: string
+  port: number
+  routes: Route[]
+  /** The loopback port of a service, or undefined while it has none. */
+  portOf: (service: string) => number | undefined
+}
+
+export interface RunningGateway {
+  port: number
+  /** Ends every connection, also those in use. */
+  stop(): Promise<void>
+}
+
+/**
+ * The HTTP door in front of the services: routes by path as nginx does in production. Bodies stream both ways
+ * without limits of size or time, and what the client asked for travels byte for byte.
+ */
+export async function startGateway(options: GatewayOptions): Promise<RunningGateway> {
+  const agent = new Agent({ keepAlive: true })
+  const proxy = createProxyServer({ agent, toProxy: true })
+  proxy.on('error', (_error, request, response) => {
+    if (!(response instanceof ServerResponse) || response.headersSent) response.destroy()
+    else refuse(request as IncomingMessage, response, 502)
+  })
+  // A service that dies within its answer must not look as if the answer were complete.
+  proxy.on('proxyRes', (answer, _request, response) => {
+    answer.once('error', () => response.destroy())
+    answer.once('aborted', () => response.destroy())
+  })
+
+  // A push of gigabytes may take longer than any timeout.
+  const server = createServer({ requestTimeout: 0, maxHeaderSize: 64 * 1024 }, (request, response) => {
+    markOrigin(request)
+    if (request.url === '/-/gateway/liveness') return sendJson(response, 200, { status: 'ok' })
+    const destination = findDestination(options.routes, request.url ?? '/')
+    if (!destination) return refuse(request, response, 404)
+    const port = options.portOf(destination.service)
+    if (port === undefined) return refuse(request, response, 502)
+    request.url = destination.url
+    proxy.web(request, response, { target: { host: '127.0.0.1', port } })
+  })
+  server.keepAliveTimeout = 75_000
+  server.on('clientError', answerBadRequest)
+  await listen(server, options)
+  return {
+    port: (server.address() as { port: number }).port,
+    async stop() {
+      await close(server)
+      agent.destroy()
+    },
+  }
+}
+
+/** Overwrites what a client says about its own origin, and gives every request an id. */
+function markOrigin(request: IncomingMessage): void {
+  const { headers, socket } = request
+  delete headers.forwarded
+  headers['x-forwarded-for'] = socket.remoteAddress ?? ''
+  headers['x-real-ip'] = socket.remoteAddress ?? ''
+  headers['x-forwarded-proto'] = 'http'
+  headers['x-forwarded-host'] = headers.host ?? ''
+  headers['x-forwarded-port'] = String(socket.localPort ?? '')
+  const given = headers['x-request-id']
+  if (typeof given !== 'string' || !/^[\w.:/+=@-]{1,128}$/.test(given)) headers['x-request-id'] = randomUUID()
+}
+
+const refusals = {
+  404: { error: '404 Not Found' },
+  502: { message: '502 Bad Gateway' },
+}
+
+function refuse(request: IncomingMessage, response: ServerResponse, status: keyof typeof refusals): void {
+  const requestId = String(request.headers['x-request-id'])
+  response.setHeader('X-Request-Id', requestId)
+  sendJson(response, status, { ...refusals[status], request_id: requestId })
+}
+
+function sendJson(response: ServerResponse, status: number, body: object): void {
+  const text = JSON.stringify(body)
+  response.writeHead(status, {
+    'Content-Type': 'application/json',
+    'Content-Length': Buffer.byteLength(text),
+  })
+  response.end(text)
+}
+
+function answerBadRequest(_error: Error, socket: Socket | import('node:stream').Duplex): void {
+  if (!socket.writable) return void socket.destroy()
+  const body = JSON.stringify({ error: '400 Bad Request', request_id: randomUUID() })
+  const head = ['HTTP/1.1 400 Bad Request', 'Content-Type: application/json', 'Connection: close']
+  socket.end(`${head.join('\r\n')}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`)
+}
+
+async function close(server: Server): Promise<void> {
+  const closed = new Promise((resolve) => server.close(resolve))
+  server.closeAllConnections()
+  await closed
+}

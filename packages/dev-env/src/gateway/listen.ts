@@ -1,0 +1,32 @@
+import { createServer, type Server } from 'node:net'
+import { SetupProblem } from '../problem.js'
+
+const hints: Record<string, (port: number, variable: string) => string> = {
+  EADDRINUSE: (port, variable) =>
+    `port ${port} is in use: stop what uses it, or choose another with ${variable}=${port + 1} npm start`,
+  EACCES: (port, variable) =>
+    `port ${port} needs privileges: choose one above 1023 with ${variable}=${port + 8000}`,
+  EADDRNOTAVAIL: () => 'this machine does not have the address in HOST: leave HOST out, or set it to 0.0.0.0',
+}
+
+/** Listens, or rejects with one line that names the variable to change. */
+export async function listen(
+  server: Server,
+  { host, port, variable = 'PORT' }: { host: string; port: number; variable?: string },
+): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const hint = hints[error.code ?? '']?.(port, variable)
+      reject(new SetupProblem(`Cannot listen on ${host}: ${hint ?? error.message}`))
+    })
+    server.listen(port, host, resolve)
+  })
+  server.removeAllListeners('error')
+}
+
+/** Rejects as `listen` does when a process we are about to start could not listen there. */
+export async function ensureFree(options: { host: string; port: number; variable: string }): Promise<void> {
+  const probe = createServer()
+  await listen(probe, options)
+  await new Promise((resolve) => probe.close(resolve))
+}

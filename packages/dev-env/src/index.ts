@@ -1,0 +1,1 @@
+export { runStart, type StartOptions } from './start/run-start.js'

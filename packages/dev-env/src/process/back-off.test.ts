@@ -1,0 +1,12 @@
+import { expect, it } from 'vitest'
+import { countFailure, restartDelayMs } from './back-off.js'
+
+it('each crash in a row doubles the pause, up to half a minute', () => {
+  const delays = [1, 2, 3, 4, 8, 20].map(restartDelayMs)
+  expect(delays).toEqual([250, 500, 1000, 2000, 30_000, 30_000])
+})
+
+it('a process that ran for a while starts counting afresh', () => {
+  expect(countFailure(5, 100)).toBe(6)
+  expect(countFailure(5, 30_000)).toBe(1)
+})

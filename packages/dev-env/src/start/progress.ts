@@ -1,0 +1,54 @@
+import pc from 'picocolors'
+
+/** What the person at the terminal sees while things start, and when something happens later. */
+export interface Progress {
+  /** Runs a step and shows that it does, then how long it took. */
+  step<T>(label: string, work: () => Promise<T>): Promise<T>
+  /** A line about something notable. */
+  notice(line: string): void
+}
+
+const frames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏']
+const frameMs = 80
+
+/** A spinner where there is a terminal, plain lines elsewhere. */
+export function createProgress(out: NodeJS.WriteStream = process.stderr): Progress {
+  const running = new Set<string>()
+  let frame = 0
+  let timer: NodeJS.Timeout | undefined
+
+  const clear = () => out.isTTY && out.write('\r\x1b[K')
+  const draw = () => {
+    if (running.size === 0) return
+    frame = (frame + 1) % frames.length
+    out.write(`\r\x1b[K${pc.cyan(frames[frame] ?? '')} ${[...running].join(', ')} …`)
+  }
+  const line = (text: string) => {
+    clear()
+    out.write(`${text}\n`)
+  }
+  const finish = (label: string) => {
+    running.delete(label)
+    if (running.size > 0) return
+    clearInterval(timer)
+    timer = undefined
+    clear()
+  }
+
+  return {
+    async step(label, work) {
+      const startedAt = performance.now()
+      running.add(label)
+      if (out.isTTY) timer ??= setInterval(draw, frameMs)
+      try {
+        const result = await work()
+        const seconds = ((performance.now() - startedAt) / 1000).toFixed(1)
+        line(`${pc.green('✓')} ${label} ${pc.dim(`${seconds} s`)}`)
+        return result
+      } finally {
+        finish(label)
+      }
+    },
+    notice: (text) => line(`${pc.yellow('•')} ${text}`),
+  }
+}

@@ -1,0 +1,115 @@
+import { existsSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import getPort from 'get-port'
+import { SetupProblem } from '../problem.js'
+import { rotateLog, tailLog } from '../process/log-file.js'
+import { type SupervisedProcess, supervise } from '../process/supervised-process.js'
+import type { Settings } from './settings.js'
+
+export const serviceNames = [
+  'git-api',
+  'admin-broadcast',
+  'jobqueue-metrics',
+  'saga-reporter',
+  'worker',
+] as const
+
+export type ServiceName = (typeof serviceNames)[number]
+
+export interface RunningService {
+  name: ServiceName
+  port: number
+  process: SupervisedProcess
+}
+
+export interface Neighbours {
+  databaseUrl: string
+  redisUrl: string
+}
+
+const readyTimeoutMs = 60_000
+const hopelessFailures = 4
+
+/** Starts one service as a child that comes back when it crashes. */
+export async function startService(
+  name: ServiceName,
+  settings: Settings,
+  neighbours: Neighbours,
+  notice: (line: string) => void,
+): Promise<RunningService> {
+  const main = join(settings.root, 'services', name, 'dist', 'main.js')
+  if (!existsSync(main)) throw new SetupProblem(`${name} is not built: ${main} is missing`)
+  const port = await getPort({ host: '127.0.0.1' })
+  const logFile = join(settings.dataDir, 'logs', `${name}.log`)
+  rotateLog(logFile)
+  const child = supervise({
+    name,
+    command: process.execPath,
+    args: ['--enable-source-maps', main],
+    cwd: join(settings.root, 'services', name),
+    env: serviceEnvironment(name, port, settings, neighbours),
+    logFile,
+    notice,
+  })
+  return { name, port, process: child }
+}
+
+function serviceEnvironment(
+  name: ServiceName,
+  port: number,
+  settings: Settings,
+  { databaseUrl, redisUrl }: Neighbours,
+): NodeJS.ProcessEnv {
+  const { dataDir } = settings
+  const storage = { SWITCHYARD_STORAGE_ROOT: join(dataDir, 'repositories') }
+  const own: Partial<Record<ServiceName, NodeJS.ProcessEnv>> = {
+    'git-api': { ...storage, SWITCHYARD_ROOT_TOKEN_FILE: join(dataDir, 'root-token') },
+    worker: storage,
+    'saga-reporter': { GRPC_HOST: settings.host, GRPC_PORT: String(settings.grpcPort) },
+  }
+  const { SWITCHYARD_ROOT_TOKEN: _onlyForGitApi, ...inherited } = process.env
+  return {
+    NODE_ENV: 'development',
+    ...inherited,
+    ...(name === 'git-api' ? { SWITCHYARD_ROOT_TOKEN: process.env.SWITCHYARD_ROOT_TOKEN } : {}),
+    HOST: '127.0.0.1',
+    PORT: String(port),
+    EXTERNAL_URL: settings.externalUrl,
+    DATABASE_URL: databaseUrl,
+    REDIS_URL: redisUrl,
+    ...own[name],
+  }
+}
+
+/** Folders that services expect to be theirs. */
+export function makeServiceFolders(dataDir: string): void {
+  for (const name of ['repositories', 'logs'])
+    mkdirSync(join(dataDir, name), { recursive: true, mode: 0o700 })
+}
+
+/** Resolves when the service says it is ready; rejects, naming the log, when it does not get there. */
+export async function waitUntilReady(service: RunningService, isStopping: () => boolean): Promise<void> {
+  const deadline = performance.now() + readyTimeoutMs
+  for (;;) {
+    const state = await askReadiness(service.port)
+    if (state === 'ready' || isStopping()) return
+    if (service.process.failures() >= hopelessFailures || performance.now() > deadline) {
+      const { logFile } = service.process
+      const last = tailLog(logFile, 1)[0]?.slice(0, 300) ?? 'no log'
+      throw new SetupProblem(`${service.name} is not ready (${state}): ${last} (log: ${logFile})`)
+    }
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+}
+
+async function askReadiness(port: number): Promise<string> {
+  try {
+    const response = await fetch(`http://127.0.0.1:${port}/-/readiness`, {
+      signal: AbortSignal.timeout(3000),
+    })
+    const text = await response.text()
+    return response.status === 200 ? 'ready' : text.slice(0, 200)
+  } catch {
+    return 'it does not answer'
+  }
+}

@@ -1,0 +1,122 @@
+import { join } from 'node:path'
+import { execa } from 'execa'
+import { startGateway } from '../gateway/gateway.js'
+import { ensureFree } from '../gateway/listen.js'
+import { metricsRoutes, readRoutes } from '../gateway/routing-table.js'
+import { SetupProblem } from '../problem.js'
+import { claimDataFolder } from './data-folder.js'
+import { type Neighbour, openDatabase, openRedis } from './neighbours.js'
+import type { Progress } from './progress.js'
+import {
+  makeServiceFolders,
+  type RunningService,
+  serviceNames,
+  startService,
+  waitUntilReady,
+} from './services.js'
+import type { Settings } from './settings.js'
+
+/** Everything `npm start` runs, from the outside in: what started last stops first. */
+export class Tree {
+  readonly services: RunningService[] = []
+  private readonly cleanups: (() => Promise<unknown> | unknown)[] = []
+  private readonly kills: (() => void)[] = []
+  private starting: Promise<void> | undefined
+  private stopped: Promise<void> | undefined
+
+  constructor(
+    private readonly settings: Settings,
+    private readonly progress: Progress,
+  ) {}
+
+  /** Brings everything up and resolves when it is ready; on a failure what started already is left to `stop`. */
+  start(): Promise<void> {
+    this.starting ??= this.startAll()
+    return this.starting
+  }
+
+  private async startAll(): Promise<void> {
+    const { settings, progress } = this
+    this.cleanups.push(claimDataFolder(settings.dataDir))
+    makeServiceFolders(settings.dataDir)
+    await this.openPorts()
+    const [database, redis] = await this.openNeighbours()
+    await progress.step('database schema', () => migrate(settings.root, database.url))
+    await progress.step(`${serviceNames.length} services`, () => this.startServices(database.url, redis.url))
+  }
+
+  /** Stops everything in reverse order: new requests first, then services, then servers. */
+  stop(): Promise<void> {
+    this.stopped ??= this.stopAll()
+    return this.stopped
+  }
+
+  /** Ends every child at once, for those who cannot wait. */
+  kill(): void {
+    for (const kill of this.kills) kill()
+  }
+
+  private get isStopping(): boolean {
+    return this.stopped !== undefined
+  }
+
+  private async openPorts(): Promise<void> {
+    const { host, port, grpcPort, root } = this.settings
+    // The door opens first: a busy port is known before anything heavy starts.
+    const gateway = await startGateway({
+      host,
+      port,
+      routes: [...metricsRoutes([...serviceNames]), ...readRoutes(join(root, 'gateway', 'routes.json'))],
+      portOf: (name) => this.services.find((service) => service.name === name)?.port,
+    })
+    this.cleanups.push(() => gateway.stop())
+    await ensureFree({ host, port: grpcPort, variable: 'GRPC_PORT' })
+  }
+
+  private async openNeighbours(): Promise<[Neighbour, Neighbour]> {
+    const { settings, progress } = this
+    const keep = (opening: Promise<Neighbour>) =>
+      opening.then((neighbour) => {
+        this.cleanups.push(() => neighbour.stop())
+        this.kills.push(() => neighbour.kill())
+        return neighbour
+      })
+    const database = progress.step('PostgreSQL', () => keep(openDatabase(settings, progress)))
+    const redis = progress.step('Redis', () => keep(openRedis(settings, progress)))
+    // Both are awaited even when one fails, so that the other is known to `stop`.
+    await Promise.allSettled([database, redis])
+    return await Promise.all([database, redis])
+  }
+
+  private async startServices(databaseUrl: string, redisUrl: string): Promise<void> {
+    this.cleanups.push(() => Promise.all(this.services.map(({ process }) => process.stop())))
+    this.kills.push(() => {
+      for (const { process } of this.services) process.kill()
+    })
+    for (const name of serviceNames) {
+      if (this.isStopping) return
+      const neighbours = { databaseUrl, redisUrl }
+      this.services.push(await startService(name, this.settings, neighbours, this.progress.notice))
+    }
+    await Promise.all(this.services.map((service) => waitUntilReady(service, () => this.isStopping)))
+  }
+
+  private async stopAll(): Promise<void> {
+    // What is just being started must be known before it can be stopped.
+    await this.starting?.catch(() => {})
+    // Services drain while the gateway still carries their last answers.
+    const [claim, gateway, ...children] = this.cleanups
+    for (const cleanup of children.reverse()) await cleanup()
+    await gateway?.()
+    await claim?.()
+  }
+}
+
+async function migrate(root: string, databaseUrl: string): Promise<void> {
+  const script = join(root, 'packages', 'db', 'dist', 'migrations', 'migrate.js')
+  const env = { DATABASE_URL: databaseUrl }
+  const result = await execa(process.execPath, [script], { env, all: true, reject: false })
+  if (result.failed) {
+    throw new SetupProblem(`The migrations failed: ${result.all?.trim().split('\n').at(-1) ?? 'no output'}`)
+  }
+}

@@ -1,0 +1,71 @@
+import { readdirSync, watch } from 'node:fs'
+import { join } from 'node:path'
+import { execa } from 'execa'
+import type { Progress } from './progress.js'
+import type { RunningService } from './services.js'
+import type { Settings } from './settings.js'
+
+const quietMs = 300
+
+/**
+ * Rebuilds on every change and restarts what it touches: a service when its own output changes, all of them when a
+ * package does. Returns what ends it.
+ */
+export function watchSources(
+  settings: Settings,
+  services: RunningService[],
+  progress: Progress,
+): () => Promise<void> {
+  const { root } = settings
+  const compiler = watchCompiler(root, progress)
+  const due = new Set<RunningService>()
+  let timer: NodeJS.Timeout | undefined
+  const restartSoon = (touched: RunningService[]) => {
+    for (const service of touched) due.add(service)
+    clearTimeout(timer)
+    timer = setTimeout(() => {
+      const batch = [...due]
+      due.clear()
+      progress.notice(`restarting ${batch.map(({ name }) => name).join(', ')}`)
+      void Promise.all(batch.map(({ process }) => process.restart()))
+    }, quietMs)
+  }
+  const onOutput = (folder: string, touched: RunningService[]) =>
+    watch(join(root, folder, 'dist'), { recursive: true }, (_event, file) => {
+      if (file?.endsWith('.js')) restartSoon(touched)
+    })
+  const watchers = [
+    ...services.map((service) => onOutput(`services/${service.name}`, [service])),
+    ...sharedPackages(root).map((name) => onOutput(`packages/${name}`, services)),
+  ]
+  return async () => {
+    clearTimeout(timer)
+    for (const watcher of watchers) watcher.close()
+    await compiler.stop()
+  }
+}
+
+/** The packages that services are made of; not this one, which cannot restart itself. */
+function sharedPackages(root: string): string[] {
+  return readdirSync(join(root, 'packages')).filter((name) => name !== 'dev-env' && name !== 'testing')
+}
+
+function watchCompiler(root: string, progress: Progress): { stop(): Promise<void> } {
+  const projects = readdirSync(join(root, 'services')).map((name) => `services/${name}`)
+  const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc')
+  const compiler = execa(process.execPath, [tsc, '-b', '-w', '--preserveWatchOutput', ...projects], {
+    cwd: root,
+    reject: false,
+    stdin: 'ignore',
+    buffer: false,
+  })
+  compiler.stdout.setEncoding('utf8').on('data', (text: string) => {
+    for (const line of text.split('\n')) if (line.includes(': error TS')) progress.notice(line)
+  })
+  return {
+    async stop() {
+      compiler.kill('SIGTERM')
+      await compiler
+    },
+  }
+}

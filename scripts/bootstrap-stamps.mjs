@@ -1,0 +1,54 @@
+// Fingerprints of what an installation and a build are made from.
+import { createHash } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+
+const workspaceFolders = ['packages', 'services']
+const generatedFolders = new Set(['node_modules', 'dist', '.turbo', 'generated', 'test'])
+
+const projects = (root) =>
+  workspaceFolders.flatMap((folder) =>
+    readdirSync(join(root, folder), { withFileTypes: true })
+      .filter((entry) => entry.isDirectory())
+      .map((entry) => join(root, folder, entry.name)),
+  )
+
+/** Changes when the lockfile, a manifest, or the Node that runs install scripts does. */
+export function installStamp(root) {
+  const hash = createHash('sha256').update(`${process.version} ${process.platform} ${process.arch}`)
+  const manifests = ['package.json', 'pnpm-lock.yaml', 'pnpm-workspace.yaml'].map((name) => join(root, name))
+  for (const project of projects(root)) manifests.push(join(project, 'package.json'))
+  for (const file of manifests.filter((file) => existsSync(file)))
+    hash.update(file).update(readFileSync(file))
+  return hash.digest('hex')
+}
+
+/** Whether every workspace package has an output at all. */
+export const hasOutputs = (root) =>
+  projects(root).every(
+    (project) => !existsSync(join(project, 'tsconfig.json')) || existsSync(join(project, 'dist')),
+  )
+
+/** Changes when a source does, by its size and time. */
+export function buildStamp(root) {
+  const hash = createHash('sha256').update(installStamp(root))
+  const sources = [
+    join(root, 'proto'),
+    join(root, 'tsconfig.base.json'),
+    join(root, 'turbo.json'),
+    ...projects(root),
+  ]
+  for (const source of sources) addTree(hash, source)
+  return hash.digest('hex')
+}
+
+function addTree(hash, path) {
+  const stat = statSync(path, { throwIfNoEntry: false })
+  if (!stat) return
+  if (!stat.isDirectory()) {
+    hash.update(`${path} ${stat.size} ${stat.mtimeMs}\n`)
+    return
+  }
+  for (const name of readdirSync(path).sort())
+    if (!generatedFolders.has(name)) addTree(hash, join(path, name))
+}

@@ -1,0 +1,54 @@
+// One setup of a folder at a time, also when two commands start together.
+import { createHash } from 'node:crypto'
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+
+/** Runs `work` while holding the lock of a folder; calls `onWait` once when someone else holds it. */
+export async function withLock(folder, onWait, work) {
+  // Outside the folder: an installation may replace node_modules, and nothing else in it is ours to fill.
+  const hash = createHash('sha256').update(folder).digest('hex').slice(0, 16)
+  const file = join(tmpdir(), `switchyard-setup-${process.getuid?.() ?? 'user'}-${hash}.lock`)
+  let told = false
+  while (!tryTake(file)) {
+    if (!told) onWait()
+    told = true
+    await delay(200)
+  }
+  const release = () => rmSync(file, { force: true })
+  process.once('exit', release)
+  try {
+    return await work()
+  } finally {
+    process.off('exit', release)
+    release()
+  }
+}
+
+function tryTake(file) {
+  try {
+    writeFileSync(file, String(process.pid), { flag: 'wx', mode: 0o600 })
+    return true
+  } catch (error) {
+    if (error.code !== 'EEXIST') throw error
+  }
+  if (!holderIsGone(file)) return false
+  // Renamed before it is removed, so that of two who found it abandoned only one takes it away.
+  try {
+    renameSync(file, `${file}.${process.pid}`)
+    rmSync(`${file}.${process.pid}`)
+  } catch {
+    // The other one was faster.
+  }
+  return false
+}
+
+function holderIsGone(file) {
+  try {
+    process.kill(Number(readFileSync(file, 'utf8')), 0)
+    return false
+  } catch (error) {
+    return error.code === 'ESRCH'
+  }
+}
