@@ -9,15 +9,24 @@ export default defineConfig({
     projects: [
       {
         ...shared,
-        test: { name: 'unit', include: ['packages/*/src/**/*.test.ts', 'services/*/src/**/*.test.ts'] },
+        test: {
+          name: 'unit',
+          include: ['packages/*/src/**/*.test.ts', 'services/*/src/**/*.test.ts', 'docker/test/**/*.test.ts'],
+        },
       },
       {
         ...shared,
         test: {
           name: 'integration',
-          include: ['packages/*/test/**/*.test.ts', 'services/*/test/**/*.test.ts', 'gateway/test/**/*.test.ts'],
+          include: [
+            'packages/*/test/**/*.test.ts',
+            'services/*/test/**/*.test.ts',
+            'gateway/test/**/*.test.ts',
+          ],
           testTimeout: 30_000,
           hookTimeout: 60_000,
+          // On a busy machine a second is soon over.
+          expect: { poll: { timeout: 15_000 } },
         },
       },
       {

@@ -37,6 +37,7 @@ export {
   type StatusLabel,
   type StatusWithAuthor,
 } from './stores/commit-statuses.js'
+export { deleteTokensDeadSince } from './stores/expired-tokens.js'
 export {
   createMember,
   deleteMember,
@@ -64,6 +65,8 @@ export {
   listProtectedBranches,
   type NewProtectedBranch,
 } from './stores/protected-branches.js'
+export { findDiskPath } from './stores/repository-locations.js'
+export { ensureSagaEventPartitions } from './stores/saga-event-partitions.js'
 export {
   createToken,
   deleteOtherTokens,

@@ -1,0 +1,28 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+
+const run = promisify(execFile)
+
+/** Messages beyond this end the command; maintenance commands print next to nothing. */
+const outputBytesMax = 1024 * 1024
+
+/**
+ * Runs git on a bare repository, with nothing of this machine's configuration.
+ *
+ * @param signal ends git the soft way, so that it removes its lock files
+ * @throws Error with what git said
+ */
+export async function runGit(repository: string, args: string[], signal: AbortSignal): Promise<void> {
+  const options = { cwd: '/', env: environment(), signal, maxBuffer: outputBytesMax }
+  await run('git', [`--git-dir=${repository}`, '-c', 'safe.directory=*', ...args], options)
+}
+
+const environment = (): NodeJS.ProcessEnv => ({
+  PATH: process.env.PATH,
+  LC_ALL: 'C',
+  HOME: '/nonexistent',
+  GIT_CONFIG_NOSYSTEM: '1',
+  GIT_CONFIG_GLOBAL: '/dev/null',
+  GIT_ATTR_NOSYSTEM: '1',
+  GIT_TERMINAL_PROMPT: '0',
+})

@@ -1,0 +1,21 @@
+import { deleteTokensDeadSince } from '@switchyard/db'
+import { type JobDependencies, jobType } from './job-type.js'
+
+/** How long the row of a dead token is kept, for whoever looks into what happened. */
+const keptMs = 30 * 86_400_000
+
+/**
+ * Deletes the rows of tokens that expired or were revoked over 30 days ago. Tokens stop working by
+ * themselves at their last day; nothing waits for this job.
+ */
+export const expiredTokenCleanup = ({ database, clock }: Pick<JobDependencies, 'database' | 'clock'>) =>
+  jobType({
+    queue: 'expired-token-cleanup',
+    concurrency: 1,
+    timeoutMs: 5 * 60_000,
+    schedule: { pattern: '0 * * * *', attempts: 5, retryDelayMs: 10_000 },
+    async run(_payload, { logger }) {
+      const deleted = await deleteTokensDeadSince(database, new Date(clock().getTime() - keptMs))
+      if (deleted > 0) logger.info({ deleted }, 'deleted dead tokens')
+    },
+  })

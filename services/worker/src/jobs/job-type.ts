@@ -1,0 +1,48 @@
+import type { JobPayload, QueueName } from '@switchyard/contracts/jobs'
+import type { Database } from '@switchyard/db'
+import type { Clock } from '@switchyard/domain'
+import type { Logger } from '@switchyard/service-kit/observability'
+
+/** What the jobs of this service work with; made once, in the composition root. */
+export interface JobDependencies {
+  database: Database
+  clock: Clock
+  /** Folder below which the bare repositories lie. */
+  storageRoot: string
+  /** Repositories tidied at once. */
+  housekeepingConcurrency: number
+}
+
+export interface JobContext {
+  /** Aborted when the job takes too long, and when the process has to stop before the job is done. */
+  signal: AbortSignal
+  logger: Logger
+}
+
+/** When a job comes by itself; once, however many workers there are. */
+export interface Schedule {
+  /** Cron pattern, UTC. */
+  pattern: string
+  /** Also as soon as a worker has reached Redis. */
+  atStart?: boolean
+  attempts: number
+  /** Wait before the second attempt; doubles with each one after it. */
+  retryDelayMs: number
+}
+
+/**
+ * Everything about one kind of job. A job may be run again after it was cut off at any point, so `run` must
+ * bring things to the same end however often it runs.
+ */
+export interface JobType<Name extends QueueName = QueueName> {
+  queue: Name
+  /** Jobs of this type that one process runs at once. */
+  concurrency: number
+  timeoutMs: number
+  /** Unset: it only runs when somebody asks for it, who also says how often it is tried. */
+  schedule?: Schedule
+  run(payload: JobPayload<Name>, context: JobContext): Promise<void>
+}
+
+/** Loses the type of the payload, which is checked against the queue's schema before a job is run. */
+export const jobType = <Name extends QueueName>(definition: JobType<Name>) => definition as unknown as JobType

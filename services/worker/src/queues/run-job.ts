@@ -1,0 +1,51 @@
+import { jobPayloads } from '@switchyard/contracts/jobs'
+import type { Logger } from '@switchyard/service-kit/observability'
+import { type Job, UnrecoverableError, WaitingError } from 'bullmq'
+import type { JobCounts } from '../heartbeat/job-counts.js'
+import type { JobType } from '../jobs/job-type.js'
+
+export interface RunJobOptions {
+  logger: Logger
+  counts: JobCounts
+  /** Aborted when jobs still under way have to be given back, because the process stops. */
+  stopping: AbortSignal
+}
+
+/**
+ * Runs one attempt of a job as BullMQ asks for it: payload checked, time limited, counted whatever happens.
+ * A job that is cut off because the process stops goes back to its queue, and no attempt of it is used up.
+ */
+export function createProcessor(type: JobType, { logger, counts, stopping }: RunJobOptions) {
+  return async (job: Job, token?: string): Promise<void> => {
+    let outcome: 'done' | 'failed' | 'returned' = 'failed'
+    counts.start()
+    try {
+      await runOnce(type, job, logger, stopping)
+      outcome = 'done'
+    } catch (error) {
+      if (!stopping.aborted) throw error
+      outcome = 'returned'
+      await job.moveToWait(token)
+      throw new WaitingError('the worker stops')
+    } finally {
+      counts.end(outcome)
+    }
+  }
+}
+
+async function runOnce(type: JobType, job: Job, logger: Logger, stopping: AbortSignal): Promise<void> {
+  const payload = jobPayloads[type.queue].safeParse(job.data)
+  // Nothing makes a bad payload good: the job goes to the dead ones at once.
+  if (!payload.success) throw new UnrecoverableError(`payload: ${payload.error.issues[0]?.message}`)
+  const signal = AbortSignal.any([stopping, AbortSignal.timeout(type.timeoutMs)])
+  const jobLogger = logger.child({ queue: type.queue, job_id: job.id, attempt: job.attemptsMade + 1 })
+  await Promise.race([type.run(payload.data as never, { signal, logger: jobLogger }), rejected(signal)])
+}
+
+/** Rejects when the signal aborts, so that a job which does not heed it cannot hold its worker for ever. */
+function rejected(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    if (signal.aborted) reject(signal.reason)
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+  })
+}

@@ -1,0 +1,36 @@
+import { jobKeyPrefix } from '@switchyard/contracts/jobs'
+import type { Logger } from '@switchyard/service-kit/observability'
+import { Queue } from 'bullmq'
+import type { Redis } from 'ioredis'
+import type { JobType, Schedule } from '../jobs/job-type.js'
+
+/**
+ * Registers what comes by itself whenever Redis can be reached anew: a Redis that lost its data has it again
+ * at once. Every replica does so; the schedule's name makes them all mean the same one.
+ */
+export function keepSchedules(types: JobType[], redis: Redis, logger: Logger): void {
+  const register = () => {
+    for (const { queue, schedule } of types) {
+      if (!schedule) continue
+      registerSchedule(queue, schedule, redis).catch((error: unknown) =>
+        logger.warn({ err: error, queue }, 'could not register a schedule'),
+      )
+    }
+  }
+  redis.on('ready', register)
+  if (redis.status === 'ready') register()
+}
+
+async function registerSchedule(name: string, schedule: Schedule, redis: Redis): Promise<void> {
+  const queue = new Queue(name, { connection: redis, prefix: jobKeyPrefix, skipVersionCheck: true })
+  // Failures reach the caller through the calls below.
+  queue.on('error', () => {})
+  const { pattern, atStart, attempts, retryDelayMs } = schedule
+  const options = { attempts, backoff: { type: 'exponential', delay: retryDelayMs } }
+  try {
+    await queue.upsertJobScheduler(name, { pattern, tz: 'UTC' }, { name, data: {}, opts: options })
+    if (atStart) await queue.add(name, {}, { ...options, deduplication: { id: 'at-start' } })
+  } finally {
+    await queue.close()
+  }
+}

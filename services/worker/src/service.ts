@@ -1,0 +1,69 @@
+import { checkDatabase, createDatabase } from '@switchyard/db'
+import { systemClock } from '@switchyard/domain'
+import { createHttpApp, listen } from '@switchyard/service-kit/http'
+import type { ServiceContext } from '@switchyard/service-kit/lifecycle'
+import { createRedis } from '@switchyard/service-kit/redis'
+import type { Config } from './config.js'
+import { startHeartbeat } from './heartbeat/heartbeat.js'
+import { JobCounts } from './heartbeat/job-counts.js'
+import { jobTypes } from './jobs/index.js'
+import { reportOutages } from './outages.js'
+import { keepSchedules } from './queues/schedules.js'
+import { startWorkers } from './queues/workers.js'
+
+/** Runs background jobs. Its HTTP port is for probes and figures only. */
+export async function createService(config: Config, { logger, metrics, health, lifecycle }: ServiceContext) {
+  const database = createDatabase({
+    url: config.DATABASE_URL.reveal(),
+    poolSizeMax: config.DATABASE_POOL_SIZE_MAX,
+    applicationName: 'worker',
+  })
+  lifecycle.onClose('postgres', () => database.close())
+  health.addCheck('postgres', () => checkDatabase(database))
+
+  const outages = reportOutages(logger)
+  const redis = createRedis({ url: config.REDIS_URL.reveal(), onError: outages.failed })
+  redis.on('ready', outages.over)
+  lifecycle.onClose('redis', () => redis.disconnect())
+  health.addCheck('redis', () => redis.ping())
+
+  const app = createHttpApp({
+    logger,
+    metrics,
+    health,
+    authenticate: async () => null,
+    routes: [],
+    rateLimitPerMinute: config.RATE_LIMIT_PER_MINUTE,
+  })
+  const server = await listen(app, config.HOST, config.PORT, config.SHUTDOWN_TIMEOUT_MS)
+  lifecycle.onClose('http', () => server.close())
+
+  const types = jobTypes({
+    database,
+    clock: systemClock,
+    storageRoot: config.SWITCHYARD_STORAGE_ROOT,
+    housekeepingConcurrency: config.WORKER_HOUSEKEEPING_CONCURRENCY,
+  })
+  const counts = new JobCounts()
+  const heartbeat = startHeartbeat({
+    redis,
+    logger,
+    counts,
+    queues: types.map(({ queue }) => queue),
+    concurrency: types.reduce((sum, { concurrency }) => sum + concurrency, 0),
+    tag: config.WORKER_TAG,
+  })
+  lifecycle.onClose('heartbeat', () => heartbeat.stop())
+
+  keepSchedules(types, redis, logger)
+  const workers = startWorkers({
+    types,
+    redisUrl: config.REDIS_URL.reveal(),
+    logger,
+    counts,
+    graceMs: config.SHUTDOWN_TIMEOUT_MS,
+  })
+  lifecycle.onClose('workers', () => workers.close())
+  lifecycle.onClose('intake', () => heartbeat.quiet())
+  return { port: server.port }
+}

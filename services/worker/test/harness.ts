@@ -1,0 +1,61 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { jobKeyPrefix, type QueueName } from '@switchyard/contracts/jobs'
+import { createDatabase } from '@switchyard/db'
+import { createServiceContext } from '@switchyard/service-kit/lifecycle'
+import { createLogger } from '@switchyard/service-kit/observability'
+import { createTestDatabase, startTestRedis } from '@switchyard/testing'
+import { Queue } from 'bullmq'
+import { Redis } from 'ioredis'
+import { configSchema } from '../src/config.js'
+import { createService } from '../src/service.js'
+
+export const silent = createLogger('test', 'silent')
+
+/** PostgreSQL, Redis and a storage root of one test file, and as many workers on them as it starts. */
+export async function startHarness() {
+  const testDatabase = await createTestDatabase()
+  const testRedis = await startTestRedis()
+  const storageRoot = await mkdtemp(join(tmpdir(), 'switchyard-worker-'))
+  const database = createDatabase({ url: testDatabase.url, poolSizeMax: 2, applicationName: 'test' })
+  const redis = new Redis({ path: testRedis.path, maxRetriesPerRequest: null })
+  redis.on('error', () => {})
+  const queues: Queue[] = []
+  const environment = {
+    DATABASE_URL: testDatabase.url,
+    REDIS_URL: testRedis.url,
+    SWITCHYARD_STORAGE_ROOT: storageRoot,
+    PORT: '0',
+    LOG_LEVEL: 'silent',
+    SHUTDOWN_TIMEOUT_MS: '2000',
+  }
+
+  return {
+    database,
+    redis,
+    testRedis,
+    storageRoot,
+    environment,
+    /** A producer's end of a queue. */
+    queue(name: QueueName) {
+      const queue = new Queue(name, { connection: { path: testRedis.path }, prefix: jobKeyPrefix })
+      queue.on('error', () => {})
+      queues.push(queue)
+      return queue
+    },
+    async startWorker(overrides: Record<string, string> = {}) {
+      const context = createServiceContext('worker', 'silent')
+      const { port } = await createService(configSchema.parse({ ...environment, ...overrides }), context)
+      return { baseUrl: `http://127.0.0.1:${port}`, close: () => context.lifecycle.close() }
+    },
+    async close() {
+      await Promise.all(queues.map((queue) => queue.close()))
+      redis.disconnect()
+      await testRedis.stop()
+      await database.close()
+      await testDatabase.close()
+      await rm(storageRoot, { recursive: true, force: true })
+    },
+  }
+}

@@ -1,0 +1,79 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { fileURLToPath } from 'node:url'
+import { registryKeys } from '@switchyard/contracts/jobs'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { startHarness } from './harness.js'
+
+let harness: Awaited<ReturnType<typeof startHarness>>
+beforeAll(async () => {
+  harness = await startHarness()
+})
+afterAll(() => harness.close())
+
+const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
+const nodeArguments = ['--conditions=@switchyard/source', '--import', 'tsx', main]
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  if (address === null || typeof address === 'string') throw new Error('no port')
+  return address.port
+}
+
+async function startProcess(overrides: Record<string, string> = {}) {
+  const port = await freePort()
+  const env = { PATH: process.env.PATH, ...harness.environment, PORT: String(port), ...overrides }
+  const child = spawn(process.execPath, nodeArguments, { env, stdio: ['ignore', 'ignore', 'pipe'] })
+  let errors = ''
+  child.stderr.on('data', (chunk) => {
+    errors += chunk
+  })
+  const exited = once(child, 'exit')
+  return {
+    child,
+    exited,
+    errors: () => errors,
+    get: (path: string) => fetch(`http://127.0.0.1:${port}${path}`),
+  }
+}
+
+const statusOf = async (answer: Promise<Response>) => (await answer).status
+
+it('answers probes and scrapes, and on SIGTERM leaves the registry and exits with 0', async () => {
+  const worker = await startProcess()
+  await expect.poll(() => statusOf(worker.get('/-/readiness')), { timeout: 20_000 }).toBe(200)
+  expect(await (await worker.get('/-/liveness')).json()).toEqual({ status: 'ok' })
+  expect(await (await worker.get('/metrics')).text()).toContain('process_cpu_seconds_total{service="worker"}')
+  expect(await statusOf(worker.get('/api/v4/anything'))).toBe(404)
+  const processes = () => harness.redis.zrange(registryKeys.processes, '0', '-1')
+  await expect.poll(processes).toHaveLength(1)
+  worker.child.kill('SIGTERM')
+  expect(await worker.exited).toEqual([0, null])
+  expect(await processes()).toEqual([])
+})
+
+it('starts without its neighbours, alive and not ready, and names what is missing', async () => {
+  const worker = await startProcess({
+    REDIS_URL: 'unix:///nonexistent/redis.sock',
+    DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/none',
+  })
+  await expect.poll(() => statusOf(worker.get('/-/liveness')), { timeout: 20_000 }).toBe(200)
+  const readiness = await worker.get('/-/readiness')
+  expect(readiness.status).toBe(503)
+  const { checks } = (await readiness.json()) as { checks: Record<string, string> }
+  expect(checks.postgres).not.toBe('ok')
+  expect(checks.redis).not.toBe('ok')
+  worker.child.kill('SIGTERM')
+  expect(await worker.exited).toEqual([0, null])
+})
+
+it('says everything that is wrong with its environment at once', async () => {
+  const worker = await startProcess({ REDIS_URL: 'http://x', SWITCHYARD_STORAGE_ROOT: 'relative' })
+  expect(await worker.exited).toEqual([2, null])
+  expect(worker.errors()).toContain('REDIS_URL: must be redis://')
+  expect(worker.errors()).toContain('SWITCHYARD_STORAGE_ROOT: must be an absolute path')
+})

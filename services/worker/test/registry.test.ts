@@ -1,0 +1,194 @@
+import {
+  processInfo,
+  type QueueName,
+  queueNames,
+  registryKeys,
+  repositoryHousekeepingJob,
+} from '@switchyard/contracts/jobs'
+import { createRedis } from '@switchyard/service-kit/redis'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { startHeartbeat } from '../src/heartbeat/heartbeat.js'
+import { JobCounts } from '../src/heartbeat/job-counts.js'
+import { type JobContext, jobType } from '../src/jobs/job-type.js'
+import { startWorkers } from '../src/queues/workers.js'
+import { silent, startHarness } from './harness.js'
+
+let harness: Awaited<ReturnType<typeof startHarness>>
+beforeEach(async () => {
+  harness = await startHarness()
+})
+afterEach(() => harness.close())
+
+const processes = () => harness.redis.zrange(registryKeys.processes, '0', '-1')
+
+describe('a worker process', () => {
+  it('is in the registry while it lives, with every field, and leaves it when it stops', async () => {
+    const before = Date.now()
+    const worker = await harness.startWorker({ WORKER_TAG: 'blue' })
+    await expect.poll(processes).toHaveLength(1)
+    const [id = ''] = await processes()
+    const hash = await harness.redis.hgetall(registryKeys.process(id))
+    const info = processInfo.parse(JSON.parse(hash.info ?? ''))
+    expect(info).toMatchObject({ pid: process.pid, tag: 'blue', labels: [], concurrency: 4, identity: id })
+    expect(info.queues.toSorted()).toEqual(Object.values(queueNames).toSorted())
+    expect(id).toMatch(new RegExp(`^${info.hostname}:${process.pid}:[0-9a-f]{12}$`))
+    expect(hash).toMatchObject({ concurrency: '4', quiet: 'false' })
+    expect(Number(hash.rss)).toBeGreaterThan(1000)
+    expect(Number(await harness.redis.zscore(registryKeys.processes, id))).toBeGreaterThanOrEqual(before)
+    expect(await harness.redis.ttl(registryKeys.process(id))).toBeGreaterThan(50)
+    expect((await harness.redis.smembers(registryKeys.queues)).toSorted()).toEqual(info.queues.toSorted())
+
+    await worker.close()
+    expect(await processes()).toEqual([])
+    expect(await harness.redis.exists(registryKeys.process(id))).toBe(0)
+  })
+
+  it('forgets processes without a beat for an hour', async () => {
+    await harness.redis.zadd(registryKeys.processes, Date.now() - 3_700_000, 'dead:1:x')
+    const worker = await harness.startWorker()
+    await expect.poll(processes).not.toContain('dead:1:x')
+    await worker.close()
+  })
+
+  it('is there again, with its schedules, after Redis has lost everything', async () => {
+    const worker = await harness.startWorker()
+    await expect.poll(processes).toHaveLength(1)
+    await harness.redis.flushall()
+    await harness.testRedis.restart()
+    await expect.poll(processes, { timeout: 10_000 }).toHaveLength(1)
+    const queue = harness.queue('expired-token-cleanup')
+    await expect.poll(() => queue.getJobSchedulersCount(), { timeout: 10_000 }).toBe(1)
+    const job = await queue.add('expired-token-cleanup', {})
+    await expect.poll(() => job.getState(), { timeout: 20_000 }).toBe('completed')
+    await worker.close()
+  })
+
+  it('runs what was waiting when Redis comes back from a crash', async () => {
+    const worker = await harness.startWorker()
+    await expect.poll(processes).toHaveLength(1)
+    await harness.testRedis.kill()
+    const probe = async () => (await fetch(`${worker.baseUrl}/-/readiness`)).status
+    await expect.poll(probe).toBe(503)
+    await harness.testRedis.restart()
+    await expect.poll(probe, { timeout: 10_000 }).toBe(200)
+    const job = await harness.queue('expired-token-cleanup').add('expired-token-cleanup', {})
+    await expect.poll(() => job.getState(), { timeout: 20_000 }).toBe('completed')
+    await worker.close()
+  })
+})
+
+/** Workers for one job type of the test, with their counts in the registry. */
+function startJob(
+  queue: QueueName,
+  run: (context: JobContext) => Promise<void>,
+  { graceMs = 10_000, timeoutMs = 30_000 } = {},
+) {
+  const redis = createRedis({ url: harness.testRedis.url, onError: () => {} })
+  const counts = new JobCounts()
+  const types = [jobType({ queue, concurrency: 2, timeoutMs, run: (_payload, context) => run(context) })]
+  const heartbeat = startHeartbeat({
+    redis,
+    logger: silent,
+    counts,
+    queues: [queue],
+    concurrency: 2,
+    tag: '',
+  })
+  const workers = startWorkers({ types, redisUrl: harness.testRedis.url, logger: silent, counts, graceMs })
+  return {
+    counts,
+    async close() {
+      await workers.close()
+      await heartbeat.stop()
+      redis.disconnect()
+    },
+  }
+}
+
+const totals = async () => [
+  await harness.redis.get(registryKeys.processed),
+  await harness.redis.get(registryKeys.failed),
+]
+
+describe('jobs', () => {
+  it('count every attempt as processed, and those that threw as failed, also by day', async () => {
+    let attempts = 0
+    const worker = startJob('expired-token-cleanup', async () => {
+      attempts += 1
+      if (attempts < 3) throw new Error('not yet')
+    })
+    const queue = harness.queue('expired-token-cleanup')
+    const job = await queue.add('expired-token-cleanup', {}, { attempts: 3, backoff: 1 })
+    await expect.poll(() => job.getState(), { timeout: 20_000 }).toBe('completed')
+    await worker.close()
+    expect(await totals()).toEqual(['3', '2'])
+    const day = new Date().toISOString().slice(0, 10)
+    expect(await harness.redis.get(registryKeys.processedOn(day))).toBe('3')
+    expect(await harness.redis.get(registryKeys.failedOn(day))).toBe('2')
+    expect(await harness.redis.ttl(registryKeys.failedOn(day))).toBeGreaterThan(86_400 * 365 * 4)
+  })
+
+  it('end as failed when they take longer than their type allows, whether they heed it or not', async () => {
+    const worker = startJob('expired-token-cleanup', () => new Promise(() => {}), { timeoutMs: 200 })
+    const job = await harness.queue('expired-token-cleanup').add('expired-token-cleanup', {})
+    await expect.poll(() => job.getState()).toBe('failed')
+    expect(worker.counts.busy).toBe(0)
+    await worker.close()
+  })
+
+  it('are finished before the process stops, when they are quick enough', async () => {
+    let finish = () => {}
+    const worker = startJob(
+      'expired-token-cleanup',
+      () =>
+        new Promise((resolve) => {
+          finish = resolve
+        }),
+    )
+    const job = await harness.queue('expired-token-cleanup').add('expired-token-cleanup', {})
+    await expect.poll(() => worker.counts.busy).toBe(1)
+    const closed = worker.close()
+    finish()
+    await closed
+    expect(await job.getState()).toBe('completed')
+    expect(await totals()).toEqual(['1', '0'])
+  })
+
+  it('go back to their queue when the process must stop, and no attempt of them is used up', async () => {
+    const worker = startJob('expired-token-cleanup', () => new Promise(() => {}), { graceMs: 100 })
+    const queue = harness.queue('expired-token-cleanup')
+    const job = await queue.add('expired-token-cleanup', {}, { attempts: 1 })
+    await expect.poll(() => worker.counts.busy).toBe(1)
+    await worker.close()
+    expect(await job.getState()).toBe('waiting')
+    expect((await queue.getJob(job.id ?? ''))?.attemptsMade).toBe(0)
+    expect(await totals()).toEqual(['0', '0'])
+
+    const next = startJob('expired-token-cleanup', async () => {})
+    await expect.poll(() => job.getState()).toBe('completed')
+    await next.close()
+  })
+
+  it('of one project that come while one is under way cost one more run after it', async () => {
+    let runs = 0
+    const finishes: (() => void)[] = []
+    const worker = startJob('repository-housekeeping', () => {
+      runs += 1
+      return new Promise((resolve) => {
+        finishes.push(resolve)
+      })
+    })
+    const queue = harness.queue('repository-housekeeping')
+    const { name, data, options } = repositoryHousekeepingJob(7)
+    const push = () => queue.add(name, data, { ...options, delay: 0 })
+    await push()
+    await expect.poll(() => runs).toBe(1)
+    for (let pushes = 0; pushes < 5; pushes += 1) await push()
+    finishes[0]?.()
+    await expect.poll(() => runs).toBe(2)
+    finishes[1]?.()
+    await expect.poll(() => queue.getJobCountByTypes('wait', 'delayed', 'active')).toBe(0)
+    expect(runs).toBe(2)
+    await worker.close()
+  })
+})
