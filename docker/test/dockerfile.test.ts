@@ -1,0 +1,84 @@
+import { From } from 'dockerfile-ast'
+import { ValidationSeverity, validate } from 'dockerfile-utils'
+import { describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
+import { readDockerfile, stagesOf } from './support/build-stages.js'
+import { readRepositoryFile } from './support/compose.js'
+import { serviceNames } from './support/service-configs.js'
+
+const text = readRepositoryFile('docker/Dockerfile')
+const dockerfile = readDockerfile()
+const stages = stagesOf(dockerfile)
+const instructions = dockerfile.getInstructions()
+const textOf = (keyword: string) =>
+  instructions.filter((item) => item.getKeyword() === keyword).map((item) => item.getArgumentsContent() ?? '')
+
+describe('Dockerfile', () => {
+  it('is valid', () => {
+    const warning = ValidationSeverity.WARNING
+    expect(validate(text, { deprecatedMaintainer: warning, emptyContinuationLine: warning })).toEqual([])
+  })
+
+  it('has a stage for every service, and for the migration', () => {
+    for (const service of [...serviceNames, 'db']) expect([...stages.keys()]).toContain(`runtime-${service}`)
+  })
+
+  it('starts from an image with a version, or from a stage above', () => {
+    const seen: string[] = []
+    for (const from of instructions.filter((item): item is From => item instanceof From)) {
+      const image = from.getImage() ?? ''
+      if (!seen.includes(image))
+        expect(image).toMatch(/^(node:\$\{NODE_VERSION\}-[\w-]+|runtime-\$\{SERVICE\})$/)
+      seen.push(from.getBuildStage() ?? '')
+    }
+    expect(textOf('ARG').find((arg) => arg.startsWith('NODE_VERSION='))).toMatch(/=\d+$/)
+  })
+
+  it('ends as a user without rights, who does not own the program', () => {
+    const image = stages.get('image') ?? []
+    expect(image.at(-1)?.getTextContent()).toBe('USER node')
+    expect(image.some((item) => item.getTextContent().includes('--chown'))).toBe(false)
+  })
+
+  it('runs programs without a shell, below an init process, with a health check', () => {
+    for (const command of [...textOf('CMD'), ...textOf('ENTRYPOINT')])
+      expect(() => JSON.parse(command)).not.toThrow()
+    expect(textOf('ENTRYPOINT')).toEqual(['["tini", "--"]'])
+    expect(textOf('HEALTHCHECK')).toEqual([expect.stringContaining('/-/liveness'), 'NONE'])
+  })
+
+  it('installs Debian packages without extras and leaves no lists behind', () => {
+    for (const run of textOf('RUN').filter((command) => command.includes('apt-get install'))) {
+      expect(run).toContain('--no-install-recommends')
+      expect(run).toContain('rm -rf /var/lib/apt/lists/*')
+    }
+  })
+
+  it('only those who run git have it', () => {
+    const parents = instructions
+      .filter((item): item is From => item instanceof From && item.getImage() === 'runtime-with-git')
+      .map((item) => item.getBuildStage())
+    expect(parents.toSorted()).toEqual(['runtime-git-api', 'runtime-worker'])
+  })
+
+  it('builds with the versions of the workspace', () => {
+    const { packageManager } = JSON.parse(readRepositoryFile('package.json')) as { packageManager: string }
+    const { catalog } = parse(readRepositoryFile('pnpm-workspace.yaml')) as {
+      catalog: Record<string, string>
+    }
+    expect(textOf('ARG')).toContain(`PNPM_VERSION=${packageManager.split('@')[1]}`)
+    expect(textOf('ARG')).toContain(`TURBO_VERSION=${catalog.turbo}`)
+  })
+
+  it('downloads nothing once the lockfile is fetched', () => {
+    const commands = (stages.get('built') ?? []).filter((item) => item.getKeyword() === 'RUN')
+    const pnpm = commands.map((item) => item.getTextContent()).filter((command) => command.includes('pnpm '))
+    expect(pnpm[0]).toMatch(/pnpm fetch$/)
+    for (const command of pnpm.slice(1)) expect(command).toContain('--offline')
+  })
+
+  it('puts no secret into an argument or a variable of the image', () => {
+    for (const line of [...textOf('ARG'), ...textOf('ENV')])
+      expect(line).not.toMatch(/PASSWORD|TOKEN|SECRET|_URL/)
+  })
+})

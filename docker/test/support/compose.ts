@@ -1,0 +1,62 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parse } from 'yaml'
+import { repository } from './build-stages.js'
+
+export interface ComposeService {
+  image: string
+  build?: { context: string; dockerfile: string; args: { SERVICE: string } }
+  environment?: Record<string, string>
+  ports?: string[]
+  volumes?: string[]
+  tmpfs?: string[]
+  networks: string[]
+  user?: string
+  restart: string
+  read_only: boolean
+  cap_drop: string[]
+  security_opt: string[]
+  healthcheck?: { test: string[] }
+  depends_on?: Record<string, { condition: string }>
+  deploy: { resources: { limits: { cpus: string; memory: string; pids: number } } }
+}
+
+export interface Compose {
+  services: Record<string, ComposeService>
+  networks: Record<string, { internal?: boolean }>
+  volumes: Record<string, unknown>
+}
+
+export const readRepositoryFile = (path: string) => readFileSync(join(repository, path), 'utf8')
+
+/** A value that is needed and has no default is not there. */
+export class MissingVariable extends Error {}
+
+/**
+ * docker-compose.yml with its variables replaced as Compose does it: `${NAME:-default}`, `${NAME:?what to do}`,
+ * and `$$` for a dollar sign. Compose replaces within values only, after reading the YAML.
+ */
+export function readCompose(variables: Record<string, string>): Compose {
+  const source: unknown = parse(readRepositoryFile('docker-compose.yml'), { merge: true })
+  return replace(source, variables) as Compose
+}
+
+function replace(value: unknown, variables: Record<string, string>): unknown {
+  if (typeof value === 'string') return interpolate(value, variables)
+  if (Array.isArray(value)) return value.map((item) => replace(item, variables))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, replace(item, variables)]))
+}
+
+function interpolate(text: string, variables: Record<string, string>): string {
+  return text.replaceAll(
+    /\$(?:\$|\{(\w+)(?::([-?])([^}]*))?\})/g,
+    (whole, name?: string, operator?: string, rest?: string) => {
+      if (whole === '$$') return '$'
+      const value = variables[name ?? '']
+      if (value) return value
+      if (operator === '-') return rest ?? ''
+      throw new MissingVariable(`${name}: ${rest}`)
+    },
+  )
+}
