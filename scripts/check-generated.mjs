@@ -38,7 +38,9 @@ try {
   const descriptorSet = join(out, 'src/gen-descriptors/descriptor-set.ts')
   execFileSync(process.execPath, [join(contracts, 'scripts/generate-descriptors.mjs'), descriptorSet])
   const stale = ['src/gen', 'src/gen-descriptors'].flatMap((folder) =>
-    staleFiles(readTree(join(contracts, folder)), readTree(join(out, folder))).map((file) => `${folder}/${file}`),
+    staleFiles(readTree(join(contracts, folder)), readTree(join(out, folder))).map(
+      (file) => `${folder}/${file}`,
+    ),
   )
   if (stale.length > 0) {
     console.error(`stale in packages/contracts: ${stale.join(', ')}`)

@@ -6,6 +6,7 @@ export {
   type DatabaseOrTransaction,
   inTransaction,
 } from './client.js'
+export { isDatabaseUnavailable } from './database-failure.js'
 export {
   type BroadcastMessage,
   type CommitStatus,
@@ -67,6 +68,16 @@ export {
 } from './stores/protected-branches.js'
 export { findDiskPath } from './stores/repository-locations.js'
 export { ensureSagaEventPartitions } from './stores/saga-event-partitions.js'
+export type { NewSagaEvent, RecordedSagaEvent } from './stores/sagas/new-saga-event.js'
+export {
+  findSaga,
+  listSagaActivities,
+  listSagas,
+  type PayloadHead,
+  type SagaActivityDetail,
+  type SagaFilter,
+} from './stores/sagas/read-sagas.js'
+export { recordSagaEvents } from './stores/sagas/record-saga-events.js'
 export {
   createToken,
   deleteOtherTokens,

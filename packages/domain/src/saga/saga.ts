@@ -2,7 +2,9 @@ import type { Activity } from './activity.js'
 import type { ActivityStatus } from './activity-status.js'
 
 /** Pending: only events of its activities have been received. */
-export type SagaStatus = 'Pending' | 'Started' | 'Overtime' | 'Ended' | 'Error'
+export const sagaStatuses = ['Pending', 'Started', 'Overtime', 'Ended', 'Error'] as const
+
+export type SagaStatus = (typeof sagaStatuses)[number]
 
 export type SagaOutcome = 'succeeded' | 'compensated' | 'empty' | 'inconsistent'
 
@@ -39,7 +41,8 @@ export const unseenSaga = (id: string, receivedAt: Date): Saga => ({
   lastEventAt: receivedAt,
 })
 
-type ActivityFacts = Pick<Activity, 'status' | 'finalAbort' | 'overtimeNamedSaga'>
+/** What a saga's status and outcome depend on of each of its activities. */
+export type ActivityFacts = Pick<Activity, 'status' | 'finalAbort' | 'overtimeNamedSaga'>
 
 /** A saga's status; an ended saga never hides a compensation that was given up. */
 export function deriveSagaStatus(
@@ -68,7 +71,7 @@ export function deriveSagaOutcome(
 }
 
 /** The saga with its status and outcome as they follow from its facts and all of its activities. */
-export function settleSaga(saga: Saga, activities: readonly Activity[]): Saga {
+export function settleSaga(saga: Saga, activities: readonly ActivityFacts[]): Saga {
   const status = deriveSagaStatus(saga, activities)
   return { ...saga, status, outcome: deriveSagaOutcome(status, activities) }
 }

@@ -1,0 +1,37 @@
+import { describe, expect, it } from 'vitest'
+import { presentPayload } from './payload.js'
+
+const whole = (head: Buffer) => presentPayload({ size: head.length, sha256: 'f00d', head })
+
+describe('a payload for people', () => {
+  it('is null when none was reported', () => {
+    expect(presentPayload(null)).toBeNull()
+  })
+
+  it('keeps the digits of long numbers in JSON', () => {
+    const content = '{"id": 9007199254740993123}'
+    expect(whole(Buffer.from(content))).toEqual({
+      size: 27,
+      sha256: 'f00d',
+      encoding: 'json',
+      content,
+      truncated: false,
+    })
+  })
+
+  it('is text when it is UTF-8, and base64 when it is not', () => {
+    expect(whole(Buffer.from('größer'))).toMatchObject({ encoding: 'text', content: 'größer' })
+    expect(whole(Buffer.alloc(0))).toMatchObject({ encoding: 'text', content: '', size: 0 })
+    expect(whole(Buffer.from([0xff, 0xfe]))).toMatchObject({ encoding: 'base64', content: '//4=' })
+    expect(whole(Buffer.from([0x61, 0, 0x62]))).toMatchObject({ encoding: 'base64', content: 'YQBi' })
+  })
+
+  it('says when it is cut, and leaves out a character that the cut went through', () => {
+    const head = Buffer.from('1ö').subarray(0, 2)
+    expect(presentPayload({ size: 900, sha256: 'f00d', head })).toMatchObject({
+      encoding: 'text',
+      content: '1',
+      truncated: true,
+    })
+  })
+})

@@ -1,0 +1,55 @@
+import { descriptorSet } from '@switchyard/contracts/descriptors'
+import { checkDatabase, createDatabase, findCaller } from '@switchyard/db'
+import { systemClock } from '@switchyard/domain'
+import { startGrpcServer } from '@switchyard/service-kit/grpc'
+import { createAuthenticate, createHttpApp, listen } from '@switchyard/service-kit/http'
+import type { ServiceContext } from '@switchyard/service-kit/lifecycle'
+import { type Config, sagaAuthOf } from './config.js'
+import { createSagaIngest } from './ingest.js'
+import { routes } from './routes/index.js'
+import { createAuthorize } from './rpc/authorize.js'
+import { sagaServices } from './rpc/saga-service.js'
+import { createReportEvent } from './use-cases/report-event.js'
+
+/** Takes lifecycle events over gRPC and shows sagas over HTTP. Closing drains gRPC first, the pool last. */
+export async function createService(config: Config, { logger, metrics, health, lifecycle }: ServiceContext) {
+  const database = createDatabase({
+    url: config.DATABASE_URL.reveal(),
+    poolSizeMax: config.DATABASE_POOL_SIZE_MAX,
+    applicationName: 'saga-reporter',
+  })
+  lifecycle.onClose('postgres', () => database.close())
+  health.addCheck('postgres', () => checkDatabase(database))
+
+  const authenticate = createAuthenticate((hash) => findCaller(database, hash))
+  const app = createHttpApp({
+    logger,
+    metrics,
+    health,
+    authenticate,
+    routes: routes(database),
+    rateLimitPerMinute: config.RATE_LIMIT_PER_MINUTE,
+    externalUrl: config.EXTERNAL_URL,
+  })
+  const http = await listen(app, config.HOST, config.PORT, config.SHUTDOWN_TIMEOUT_MS)
+  lifecycle.onClose('http', () => http.close())
+
+  const reportEvent = createReportEvent({
+    ingest: createSagaIngest(database),
+    clock: systemClock,
+    validation: { serviceNameRequired: !config.SAGA_SERVICE_NAME_OPTIONAL },
+  })
+  const authorize = createAuthorize(sagaAuthOf(config), authenticate)
+  const grpc = await startGrpcServer({
+    host: config.GRPC_HOST,
+    port: config.GRPC_PORT,
+    services: sagaServices({ reportEvent, authorize, logger }),
+    descriptorSet,
+    health,
+    logger,
+    metrics,
+    drainTimeoutMs: config.SHUTDOWN_TIMEOUT_MS,
+  })
+  lifecycle.onClose('grpc', () => grpc.close())
+  return { port: http.port, grpcPort: grpc.port }
+}
