@@ -1,0 +1,224 @@
+import { execFile } from 'node:child_process'
+import { createGitRepository, isolatedGitEnv, type TestGitRepository } from '@switchyard/testing'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type GitHarness, pushSample, startGitHarness } from './git-harness.js'
+
+let harness: GitHarness
+let work: TestGitRepository
+
+beforeAll(async () => {
+  harness = await startGitHarness()
+  work = await createGitRepository()
+  await work.commit({ files: { 'a.txt': 'a\n' } })
+})
+afterAll(async () => {
+  await work?.close()
+  await harness?.close()
+})
+
+/** What git says on standard error, and how it ended. */
+function git(repository: TestGitRepository, ...args: string[]) {
+  return new Promise<{ code: number; output: string }>((resolve) => {
+    execFile('git', args, { cwd: repository.path, env: isolatedGitEnv() }, (error, stdout, stderr) => {
+      resolve({ code: error ? Number(error.code) : 0, output: stdout + stderr })
+    })
+  })
+}
+
+test('clone, push and fetch carry a history unchanged', async () => {
+  const { project, work: source, commits } = await pushSample(harness)
+  const copy = await createGitRepository()
+  await copy.git('fetch', '--quiet', harness.remote('reporter', project), 'main:copy', 'feature/x.y:side')
+  expect(await copy.git('rev-parse', 'copy', 'side')).toBe(`${commits.third}\n${commits.side}`)
+  const next = await source.commit({ files: { 'next.txt': 'next' } })
+  await source.git('push', '--quiet', harness.remote('developer', project), 'main')
+  await copy.git('fetch', '--quiet', harness.remote('reporter', project), 'main:copy')
+  expect(await copy.git('rev-parse', 'copy')).toBe(next)
+  await copy.git('fsck', '--strict')
+  await copy.close()
+})
+
+test('shallow and partial clones work', async () => {
+  const { project, commits } = await pushSample(harness)
+  const copy = await createGitRepository()
+  await copy.git('fetch', '--quiet', '--depth=1', harness.remote('reporter', project), 'main')
+  expect(await copy.git('rev-list', 'FETCH_HEAD')).toBe(commits.third)
+  const partial = await git(
+    copy,
+    'clone',
+    '--quiet',
+    '--filter=blob:none',
+    '--no-checkout',
+    harness.remote('reporter', project),
+    'partial',
+  )
+  expect(partial).toMatchObject({ code: 0 })
+  expect(await copy.git('-C', 'partial', 'show', 'HEAD:src/b c.txt')).toContain('six')
+  await copy.close()
+})
+
+test('a large push streams through, and comes back whole', async () => {
+  const project = await harness.project()
+  const source = await createGitRepository()
+  const bytes = Buffer.alloc(24 * 1024 * 1024)
+  for (let at = 0, seed = 1; at < bytes.length; at += 4) {
+    seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0
+    bytes.writeUInt32LE(seed, at)
+  }
+  const head = await source.commit({ files: { 'big.bin': bytes } })
+  await source.git('push', '--quiet', harness.remote('owner', project), 'main')
+  const copy = await createGitRepository()
+  await copy.git('fetch', '--quiet', harness.remote('owner', project), 'main')
+  expect(await copy.git('rev-parse', 'FETCH_HEAD')).toBe(head)
+  await Promise.all([source.close(), copy.close()])
+})
+
+test('who may not see a project is asked for a token first, and then told there is none', async () => {
+  const project = await harness.project()
+  const ask = (who: Parameters<GitHarness['remote']>[0], path = '') => {
+    const url = new URL(`${harness.remote(who, project)}/info/refs?service=git-upload-pack`)
+    if (path) url.pathname = path
+    const { username, password } = url
+    url.username = ''
+    url.password = ''
+    const headers = username ? { Authorization: `Basic ${btoa(`${username}:${password}`)}` } : undefined
+    return fetch(url, { headers })
+  }
+  const anonymous = await ask('anonymous')
+  expect(anonymous.status).toBe(401)
+  expect(anonymous.headers.get('WWW-Authenticate')).toMatch(/^Basic realm="Switchyard"/)
+  expect((await ask('anonymous', '/nobody/nothing.git/info/refs')).status).toBe(401)
+  expect((await ask('stranger')).status).toBe(404)
+  expect((await ask('guest')).status).toBe(403)
+  expect((await ask('narrow')).status).toBe(403)
+  expect((await ask('reporter')).status).toBe(200)
+  expect((await ask('readsRepository')).status).toBe(200)
+})
+
+test('a wrong token is answered with the question for one', async () => {
+  const project = await harness.project({ visibility: 'public' })
+  const url = `${harness.remote('anonymous', project)}/info/refs?service=git-upload-pack`
+  const response = await fetch(url, { headers: { Authorization: `Basic ${btoa('x:wrong')}` } })
+  expect(response.status).toBe(401)
+  expect(response.headers.get('WWW-Authenticate')).toMatch(/^Basic/)
+})
+
+test('a public project is cloned without a token, but not pushed to', async () => {
+  const { project, commits } = await pushSample(harness, { visibility: 'public' })
+  const copy = await createGitRepository()
+  await copy.git('fetch', '--quiet', harness.remote('anonymous', project), 'main')
+  expect(await copy.git('rev-parse', 'FETCH_HEAD')).toBe(commits.third)
+  expect(
+    (await git(copy, 'push', harness.remote('anonymous', project), 'FETCH_HEAD:refs/heads/new')).code,
+  ).not.toBe(0)
+  await copy.close()
+})
+
+test('reporters and reading tokens cannot push', async () => {
+  const project = await harness.project()
+  for (const who of ['reporter', 'readsRepository', 'stranger'] as const) {
+    expect((await git(work, 'push', harness.remote(who, project), 'main')).code).not.toBe(0)
+  }
+  expect(await createdBranches(project)).toBe('')
+})
+
+async function createdBranches(project: Awaited<ReturnType<GitHarness['project']>>) {
+  return work.git('ls-remote', harness.remote('owner', project), 'refs/heads/*')
+}
+
+test('a protected branch refuses a developer, and the other branches of the push go through', async () => {
+  const project = await harness.project()
+  await protect(project.id, { name: 'main', pushAccessLevel: 40 })
+  const result = await git(work, 'push', harness.remote('developer', project), 'main', 'main:refs/heads/free')
+  expect(result.code).toBe(1)
+  expect(result.output).toContain('You are not allowed to push into this branch: main')
+  expect(await createdBranches(project)).toMatch(/refs\/heads\/free$/)
+  expect((await git(work, 'push', harness.remote('owner', project), 'main')).code).toBe(0)
+})
+
+test('a protected branch is neither rewritten nor deleted, unless that is allowed', async () => {
+  const project = await harness.project()
+  await protect(project.id, { name: 'release/*', pushAccessLevel: 30 })
+  await protect(project.id, { name: 'wild/*', pushAccessLevel: 30, allowForcePush: true })
+  const other = await createGitRepository()
+  await other.commit({ files: { 'b.txt': 'other' } })
+  const remote = harness.remote('developer', project)
+  const branches = ['release/1', 'wild/1', 'free']
+  for (const branch of branches)
+    expect((await git(work, 'push', remote, `main:refs/heads/${branch}`)).code).toBe(0)
+
+  const forced = await git(other, 'push', '--force', remote, ...branches.map((b) => `main:refs/heads/${b}`))
+  expect(forced.output).toContain('You are not allowed to force push into this protected branch: release/1')
+  expect(forced.output).not.toContain('wild/1 (hook')
+  const head = await other.git('rev-parse', 'HEAD')
+  const lines = (await createdBranches(project)).split('\n').filter((line) => line.startsWith(head))
+  expect(lines.map((line) => line.split('\t')[1])).toEqual(['refs/heads/free', 'refs/heads/wild/1'])
+
+  const deleted = await git(other, 'push', remote, ':release/1', ':free')
+  expect(deleted.output).toContain('You are not allowed to delete this protected branch: release/1')
+  expect(await createdBranches(project)).toMatch(/release\/1/)
+  expect(await createdBranches(project)).not.toMatch(/free/)
+  await other.close()
+})
+
+async function protect(
+  projectId: number,
+  rule: { name: string; pushAccessLevel: number; allowForcePush?: boolean },
+) {
+  await harness.database.prisma.protectedBranch.create({ data: { projectId, ...rule } })
+}
+
+test('hooks inside a stored repository never run', async () => {
+  const project = await harness.project()
+  const { mkdir, writeFile, access } = await import('node:fs/promises')
+  const hooks = `${harness.pathOf(project)}/hooks`
+  await mkdir(hooks, { recursive: true })
+  for (const hook of ['pre-receive', 'update', 'post-receive', 'reference-transaction']) {
+    await writeFile(`${hooks}/${hook}`, `#!/bin/sh\ntouch ${hooks}/ran\n`, { mode: 0o755 })
+  }
+  expect((await git(work, 'push', harness.remote('owner', project), 'main')).code).toBe(0)
+  await expect(access(`${hooks}/ran`)).rejects.toThrow()
+})
+
+test('a tree with a disguised .git is refused', async () => {
+  const project = await harness.project()
+  const evil = await createGitRepository()
+  await evil.commit({ files: { 'a.txt': 'a' } })
+  const blob = await evil.git('rev-parse', 'HEAD:a.txt')
+  const { execa } = await import('execa')
+  const mktree = await execa('git', ['mktree'], { cwd: evil.path, input: `100644 blob ${blob}\t.GIT\n` })
+  const commit = await evil.git(
+    '-c',
+    'user.name=e',
+    '-c',
+    'user.email=e@x',
+    'commit-tree',
+    '-m',
+    'x',
+    mktree.stdout,
+  )
+  const result = await git(evil, 'push', harness.remote('owner', project), `${commit}:refs/heads/evil`)
+  expect(result.code).toBe(1)
+  expect(result.output).toContain('hasDotgit')
+  await evil.close()
+})
+
+test('unknown services, content types and verbs get documented answers', async () => {
+  const project = await harness.project({ visibility: 'public' })
+  const base = harness.remote('anonymous', project)
+  expect((await fetch(`${base}/info/refs?service=git-upload-archive`)).status).toBe(400)
+  expect((await fetch(`${base}/info/refs`)).status).toBe(400)
+  expect((await fetch(`${base}/git-upload-pack`, { method: 'POST', body: 'x' })).status).toBe(415)
+  expect((await fetch(`${base}/git-upload-pack`)).status).toBe(405)
+})
+
+test('nonsense instead of a request ends with an error, not with a hanging process', async () => {
+  const project = await harness.project({ visibility: 'public' })
+  const response = await fetch(`${harness.remote('anonymous', project)}/git-upload-pack`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/x-git-upload-pack-request' },
+    body: 'zzzzzzzz',
+  })
+  expect([200, 500]).toContain(response.status)
+  await response.arrayBuffer()
+})
