@@ -66,6 +66,7 @@ export {
   listProtectedBranches,
   type NewProtectedBranch,
 } from './stores/protected-branches.js'
+export { lockProvisioning } from './stores/provisioning.js'
 export { findDiskPath } from './stores/repository-locations.js'
 export { ensureSagaEventPartitions } from './stores/saga-event-partitions.js'
 export type { NewSagaEvent, RecordedSagaEvent } from './stores/sagas/new-saga-event.js'

@@ -60,7 +60,7 @@ export type ProjectGuards = ReturnType<typeof createGuards>
 export function createGuards(database: Database) {
   /** Everybody who passes the rule, signed in or not. */
   const open =
-    (allows: (found: VisibleProject) => boolean, ...scopes: Scope[]): Guard<ProjectCall> =>
+    (allows: (found: VisibleProject) => boolean, ...scopes: Scope[]): Guard<VisibleProject> =>
     async (call) => {
       if (call.caller) requireScope(call.caller, ...acceptedScopes(call, scopes))
       const found = await getVisibleProject(database, projectReference(call), call.caller)

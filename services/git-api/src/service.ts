@@ -1,12 +1,15 @@
 import { checkDatabase, createDatabase, findCaller } from '@switchyard/db'
-import { createAuthenticate, createHttpApp, listen } from '@switchyard/service-kit/http'
+import { createAuthenticate, createHttpApp, type FindCaller, listen } from '@switchyard/service-kit/http'
 import type { ServiceContext } from '@switchyard/service-kit/lifecycle'
 import type { Config } from './config.js'
 import { createGit } from './git/git.js'
 import { createGuards } from './guards.js'
 import { createJobs } from './jobs.js'
+import { provisionAdministrator } from './provisioning/administrator.js'
+import { startProvisioning } from './provisioning/provisioning.js'
 import { routes } from './routes/index.js'
 import { checkStorage } from './storage.js'
+import { recordingTokenUse } from './token-use.js'
 
 /**
  * Serves identity, repositories and commit statuses. Readiness names what requests need: PostgreSQL and
@@ -27,7 +30,19 @@ export async function createService(config: Config, { logger, metrics, health, l
   const jobs = createJobs(config.REDIS_URL.reveal(), logger)
   lifecycle.onClose('jobs', () => jobs.close())
 
-  const authenticate = createAuthenticate((hash) => findCaller(database, hash))
+  const administrator = {
+    token: config.SWITCHYARD_ROOT_TOKEN?.reveal(),
+    tokenFile: config.SWITCHYARD_ROOT_TOKEN_FILE,
+  }
+  const provisioning = startProvisioning(
+    () => provisionAdministrator(database, administrator, logger),
+    logger,
+  )
+  lifecycle.onClose('provisioning', () => provisioning.close())
+  health.addCheck('provisioning', () => provisioning.check())
+
+  const find: FindCaller = (hash) => findCaller(database, hash)
+  const authenticate = createAuthenticate(recordingTokenUse(database, find, logger))
   const guards = createGuards(database)
   const git = createGit(storageRoot)
   const app = createHttpApp({

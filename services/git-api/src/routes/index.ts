@@ -1,16 +1,60 @@
-import { type Route, route, signedIn } from '@switchyard/service-kit/http'
+import { administrator, type Route, route, signedIn } from '@switchyard/service-kit/http'
 import type { Dependencies } from '../dependencies.js'
 import { commitRoutes } from './commits/index.js'
 import { getVersion } from './get-version.js'
 import { gitHttpRoutes } from './git-http/index.js'
+import { createMember } from './members/create-member.js'
+import { deleteMember } from './members/delete-member.js'
+import { listMembers } from './members/list-members.js'
+import { createProject } from './projects/create-project.js'
+import { deleteProject } from './projects/delete-project.js'
+import { getProject } from './projects/get-project.js'
+import { listProjects } from './projects/list-projects.js'
+import { createProtectedBranch } from './protected-branches/create-protected-branch.js'
+import { deleteProtectedBranch } from './protected-branches/delete-protected-branch.js'
+import { getProtectedBranch } from './protected-branches/get-protected-branch.js'
+import { listProtectedBranches } from './protected-branches/list-protected-branches.js'
 import { statusRoutes } from './statuses/index.js'
+import { createToken } from './tokens/create-token.js'
+import { getOwnToken } from './tokens/get-own-token.js'
+import { revokeOwnToken } from './tokens/revoke-own-token.js'
+import { rotateOwnToken } from './tokens/rotate-own-token.js'
+import { tokenHolder } from './tokens/token-holder.js'
+import { createUser } from './users/create-user.js'
 import { getCurrentUser } from './users/get-current-user.js'
+import { getUser } from './users/get-user.js'
+import { listUsers } from './users/list-users.js'
 
 /** Everything this service answers: method, path, who may, what happens. */
 export function routes(deps: Dependencies): Route[] {
+  const { readProject, maintain, own } = deps.guards
   return [
     route('GET', '/version', signedIn, getVersion),
+
     route('GET', '/user', signedIn, getCurrentUser(deps)),
+    route('POST', '/users', administrator, createUser(deps)),
+    route('GET', '/users', administrator, listUsers(deps)),
+    route('GET', '/users/:id', signedIn, getUser(deps)),
+
+    route('POST', '/users/:id/personal_access_tokens', administrator, createToken(deps)),
+    route('GET', '/personal_access_tokens/self', tokenHolder, getOwnToken(deps)),
+    route('DELETE', '/personal_access_tokens/self', tokenHolder, revokeOwnToken(deps)),
+    route('POST', '/personal_access_tokens/self/rotate', tokenHolder, rotateOwnToken(deps)),
+
+    route('POST', '/projects', signedIn, createProject(deps)),
+    route('GET', '/projects', signedIn, listProjects(deps)),
+    route('GET', '/projects/:id', readProject, getProject(deps)),
+    route('DELETE', '/projects/:id', own, deleteProject(deps)),
+
+    route('POST', '/projects/:id/members', maintain, createMember(deps)),
+    route('GET', '/projects/:id/members', maintain, listMembers(deps)),
+    route('DELETE', '/projects/:id/members/:user_id', maintain, deleteMember(deps)),
+
+    route('POST', '/projects/:id/protected_branches', maintain, createProtectedBranch(deps)),
+    route('GET', '/projects/:id/protected_branches', maintain, listProtectedBranches(deps)),
+    route('GET', '/projects/:id/protected_branches/:name', maintain, getProtectedBranch(deps)),
+    route('DELETE', '/projects/:id/protected_branches/:name', maintain, deleteProtectedBranch(deps)),
+
     ...commitRoutes(deps),
     ...statusRoutes(deps),
     ...gitHttpRoutes(deps),

@@ -1,0 +1,15 @@
+import { endpoint, noContent, rowId } from '@switchyard/service-kit/http'
+import { z } from 'zod'
+import type { Dependencies } from '../../dependencies.js'
+import type { ProjectCall } from '../../guards.js'
+import { removeMember } from '../../use-cases/remove-member.js'
+
+/** `DELETE /projects/:id/members/:user_id` */
+export const deleteMember = (deps: Dependencies) =>
+  endpoint({
+    input: z.object({ user_id: rowId() }),
+    async handle({ user_id }, access: ProjectCall) {
+      await removeMember(deps, access, user_id)
+      return noContent()
+    },
+  })

@@ -1,0 +1,15 @@
+import { accepted, endpoint } from '@switchyard/service-kit/http'
+import { z } from 'zod'
+import type { Dependencies } from '../../dependencies.js'
+import type { ProjectCall } from '../../guards.js'
+import { removeProject } from '../../use-cases/remove-project.js'
+
+/** `DELETE /projects/:id`: gone when the answer arrives. */
+export const deleteProject = (deps: Dependencies) =>
+  endpoint({
+    input: z.object({}),
+    async handle(_input, { project }: ProjectCall) {
+      await removeProject(deps, project)
+      return accepted({ message: '202 Accepted' })
+    },
+  })

@@ -1,0 +1,28 @@
+import { created, endpoint, filledText, flag } from '@switchyard/service-kit/http'
+import { z } from 'zod'
+import type { Dependencies } from '../../dependencies.js'
+import type { ProjectCall } from '../../guards.js'
+import { presentProtectedBranch } from '../../presenters/protected-branch.js'
+import { protectBranch } from '../../use-cases/protect-branch.js'
+import { accessLevel } from '../parameters.js'
+
+const input = z.object({
+  name: filledText(),
+  push_access_level: accessLevel(0, 30, 40).default(40),
+  allow_force_push: flag().default(false),
+})
+
+/** `POST /projects/:id/protected_branches` */
+export const createProtectedBranch = (deps: Dependencies) =>
+  endpoint({
+    input,
+    async handle({ name, push_access_level, allow_force_push }, { project }: ProjectCall) {
+      const branch = await protectBranch(deps, {
+        projectId: project.id,
+        name,
+        pushAccessLevel: push_access_level,
+        allowForcePush: allow_force_push,
+      })
+      return created(presentProtectedBranch(branch))
+    },
+  })

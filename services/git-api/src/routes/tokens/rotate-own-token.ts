@@ -1,0 +1,17 @@
+import type { Caller } from '@switchyard/domain/access'
+import { endpoint, ok } from '@switchyard/service-kit/http'
+import { z } from 'zod'
+import type { Dependencies } from '../../dependencies.js'
+import { presentIssuedToken } from '../../presenters/token.js'
+import { rotateToken } from '../../use-cases/rotate-token.js'
+import { optional } from '../optional.js'
+import { day } from '../parameters.js'
+
+/** `POST /personal_access_tokens/self/rotate`: the new secret is shown here and never again. */
+export const rotateOwnToken = (deps: Dependencies) =>
+  endpoint({
+    input: z.object({ expires_at: optional(day()) }),
+    async handle({ expires_at }, caller: Caller) {
+      return ok(presentIssuedToken(await rotateToken(deps, caller.token.id, expires_at)))
+    },
+  })

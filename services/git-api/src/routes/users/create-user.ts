@@ -1,0 +1,22 @@
+import type { Caller } from '@switchyard/domain/access'
+import { type Call, created, endpoint, filledText, flag } from '@switchyard/service-kit/http'
+import { z } from 'zod'
+import type { Dependencies } from '../../dependencies.js'
+import { presentWholeUser } from '../../presenters/user.js'
+import { createUser as addUser } from '../../use-cases/create-user.js'
+
+const input = z.object({
+  email: filledText(),
+  username: filledText(),
+  name: filledText(),
+  admin: flag().default(false),
+})
+
+/** `POST /users`. Users sign in with tokens, so passwords and invitations that clients send are passed over. */
+export const createUser = (deps: Dependencies) =>
+  endpoint({
+    input,
+    async handle(user, _administrator: Caller, { baseUrl }: Call) {
+      return created(presentWholeUser(await addUser(deps, user), baseUrl))
+    },
+  })

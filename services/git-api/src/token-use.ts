@@ -1,0 +1,27 @@
+import { type Database, recordTokenUse } from '@switchyard/db'
+import type { FindCaller } from '@switchyard/service-kit/http'
+import type { Logger } from '@switchyard/service-kit/observability'
+
+const recordEveryMs = 60_000
+const rememberedMax = 10_000
+
+/**
+ * Notes when a token is used, at most once a minute for each, after the fact: no request waits for it,
+ * and none fails when it cannot be noted.
+ */
+export function recordingTokenUse(database: Database, findCaller: FindCaller, logger: Logger): FindCaller {
+  const recordedAtMs = new Map<number, number>()
+  return async (hash) => {
+    const caller = await findCaller(hash)
+    if (!caller) return null
+    const { id } = caller.token
+    const nowMs = Date.now()
+    if (nowMs - (recordedAtMs.get(id) ?? 0) < recordEveryMs) return caller
+    if (recordedAtMs.size >= rememberedMax) recordedAtMs.clear()
+    recordedAtMs.set(id, nowMs)
+    recordTokenUse(database, id).catch((error: unknown) => {
+      logger.warn({ err: error }, 'could not note the use of a token')
+    })
+    return caller
+  }
+}

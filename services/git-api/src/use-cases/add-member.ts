@@ -1,0 +1,21 @@
+import { createMember, findUser, type MemberWithUser, violatedUniqueIndex } from '@switchyard/db'
+import { conflict, forbidden, notFound } from '@switchyard/domain'
+import type { Dependencies } from '../dependencies.js'
+import type { ProjectCall } from '../guards.js'
+
+/** @throws DomainError forbidden for a level above one's own; not-found for the user; conflict for a member */
+export async function addMember(
+  { database }: Dependencies,
+  { project, level }: ProjectCall,
+  userId: number,
+  accessLevel: number,
+): Promise<MemberWithUser> {
+  if (accessLevel > level) throw forbidden()
+  if (!(await findUser(database, userId))) throw notFound('User')
+  try {
+    return await createMember(database, { projectId: project.id, userId, accessLevel })
+  } catch (error) {
+    if (violatedUniqueIndex(error) === null) throw error
+    throw conflict('Member already exists', { cause: error })
+  }
+}

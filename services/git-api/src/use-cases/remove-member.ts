@@ -1,0 +1,17 @@
+import { deleteMember, findMember } from '@switchyard/db'
+import { forbidden, notFound } from '@switchyard/domain'
+import type { Dependencies } from '../dependencies.js'
+import type { ProjectCall } from '../guards.js'
+
+/** @throws DomainError not-found; forbidden for the project's owner and for members above one's own level */
+export async function removeMember(
+  { database }: Dependencies,
+  { project, level }: ProjectCall,
+  userId: number,
+): Promise<void> {
+  const member = await findMember(database, project.id, userId)
+  if (!member) throw notFound()
+  if (userId === project.ownerId) throw forbidden('A project cannot lose its owner')
+  if (member.accessLevel > level) throw forbidden()
+  await deleteMember(database, project.id, userId)
+}
