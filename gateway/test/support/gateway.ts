@@ -4,9 +4,9 @@ import { closeSync, openSync } from 'node:fs'
 import { chmod, copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { findNginx } from '@switchyard/dev-env'
 import { waitFor } from '@switchyard/testing'
 import getPort from 'get-port'
-import { findNginx } from '../../../packages/dev-env/src/tools/nginx.js'
 
 /** The upstream groups of nginx.conf. */
 export const upstreamNames = [
@@ -32,7 +32,11 @@ export interface Gateway {
 }
 
 const gatewayFolder = resolve(import.meta.dirname, '../..')
-const toolsFolder = resolve(gatewayFolder, '..', process.env.SWITCHYARD_DATA ?? '.switchyard', 'tools')
+const toolsFolder = resolve(
+  gatewayFolder,
+  '..',
+  process.env.SWITCHYARD_TOOLS ?? join(process.env.SWITCHYARD_DATA ?? '.switchyard', 'tools'),
+)
 
 /**
  * A real nginx on the shipped nginx.conf, in front of services on loopback ports. Upstreams that are not given

@@ -1,1 +1,2 @@
 export { runStart, type StartOptions } from './start/run-start.js'
+export { findNginx } from './tools/nginx.js'
