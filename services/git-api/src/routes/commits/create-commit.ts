@@ -8,6 +8,7 @@ import { presentCommitDetail } from '../../presenters/commit.js'
 import { createCommit } from '../../use-cases/create-commit.js'
 import { describeCommit } from '../../use-cases/get-commit.js'
 import { optional, optionalText } from '../optional.js'
+import { readFormActions } from './form-actions.js'
 
 /** File contents may hold any character, NUL included. */
 const content = z.preprocess(
@@ -28,10 +29,10 @@ const action = z.object({
   last_commit_id: optional(text()),
 })
 
-const input = z.object({
+const fields = z.object({
   branch: filledText(),
   commit_message: filledText(),
-  actions: z.preprocess(regroupForm, z.array(action)),
+  actions: z.array(action),
   author_name: optionalText(text()),
   author_email: optionalText(text()),
   start_branch: optionalText(text()),
@@ -40,6 +41,8 @@ const input = z.object({
   allow_empty: flag().default(false),
   stats: flag().default(true),
 })
+
+const input = z.preprocess(readFormActions, fields)
 
 export const createCommitEndpoint = (deps: Dependencies) =>
   endpoint({
@@ -65,22 +68,3 @@ export const createCommitEndpoint = (deps: Dependencies) =>
       return created(presentCommitDetail(detail, access.project, call.baseUrl))
     },
   })
-
-/**
- * Puts together what a form sends as `actions[][action]=…&actions[][file_path]=…`, which arrives as one
- * object per field: a field that is there already starts the next action.
- */
-function regroupForm(value: unknown): unknown {
-  if (!Array.isArray(value) || value.length < 2) return value
-  const fields = value.map((item: unknown) =>
-    typeof item === 'object' && item !== null ? Object.entries(item) : [],
-  )
-  if (!fields.every((entries) => entries.length === 1)) return value
-  const actions: Record<string, unknown>[] = []
-  for (const [name, given] of fields.flat()) {
-    const last = actions.at(-1)
-    if (last && !(name in last)) last[name] = given
-    else actions.push({ [name]: given })
-  }
-  return actions
-}
