@@ -1,19 +1,63 @@
-import { credentials, Metadata, type ServiceError } from '@grpc/grpc-js'
-import { type CommonResponse, SagaClient } from '@switchyard/contracts/saga'
 import { createDatabase, type Database } from '@switchyard/db'
 import { createServiceContext } from '@switchyard/service-kit/lifecycle'
 import { createTestDatabase, createToken, createUser } from '@switchyard/testing'
-import pg from 'pg'
 import { configSchema } from '../src/config.js'
 import { createService } from '../src/service.js'
+import { connect } from './grpc-client.js'
 
-type Operation = {
-  [Key in keyof SagaClient]: SagaClient[Key] extends (
-    request: infer Request,
-    metadata: Metadata,
-    options: object,
-    callback: (error: ServiceError | null, response: CommonResponse) => void,
-  ) => unknown
-    ? Key
-    : never
-}[keyof SagaClient]
+/** One instance of the service in this process; `env` may replace where its database is. */
+export async function startService(databaseUrl: string, env: Record<string, string> = {}) {
+  const context = createServiceContext('saga-reporter', 'silent')
+  const config = configSchema.parse({
+    DATABASE_URL: databaseUrl,
+    PORT: '0',
+    GRPC_PORT: '0',
+    RATE_LIMIT_PER_MINUTE: '0',
+    SHUTDOWN_TIMEOUT_MS: '1000',
+    ...env,
+  })
+  const { port, grpcPort } = await createService(config, context)
+  const grpc = connect(grpcPort)
+  return {
+    ...context,
+    port,
+    grpcPort,
+    grpc,
+    baseUrl: `http://127.0.0.1:${port}`,
+    async close() {
+      grpc.close()
+      await context.lifecycle.close()
+    },
+  }
+}
+
+/** The service on a database of its own. */
+export async function startHarness(env: Record<string, string> = {}) {
+  const testDatabase = await createTestDatabase()
+  const database = createDatabase({ url: testDatabase.url, poolSizeMax: 2, applicationName: 'test' })
+  const service = await startService(testDatabase.url, env)
+  return {
+    ...service,
+    database,
+    databaseUrl: testDatabase.url,
+    async close() {
+      await service.close()
+      await database.close()
+      await testDatabase.close()
+    },
+  }
+}
+
+/** Tokens of an administrator, of a user with nothing but `scopes`, and of a user with the whole API. */
+export async function createTokens(database: Database) {
+  const user = await createUser(database)
+  const secretOf = async (owner: typeof user, scopes: Parameters<typeof createToken>[2]) =>
+    (await createToken(database, owner, scopes)).secret
+  return {
+    administrator: await secretOf(await createUser(database, { admin: true }), {}),
+    reader: await secretOf(user, { scopes: ['read_sagas'] }),
+    reporter: await secretOf(user, { scopes: ['saga_report'] }),
+    user: await secretOf(user, {}),
+    unknown: 'glpat-unknown',
+  }
+}

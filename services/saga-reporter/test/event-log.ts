@@ -1,0 +1,44 @@
+import type { Database } from '@switchyard/db'
+import { SagaLedger } from '@switchyard/domain/saga'
+import { decoders } from '../src/rpc/decoders.js'
+import { sagaEventOf } from '../src/use-cases/report-event.js'
+import type { Operation } from './grpc-client.js'
+
+/** The log of a tenant, in its order. */
+export const readLog = (database: Database, tenant = 'default') =>
+  database.prisma.sagaEvent.findMany({ where: { tenant }, orderBy: { id: 'asc' } })
+
+const withoutTenant = ({ tenant: _, ...row }: { tenant: string; id: string }) => row
+const byId = (a: { id: string }, b: { id: string }) => a.id.localeCompare(b.id)
+/** Every binary type is compared as hexadecimal text. */
+const comparable = (rows: { id: string }[]) =>
+  [...rows].sort(byId).map((row) =>
+    Object.fromEntries(
+      Object.entries<unknown>(row)
+        .map(([key, value]) => [
+          key,
+          value instanceof Uint8Array ? Buffer.from(value).toString('hex') : value,
+        ])
+        .sort(),
+    ),
+  )
+
+/** The derived rows of a tenant as they are, and as they follow from its log alone. */
+export async function deriveFromLog(database: Database, tenant = 'default') {
+  const ledger = new SagaLedger()
+  for (const { operation, request, eventTime, receivedAt } of await readLog(database, tenant)) {
+    const raw = decoders[operation as Operation](request)
+    ledger.apply(sagaEventOf(raw, eventTime), receivedAt)
+  }
+  const [sagas, activities] = await Promise.all([
+    database.prisma.saga.findMany({ where: { tenant } }),
+    database.prisma.sagaActivity.findMany({ where: { tenant } }),
+  ])
+  return {
+    stored: {
+      sagas: comparable(sagas.map(withoutTenant)),
+      activities: comparable(activities.map(withoutTenant)),
+    },
+    derived: { sagas: comparable(ledger.sagas), activities: comparable(ledger.activities) },
+  }
+}

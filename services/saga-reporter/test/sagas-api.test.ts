@@ -1,0 +1,197 @@
+import { createHash } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { reportAll } from './grpc-client.js'
+import { createTokens, startHarness } from './harness.js'
+
+let harness: Awaited<ReturnType<typeof startHarness>>
+let tokens: Awaited<ReturnType<typeof createTokens>>
+const parameter = '{"seat": 12345678901234567890}'
+
+beforeAll(async () => {
+  harness = await startHarness()
+  tokens = await createTokens(harness.database)
+  await reportAll(harness.grpc, [
+    ['SagaStarted', { sagaId: 'order/1 ü', serviceName: 'booking' }],
+    [
+      'ActivityExecuteStarted',
+      {
+        activityId: 'second',
+        sagaId: 'order/1 ü',
+        order: 1,
+        timeOutSeconds: 5,
+        addTime: '2026-01-02 03:04:05.678',
+      },
+    ],
+    [
+      'ActivityExecuteStarted',
+      { activityId: 'first', sagaId: 'order/1 ü', order: 0, parameterData: Buffer.from(parameter) },
+    ],
+    ['ActivityEnded', { activityId: 'first', resultData: Buffer.alloc(20_000, 'r') }],
+    ['ActivityExecuteAborted', { activityId: 'second', errors: 'no room' }],
+    ['ActivityCompensated', { activityId: 'second' }],
+    ['ActivityCompensateAborted', { activityId: 'first', sagaId: 'order/1 ü', errors: 'cannot undo' }],
+    ['ActivityRevoked', { activityId: 'nobody-knows-its-saga' }],
+  ])
+  for (const index of [1, 2, 3]) {
+    await harness.grpc.report('SagaStarted', { sagaId: `ship-${index}`, serviceName: 'shipping' })
+  }
+  await harness.grpc.report('SagaEnded', { sagaId: 'ship-1' })
+  await reportAll(harness.grpc, [['SagaStarted', { sagaId: 'theirs', serviceName: 'booking' }]], {
+    metadata: { 'x-tenant': 'acme' },
+  })
+})
+afterAll(() => harness.close())
+
+const get = (path: string, token: keyof typeof tokens | null = 'reader') =>
+  fetch(`${harness.baseUrl}/api/v4${path}`, { headers: token ? { 'PRIVATE-TOKEN': tokens[token] } : {} })
+
+async function listed(query: string) {
+  const response = await get(`/sagas${query}`)
+  expect(response.status).toBe(200)
+  const sagas = (await response.json()) as { saga_id: string }[]
+  return { ids: sagas.map(({ saga_id }) => saga_id), headers: response.headers }
+}
+
+const sha256 = (content: string | Buffer) => createHash('sha256').update(content).digest('hex')
+const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+
+describe('GET /sagas/:id', () => {
+  const path = `/sagas/${encodeURIComponent('order/1 ü')}`
+
+  it('shows a saga with its activities in their order', async () => {
+    const response = await get(path)
+    expect(response.status).toBe(200)
+    const saga = (await response.json()) as { activities: unknown[] }
+    expect(saga).toMatchObject({
+      saga_id: 'order/1 ü',
+      tenant: 'default',
+      service_name: 'booking',
+      status: 'Error',
+      outcome: null,
+      late: false,
+      add_time: null,
+      started_at: time,
+      ended_at: null,
+      expires_at: null,
+      first_seen_at: time,
+      last_event_at: time,
+    })
+    expect(saga.activities).toHaveLength(2)
+    expect(saga.activities[0]).toEqual({
+      activity_id: 'first',
+      order: 0,
+      status: 'CompensateAborted',
+      execute_attempts: 0,
+      compensate_attempts: 0,
+      retry_reports: 0,
+      time_out_seconds: 0,
+      add_time: null,
+      first_seen_at: time,
+      started_at: time,
+      ended_at: time,
+      aborted_at: null,
+      overtime_at: null,
+      revoked_at: null,
+      compensating_at: null,
+      compensated_at: null,
+      compensate_aborted_at: time,
+      last_event_at: time,
+      execute_errors: null,
+      compensate_errors: 'cannot undo',
+      compensation_given_up: true,
+      anomalies: [],
+      parameter: {
+        size: 30,
+        sha256: sha256(parameter),
+        encoding: 'json',
+        content: parameter,
+        truncated: false,
+      },
+      result: {
+        size: 20_000,
+        sha256: sha256(Buffer.alloc(20_000, 'r')),
+        encoding: 'text',
+        content: 'r'.repeat(16_384),
+        truncated: true,
+      },
+    })
+    expect(saga.activities[1]).toMatchObject({
+      activity_id: 'second',
+      order: 1,
+      status: 'Compensated',
+      time_out_seconds: 5,
+      add_time: '2026-01-02T03:04:05.678Z',
+      execute_errors: 'no room',
+      parameter: { size: 0, content: '' },
+      result: null,
+    })
+  })
+
+  it('answers 404 for an unknown saga, also for one of another tenant', async () => {
+    for (const unknown of ['/sagas/none', '/sagas/theirs', `${path}?tenant=acme`]) {
+      const response = await get(unknown)
+      expect(response.status).toBe(404)
+      expect(await response.json()).toMatchObject({
+        message: '404 Saga Not Found',
+        request_id: expect.any(String),
+      })
+    }
+    expect((await get('/sagas/theirs?tenant=acme')).status).toBe(200)
+  })
+
+  it('answers 400 for an id that nothing can have', async () => {
+    const response = await get('/sagas/a%00b')
+    expect(response.status).toBe(400)
+    expect(await response.json()).toMatchObject({ error: 'id is invalid' })
+  })
+})
+
+describe('GET /sagas', () => {
+  it('lists those with the newest events first', async () => {
+    expect((await listed('')).ids).toEqual(['ship-1', 'ship-3', 'ship-2', 'order/1 ü'])
+  })
+
+  it('filters by service, status and tenant', async () => {
+    expect((await listed('?service_name=shipping&status=Started')).ids).toEqual(['ship-3', 'ship-2'])
+    expect((await listed('?status=Error')).ids).toEqual(['order/1 ü'])
+    expect((await listed('?service_name=nobody')).ids).toEqual([])
+    expect((await listed('?tenant=acme')).ids).toEqual(['theirs'])
+  })
+
+  it('comes in pages', async () => {
+    const { ids, headers } = await listed('?per_page=3&page=2')
+    expect(ids).toEqual(['order/1 ü'])
+    expect(headers.get('X-Total')).toBe('4')
+    expect(headers.get('X-Total-Pages')).toBe('2')
+    expect(headers.get('X-Prev-Page')).toBe('1')
+    expect(headers.get('Link')).toContain('rel="prev"')
+  })
+
+  it.each([
+    ['?status=Broken', 'status does not have a valid value'],
+    ['?page=0', 'page does not have a valid value'],
+    ['?tenant=', 'tenant is empty'],
+    ['?service_name=%00', 'service_name is invalid'],
+  ])('answers 400 for %s', async (query, error) => {
+    const response = await get(`/sagas${query}`)
+    expect(response.status).toBe(400)
+    expect(await response.json()).toMatchObject({ error })
+  })
+})
+
+describe.each(['/sagas', '/sagas/ship-1'])('who may read %s', (path) => {
+  it('is an administrator, or whoever has the scope', async () => {
+    expect((await get(path, 'administrator')).status).toBe(200)
+    expect((await get(path, 'reader')).status).toBe(200)
+  })
+
+  it('is nobody without a good token', async () => {
+    expect((await get(path, null)).status).toBe(401)
+    expect((await get(path, 'unknown')).status).toBe(401)
+  })
+
+  it('is no other user', async () => {
+    expect((await get(path, 'user')).status).toBe(403)
+    expect((await get(path, 'reporter')).status).toBe(403)
+  })
+})
