@@ -1,0 +1,211 @@
+import type { Project } from '@switchyard/db'
+import type { TestGitRepository } from '@switchyard/testing'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type GitHarness, pushSample, startGitHarness } from './git-harness.js'
+
+let harness: GitHarness
+let project: Project
+let work: TestGitRepository
+let commits: Record<'first' | 'second' | 'third' | 'side', string>
+
+beforeAll(async () => {
+  harness = await startGitHarness()
+  ;({ project, work, commits } = await pushSample(harness))
+})
+afterAll(async () => {
+  await work?.close()
+  await harness?.close()
+})
+
+type Who = Parameters<GitHarness['send']>[0]
+type Status = { id: number; ref: string | null; name: string; status: string } & Record<string, unknown>
+
+const post = (sha: string, query: Record<string, string>, who: Who = 'developer') =>
+  harness.send(
+    who,
+    'POST',
+    `/projects/${project.id}/statuses/${encodeURIComponent(sha)}?${new URLSearchParams(query)}`,
+  )
+const posted = async (sha: string, query: Record<string, string>) => {
+  const response = await post(sha, query)
+  expect(response.status).toBe(201)
+  return (await response.json()) as Status
+}
+const list = async (sha: string, query = '') => {
+  const path = `/projects/${project.id}/repository/commits/${encodeURIComponent(sha)}/statuses?${query}`
+  const response = await harness.send('reporter', 'GET', path)
+  expect(response.status).toBe(200)
+  return (await response.json()) as Status[]
+}
+const commitStatus = async (sha: string) => {
+  const response = await harness.send('reporter', 'GET', `/projects/${project.id}/repository/commits/${sha}`)
+  return ((await response.json()) as { status: string | null }).status
+}
+
+/** A commit of its own for a test, on a branch that is not the default one. */
+async function freshCommit() {
+  const sha = await work.commit({ branch: 'statuses' })
+  await work.git('push', '--quiet', harness.remote('owner', project), 'statuses')
+  return sha
+}
+
+test('a status is stored under the full hash with every field in order', async () => {
+  const sha = await freshCommit()
+  const status = await posted(sha.slice(0, 8), {
+    state: 'success',
+    ref: 'statuses',
+    context: 'ci/build',
+    target_url: 'https://ci.example.com/1',
+    description: 'Fine',
+    coverage: '80.5',
+  })
+  const finishedAt = status.finished_at
+  expect(Object.entries(status)).toEqual(
+    Object.entries({
+      id: status.id,
+      sha,
+      ref: 'statuses',
+      status: 'success',
+      name: 'ci/build',
+      target_url: 'https://ci.example.com/1',
+      description: 'Fine',
+      created_at: finishedAt,
+      started_at: null,
+      finished_at: finishedAt,
+      allow_failure: false,
+      coverage: 80.5,
+      author: status.author,
+    }),
+  )
+  expect(finishedAt).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+  expect(status.author).toMatchObject({ username: 'dora', name: 'Dora Developer', state: 'active' })
+  expect(await list(sha)).toEqual([status])
+})
+
+test('an active status is changed in place, whoever posts, and re-posting a state is no mistake', async () => {
+  const sha = await freshCommit()
+  const first = await posted(sha, { state: 'pending', name: 'a' })
+  const steps = ['pending', 'running', 'running', 'pending', 'running', 'success'] as const
+  for (const state of steps)
+    expect(await posted(sha, { state, name: 'a' })).toMatchObject({ id: first.id, status: state })
+  const byOwner = await (await post(sha, { state: 'running', name: 'b' }, 'owner')).json()
+  expect(await posted(sha, { state: 'failed', name: 'b' })).toMatchObject({ id: (byOwner as Status).id })
+})
+
+test('a finished status is final: the next post makes a new one, and the list shows the latest', async () => {
+  const sha = await freshCommit()
+  const failed = await posted(sha, { state: 'failed', name: 'a' })
+  const retried = await posted(sha, { state: 'success', name: 'a' })
+  expect(retried.id).toBeGreaterThan(failed.id)
+  expect((await list(sha)).map(({ id }) => id)).toEqual([retried.id])
+  expect((await list(sha, 'all=true')).map(({ id }) => id)).toEqual([failed.id, retried.id])
+  expect((await list(sha, 'all=true&sort=desc')).map(({ id }) => id)).toEqual([retried.id, failed.id])
+})
+
+test('fields that are not sent, or blank, stay as they were', async () => {
+  const sha = await freshCommit()
+  await posted(sha, { state: 'running', description: 'old', target_url: 'http://x.example', coverage: '0' })
+  expect(await posted(sha, { state: 'success', description: '' })).toMatchObject({
+    name: 'default',
+    description: 'old',
+    target_url: 'http://x.example',
+    coverage: 0,
+  })
+})
+
+test('without a ref a status belongs to the default branch, else to one that contains the commit, else to none', async () => {
+  expect(await posted(commits.first, { state: 'success' })).toMatchObject({ ref: 'main' })
+  expect(await posted('feature/x.y', { state: 'success' })).toMatchObject({
+    sha: commits.side,
+    ref: 'feature/x.y',
+  })
+  const detached = await work.commit({ branch: 'to-be-removed' })
+  await work.git('push', '--quiet', harness.remote('owner', project), 'to-be-removed:refs/tags/detached')
+  expect(await posted(detached, { state: 'success' })).toMatchObject({ ref: null })
+  expect(await list(detached)).toHaveLength(1)
+})
+
+test('the list shows the default branch, and every ref when that has none', async () => {
+  await posted(commits.second, { state: 'success', ref: 'main', name: 'm' })
+  await posted(commits.second, { state: 'success', ref: 'other', name: 'o' })
+  expect((await list(commits.second)).map(({ name }) => name)).toEqual(['m'])
+  expect((await list(commits.second, 'ref=other')).map(({ name }) => name)).toEqual(['o'])
+  expect(await list(commits.second, 'name=none')).toEqual([])
+  expect(await list(commits.second, 'stage=build')).toEqual([])
+  expect(await list(commits.second, 'stage=external&name=m')).toHaveLength(1)
+  await posted(commits.side, { state: 'success', ref: 'feature/x.y', name: 's' })
+  expect((await list('feature/x.y')).map(({ name }) => name)).toContain('s')
+})
+
+test('parallel posts to one label make one record', async () => {
+  const sha = await freshCommit()
+  const ids = await Promise.all(
+    Array.from({ length: 8 }, async () => (await posted(sha, { state: 'running', name: 'p' })).id),
+  )
+  expect(new Set(ids).size).toBe(1)
+  expect(await list(sha, 'all=true')).toHaveLength(1)
+})
+
+test('the commit shows what its statuses come to', async () => {
+  const sha = await freshCommit()
+  expect(await commitStatus(sha)).toBe(null)
+  await posted(sha, { state: 'success', name: 'a' })
+  expect(await commitStatus(sha)).toBe('success')
+  await posted(sha, { state: 'pending', name: 'b' })
+  expect(await commitStatus(sha)).toBe('running')
+  await posted(sha, { state: 'failed', name: 'b' })
+  expect(await commitStatus(sha)).toBe('failed')
+  await posted(sha, { state: 'success', name: 'b' })
+  expect(await commitStatus(sha)).toBe('success')
+})
+
+test.each([
+  [{}, { error: 'state is missing, state does not have a valid value' }],
+  [{ state: 'created' }, { error: 'state does not have a valid value' }],
+  [{ state: 'success', coverage: 'much' }, { error: 'coverage is invalid' }],
+  [
+    { state: 'success', target_url: 'javascript:alert(1)' },
+    { message: { target_url: ['is blocked: Only allowed schemes are http, https'] } },
+  ],
+  [
+    { state: 'success', target_url: `https://x/${'a'.repeat(2048)}` },
+    { message: { target_url: ['is too long (maximum is 2048 characters)'] } },
+  ],
+  [
+    { state: 'success', description: 'd'.repeat(10_001) },
+    { message: { description: ['is too long (maximum is 10000 characters)'] } },
+  ],
+  [{ state: 'success', ref: 'a\0b' }, { error: 'ref is invalid' }],
+])('a post with %j is refused and leaves nothing', async (query, body) => {
+  const sha = await freshCommit()
+  const response = await post(sha, query as Record<string, string>)
+  expect([response.status, await response.json()]).toMatchObject([400, body])
+  expect(await list(sha, 'all=true')).toEqual([])
+})
+
+test('an unknown or impossible commit is not found', async () => {
+  for (const sha of ['unknown', '--all', 'f'.repeat(40)]) {
+    const response = await post(sha, { state: 'success' })
+    expect([response.status, await response.json()]).toMatchObject([404, { message: '404 Commit Not Found' }])
+  }
+})
+
+test('roles: reporters read, developers write, on a public project too', async () => {
+  const open = await pushSample(harness, { visibility: 'public' })
+  for (const [which, sees] of [
+    [project.id, 404],
+    [open.project.id, 200],
+  ] as const) {
+    const path = `/projects/${which}/repository/commits/main/statuses`
+    expect((await harness.send('anonymous', 'GET', path)).status).toBe(401)
+    expect((await harness.send('stranger', 'GET', path)).status).toBe(sees)
+    expect((await harness.send('reporter', 'GET', path)).status).toBe(200)
+  }
+  expect(
+    (await harness.send('guest', 'GET', `/projects/${project.id}/repository/commits/main/statuses`)).status,
+  ).toBe(403)
+  expect((await post('main', { state: 'success' }, 'anonymous')).status).toBe(401)
+  expect((await post('main', { state: 'success' }, 'stranger')).status).toBe(404)
+  expect((await post('main', {}, 'reporter')).status).toBe(403)
+  await open.work.close()
+})
