@@ -1,0 +1,17 @@
+import { endpoint, ok } from '@switchyard/service-kit/http'
+import { z } from 'zod'
+import { presentJobs, presentProcesses, presentQueues } from '../presenters/metrics.js'
+import type { ReadSnapshot } from '../snapshot/snapshots.js'
+
+export const getCompoundMetrics = (readSnapshot: ReadSnapshot) =>
+  endpoint({
+    input: z.object({}),
+    async handle() {
+      const snapshot = await readSnapshot()
+      return ok({
+        queues: presentQueues(snapshot),
+        processes: presentProcesses(snapshot),
+        jobs: presentJobs(snapshot),
+      })
+    },
+  })

@@ -1,0 +1,13 @@
+import { endpoint, ok } from '@switchyard/service-kit/http'
+import { z } from 'zod'
+import { presentJobs } from '../presenters/metrics.js'
+import type { ReadSnapshot } from '../snapshot/snapshots.js'
+
+export const getJobStats = (readSnapshot: ReadSnapshot) =>
+  endpoint({
+    input: z.object({}),
+    async handle() {
+      const snapshot = await readSnapshot()
+      return ok({ jobs: presentJobs(snapshot) })
+    },
+  })

@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest'
+import { dueMs, latencySeconds, overdueScoreMax, runnableSinceMs } from './latency.js'
+
+const job = { timestamp: '1000000', processedOn: null, opts: null }
+
+describe('a waiting job could run', () => {
+  it('since its creation', () => {
+    expect(runnableSinceMs(job)).toBe(1_000_000)
+  })
+
+  it('since the end of its delay, though its timestamp stays that of its creation', () => {
+    expect(runnableSinceMs({ ...job, opts: '{"delay":3600000,"attempts":3}' })).toBe(4_600_000)
+  })
+
+  it('since its last attempt when it was tried before', () => {
+    expect(runnableSinceMs({ ...job, processedOn: '9000000', opts: '{"delay":5}' })).toBe(9_000_000)
+  })
+
+  it('at no known time when its hash is gone', () => {
+    expect(runnableSinceMs({ timestamp: null, processedOn: null, opts: null })).toBeNull()
+  })
+
+  it.each(['', '{', 'null', '[]', '{"delay":"soon"}', '{"delay":null}'])(
+    'since its creation when its options are %j',
+    (opts) => {
+      expect(runnableSinceMs({ ...job, opts })).toBe(1_000_000)
+    },
+  )
+})
+
+describe('latency', () => {
+  it('is the age of the oldest job in whole seconds, truncated', () => {
+    expect(latencySeconds([9000, 5001, null, 8000], 10_000)).toBe(4)
+  })
+
+  it('is 0 without jobs, and with jobs whose hashes are gone', () => {
+    expect(latencySeconds([], 10_000)).toBe(0)
+    expect(latencySeconds([null, null], 10_000)).toBe(0)
+  })
+
+  it('is never negative, when the clock of a producer is ahead', () => {
+    expect(latencySeconds([10_500], 10_000)).toBe(0)
+    expect(Object.is(latencySeconds([10_500], 10_000), -0)).toBe(false)
+  })
+})
+
+describe('scores of delayed jobs', () => {
+  const counters = [0, 1, 4095]
+  const dues = [0, 1, 1_795_247_601_632, Date.UTC(2038, 11, 31)]
+
+  it.each(dues.flatMap((due) => counters.map((counter) => [due, counter] as const)))(
+    'tell a job due at %i from later ones, whatever the counter in them is (%i)',
+    (due, counter) => {
+      const score = due * 4096 + counter
+      expect(dueMs(score)).toBe(due)
+      expect(score <= overdueScoreMax(due)).toBe(true)
+      expect(score <= overdueScoreMax(due - 1)).toBe(false)
+    },
+  )
+})

@@ -1,0 +1,133 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { jobKeyPrefix, registryKeys } from '@switchyard/contracts/jobs'
+import { createDatabase, type Database } from '@switchyard/db'
+import { createServiceContext } from '@switchyard/service-kit/lifecycle'
+import { createTestDatabase, createToken, createUser, startTestRedis } from '@switchyard/testing'
+import { Queue } from 'bullmq'
+import { Redis } from 'ioredis'
+import { configSchema } from '../src/config.js'
+import { createService } from '../src/service.js'
+
+const workerMain = fileURLToPath(new URL('../../worker/src/main.ts', import.meta.url))
+
+async function createTokens(database: Database) {
+  const administrator = await createUser(database, { admin: true })
+  const user = await createUser(database)
+  return {
+    admin: (await createToken(database, administrator)).secret,
+    adminReader: (await createToken(database, administrator, { scopes: ['read_api'] })).secret,
+    adminPusher: (await createToken(database, administrator, { scopes: ['write_repository'] })).secret,
+    scraper: (await createToken(database, user, { scopes: ['read_metrics'] })).secret,
+    user: (await createToken(database, user)).secret,
+    sagaReader: (await createToken(database, user, { scopes: ['read_sagas'] })).secret,
+    unknown: 'glpat-unknown',
+  }
+}
+
+/** The real worker service, as a process of its own. */
+async function startWorker(neighbours: { DATABASE_URL: string; REDIS_URL: string }) {
+  const storageRoot = await mkdtemp(join(tmpdir(), 'switchyard-metrics-'))
+  const env = {
+    ...neighbours,
+    PATH: process.env.PATH,
+    SWITCHYARD_STORAGE_ROOT: storageRoot,
+    WORKER_TAG: 'test',
+    PORT: '0',
+    LOG_LEVEL: 'silent',
+  }
+  const args = ['--conditions=@switchyard/source', '--import', 'tsx', workerMain]
+  const child: ChildProcess = spawn(process.execPath, args, { env, stdio: 'ignore' })
+  const exited = once(child, 'exit')
+  return {
+    pid: child.pid,
+    async stop(signal: 'SIGTERM' | 'SIGKILL' = 'SIGTERM') {
+      child.kill(signal)
+      await exited
+      await rm(storageRoot, { recursive: true, force: true })
+    },
+  }
+}
+
+/** The service on a PostgreSQL database and a Redis of its own, and tokens of every kind of caller. */
+export async function startHarness() {
+  const testDatabase = await createTestDatabase()
+  const testRedis = await startTestRedis()
+  const database = createDatabase({ url: testDatabase.url, poolSizeMax: 2, applicationName: 'test' })
+  const redis = new Redis({ path: testRedis.path, maxRetriesPerRequest: null })
+  redis.on('error', () => {})
+  const queues: Queue[] = []
+  const context = createServiceContext('jobqueue-metrics', 'silent')
+  const config = configSchema.parse({
+    DATABASE_URL: testDatabase.url,
+    REDIS_URL: testRedis.url,
+    PORT: '0',
+    RATE_LIMIT_PER_MINUTE: '0',
+    JOBQUEUE_CACHE_MS: '0',
+  })
+  const { port } = await createService(config, context)
+  const baseUrl = `http://127.0.0.1:${port}`
+
+  const tokens = await createTokens(database)
+  const get = (who: keyof typeof tokens | 'guest', path: string, init: RequestInit = {}) => {
+    const headers = new Headers(init.headers)
+    if (who !== 'guest') headers.set('PRIVATE-TOKEN', tokens[who])
+    return fetch(`${baseUrl}/api/v4${path}`, { ...init, headers })
+  }
+
+  return {
+    baseUrl,
+    redis,
+    testRedis,
+    get,
+    async metrics(path = '/jobqueue/compound_metrics') {
+      const response = await get('admin', path)
+      if (response.status !== 200) throw new Error(`${response.status} ${await response.text()}`)
+      return (await response.json()) as Metrics
+    },
+    /** A real queue that is in the registry, as queues are once a worker has served them. */
+    async queue(name: string) {
+      const queue = new Queue(name, { connection: { path: testRedis.path }, prefix: jobKeyPrefix })
+      queue.on('error', () => {})
+      queues.push(queue)
+      await redis.sadd(registryKeys.queues, name)
+      return queue
+    },
+    /** The real worker service, as a process of its own. */
+    startWorker: () => startWorker({ DATABASE_URL: testDatabase.url, REDIS_URL: testRedis.url }),
+    async close() {
+      await context.lifecycle.close()
+      await Promise.all(queues.map((queue) => queue.close()))
+      redis.disconnect()
+      await testRedis.stop()
+      await database.close()
+      await testDatabase.close()
+    },
+  }
+}
+
+export interface Metrics {
+  queues: Record<string, { backlog: number; latency: number }>
+  processes: {
+    hostname: string
+    pid: number
+    tag: string
+    started_at: string
+    queues: string[]
+    labels: string[]
+    concurrency: number
+    busy: number
+  }[]
+  jobs: {
+    processed: number
+    failed: number
+    enqueued: number
+    scheduled: number
+    retry: number
+    dead: number
+  }
+}
