@@ -1,0 +1,181 @@
+import { randomBytes } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { ServiceError } from '@grpc/grpc-js'
+import { type CommonResponse, SagaClient, SagaService } from '@switchyard/contracts/saga'
+import {
+  createGitRepository,
+  createTestDatabase,
+  isolatedGitEnv,
+  startTestRedis,
+  type TestDatabase,
+  type TestGitRepository,
+  type TestRedis,
+} from '@switchyard/testing'
+import { execa } from 'execa'
+import getPort from 'get-port'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Gateway, startGateway } from './support/gateway.js'
+import { insecure } from './support/grpc.js'
+import { rawRequest } from './support/raw-request.js'
+import { type ServiceProcess, startService } from './support/service-process.js'
+
+const rootToken = `root-${randomBytes(20).toString('hex')}`
+const names = ['git-api', 'saga-reporter', 'admin-broadcast', 'jobqueue-metrics'] as const
+let database: TestDatabase
+let redis: TestRedis
+let storage: string
+let services: ServiceProcess[] = []
+let gateway: Gateway
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+  redis = await startTestRedis()
+  storage = await mkdtemp(join(tmpdir(), 'switchyard-storage-'))
+  const grpcPort = await getPort()
+  const env = {
+    DATABASE_URL: database.url,
+    REDIS_URL: redis.url,
+    SWITCHYARD_STORAGE_ROOT: storage,
+    SWITCHYARD_ROOT_TOKEN: rootToken,
+    GRPC_PORT: String(grpcPort),
+  }
+  services = await Promise.all(names.map((name) => startService(name, env)))
+  const ports = Object.fromEntries(names.map((name, i) => [name, services[i]?.port]))
+  gateway = await startGateway({ ...ports, 'saga-reporter-grpc': grpcPort })
+}, 120_000)
+
+afterAll(async () => {
+  await gateway?.stop()
+  await Promise.all(services.map((service) => service.stop()))
+  await redis?.stop()
+  await database?.close()
+  await rm(storage, { recursive: true, force: true })
+})
+
+const asRoot = { 'PRIVATE-TOKEN': rootToken }
+
+async function get<T>(path: string): Promise<T> {
+  const { status, body } = await rawRequest(gateway.httpPort, path, { headers: asRoot })
+  expect(status, body).toBe(200)
+  return JSON.parse(body) as T
+}
+
+async function post<T>(path: string, body: unknown): Promise<T> {
+  const answer = await rawRequest(gateway.httpPort, path, {
+    method: 'POST',
+    headers: { ...asRoot, 'Content-Type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+  expect(answer.status, answer.body).toBe(201)
+  return JSON.parse(answer.body) as T
+}
+
+it.each(names)('%s is ready behind the gateway', async (name) => {
+  expect(await get(`/-/${name}/readiness`)).toMatchObject({ status: 'ok' })
+})
+
+describe('git', () => {
+  let repository: TestGitRepository
+  beforeAll(async () => {
+    repository = await createGitRepository()
+  })
+  afterAll(() => repository?.close())
+
+  it('pushes 50 MB, and what arrived is what was sent', async () => {
+    await post('/api/v4/projects', { name: 'big', visibility: 'private' })
+    // Random bytes do not compress: the pack has their size.
+    const sha = await repository.commit({
+      files: { 'data/blob.bin': randomBytes(50 * 1024 * 1024), 'a b/c.txt': 'x\n' },
+      message: 'Large',
+      branch: 'feature/large',
+    })
+    const remote = `http://any:${rootToken}@127.0.0.1:${gateway.httpPort}/root/big.git`
+    await repository.git('push', '--quiet', remote, 'feature/large', 'feature/large:main')
+
+    const clone = await mkdtemp(join(tmpdir(), 'switchyard-clone-'))
+    try {
+      const options = { env: isolatedGitEnv(), extendEnv: false }
+      await execa('git', ['clone', '--quiet', '--branch', 'feature/large', remote, clone], options)
+      const { stdout } = await execa('git', ['-C', clone, 'rev-parse', 'HEAD', 'HEAD^{tree}'], options)
+      expect(stdout.split('\n')).toEqual([sha, await repository.git('rev-parse', 'HEAD^{tree}')])
+      await execa('git', ['-C', clone, 'fsck', '--full'], options)
+    } finally {
+      await rm(clone, { recursive: true, force: true })
+    }
+  }, 120_000)
+
+  it('REST finds the project by its encoded path and the commit by an encoded branch', async () => {
+    const commit = await get<{ id: string; title: string }>(
+      '/api/v4/projects/root%2Fbig/repository/commits/feature%2Flarge',
+    )
+    expect(commit).toMatchObject({ id: await repository.git('rev-parse', 'HEAD'), title: 'Large' })
+    const list = await get<{ id: string }[]>(
+      '/api/v4/projects/root%2Fbig/repository/commits?ref_name=feature%2Flarge&path=a%20b%2Fc.txt',
+    )
+    expect(list.map(({ id }) => id)).toEqual([commit.id])
+  })
+
+  it('a commit with 20 MB of content passes', async () => {
+    const content = 'x'.repeat(20 * 1024 * 1024)
+    const commit = await post<{ title: string }>('/api/v4/projects/root%2Fbig/repository/commits', {
+      branch: 'main',
+      commit_message: 'By REST',
+      actions: [{ action: 'create', file_path: 'large.txt', content }],
+    })
+    expect(commit.title).toBe('By REST')
+  })
+})
+
+describe('the other services', () => {
+  it('a broadcast message is written and read', async () => {
+    const { id } = await post<{ id: number }>('/api/v4/broadcast_messages', {
+      message: 'Through the gateway',
+    })
+    expect(await get(`/api/v4/broadcast_messages/${id}`)).toMatchObject({ message: 'Through the gateway' })
+  })
+
+  it('job-queue metrics answer under both names', async () => {
+    expect(await get('/api/v4/sidekiq/job_stats')).toEqual(await get('/api/v4/jobqueue/job_stats'))
+  })
+
+  it.each(['svc.Sagas.Server.Grpc.Saga', 'pole.Sagas.Server.Grpc.Saga'])(
+    'a saga reported over gRPC as %s is read over HTTP',
+    async (service) => {
+      const client = new SagaClient(gateway.grpcAddress, insecure)
+      const sagaId = randomBytes(8).toString('hex')
+      const { sagaStarted } = (client as unknown as { constructor: { service: SagaMethods } }).constructor
+        .service
+      const response = await new Promise<CommonResponse>((resolve, reject) => {
+        client.makeUnaryRequest(
+          sagaStarted.path.replace(/^\/.*\//, `/${service}/`),
+          sagaStarted.requestSerialize,
+          sagaStarted.responseDeserialize,
+          { sagaId, serviceName: 'orders' },
+          (error: ServiceError | null, value?: CommonResponse) => (value ? resolve(value) : reject(error)),
+        )
+      })
+      client.close()
+      expect(response).toMatchObject({ isSuccess: true })
+      expect(await get(`/api/v4/sagas/${sagaId}`)).toMatchObject({ saga_id: sagaId, service_name: 'orders' })
+    },
+  )
+})
+
+describe('metrics stay inside', () => {
+  it.each([
+    '/metrics',
+    '//metrics',
+    '/./metrics',
+    '/%2e/metrics',
+    '/metrics;x',
+    '/%6detrics',
+    '/METRICS',
+    '/-/../metrics',
+  ])('%s', async (path) => {
+    const { status, body } = await rawRequest(gateway.httpPort, path, { headers: asRoot })
+    expect(status).toBeGreaterThanOrEqual(400)
+    expect(body).not.toContain('# HELP')
+  })
+})
