@@ -35,6 +35,7 @@ export function buildStamp(root) {
   const sources = [
     join(root, 'proto'),
     join(root, 'tsconfig.base.json'),
+    join(root, 'tsconfig.json'),
     join(root, 'turbo.json'),
     ...projects(root),
   ]

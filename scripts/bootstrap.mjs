@@ -63,7 +63,7 @@ async function setUp() {
   }
   const built = buildStamp(root)
   if (!isBuilt(built)) {
-    await step('build', pnpm('exec', 'turbo', 'run', 'build', '--output-logs=errors-only'))
+    await step('build', pnpm('run', 'build'))
     // Taken before the build: what was edited meanwhile is built next time.
     writeFileSync(stampFile('build'), built)
   }
