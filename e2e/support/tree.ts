@@ -1,0 +1,96 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import getPort from 'get-port'
+
+const root = resolve(import.meta.dirname, '../..')
+const readyTimeoutMs = 240_000
+
+export interface Start {
+  process: ChildProcess
+  /** What it printed so far, both streams. */
+  output(): string
+  /** Resolves when it said that it is ready; rejects with the output when it ended before. */
+  ready: Promise<void>
+  exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>
+}
+
+/** Runs what `npm start` runs, with an environment of its own; it may fail, and that is for the caller to see. */
+export function spawnStart(env: Record<string, string>): Start {
+  // Servers given to the integration tests are not for this tree.
+  const { DATABASE_URL: _database, REDIS_URL: _redis, ...inherited } = process.env
+  const tools = join(root, '.switchyard', 'tools')
+  const child = spawn(process.execPath, ['scripts/start.mjs'], {
+    cwd: root,
+    env: { ...inherited, NODE_ENV: 'test', SWITCHYARD_TOOLS: tools, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let text = ''
+  const exited = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>((settle) => {
+    child.once('close', (code, signal) => settle({ code, signal }))
+  })
+  const ready = new Promise<void>((settle, reject) => {
+    const timer = setTimeout(() => reject(new Error(`not ready in time:\n${text}`)), readyTimeoutMs)
+    void exited.then(() => reject(new Error(`ended before it was ready:\n${text}`)))
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding('utf8').on('data', (chunk: string) => {
+        text += chunk
+        if (!text.includes('Switchyard is ready')) return
+        clearTimeout(timer)
+        settle()
+      })
+    }
+    void exited.then(() => clearTimeout(timer))
+  })
+  ready.catch(() => {})
+  return { process: child, output: () => text, ready, exited }
+}
+
+export interface Tree {
+  /** Of the gateway. */
+  httpPort: number
+  grpcPort: number
+  /** `http://127.0.0.1:…` */
+  url: string
+  /** `127.0.0.1:…` */
+  grpcAddress: string
+  dataDir: string
+  /** Of the administrator `root`. */
+  rootToken: string
+  /** Of the process that runs the tree. */
+  pid: number
+  output(): string
+  /** Stops it as Ctrl-C does; the data goes too, unless the folder was given. */
+  stop(): Promise<void>
+}
+
+/** Starts everything on free ports, with data in a temporary folder or in `dataDir`, and waits until it is ready. */
+export async function startTree(
+  options: { dataDir?: string; env?: Record<string, string> } = {},
+): Promise<Tree> {
+  const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'switchyard-e2e-'))
+  const [httpPort, grpcPort] = [await getPort(), await getPort()]
+  const started = spawnStart({
+    PORT: String(httpPort),
+    GRPC_PORT: String(grpcPort),
+    SWITCHYARD_DATA: dataDir,
+    ...options.env,
+  })
+  await started.ready
+  return {
+    httpPort,
+    grpcPort,
+    url: `http://127.0.0.1:${httpPort}`,
+    grpcAddress: `127.0.0.1:${grpcPort}`,
+    dataDir,
+    rootToken: readFileSync(join(dataDir, 'root-token'), 'utf8').trim(),
+    pid: started.process.pid ?? 0,
+    output: started.output,
+    async stop() {
+      started.process.kill('SIGINT')
+      await started.exited
+      if (!options.dataDir) rmSync(dataDir, { recursive: true, force: true })
+    },
+  }
+}
