@@ -1,6 +1,7 @@
 import { accessLevels, type Visibility } from '@switchyard/domain/access'
 import type { Database, DatabaseOrTransaction } from '../client.js'
 import type { Prisma, Project, User } from '../generated/client.js'
+import { likeText } from '../like-pattern.js'
 
 export interface ProjectForUser {
   project: Project
@@ -156,7 +157,7 @@ function whereOf({ viewer, membership, owned, search, visibility }: ProjectFilte
   if (owned) conditions.push({ ownerId: viewer.id })
   if (visibility) conditions.push({ visibility })
   if (search) {
-    const part = { contains: search, mode: 'insensitive' as const }
+    const part = { contains: likeText(search), mode: 'insensitive' as const }
     conditions.push({ OR: [{ name: part }, { path: part }] })
   }
   return { AND: conditions }

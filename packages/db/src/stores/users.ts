@@ -1,5 +1,6 @@
 import type { DatabaseOrTransaction } from '../client.js'
 import type { Prisma, User } from '../generated/client.js'
+import { likeText } from '../like-pattern.js'
 
 export interface NewUser {
   username: string
@@ -53,8 +54,8 @@ function whereOf({ username, search }: UserFilter): Prisma.UserWhereInput {
     ...(search
       ? {
           OR: [
-            { usernameKey: { contains: keyOf(search) } },
-            { name: { contains: search, mode: 'insensitive' } },
+            { usernameKey: { contains: likeText(keyOf(search)) } },
+            { name: { contains: likeText(search), mode: 'insensitive' } },
             { emailKey: keyOf(search) },
           ],
         }

@@ -11,7 +11,7 @@ import {
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { Dependencies } from '../../dependencies.js'
-import { describeProject } from '../../use-cases/describe-project.js'
+import { describeProjects } from '../../use-cases/describe-project.js'
 import { visibilities } from './visibilities.js'
 
 const columns = {
@@ -46,7 +46,7 @@ export const listProjects = (deps: Dependencies) =>
         { column: columns[order_by], direction: sort },
         rowsOf({ page, per_page }),
       )
-      const items = await Promise.all(projects.map((found) => describeProject(deps, found, caller, call)))
+      const items = await describeProjects(deps, projects, caller, call)
       return pageReply(items, { page, per_page }, total, call)
     },
   })

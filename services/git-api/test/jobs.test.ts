@@ -1,0 +1,55 @@
+import { jobKeyPrefix, queueNames } from '@switchyard/contracts/jobs'
+import { createLogger } from '@switchyard/service-kit/observability'
+import { createRedis } from '@switchyard/service-kit/redis'
+import { startTestRedis, type TestRedis, waitFor } from '@switchyard/testing'
+import { Queue } from 'bullmq'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { createJobs } from '../src/jobs.js'
+
+let redis: TestRedis
+beforeAll(async () => {
+  redis = await startTestRedis()
+})
+afterAll(() => redis?.stop())
+
+const logger = createLogger('test', 'silent')
+
+async function queuedProjects(): Promise<number[]> {
+  const connection = createRedis({ url: redis.url, onError: () => {} })
+  const queue = new Queue(queueNames.repositoryHousekeeping, { connection, prefix: jobKeyPrefix })
+  const jobs = await queue.getDelayed()
+  await queue.close()
+  connection.disconnect()
+  return jobs.map((job) => job.data.projectId).sort()
+}
+
+it('gathers many pushes to a project in one job, and goes on when Redis comes back', async () => {
+  const jobs = createJobs(redis.url, logger)
+  await waitFor(
+    async () => {
+      for (const projectId of [1, 1, 2]) jobs.requestHousekeeping(projectId)
+      return (await queuedProjects()).length > 0
+    },
+    { what: 'a job' },
+  )
+  await waitFor(async () => (await queuedProjects()).length === 2, { what: 'the second job' })
+  expect(await queuedProjects()).toEqual([1, 2])
+
+  await redis.kill()
+  for (let count = 0; count < 100; count += 1) jobs.requestHousekeeping(3)
+  await redis.restart()
+  await waitFor(
+    async () => {
+      jobs.requestHousekeeping(4)
+      return (await queuedProjects()).includes(4)
+    },
+    { what: 'a job after the restart' },
+  )
+  await jobs.close()
+})
+
+it('closes while Redis is away', async () => {
+  const jobs = createJobs('redis://127.0.0.1:1', logger)
+  jobs.requestHousekeeping(1)
+  await jobs.close()
+})
