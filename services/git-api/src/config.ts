@@ -2,7 +2,7 @@ import { isAbsolute } from 'node:path'
 import { databaseUrl, httpServiceFields, integer, redisUrl, Secret } from '@switchyard/service-kit/config'
 import { z } from 'zod'
 
-const absolutePath = () => z.string().refine(isAbsolute, 'must be an absolute path')
+const absolutePath = () => z.string('must be an absolute path').refine(isAbsolute, 'must be an absolute path')
 
 const rootToken = () =>
   z
