@@ -55,6 +55,7 @@ export async function startGitHarness() {
   return {
     baseUrl,
     database,
+    databaseUrl: testDatabase.url,
     storageRoot,
     tokens,
     async project(given: GivenProject = {}): Promise<Project> {

@@ -1,0 +1,91 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { isGitFolder, parseFilePath } from './file-path.js'
+import { isRefName, isRevision } from './revision.js'
+
+test.each([
+  'main',
+  'feature/x.y',
+  'v1.0',
+  'a@b',
+  '@',
+  'HEAD',
+  'HEAD~2^',
+  'main^{commit}',
+  'refs/heads/main',
+  'dé',
+])('%s may name a commit', (revision) => expect(isRevision(revision)).toBe(true))
+
+const refused = [
+  ...[
+    '',
+    '-',
+    '--help',
+    '-n1',
+    'a b',
+    'a\tb',
+    'a\0b',
+    'a\nb',
+    'a..b',
+    '..',
+    'a...b',
+    'main@{1}',
+    '@{-1}',
+    '@{u}',
+  ],
+  ...[
+    'HEAD:README',
+    ':/text',
+    ':0:x',
+    '^main',
+    'a^{/x}',
+    'a^{tree}',
+    'a^@',
+    'a^!',
+    'a^-',
+    'a.lock',
+    '.a',
+    'a/.b',
+  ],
+  ...['a//b', '/a', 'a/', 'a.', 'a*', 'a?', 'a[', 'a\\b', '\u007f'],
+]
+test.each(refused)('%j is refused before git is asked', (revision) =>
+  expect(isRevision(revision)).toBe(false),
+)
+
+test('no revision starts with a dash or holds blanks, ranges or paths, whatever is asked', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: fc.constantFrom(...'ab-./@{}~^: \n0') }), (text) => {
+      if (isRevision(text)) expect(text).not.toMatch(/^-|\.\.|@\{|[:\s]/)
+      if (isRefName(text)) expect(text).not.toMatch(/[~^:\s]|^-/)
+    }),
+    { numRuns: 2000 },
+  )
+})
+
+test.each([
+  '.git',
+  '.GIT',
+  '.git.',
+  '.git ',
+  '.git...  ',
+  'git~1',
+  'GIT~1',
+  '.git:stream',
+  'a\\.git',
+  '.gi\u200dt',
+  '\ufeff.git',
+])('%j is .git in disguise', (name) => expect(isGitFolder(name)).toBe(true))
+
+test.each(['.gitignore', '.github', 'git', 'git~2', '.git-x', 'x.git'])('%s is a plain name', (name) =>
+  expect(isGitFolder(name)).toBe(false),
+)
+
+test('paths lose slashes at their start and keep everything else', () => {
+  expect(parseFilePath('//a/b c')).toEqual(['a', 'b c'])
+  expect(parseFilePath('a/../b')).toBe('traversal')
+  expect(parseFilePath('a..b')).toEqual(['a..b'])
+  for (const path of ['', '/', 'a/', 'a//b', './a', 'a/.', 'a\0', 'x'.repeat(5000)]) {
+    expect(parseFilePath(path)).toBe('invalid')
+  }
+})
