@@ -18,14 +18,14 @@ import { createGit } from '../src/git/git.js'
 import { createService } from '../src/service.js'
 
 /** The service on a database and a storage of its own, with one caller of each role. */
-export async function startGitHarness() {
+export async function startGitHarness({ redisUrl = 'redis://127.0.0.1:1' } = {}) {
   const testDatabase = await createTestDatabase()
   const storageRoot = await mkdtemp(join(tmpdir(), 'switchyard-storage-'))
   const database = createDatabase({ url: testDatabase.url, poolSizeMax: 2, applicationName: 'test' })
   const context = createServiceContext('git-api', 'silent')
   const config = configSchema.parse({
     DATABASE_URL: testDatabase.url,
-    REDIS_URL: 'redis://127.0.0.1:1',
+    REDIS_URL: redisUrl,
     SWITCHYARD_STORAGE_ROOT: storageRoot,
     SWITCHYARD_ROOT_TOKEN: 'root-token-of-the-tests-0123456789',
     PORT: '0',

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import type { Commit, CommitStats } from '@switchyard/domain/commit'
 import type { DiffEntry } from './parse-diff.js'
+import { type PickRequest, type PickResult, pickCommit } from './pick-commit.js'
 import { type CommitPage, type CommitQuery, findCommit, listCommits, readStats } from './read-commits.js'
 import { readDiff } from './read-diff.js'
 import { findBranchContaining, findBranchTip, hasNoBranch } from './refs.js'
@@ -28,6 +29,7 @@ export interface Repository {
   hasNoBranch(): Promise<boolean>
   findBranchContaining(id: string, preferred: string): Promise<string | null>
   writeCommit(request: CommitRequest): Promise<Commit>
+  pickCommit(request: PickRequest): Promise<PickResult>
 }
 
 /** @param storageRoot folder below which the bare repositories lie */
@@ -47,6 +49,7 @@ export function createGit(storageRoot: string): Git {
         hasNoBranch: () => hasNoBranch(path, signal),
         findBranchContaining: (id, preferred) => findBranchContaining(path, id, preferred, signal),
         writeCommit: (request) => writeCommit(path, request, signal),
+        pickCommit: (request) => pickCommit(path, request, signal),
       }
     },
   }

@@ -39,6 +39,8 @@ export async function advertiseRefs(session: GitSession, output: NodeJS.Writable
     await pipeline(child.stdout, output)
     const code = await finished
     if (code !== 0) throw new Error(`${session.service} exited with ${code}`)
+  } catch (error) {
+    if (!session.signal.aborted) throw error
   } finally {
     stopGit(child)
   }
@@ -79,6 +81,10 @@ export async function serveRpc(
     }
     output.end()
     return (await report).trim() !== ''
+  } catch (error) {
+    // Nobody is left to be told; what git had finished by then holds.
+    if (session.signal.aborted) return (await report).trim() !== ''
+    throw error
   } finally {
     clearTimeout(timer)
     session.signal.removeEventListener('abort', stop)

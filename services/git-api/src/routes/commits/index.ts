@@ -1,5 +1,6 @@
 import { type Route, route } from '@switchyard/service-kit/http'
 import type { Dependencies } from '../../dependencies.js'
+import { cherryPick } from './cherry-pick.js'
 import { createCommitEndpoint } from './create-commit.js'
 import { getCommitEndpoint } from './get-commit.js'
 import { getDiff } from './get-diff.js'
@@ -15,6 +16,7 @@ export function commitRoutes(deps: Dependencies): Route[] {
     route('GET', commits, readCode, listCommits(deps)),
     route('POST', commits, pushCode, createCommitEndpoint(deps), { bodyBytesMax: commitBytesMax }),
     route('GET', `${commits}/:sha`, readCode, getCommitEndpoint(deps)),
+    route('POST', `${commits}/:sha/cherry_pick`, pushCode, cherryPick(deps)),
     route('GET', `${commits}/:sha/diff`, readCode, getDiff(deps)),
   ]
 }

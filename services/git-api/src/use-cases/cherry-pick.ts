@@ -1,0 +1,64 @@
+import { listProtectedBranches } from '@switchyard/db'
+import { forbidden, invalid, notFound } from '@switchyard/domain'
+import { type Caller, canPush } from '@switchyard/domain/access'
+import { type Commit, isRefName } from '@switchyard/domain/commit'
+import type { Dependencies } from '../dependencies.js'
+import type { ProjectCall } from '../guards.js'
+import { getCommit } from './get-commit.js'
+
+export interface CherryPickCommand {
+  /** Hash, branch or tag of the commit to repeat. */
+  revision: string
+  branch: string
+  /** Undefined: the commit's own, with a note where it comes from. */
+  message?: string | undefined
+  dryRun: boolean
+}
+
+/**
+ * Repeats a commit's change on a branch. Author and author's date stay; the committer is the caller.
+ *
+ * @returns the new commit; null after a dry run
+ * @throws DomainError forbidden for a protected branch; not-found; invalid when the change conflicts, or
+ *   the branch has it already
+ */
+export async function cherryPick(
+  { database, git, jobs }: Pick<Dependencies, 'database' | 'git' | 'jobs'>,
+  { project, level, caller }: ProjectCall<Caller>,
+  { revision, branch, message, dryRun }: CherryPickCommand,
+  signal?: AbortSignal,
+): Promise<Commit | null> {
+  if (!isRefName(branch)) throw invalid('The branch refname is invalid')
+  if (!canPush(branch, level, await listProtectedBranches(database, project.id))) {
+    throw forbidden('You are not allowed to push into this branch')
+  }
+  const repository = git.open(project, signal)
+  const pick = await getCommit(repository, revision)
+  const tip = await repository.findBranchTip(branch)
+  if (tip === null) throw notFound('Branch')
+  const { name, email } = caller.user
+  const result = await repository.pickCommit({
+    branch,
+    tip,
+    pick,
+    committer: { name, email, seconds: Math.floor(Date.now() / 1000), offsetMinutes: 0 },
+    message: message ?? `${pick.message.trimEnd()}\n\n(cherry picked from commit ${pick.id})`,
+    dryRun,
+  })
+  const failed = dryRun ? { dry_run: 'error' } : {}
+  switch (result.outcome) {
+    case 'conflict':
+      throw invalid('The commit cannot be cherry-picked automatically: it conflicts with the branch', {
+        extra: { error_code: 'conflict', conflicted_paths: result.paths, ...failed },
+      })
+    case 'empty':
+      throw invalid('The commit cannot be cherry-picked: the branch has its changes already', {
+        extra: { error_code: 'empty', ...failed },
+      })
+    case 'possible':
+      return null
+    case 'picked':
+      jobs.requestHousekeeping(project.id)
+      return result.commit
+  }
+}

@@ -1,0 +1,84 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { request } from 'node:http'
+import { jobKeyPrefix, queueNames } from '@switchyard/contracts/jobs'
+import type { Project } from '@switchyard/db'
+import { createRedis } from '@switchyard/service-kit/redis'
+import { createGitRepository, startTestRedis, type TestRedis, waitFor } from '@switchyard/testing'
+import { Queue } from 'bullmq'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type GitHarness, startGitHarness } from './git-harness.js'
+
+let redis: TestRedis
+let harness: GitHarness
+let queue: Queue
+let connection: ReturnType<typeof createRedis>
+
+beforeAll(async () => {
+  redis = await startTestRedis()
+  harness = await startGitHarness({ redisUrl: redis.url })
+  connection = createRedis({ url: redis.url, onError: () => {} })
+  queue = new Queue(queueNames.repositoryHousekeeping, { connection, prefix: jobKeyPrefix })
+  await queue.waitUntilReady()
+})
+afterAll(async () => {
+  await queue?.close()
+  connection?.disconnect()
+  await harness?.close()
+  await redis?.stop()
+})
+
+const queuedProjects = async () => (await queue.getDelayed()).map((job) => Number(job.data.projectId))
+const queued = (project: Project) =>
+  waitFor(async () => (await queuedProjects()).includes(project.id), { what: 'a housekeeping job' })
+
+test('a push that changed something asks for housekeeping, one that did not does not', async () => {
+  const refused = await harness.project()
+  const rule = { projectId: refused.id, name: '*', pushAccessLevel: 0 }
+  await harness.database.prisma.protectedBranch.create({ data: rule })
+  const project = await harness.project()
+  const work = await createGitRepository()
+  await work.commit({ files: { 'a.txt': 'a' } })
+  await expect(work.git('push', '--quiet', harness.remote('owner', refused), 'main')).rejects.toThrow(
+    'hook declined',
+  )
+  await work.git('push', '--quiet', harness.remote('owner', project), 'main')
+  await queued(project)
+  expect(await queuedProjects()).not.toContain(refused.id)
+  await work.close()
+})
+
+test('a commit over the API asks for housekeeping', async () => {
+  const project = await harness.project()
+  const response = await harness.send('developer', 'POST', `/projects/${project.id}/repository/commits`, {
+    branch: 'main',
+    commit_message: 'm',
+    actions: [{ action: 'create', file_path: 'a', content: '' }],
+  })
+  expect(response.status).toBe(201)
+  await queued(project)
+})
+
+test('a push whose client goes away ends its git process', async () => {
+  const project = await harness.project()
+  const path = harness.pathOf(project)
+  const { host, username, password, pathname } = new URL(harness.remote('owner', project))
+  const upload = request(`http://${host}${pathname}/git-receive-pack`, {
+    method: 'POST',
+    auth: `${username}:${password}`,
+    headers: { 'Content-Type': 'application/x-git-receive-pack-request' },
+  })
+  upload.on('error', () => {})
+  upload.write('0094')
+  await waitFor(async () => (await processesOn(path)).length > 0, { what: 'git to start' })
+  upload.destroy()
+  await waitFor(async () => (await processesOn(path)).length === 0, { what: 'git to end' })
+})
+
+/** Ids of processes that have this path among their arguments. */
+async function processesOn(path: string): Promise<string[]> {
+  const ids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
+  const found = await Promise.all(
+    ids.map(async (id) => (await readFile(`/proc/${id}/cmdline`, 'utf8').catch(() => '')).includes(path)),
+  )
+  return ids.filter((_, index) => found[index])
+}
