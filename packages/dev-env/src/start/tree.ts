@@ -1,12 +1,11 @@
 import { join } from 'node:path'
-import { execa } from 'execa'
 import { startGateway } from '../gateway/gateway.js'
 import { ensureFree } from '../gateway/listen.js'
 import { metricsRoutes, readRoutes } from '../gateway/routing-table.js'
-import { SetupProblem } from '../problem.js'
 import { claimDataFolder } from './data-folder.js'
 import { type Neighbour, openDatabase, openRedis } from './neighbours.js'
 import type { Progress } from './progress.js'
+import { applyMigrations, isSchemaCurrent } from './schema.js'
 import {
   makeServiceFolders,
   type RunningService,
@@ -41,8 +40,17 @@ export class Tree {
     makeServiceFolders(settings.dataDir)
     await this.openPorts()
     const [database, redis] = await this.openNeighbours()
-    await progress.step('database schema', () => migrate(settings.root, database.url))
-    await progress.step(`${serviceNames.length} services`, () => this.startServices(database.url, redis.url))
+    const bringUpToDate = () =>
+      progress.step('database schema', () => applyMigrations(settings.root, database.url))
+    const serve = () =>
+      progress.step(`${serviceNames.length} services`, () => this.startServices(database.url, redis.url))
+    if (await isSchemaCurrent(settings.root, database.url)) {
+      // What is left to do there, partitions for the days to come, needs nobody to wait.
+      await allOf(bringUpToDate(), serve())
+    } else {
+      await bringUpToDate()
+      await serve()
+    }
   }
 
   /** Stops everything in reverse order: new requests first, then services, then servers. */
@@ -81,11 +89,10 @@ export class Tree {
         this.kills.push(() => neighbour.kill())
         return neighbour
       })
-    const database = progress.step('PostgreSQL', () => keep(openDatabase(settings, progress)))
-    const redis = progress.step('Redis', () => keep(openRedis(settings, progress)))
-    // Both are awaited even when one fails, so that the other is known to `stop`.
-    await Promise.allSettled([database, redis])
-    return await Promise.all([database, redis])
+    return await allOf(
+      progress.step('PostgreSQL', () => keep(openDatabase(settings, progress))),
+      progress.step('Redis', () => keep(openRedis(settings, progress))),
+    )
   }
 
   private async startServices(databaseUrl: string, redisUrl: string): Promise<void> {
@@ -112,11 +119,8 @@ export class Tree {
   }
 }
 
-async function migrate(root: string, databaseUrl: string): Promise<void> {
-  const script = join(root, 'packages', 'db', 'dist', 'migrations', 'migrate.js')
-  const env = { DATABASE_URL: databaseUrl }
-  const result = await execa(process.execPath, [script], { env, all: true, reject: false })
-  if (result.failed) {
-    throw new SetupProblem(`The migrations failed: ${result.all?.trim().split('\n').at(-1) ?? 'no output'}`)
-  }
+/** Like Promise.all, but a failure waits for the other, so that everything started is known to `stop`. */
+async function allOf<A, B>(first: Promise<A>, second: Promise<B>): Promise<[A, B]> {
+  await Promise.allSettled([first, second])
+  return await Promise.all([first, second])
 }

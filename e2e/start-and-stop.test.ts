@@ -1,0 +1,93 @@
+import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { isRunning, listDescendants } from './support/processes.js'
+import { spawnStart, startTree, type Tree } from './support/tree.js'
+import { waitFor } from './support/wait-for.js'
+
+const services = ['git-api', 'admin-broadcast', 'jobqueue-metrics', 'saga-reporter', 'worker']
+const dataDir = mkdtempSync(join(tmpdir(), 'switchyard-e2e-'))
+let tree: Tree
+
+const api = (path: string, init: RequestInit = {}) =>
+  fetch(`${tree.url}/api/v4/${path}`, { ...init, headers: { 'PRIVATE-TOKEN': tree.rootToken } })
+
+const isReady = async (service: string) =>
+  (await fetch(`${tree.url}/-/${service}/readiness`).catch(() => null))?.status === 200
+
+const everythingIsReady = async () => (await Promise.all(services.map(isReady))).every(Boolean)
+
+const children = () => listDescendants(tree.pid)
+const childOf = (part: string) => children().find(({ command }) => command.includes(part))
+
+afterAll(async () => {
+  await tree?.stop()
+  rmSync(dataDir, { recursive: true, force: true })
+})
+
+describe('npm start', () => {
+  it('brings up every service on data in the folder that SWITCHYARD_DATA names', async () => {
+    tree = await startTree({ dataDir })
+    expect(await everythingIsReady()).toBe(true)
+    expect(existsSync(join(dataDir, 'postgres', 'cluster', 'PG_VERSION'))).toBe(true)
+    expect(statSync(join(dataDir, 'root-token')).mode & 0o777).toBe(0o600)
+    expect((await api('projects?name=kept', { method: 'POST' })).status).toBe(201)
+  })
+
+  it('prints where things are and no secret', () => {
+    expect(tree.output()).toContain(`http://localhost:${tree.httpPort}`)
+    expect(tree.output()).toContain('root-token')
+    expect(tree.output()).not.toContain(tree.rootToken)
+    expect(tree.output()).not.toContain('postgresql://')
+  })
+
+  it('refuses a second start on the same data, naming the way out', async () => {
+    const second = spawnStart({ SWITCHYARD_DATA: dataDir, PORT: '1', GRPC_PORT: '2' })
+    expect((await second.exited).code).toBe(1)
+    expect(second.output()).toMatch(/^✗ Switchyard already runs on .*SWITCHYARD_DATA/m)
+    expect(await everythingIsReady()).toBe(true)
+  })
+})
+
+describe('a child that is killed', () => {
+  const victims = services.map((name) => [name, `services/${name}/dist/main.js`])
+
+  it.each([...victims, ['redis', 'redis.sock'], ['postgresql', 'postgres/cluster']])(
+    '%s comes back, and is said to',
+    async (name, part) => {
+      const victim = childOf(part)
+      process.kill(victim?.pid ?? 0, 'SIGKILL')
+      await waitFor(`${name} as a new process`, () => (childOf(part)?.pid ?? victim?.pid) !== victim?.pid)
+      await waitFor('everything to be ready', everythingIsReady)
+      expect(tree.output()).toMatch(new RegExp(`${name} was ended by SIGKILL; starting again in .* s`))
+    },
+  )
+
+  it('takes no data along', async () => {
+    expect(await (await api('projects?search=kept')).json()).toMatchObject([{ name: 'kept' }])
+  })
+})
+
+describe('stopping', () => {
+  it('leaves no process behind', async () => {
+    const before = children()
+    expect(before.length).toBeGreaterThanOrEqual(7)
+    await tree.stop()
+    expect(before.filter(({ pid }) => isRunning(pid))).toEqual([])
+  })
+
+  it('keeps the data for the next start', async () => {
+    tree = await startTree({ dataDir })
+    expect(await (await api('projects?search=kept')).json()).toMatchObject([{ name: 'kept' }])
+  })
+
+  it('by kill -9 leaves nothing that hinders the next start', async () => {
+    const before = children()
+    process.kill(tree.pid, 'SIGKILL')
+    tree = await startTree({ dataDir })
+    expect(await everythingIsReady()).toBe(true)
+    expect(before.filter(({ pid }) => isRunning(pid))).toEqual([])
+    expect(await (await api('projects?search=kept')).json()).toMatchObject([{ name: 'kept' }])
+  })
+})

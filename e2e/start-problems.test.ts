@@ -1,0 +1,67 @@
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { type AddressInfo, createServer, type Server } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import getPort from 'get-port'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { listProcesses } from './support/processes.js'
+import { spawnStart } from './support/tree.js'
+
+const dataDir = mkdtempSync(join(tmpdir(), 'switchyard-e2e-'))
+let server: Server
+let busyPort: string
+
+beforeAll(async () => {
+  server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  busyPort = String((server.address() as AddressInfo).port)
+})
+afterAll(() => {
+  server.close()
+  rmSync(dataDir, { recursive: true, force: true })
+})
+
+/** Starts with something wrong and returns the lines that name a problem. */
+async function problemsOf(env: Record<string, string>): Promise<string[]> {
+  const free = { PORT: String(await getPort()), GRPC_PORT: String(await getPort()) }
+  const start = spawnStart({ ...free, SWITCHYARD_DATA: dataDir, ...env })
+  expect((await start.exited).code).toBe(1)
+  expect(start.output()).not.toContain('hunter2')
+  expect(start.output()).not.toMatch(/^\s+at /m)
+  expect(listProcesses().filter(({ command }) => command.includes(dataDir))).toEqual([])
+  return start
+    .output()
+    .split('\n')
+    .filter((line) => line.startsWith('✗'))
+}
+
+describe('npm start says in one line what to change when', () => {
+  it('PORT is in use', async () => {
+    expect(await problemsOf({ PORT: busyPort })).toEqual([
+      expect.stringMatching(`port ${busyPort} is in use: .*PORT=`),
+    ])
+  })
+
+  it('GRPC_PORT is in use', async () => {
+    expect(await problemsOf({ GRPC_PORT: busyPort })).toEqual([
+      expect.stringMatching(`port ${busyPort} is in use: .*GRPC_PORT=`),
+    ])
+  })
+
+  it.each([
+    ['PORT', 'eighty', 'PORT must be a port'],
+    ['DATABASE_URL', 'mysql://root:hunter2@127.0.0.1/x', 'DATABASE_URL must be postgresql://'],
+    ['REDIS_URL', 'http://:hunter2@127.0.0.1', 'REDIS_URL must be redis://'],
+    [
+      'DATABASE_URL',
+      'postgresql://me:hunter2@127.0.0.1:1/x',
+      'DATABASE_URL .127.0.0.1:1/x.: nothing listens there',
+    ],
+    ['REDIS_URL', 'redis://:hunter2@127.0.0.1:1', 'REDIS_URL .127.0.0.1:1.: nothing listens there'],
+    ['DATABASE_URL', 'postgresql://me:hunter2@nowhere.invalid/x', 'the host name is unknown'],
+    ['SWITCHYARD_DATA', '/dev/null/data', 'Cannot write to /dev/null/data: .*SWITCHYARD_DATA'],
+  ])('%s is %s', async (variable, value, problem) => {
+    expect(await problemsOf({ [variable]: value })).toEqual([expect.stringMatching(problem)])
+  })
+})

@@ -1,0 +1,29 @@
+import { execFileSync } from 'node:child_process'
+
+export interface ProcessInfo {
+  pid: number
+  parentPid: number
+  command: string
+}
+
+/** Every process of this machine. */
+export function listProcesses(): ProcessInfo[] {
+  return execFileSync('ps', ['-eo', 'pid=,ppid=,args='], { encoding: 'utf8' })
+    .split('\n')
+    .map((line) => /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line))
+    .filter((match) => match !== null)
+    .map(([, pid, parentPid, command = '']) => ({ pid: Number(pid), parentPid: Number(parentPid), command }))
+}
+
+/** What a process started, directly and through others. */
+export function listDescendants(pid: number): ProcessInfo[] {
+  const all = listProcesses()
+  const below = (parent: number): ProcessInfo[] =>
+    all.filter((info) => info.parentPid === parent).flatMap((info) => [info, ...below(info.pid)])
+  return below(pid)
+}
+
+/** Whether a process of this id is there; a zombie counts as gone. */
+export function isRunning(pid: number): boolean {
+  return listProcesses().some((info) => info.pid === pid && !info.command.endsWith('<defunct>'))
+}

@@ -1,0 +1,35 @@
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { execa } from 'execa'
+import pg from 'pg'
+import { SetupProblem } from '../problem.js'
+
+/** Brings the database up to date with the one-shot process that production uses. */
+export async function applyMigrations(root: string, databaseUrl: string): Promise<void> {
+  const script = join(root, 'packages', 'db', 'dist', 'migrations', 'migrate.js')
+  const env = { DATABASE_URL: databaseUrl }
+  const result = await execa(process.execPath, [script], { env, all: true, reject: false })
+  if (result.failed) {
+    throw new SetupProblem(`The migrations failed: ${result.all?.trim().split('\n').at(-1) ?? 'no output'}`)
+  }
+}
+
+/** Whether the database has every migration of this checkout, so that services may start at once. */
+export async function isSchemaCurrent(root: string, databaseUrl: string): Promise<boolean> {
+  const shipped = readdirSync(join(root, 'packages', 'db', 'prisma', 'migrations'), { withFileTypes: true })
+  const client = new pg.Client({ connectionString: databaseUrl })
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    const { rows } = await client.query<{ migration_name: string }>(
+      'SELECT migration_name FROM _prisma_migrations WHERE finished_at IS NOT NULL AND rolled_back_at IS NULL',
+    )
+    const applied = new Set(rows.map((row) => row.migration_name))
+    return shipped.filter((entry) => entry.isDirectory()).every(({ name }) => applied.has(name))
+  } catch {
+    // A new database has no such table; anything worse the migrations report.
+    return false
+  } finally {
+    await client.end().catch(() => {})
+  }
+}
