@@ -145,8 +145,7 @@ describe('the other services', () => {
     async (service) => {
       const client = new SagaClient(gateway.grpcAddress, insecure)
       const sagaId = randomBytes(8).toString('hex')
-      const { sagaStarted } = (client as unknown as { constructor: { service: SagaMethods } }).constructor
-        .service
+      const { sagaStarted } = SagaService
       const response = await new Promise<CommonResponse>((resolve, reject) => {
         client.makeUnaryRequest(
           sagaStarted.path.replace(/^\/.*\//, `/${service}/`),
