@@ -1,0 +1,126 @@
+import { createHash } from 'node:crypto'
+import { type RawSagaEvent, SagaRejection, validateSagaEvent } from '@switchyard/domain/saga'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { createScratchDatabase, type ScratchDatabase } from '../scripts/scratch-database.js'
+import { createDatabase, type Database, type NewSagaEvent, recordSagaEvents } from '../src/index.js'
+import { applyMigrations } from '../src/migrations/index.js'
+
+let scratch: ScratchDatabase
+let database: Database
+beforeAll(async () => {
+  scratch = await createScratchDatabase()
+  await applyMigrations(scratch.url)
+  database = createDatabase({ url: scratch.url, poolSizeMax: 4, applicationName: 'test' })
+})
+afterAll(async () => {
+  await database.close()
+  await scratch.drop()
+})
+
+const received = (raw: RawSagaEvent, given: Partial<NewSagaEvent> = {}): NewSagaEvent => {
+  const request = Buffer.from(JSON.stringify(raw))
+  return {
+    tenant: 't',
+    event: validateSagaEvent(raw),
+    receivedAt: new Date('2026-01-02T03:04:05.678Z'),
+    eventId: null,
+    eventTime: null,
+    contentKey: createHash('sha256').update(request).digest(),
+    request,
+    ...given,
+  }
+}
+
+const execute = (activityId: string, sagaId: string): RawSagaEvent => ({
+  operation: 'ActivityExecuteStarted',
+  activityId,
+  sagaId,
+  timeOutSeconds: 0,
+  order: 0,
+  parameterData: Buffer.from('{}'),
+  addTime: '',
+})
+const done = (activityId: string): RawSagaEvent => ({
+  operation: 'ActivityEnded',
+  activityId,
+  sagaId: '',
+  resultData: Buffer.from('ok'),
+})
+const start: RawSagaEvent = { operation: 'SagaStarted', sagaId: 's', serviceName: 'booking' }
+const end: RawSagaEvent = { operation: 'SagaEnded', sagaId: 's', serviceName: '' }
+
+it('takes many events in one transaction, each as if it came after the one before', async () => {
+  const results = await recordSagaEvents(database, [
+    received(done('a')),
+    received(start, { eventId: 'e-1' }),
+    received(execute('a', 's')),
+    received(execute('a', 's')),
+    received(execute('a', 'other')),
+    received(end, { eventId: 'e-1' }),
+    received(start, { tenant: 'other' }),
+    received(end),
+  ])
+  expect(results.map((result) => (result instanceof SagaRejection ? result.code : result))).toEqual([
+    'parked',
+    'recorded',
+    'late',
+    'duplicate',
+    'ACTIVITY_SAGA_MISMATCH',
+    'duplicate',
+    'recorded',
+    'recorded',
+  ])
+  const log = await database.prisma.sagaEvent.findMany({ orderBy: { id: 'asc' } })
+  expect(log.map(({ tenant, operation, sagaId }) => `${tenant} ${operation} ${sagaId}`)).toEqual([
+    't ActivityEnded null',
+    't SagaStarted s',
+    't ActivityExecuteStarted s',
+    'other SagaStarted s',
+    't SagaEnded s',
+  ])
+  expect(await database.prisma.saga.findMany({ orderBy: { tenant: 'asc' } })).toMatchObject([
+    { tenant: 'other', status: 'Started' },
+    { tenant: 't', status: 'Ended', outcome: 'succeeded', endedAt: new Date('2026-01-02T03:04:05.678Z') },
+  ])
+})
+
+it('finds the saga of an activity that an earlier call has named', async () => {
+  expect(await recordSagaEvents(database, [received(done('a')), received(done('b'))])).toEqual([
+    'duplicate',
+    'parked',
+  ])
+  const compensated: RawSagaEvent = { operation: 'ActivityCompensated', activityId: 'a' }
+  expect(await recordSagaEvents(database, [received(compensated)])).toEqual(['recorded'])
+  const saga = await database.prisma.saga.findUniqueOrThrow({
+    where: { tenant_id: { tenant: 't', id: 's' } },
+  })
+  expect(saga).toMatchObject({ outcome: 'compensated', late: true })
+})
+
+it('stores all of the events or none', async () => {
+  const count = await database.prisma.sagaEvent.count()
+  // Text that PostgreSQL cannot hold, which validation would have refused.
+  const broken = received(done('c'), { eventId: 'nul\0' })
+  await expect(recordSagaEvents(database, [received(done('d')), broken])).rejects.toThrow('invalid byte')
+  expect(await database.prisma.sagaEvent.count()).toBe(count)
+  expect(await recordSagaEvents(database, [received(done('d'))])).toEqual(['parked'])
+})
+
+it('does not deadlock when batches about the same sagas come in any order at once', async () => {
+  const sagas = Array.from({ length: 8 }, (_, index) => `many-${index}`)
+  const batch = (turn: number) =>
+    sagas
+      .map((_, index) => sagas[(index * 3 + turn) % sagas.length] as string)
+      .flatMap((id) => [received(execute(`${id}-a${turn}`, id)), received(done(`${id}-a${(turn + 1) % 12}`))])
+  const results = await Promise.all(
+    Array.from({ length: 12 }, (_, turn) => recordSagaEvents(database, batch(turn))),
+  )
+  expect(results.flat().filter((result) => result instanceof SagaRejection)).toEqual([])
+  const activities = await database.prisma.sagaActivity.findMany({ where: { id: { startsWith: 'many-' } } })
+  expect(activities).toHaveLength(96)
+  expect(new Set(activities.map(({ status, sagaId }) => `${status} ${sagaId === null}`))).toEqual(
+    new Set(['Executed false']),
+  )
+  const pending = await database.prisma.saga.findMany({ where: { id: { in: sagas } } })
+  expect(pending.map(({ status }) => status)).toEqual(sagas.map(() => 'Pending'))
+})
