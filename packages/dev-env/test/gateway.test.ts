@@ -1,0 +1,157 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type RunningGateway, startGateway } from '../src/gateway/gateway.js'
+import type { Route } from '../src/gateway/routing-table.js'
+
+const routes: Route[] = [
+  { match: 'prefix', path: '/metrics', service: null },
+  { match: 'prefix', path: '/down', service: 'down' },
+  { match: 'prefix', path: '/', service: 'up' },
+]
+
+let answer: (request: IncomingMessage, response: ServerResponse) => void
+let upstream: Server
+let gateway: RunningGateway
+
+beforeEach(async () => {
+  upstream = createServer({ requestTimeout: 0 }, (incoming, response) => answer(incoming, response))
+  upstream.listen(0, '127.0.0.1')
+  await once(upstream, 'listening')
+  const { port } = upstream.address() as AddressInfo
+  gateway = await startGateway({
+    host: '127.0.0.1',
+    port: 0,
+    routes,
+    portOf: (service) => (service === 'up' ? port : 1),
+  })
+})
+afterEach(async () => {
+  await gateway.stop()
+  upstream.closeAllConnections()
+  upstream.close()
+})
+
+const url = (path: string) => `http://127.0.0.1:${gateway.port}${path}`
+
+/** Sends bytes as they are, which ask for the connection to be closed, and returns the whole answer. */
+async function sendBytes(bytes: string): Promise<string> {
+  const socket = connect(gateway.port, '127.0.0.1')
+  socket.write(bytes)
+  let text = ''
+  for await (const chunk of socket.setEncoding('utf8')) text += chunk
+  return text
+}
+
+const echo = (incoming: IncomingMessage, response: ServerResponse) =>
+  response.end(JSON.stringify({ url: incoming.url, headers: incoming.headers }))
+
+const bodyOf = (text: string) => JSON.parse(text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1))
+
+describe('the local gateway', () => {
+  it.each([
+    '/api/v4/projects/a%2Fb/repository/commits/feature%2Fx?path=a%20b&x=%00',
+    '//a///b/../%2e%2e/c',
+    '/x?a?b&&=',
+  ])('forwards the target byte for byte: %s', async (path) => {
+    answer = echo
+    const text = await sendBytes(`GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)
+    expect(bodyOf(text).url).toBe(path)
+  })
+
+  it('overwrites what a client says about its origin, and keeps a sensible request id', async () => {
+    answer = echo
+    const spoofed = { Forwarded: 'for=6.6.6.6', 'X-Forwarded-For': '6.6.6.6', 'X-Forwarded-Proto': 'https' }
+    const response = await fetch(url('/'), { headers: { ...spoofed, 'X-Request-Id': 'abc-1' } })
+    const { headers } = (await response.json()) as { headers: Record<string, string> }
+    expect(headers).toMatchObject({
+      'x-forwarded-for': '127.0.0.1',
+      'x-forwarded-proto': 'http',
+      'x-forwarded-host': `127.0.0.1:${gateway.port}`,
+      'x-request-id': 'abc-1',
+    })
+    expect(headers).not.toHaveProperty('forwarded')
+  })
+
+  it('streams both ways while a request goes on', async () => {
+    answer = (incoming, response) => incoming.pipe(response)
+    const call = request(url('/'), { method: 'POST' })
+    call.write('one')
+    const [response] = (await once(call, 'response')) as [IncomingMessage]
+    expect(String((await once(response, 'data'))[0])).toBe('one')
+    call.write('two')
+    expect(String((await once(response, 'data'))[0])).toBe('two')
+    call.end()
+    await once(response.resume(), 'end')
+  })
+
+  it('passes 100 MB on whole, without holding them', async () => {
+    let received = 0
+    answer = (incoming, response) => {
+      incoming.on('data', (chunk: Buffer) => {
+        received += chunk.length
+      })
+      incoming.once('end', () => response.end())
+    }
+    const before = process.memoryUsage.rss()
+    const call = request(url('/'), { method: 'POST' })
+    const chunk = Buffer.alloc(1024 * 1024)
+    for (let sent = 0; sent < 100; sent++) if (!call.write(chunk)) await once(call, 'drain')
+    call.end()
+    const [response] = (await once(call, 'response')) as [IncomingMessage]
+    response.resume()
+    expect(received).toBe(100 * chunk.length)
+    expect(process.memoryUsage.rss() - before).toBeLessThan(80 * chunk.length)
+  })
+
+  it('a client that goes away ends the request at the service', async () => {
+    const closed = new Promise((resolve) => {
+      answer = (_incoming, response) => {
+        response.write('data: 1\n\n')
+        response.once('close', resolve)
+      }
+    })
+    const call = request(url('/'))
+    call.on('error', () => {})
+    call.end()
+    const [response] = (await once(call, 'response')) as [IncomingMessage]
+    await once(response, 'data')
+    call.destroy()
+    expect(await Promise.race([closed.then(() => 'closed'), delay(5000, 'open')])).toBe('closed')
+  })
+
+  it('a service that dies within its answer does not look complete', async () => {
+    answer = (_incoming, response) => {
+      response.writeHead(200, { 'Content-Length': 1000 })
+      response.write('part', () => response.destroy())
+    }
+    const response = await fetch(url('/'))
+    await expect(response.text()).rejects.toThrow()
+  })
+
+  it('a refusal before the body was sent reaches the client', async () => {
+    answer = (_incoming, response) => response.writeHead(413, { Connection: 'close' }).end('too much')
+    const text = await sendBytes(
+      'POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 500000\r\n\r\npart',
+    )
+    expect(text).toMatch(/^HTTP\/1.1 413 /)
+  })
+
+  it.each([
+    ['/down/x', 502, { message: '502 Bad Gateway' }],
+    ['/metrics', 404, { error: '404 Not Found' }],
+  ])('answers %s itself with %i and the request id', async (path, status, body) => {
+    const response = await fetch(url(path), { headers: { 'X-Request-Id': 'abc-2' } })
+    expect(response.status).toBe(status)
+    expect(response.headers.get('x-request-id')).toBe('abc-2')
+    expect(await response.json()).toEqual({ ...body, request_id: 'abc-2' })
+  })
+
+  it('answers what is no HTTP with 400', async () => {
+    const text = await sendBytes('nonsense\r\n\r\n')
+    expect(text).toMatch(/^HTTP\/1.1 400 /)
+    expect(bodyOf(text)).toMatchObject({ error: '400 Bad Request' })
+  })
+})
