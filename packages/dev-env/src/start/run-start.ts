@@ -54,6 +54,7 @@ async function stopTree(tree: Tree | undefined): Promise<void> {
 
 function nextSignal(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
-    for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(name, resolve)
+    // They stay registered: a library that sees no listener but its own would end the process on the spot.
+    for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, resolve)
   })
 }

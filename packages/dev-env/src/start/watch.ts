@@ -1,6 +1,7 @@
 import { readdirSync, watch } from 'node:fs'
 import { join } from 'node:path'
 import { execa } from 'execa'
+import { dieWithParent } from '../process/death-signal.js'
 import type { Progress } from './progress.js'
 import type { RunningService } from './services.js'
 import type { Settings } from './settings.js'
@@ -53,8 +54,13 @@ function sharedPackages(root: string): string[] {
 function watchCompiler(root: string, progress: Progress): { stop(): Promise<void> } {
   const projects = readdirSync(join(root, 'services')).map((name) => `services/${name}`)
   const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc')
-  const compiler = execa(process.execPath, [tsc, '-b', '-w', '--preserveWatchOutput', ...projects], {
+  const { command, args } = dieWithParent({
+    command: process.execPath,
+    args: [tsc, '-b', '-w', '--preserveWatchOutput', ...projects],
+  })
+  const compiler = execa(command, args, {
     cwd: root,
+    cleanup: false,
     reject: false,
     stdin: 'ignore',
     buffer: false,
