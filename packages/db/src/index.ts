@@ -47,6 +47,7 @@ export {
   type MemberWithUser,
 } from './stores/members.js'
 export {
+  changeDefaultBranch,
   createProject,
   deleteProject,
   findProjectForUser,

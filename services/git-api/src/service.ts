@@ -1,4 +1,4 @@
-import { checkDatabase, createDatabase, findCaller } from '@switchyard/db'
+import { checkDatabase, createDatabase, findCaller, isDatabaseUnavailable } from '@switchyard/db'
 import { createAuthenticate, createHttpApp, type FindCaller, listen } from '@switchyard/service-kit/http'
 import type { ServiceContext } from '@switchyard/service-kit/lifecycle'
 import type { Config } from './config.js'
@@ -51,6 +51,7 @@ export async function createService(config: Config, { logger, metrics, health, l
     health,
     authenticate,
     routes: routes({ database, guards, jobs, authenticate, git, storageRoot, logger }),
+    isUnavailable: isDatabaseUnavailable,
     rateLimitPerMinute: config.RATE_LIMIT_PER_MINUTE,
     externalUrl: config.EXTERNAL_URL,
   })

@@ -144,7 +144,7 @@ test('a protected branch is neither rewritten nor deleted, unless that is allowe
   await other.commit({ files: { 'b.txt': 'other' } })
   const remote = harness.remote('developer', project)
   const branches = ['release/1', 'wild/1', 'free']
-  for (const branch of branches)
+  for (const branch of ['main', ...branches])
     expect((await git(work, 'push', remote, `main:refs/heads/${branch}`)).code).toBe(0)
 
   const forced = await git(other, 'push', '--force', remote, ...branches.map((b) => `main:refs/heads/${b}`))

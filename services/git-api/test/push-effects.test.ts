@@ -58,6 +58,31 @@ test('a commit over the API asks for housekeeping', async () => {
   await queued(project)
 })
 
+test('the first branch becomes the default branch, whatever its name, and stays it', async () => {
+  const project = await harness.project()
+  const work = await createGitRepository()
+  await work.commit({ files: { 'a.txt': 'a' }, message: 'First' })
+  await work.git('push', '--quiet', harness.remote('owner', project), 'main:master')
+  await work.git('push', '--quiet', harness.remote('owner', project), 'main:main')
+  const described = await harness.send('owner', 'GET', `/projects/${project.id}`)
+  expect(await described.json()).toMatchObject({ default_branch: 'master' })
+  const commits = await harness.send('owner', 'GET', `/projects/${project.id}/repository/commits`)
+  expect(await commits.json()).toMatchObject([{ title: 'First' }])
+  const head = await work.git('ls-remote', '--symref', harness.remote('owner', project), 'HEAD')
+  expect(head).toContain('ref: refs/heads/master')
+  await work.close()
+})
+
+test('the first commit over the API makes its branch the default branch', async () => {
+  const project = await harness.project()
+  const actions = [{ action: 'create', file_path: 'a', content: '' }]
+  const body = { branch: 'trunk', commit_message: 'm', actions }
+  const created = await harness.send('developer', 'POST', `/projects/${project.id}/repository/commits`, body)
+  expect(created.status).toBe(201)
+  const described = await harness.send('owner', 'GET', `/projects/${project.id}`)
+  expect(await described.json()).toMatchObject({ default_branch: 'trunk' })
+})
+
 test('a push whose client goes away ends its git process', async () => {
   const project = await harness.project()
   const path = harness.pathOf(project)

@@ -1,4 +1,4 @@
-import { checkDatabase, createDatabase, findCaller } from '@switchyard/db'
+import { checkDatabase, createDatabase, findCaller, isDatabaseUnavailable } from '@switchyard/db'
 import { systemClock } from '@switchyard/domain'
 import { createAuthenticate, createHttpApp, listen } from '@switchyard/service-kit/http'
 import type { ServiceContext } from '@switchyard/service-kit/lifecycle'
@@ -40,6 +40,7 @@ export async function createService(config: Config, { logger, metrics, health, l
     health,
     authenticate: createAuthenticate((hash) => findCaller(database, hash)),
     routes: routes(readSnapshot),
+    isUnavailable: isDatabaseUnavailable,
     rateLimitPerMinute: config.RATE_LIMIT_PER_MINUTE,
     externalUrl: config.EXTERNAL_URL,
   })

@@ -1,5 +1,5 @@
 import { descriptorSet } from '@switchyard/contracts/descriptors'
-import { checkDatabase, createDatabase, findCaller } from '@switchyard/db'
+import { checkDatabase, createDatabase, findCaller, isDatabaseUnavailable } from '@switchyard/db'
 import { systemClock } from '@switchyard/domain'
 import { startGrpcServer } from '@switchyard/service-kit/grpc'
 import { createAuthenticate, createHttpApp, listen } from '@switchyard/service-kit/http'
@@ -28,6 +28,7 @@ export async function createService(config: Config, { logger, metrics, health, l
     health,
     authenticate,
     routes: routes(database),
+    isUnavailable: isDatabaseUnavailable,
     rateLimitPerMinute: config.RATE_LIMIT_PER_MINUTE,
     externalUrl: config.EXTERNAL_URL,
   })

@@ -96,6 +96,15 @@ export function createProject(
   })
 }
 
+/** Does nothing when somebody else changed it meanwhile. */
+export async function changeDefaultBranch(
+  { prisma }: DatabaseOrTransaction,
+  id: number,
+  { from, to }: { from: string; to: string },
+): Promise<void> {
+  await prisma.project.updateMany({ where: { id, defaultBranch: from }, data: { defaultBranch: to } })
+}
+
 /** Takes members, protections and statuses along; the repository is the caller's business. */
 export async function deleteProject({ prisma }: DatabaseOrTransaction, id: number): Promise<void> {
   await prisma.project.deleteMany({ where: { id } })

@@ -1,4 +1,4 @@
-import { DomainError } from '@switchyard/domain'
+import { DomainError, unavailable } from '@switchyard/domain'
 import express, { type Express, type Request, type RequestHandler, type Response } from 'express'
 import type { Health } from '../lifecycle/index.js'
 import type { Logger, Metrics } from '../observability/index.js'
@@ -20,6 +20,8 @@ export interface HttpAppOptions {
   routes: Route[]
   /** Requests per token or address; 0: no limit. */
   rateLimitPerMinute: number
+  /** Whether a failure is a neighbour's that is away, so that trying again later may work. Unset: none is. */
+  isUnavailable?: (error: unknown) => boolean
   /** Base of links in answers. Unset: taken from the request. */
   externalUrl?: string
 }
@@ -59,7 +61,8 @@ export function createHttpApp(options: HttpAppOptions): Express {
   })
   app.use((error: unknown, _request: Request, response: Response, _next: express.NextFunction) => {
     const { requestId, logger } = observedOf(response)
-    sendError(response, error, requestId, logger)
+    const away = !(error instanceof DomainError) && options.isUnavailable?.(error)
+    sendError(response, away ? unavailable('', { cause: error }) : error, requestId, logger)
   })
   return app
 }

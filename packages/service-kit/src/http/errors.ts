@@ -79,6 +79,11 @@ function fromBodyParser(error: unknown): HttpError | null {
 /** Answers with an error; unexpected ones are logged here, exactly once, with their cause. */
 export function sendError(response: Response, error: unknown, requestId: string, logger: Logger): void {
   const { status, body, headers } = toHttpError(error)
+  // Work stopped because its client left is no failure of ours.
+  if (response.destroyed) {
+    logger.debug({ err: error }, 'client went away')
+    return
+  }
   if (status >= 500) logger.error({ err: error }, 'request failed')
   if (response.headersSent) {
     response.destroy()

@@ -4,7 +4,7 @@ import type { DiffEntry } from './parse-diff.js'
 import { type PickRequest, type PickResult, pickCommit } from './pick-commit.js'
 import { type CommitPage, type CommitQuery, findCommit, listCommits, readStats } from './read-commits.js'
 import { readDiff } from './read-diff.js'
-import { findBranchContaining, findBranchTip, hasNoBranch } from './refs.js'
+import { findBranchContaining, findBranchTip, findUsualBranch, hasNoBranch, pointHeadTo } from './refs.js'
 import { createRepository, deleteRepository } from './repository-files.js'
 import { type CommitRequest, writeCommit } from './write-commit.js'
 
@@ -27,6 +27,8 @@ export interface Repository {
   readDiff(id: string): Promise<DiffEntry[]>
   findBranchTip(branch: string): Promise<string | null>
   hasNoBranch(): Promise<boolean>
+  findUsualBranch(): Promise<string | null>
+  pointHeadTo(branch: string): Promise<void>
   findBranchContaining(id: string, preferred: string): Promise<string | null>
   writeCommit(request: CommitRequest): Promise<Commit>
   pickCommit(request: PickRequest): Promise<PickResult>
@@ -47,6 +49,8 @@ export function createGit(storageRoot: string): Git {
         readDiff: (id) => readDiff(path, id, signal),
         findBranchTip: (branch) => findBranchTip(path, branch, signal),
         hasNoBranch: () => hasNoBranch(path, signal),
+        findUsualBranch: () => findUsualBranch(path, signal),
+        pointHeadTo: (branch) => pointHeadTo(path, branch, signal),
         findBranchContaining: (id, preferred) => findBranchContaining(path, id, preferred, signal),
         writeCommit: (request) => writeCommit(path, request, signal),
         pickCommit: (request) => pickCommit(path, request, signal),

@@ -36,6 +36,34 @@ export async function hasNoBranch(path: string, signal?: AbortSignal): Promise<b
   return stdout.length === 0
 }
 
+const usualNames = ['main', 'master']
+
+/**
+ * The branch to show of a repository whose default branch does not exist: one with a usual name, else
+ * the first by name; null when there is none.
+ */
+export async function findUsualBranch(path: string, signal?: AbortSignal): Promise<string | null> {
+  const { stdout } = await runGitOk(
+    path,
+    { command: 'for-each-ref', flags: ['--count=1000', '--format=%(refname)'], paths: ['refs/heads/'] },
+    { signal },
+  )
+  const branches = branchNames(stdout)
+  return usualNames.find((name) => branches.includes(name)) ?? branches[0] ?? null
+}
+
+/** Makes a branch the one that clones check out. */
+export async function pointHeadTo(path: string, branch: string, signal?: AbortSignal): Promise<void> {
+  await runGitOk(path, { command: 'symbolic-ref', paths: ['HEAD', branchRef(branch)] }, { signal })
+}
+
+const branchNames = (refs: Buffer): string[] =>
+  refs
+    .toString()
+    .split('\n')
+    .filter(Boolean)
+    .map((ref) => ref.slice(branchRef('').length))
+
 /**
  * Moves a branch from one commit to another, on disk before it returns.
  *
@@ -75,10 +103,6 @@ export async function findBranchContaining(
     { command: 'for-each-ref', flags: ['--format=%(refname)', `--contains=${id}`], paths: ['refs/heads/'] },
     { signal },
   )
-  const branches = stdout
-    .toString()
-    .split('\n')
-    .filter(Boolean)
-    .map((ref) => ref.slice(branchRef('').length))
+  const branches = branchNames(stdout)
   return branches.find((branch) => branch === preferred) ?? branches[0] ?? null
 }

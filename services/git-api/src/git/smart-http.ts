@@ -47,7 +47,8 @@ export async function advertiseRefs(session: GitSession, output: NodeJS.Writable
 }
 
 /**
- * Lets git talk to a client, streaming both ways.
+ * Lets git talk to a client, streaming both ways. The answer is complete when this returns, and left for
+ * the caller to end.
  *
  * @param rights what a push may do; needed for `git-receive-pack`
  * @returns whether references changed
@@ -79,7 +80,6 @@ export async function serveRpc(
     if (code !== 0 && sentBytes === 0) {
       throw new Error(`${session.service} exited with ${code}: ${(await complaints).slice(0, 1000)}`)
     }
-    output.end()
     return (await report).trim() !== ''
   } catch (error) {
     // Nobody is left to be told; what git had finished by then holds.

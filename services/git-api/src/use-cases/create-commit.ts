@@ -12,6 +12,7 @@ import {
 import type { Dependencies } from '../dependencies.js'
 import type { Repository } from '../git/git.js'
 import type { ProjectCall } from '../guards.js'
+import { adoptDefaultBranch } from './adopt-default-branch.js'
 
 export interface CreateCommitCommand {
   branch: string
@@ -62,6 +63,7 @@ export async function createCommit(
   }
   const { branch, message } = command
   const commit = await repository.writeCommit({ branch, tip, parent, edits, author, committer, message })
+  if (empty) await adoptDefaultBranch({ database, git }, project)
   jobs.requestHousekeeping(project.id)
   return commit
 }

@@ -6,12 +6,13 @@ import { z } from 'zod'
 import type { Dependencies } from '../../dependencies.js'
 import { type GitService, serveRpc } from '../../git/smart-http.js'
 import type { ProjectCall } from '../../guards.js'
+import { adoptDefaultBranch } from '../../use-cases/adopt-default-branch.js'
 
 /** One exchange of a fetch, or a push. */
 export const rpc = ({ git, database, jobs }: Dependencies, service: GitService) =>
   endpoint({
     input: z.object({}),
-    async handle(_input, { project, level }: ProjectCall, { raw, signal }) {
+    async handle(_input, { project, level }: ProjectCall, { raw, signal, logger }) {
       const input = requestBody(raw, service)
       const session = {
         path: git.open(project).path,
@@ -25,7 +26,14 @@ export const rpc = ({ git, database, jobs }: Dependencies, service: GitService) 
         : undefined
       raw.response.set({ 'Content-Type': `application/x-${service}-result`, 'Cache-Control': 'no-cache' })
       const changed = await serveRpc(session, input, raw.response, rights)
-      if (changed) jobs.requestHousekeeping(project.id)
+      if (changed) {
+        jobs.requestHousekeeping(project.id)
+        // The push has happened; a database that is away now must not make it look refused.
+        await adoptDefaultBranch({ database, git }, project).catch((error: unknown) => {
+          logger.warn({ err: error, project_id: project.id }, 'could not look after the default branch')
+        })
+      }
+      raw.response.end()
       return streamed
     },
   })
