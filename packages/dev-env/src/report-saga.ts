@@ -40,5 +40,5 @@ async function print(operation: string, id: string, call: (done: Callback) => un
     call((error, answer) => (error ? reject(error) : resolve(answer)))
   })
   if (!response.isSuccess) throw new Error(`${operation} was refused: ${response.message} ${response.errors}`)
-  process.stdout.write(`${operation} ${id} recorded\n`)
+  process.stdout.write(`${operation} ${id} ${response.message}\n`)
 }

@@ -1,0 +1,125 @@
+import { credentials, Metadata } from '@grpc/grpc-js'
+import { type CommonResponse, SagaClient } from '@switchyard/contracts/saga'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { listDescendants } from './support/processes.js'
+import { startTree, type Tree } from './support/tree.js'
+import { waitFor } from './support/wait-for.js'
+
+/** What was acknowledged: ids of sagas, hashes of commits, names of statuses. */
+const acknowledged = { sagas: [] as string[], commits: [] as string[], statuses: [] as string[] }
+type Kind = keyof typeof acknowledged
+const kinds = Object.keys(acknowledged) as Kind[]
+
+let tree: Tree
+let client: SagaClient
+let firstCommit: string
+
+const api = (path: string, form?: Record<string, string>) =>
+  fetch(`${tree.url}/api/v4/${path}`, {
+    method: form ? 'POST' : 'GET',
+    headers: { 'PRIVATE-TOKEN': tree.rootToken },
+    ...(form && { body: new URLSearchParams(form) }),
+    signal: AbortSignal.timeout(10_000),
+  })
+
+async function created(path: string, form: Record<string, string>): Promise<Record<string, unknown>> {
+  const response = await api(path, form)
+  if (response.status !== 201) throw new Error(`${response.status} ${await response.text()}`)
+  return (await response.json()) as Record<string, unknown>
+}
+
+const commit = (name: string) =>
+  created('projects/root%2Fsafe/repository/commits', {
+    branch: 'main',
+    commit_message: name,
+    'actions[][action]': 'create',
+    'actions[][file_path]': name,
+    'actions[][content]': name,
+  })
+
+function reportSaga(sagaId: string): Promise<CommonResponse> {
+  return new Promise((resolve, reject) => {
+    const options = { deadline: Date.now() + 10_000 }
+    client.sagaStarted({ sagaId, serviceName: 'e2e' }, new Metadata(), options, (error, response) =>
+      error ? reject(error) : resolve(response),
+    )
+  })
+}
+
+/** Writes one thing after the other, each under a new name; notes what was acknowledged, and only that. */
+const writers: Record<Kind, (name: string) => Promise<string>> = {
+  sagas: async (name) => {
+    const { isSuccess } = await reportSaga(name)
+    if (!isSuccess) throw new Error('a fault of ours must never be told to the caller as a refusal')
+    return name
+  },
+  commits: async (name) => String((await commit(name)).id),
+  statuses: async (name) => {
+    await created(`projects/root%2Fsafe/statuses/${firstCommit}`, { state: 'success', name })
+    return name
+  },
+}
+
+async function writeUntil(kind: Kind, stopped: () => boolean): Promise<void> {
+  for (let number = 1; !stopped(); number += 1) {
+    try {
+      acknowledged[kind].push(await writers[kind](`${kind}-${number}`))
+    } catch {
+      await new Promise((resolve) => setTimeout(resolve, 50))
+    }
+  }
+}
+
+/** Every page of a list. */
+async function listAll(path: string): Promise<Record<string, unknown>[]> {
+  const items: Record<string, unknown>[] = []
+  for (let page = '1'; page !== ''; ) {
+    const response = await api(`${path}${path.includes('?') ? '&' : '?'}per_page=100&page=${page}`)
+    items.push(...((await response.json()) as Record<string, unknown>[]))
+    page = response.headers.get('X-Next-Page') ?? ''
+  }
+  return items
+}
+
+beforeAll(async () => {
+  tree = await startTree()
+  client = new SagaClient(tree.grpcAddress, credentials.createInsecure())
+  await created('projects', { name: 'safe' })
+  firstCommit = String((await commit('first')).id)
+})
+
+afterAll(async () => {
+  client?.close()
+  await tree?.stop()
+})
+
+it('kill -9 of services and servers during work loses no acknowledged saga event, commit or status', async () => {
+  let stopped = false
+  const writing = kinds.map((kind) => writeUntil(kind, () => stopped))
+  const progressed = (counts: number[]) => () =>
+    kinds.every((kind, index) => acknowledged[kind].length > (counts[index] ?? 0) + 5)
+  const counts = () => kinds.map((kind) => acknowledged[kind].length)
+
+  for (const victim of [
+    'saga-reporter/dist/main.js',
+    'git-api/dist/main.js',
+    'postgres/cluster',
+    'redis.sock',
+  ]) {
+    await waitFor(`work before ${victim} is killed`, progressed(counts()))
+    const { pid } = listDescendants(tree.pid).find(({ command }) => command.includes(victim)) ?? {}
+    expect(pid).toBeGreaterThan(0)
+    process.kill(pid ?? 0, 'SIGKILL')
+    await waitFor(`work after ${victim} was killed`, progressed(counts()))
+  }
+  stopped = true
+  await Promise.all(writing)
+
+  const commits = new Set((await listAll('projects/root%2Fsafe/repository/commits')).map(({ id }) => id))
+  expect(acknowledged.commits.filter((id) => !commits.has(id))).toEqual([])
+  const statusesPath = `projects/root%2Fsafe/repository/commits/${firstCommit}/statuses?all=true`
+  const statuses = new Set((await listAll(statusesPath)).map(({ name }) => name))
+  expect(acknowledged.statuses.filter((name) => !statuses.has(name))).toEqual([])
+  const sagas = new Set((await listAll('sagas?service_name=e2e')).map((saga) => saga.saga_id))
+  expect(acknowledged.sagas.filter((id) => !sagas.has(id))).toEqual([])
+})
