@@ -10,7 +10,7 @@ const checks = [...Object.keys(scripts).filter((name) => name.startsWith('check:
 function check(name) {
   const startedAt = performance.now()
   const [command, ...args] = pnpm('run', name)
-  const env = { ...process.env, TURBO_TELEMETRY_DISABLED: '1', DO_NOT_TRACK: '1' }
+  const env = { ...process.env, TURBO_TELEMETRY_DISABLED: '1', DO_NOT_TRACK: '1', NO_COLOR: '1' }
   const { status, stdout, stderr } = spawnSync(command, args, {
     cwd: root,
     env,

@@ -23,7 +23,7 @@ export function spawnStart(env: Record<string, string>): Start {
   const tools = join(root, '.switchyard', 'tools')
   const child = spawn(process.execPath, ['scripts/start.mjs'], {
     cwd: root,
-    env: { ...inherited, NODE_ENV: 'test', SWITCHYARD_TOOLS: tools, ...env },
+    env: { ...inherited, NODE_ENV: 'test', NO_COLOR: '1', SWITCHYARD_TOOLS: tools, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let text = ''
