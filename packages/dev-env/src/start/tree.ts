@@ -40,17 +40,11 @@ export class Tree {
     makeServiceFolders(settings.dataDir)
     await this.openPorts()
     const [database, redis] = await this.openNeighbours()
-    const bringUpToDate = () =>
-      progress.step('database schema', () => applyMigrations(settings.root, database.url))
-    const serve = () =>
-      progress.step(`${serviceNames.length} services`, () => this.startServices(database.url, redis.url))
-    if (await isSchemaCurrent(settings.root, database.url)) {
-      // What is left to do there, partitions for the days to come, needs nobody to wait.
-      await allOf(bringUpToDate(), serve())
-    } else {
-      await bringUpToDate()
-      await serve()
+    // The worker looks after what else the migration step does, partitions for the days to come.
+    if (!(await isSchemaCurrent(settings.root, database.url))) {
+      await progress.step('database schema', () => applyMigrations(settings.root, database.url))
     }
+    await progress.step(`${serviceNames.length} services`, () => this.startServices(database.url, redis.url))
   }
 
   /** Stops everything in reverse order: new requests first, then services, then servers. */
