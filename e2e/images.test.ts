@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { buildService, readDockerfile, repository } from '../docker/test/support/build-stages.js'
 import { serviceNames } from '../docker/test/support/service-configs.js'
 import { startPostgres } from '../packages/dev-env/src/postgres.js'
+import { findRedisServer } from '../packages/dev-env/src/tools/redis-server.js'
 import { startTestRedis, type TestRedis } from '../packages/testing/src/test-redis.js'
 
 // Does what the Dockerfile's build stages say, without Docker, and runs what would be in the images.
@@ -25,6 +26,8 @@ beforeAll(async () => {
   // Under root PostgreSQL runs as somebody else, who must pass through here.
   chmodSync(folder, 0o711)
   postgres = await startPostgres({ dataDir: join(folder, 'postgres'), log: () => {}, durable: false })
+  const tools = join(repository, '.switchyard', 'tools')
+  process.env.SWITCHYARD_TEST_REDIS_SERVER ||= await findRedisServer(tools, console.error)
   redis = await startTestRedis()
 }, 900_000)
 
