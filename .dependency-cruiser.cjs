@@ -15,7 +15,9 @@ module.exports = {
     below('domain', []),
     below('contracts', ['domain']),
     below('db', ['domain']),
+    below('jobs-heartbeat', ['testing']),
     below('service-kit', ['domain']),
+    below('webhooks', ['service-kit', 'db', 'domain']),
     below('testing', ['db', 'domain']),
     below('dev-env', ['db', 'contracts', 'domain']),
     {

@@ -19,6 +19,7 @@ export {
   type SagaActivity,
   type SagaEvent,
   type User,
+  type WebhookDelivery,
 } from './generated/client.js'
 export {
   createBroadcastMessage,
@@ -97,4 +98,34 @@ export {
   type NewUser,
   type UserFilter,
 } from './stores/users.js'
+export {
+  enqueueDeliveries,
+  getDelivery,
+  type ListedDelivery,
+  listDeliveries,
+  type NewDelivery,
+  redeliver,
+} from './stores/webhooks/deliveries.js'
+export {
+  createWebhook,
+  deleteWebhook,
+  getWebhook,
+  listWebhooks,
+  listWebhooksForEvent,
+  type NewWebhook,
+  updateWebhook,
+  type Webhook,
+  type WebhookChanges,
+  type WebhookOwner,
+} from './stores/webhooks/hooks.js'
+export {
+  type AttemptRecord,
+  type ClaimedDelivery,
+  claimDelivery,
+  deleteDeliveriesBefore,
+  disableWebhook,
+  listHostsWithDueDeliveries,
+  recordAttempt,
+  type WebhookHealth,
+} from './stores/webhooks/sending.js'
 export { violatedUniqueIndex } from './unique-violation.js'

@@ -1,0 +1,135 @@
+import type { Database } from '../../client.js'
+
+/** A delivery that this process is to send now. */
+export interface ClaimedDelivery {
+  id: string
+  webhookId: number
+  scope: 'saga' | 'project'
+  url: string
+  host: string
+  secret: string | null
+  event: string
+  payload: string
+  requestHeaders: Record<string, string>
+  /** This one included. */
+  attempts: number
+}
+
+/** What came of an attempt, and what follows from it. */
+export interface AttemptRecord {
+  state: 'pending' | 'succeeded' | 'failed'
+  /** Until the next attempt; null unless pending. */
+  retryDelayMs: number | null
+  durationMs: number
+  status: number | null
+  headers: Record<string, string>
+  body: string
+  error: string | null
+}
+
+/** How a webhook has been doing. */
+export interface WebhookHealth {
+  failingSince: Date | null
+  consecutiveFailures: number
+}
+
+/** Hosts to which something is due. */
+export async function listHostsWithDueDeliveries({ pool }: Pick<Database, 'pool'>): Promise<string[]> {
+  const { rows } = await pool.query<{ host: string }>(
+    `SELECT DISTINCT w.host FROM webhooks w WHERE w.enabled AND EXISTS (
+       SELECT 1 FROM webhook_deliveries d
+       WHERE d.webhook_id = w.id AND d.state = 'pending' AND d.next_attempt_at <= now())`,
+  )
+  return rows.map(({ host }) => host)
+}
+
+const claim = {
+  name: 'claim-webhook-delivery',
+  text: `UPDATE webhook_deliveries d
+    SET attempts = d.attempts + 1, attempted_at = now(), next_attempt_at = now() + $2 * interval '1 ms'
+    FROM webhooks w
+    WHERE w.id = d.webhook_id AND (d.webhook_id, d.id) = (
+      SELECT due.webhook_id, due.id FROM webhooks of_host
+      CROSS JOIN LATERAL (
+        SELECT webhook_id, id, next_attempt_at FROM webhook_deliveries
+        WHERE webhook_id = of_host.id AND state = 'pending' AND next_attempt_at <= now()
+        ORDER BY next_attempt_at LIMIT 1 FOR UPDATE SKIP LOCKED
+      ) due
+      WHERE of_host.host = $1 AND of_host.enabled
+      ORDER BY due.next_attempt_at LIMIT 1)
+    RETURNING d.id, d.webhook_id AS "webhookId", w.scope, w.url, w.host, w.secret, d.event, d.payload,
+      d.request_headers AS "requestHeaders", d.attempts`,
+}
+
+/**
+ * Takes the delivery to a host that has been due for the longest. Whoever takes it has `leaseMs` to send it and
+ * to record what came of it; after that it is due again, because its taker must have died.
+ *
+ * @returns null when nothing is due
+ */
+export async function claimDelivery(
+  { pool }: Pick<Database, 'pool'>,
+  host: string,
+  leaseMs: number,
+): Promise<ClaimedDelivery | null> {
+  const { rows } = await pool.query<ClaimedDelivery>({ ...claim, values: [host, leaseMs] })
+  return rows[0] ?? null
+}
+
+const recordDelivery = `recorded AS (
+  UPDATE webhook_deliveries SET state = $3, next_attempt_at = now() + $4 * interval '1 ms', duration_ms = $5,
+    response_status = $6, response_headers = $7, response_body = $8, error = $9
+  WHERE webhook_id = $1 AND id = $2 AND state = 'pending'
+)`
+
+const record = {
+  name: 'record-webhook-attempt',
+  text: `WITH ${recordDelivery}
+    UPDATE webhooks SET
+      failing_since = CASE WHEN $3 = 'succeeded' THEN NULL ELSE COALESCE(failing_since, now()) END,
+      consecutive_failures = CASE WHEN $3 = 'succeeded' THEN 0 ELSE consecutive_failures + 1 END
+    WHERE id = $1
+    RETURNING failing_since AS "failingSince", consecutive_failures AS "consecutiveFailures"`,
+}
+
+/** @returns null when the webhook is gone */
+export async function recordAttempt(
+  { pool }: Pick<Database, 'pool'>,
+  { webhookId, id }: Pick<ClaimedDelivery, 'webhookId' | 'id'>,
+  attempt: AttemptRecord,
+): Promise<WebhookHealth | null> {
+  const { state, retryDelayMs, durationMs, status, headers, body, error } = attempt
+  const { rows } = await pool.query<WebhookHealth>({
+    ...record,
+    values: [webhookId, id, state, retryDelayMs, durationMs, status, JSON.stringify(headers), body, error],
+  })
+  return rows[0] ?? null
+}
+
+/** What is pending waits until somebody enables the webhook again. */
+export async function disableWebhook(
+  { pool }: Pick<Database, 'pool'>,
+  id: number,
+  reason: string,
+): Promise<void> {
+  await pool.query(
+    `UPDATE webhooks SET enabled = false, disabled_reason = $2, disabled_at = now(), updated_at = now()
+     WHERE id = $1 AND enabled`,
+    [id, reason],
+  )
+}
+
+/** Deletes deliveries made before this time, at most so many at once. @returns how many were deleted */
+export async function deleteDeliveriesBefore(
+  { pool }: Pick<Database, 'pool'>,
+  before: Date,
+  rowsMax: number,
+): Promise<number> {
+  const { rowCount } = await pool.query(
+    `DELETE FROM webhook_deliveries d USING (
+       SELECT webhook_id, id FROM webhook_deliveries WHERE created_at < $1 ORDER BY created_at LIMIT $2
+     ) old WHERE d.webhook_id = old.webhook_id AND d.id = old.id`,
+    [before, rowsMax],
+  )
+  return rowCount ?? 0
+}

@@ -1,0 +1,98 @@
+import {
+  type AttemptRecord,
+  type ClaimedDelivery,
+  claimDelivery,
+  type Database,
+  disableWebhook,
+  recordAttempt,
+  type WebhookHealth,
+} from '@switchyard/db'
+import { messageOf } from './message.js'
+import { retryDelayMs } from './retry-delay.js'
+import type { Sender, SendResult } from './send.js'
+
+/** One attempt, for logs and figures. */
+export interface Delivered {
+  deliveryId: string
+  webhookId: number
+  host: string
+  result: 'succeeded' | 'failed' | 'given_up'
+  /** Why the webhook was disabled by it; null when it was not. */
+  disabled: string | null
+}
+
+export interface DeliverOptions {
+  database: Database
+  sender: Sender
+  /** Requests to the host at once. Unset: 4. */
+  concurrency?: number
+  /** No more deliveries are begun after it. */
+  signal: AbortSignal
+  onDelivered: (delivered: Delivered) => void
+}
+
+/** Longer than an attempt takes with all that belongs to it. */
+const leaseMs = 30_000
+const concurrencyDefault = 4
+const failingMsMax = 5 * 86_400_000
+const failuresMin = 20
+const gone = 410
+
+/**
+ * Sends what is due to a host, until nothing is left or the host does not answer: then the rest waits, so that a
+ * host which is down costs one time-out and not one per delivery.
+ *
+ * Every delivery is sent at least once: one whose sender dies before it has recorded the end is sent again.
+ */
+export async function deliverToHost(host: string, options: DeliverOptions): Promise<void> {
+  const answering = { yes: true }
+  const lanes = Array.from({ length: options.concurrency ?? concurrencyDefault }, async () => {
+    while (answering.yes && !options.signal.aborted) {
+      const delivery = await claimDelivery(options.database, host, leaseMs)
+      if (delivery === null) return
+      const { status } = await deliver(delivery, options)
+      if (status === null) answering.yes = false
+    }
+  })
+  // A failure of one lane must not leave the others behind unwatched.
+  const ends = await Promise.allSettled(lanes)
+  const failed = ends.find((end) => end.status === 'rejected')
+  if (failed) throw failed.reason
+}
+
+async function deliver(delivery: ClaimedDelivery, options: DeliverOptions): Promise<SendResult> {
+  const { database, sender, onDelivered } = options
+  const result = await sender.send(messageOf(delivery, new Date()))
+  const attempt = attemptOf(delivery, result)
+  const health = await recordAttempt(database, delivery, attempt)
+  const disabled = health === null ? null : reasonToDisable(result, health)
+  if (disabled !== null) await disableWebhook(database, delivery.webhookId, disabled)
+  onDelivered({
+    deliveryId: delivery.id,
+    webhookId: delivery.webhookId,
+    host: delivery.host,
+    result: resultOf(attempt.state),
+    disabled,
+  })
+  return result
+}
+
+const resultOf = (state: AttemptRecord['state']): Delivered['result'] => {
+  if (state === 'succeeded') return state
+  return state === 'failed' ? 'given_up' : 'failed'
+}
+
+function attemptOf({ attempts }: ClaimedDelivery, result: SendResult): AttemptRecord {
+  if (result.error === null) return { ...result, state: 'succeeded', retryDelayMs: null }
+  const delayMs = result.status === gone ? null : retryDelayMs(attempts)
+  return { ...result, state: delayMs === null ? 'failed' : 'pending', retryDelayMs: delayMs }
+}
+
+/** A target that is gone for good, or that has not taken anything for days, is not asked for ever. */
+function reasonToDisable({ status }: SendResult, health: WebhookHealth): string | null {
+  if (status === gone) return 'the target answered 410 Gone'
+  const { failingSince, consecutiveFailures } = health
+  if (failingSince === null || consecutiveFailures < failuresMin) return null
+  if (Date.now() - failingSince.getTime() < failingMsMax) return null
+  return `no delivery has succeeded since ${failingSince.toISOString()}`
+}

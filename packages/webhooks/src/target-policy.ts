@@ -1,0 +1,54 @@
+import { booleanFlag } from '@switchyard/service-kit/config'
+import ipaddr from 'ipaddr.js'
+import { z } from 'zod'
+
+/** Which targets besides the public internet webhooks may be sent to. */
+export interface TargetPolicy {
+  /** Names of hosts, lower-cased: whatever they resolve to may be connected to. */
+  hosts: ReadonlySet<string>
+  networks: readonly [ipaddr.IPv4 | ipaddr.IPv6, number][]
+  /** Private networks (RFC 1918, unique local), carrier-grade NAT and this machine itself. */
+  privateNetworks: boolean
+}
+
+/** Configuration of every service that creates or sends webhooks; spread into the service's own schema. */
+export const webhookTargetFields = {
+  /** Hosts, addresses and networks that webhooks may be sent to though they are not public, by commas. */
+  WEBHOOK_ALLOWED_HOSTS: z
+    .string()
+    .refine((list) => entries(list).every(isHostOrNetwork), 'must be hosts, addresses or networks by commas')
+    .optional(),
+  /** `true`: webhooks may be sent to private networks and to this machine. */
+  WEBHOOK_ALLOW_PRIVATE_NETWORKS: booleanFlag().default(false),
+}
+
+/** @throws Error for a list that {@link webhookTargetFields} would have refused */
+export function targetPolicy(config: {
+  WEBHOOK_ALLOWED_HOSTS?: string | undefined
+  WEBHOOK_ALLOW_PRIVATE_NETWORKS: boolean
+}): TargetPolicy {
+  const listed = entries(config.WEBHOOK_ALLOWED_HOSTS ?? '')
+  return {
+    hosts: new Set(listed.filter((entry) => networkOf(entry) === null)),
+    networks: listed.map(networkOf).filter((network) => network !== null),
+    privateNetworks: config.WEBHOOK_ALLOW_PRIVATE_NETWORKS,
+  }
+}
+
+const entries = (list: string): string[] =>
+  list
+    .split(',')
+    .map((entry) => entry.trim().toLowerCase())
+    .filter((entry) => entry !== '')
+
+const isHostOrNetwork = (entry: string) =>
+  networkOf(entry) !== null || /^[a-z0-9_]([a-z0-9_.-]*[a-z0-9])?$/.test(entry)
+
+/** `10.0.0.0/8`, `10.1.2.3`, `[fd00::1]`; null for the name of a host. */
+function networkOf(entry: string): [ipaddr.IPv4 | ipaddr.IPv6, number] | null {
+  if (ipaddr.isValidCIDR(entry)) return ipaddr.parseCIDR(entry)
+  const address = entry.replace(/^\[|\]$/g, '')
+  if (!ipaddr.isValid(address)) return null
+  const parsed = ipaddr.process(address)
+  return [parsed, parsed.kind() === 'ipv4' ? 32 : 128]
+}
