@@ -3,8 +3,27 @@ export { type ActivityStatus, activityStatuses, rankOf } from './activity-status
 export { type AppliedActivityEvent, applyActivityEvent } from './apply-activity-event.js'
 export { type AppliedSagaEvent, applySagaEvent, noteActivityEvent } from './apply-saga-event.js'
 export * from './events.js'
+export {
+  deriveParkedActivityFlags,
+  deriveSagaFlags,
+  type FlaggableActivity,
+  type FlaggableSaga,
+  type FlagRules,
+  isSameFlag,
+  type SagaFlag,
+  type SagaFlagKind,
+  sagaFlagKinds,
+} from './flags.js'
 export { parseEventTime } from './parse-event-time.js'
 export { type RejectionCode, SagaRejection } from './rejection.js'
+export {
+  parseRetention,
+  purgeDueAt,
+  type RetainedActivity,
+  type RetainedSaga,
+  type RetentionPolicy,
+  shortestKeepMs,
+} from './retention.js'
 export {
   type ActivityFacts,
   deriveSagaOutcome,
