@@ -7,3 +7,4 @@ export {
   registryKeys,
 } from './registry.js'
 export { repositoryHousekeepingJob } from './repository-housekeeping.js'
+export { webhookDeliveryJob } from './webhook-delivery.js'

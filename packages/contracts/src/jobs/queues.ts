@@ -11,6 +11,10 @@ export const queueNames = {
   repositoryHousekeeping: 'repository-housekeeping',
   expiredTokenCleanup: 'expired-token-cleanup',
   sagaEventPartitions: 'saga-event-partitions',
+  webhookSagaEvents: 'webhook-saga-events',
+  webhookDispatch: 'webhook-dispatch',
+  webhookDelivery: 'webhook-delivery',
+  webhookRetention: 'webhook-retention',
 } as const
 
 export type QueueName = (typeof queueNames)[keyof typeof queueNames]
@@ -20,6 +24,10 @@ export const jobPayloads = {
   'repository-housekeeping': z.object({ projectId: z.int().positive() }),
   'expired-token-cleanup': z.object({}),
   'saga-event-partitions': z.object({}),
+  'webhook-saga-events': z.object({}),
+  'webhook-dispatch': z.object({}),
+  'webhook-delivery': z.object({ host: z.string().min(1) }),
+  'webhook-retention': z.object({}),
 } satisfies Record<QueueName, z.ZodObject>
 
 export type JobPayload<Name extends QueueName> = z.infer<(typeof jobPayloads)[Name]>
