@@ -17,6 +17,12 @@ export const configSchema = z
     SAGA_AUTH_NONE_ON_NETWORK: booleanFlag().default(false),
     /** `true`: SagaStarted without a service name is taken. Unset: it is refused. */
     SAGA_SERVICE_NAME_OPTIONAL: booleanFlag().default(false),
+    /** Events that may wait to be written; more are refused with UNAVAILABLE. Unset: 10000. */
+    SAGA_INGEST_QUEUE_MAX: integer(1, 1_000_000).default(10_000),
+    /** Bytes that waiting events may take. Unset: 64 MiB. */
+    SAGA_INGEST_QUEUE_BYTES_MAX: integer(1, 2 ** 31).default(64 * 1024 * 1024),
+    /** Batches that are written at the same time. Unset: 2. */
+    SAGA_INGEST_LANES: integer(1, 64).default(2),
   })
   .refine((config) => config.SAGA_AUTH !== 'none' || mayBeOpen(config), {
     path: ['SAGA_AUTH'],

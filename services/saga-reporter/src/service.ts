@@ -1,11 +1,18 @@
 import { descriptorSet } from '@switchyard/contracts/descriptors'
-import { checkDatabase, createDatabase, findCaller, isDatabaseUnavailable } from '@switchyard/db'
+import {
+  checkDatabase,
+  createDatabase,
+  findCaller,
+  isDatabaseUnavailable,
+  recordSagaEvents,
+} from '@switchyard/db'
 import { systemClock } from '@switchyard/domain'
 import { startGrpcServer } from '@switchyard/service-kit/grpc'
 import { createAuthenticate, createHttpApp, listen } from '@switchyard/service-kit/http'
 import type { ServiceContext } from '@switchyard/service-kit/lifecycle'
 import { type Config, sagaAuthOf } from './config.js'
-import { createSagaIngest } from './ingest.js'
+import { createSagaIngest } from './ingest/saga-ingest.js'
+import { createWriteBatch } from './ingest/write-batch.js'
 import { routes } from './routes/index.js'
 import { createAuthorize } from './rpc/authorize.js'
 import { sagaServices } from './rpc/saga-service.js'
@@ -35,8 +42,14 @@ export async function createService(config: Config, { logger, metrics, health, l
   const http = await listen(app, config.HOST, config.PORT, config.SHUTDOWN_TIMEOUT_MS)
   lifecycle.onClose('http', () => http.close())
 
+  const ingest = createSagaIngest({
+    writeBatch: createWriteBatch((events) => recordSagaEvents(database, events), logger),
+    lanes: config.SAGA_INGEST_LANES,
+    queue: { eventsMax: config.SAGA_INGEST_QUEUE_MAX, bytesMax: config.SAGA_INGEST_QUEUE_BYTES_MAX },
+  })
+  lifecycle.onClose('ingest', () => ingest.close())
   const reportEvent = createReportEvent({
-    ingest: createSagaIngest(database),
+    ingest,
     clock: systemClock,
     validation: { serviceNameRequired: !config.SAGA_SERVICE_NAME_OPTIONAL },
   })

@@ -24,9 +24,11 @@ export function sagaServices(deps: Dependencies): GrpcService[] {
 
 function sagaImplementation({ reportEvent, authorize, logger }: Dependencies) {
   const report = (decode: Decoder) =>
-    unary<Buffer, CommonResponse>(async (request, { metadata }) => {
+    unary<Buffer, CommonResponse>(async (request, call) => {
+      const { metadata } = call
       await authorize(metadata)
-      return reportEvent({ raw: decode(request), request, ...readReportMetadata(metadata) })
+      const givenUp = () => call.cancelled || isPast(call.getDeadline())
+      return reportEvent({ raw: decode(request), request, ...readReportMetadata(metadata), givenUp })
     }, logger)
   return {
     sagaStarted: report(decoders.SagaStarted),
@@ -41,6 +43,8 @@ function sagaImplementation({ reportEvent, authorize, logger }: Dependencies) {
     activityRevoked: report(decoders.ActivityRevoked),
   } satisfies Record<keyof typeof SagaService, unknown> as UntypedServiceImplementation
 }
+
+const isPast = (deadline: Date | number) => deadline !== Number.POSITIVE_INFINITY && Date.now() >= +deadline
 
 /** Requests reach the methods as bytes: the log keeps them as they came, and what they are is judged by our decoders. */
 function definitionUnder(serviceName: string): ServiceDefinition {

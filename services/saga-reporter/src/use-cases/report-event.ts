@@ -8,7 +8,7 @@ import {
   type ValidationOptions,
   validateSagaEvent,
 } from '@switchyard/domain/saga'
-import type { SagaIngest } from '../ingest.js'
+import type { SagaIngest } from '../ingest/saga-ingest.js'
 import { recordedResponse, rejectedResponse } from '../presenters/common-response.js'
 
 /** One call of one of the ten operations. */
@@ -19,6 +19,8 @@ export interface Report {
   tenant: string
   eventId: string | null
   eventTime: Date | null
+  /** Whether the caller waits no longer; an event not written by then is not written. */
+  givenUp: () => boolean
 }
 
 /** Answers once the event is stored for good; @throws DomainError unavailable when it cannot be stored now */
@@ -32,12 +34,12 @@ interface Dependencies {
 
 /** Takes one lifecycle event: refuses what can never be valid, stores everything else before it answers. */
 export function createReportEvent({ ingest, clock, validation }: Dependencies): ReportEvent {
-  return async ({ raw, request, tenant, eventId, eventTime }) => {
+  return async ({ raw, request, tenant, eventId, eventTime, givenUp }) => {
     try {
       const event = sagaEventOf(raw, eventTime, validation)
       const contentKey = contentKeyOf(event, request)
       const received = { tenant, event, receivedAt: clock(), eventId, eventTime, contentKey, request }
-      return recordedResponse(await ingest.record(received))
+      return recordedResponse(await ingest.record(received, givenUp))
     } catch (error) {
       if (error instanceof SagaRejection) return rejectedResponse(error)
       throw error

@@ -1,0 +1,45 @@
+import { isDatabaseUnavailable, type NewSagaEvent, type RecordedSagaEvent } from '@switchyard/db'
+import { DomainError, unavailable } from '@switchyard/domain'
+
+/** Stores events in one transaction: all of them or none. */
+export type RecordEvents = (events: readonly NewSagaEvent[]) => Promise<RecordedSagaEvent[]>
+
+/** An event that could not be stored. */
+export class RecordFailure {
+  readonly error: unknown
+
+  constructor(error: unknown) {
+    this.error = error
+  }
+}
+
+/**
+ * Stores a batch. One that fails is halved until the event that makes it fail stands alone, so that the others are
+ * kept. A database that cannot work now fails all of it at once.
+ *
+ * @param onUnavailable told once, with the cause: callers only learn that they may try again
+ */
+export async function recordSplitting(
+  record: RecordEvents,
+  events: readonly NewSagaEvent[],
+  onUnavailable: (error: unknown) => void,
+): Promise<(RecordedSagaEvent | RecordFailure)[]> {
+  try {
+    return await record(events)
+  } catch (error) {
+    if (isDatabaseUnavailable(error)) {
+      onUnavailable(error)
+      return failAll(events, unavailable('events cannot be stored'))
+    }
+    if (events.length === 1 || error instanceof DomainError) return failAll(events, error)
+  }
+  const middle = Math.ceil(events.length / 2)
+  const first = await recordSplitting(record, events.slice(0, middle), onUnavailable)
+  const second = await recordSplitting(record, events.slice(middle), onUnavailable)
+  return [...first, ...second]
+}
+
+function failAll(events: readonly NewSagaEvent[], error: unknown): RecordFailure[] {
+  const failure = new RecordFailure(error)
+  return events.map(() => failure)
+}
