@@ -119,6 +119,27 @@ export {
   type WebhookOwner,
 } from './stores/webhooks/hooks.js'
 export {
+  advanceFlagCursor,
+  advanceSagaCursor,
+  chooseHorizon,
+  lastSagaEventId,
+  readSagaCursor,
+  type SagaCursor,
+  settledHorizon,
+} from './stores/webhooks/saga-cursor.js'
+export {
+  type FailedActivity,
+  type FlagKey,
+  listDecidedSagas,
+  listFailedActivities,
+  listNewFlags,
+  listSagaNews,
+  listSagaWebhooks,
+  type SagaFlagNews,
+  type SagaNews,
+  type SagaWebhook,
+} from './stores/webhooks/saga-news.js'
+export {
   type AttemptRecord,
   type ClaimedDelivery,
   claimDelivery,

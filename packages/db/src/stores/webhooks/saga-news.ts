@@ -1,0 +1,129 @@
+import type { Database } from '../../client.js'
+
+type Pool = Pick<Database, 'pool'>
+
+/** A webhook of sagas that is enabled. */
+export interface SagaWebhook {
+  id: number
+  tenant: string
+  events: string[]
+  serviceName: string | null
+}
+
+/** A saga as webhooks tell of it. */
+export interface SagaNews {
+  tenant: string
+  id: string
+  serviceName: string | null
+  status: string
+  outcome: string | null
+  firstSeenAt: Date
+  startedAt: Date | null
+  endedAt: Date | null
+  lastEventAt: Date
+}
+
+/** An activity with errors; texts are cut. */
+export interface FailedActivity {
+  id: string
+  sagaId: string
+  status: string
+  executeErrors: string | null
+  compensateErrors: string | null
+}
+
+export interface SagaFlagNews {
+  tenant: string
+  kind: string
+  /** Empty for an activity without a saga. */
+  sagaId: string
+  /** Empty when the flag is the saga's. */
+  activityId: string
+  since: Date
+  setAt: Date
+}
+
+/** Where a page of flags ended. */
+export type FlagKey = Pick<SagaFlagNews, 'setAt' | 'tenant' | 'kind' | 'sagaId' | 'activityId'>
+
+export async function listSagaWebhooks({ pool }: Pool): Promise<SagaWebhook[]> {
+  const { rows } = await pool.query<SagaWebhook>(
+    `SELECT id, tenant, events, service_name AS "serviceName" FROM webhooks WHERE scope = 'saga' AND enabled`,
+  )
+  return rows
+}
+
+const sagaColumns = `s.tenant, s.id, s.service_name AS "serviceName", s.status, s.outcome,
+  s.first_seen_at AS "firstSeenAt", s.started_at AS "startedAt", s.ended_at AS "endedAt",
+  s.last_event_at AS "lastEventAt"`
+
+/** Only after these can a saga have come to be Ended or Error. */
+const decisive = ['SagaEnded', 'ActivityCompensateAborted', 'ActivityCompensated']
+
+/** Sagas of a tenant that are Ended or Error after an event with an id in this range (`after`, `upTo`]. */
+export async function listDecidedSagas(
+  { pool }: Pool,
+  tenant: string,
+  range: { after: string; upTo: string },
+): Promise<SagaNews[]> {
+  const { rows } = await pool.query<SagaNews>({
+    name: 'webhook-decided-sagas',
+    text: `SELECT ${sagaColumns} FROM sagas s
+      WHERE s.tenant = $1 AND s.status IN ('Ended', 'Error') AND s.id IN (
+        SELECT e.saga_id FROM saga_events e
+        WHERE e.tenant = $1 AND e.id > $2 AND e.id <= $3 AND e.operation = ANY ($4) AND e.saga_id IS NOT NULL)`,
+    values: [tenant, range.after, range.upTo, decisive],
+  })
+  return rows
+}
+
+export async function listSagaNews({ pool }: Pool, tenant: string, ids: string[]): Promise<SagaNews[]> {
+  const { rows } = await pool.query<SagaNews>(
+    `SELECT ${sagaColumns} FROM sagas s WHERE s.tenant = $1 AND s.id = ANY ($2)`,
+    [tenant, ids],
+  )
+  return rows
+}
+
+/** The activities of these sagas that reported errors, in their order, so many of each saga. */
+export async function listFailedActivities(
+  { pool }: Pool,
+  tenant: string,
+  sagaIds: string[],
+  { ofEachMax, textMax }: { ofEachMax: number; textMax: number },
+): Promise<FailedActivity[]> {
+  const { rows } = await pool.query<FailedActivity>(
+    `SELECT a.id, a.saga_id AS "sagaId", a.status, left(a.execute_errors, $4) AS "executeErrors",
+       left(a.compensate_errors, $4) AS "compensateErrors"
+     FROM unnest($2::text[]) AS wanted (saga_id)
+     CROSS JOIN LATERAL (
+       SELECT * FROM saga_activities WHERE tenant = $1 AND saga_id = wanted.saga_id
+         AND (execute_errors IS NOT NULL OR compensate_errors IS NOT NULL)
+       ORDER BY "order", id LIMIT $3
+     ) a`,
+    [tenant, sagaIds, ofEachMax, textMax],
+  )
+  return rows
+}
+
+/** Flags in the order in which they were set, from `setSince` on or after where the page before ended. */
+export async function listNewFlags(
+  { pool }: Pool,
+  { setSince, after, rowsMax }: { setSince: Date; after: FlagKey | null; rowsMax: number },
+): Promise<SagaFlagNews[]> {
+  const { rows } = await pool.query<SagaFlagNews>(
+    `SELECT tenant, kind, saga_id AS "sagaId", activity_id AS "activityId", since, set_at AS "setAt"
+     FROM saga_flags
+     WHERE set_at >= $1 AND (set_at, tenant, kind, saga_id, activity_id) > ($1, $2, $3, $4, $5)
+     ORDER BY set_at, tenant, kind, saga_id, activity_id LIMIT $6`,
+    [
+      after?.setAt ?? setSince,
+      after?.tenant ?? '',
+      after?.kind ?? '',
+      after?.sagaId ?? '',
+      after?.activityId ?? '',
+      rowsMax,
+    ],
+  )
+  return rows
+}
