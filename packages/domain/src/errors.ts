@@ -23,6 +23,8 @@ export interface DomainErrorOptions {
   extra?: Record<string, unknown>
   /** The failure beneath; logged, never sent. */
   cause?: unknown
+  /** When trying again may work. */
+  retryAfterMs?: number
 }
 
 /** An expected refusal. `detail` is sent to the caller, so it must never hold internals. */
@@ -30,6 +32,7 @@ export class DomainError extends Error {
   readonly kind: ErrorKind
   readonly detail: string | FieldProblems
   readonly extra: Record<string, unknown>
+  readonly retryAfterMs: number | undefined
 
   constructor(kind: ErrorKind, detail: string | FieldProblems, options: DomainErrorOptions = {}) {
     super(typeof detail === 'string' ? detail : JSON.stringify(detail), { cause: options.cause })
@@ -37,6 +40,7 @@ export class DomainError extends Error {
     this.kind = kind
     this.detail = detail
     this.extra = options.extra ?? {}
+    this.retryAfterMs = options.retryAfterMs
   }
 }
 
@@ -65,6 +69,10 @@ export const conflict = (detail: string, options?: DomainErrorOptions) =>
   new DomainError('conflict', detail, options)
 
 export const tooLarge = (detail: string) => new DomainError('too-large', detail)
+
+/** @param retryAfterMs when the next request may be let through */
+export const rateLimited = (detail: string, retryAfterMs: number) =>
+  new DomainError('rate-limited', detail, { retryAfterMs })
 
 /** A neighbour (database, Redis, storage) does not answer; trying again later may work. */
 export const unavailable = (part: string, options?: DomainErrorOptions) =>

@@ -1,5 +1,6 @@
 import { Metadata, type ServiceError, status } from '@grpc/grpc-js'
 import { DomainError, type ErrorKind } from '@switchyard/domain'
+import { encodeRetryInfo, statusDetailsKey } from './retry-info.js'
 
 const codeOf: Record<ErrorKind, status> = {
   'invalid-parameters': status.INVALID_ARGUMENT,
@@ -15,13 +16,27 @@ const codeOf: Record<ErrorKind, status> = {
   unavailable: status.UNAVAILABLE,
 }
 
-/** The one table from failures to gRPC statuses. An unexpected failure shows nothing of itself. */
-export function toServiceError(error: unknown): ServiceError {
-  if (error instanceof DomainError) {
-    const details = typeof error.detail === 'string' ? error.detail || error.kind : error.message
-    return serviceError(codeOf[error.kind], details)
+/** Failures that waiting may cure; what is too large stays too large. */
+const retried: readonly ErrorKind[] = ['rate-limited', 'unavailable']
+
+/** How long a caller is asked to wait when the failure itself does not say. */
+const retryAfterMsDefault = 1000
+
+/**
+ * The one table from failures to gRPC statuses. An unexpected failure shows nothing of itself. What may
+ * be tried again says when, as `google.rpc.RetryInfo` in `grpc-status-details-bin`.
+ *
+ * @param retryAfterMs the wait asked for when the failure names none
+ */
+export function toServiceError(error: unknown, retryAfterMs = retryAfterMsDefault): ServiceError {
+  if (!(error instanceof DomainError)) return serviceError(status.INTERNAL, 'internal error')
+  const details = typeof error.detail === 'string' ? error.detail || error.kind : error.message
+  const failure = serviceError(codeOf[error.kind], details)
+  if (retried.includes(error.kind)) {
+    const info = encodeRetryInfo(failure.code, details, error.retryAfterMs ?? retryAfterMs)
+    failure.metadata.set(statusDetailsKey, info)
   }
-  return serviceError(status.INTERNAL, 'internal error')
+  return failure
 }
 
 function serviceError(code: status, details: string): ServiceError {

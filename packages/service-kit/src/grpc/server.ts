@@ -10,6 +10,8 @@ import { HealthImplementation } from 'grpc-health-check'
 import type { Health } from '../lifecycle/index.js'
 import type { Logger, Metrics } from '../observability/index.js'
 import { observe } from './observe.js'
+import { createOpenStreams } from './open-streams.js'
+import { createReloadingCredentials, type TlsFiles } from './tls.js'
 
 export interface GrpcService {
   /** Full name, as health and reflection show it, e.g. `svc.Sagas.Server.Grpc.Saga`. */
@@ -27,6 +29,16 @@ export interface GrpcServerOptions {
   health: Health
   logger: Logger
   metrics: Metrics
+  /** Certificates. Unset: no TLS, for a gateway that adds it. */
+  tls?: TlsFiles
+  /** How often changed certificate files are looked for. */
+  tlsRefreshMs?: number
+  /**
+   * How old a connection may get before its client is told to open another, which spreads clients over
+   * new replicas and shows new certificates. Calls under way then have `connectionAgeGraceMs` to finish.
+   */
+  connectionAgeMsMax?: number
+  connectionAgeGraceMs?: number
   /** How often readiness is asked and told to health watchers. */
   healthIntervalMs?: number
   /** Pause between NOT_SERVING and the end of new calls, so that load balancers notice. */
@@ -38,41 +50,48 @@ export interface GrpcServerOptions {
 export interface GrpcServer {
   /** The port in use, also when 0 was asked for. */
   port: number
-  /** NOT_SERVING → a probe period → no new calls → calls under way finish → what is left is cut. */
+  /** NOT_SERVING → a probe period → no new calls, streams end → calls under way finish → what is left is cut. */
   close: () => Promise<void>
 }
 
 const mib = 1024 * 1024
+const minuteMs = 60_000
 
-const serverOptions = {
+const channelOptions = ({ connectionAgeMsMax, connectionAgeGraceMs }: GrpcServerOptions) => ({
   'grpc.max_receive_message_length': 4 * mib,
-  'grpc.keepalive_time_ms': 60_000,
+  'grpc.keepalive_time_ms': minuteMs,
   'grpc.keepalive_timeout_ms': 20_000,
-  'grpc.max_connection_idle_ms': 120_000,
-}
+  'grpc.max_connection_idle_ms': 2 * minuteMs,
+  'grpc.max_connection_age_ms': connectionAgeMsMax ?? 5 * minuteMs,
+  'grpc.max_connection_age_grace_ms': connectionAgeGraceMs ?? 70_000,
+})
 
 /**
- * Serves gRPC without TLS (the gateway adds it) with health for `""` and every service, following
- * readiness, and reflection.
+ * Serves gRPC with health for `""` and every service, following readiness, and reflection.
  *
- * @throws Error when the address is in use
+ * @throws Error when the address is in use or the certificates do not fit
  */
 export async function startGrpcServer(options: GrpcServerOptions): Promise<GrpcServer> {
-  const server = new Server({ ...serverOptions, interceptors: [observe(options.logger, options.metrics)] })
+  const streams = createOpenStreams()
+  const interceptors = [streams.interceptor, observe(options.logger, options.metrics)]
+  const server = new Server({ ...channelOptions(options), interceptors })
   for (const { definition, implementation } of options.services) server.addService(definition, implementation)
   new ReflectionService(loadFileDescriptorSetFromBuffer(Buffer.from(options.descriptorSet))).addToServer(
     server,
   )
 
+  const tls = options.tls && createReloadingCredentials(options.tls, options.logger, options.tlsRefreshMs)
   const stopHealth = serveHealth(server, options)
-  const port = await bind(server, options.host, options.port)
+  const port = await bind(server, options, tls?.credentials ?? ServerCredentials.createInsecure())
   return {
     port,
     close: async () => {
       stopHealth()
       await new Promise((resolve) => setTimeout(resolve, options.probePeriodMs ?? 500))
       server.drain(`${options.host}:${port}`, options.drainTimeoutMs)
+      streams.end()
       await shutDown(server, options.drainTimeoutMs)
+      tls?.close()
     },
   }
 }
@@ -102,14 +121,14 @@ function serveHealth(server: Server, { services, health, healthIntervalMs = 1000
   }
 }
 
-const bind = (server: Server, host: string, port: number) =>
+const bind = (server: Server, { host, port }: GrpcServerOptions, credentials: ServerCredentials) =>
   new Promise<number>((resolve, reject) => {
-    server.bindAsync(`${host}:${port}`, ServerCredentials.createInsecure(), (error, bound) =>
+    server.bindAsync(`${host}:${port}`, credentials, (error, bound) =>
       error ? reject(error) : resolve(bound),
     )
   })
 
-/** An open Health.Watch never ends by itself, so waiting for the calls under way has a limit. */
+/** A call that never ends must not keep the process, so waiting for the calls under way has a limit. */
 async function shutDown(server: Server, timeoutMs: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined
   const timeout = new Promise<void>((resolve) => {

@@ -6,19 +6,25 @@ import { toServiceError } from './errors.js'
 /**
  * Makes a gRPC method of an async function. What it throws becomes the status of the error table; an
  * unexpected failure is logged here, exactly once, with its cause.
+ *
+ * @param retryAfterMs what callers are asked to wait after a failure that waiting may cure
  */
 export function unary<Request, Response>(
   handle: (request: Request, call: ServerUnaryCall<Request, Response>) => Promise<Response>,
   logger: Logger,
+  retryAfterMs?: number,
 ): handleUnaryCall<Request, Response> {
   return (call, answer) => {
     handle(call.request, call).then(
       (response) => answer(null, response),
       (error: unknown) => {
-        const expected = error instanceof DomainError && error.kind !== 'unavailable'
-        if (!expected) logger.error({ err: error, method: call.getPath() }, 'call failed')
-        answer(toServiceError(error))
+        if (!isExpected(error)) logger.error({ err: error, method: call.getPath() }, 'call failed')
+        answer(toServiceError(error, retryAfterMs))
       },
     )
   }
 }
+
+/** A refusal by a rule, which is no news for operators; a neighbour that fails is. */
+export const isExpected = (error: unknown): boolean =>
+  error instanceof DomainError && error.kind !== 'unavailable'

@@ -1,4 +1,4 @@
-import { DomainError } from '@switchyard/domain'
+import { rateLimited } from '@switchyard/domain'
 import type { Request, Response } from 'express'
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
 import { hashToken, tokenOf } from './authentication.js'
@@ -24,7 +24,10 @@ export function createRateLimit(perMinute: number): RateLimit {
     })
     if (!exceeded) return
     response.set('Retry-After', String(seconds))
-    throw new DomainError('rate-limited', 'This endpoint has been requested too many times. Try again later.')
+    throw rateLimited(
+      'This endpoint has been requested too many times. Try again later.',
+      outcome.msBeforeNext,
+    )
   }
 }
 

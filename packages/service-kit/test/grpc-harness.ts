@@ -1,0 +1,75 @@
+import {
+  type ChannelCredentials,
+  Client,
+  credentials,
+  Metadata,
+  type ServiceDefinition,
+  type UntypedServiceImplementation,
+} from '@grpc/grpc-js'
+import { type GrpcServerOptions, startGrpcServer } from '../src/grpc/index.js'
+import { createServiceContext } from '../src/lifecycle/index.js'
+
+const same = (bytes: Buffer) => bytes
+
+const method = (name: string, responseStream: boolean) => ({
+  path: `/test.Test/${name}`,
+  requestStream: false,
+  responseStream,
+  requestSerialize: same,
+  requestDeserialize: same,
+  responseSerialize: same,
+  responseDeserialize: same,
+})
+
+/** A service of bytes: one unary method, one that streams. */
+const definition: ServiceDefinition = { call: method('Call', false), watch: method('Watch', true) }
+
+/** Serves the two methods; its context shows what was counted. */
+export async function startServer(
+  implementation: UntypedServiceImplementation,
+  options: Partial<GrpcServerOptions> = {},
+) {
+  const context = createServiceContext('test', 'silent')
+  const server = await startGrpcServer({
+    host: '127.0.0.1',
+    port: 0,
+    services: [{ name: 'test.Test', definition, implementation }],
+    descriptorSet: new Uint8Array(),
+    ...context,
+    probePeriodMs: 20,
+    healthIntervalMs: 20,
+    drainTimeoutMs: 5000,
+    ...options,
+  })
+  return { ...context, ...server }
+}
+
+/** A connection of its own; rejects with the gRPC error. */
+export function connect(port: number, channel: ChannelCredentials = credentials.createInsecure()) {
+  const client = new Client(`localhost:${port}`, channel, {
+    'grpc.use_local_subchannel_pool': 1,
+    'grpc.initial_reconnect_backoff_ms': 20,
+    'grpc.max_reconnect_backoff_ms': 50,
+  })
+  return {
+    client,
+    call: (text = '', deadlineMs = 10_000) =>
+      new Promise<string>((resolve, reject) => {
+        const deadline = Date.now() + deadlineMs
+        client.makeUnaryRequest(
+          '/test.Test/Call',
+          same,
+          same,
+          Buffer.from(text),
+          new Metadata(),
+          { deadline },
+          (error, response) => (error ? reject(error) : resolve(String(response))),
+        )
+      }),
+    watch: (path = '/test.Test/Watch', deadlineMs = 10_000) =>
+      client.makeServerStreamRequest(path, same, same, Buffer.alloc(0), {
+        deadline: Date.now() + deadlineMs,
+      }),
+    close: () => client.close(),
+  }
+}
