@@ -15,6 +15,7 @@ import type { Sender, SendResult } from './send.js'
 export interface Delivered {
   deliveryId: string
   webhookId: number
+  scope: ClaimedDelivery['scope']
   host: string
   result: 'succeeded' | 'failed' | 'given_up'
   /** Why the webhook was disabled by it; null when it was not. */
@@ -70,6 +71,7 @@ async function deliver(delivery: ClaimedDelivery, options: DeliverOptions): Prom
   onDelivered({
     deliveryId: delivery.id,
     webhookId: delivery.webhookId,
+    scope: delivery.scope,
     host: delivery.host,
     result: resultOf(attempt.state),
     disabled,

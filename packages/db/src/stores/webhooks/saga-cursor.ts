@@ -8,13 +8,15 @@ export interface SagaCursor {
   position: string
   /** The next to read up to; null: none is chosen. */
   horizon: string | null
-  /** When the flags that were read last had been set. */
+  /** Up to when flags have been read. */
   flagsSetAt: Date
+  /** The time, by the database's clock. */
+  now: Date
 }
 
 export async function readSagaCursor({ pool }: Pool): Promise<SagaCursor> {
   const { rows } = await pool.query<SagaCursor>(
-    `SELECT position, horizon, flags_set_at AS "flagsSetAt" FROM webhook_cursors WHERE name = 'sagas'`,
+    `SELECT position, horizon, flags_set_at AS "flagsSetAt", now() FROM webhook_cursors WHERE name = 'sagas'`,
   )
   if (!rows[0]) throw new Error('webhook_cursors lacks its row for sagas, which the migration makes')
   return rows[0]

@@ -1,0 +1,75 @@
+import {
+  advanceFlagCursor,
+  type Database,
+  enqueueDeliveries,
+  type FlagKey,
+  listFailedActivities,
+  listNewFlags,
+  listSagaNews,
+  listSagaWebhooks,
+  readSagaCursor,
+  type SagaFlagNews,
+  type SagaWebhook,
+} from '@switchyard/db'
+import { type FollowOptions, toldErrors } from './follow-sagas.js'
+import { deliveriesOf, flagged } from './saga-deliveries.js'
+
+const flagsAtOnce = 500
+/** Flags are dated by the begin of the transaction that sets them; one may become visible this much later. */
+const overlapMs = 30_000
+
+/**
+ * Notes deliveries for flags that sweeps have set since the last time. It may run twice at once and be cut off
+ * anywhere: what is noted twice is one delivery.
+ *
+ * @returns deliveries that are new
+ */
+export async function followFlags(options: FollowOptions): Promise<number> {
+  const { database, signal } = options
+  const webhooks = await listSagaWebhooks(database)
+  const { flagsSetAt, now } = await readSagaCursor(database)
+  const setSince = new Date(flagsSetAt.getTime() - overlapMs)
+  let noted = 0
+  let after: FlagKey | null = null
+  for (;;) {
+    const flags: SagaFlagNews[] = await listNewFlags(database, { setSince, after, rowsMax: flagsAtOnce })
+    after = flags.at(-1) ?? after
+    for (const [tenant, some] of byTenant(flags)) noted += await noteFlags(options, tenant, some, webhooks)
+    if (flags.length < flagsAtOnce) break
+    if (signal.aborted) return noted
+  }
+  await advanceFlagCursor(database, now)
+  return noted
+}
+
+async function noteFlags(
+  { database, externalUrl }: FollowOptions,
+  tenant: string,
+  flags: SagaFlagNews[],
+  webhooks: SagaWebhook[],
+): Promise<number> {
+  if (!webhooks.some((webhook) => webhook.tenant === tenant)) return 0
+  const ids = [...new Set(flags.map(({ sagaId }) => sagaId).filter((id) => id !== ''))]
+  const [sagas, failed] = await sagasAndErrors(database, tenant, ids)
+  const deliveries = flags.flatMap((flag) =>
+    deliveriesOf(
+      flagged(
+        flag,
+        sagas.find(({ id }) => id === flag.sagaId) ?? null,
+        failed.filter(({ sagaId }) => sagaId === flag.sagaId),
+      ),
+      webhooks,
+      externalUrl,
+    ),
+  )
+  return (await enqueueDeliveries(database.pool, deliveries)).length
+}
+
+const sagasAndErrors = (database: Database, tenant: string, ids: string[]) =>
+  Promise.all([listSagaNews(database, tenant, ids), listFailedActivities(database, tenant, ids, toldErrors)])
+
+function byTenant(flags: SagaFlagNews[]): Map<string, SagaFlagNews[]> {
+  const groups = new Map<string, SagaFlagNews[]>()
+  for (const flag of flags) groups.set(flag.tenant, [...(groups.get(flag.tenant) ?? []), flag])
+  return groups
+}

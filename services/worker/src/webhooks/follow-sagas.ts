@@ -1,0 +1,111 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import {
+  advanceSagaCursor,
+  chooseHorizon,
+  type Database,
+  enqueueDeliveries,
+  lastSagaEventId,
+  listDecidedSagas,
+  listFailedActivities,
+  listSagaWebhooks,
+  readSagaCursor,
+  type SagaNews,
+  type SagaWebhook,
+  settledHorizon,
+} from '@switchyard/db'
+import { decided, deliveriesOf } from './saga-deliveries.js'
+
+export interface FollowOptions {
+  database: Database
+  /** Base of links in what is sent. */
+  externalUrl: string | undefined
+  signal: AbortSignal
+}
+
+/** Events that are looked through at once. */
+const chunkIds = 5000
+const sagasAtOnce = 500
+/** A statement that has been given its id has a transaction id, too, within this time. */
+const allottedMs = 250
+const settleTries = 20
+const settleWaitMs = 100
+
+/** How much of errors is told. */
+export const toldErrors = { ofEachMax: 20, textMax: 1000 }
+
+/**
+ * Notes deliveries for sagas that events have brought to Ended or Error since the last time. It may run twice at
+ * once and be cut off anywhere: what is noted twice is one delivery.
+ *
+ * @returns deliveries that are new
+ */
+export async function followDecidedSagas(options: FollowOptions): Promise<number> {
+  const { database, signal } = options
+  const horizon = await awaitHorizon(database)
+  if (horizon === null) return 0
+  const webhooks = await listSagaWebhooks(database)
+  const wanted = webhooks.filter(
+    ({ events }) => events.includes('saga.error') || events.includes('saga.ended'),
+  )
+  if (wanted.length === 0) {
+    await advanceSagaCursor(database, String(horizon))
+    return 0
+  }
+  let noted = 0
+  let position = BigInt((await readSagaCursor(database)).position)
+  while (position < horizon && !signal.aborted) {
+    const next = position + BigInt(chunkIds)
+    const upTo = next < horizon ? next : horizon
+    const range = { after: String(position), upTo: String(upTo) }
+    for (const tenant of new Set(wanted.map((webhook) => webhook.tenant))) {
+      const sagas = await listDecidedSagas(database, tenant, range)
+      noted += await noteSagas(options, tenant, sagas, wanted)
+    }
+    await advanceSagaCursor(database, range.upTo)
+    position = upTo
+  }
+  return noted
+}
+
+/** What can be read up to; null when there is nothing new, or writers of it are still at work. */
+async function awaitHorizon(database: Database): Promise<bigint | null> {
+  const { position, horizon } = await readSagaCursor(database)
+  if (horizon === null) {
+    const last = await lastSagaEventId(database)
+    if (BigInt(last) <= BigInt(position)) return null
+    await delay(allottedMs)
+    await chooseHorizon(database, last)
+  }
+  for (let tries = 0; tries < settleTries; tries += 1) {
+    const settled = await settledHorizon(database)
+    if (settled !== null) return BigInt(settled)
+    await delay(settleWaitMs)
+  }
+  return null
+}
+
+async function noteSagas(
+  { database, externalUrl }: FollowOptions,
+  tenant: string,
+  sagas: SagaNews[],
+  webhooks: SagaWebhook[],
+): Promise<number> {
+  let noted = 0
+  for (let begin = 0; begin < sagas.length; begin += sagasAtOnce) {
+    const some = sagas.slice(begin, begin + sagasAtOnce)
+    const ids = some.map(({ id }) => id)
+    const failed = await listFailedActivities(database, tenant, ids, toldErrors)
+    const deliveries = some.flatMap((saga) =>
+      deliveriesOf(
+        decided(
+          saga,
+          failed.filter(({ sagaId }) => sagaId === saga.id),
+        ),
+        webhooks,
+        externalUrl,
+      ),
+    )
+    noted += (await enqueueDeliveries(database.pool, deliveries)).length
+  }
+  return noted
+}

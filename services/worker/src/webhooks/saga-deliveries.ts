@@ -1,0 +1,87 @@
+import type { FailedActivity, NewDelivery, SagaFlagNews, SagaNews, SagaWebhook } from '@switchyard/db'
+
+/** What happened to a saga, or to an activity without one. */
+export interface SagaOccurrence {
+  event: string
+  tenant: string
+  /** Null: an activity whose saga nobody has named. */
+  saga: SagaNews | null
+  flag: SagaFlagNews | null
+  /** Those with errors. */
+  activities: FailedActivity[]
+}
+
+/** A saga that is Ended or Error, as its status says. */
+export const decided = (saga: SagaNews, activities: FailedActivity[]): SagaOccurrence => ({
+  event: saga.status === 'Error' ? 'saga.error' : 'saga.ended',
+  tenant: saga.tenant,
+  saga,
+  flag: null,
+  activities,
+})
+
+export const flagged = (
+  flag: SagaFlagNews,
+  saga: SagaNews | null,
+  activities: FailedActivity[],
+): SagaOccurrence => ({ event: `saga.${flag.kind}`, tenant: flag.tenant, saga, flag, activities })
+
+/**
+ * One delivery for every webhook that wants to know.
+ *
+ * @param externalUrl base of links; undefined: there are none
+ */
+export function deliveriesOf(
+  occurrence: SagaOccurrence,
+  webhooks: readonly SagaWebhook[],
+  externalUrl: string | undefined,
+): NewDelivery[] {
+  const { event, tenant, saga } = occurrence
+  const interested = webhooks.filter(
+    (webhook) =>
+      webhook.tenant === tenant &&
+      webhook.events.includes(event) &&
+      (webhook.serviceName === null || webhook.serviceName === saga?.serviceName),
+  )
+  if (interested.length === 0) return []
+  const payload = JSON.stringify(payloadOf(occurrence, externalUrl))
+  const dedupeKey = dedupeKeyOf(occurrence)
+  return interested.map(({ id }) => ({ webhookId: id, event, dedupeKey, payload }))
+}
+
+/** A saga ends once, and is told to have failed once; a flag that is set anew has another beginning. */
+function dedupeKeyOf({ event, saga, flag }: SagaOccurrence): string {
+  const parts = flag ? [flag.sagaId, flag.activityId, flag.since.toISOString()] : [saga?.id ?? '']
+  return JSON.stringify([event, ...parts])
+}
+
+function payloadOf(
+  { event, tenant, saga, flag, activities }: SagaOccurrence,
+  externalUrl: string | undefined,
+) {
+  return {
+    event,
+    tenant,
+    saga: saga && {
+      saga_id: saga.id,
+      service_name: saga.serviceName,
+      status: saga.status,
+      outcome: saga.outcome,
+      first_seen_at: saga.firstSeenAt,
+      started_at: saga.startedAt,
+      ended_at: saga.endedAt,
+      last_event_at: saga.lastEventAt,
+      url: externalUrl === undefined ? null : urlOf(saga, externalUrl),
+    },
+    flag: flag && { kind: flag.kind, activity_id: flag.activityId || null, since: flag.since },
+    activities: activities.map((activity) => ({
+      activity_id: activity.id,
+      status: activity.status,
+      execute_errors: activity.executeErrors,
+      compensate_errors: activity.compensateErrors,
+    })),
+  }
+}
+
+const urlOf = ({ tenant, id }: SagaNews, externalUrl: string) =>
+  `${externalUrl.replace(/\/+$/, '')}/api/v4/sagas/${encodeURIComponent(id)}?tenant=${encodeURIComponent(tenant)}`
