@@ -25,8 +25,8 @@ export {
   createBroadcastMessage,
   deleteBroadcastMessage,
   getBroadcastMessage,
-  listActiveBroadcastMessages,
   listBroadcastMessages,
+  listUnfinishedBroadcastMessages,
   updateBroadcastMessage,
 } from './stores/broadcast-messages.js'
 export { findCaller } from './stores/callers.js'
@@ -71,16 +71,41 @@ export {
 export { lockProvisioning } from './stores/provisioning.js'
 export { findDiskPath } from './stores/repository-locations.js'
 export { ensureSagaEventPartitions } from './stores/saga-event-partitions.js'
-export type { NewSagaEvent, RecordedSagaEvent } from './stores/sagas/new-saga-event.js'
 export {
-  findSaga,
-  listSagaActivities,
-  listSagas,
-  type PayloadHead,
-  type SagaActivityDetail,
-  type SagaFilter,
-} from './stores/sagas/read-sagas.js'
+  type LogEntry,
+  type LogPage,
+  readLastPosition,
+  readLogPage,
+  readLogTail,
+  readLogWriters,
+} from './stores/sagas/feed/read-log.js'
+export {
+  type FlagCandidate,
+  type FlagCutoffs,
+  type FlagPage,
+  type FlagSource,
+  flagSources,
+  readFlagPage,
+} from './stores/sagas/flag-sources.js'
+export {
+  type FlagChange,
+  type FlagChanges,
+  type FlagState,
+  readFlagStates,
+  writeFlags,
+} from './stores/sagas/flags.js'
+export { claimSagas, type SagaClaim, type SagaLeaseGrant } from './stores/sagas/leases/claim.js'
+export { extendLease, type LeaseResolution, resolveLease } from './stores/sagas/leases/end.js'
+export type { NewSagaEvent, RecordedSagaEvent } from './stores/sagas/new-saga-event.js'
+export * from './stores/sagas/reading/index.js'
 export { recordSagaEvents } from './stores/sagas/record-saga-events.js'
+export {
+  holdSweep,
+  readSweepPosition,
+  releaseSweep,
+  type SweepPosition,
+  writeSweepPosition,
+} from './stores/sagas/sweeps.js'
 export {
   createToken,
   deleteOtherTokens,

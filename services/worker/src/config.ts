@@ -1,6 +1,8 @@
 import { isAbsolute } from 'node:path'
 import { databaseUrl, httpServiceFields, integer, redisUrl } from '@switchyard/service-kit/config'
+import { webhookTargetFields } from '@switchyard/webhooks'
 import { z } from 'zod'
+import { sagaFields } from './saga-config.js'
 
 export const configSchema = z.object({
   ...httpServiceFields,
@@ -14,6 +16,8 @@ export const configSchema = z.object({
   WORKER_HOUSEKEEPING_CONCURRENCY: integer(1, 64).default(2),
   /** Name under which the job-queue metrics show this process, such as its deployment. Unset: switchyard. */
   WORKER_TAG: z.string().max(100).default('switchyard'),
+  ...sagaFields,
+  ...webhookTargetFields,
 })
 
 export type Config = z.output<typeof configSchema>

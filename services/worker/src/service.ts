@@ -1,15 +1,17 @@
 import { checkDatabase, createDatabase } from '@switchyard/db'
 import { systemClock } from '@switchyard/domain'
+import { startHeartbeat } from '@switchyard/jobs-heartbeat'
 import { createHttpApp, listen } from '@switchyard/service-kit/http'
 import type { ServiceContext } from '@switchyard/service-kit/lifecycle'
 import { createRedis } from '@switchyard/service-kit/redis'
 import type { Config } from './config.js'
-import { startHeartbeat } from './heartbeat/heartbeat.js'
-import { JobCounts } from './heartbeat/job-counts.js'
 import { jobTypes } from './jobs/index.js'
 import { reportOutages } from './outages.js'
+import { createJobFigures } from './queues/job-figures.js'
 import { keepSchedules } from './queues/schedules.js'
 import { startWorkers } from './queues/workers.js'
+import { createWebhookTools } from './webhooks/webhook-tools.js'
+import { sagaSettingsOf } from './saga-config.js'
 
 /** Runs background jobs. Its HTTP port is for probes and figures only. */
 export async function createService(config: Config, { logger, metrics, health, lifecycle }: ServiceContext) {
@@ -41,29 +43,30 @@ export async function createService(config: Config, { logger, metrics, health, l
   const types = jobTypes({
     database,
     clock: systemClock,
+    redis,
     storageRoot: config.SWITCHYARD_STORAGE_ROOT,
     housekeepingConcurrency: config.WORKER_HOUSEKEEPING_CONCURRENCY,
+    sagas: sagaSettingsOf(config),
+    webhooks: createWebhookTools(config, { redis, metrics, lifecycle }),
   })
-  const counts = new JobCounts()
-  const heartbeat = startHeartbeat({
-    redis,
-    logger,
-    counts,
-    queues: types.map(({ queue }) => queue),
-    concurrency: types.reduce((sum, { concurrency }) => sum + concurrency, 0),
-    tag: config.WORKER_TAG,
-  })
-  lifecycle.onClose('heartbeat', () => heartbeat.stop())
-
   keepSchedules(types, redis, logger)
   const workers = startWorkers({
     types,
     redisUrl: config.REDIS_URL.reveal(),
     logger,
-    counts,
+    figures: createJobFigures(
+      metrics,
+      types.map(({ queue }) => queue),
+    ),
     graceMs: config.SHUTDOWN_TIMEOUT_MS,
+    isRedisReady: () => redis.status === 'ready',
   })
+  const heartbeat = startHeartbeat(workers.all, {
+    redis,
+    tag: config.WORKER_TAG,
+    onError: (error) => logger.debug({ err: error }, 'heartbeat did not reach Redis'),
+  })
+  lifecycle.onClose('heartbeat', () => heartbeat.stop())
   lifecycle.onClose('workers', () => workers.close())
-  lifecycle.onClose('intake', () => heartbeat.quiet())
   return { port: server.port }
 }

@@ -2,15 +2,21 @@ import type { JobPayload, QueueName } from '@switchyard/contracts/jobs'
 import type { Database } from '@switchyard/db'
 import type { Clock } from '@switchyard/domain'
 import type { Logger } from '@switchyard/service-kit/observability'
+import type { Redis } from 'ioredis'
+import type { SagaSettings } from '../saga-config.js'
+import type { WebhookTools } from '../webhooks/webhook-tools.js'
 
 /** What the jobs of this service work with; made once, in the composition root. */
 export interface JobDependencies {
   database: Database
   clock: Clock
+  redis: Redis
   /** Folder below which the bare repositories lie. */
   storageRoot: string
   /** Repositories tidied at once. */
   housekeepingConcurrency: number
+  sagas: SagaSettings
+  webhooks: WebhookTools
 }
 
 export interface JobContext {
@@ -20,15 +26,16 @@ export interface JobContext {
 }
 
 /** When a job comes by itself; once, however many workers there are. */
-export interface Schedule {
-  /** Cron pattern, UTC. */
-  pattern: string
+export type Schedule = ScheduleTimes & {
   /** Also as soon as a worker has reached Redis. */
   atStart?: boolean
   attempts: number
   /** Wait before the second attempt; doubles with each one after it. */
   retryDelayMs: number
 }
+
+/** A cron pattern (UTC), or an interval where minutes are too coarse. */
+type ScheduleTimes = { pattern: string } | { everyMs: number }
 
 /**
  * Everything about one kind of job. A job may be run again after it was cut off at any point, so `run` must

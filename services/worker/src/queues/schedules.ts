@@ -25,10 +25,11 @@ async function registerSchedule(name: string, schedule: Schedule, redis: Redis):
   const queue = new Queue(name, { connection: redis, prefix: jobKeyPrefix, skipVersionCheck: true })
   // Failures reach the caller through the calls below.
   queue.on('error', () => {})
-  const { pattern, atStart, attempts, retryDelayMs } = schedule
+  const { atStart, attempts, retryDelayMs } = schedule
+  const times = 'everyMs' in schedule ? { every: schedule.everyMs } : { pattern: schedule.pattern, tz: 'UTC' }
   const options = { attempts, backoff: { type: 'exponential', delay: retryDelayMs } }
   try {
-    await queue.upsertJobScheduler(name, { pattern, tz: 'UTC' }, { name, data: {}, opts: options })
+    await queue.upsertJobScheduler(name, times, { name, data: {}, opts: options })
     if (atStart) await queue.add(name, {}, { ...options, deduplication: { id: 'at-start' } })
   } finally {
     await queue.close()

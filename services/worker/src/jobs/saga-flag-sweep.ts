@@ -1,0 +1,92 @@
+import {
+  type FlagCutoffs,
+  type FlagSource,
+  flagSources,
+  readFlagPage,
+  readSweepPosition,
+  type SweepPosition,
+  writeSweepPosition,
+} from '@switchyard/db'
+import type { FlagRules } from '@switchyard/domain/saga'
+import type { JobDependencies } from './job-type.js'
+import { jobType } from './job-type.js'
+import { refreshFlags } from './saga-flag-refresh.js'
+import { withSweepHeld } from './saga-sweep-held.js'
+
+const rowsMax = 1000
+/**
+ * How far back a chronological source looks again: an event is committed a while after it was received, and a saga's
+ * row may lag behind its activities.
+ */
+const overlapMs = 5 * 60_000
+
+type Dependencies = Pick<JobDependencies, 'database' | 'clock' | 'sagas'>
+
+/**
+ * Sets and clears the flags of sagas and activities: overdue, stuck, settled, parked, inconsistent. Looks at what has
+ * come due since the last run and at what is flagged; goes on where it was when its time was up.
+ */
+export const sagaFlagSweep = ({ database, clock, sagas }: Dependencies) =>
+  jobType({
+    queue: 'saga-flag-sweep',
+    concurrency: 1,
+    timeoutMs: 60_000,
+    schedule: { everyMs: sagas.sweepEveryMs, attempts: 1, retryDelayMs: 1000 },
+    run: (_payload, { signal, logger }) =>
+      withSweepHeld(database, 'flags', 60_000, async () => {
+        const untilMs = Date.now() + sagas.sweepBudgetMs
+        const mayGoOn = () => Date.now() < untilMs && !signal.aborted
+        const changed = await sweepFlags({ database, rules: sagas.flagRules, now: clock(), mayGoOn })
+        if (changed.set + changed.cleared > 0) logger.info(changed, 'changed the flags of sagas')
+      }),
+  })
+
+interface Sweep {
+  database: JobDependencies['database']
+  rules: FlagRules
+  now: Date
+  mayGoOn: () => boolean
+}
+
+async function sweepFlags({
+  database,
+  rules,
+  now,
+  mayGoOn,
+}: Sweep): Promise<{ set: number; cleared: number }> {
+  const name = 'flags'
+  const position: SweepPosition = { ...(await readSweepPosition(database, name)) }
+  const cutoffs = cutoffsOf(rules, now)
+  const changed = { set: 0, cleared: 0 }
+  let open = [...flagSources]
+  // A page of each in turn, so that none waits for one that has much to do.
+  while (open.length > 0 && mayGoOn()) {
+    const unfinished: FlagSource[] = []
+    for (const source of open) {
+      if (!mayGoOn()) break
+      const after = position[source.name] ?? null
+      const { candidates, next } = await readFlagPage(database, source, after, cutoffs, rowsMax)
+      const { set, cleared } = await refreshFlags(database, candidates, rules, now)
+      changed.set += set
+      changed.cleared += cleared
+      position[source.name] = next ?? beginning(source, cutoffs)
+      if (next && source.everyRound) unfinished.push(source)
+    }
+    open = unfinished
+    await writeSweepPosition(database, name, position)
+  }
+  return changed
+}
+
+const cutoffsOf = ({ graceMs, stuckAfterMs, parkedAfterMs }: FlagRules, now: Date): FlagCutoffs => ({
+  overdue: before(now, graceMs),
+  idle: before(now, stuckAfterMs),
+  parked: before(now, parkedAfterMs),
+  now,
+})
+
+/** Where the next round of a source begins once it has seen everything. */
+const beginning = (source: FlagSource, cutoffs: FlagCutoffs): readonly string[] =>
+  source.chronological ? [before(cutoffs[source.cutoff], overlapMs).toISOString(), '', ''] : source.start
+
+const before = (time: Date, ms: number): Date => new Date(time.getTime() - ms)

@@ -1,0 +1,76 @@
+import { type FlagRules, parseRetention, type RetentionPolicy } from '@switchyard/domain/saga'
+import { integer } from '@switchyard/service-kit/config'
+import { z } from 'zod'
+
+const dayMs = 86_400_000
+const seconds = () => integer(1, 31_536_000)
+
+const retention = (unset: string) =>
+  z
+    .string()
+    .default(unset)
+    .transform((text, context): RetentionPolicy => {
+      try {
+        return parseRetention(text)
+      } catch (error) {
+        if (!(error instanceof RangeError)) throw error
+        context.addIssue(error.message)
+        return z.NEVER
+      }
+    })
+
+/** What the worker reads about sagas. */
+export const sagaFields = {
+  /** Between two looks at what is overdue, stuck, settled, parked or inconsistent. Unset: 15. */
+  SAGA_SWEEP_SECONDS: integer(1, 3600).default(15),
+  /** Past a deadline, and after the last event of what contradicts itself, before it is flagged. Unset: 5. */
+  SAGA_GRACE_SECONDS: integer(0, 86_400).default(5),
+  /** Without an event, until an unfinished saga is stuck, or settled. Unset: 900. */
+  SAGA_STUCK_AFTER_SECONDS: seconds().default(900),
+  /** From its first event on, until an activity without a saga, or a saga without a start, is parked. Unset: a day. */
+  SAGA_PARKED_AFTER_SECONDS: seconds().default(86_400),
+  /** How long which sagas are kept: `[service/]kind=duration, …`. Unset: `ended=30d`. */
+  SAGA_RETENTION: retention('ended=30d'),
+  /** Between two looks for what may go. Unset: 60. */
+  SAGA_RETENTION_EVERY_SECONDS: integer(1, 86_400).default(60),
+  /** How long days of the event log are kept, longer while they hold events of what is kept. Unset: 30. */
+  SAGA_LOG_RETENTION_DAYS: integer(1, 36_500).default(30),
+  /** How long ids of what has gone are remembered. Unset: 90. */
+  SAGA_TOMBSTONE_DAYS: integer(1, 36_500).default(90),
+  /** Services that figures name; the rest are `other`. Unset: 100. */
+  SAGA_METRIC_SERVICES_MAX: integer(1, 10_000).default(100),
+}
+
+type SagaConfig = z.output<z.ZodObject<typeof sagaFields>>
+
+/** How sagas are looked after in the background. */
+export interface SagaSettings {
+  sweepEveryMs: number
+  /** How long one sweep may take; what is left is for the next one. */
+  sweepBudgetMs: number
+  flagRules: FlagRules
+  retention: RetentionPolicy
+  retentionEveryMs: number
+  retentionBudgetMs: number
+  logKeptMs: number
+  tombstonesKeptMs: number
+}
+
+export function sagaSettingsOf(config: SagaConfig): SagaSettings {
+  const sweepEveryMs = config.SAGA_SWEEP_SECONDS * 1000
+  const retentionEveryMs = config.SAGA_RETENTION_EVERY_SECONDS * 1000
+  return {
+    sweepEveryMs,
+    sweepBudgetMs: sweepEveryMs * 0.7,
+    flagRules: {
+      graceMs: config.SAGA_GRACE_SECONDS * 1000,
+      stuckAfterMs: config.SAGA_STUCK_AFTER_SECONDS * 1000,
+      parkedAfterMs: config.SAGA_PARKED_AFTER_SECONDS * 1000,
+    },
+    retention: config.SAGA_RETENTION,
+    retentionEveryMs,
+    retentionBudgetMs: Math.min(retentionEveryMs * 0.7, 30_000),
+    logKeptMs: config.SAGA_LOG_RETENTION_DAYS * dayMs,
+    tombstonesKeptMs: config.SAGA_TOMBSTONE_DAYS * dayMs,
+  }
+}
