@@ -1,4 +1,3 @@
-import { hostname } from 'node:os'
 import { enqueueDeliveries, redeliver } from '@switchyard/db'
 import { createProject, createUser } from '@switchyard/testing'
 import { verify } from '@switchyard/webhooks/signature'
@@ -174,12 +173,12 @@ it('do not follow redirects', async () => {
 it('never reach private addresses that are not allowed by name', async () => {
   const { url, requests } = await receiver(ok)
   const { port } = new URL(url)
-  for (const host of ['127.0.0.2', '[::1]', '[::ffff:127.0.0.2]', hostname()]) {
+  for (const host of ['127.0.0.2', '[::1]', '[::ffff:127.0.0.2]']) {
     const { id: hook } = await addWebhook(harness.database, `http://${host}:${port}/`)
     const id = await addDelivery(harness.database, hook)
     await expect.poll(() => attemptsOf(hook, id)).toBe(1)
     const { error, responseStatus } = await findDelivery(harness.database, hook, id)
-    expect(error).toMatch(/is not a public address|does not resolve/)
+    expect(error).toMatch(/is not a public address/)
     expect(responseStatus).toBeNull()
   }
   expect(requests).toEqual([])
