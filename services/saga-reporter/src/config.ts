@@ -1,5 +1,28 @@
 import { booleanFlag, databaseUrl, httpServiceFields, integer, port } from '@switchyard/service-kit/config'
+import type { TlsFiles } from '@switchyard/service-kit/grpc'
+import type { Authenticate } from '@switchyard/service-kit/http'
 import { z } from 'zod'
+import type { SagaAuth } from './rpc/authorize.js'
+import { parsePeerBindings } from './rpc/peer.js'
+
+const tlsFields = {
+  /** Certificate chain of the gRPC port, PEM. Unset: no TLS. */
+  SAGA_TLS_CERT_FILE: z.string().optional(),
+  /** Its key, PEM. */
+  SAGA_TLS_KEY_FILE: z.string().optional(),
+  /** Authorities of clients' certificates, PEM; with it, nobody connects without one. */
+  SAGA_TLS_CLIENT_CA_FILE: z.string().optional(),
+  /** Whose certificate reports for what: `orders.internal=service:orders, billing=tenant:acme`. */
+  SAGA_MTLS_PEERS: z
+    .string()
+    .transform((text, context) => {
+      const bindings = parsePeerBindings(text)
+      if (bindings) return bindings
+      context.addIssue({ code: 'custom', message: 'must be NAME=service:SERVICE or NAME=tenant:TENANT, …' })
+      return z.NEVER
+    })
+    .optional(),
+}
 
 export const configSchema = z
   .object({
@@ -7,14 +30,23 @@ export const configSchema = z
     DATABASE_URL: databaseUrl(),
     /** Connections to PostgreSQL. Unset: 10. */
     DATABASE_POOL_SIZE_MAX: integer(1, 1000).default(10),
+    /** Connections to PostgreSQL for questions over HTTP, beside those for events. Unset: 5. */
+    DATABASE_READ_POOL_SIZE_MAX: integer(1, 1000).default(5),
+    /** A question that takes longer is answered with 503. Unset: 10 s. */
+    DATABASE_READ_TIMEOUT_MS: integer(100, 600_000).default(10_000),
     /** Address the gRPC port listens on. Unset: loopback only. */
     GRPC_HOST: z.string().default('127.0.0.1'),
     /** gRPC port. Unset: 50051. */
     GRPC_PORT: port().default(50051),
-    /** Who may report: whoever reaches the port, or tokens. Unset: `none` on loopback, else `token`. */
-    SAGA_AUTH: z.enum(['none', 'token'], 'must be none or token').optional(),
+    /** Who may report: whoever reaches the port, tokens, or certificates. Unset: `none` on loopback, else `token`. */
+    SAGA_AUTH: z.enum(['none', 'token', 'mtls'], 'must be none, token or mtls').optional(),
     /** `true`: SAGA_AUTH=none holds beyond loopback, where everybody who reaches the port may then report. */
     SAGA_AUTH_NONE_ON_NETWORK: booleanFlag().default(false),
+    ...tlsFields,
+    /** Events a second that each service may report, in one process. Unset: 0, no limit. */
+    SAGA_RATE_LIMIT_PER_SERVICE: integer(0, 1_000_000).default(0),
+    /** Events that a service may report at once after a quiet time. Unset: those of a second. */
+    SAGA_RATE_LIMIT_BURST: integer(1, 10_000_000).optional(),
     /** `true`: SagaStarted without a service name is taken. Unset: it is refused. */
     SAGA_SERVICE_NAME_OPTIONAL: booleanFlag().default(false),
     /** Events that may wait to be written; more are refused with UNAVAILABLE. Unset: 10000. */
@@ -30,11 +62,33 @@ export const configSchema = z
       'none would let the whole network report: listen on loopback (GRPC_HOST), use token, or set SAGA_AUTH_NONE_ON_NETWORK=true',
   })
 
+  .superRefine((config, context) => {
+    const refuse = (variable: string, message: string) =>
+      context.addIssue({ code: 'custom', path: [variable], message })
+    const { SAGA_TLS_CERT_FILE: cert, SAGA_TLS_KEY_FILE: key, SAGA_TLS_CLIENT_CA_FILE: ca } = config
+    if (cert !== undefined && key === undefined) refuse('SAGA_TLS_KEY_FILE', 'beside SAGA_TLS_CERT_FILE')
+    if (cert === undefined && (key ?? ca) !== undefined) refuse('SAGA_TLS_CERT_FILE', 'for TLS')
+    if (config.SAGA_AUTH === 'mtls') {
+      if (ca === undefined) refuse('SAGA_TLS_CLIENT_CA_FILE', 'for SAGA_AUTH=mtls')
+      if (config.SAGA_MTLS_PEERS === undefined) refuse('SAGA_MTLS_PEERS', 'for SAGA_AUTH=mtls')
+    } else if (config.SAGA_MTLS_PEERS !== undefined) refuse('SAGA_MTLS_PEERS', 'needs SAGA_AUTH=mtls')
+  })
+
 export type Config = z.output<typeof configSchema>
 
 /** How callers of the gRPC port are known. */
-export const sagaAuthOf = ({ SAGA_AUTH, GRPC_HOST }: Config): 'none' | 'token' =>
-  SAGA_AUTH ?? (isLoopback(GRPC_HOST) ? 'none' : 'token')
+export function sagaAuthOf(config: Config, authenticate: Authenticate): SagaAuth {
+  const auth = config.SAGA_AUTH ?? (isLoopback(config.GRPC_HOST) ? 'none' : 'token')
+  if (auth === 'mtls') return { auth, peers: config.SAGA_MTLS_PEERS ?? new Map() }
+  return auth === 'token' ? { auth, authenticate } : { auth }
+}
+
+/** The files of the gRPC port's certificates; undefined without TLS. */
+export function tlsFilesOf(config: Config): TlsFiles | undefined {
+  const { SAGA_TLS_CERT_FILE: certFile, SAGA_TLS_KEY_FILE: keyFile } = config
+  if (certFile === undefined || keyFile === undefined) return undefined
+  return { certFile, keyFile, clientCaFile: config.SAGA_TLS_CLIENT_CA_FILE }
+}
 
 const mayBeOpen = (config: { GRPC_HOST: string; SAGA_AUTH_NONE_ON_NETWORK: boolean }) =>
   isLoopback(config.GRPC_HOST) || config.SAGA_AUTH_NONE_ON_NETWORK

@@ -10,11 +10,12 @@ import { systemClock } from '@switchyard/domain'
 import { startGrpcServer } from '@switchyard/service-kit/grpc'
 import { createAuthenticate, createHttpApp, listen } from '@switchyard/service-kit/http'
 import type { ServiceContext } from '@switchyard/service-kit/lifecycle'
-import { type Config, sagaAuthOf } from './config.js'
+import { type Config, sagaAuthOf, tlsFilesOf } from './config.js'
 import { createSagaIngest } from './ingest/saga-ingest.js'
 import { createWriteBatch } from './ingest/write-batch.js'
 import { routes } from './routes/index.js'
 import { createAuthorize } from './rpc/authorize.js'
+import { createRateLimit } from './rpc/rate-limit.js'
 import { sagaServices } from './rpc/saga-service.js'
 import { createReportEvent } from './use-cases/report-event.js'
 
@@ -27,6 +28,13 @@ export async function createService(config: Config, { logger, metrics, health, l
   })
   lifecycle.onClose('postgres', () => database.close())
   health.addCheck('postgres', () => checkDatabase(database))
+  const readDatabase = createDatabase({
+    url: config.DATABASE_URL.reveal(),
+    poolSizeMax: config.DATABASE_READ_POOL_SIZE_MAX,
+    applicationName: 'saga-reporter-read',
+    statementTimeoutMs: config.DATABASE_READ_TIMEOUT_MS,
+  })
+  lifecycle.onClose('postgres for reading', () => readDatabase.close())
 
   const authenticate = createAuthenticate((hash) => findCaller(database, hash))
   const app = createHttpApp({
@@ -34,7 +42,7 @@ export async function createService(config: Config, { logger, metrics, health, l
     metrics,
     health,
     authenticate,
-    routes: routes(database),
+    routes: routes({ readDatabase, clock: systemClock }),
     isUnavailable: isDatabaseUnavailable,
     rateLimitPerMinute: config.RATE_LIMIT_PER_MINUTE,
     externalUrl: config.EXTERNAL_URL,
@@ -53,11 +61,17 @@ export async function createService(config: Config, { logger, metrics, health, l
     clock: systemClock,
     validation: { serviceNameRequired: !config.SAGA_SERVICE_NAME_OPTIONAL },
   })
-  const authorize = createAuthorize(sagaAuthOf(config), authenticate)
+  const authorize = createAuthorize(sagaAuthOf(config, authenticate))
+  const rateLimit = createRateLimit({
+    perSecond: config.SAGA_RATE_LIMIT_PER_SERVICE,
+    burst: config.SAGA_RATE_LIMIT_BURST ?? config.SAGA_RATE_LIMIT_PER_SERVICE,
+    nowMs: () => performance.now(),
+  })
   const grpc = await startGrpcServer({
     host: config.GRPC_HOST,
     port: config.GRPC_PORT,
-    services: sagaServices({ reportEvent, authorize, logger }),
+    tls: tlsFilesOf(config),
+    services: sagaServices({ reportEvent, authorize, rateLimit, logger }),
     descriptorSet,
     health,
     logger,

@@ -1,5 +1,6 @@
 import { type Metadata, ServerInterceptingCall, type ServerInterceptor, status } from '@grpc/grpc-js'
 import type { Logger, Metrics, Tally } from '../observability/index.js'
+import { type AuthContext, authContextOf } from './auth-context.js'
 
 type NextCall = ConstructorParameters<typeof ServerInterceptingCall>[0]
 type Listener = Parameters<ServerInterceptingCall['start']>[0]
@@ -63,6 +64,10 @@ class ObservedCall extends ServerInterceptingCall {
   override start(listener: Listener): void {
     this.#listener = listener
     this.#call.start(this)
+  }
+
+  override getAuthContext(): AuthContext {
+    return authContextOf(this.#call)
   }
 
   override sendMetadata(metadata: Metadata): void {

@@ -31,8 +31,6 @@ export interface GrpcServerOptions {
   metrics: Metrics
   /** Certificates. Unset: no TLS, for a gateway that adds it. */
   tls?: TlsFiles
-  /** How often changed certificate files are looked for. */
-  tlsRefreshMs?: number
   /**
    * How old a connection may get before its client is told to open another, which spreads clients over
    * new replicas and shows new certificates. Calls under way then have `connectionAgeGraceMs` to finish.
@@ -80,7 +78,7 @@ export async function startGrpcServer(options: GrpcServerOptions): Promise<GrpcS
     server,
   )
 
-  const tls = options.tls && createReloadingCredentials(options.tls, options.logger, options.tlsRefreshMs)
+  const tls = options.tls && createReloadingCredentials(options.tls, options.logger)
   const stopHealth = serveHealth(server, options)
   const port = await bind(server, options, tls?.credentials ?? ServerCredentials.createInsecure())
   return {

@@ -17,7 +17,7 @@ export interface ReloadingCredentials {
   close: () => void
 }
 
-const refreshMsDefault = 5000
+const refreshMs = 1000
 
 /**
  * Server credentials from files. Polling beats watching here: mounted secrets are replaced by renaming
@@ -26,11 +26,7 @@ const refreshMsDefault = 5000
  *
  * @throws Error when the files cannot be read or do not fit at the start
  */
-export function createReloadingCredentials(
-  files: TlsFiles,
-  logger: Logger,
-  refreshMs = refreshMsDefault,
-): ReloadingCredentials {
+export function createReloadingCredentials(files: TlsFiles, logger: Logger): ReloadingCredentials {
   let seen = fingerprint(files)
   const credentials = new FileCredentials(files.clientCaFile !== undefined, readContext(files))
   const refresh = () => {

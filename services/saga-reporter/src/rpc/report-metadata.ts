@@ -16,10 +16,13 @@ export const defaultTenant = 'default'
 
 const charsMax = 128
 
-/** @throws DomainError invalid-parameters when a tenant or an id is too long or not printable */
-export function readReportMetadata(metadata: Metadata): ReportMetadata {
+/**
+ * @param tenantOtherwise the tenant of an event that names none
+ * @throws DomainError invalid-parameters when a tenant or an id is too long or not printable
+ */
+export function readReportMetadata(metadata: Metadata, tenantOtherwise = defaultTenant): ReportMetadata {
   return {
-    tenant: identifier(metadata, 'x-tenant') ?? defaultTenant,
+    tenant: identifier(metadata, 'x-tenant') ?? tenantOtherwise,
     eventId: identifier(metadata, 'x-event-id'),
     // A wrong time loses nothing but itself: it is no reason to refuse the event.
     eventTime: parseEventTime(firstText(metadata, 'x-event-time')),

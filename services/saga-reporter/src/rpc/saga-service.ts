@@ -1,15 +1,18 @@
 import type { ServiceDefinition, UntypedServiceImplementation } from '@grpc/grpc-js'
 import { type CommonResponse, SagaService } from '@switchyard/contracts/saga'
-import { type GrpcService, unary } from '@switchyard/service-kit/grpc'
+import { type GrpcService, isAbandoned, unary } from '@switchyard/service-kit/grpc'
 import type { Logger } from '@switchyard/service-kit/observability'
 import type { ReportEvent } from '../use-cases/report-event.js'
 import type { Authorize } from './authorize.js'
 import { type Decoder, decoders } from './decoders.js'
-import { readReportMetadata } from './report-metadata.js'
+import { requireOwn } from './peer.js'
+import type { RateLimit } from './rate-limit.js'
+import { defaultTenant, readReportMetadata } from './report-metadata.js'
 
 interface Dependencies {
   reportEvent: ReportEvent
   authorize: Authorize
+  rateLimit: RateLimit
   logger: Logger
 }
 
@@ -22,13 +25,16 @@ export function sagaServices(deps: Dependencies): GrpcService[] {
   return serviceNames.map((name) => ({ name, definition: definitionUnder(name), implementation }))
 }
 
-function sagaImplementation({ reportEvent, authorize, logger }: Dependencies) {
+function sagaImplementation({ reportEvent, authorize, rateLimit, logger }: Dependencies) {
   const report = (decode: Decoder) =>
     unary<Buffer, CommonResponse>(async (request, call) => {
-      const { metadata } = call
-      await authorize(metadata)
-      const givenUp = () => call.cancelled || isPast(call.getDeadline())
-      return reportEvent({ raw: decode(request), request, ...readReportMetadata(metadata), givenUp })
+      const peer = await authorize(call)
+      const raw = decode(request)
+      const metadata = readReportMetadata(call.metadata, peer.tenant ?? defaultTenant)
+      requireOwn(peer, metadata.tenant, raw)
+      rateLimit({ peer, tenant: metadata.tenant, event: raw, address: () => addressOf(call.getPeer()) })
+      const givenUp = () => isAbandoned(call, Date.now())
+      return reportEvent({ raw, request, ...metadata, givenUp })
     }, logger)
   return {
     sagaStarted: report(decoders.SagaStarted),
@@ -44,7 +50,8 @@ function sagaImplementation({ reportEvent, authorize, logger }: Dependencies) {
   } satisfies Record<keyof typeof SagaService, unknown> as UntypedServiceImplementation
 }
 
-const isPast = (deadline: Date | number) => deadline !== Number.POSITIVE_INFINITY && Date.now() >= +deadline
+/** `host:port` without the port, which is another for each connection. */
+const addressOf = (peer: string) => peer.replace(/:\d+$/, '')
 
 /** Requests reach the methods as bytes: the log keeps them as they came, and what they are is judged by our decoders. */
 function definitionUnder(serviceName: string): ServiceDefinition {
