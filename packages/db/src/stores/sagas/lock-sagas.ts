@@ -28,10 +28,18 @@ export async function beginLocked(
   const eventIds = events.flatMap(({ tenant, eventId }) =>
     eventId === null ? [] : [{ tenant, id: eventId }],
   )
+  await beginLockedKeys(client, { eventIds, sagas, activities: activityKeys(events) })
+}
+
+/** The same for who knows what it touches without having an event about it. */
+export async function beginLockedKeys(
+  client: PoolClient,
+  { eventIds, sagas, activities }: Record<'eventIds' | 'sagas' | 'activities', readonly SagaKey[]>,
+): Promise<void> {
   const numbers = [
     ...lockNumbers('event', eventIds),
     ...lockNumbers('saga', sagas),
-    ...lockNumbers('activity', activityKeys(events)),
+    ...lockNumbers('activity', activities),
   ]
   const locks = numbers.map((number) => `SELECT pg_advisory_xact_lock(${number})`)
   // The numbers are our own, so they may stand in the text, which makes all of this one round trip. Rows are read by
