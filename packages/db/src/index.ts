@@ -31,6 +31,11 @@ export {
 } from './stores/broadcast-messages.js'
 export { findCaller } from './stores/callers.js'
 export {
+  type CommentWithAuthor,
+  createCommitComment,
+  listCommitComments,
+} from './stores/commit-comments.js'
+export {
   hasCommitStatus,
   listCommitStatuses,
   listCountedStatuses,

@@ -3,10 +3,11 @@ export { type BranchMove, type BranchStart, branchStart } from './branch-start.j
 export { type Commit, type CommitStats, type Signature, signatureTime, titleOf } from './commit.js'
 export { formatCommitObject, type NewCommit, parseCommitObject } from './commit-object.js'
 export { isGeneratedFile } from './generated-file.js'
+export { lineCountOf } from './line-count.js'
 export { type EditContext, foldersOf, planTreeEdits } from './plan-tree-edits.js'
 export { isFullHash, isRefName, isRevision } from './revision.js'
 export { trailersOf } from './trailers.js'
-export { emptyFolder, entryAt, type TreeEntry, type TreeFile, type TreeFolder } from './tree.js'
+export { emptyFolder, entryAt, fileModes, type TreeEntry, type TreeFile, type TreeFolder } from './tree.js'
 export {
   folderMode,
   formatTreeObject,

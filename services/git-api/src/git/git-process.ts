@@ -19,6 +19,7 @@ const settings: Record<string, string> = {
   'receive.fsck.missingSpaceBeforeDate': 'ignore',
   'receive.fsck.zeroPaddedFilemode': 'ignore',
   'safe.directory': '*',
+  'transfer.hideRefs': 'refs/keep-around/',
   'uploadpack.allowFilter': 'true',
   'uploadpack.allowAnySHA1InWant': 'true',
 }

@@ -4,7 +4,15 @@ import type { DiffEntry } from './parse-diff.js'
 import { type PickRequest, type PickResult, pickCommit } from './pick-commit.js'
 import { type CommitPage, type CommitQuery, findCommit, listCommits, readStats } from './read-commits.js'
 import { readDiff } from './read-diff.js'
-import { findBranchContaining, findBranchTip, findUsualBranch, hasNoBranch, pointHeadTo } from './refs.js'
+import { readFile } from './read-file.js'
+import {
+  findBranchContaining,
+  findBranchTip,
+  findUsualBranch,
+  hasNoBranch,
+  keepCommit,
+  pointHeadTo,
+} from './refs.js'
 import { createRepository, deleteRepository } from './repository-files.js'
 import { type CommitRequest, writeCommit } from './write-commit.js'
 
@@ -25,10 +33,12 @@ export interface Repository {
   listCommits(query: CommitQuery): Promise<CommitPage>
   readStats(ids: readonly string[]): Promise<Map<string, CommitStats>>
   readDiff(id: string): Promise<DiffEntry[]>
+  readFile(commitId: string, filePath: string): Promise<Buffer | null>
   findBranchTip(branch: string): Promise<string | null>
   hasNoBranch(): Promise<boolean>
   findUsualBranch(): Promise<string | null>
   pointHeadTo(branch: string): Promise<void>
+  keepCommit(id: string): Promise<void>
   findBranchContaining(id: string, preferred: string): Promise<string | null>
   writeCommit(request: CommitRequest): Promise<Commit>
   pickCommit(request: PickRequest): Promise<PickResult>
@@ -47,10 +57,12 @@ export function createGit(storageRoot: string): Git {
         listCommits: (query) => listCommits(path, query, signal),
         readStats: (ids) => readStats(path, ids, signal),
         readDiff: (id) => readDiff(path, id, signal),
+        readFile: (commitId, filePath) => readFile(path, commitId, filePath, signal),
         findBranchTip: (branch) => findBranchTip(path, branch, signal),
         hasNoBranch: () => hasNoBranch(path, signal),
         findUsualBranch: () => findUsualBranch(path, signal),
         pointHeadTo: (branch) => pointHeadTo(path, branch, signal),
+        keepCommit: (id) => keepCommit(path, id, signal),
         findBranchContaining: (id, preferred) => findBranchContaining(path, id, preferred, signal),
         writeCommit: (request) => writeCommit(path, request, signal),
         pickCommit: (request) => pickCommit(path, request, signal),

@@ -2,6 +2,7 @@ import { type Commit, type CommitStats, isRevision, parseCommitObject } from '@s
 import type { GitCommand } from './git-process.js'
 import { gitFailure, runGit, runGitOk } from './git-process.js'
 import { type ObjectReader, withObjectReader } from './object-reader.js'
+import { keptPrefix } from './refs.js'
 
 export interface CommitQuery {
   /** Branch, tag or hash. */
@@ -95,7 +96,7 @@ async function pageOfPathIds(path: string, query: CommitQuery, signal?: AbortSig
 
 function filters({ all, since, until, author, firstParent, topological }: CommitQuery): string[] {
   return [
-    ...(all ? ['--all'] : []),
+    ...(all ? [`--exclude=${keptPrefix}*`, '--all'] : []),
     ...(since ? [`--since=${atSecond(Math.ceil(since.getTime() / 1000))}`] : []),
     ...(until ? [`--until=${atSecond(Math.floor(until.getTime() / 1000))}`] : []),
     ...(author === undefined ? [] : ['--regexp-ignore-case', '--fixed-strings', `--author=${author}`]),

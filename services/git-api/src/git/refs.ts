@@ -57,6 +57,15 @@ export async function pointHeadTo(path: string, branch: string, signal?: AbortSi
   await runGitOk(path, { command: 'symbolic-ref', paths: ['HEAD', branchRef(branch)] }, { signal })
 }
 
+/** Where kept commits are named; no client is told of these references. */
+export const keptPrefix = 'refs/keep-around/'
+
+/** Keeps a commit from being cleaned up, whatever becomes of the branches that lead to it. */
+export async function keepCommit(path: string, id: string, signal?: AbortSignal): Promise<void> {
+  const stdin = `update ${keptPrefix}${id}\0${id}\0\0`
+  await runGitOk(path, { command: 'update-ref', flags: ['--stdin', '-z'] }, { stdin, signal })
+}
+
 const branchNames = (refs: Buffer): string[] =>
   refs
     .toString()

@@ -1,5 +1,6 @@
 import { administrator, type Route, route, signedIn } from '@switchyard/service-kit/http'
 import type { Dependencies } from '../dependencies.js'
+import { commentRoutes } from './comments/index.js'
 import { commitRoutes } from './commits/index.js'
 import { getVersion } from './get-version.js'
 import { gitHttpRoutes } from './git-http/index.js'
@@ -56,6 +57,7 @@ export function routes(deps: Dependencies): Route[] {
     route('DELETE', '/projects/:id/protected_branches/:name', maintain, deleteProtectedBranch(deps)),
 
     ...commitRoutes(deps),
+    ...commentRoutes(deps),
     ...statusRoutes(deps),
     ...gitHttpRoutes(deps),
   ]

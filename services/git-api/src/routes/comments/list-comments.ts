@@ -1,0 +1,19 @@
+import { listCommitComments } from '@switchyard/db'
+import { endpoint, pageParameters, pageReply, rowsOf, text } from '@switchyard/service-kit/http'
+import { z } from 'zod'
+import type { Dependencies } from '../../dependencies.js'
+import type { ProjectCall } from '../../guards.js'
+import { presentComment } from '../../presenters/comment.js'
+import { getCommit } from '../../use-cases/get-commit.js'
+
+export const listComments = ({ database, git }: Pick<Dependencies, 'database' | 'git'>) =>
+  endpoint({
+    input: z.object({ ...pageParameters, sha: text() }),
+    async handle({ sha, ...page }, { project }: ProjectCall, call) {
+      const commit = await getCommit(git.open(project, call.signal), sha)
+      const where = { projectId: project.id, sha: commit.id }
+      const { comments, total } = await listCommitComments(database, where, rowsOf(page))
+      const items = comments.map((comment) => presentComment(comment, call.baseUrl))
+      return pageReply(items, page, total, call)
+    },
+  })
