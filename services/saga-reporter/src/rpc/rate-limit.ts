@@ -1,7 +1,8 @@
 import { rateLimited } from '@switchyard/domain'
 import type { RawSagaEvent } from '@switchyard/domain/saga'
-import { LRUCache } from 'lru-cache'
-import { type Peer, serviceNameOf } from './peer.js'
+import type { Peer } from './peer.js'
+import { RecentMap } from './recent-map.js'
+import { createServiceMemory } from './service-memory.js'
 import { TokenBucket } from './token-bucket.js'
 
 /** One event that asks to be let in. `address` is asked for only when nothing else names the sender. */
@@ -35,7 +36,7 @@ const bucketsMax = 10_000
  */
 export function createRateLimit({ perSecond, burst, nowMs, rememberedMax = 100_000 }: Options): RateLimit {
   if (perSecond === 0) return () => {}
-  const buckets = new LRUCache<string, TokenBucket>({ max: bucketsMax })
+  const buckets = new RecentMap<TokenBucket>(bucketsMax)
   const serviceOf = createServiceMemory(rememberedMax)
   return (arrival) => {
     const service = arrival.peer.service ?? serviceOf(arrival.tenant, arrival.event)
@@ -50,21 +51,5 @@ export function createRateLimit({ perSecond, burst, nowMs, rememberedMax = 100_0
     if (waitMs === 0) return
     const sender = service === null ? 'this sender' : `service ${service}`
     throw rateLimited(`${sender} reports more than ${perSecond} events a second`, waitMs)
-  }
-}
-
-/** Remembers which service sagas and activities belong to, the least recently seen forgotten first. */
-export function createServiceMemory(max: number) {
-  const sagas = new LRUCache<string, string>({ max })
-  const activities = new LRUCache<string, string>({ max })
-  return (tenant: string, event: RawSagaEvent): string | null => {
-    const saga = 'sagaId' in event && event.sagaId !== '' ? `${tenant}\0${event.sagaId.trim()}` : ''
-    const service = serviceNameOf(event) ?? sagas.get(saga) ?? null
-    if ('activityId' in event) {
-      const activity = `${tenant}\0${event.activityId.trim()}`
-      if (service === null) return activities.get(activity) ?? null
-      activities.set(activity, service)
-    } else if (service !== null && saga !== '') sagas.set(saga, service)
-    return service
   }
 }
