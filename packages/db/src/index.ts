@@ -85,6 +85,14 @@ export {
   readLogWriters,
 } from './stores/sagas/feed/read-log.js'
 export {
+  type LogEntry,
+  type LogPage,
+  readLastPosition,
+  readLogPage,
+  readLogTail,
+  readLogWriters,
+} from './stores/sagas/feed/read-log.js'
+export {
   type FlagCandidate,
   type FlagCutoffs,
   type FlagPage,
@@ -99,6 +107,8 @@ export {
   readFlagStates,
   writeFlags,
 } from './stores/sagas/flags.js'
+export { claimSagas, type SagaClaim, type SagaLeaseGrant } from './stores/sagas/leases/claim.js'
+export { extendLease, type LeaseResolution, resolveLease } from './stores/sagas/leases/end.js'
 export { claimSagas, type SagaClaim, type SagaLeaseGrant } from './stores/sagas/leases/claim.js'
 export { extendLease, type LeaseResolution, resolveLease } from './stores/sagas/leases/end.js'
 export type { NewSagaEvent, RecordedSagaEvent } from './stores/sagas/new-saga-event.js'

@@ -1,0 +1,130 @@
+import type { Database } from '../../../client.js'
+import { statement } from '../statement.js'
+
+type Pool = Pick<Database, 'pool'>
+
+/** An entry of the log. What stands below `eventTime` is as it is when the entry is read. */
+export interface LogEntry {
+  /** Position in the log, over all sagas and tenants. */
+  sequence: number
+  tenant: string
+  /** Null while no event has named the saga of its activity. */
+  sagaId: string | null
+  activityId: string | null
+  operation: string
+  result: string
+  receivedAt: Date
+  eventTime: Date | null
+  serviceName: string | null
+  status: string | null
+  outcome: string | null
+  activityStatus: string | null
+}
+
+/** Entries of the log in their order, and up to where they are all that there is. */
+export interface LogPage {
+  entries: LogEntry[]
+  readTo: number
+}
+
+// A position is a bigint; it stays below 2^53 for longer than anybody will ask.
+const withDerivedRows = (entries: string) => `SELECT e.id::double precision AS sequence, e.tenant,
+    e.saga_id AS "sagaId", e.activity_id AS "activityId", e.operation, e.result, e.received_at AS "receivedAt",
+    e.event_time AS "eventTime", s.service_name AS "serviceName", s.status, s.outcome, a.status AS "activityStatus"
+  FROM (${entries}) e
+  LEFT JOIN sagas s ON s.tenant = e.tenant AND s.id = e.saga_id
+  LEFT JOIN saga_activities a ON a.tenant = e.tenant AND a.id = e.activity_id
+  ORDER BY e.id`
+
+const columns = 'id, tenant, saga_id, activity_id, operation, result, received_at, event_time'
+
+const tail = statement(
+  withDerivedRows(
+    `SELECT ${columns} FROM saga_events WHERE id > $1 AND received_at >= $2::timestamptz ORDER BY id LIMIT $3`,
+  ),
+  'saga-log-tail',
+)
+
+/**
+ * The visible entries after a position, of all tenants. Others between them may become visible later.
+ *
+ * @param receivedSince leaves out the days before it, which makes reading cheaper; null: looks everywhere
+ */
+export async function readLogTail(
+  { pool }: Pool,
+  { after, receivedSince, take }: { after: number; receivedSince: Date | null; take: number },
+): Promise<LogEntry[]> {
+  const { rows } = await pool.query<LogEntry>({
+    ...tail,
+    values: [after, receivedSince ?? '-infinity', take],
+  })
+  return rows
+}
+
+/** Positions that one page looks at, so that no page takes long, however few entries are the tenant's. */
+const pagePositions = 20_000
+const pageEntries = 500
+
+const ofTenant = statement(
+  withDerivedRows(
+    `SELECT ${columns} FROM saga_events WHERE id > $1 AND id <= $2 AND tenant = $3 ORDER BY id LIMIT ${pageEntries}`,
+  ),
+  'saga-log-of-tenant',
+)
+
+const ofSaga = statement(
+  withDerivedRows(
+    `SELECT ${columns} FROM saga_events WHERE id > $1 AND id <= $2 AND tenant = $3 AND saga_id = $4
+      ORDER BY id LIMIT ${pageEntries}`,
+  ),
+  'saga-log-of-saga',
+)
+
+/**
+ * A page of a tenant's entries, or of one saga's, after a position.
+ *
+ * @param upTo a position up to which nothing becomes visible any more
+ */
+export async function readLogPage(
+  { pool }: Pool,
+  { tenant, sagaId }: { tenant: string; sagaId?: string | undefined },
+  { after, upTo }: { after: number; upTo: number },
+): Promise<LogPage> {
+  const end = sagaId === undefined ? Math.min(upTo, after + pagePositions) : upTo
+  const query =
+    sagaId === undefined
+      ? { ...ofTenant, values: [after, end, tenant] }
+      : { ...ofSaga, values: [after, end, tenant, sagaId] }
+  const { rows: entries } = await pool.query<LogEntry>(query)
+  const last = entries.at(-1)
+  return { entries, readTo: last && entries.length === pageEntries ? last.sequence : end }
+}
+
+const lastDrawn = statement(
+  "SELECT COALESCE(pg_sequence_last_value('saga_events_id_seq'), 0)::double precision AS position",
+  'saga-log-last-drawn',
+)
+
+/** The last position that was given away, whether or not its entry is visible or will ever be. */
+export async function readLastPosition({ pool }: Pool): Promise<number> {
+  const { rows } = await pool.query<{ position: number }>(lastDrawn)
+  return rows[0]?.position ?? 0
+}
+
+// Drawing an id takes this lock first, and it is kept until the entry is visible or will never be.
+const writers = statement(
+  `SELECT virtualtransaction AS writer FROM pg_locks
+    WHERE locktype = 'relation' AND mode = 'RowExclusiveLock' AND granted
+      AND relation = 'saga_events_id_seq'::regclass
+      AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
+  'saga-log-writers',
+)
+
+/**
+ * The transactions under way that may have been given positions. Once all of those that were there after a position
+ * was given away have ended, a new look at the log shows for good whether it has an entry.
+ */
+export async function readLogWriters({ pool }: Pool): Promise<Set<string>> {
+  const { rows } = await pool.query<{ writer: string }>(writers)
+  return new Set(rows.map(({ writer }) => writer))
+}

@@ -1,0 +1,105 @@
+import type { Database } from '../../../client.js'
+import { statement } from '../statement.js'
+
+/** Which sagas a claimer can finish. */
+export interface SagaClaim {
+  tenant: string
+  serviceName: string
+  /** Sagas at most. */
+  take: number
+  leaseSeconds: number
+  /** Only sagas without events for so long. */
+  idleSecondsMin: number
+  /** Who asks, in its own words. */
+  worker: string
+  /** Sagas with status Error too, whose compensation was given up. */
+  withErrors: boolean
+}
+
+export interface SagaLeaseGrant {
+  sagaId: string
+  token: string
+  leasedUntil: Date
+  /** How often the saga was leased since it was done last, this time included. */
+  attempt: number
+}
+
+const pauseSeconds = { first: 15, max: 3600 }
+
+/**
+ * SQL for the pause after so many attempts: it doubles with each, and is cut at random by up to a half, so that sagas
+ * that failed together do not come back together.
+ */
+export const pauseAfter = (attempts: string): string =>
+  `least(${pauseSeconds.max}, ${pauseSeconds.first} * power(2, least(${attempts}, 20) - 1))
+    * (0.5 + random() / 2) * interval '1 second'`
+
+const seconds = (parameter: string) => `${parameter}::double precision * interval '1 second'`
+
+/** A lease that has ended, after its pause; one that is done only after newer events. */
+const mayBeLeased = (lease: string, lastEventAt: string) => `(${lease}.available_at <= now()
+    AND (${lease}.resolution IS DISTINCT FROM 'done' OR ${lastEventAt} > ${lease}.resolved_at))`
+
+const lastActivityEvent = `(SELECT max(a.last_event_at) FROM saga_activities a
+    WHERE a.tenant = s.tenant AND a.saga_id = s.id)`
+
+const claim = (statuses: string, name: string) =>
+  statement(
+    // Claimers skip the sagas that another is about to take, instead of waiting for it. That alone would not do: when
+    // the other has committed meanwhile, its lease is not visible to this statement. Only the condition of the insert
+    // sees the newest lease, and decides.
+    `WITH candidates AS (
+      SELECT s.tenant, s.id, greatest(s.last_event_at, ${lastActivityEvent}) AS last_event_at
+      FROM sagas s LEFT JOIN saga_leases l ON l.tenant = s.tenant AND l.saga_id = s.id
+      WHERE s.tenant = $1 AND s.service_name = $2 AND ${statuses}
+        AND s.last_event_at <= now() - ${seconds('$3')}
+        AND NOT COALESCE(${lastActivityEvent} > now() - ${seconds('$3')}, false)
+        AND (l.saga_id IS NULL OR ${mayBeLeased('l', `greatest(s.last_event_at, ${lastActivityEvent})`)})
+      ORDER BY s.last_event_at LIMIT $4
+      FOR NO KEY UPDATE OF s SKIP LOCKED
+    )
+    INSERT INTO saga_leases AS l
+      (tenant, saga_id, token, worker, leased_at, leased_until, attempts, available_at)
+    SELECT tenant, id, gen_random_uuid(), $5, now(), now() + ${seconds('$6')}, 1,
+      now() + ${seconds('$6')} + ${pauseAfter('1')}
+    FROM candidates ORDER BY tenant, id
+    ON CONFLICT (tenant, saga_id) DO UPDATE SET token = EXCLUDED.token, worker = EXCLUDED.worker,
+      leased_at = EXCLUDED.leased_at, leased_until = EXCLUDED.leased_until, attempts = l.attempts + 1,
+      available_at = EXCLUDED.leased_until + ${pauseAfter('l.attempts + 1')},
+      resolution = NULL, resolved_at = NULL, note = NULL
+    WHERE ${mayBeLeased(
+      'l',
+      '(SELECT c.last_event_at FROM candidates c WHERE c.tenant = l.tenant AND c.id = l.saga_id)',
+    )}
+    RETURNING l.saga_id AS "sagaId", l.token, l.leased_until AS "leasedUntil", l.attempts AS attempt`,
+    name,
+  )
+
+const unfinished = claim("s.ended_at IS NULL AND s.status <> 'Error'", 'saga-lease-claim')
+// A saga may have ended before its compensation was given up.
+const unfinishedOrFailed = claim(
+  "s.status IN ('Pending', 'Started', 'Overtime', 'Error')",
+  'saga-lease-claim-with-errors',
+)
+
+/**
+ * Leases sagas of a service that stand still before they have ended, the longest idle first. Whatever number of
+ * claimers there is, in whatever processes: none gets what another holds. Time is the database's.
+ */
+export async function claimSagas(
+  { pool }: Pick<Database, 'pool'>,
+  wanted: SagaClaim,
+): Promise<SagaLeaseGrant[]> {
+  const { rows } = await pool.query<SagaLeaseGrant>({
+    ...(wanted.withErrors ? unfinishedOrFailed : unfinished),
+    values: [
+      wanted.tenant,
+      wanted.serviceName,
+      wanted.idleSecondsMin,
+      wanted.take,
+      wanted.worker,
+      wanted.leaseSeconds,
+    ],
+  })
+  return rows
+}
