@@ -1,0 +1,85 @@
+import { randomUUID } from 'node:crypto'
+import {
+  createWebhook,
+  type Database,
+  enqueueDeliveries,
+  getDelivery,
+  getWebhook,
+  type NewWebhook,
+  redeliver,
+  updateWebhook,
+  type Webhook,
+  type WebhookChanges,
+  type WebhookDelivery,
+  type WebhookOwner,
+} from '@switchyard/db'
+import { conflict } from '@switchyard/domain'
+import { checkHook, type HookRules } from './hook-rules.js'
+import { testEvent } from './saga-events.js'
+import { hostnameOf } from './target-url.js'
+
+/** @throws DomainError invalid, with every problem by field */
+export async function addWebhook(
+  database: Database,
+  owner: WebhookOwner,
+  fields: Omit<NewWebhook, 'host'>,
+  rules: HookRules,
+): Promise<Webhook> {
+  checkHook(fields, rules)
+  return createWebhook(database, owner, { ...fields, host: hostOf(fields.url) })
+}
+
+/** @throws DomainError not-found; invalid, with every problem by field */
+export async function changeWebhook(
+  database: Database,
+  owner: WebhookOwner,
+  id: number,
+  changes: Omit<WebhookChanges, 'host'>,
+  rules: HookRules,
+): Promise<Webhook> {
+  await getWebhook(database, owner, id)
+  checkHook(changes, rules)
+  const host = changes.url === undefined ? undefined : hostOf(changes.url)
+  return updateWebhook(database, owner, id, { ...changes, host }, new Date())
+}
+
+/**
+ * Notes a delivery that tells of nothing, for trying a webhook out. Like every other one it is sent by the worker.
+ *
+ * @throws DomainError not-found; conflict when the webhook is disabled
+ */
+export async function testWebhook(
+  database: Database,
+  owner: WebhookOwner,
+  id: number,
+): Promise<WebhookDelivery> {
+  refuseDisabled(await getWebhook(database, owner, id))
+  const payload = JSON.stringify({ event: testEvent, sent_at: new Date() })
+  const [deliveryId = ''] = await enqueueDeliveries(database.pool, [
+    { webhookId: id, event: testEvent, dedupeKey: `test-${randomUUID()}`, payload },
+  ])
+  return getDelivery(database, id, deliveryId)
+}
+
+/**
+ * Makes a delivery due now, whatever became of it before.
+ *
+ * @throws DomainError not-found; conflict when the webhook is disabled
+ */
+export async function redeliverWebhook(
+  database: Database,
+  owner: WebhookOwner,
+  id: number,
+  deliveryId: string,
+): Promise<WebhookDelivery> {
+  const webhook = await getWebhook(database, owner, id)
+  await getDelivery(database, id, deliveryId)
+  refuseDisabled(webhook)
+  return redeliver(database, id, deliveryId, new Date())
+}
+
+const hostOf = (url: string) => hostnameOf(new URL(url))
+
+function refuseDisabled({ enabled }: Webhook): void {
+  if (!enabled) throw conflict('The webhook is disabled. Enable it first.')
+}

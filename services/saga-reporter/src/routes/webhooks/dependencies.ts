@@ -1,0 +1,16 @@
+import type { Database, WebhookOwner } from '@switchyard/db'
+import { type HookRules, sagaWebhookEvents, type TargetPolicy } from '@switchyard/webhooks'
+
+export interface WebhookDependencies {
+  database: Database
+  /** Which targets are taken. */
+  policy: TargetPolicy
+}
+
+/** The webhooks of sagas, of every tenant: administrators see them all. */
+export const ofSagas: WebhookOwner = { scope: 'saga' }
+
+export const rulesOf = ({ policy }: WebhookDependencies): HookRules => ({
+  policy,
+  knownEvents: sagaWebhookEvents,
+})

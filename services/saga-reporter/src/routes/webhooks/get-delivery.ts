@@ -1,0 +1,15 @@
+import { getDelivery as findDelivery, getWebhook } from '@switchyard/db'
+import { endpoint, ok, rowId } from '@switchyard/service-kit/http'
+import { z } from 'zod'
+import { presentDelivery } from '../../presenters/webhook.js'
+import { ofSagas, type WebhookDependencies } from './dependencies.js'
+
+/** `GET /sagas/webhooks/:id/deliveries/:delivery_id` */
+export const getDelivery = ({ database }: WebhookDependencies) =>
+  endpoint({
+    input: z.object({ id: rowId(), delivery_id: z.uuid() }),
+    async handle({ id, delivery_id }) {
+      await getWebhook(database, ofSagas, id)
+      return ok(presentDelivery(await findDelivery(database, id, delivery_id)))
+    },
+  })

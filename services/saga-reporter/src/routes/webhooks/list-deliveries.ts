@@ -1,0 +1,20 @@
+import { listDeliveries as findDeliveries, getWebhook } from '@switchyard/db'
+import { endpoint, pageParameters, pageReply, rowId, rowsOf } from '@switchyard/service-kit/http'
+import { z } from 'zod'
+import { presentListedDelivery } from '../../presenters/webhook.js'
+import { ofSagas, type WebhookDependencies } from './dependencies.js'
+
+/** `GET /sagas/webhooks/:id/deliveries`, newest first. */
+export const listDeliveries = ({ database }: WebhookDependencies) =>
+  endpoint({
+    input: z.object({
+      ...pageParameters,
+      id: rowId(),
+      state: z.enum(['pending', 'succeeded', 'failed']).optional(),
+    }),
+    async handle({ id, state, ...page }, _caller, call) {
+      await getWebhook(database, ofSagas, id)
+      const { deliveries, total } = await findDeliveries(database, { webhookId: id, state }, rowsOf(page))
+      return pageReply(deliveries.map(presentListedDelivery), page, total, call)
+    },
+  })

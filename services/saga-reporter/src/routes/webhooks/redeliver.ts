@@ -1,0 +1,13 @@
+import { accepted, endpoint, rowId } from '@switchyard/service-kit/http'
+import { redeliverWebhook } from '@switchyard/webhooks'
+import { z } from 'zod'
+import { presentDelivery } from '../../presenters/webhook.js'
+import { ofSagas, type WebhookDependencies } from './dependencies.js'
+
+/** `POST /sagas/webhooks/:id/deliveries/:delivery_id/redeliver`: sends it again soon, under the same id. */
+export const redeliver = ({ database }: WebhookDependencies) =>
+  endpoint({
+    input: z.object({ id: rowId(), delivery_id: z.uuid() }),
+    handle: async ({ id, delivery_id }) =>
+      accepted(presentDelivery(await redeliverWebhook(database, ofSagas, id, delivery_id))),
+  })
