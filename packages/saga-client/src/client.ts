@@ -1,0 +1,185 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type ServiceError, status } from '@grpc/grpc-js'
+import { createEventId } from './event-id.js'
+import { type EncodedEvent, encoders, type SagaEvent } from './events.js'
+import {
+  type ReportResult,
+  type SagaClientOptions,
+  type Settings,
+  type Stats,
+  settingsOf,
+} from './options.js'
+import { OrderedQueue } from './ordered-queue.js'
+import { isRetryable, retryDelayMs } from './retry.js'
+import { createTransport, type IdentifiedEvent, metadataOf, type Transport } from './transport.js'
+
+type Encoders = typeof encoders
+type Methods = { [Name in keyof Encoders]: (event: Parameters<Encoders[Name]>[0]) => Promise<ReportResult> }
+
+/**
+ * Reports sagas. Each method takes an event, gives at once, and resolves when the event's fate is known;
+ * whoever awaits it knows the event is stored, whoever does not loses nothing. No method rejects or blocks,
+ * unless the client was asked to throw.
+ */
+export interface SagaClient extends Methods {
+  /** Waits for the events taken so far; true when all are decided within the time. */
+  flush: (timeoutMs?: number) => Promise<boolean>
+  /** Takes no more events, waits for those taken, gives the rest up as lost, and disconnects. */
+  close: (timeoutMs?: number) => Promise<void>
+  stats: () => Stats
+}
+
+/** An event was refused or lost, and the client was asked to throw then. */
+export class SagaReportError extends Error {
+  readonly result: ReportResult
+
+  constructor(operation: string, result: Exclude<ReportResult, { outcome: 'stored' }>) {
+    super(`${operation} was ${result.outcome}: ${result.reason}`)
+    this.name = 'SagaReportError'
+    this.result = result
+  }
+}
+
+interface Pending {
+  event: IdentifiedEvent
+  settle: (result: ReportResult) => void
+}
+
+const closeTimeoutMsDefault = 5000
+
+export function createSagaClient(options: SagaClientOptions): SagaClient {
+  const settings = settingsOf(options)
+  const delivery = createDelivery(settings)
+  const report = async (encode: () => EncodedEvent, operation: string, event: SagaEvent) => {
+    const result = await delivery.take(encode, operation, event)
+    if (settings.throwWhenNotStored && result.outcome !== 'stored')
+      throw new SagaReportError(operation, result)
+    return result
+  }
+  const methods = Object.fromEntries(
+    Object.entries(encoders).map(([name, encode]) => [
+      name,
+      (event: SagaEvent) =>
+        report(() => (encode as Encoders['sagaStarted'])(event, settings.serviceName), name, event),
+    ]),
+  ) as unknown as Methods
+  return { ...methods, flush: delivery.flush, close: delivery.close, stats: delivery.stats }
+}
+
+/** Takes events, sends them in the order of their saga, repeats what may be repeated, and counts. */
+function createDelivery(settings: Settings) {
+  const transport = createTransport(settings)
+  const stopping = new AbortController()
+  const counts = { stored: 0, refused: 0, lost: 0, repeated: 0 }
+  const undecided = new Set<Promise<unknown>>()
+  const sequences = new Map<string, number>()
+  let closed: Promise<void> | undefined
+
+  const queue = new OrderedQueue<Pending>(
+    { itemsMax: settings.queueMax, concurrencyMax: settings.concurrencyMax },
+    async ({ event, settle }) => {
+      settle(await deliver(event, settings, transport, stopping.signal, () => counts.repeated++))
+    },
+  )
+
+  const accept = (encode: () => EncodedEvent, event: SagaEvent) => {
+    if (closed !== undefined) return lost('the client is closed')
+    if (queue.size >= settings.queueMax) return lost('the queue is full')
+    try {
+      const sequence = nextSequence(sequences, event.sagaId)
+      const metadata = metadataOf(event, { id: createEventId(), sequence, tenant: settings.tenant })
+      const identified = { ...encode(), metadata }
+      return new Promise<ReportResult>((settle) => queue.add(event.sagaId, { event: identified, settle }))
+    } catch (error) {
+      return { outcome: 'refused', reason: `the event cannot be written: ${String(error)}` } as const
+    }
+  }
+
+  const decide = (operation: string, { sagaId }: SagaEvent, result: ReportResult) => {
+    counts[result.outcome]++
+    if (result.outcome !== 'stored') tell(settings.onNotStored, { operation, sagaId }, result)
+    return result
+  }
+
+  const flush = async (timeoutMs = Number.POSITIVE_INFINITY) => {
+    const all = Promise.all(undecided).then(() => true)
+    if (timeoutMs === Number.POSITIVE_INFINITY) return all
+    const timer = new AbortController()
+    const late = sleep(timeoutMs, false, { signal: timer.signal }).catch(() => false)
+    return Promise.race([all, late]).finally(() => timer.abort())
+  }
+
+  return {
+    take(encode: () => EncodedEvent, operation: string, event: SagaEvent): Promise<ReportResult> {
+      const decided = Promise.resolve(accept(encode, event)).then((result) =>
+        decide(operation, event, result),
+      )
+      undecided.add(decided)
+      void decided.then(() => undecided.delete(decided))
+      return decided
+    },
+    flush,
+    close(timeoutMs = closeTimeoutMsDefault) {
+      closed ??= (async () => {
+        await flush(timeoutMs)
+        stopping.abort()
+        await flush()
+        transport.close()
+      })()
+      return closed
+    },
+    stats: (): Stats => ({ pending: queue.size, ...counts }),
+  }
+}
+
+/** Sends until it is decided, given up, or the client closes. */
+async function deliver(
+  event: IdentifiedEvent,
+  settings: Settings,
+  transport: Transport,
+  stopped: AbortSignal,
+  onRepeat: () => void,
+): Promise<ReportResult> {
+  const giveUpAtMs = performance.now() + settings.giveUpAfterMs
+  for (let attempt = 1; !stopped.aborted; attempt++) {
+    if (attempt > 1) onRepeat()
+    const answer = await transport.send(event)
+    if ('response' in answer) {
+      const { isSuccess, message, errors } = answer.response
+      return isSuccess ? { outcome: 'stored', message } : { outcome: 'refused', reason: errors || message }
+    }
+    const { error } = answer
+    if (!isRetryable(error)) return lost(describe(error))
+    const delays = { firstMs: settings.retryDelayMs, lastMs: settings.retryDelayMsMax }
+    const delayMs = retryDelayMs(error, attempt, delays)
+    if (performance.now() + delayMs > giveUpAtMs) return lost(`given up: ${describe(error)}`)
+    await sleep(delayMs, undefined, { signal: stopped }).catch(() => {})
+  }
+  return lost('the client was closed')
+}
+
+/** Sagas whose sequence is remembered; one that comes back after so many others begins anew. */
+const sequencesMax = 100_000
+
+function nextSequence(sequences: Map<string, number>, sagaId: string): number {
+  const sequence = (sequences.get(sagaId) ?? 0) + 1
+  sequences.delete(sagaId)
+  sequences.set(sagaId, sequence)
+  if (sequences.size > sequencesMax) sequences.delete(sequences.keys().next().value ?? sagaId)
+  return sequence
+}
+
+function tell(
+  onNotStored: SagaClientOptions['onNotStored'],
+  ...told: Parameters<NonNullable<typeof onNotStored>>
+) {
+  try {
+    onNotStored?.(...told)
+  } catch {
+    // A listener that fails must not reach the business either.
+  }
+}
+
+const lost = (reason: string) => ({ outcome: 'lost', reason }) as const
+
+const describe = ({ code, details }: ServiceError) => `${status[code] ?? code}: ${details}`

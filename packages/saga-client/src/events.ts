@@ -1,0 +1,155 @@
+import {
+  ActivityRetriedRequest_ActivityRetryType as RetryType,
+  SagaService,
+} from '@switchyard/contracts/saga'
+
+/** What may be said of any event. */
+export interface EventOptions {
+  /** When it happened; unset: now. */
+  time?: Date
+  /** The attempt of the activity it belongs to; the first execution is 0. */
+  attempt?: number
+  /** Business keys to find the saga by, e.g. `{ order: '42' }`. */
+  tags?: Record<string, string>
+  /** W3C trace context, so that operators get from the saga to its trace. */
+  traceParent?: string
+}
+
+export interface SagaEvent extends EventOptions {
+  sagaId: string
+}
+
+export interface SagaStarted extends SagaEvent {
+  /** Unset: the client's. */
+  serviceName?: string
+}
+
+export interface ActivityEvent extends SagaEvent {
+  activityId: string
+}
+
+export interface ActivityExecuteStarted extends ActivityEvent {
+  /** Place among the saga's activities, from 0. */
+  order?: number
+  /** After how many seconds the activity is overdue; 0: never. */
+  timeOutSeconds?: number
+  /** Bytes as they are, text as UTF-8, anything else as JSON. */
+  parameter?: unknown
+}
+
+export interface ActivityEnded extends ActivityEvent {
+  /** As `parameter` of the start. */
+  result?: unknown
+}
+
+export interface ActivityAborted extends ActivityEvent {
+  /** An Error is reported with its stack. */
+  error?: unknown
+}
+
+export interface ActivityCompensateAborted extends ActivityAborted {
+  /** `true`: nobody will try again, the saga becomes an Error. */
+  final: boolean
+}
+
+export interface ActivityRetried extends ActivityEvent {
+  phase: 'execute' | 'compensate'
+  /** Number of the retry, from 1. */
+  retries: number
+  /** Status it led to, when that is known. */
+  status?: string
+}
+
+/** An event as it goes over the wire. */
+export interface EncodedEvent {
+  operation: string
+  path: string
+  bytes: Buffer
+  event: SagaEvent
+}
+
+type Methods = typeof SagaService
+type Request<Name extends keyof Methods> = Parameters<Methods[Name]['requestSerialize']>[0]
+
+function encode<Name extends keyof Methods>(
+  name: Name,
+  request: Request<Name>,
+  event: SagaEvent,
+): EncodedEvent {
+  const { path, requestSerialize } = SagaService[name]
+  const bytes = (requestSerialize as (value: Request<Name>) => Buffer)(request)
+  return { operation: path.slice(path.lastIndexOf('/') + 1), path, bytes, event }
+}
+
+/** The ten operations. They throw where a payload cannot be written as JSON. */
+export const encoders = {
+  sagaStarted: (event: SagaStarted, serviceName: string) =>
+    encode('sagaStarted', { sagaId: event.sagaId, serviceName: event.serviceName ?? serviceName }, event),
+  sagaEnded: (event: SagaEvent) => encode('sagaEnded', { sagaId: event.sagaId, serviceName: '' }, event),
+  activityExecuteStarted: (event: ActivityExecuteStarted) =>
+    encode(
+      'activityExecuteStarted',
+      {
+        activityId: event.activityId,
+        sagaId: event.sagaId,
+        timeOutSeconds: event.timeOutSeconds ?? 0,
+        parameterData: payload(event.parameter),
+        order: event.order ?? 0,
+        addTime: (event.time ?? new Date()).toISOString(),
+      },
+      event,
+    ),
+  activityRetried: (event: ActivityRetried) =>
+    encode(
+      'activityRetried',
+      {
+        activityId: event.activityId,
+        status: event.status ?? '',
+        retries: event.retries,
+        activityRetryType: event.phase === 'execute' ? RetryType.Execute : RetryType.Compensate,
+      },
+      event,
+    ),
+  activityExecuteAborted: (event: ActivityAborted) =>
+    encode('activityExecuteAborted', { activityId: event.activityId, errors: errorText(event.error) }, event),
+  activityCompensateAborted: (event: ActivityCompensateAborted) =>
+    encode(
+      'activityCompensateAborted',
+      {
+        activityId: event.activityId,
+        // The contract says "given up" by naming the saga.
+        sagaId: event.final ? event.sagaId : '',
+        errors: errorText(event.error),
+      },
+      event,
+    ),
+  activityEnded: (event: ActivityEnded) =>
+    encode(
+      'activityEnded',
+      { activityId: event.activityId, sagaId: event.sagaId, resultData: payload(event.result) },
+      event,
+    ),
+  activityCompensated: (event: ActivityEvent) =>
+    encode('activityCompensated', { activityId: event.activityId }, event),
+  activityExecuteOvertime: (event: ActivityAborted) =>
+    encode(
+      'activityExecuteOvertime',
+      { activityId: event.activityId, sagaId: event.sagaId, errors: errorText(event.error) },
+      event,
+    ),
+  activityRevoked: (event: ActivityEvent) =>
+    encode('activityRevoked', { activityId: event.activityId }, event),
+} as const
+
+function payload(value: unknown): Buffer {
+  if (value === undefined) return Buffer.alloc(0)
+  // A copy: the caller may go on writing into its bytes while the event waits.
+  if (value instanceof Uint8Array) return Buffer.from(value)
+  return Buffer.from(typeof value === 'string' ? value : (JSON.stringify(value) ?? ''))
+}
+
+function errorText(error: unknown): string {
+  if (error === undefined) return ''
+  if (error instanceof Error) return error.stack ?? error.message
+  return String(error)
+}

@@ -1,0 +1,62 @@
+/** What became of one event. */
+export type ReportResult =
+  /** The reporter has stored it; `message` is `recorded`, `duplicate`, `late`, `parked` or `conflict recorded`. */
+  | { outcome: 'stored'; message: string }
+  /** It can never be valid; `reason` begins with the reporter's code, e.g. `SAGA_ID_REQUIRED`. */
+  | { outcome: 'refused'; reason: string }
+  /** It did not get there: the queue was full, trying took too long, the token is wrong, the client was closed. */
+  | { outcome: 'lost'; reason: string }
+
+export interface SagaClientOptions {
+  /** `host:port` of the reporter. */
+  address: string
+  /** The service whose sagas these are; SagaStarted may name another. */
+  serviceName: string
+  /** TLS. `true`: the system's authorities; else PEM, with certificate and key for a reporter that asks for them. */
+  tls?: true | { ca?: Buffer; cert?: Buffer; key?: Buffer }
+  /** Token of scope `saga_report`, or how to get the current one. */
+  token?: string | (() => string)
+  /** Unset: the reporter's default, or that of the certificate. */
+  tenant?: string
+  /** How long one attempt may take. */
+  deadlineMs?: number
+  /** After this time without success an event is given up. */
+  giveUpAfterMs?: number
+  /** Wait before the first repetition; it doubles up to `retryDelayMsMax`, with jitter. */
+  retryDelayMs?: number
+  retryDelayMsMax?: number
+  /** Events that wait or are under way. One more is lost at once, and reported so: nothing ever blocks. */
+  queueMax?: number
+  /** Events under way at once; those of one saga go one after the other. */
+  concurrencyMax?: number
+  /** Told of every event that was refused or lost; for logs and metrics. */
+  onNotStored?: (event: { operation: string; sagaId: string }, result: ReportResult) => void
+  /** `true`: the methods reject with a SagaReportError where they otherwise say `refused` or `lost`. */
+  throwWhenNotStored?: boolean
+}
+
+export interface Stats {
+  /** Events that wait or are under way. */
+  pending: number
+  stored: number
+  refused: number
+  lost: number
+  /** Attempts beyond the first. */
+  repeated: number
+}
+
+export const defaults = {
+  deadlineMs: 3000,
+  giveUpAfterMs: 300_000,
+  retryDelayMs: 100,
+  retryDelayMsMax: 5000,
+  queueMax: 10_000,
+  concurrencyMax: 100,
+} as const
+
+export type Settings = SagaClientOptions & { [Key in keyof typeof defaults]: number }
+
+export function settingsOf(options: SagaClientOptions): Settings {
+  const given = Object.entries(options).filter(([, value]) => value !== undefined)
+  return { ...defaults, ...(Object.fromEntries(given) as unknown as SagaClientOptions) }
+}

@@ -1,0 +1,80 @@
+import { BinaryReader } from '@bufbuild/protobuf/wire'
+import { type ServiceError, status } from '@grpc/grpc-js'
+
+const retryInfoType = 'type.googleapis.com/google.rpc.RetryInfo'
+
+/**
+ * Whether the same event may be sent again after this failure: it did not get there, or nobody knows. An
+ * event keeps its id, so one that got there is a `duplicate`.
+ */
+export function isRetryable(error: ServiceError): boolean {
+  if (error.code === status.UNAVAILABLE || error.code === status.DEADLINE_EXCEEDED) return true
+  // Too many come with a hint when to go on; too large comes without, and stays so.
+  if (error.code === status.RESOURCE_EXHAUSTED) return retryInfoMs(error) !== null
+  // A connection that is cut in the middle of a call.
+  return (
+    error.code === status.CANCELLED || (error.code === status.INTERNAL && /RST_STREAM/.test(error.details))
+  )
+}
+
+/**
+ * How long to wait before the next attempt: doubling from `firstMs` to `lastMs` with jitter, so that many
+ * clients do not come back at once, and never sooner than the reporter asked.
+ *
+ * @param attempt how many there were
+ * @param chance 0 to 1
+ */
+export function retryDelayMs(
+  error: ServiceError,
+  attempt: number,
+  { firstMs, lastMs }: { firstMs: number; lastMs: number },
+  chance = Math.random(),
+): number {
+  const backOffMs = Math.min(lastMs, firstMs * 2 ** (attempt - 1)) * (0.5 + chance / 2)
+  const askedMs = retryInfoMs(error)
+  return askedMs === null ? backOffMs : Math.max(backOffMs, askedMs * (1 + chance / 4))
+}
+
+/** The wait of `google.rpc.RetryInfo` in the answer; null when there is none that can be read. */
+export function retryInfoMs(error: ServiceError): number | null {
+  const encoded = error.metadata?.get('grpc-status-details-bin')[0]
+  if (!Buffer.isBuffer(encoded)) return null
+  try {
+    for (const any of readFields(encoded, 3)) {
+      const type = readFields(any, 1)[0]
+      const retryInfo = readFields(any, 2)[0]
+      if (type === undefined || Buffer.from(type).toString() !== retryInfoType) continue
+      const duration = retryInfo && readFields(retryInfo, 1)[0]
+      return duration ? durationMs(duration) : 0
+    }
+  } catch {
+    // Details that cannot be read are no details.
+  }
+  return null
+}
+
+const lengthDelimited = 2
+
+/** The bytes of every occurrence of a field. */
+function readFields(message: Uint8Array, wanted: number): Uint8Array[] {
+  const reader = new BinaryReader(message)
+  const found: Uint8Array[] = []
+  while (reader.pos < reader.len) {
+    const [field, type] = reader.tag()
+    if (field === wanted && type === lengthDelimited) found.push(reader.bytes())
+    else reader.skip(type)
+  }
+  return found
+}
+
+function durationMs(duration: Uint8Array): number {
+  const reader = new BinaryReader(duration)
+  let milliseconds = 0
+  while (reader.pos < reader.len) {
+    const [field, type] = reader.tag()
+    if (field === 1) milliseconds += Number(reader.int64()) * 1000
+    else if (field === 2) milliseconds += reader.int32() / 1_000_000
+    else reader.skip(type)
+  }
+  return milliseconds
+}
