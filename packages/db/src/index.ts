@@ -85,14 +85,6 @@ export {
   readLogWriters,
 } from './stores/sagas/feed/read-log.js'
 export {
-  type LogEntry,
-  type LogPage,
-  readLastPosition,
-  readLogPage,
-  readLogTail,
-  readLogWriters,
-} from './stores/sagas/feed/read-log.js'
-export {
   type FlagCandidate,
   type FlagCutoffs,
   type FlagPage,
@@ -107,13 +99,38 @@ export {
   readFlagStates,
   writeFlags,
 } from './stores/sagas/flags.js'
+export {
+  type EndedCursor,
+  type EndedSaga,
+  readLogEnd,
+  readNewlyEnded,
+  readSagaGauges,
+  type SagaCount,
+  type SagaGauges,
+} from './stores/sagas/gauges.js'
 export { claimSagas, type SagaClaim, type SagaLeaseGrant } from './stores/sagas/leases/claim.js'
 export { extendLease, type LeaseResolution, resolveLease } from './stores/sagas/leases/end.js'
-export { claimSagas, type SagaClaim, type SagaLeaseGrant } from './stores/sagas/leases/claim.js'
-export { extendLease, type LeaseResolution, resolveLease } from './stores/sagas/leases/end.js'
+export {
+  dropLogPartition,
+  isDroppable,
+  type LogRange,
+  type LogScan,
+  listOldLogPartitions,
+  scanLog,
+  thinLog,
+} from './stores/sagas/log-retention.js'
 export type { NewSagaEvent, RecordedSagaEvent } from './stores/sagas/new-saga-event.js'
+export { type PurgedSaga, purgeSagas } from './stores/sagas/purge-sagas.js'
 export * from './stores/sagas/reading/index.js'
 export { recordSagaEvents } from './stores/sagas/record-saga-events.js'
+export {
+  type RetentionCandidate,
+  type RetentionPage,
+  readEnded,
+  readExpired,
+  readResolved,
+  readSettled,
+} from './stores/sagas/retention-sources.js'
 export {
   holdSweep,
   readSweepPosition,
@@ -121,6 +138,7 @@ export {
   type SweepPosition,
   writeSweepPosition,
 } from './stores/sagas/sweeps.js'
+export { deleteTombstones } from './stores/sagas/tombstones.js'
 export {
   createToken,
   deleteOtherTokens,

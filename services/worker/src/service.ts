@@ -10,8 +10,10 @@ import { reportOutages } from './outages.js'
 import { createJobFigures } from './queues/job-figures.js'
 import { keepSchedules } from './queues/schedules.js'
 import { startWorkers } from './queues/workers.js'
-import { createWebhookTools } from './webhooks/webhook-tools.js'
 import { sagaSettingsOf } from './saga-config.js'
+import { keepFigures } from './saga-figures/keep-figures.js'
+import { createSagaFigures } from './saga-figures/saga-figures.js'
+import { createWebhookTools } from './webhooks/webhook-tools.js'
 
 /** Runs background jobs. Its HTTP port is for probes and figures only. */
 export async function createService(config: Config, { logger, metrics, health, lifecycle }: ServiceContext) {
@@ -40,13 +42,19 @@ export async function createService(config: Config, { logger, metrics, health, l
   const server = await listen(app, config.HOST, config.PORT, config.SHUTDOWN_TIMEOUT_MS)
   lifecycle.onClose('http', () => server.close())
 
+  const sagas = sagaSettingsOf(config)
+  const sagaFigures = createSagaFigures(metrics.registry, config.SAGA_METRIC_SERVICES_MAX)
+  const kept = keepFigures({ database, figures: sagaFigures, logger, everyMs: sagas.sweepEveryMs })
+  lifecycle.onClose('saga-figures', () => kept.stop())
+
   const types = jobTypes({
     database,
     clock: systemClock,
     redis,
     storageRoot: config.SWITCHYARD_STORAGE_ROOT,
     housekeepingConcurrency: config.WORKER_HOUSEKEEPING_CONCURRENCY,
-    sagas: sagaSettingsOf(config),
+    sagas,
+    sagaFigures,
     webhooks: createWebhookTools(config, { redis, metrics, lifecycle }),
   })
   keepSchedules(types, redis, logger)

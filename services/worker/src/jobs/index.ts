@@ -5,6 +5,8 @@ import type { JobDependencies, JobType } from './job-type.js'
 import { repositoryHousekeeping } from './repository-housekeeping.js'
 import { sagaEventPartitions } from './saga-event-partitions.js'
 import { sagaFlagSweep } from './saga-flag-sweep.js'
+import { sagaLogRetention } from './saga-log-retention.js'
+import { sagaRetention } from './saga-retention.js'
 import { webhookDelivery } from './webhook-delivery.js'
 import { webhookDispatch } from './webhook-dispatch.js'
 import { webhookRetention } from './webhook-retention.js'
@@ -18,6 +20,8 @@ export const jobTypes = (dependencies: JobDependencies): JobType[] => [
   broadcastTurn(dependencies),
   broadcastPlanning(dependencies),
   sagaFlagSweep(dependencies),
+  sagaRetention(dependencies),
+  sagaLogRetention(dependencies),
   webhookSagaEvents(dependencies),
   webhookDispatch(dependencies),
   webhookDelivery(dependencies),

@@ -4,6 +4,7 @@ import type { Clock } from '@switchyard/domain'
 import type { Logger } from '@switchyard/service-kit/observability'
 import type { Redis } from 'ioredis'
 import type { SagaSettings } from '../saga-config.js'
+import type { SagaFigures } from '../saga-figures/saga-figures.js'
 import type { WebhookTools } from '../webhooks/webhook-tools.js'
 
 /** What the jobs of this service work with; made once, in the composition root. */
@@ -16,6 +17,7 @@ export interface JobDependencies {
   /** Repositories tidied at once. */
   housekeepingConcurrency: number
   sagas: SagaSettings
+  sagaFigures: SagaFigures
   webhooks: WebhookTools
 }
 

@@ -45,9 +45,6 @@ const notFlagged = (kinds: string, sagaId: string, activityId?: string) =>
   `NOT EXISTS (SELECT FROM saga_flags f WHERE f.tenant = page.tenant AND f.kind IN (${kinds})
     AND f.saga_id = ${sagaId}${activityId === undefined ? '' : ` AND f.activity_id = ${activityId}`})`
 
-/** NULL without a deadline. */
-export const deadlineAt = "started_at + NULLIF(time_out_seconds, 0) * interval '1 second'"
-
 /** Parameters of every source: $1 to $3 the position, $4 the cutoff, $5 the rows of a page. */
 const afterTime = (column: string) =>
   `${column} <= $4 AND (${column}, tenant, id) > ($1::timestamptz, $2, $3)
@@ -98,8 +95,8 @@ const deadlines: FlagSource = {
   sql: `SELECT page.tenant, COALESCE(page.saga_id, '') AS "sagaId", page.id AS "activityId",
       ARRAY[page.deadline_at::text, page.tenant, page.id] AS position,
       page.status = 'Executing' AND ${notFlagged("'overdue'", "COALESCE(page.saga_id, '')", 'page.id')} AS candidate
-    FROM (SELECT tenant, id, saga_id, status, ${deadlineAt} AS deadline_at FROM saga_activities
-      WHERE ${afterTime(`(${deadlineAt})`)}) page
+    FROM (SELECT tenant, id, saga_id, status, deadline_at FROM saga_activities
+      WHERE deadline_at IS NOT NULL AND ${afterTime('deadline_at')}) page
     ORDER BY page.deadline_at, page.tenant, page.id`,
 }
 
@@ -131,7 +128,7 @@ const unfinished: FlagSource = {
   sql: `SELECT page.tenant, page.id AS "sagaId", '' AS "activityId",
       ARRAY[page.last_event_at::text, page.tenant, page.id] AS position,
       EXISTS (SELECT FROM saga_activities a WHERE a.tenant = page.tenant AND a.saga_id = page.id
-        AND a.status = 'Executing' AND ${deadlineAt} <= $4
+        AND a.status = 'Executing' AND a.deadline_at <= $4
         AND ${notFlagged("'overdue'", 'page.id', 'a.id')}) AS candidate
     FROM (SELECT tenant, id, last_event_at FROM sagas
       WHERE ended_at IS NULL AND (last_event_at, tenant, id) > ($1::timestamptz, $2, $3)

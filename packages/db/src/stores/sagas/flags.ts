@@ -1,6 +1,6 @@
 import type { FlaggableActivity, FlaggableSaga, SagaFlag } from '@switchyard/domain/saga'
 import type { Database } from '../../client.js'
-import { deadlineAt, type FlagCandidate } from './flag-sources.js'
+import type { FlagCandidate } from './flag-sources.js'
 
 type Pooled = Pick<Database, 'pool'>
 
@@ -34,7 +34,7 @@ interface ActivityRow extends FlaggableActivity {
 }
 
 const activityList = `a.tenant, COALESCE(a.saga_id, '') AS "sagaId", a.id, a.status, a.anomalies,
-  ${deadlineAt} AS "deadlineAt", a.first_seen_at AS "firstSeenAt", a.last_event_at AS "lastEventAt"`
+  a.deadline_at AS "deadlineAt", a.first_seen_at AS "firstSeenAt", a.last_event_at AS "lastEventAt"`
 
 /** The states of these sagas and activities; each only once. */
 export async function readFlagStates({ pool }: Pooled, keys: readonly FlagCandidate[]): Promise<FlagState[]> {
@@ -49,7 +49,7 @@ export async function readFlagStates({ pool }: Pooled, keys: readonly FlagCandid
   const [sagas, activities, flags] = await Promise.all([
     pool.query<FlaggableSaga & { tenant: string; sagaId: string }>(
       `SELECT s.tenant, s.id AS "sagaId", s.status, s.outcome, s.started_at AS "startedAt", s.ended_at AS "endedAt",
-         NULL::timestamptz AS "resolvedAt", s.first_seen_at AS "firstSeenAt", s.last_event_at AS "lastEventAt"
+         s.resolved_at AS "resolvedAt", s.first_seen_at AS "firstSeenAt", s.last_event_at AS "lastEventAt"
        FROM ${given} JOIN sagas s USING (tenant, id)`,
       sagaKeys,
     ),

@@ -1,0 +1,107 @@
+import type { Database } from '../../client.js'
+
+type Pooled = Pick<Database, 'pool'>
+
+/** Counts of one service at an instant; the service is null where none was named. */
+export interface SagaCount {
+  serviceName: string | null
+  count: number
+}
+
+export interface SagaGauges {
+  open: (SagaCount & { status: string; oldestSeconds: number })[]
+  error: SagaCount[]
+  stuck: SagaCount[]
+  /** Of activities. */
+  overdue: SagaCount[]
+  /** Activities without a saga, of no service. */
+  parkedActivities: number
+}
+
+/** Only sagas that have not ended are read, by the index that holds no others. */
+const openSagas = `SELECT service_name AS "serviceName", status, count(*)::int AS count,
+    EXTRACT(epoch FROM clock_timestamp() - min(first_seen_at))::double precision AS "oldestSeconds"
+  FROM sagas WHERE ended_at IS NULL GROUP BY service_name, status`
+
+/** An ended saga may be in error too. Tenants are few: each is one look into the index by status. */
+const sagasInError = `WITH RECURSIVE tenants AS (
+    (SELECT tenant FROM sagas ORDER BY tenant LIMIT 1)
+    UNION ALL
+    SELECT (SELECT s.tenant FROM sagas s WHERE s.tenant > t.tenant ORDER BY s.tenant LIMIT 1)
+    FROM tenants t WHERE t.tenant IS NOT NULL
+  )
+  SELECT s.service_name AS "serviceName", count(*)::int AS count
+  FROM tenants t JOIN sagas s ON s.tenant = t.tenant AND s.status = 'Error' GROUP BY s.service_name`
+
+const flagged = `SELECT f.kind, s.service_name AS "serviceName", count(*)::int AS count
+  FROM saga_flags f LEFT JOIN sagas s ON s.tenant = f.tenant AND s.id = f.saga_id
+  WHERE f.kind IN ('stuck', 'overdue') GROUP BY f.kind, s.service_name`
+
+const parkedActivities = `SELECT count(*)::int AS count FROM saga_flags WHERE kind = 'parked' AND activity_id <> ''`
+
+/** What the figures of sagas show: how many of which kind there are. */
+export async function readSagaGauges({ pool }: Pooled): Promise<SagaGauges> {
+  const open = await pool.query<SagaGauges['open'][number]>(openSagas)
+  const error = await pool.query<SagaCount>(sagasInError)
+  const flags = await pool.query<SagaCount & { kind: string }>(flagged)
+  const parked = await pool.query<{ count: number }>(parkedActivities)
+  return {
+    open: open.rows,
+    error: error.rows,
+    stuck: flags.rows.filter(({ kind }) => kind === 'stuck'),
+    overdue: flags.rows.filter(({ kind }) => kind === 'overdue'),
+    parkedActivities: parked.rows[0]?.count ?? 0,
+  }
+}
+
+/** A saga whose client has said that it ended. */
+export interface EndedSaga {
+  serviceName: string | null
+  status: string
+  outcome: string | null
+  /** Null when its start was not reported. */
+  durationSeconds: number | null
+}
+
+/** How far the log has been read for sagas that ended; bigints as text. */
+export interface EndedCursor {
+  position: string
+  /** Up to where it can be read once every transaction before `horizonXid` is over. */
+  horizon: string
+  horizonXid: string
+}
+
+const lastId = `COALESCE(pg_sequence_last_value('saga_events_id_seq'), 0)::text AS horizon,
+  pg_snapshot_xmax(pg_current_snapshot())::text AS "horizonXid"`
+
+/** The end of the log as it is: what comes later will be read. */
+export async function readLogEnd({ pool }: Pooled): Promise<EndedCursor> {
+  const { rows } = await pool.query<Omit<EndedCursor, 'position'>>(`SELECT ${lastId}`)
+  const { horizon = '0', horizonXid = '0' } = rows[0] ?? {}
+  return { position: horizon, horizon, horizonXid }
+}
+
+/**
+ * The sagas that ended between the cursor's position and its horizon, each once: told by the first SagaEnded. Empty,
+ * with the cursor unchanged, while an event of that part of the log may still become visible.
+ */
+export async function readNewlyEnded(
+  database: Pooled,
+  cursor: EndedCursor,
+): Promise<{ ended: EndedSaga[]; cursor: EndedCursor }> {
+  const settled = await database.pool.query<{ settled: boolean }>(
+    'SELECT pg_snapshot_xmin(pg_current_snapshot())::text::numeric >= $1::numeric AS settled',
+    [cursor.horizonXid],
+  )
+  if (!settled.rows[0]?.settled) return { ended: [], cursor }
+  const { rows: ended } = await database.pool.query<EndedSaga>(
+    `SELECT s.service_name AS "serviceName", s.status, s.outcome,
+       EXTRACT(epoch FROM s.ended_at - s.started_at)::double precision AS "durationSeconds"
+     FROM (SELECT DISTINCT tenant, saga_id, received_at FROM saga_events
+       WHERE id > $1 AND id <= $2 AND operation = 'SagaEnded') e
+     JOIN sagas s ON s.tenant = e.tenant AND s.id = e.saga_id AND s.ended_at = e.received_at`,
+    [cursor.position, cursor.horizon],
+  )
+  const end = await readLogEnd(database)
+  return { ended, cursor: { ...end, position: cursor.horizon } }
+}

@@ -1,0 +1,107 @@
+import pg from 'pg'
+import type { Database } from '../../client.js'
+import { sqlStateOf } from '../../database-failure.js'
+
+type Pooled = Pick<Database, 'pool'>
+
+const defaultPartition = 'saga_events_default'
+const lockNotAvailable = '55P03'
+
+/**
+ * Partitions of the event log whose day ended before an instant, the oldest first; last the default one, which holds
+ * what came on days without a partition.
+ */
+export async function listOldLogPartitions({ pool }: Pooled, before: Date): Promise<string[]> {
+  const { rows } = await pool.query<{ name: string }>(
+    `SELECT c.relname::text AS name FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+     WHERE i.inhparent = 'saga_events'::regclass AND c.relname ~ '^saga_events_[0-9]{8}$'
+       AND (to_date(right(c.relname, 8), 'YYYYMMDD') + 1)::timestamp AT TIME ZONE 'UTC' <= $1
+     ORDER BY 1`,
+    [before],
+  )
+  return [...rows.map(({ name }) => name), defaultPartition]
+}
+
+export const isDroppable = (partition: string): boolean => partition !== defaultPartition
+
+const living = `(EXISTS (SELECT FROM sagas s WHERE s.tenant = e.tenant AND s.id = e.saga_id)
+  OR EXISTS (SELECT FROM saga_activities a WHERE a.tenant = e.tenant AND a.id = e.activity_id))`
+
+export interface LogScan {
+  /** Events of sagas or activities that still exist. */
+  living: number
+  deleted: number
+  /** Id of the last event that was looked at; null when there is no more. */
+  next: string | null
+}
+
+/** Looks for events of what still exists among the next of a partition that were received before an instant. */
+export const scanLog = (database: Pooled, scan: LogRange): Promise<LogScan> =>
+  query(
+    database,
+    scan,
+    (page) => `WITH page AS (${page})
+      SELECT count(*) FILTER (WHERE ${living})::int AS living, 0 AS deleted, max(e.id)::text AS last,
+        count(*)::int AS seen FROM page e`,
+  )
+
+/** Deletes the events of what no longer exists among them. */
+export const thinLog = (database: Pooled, scan: LogRange): Promise<LogScan> =>
+  query(
+    database,
+    scan,
+    (
+      page,
+      table,
+    ) => `WITH page AS (${page}), judged AS MATERIALIZED (SELECT e.*, ${living} AS living FROM page e),
+      gone AS (
+        DELETE FROM ${table} t USING judged j
+        WHERE t.id = j.id AND t.received_at = j.received_at AND NOT j.living RETURNING t.id
+      )
+      SELECT count(*) FILTER (WHERE e.living)::int AS living, (SELECT count(*) FROM gone)::int AS deleted,
+        max(e.id)::text AS last, count(*)::int AS seen FROM judged e`,
+  )
+
+export interface LogRange {
+  partition: string
+  /** Id after which to go on. */
+  after: string
+  receivedBefore: Date
+  rowsMax: number
+}
+
+async function query(
+  { pool }: Pooled,
+  { partition, after, receivedBefore, rowsMax }: LogRange,
+  sql: (page: string, table: string) => string,
+): Promise<LogScan> {
+  const table = pg.escapeIdentifier(partition)
+  const page = `SELECT id, received_at, tenant, saga_id, activity_id FROM ${table}
+    WHERE id > $1 AND received_at < $2 ORDER BY id LIMIT $3`
+  const { rows } = await pool.query<Omit<LogScan, 'next'> & { last: string | null; seen: number }>(
+    sql(page, table),
+    [after, receivedBefore, rowsMax],
+  )
+  const { living = 0, deleted = 0, last = null, seen = 0 } = rows[0] ?? {}
+  return { living, deleted, next: seen < rowsMax ? null : last }
+}
+
+/**
+ * Drops a partition. Recording waits for that, so it is given up when it does not get its way at once.
+ *
+ * @returns false when something else is using the log; to be tried again later
+ */
+export async function dropLogPartition({ pool }: Pooled, partition: string): Promise<boolean> {
+  const client = await pool.connect()
+  try {
+    await client.query("BEGIN; SET LOCAL lock_timeout = '300ms'")
+    await client.query(`DROP TABLE ${pg.escapeIdentifier(partition)}`)
+    await client.query('COMMIT')
+    client.release()
+    return true
+  } catch (error) {
+    client.release(true)
+    if (sqlStateOf(error) === lockNotAvailable) return false
+    throw error
+  }
+}

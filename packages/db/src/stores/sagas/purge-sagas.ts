@@ -1,0 +1,86 @@
+import type { RetainedActivity, RetainedSaga } from '@switchyard/domain/saga'
+import type { PoolClient } from 'pg'
+import type { Database } from '../../client.js'
+import { beginLockedKeys, keyText, type SagaKey } from './lock-sagas.js'
+import { type RetentionCandidate, retainedList } from './retention-sources.js'
+
+export interface PurgedSaga extends SagaKey {
+  serviceName: string | null
+  activities: number
+}
+
+type SagaActivity = RetainedActivity & { tenant: string; id: string; sagaId: string }
+
+const given = 'unnest($1::text[], $2::text[]) AS given(tenant, id)'
+
+const activitiesOf = `SELECT a.tenant, a.id, a.saga_id AS "sagaId", a.status, a.last_event_at AS "lastEventAt"
+  FROM ${given} JOIN saga_activities a ON a.tenant = given.tenant AND a.saga_id = given.id`
+
+const sagasOf = `SELECT ${retainedList} FROM ${given} JOIN sagas s USING (tenant, id)`
+
+/** Its events stay in the log, until their day goes. */
+const purge = `WITH given AS (SELECT * FROM ${given}),
+  purged AS (
+    DELETE FROM saga_activities a USING given g WHERE a.tenant = g.tenant AND a.saga_id = g.id RETURNING a.tenant, a.id
+  ),
+  sagas_gone AS (DELETE FROM sagas s USING given g WHERE s.tenant = g.tenant AND s.id = g.id),
+  tags_gone AS (DELETE FROM saga_tags t USING given g WHERE t.tenant = g.tenant AND t.saga_id = g.id),
+  notes_gone AS (DELETE FROM saga_notes n USING given g WHERE n.tenant = g.tenant AND n.saga_id = g.id),
+  leases_gone AS (DELETE FROM saga_leases l USING given g WHERE l.tenant = g.tenant AND l.saga_id = g.id),
+  flags_gone AS (
+    DELETE FROM saga_flags f USING given g WHERE f.tenant = g.tenant AND f.saga_id = g.id
+      AND f.kind IN ('overdue', 'inconsistent', 'parked', 'stuck', 'settled')
+  )
+  INSERT INTO saga_tombstones (tenant, kind, id)
+  SELECT tenant, 'saga', id FROM given UNION ALL SELECT tenant, 'activity', id FROM purged
+  ON CONFLICT (tenant, kind, id) DO UPDATE SET purged_at = EXCLUDED.purged_at`
+
+/**
+ * Deletes sagas with all that belongs to them and leaves tombstones, all or none. Waits for events about them that are
+ * being recorded, and lets later ones wait: an event is recorded before, and then `isDue` judges it too, or it meets a
+ * tombstone.
+ *
+ * @param isDue asked again, about the saga as it is when nothing can change it any more
+ * @returns those that are gone
+ */
+export async function purgeSagas(
+  { pool }: Pick<Database, 'pool'>,
+  keys: readonly SagaKey[],
+  isDue: (saga: RetainedSaga, activities: readonly RetainedActivity[]) => boolean,
+): Promise<PurgedSaga[]> {
+  if (keys.length === 0) return []
+  const client = await pool.connect()
+  try {
+    const purged = await purgeLocked(client, keys, isDue)
+    client.release()
+    return purged
+  } catch (error) {
+    // Whatever state the connection is in: closing it undoes the transaction and frees its locks.
+    client.release(true)
+    throw error
+  }
+}
+
+async function purgeLocked(
+  client: PoolClient,
+  keys: readonly SagaKey[],
+  isDue: (saga: RetainedSaga, activities: readonly RetainedActivity[]) => boolean,
+): Promise<PurgedSaga[]> {
+  const { rows: foreseen } = await client.query<SagaActivity>(activitiesOf, keyArrays(keys))
+  await beginLockedKeys(client, { eventIds: [], sagas: keys, activities: foreseen })
+  const { rows: sagas } = await client.query<RetentionCandidate>(sagasOf, keyArrays(keys))
+  const { rows: activities } = await client.query<SagaActivity>(activitiesOf, keyArrays(keys))
+  const locked = new Set(foreseen.map(keyText))
+  const due = sagas.flatMap((saga) => {
+    const own = activities.filter(({ tenant, sagaId }) => tenant === saga.tenant && sagaId === saga.id)
+    // One that came while the locks were waited for is not locked itself: the saga's turn comes again.
+    const mayGo = own.every((activity) => locked.has(keyText(activity))) && isDue(saga, own)
+    const { tenant, id, serviceName } = saga
+    return mayGo ? [{ tenant, id, serviceName, activities: own.length }] : []
+  })
+  if (due.length > 0) await client.query(purge, keyArrays(due))
+  await client.query('COMMIT')
+  return due
+}
+
+const keyArrays = (keys: readonly SagaKey[]) => [keys.map(({ tenant }) => tenant), keys.map(({ id }) => id)]

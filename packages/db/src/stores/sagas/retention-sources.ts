@@ -1,0 +1,107 @@
+import type { RetainedSaga } from '@switchyard/domain/saga'
+import type { Database } from '../../client.js'
+
+type Pooled = Pick<Database, 'pool'>
+
+/** A saga that may have to go; its activities are not looked at yet. */
+export interface RetentionCandidate extends RetainedSaga {
+  tenant: string
+  id: string
+}
+
+export interface RetentionPage {
+  candidates: RetentionCandidate[]
+  /** Where to go on; null when there is no more. */
+  next: readonly string[] | null
+}
+
+export const retainedList = `s.tenant, s.id, s.service_name AS "serviceName", s.status, s.outcome,
+  s.ended_at AS "endedAt", s.expires_at AS "expiresAt", s.last_event_at AS "lastEventAt",
+  s.resolved_at AS "resolvedAt"`
+
+type Row = RetentionCandidate & { position: string[] }
+
+const page = (rows: Row[], rowsMax: number): RetentionPage => ({
+  candidates: rows.map(({ position: _, ...candidate }) => candidate),
+  next: rows.length < rowsMax ? null : (rows.at(-1)?.position ?? null),
+})
+
+/** Sagas whose time, as their clients gave it, is up. */
+export async function readExpired(
+  { pool }: Pooled,
+  after: readonly string[] | null,
+  now: Date,
+  rowsMax: number,
+): Promise<RetentionPage> {
+  const { rows } = await pool.query<Row>(
+    `SELECT ${retainedList}, ARRAY[s.expires_at::text, s.tenant, s.id] AS position FROM sagas s
+     WHERE s.expires_at <= $4 AND (s.expires_at, s.tenant, s.id) > ($1::timestamptz, $2, $3)
+     ORDER BY s.expires_at, s.tenant, s.id LIMIT $5`,
+    [...(after ?? ['-infinity', '', '']), now, rowsMax],
+  )
+  return page(rows, rowsMax)
+}
+
+/** Sagas without a time of their own that ended before `endedBefore`, tenant by tenant. */
+export async function readEnded(
+  { pool }: Pooled,
+  after: readonly string[] | null,
+  endedBefore: Date,
+  rowsMax: number,
+): Promise<RetentionPage> {
+  const [tenant, ...place] = after ?? [await nextTenant(pool, ''), '-infinity', '']
+  if (!tenant) return { candidates: [], next: null }
+  const { rows } = await pool.query<Row>(
+    `SELECT ${retainedList}, ARRAY[s.tenant, s.ended_at::text, s.id] AS position FROM sagas s
+     WHERE s.tenant = $1 AND s.ended_at <= $4 AND (s.ended_at, s.id) > ($2::timestamptz, $3) AND s.expires_at IS NULL
+     ORDER BY s.ended_at, s.id LIMIT $5`,
+    [tenant, ...place, endedBefore, rowsMax],
+  )
+  const { candidates, next } = page(rows, rowsMax)
+  if (next) return { candidates, next }
+  const following = await nextTenant(pool, tenant)
+  return { candidates, next: following === null ? null : [following, '-infinity', ''] }
+}
+
+async function nextTenant(pool: Database['pool'], after: string): Promise<string | null> {
+  const { rows } = await pool.query<{ tenant: string }>(
+    'SELECT tenant FROM sagas WHERE tenant > $1 ORDER BY tenant LIMIT 1',
+    [after],
+  )
+  return rows[0]?.tenant ?? null
+}
+
+/** Sagas that have been settled since before `settledBefore`. */
+export async function readSettled(
+  { pool }: Pooled,
+  after: readonly string[] | null,
+  settledBefore: Date,
+  rowsMax: number,
+): Promise<RetentionPage> {
+  const { rows } = await pool.query<Row>(
+    `SELECT ${retainedList}, ARRAY[f.tenant, f.saga_id] AS position
+     FROM (SELECT tenant, saga_id FROM saga_flags
+       WHERE kind = 'settled' AND (tenant, saga_id) > ($1, $2) AND since <= $3
+       ORDER BY tenant, saga_id LIMIT $4) f
+     JOIN sagas s ON s.tenant = f.tenant AND s.id = f.saga_id
+     ORDER BY f.tenant, f.saga_id`,
+    [...(after ?? ['', '']), settledBefore, rowsMax],
+  )
+  return page(rows, rowsMax)
+}
+
+/** Sagas without an end that an operator resolved before `resolvedBefore`. */
+export async function readResolved(
+  { pool }: Pooled,
+  after: readonly string[] | null,
+  resolvedBefore: Date,
+  rowsMax: number,
+): Promise<RetentionPage> {
+  const { rows } = await pool.query<Row>(
+    `SELECT ${retainedList}, ARRAY[s.resolved_at::text, s.tenant, s.id] AS position FROM sagas s
+     WHERE s.resolved_at <= $4 AND s.ended_at IS NULL AND (s.resolved_at, s.tenant, s.id) > ($1::timestamptz, $2, $3)
+     ORDER BY s.resolved_at, s.tenant, s.id LIMIT $5`,
+    [...(after ?? ['-infinity', '', '']), resolvedBefore, rowsMax],
+  )
+  return page(rows, rowsMax)
+}

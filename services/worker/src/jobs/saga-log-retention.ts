@@ -1,0 +1,91 @@
+import {
+  dropLogPartition,
+  isDroppable,
+  type LogScan,
+  listOldLogPartitions,
+  readSweepPosition,
+  type SweepPosition,
+  scanLog,
+  thinLog,
+  writeSweepPosition,
+} from '@switchyard/db'
+import type { Logger } from '@switchyard/service-kit/observability'
+import { type JobDependencies, jobType } from './job-type.js'
+import { withSweepHeld } from './saga-sweep-held.js'
+
+const dayMs = 86_400_000
+const budgetMs = 4 * 60_000
+const rowsMax = 20_000
+const name = 'log-retention'
+
+type Dependencies = Pick<JobDependencies, 'database' | 'clock' | 'sagas'>
+
+/**
+ * Drops days of the event log that are old enough and hold nothing of what still exists. Of a day that does, deletes
+ * the rest; it is looked at again a day later. Goes on where it was when its time was up.
+ */
+export const sagaLogRetention = ({ database, clock, sagas }: Dependencies) =>
+  jobType({
+    queue: 'saga-log-retention',
+    concurrency: 1,
+    timeoutMs: 10 * 60_000,
+    schedule: { pattern: '45 * * * *', atStart: true, attempts: 3, retryDelayMs: 10_000 },
+    run: (_payload, { signal, logger }) =>
+      withSweepHeld(database, name, 10 * 60_000, async () => {
+        const untilMs = Date.now() + budgetMs
+        const now = clock()
+        const receivedBefore = new Date(now.getTime() - sagas.logKeptMs)
+        const mayGoOn = () => Date.now() < untilMs && !signal.aborted
+        await tidyLog({ database, now, receivedBefore, mayGoOn, logger })
+      }),
+  })
+
+interface Run {
+  database: JobDependencies['database']
+  now: Date
+  receivedBefore: Date
+  mayGoOn: () => boolean
+  logger: Logger
+}
+
+/** What is done with a partition, and after which id; or that it was done, and when. */
+type Step = readonly ['check' | 'thin' | 'held', string]
+
+async function tidyLog(run: Run): Promise<void> {
+  const { database, receivedBefore, mayGoOn } = run
+  const partitions = await listOldLogPartitions(database, receivedBefore)
+  const before = (await readSweepPosition(database, name)) as Record<string, Step>
+  const position: Record<string, Step> = {}
+  for (const partition of partitions) {
+    let step: Step | null = before[partition] ?? firstStep(partition)
+    while (step && isOpen(step, run.now) && mayGoOn()) step = await takeStep(run, partition, step)
+    if (step) position[partition] = step
+    await writeSweepPosition(database, name, { ...before, ...position })
+  }
+  await writeSweepPosition(database, name, position satisfies SweepPosition)
+}
+
+const firstStep = (partition: string): Step => [isDroppable(partition) ? 'check' : 'thin', '0']
+
+/** A day that was held is looked at again a day later. */
+const isOpen = ([kind, at]: Step, now: Date): boolean =>
+  kind !== 'held' || now.getTime() - Date.parse(at) >= dayMs
+
+/** @returns the next step; null when the partition is gone */
+async function takeStep(run: Run, partition: string, [kind, after]: Step): Promise<Step | null> {
+  const { database, now, receivedBefore, logger } = run
+  if (kind === 'held') return firstStep(partition)
+  const range = { partition, after, receivedBefore, rowsMax }
+  if (kind === 'thin') {
+    const { next, deleted }: LogScan = await thinLog(database, range)
+    if (deleted > 0) logger.info({ partition, deleted }, 'deleted old events')
+    return next === null ? ['held', now.toISOString()] : ['thin', next]
+  }
+  const { living, next }: LogScan = await scanLog(database, range)
+  if (living > 0) return ['thin', '0']
+  if (next !== null) return ['check', next]
+  const dropped = await dropLogPartition(database, partition)
+  logger.info({ partition, dropped }, dropped ? 'dropped a day of the event log' : 'a day is still in use')
+  // Whoever reads the log holds the day for a moment: the next run tries again.
+  return dropped ? null : ['held', new Date(now.getTime() - dayMs + 60_000).toISOString()]
+}

@@ -1,0 +1,96 @@
+import type { EndedSaga, SagaCount, SagaGauges } from '@switchyard/db'
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
+import { createServiceLabels } from './service-labels.js'
+
+/** The figures of sagas that a worker shows. */
+export interface SagaFigures {
+  /** Shows these until they are shown anew or hidden. */
+  showGauges(gauges: SagaGauges): void
+  /** Takes the gauges away: another process shows them, or nobody knows them. */
+  hideGauges(): void
+  ended(saga: EndedSaga): void
+  purged(serviceName: string | null): void
+}
+
+/** From a call between two services up to a process that waits for people. */
+const durationBuckets = [0.05, 0.25, 1, 5, 15, 60, 300, 900, 3600, 14_400, 86_400, 604_800]
+
+/** @param servicesMax how many services are named; the rest are `other` */
+export function createSagaFigures(registry: Registry, servicesMax: number): SagaFigures {
+  const labelOf = createServiceLabels(servicesMax)
+  const gauges = createGauges(registry)
+  const { ended, duration, purged } = createCounters(registry)
+  const hideGauges = () => {
+    for (const gauge of Object.values(gauges)) gauge.reset()
+    // One without labels goes back to 0 by a reset, which would be a claim.
+    gauges.parked.remove()
+    gauges.failed.remove()
+  }
+  hideGauges()
+  const add = (gauge: Gauge<'service'>, counts: readonly SagaCount[]) => {
+    for (const { serviceName, count } of counts) gauge.inc({ service: labelOf(serviceName) }, count)
+  }
+  return {
+    hideGauges,
+    showGauges({ open, error, stuck, overdue, parkedActivities }) {
+      hideGauges()
+      const oldest = new Map<string, number>()
+      for (const { serviceName, status, count, oldestSeconds } of open) {
+        const service = labelOf(serviceName)
+        gauges.open.inc({ service, status }, count)
+        oldest.set(service, Math.max(oldest.get(service) ?? 0, oldestSeconds))
+      }
+      for (const [service, seconds] of oldest) gauges.oldest.set({ service }, seconds)
+      add(gauges.error, error)
+      add(gauges.stuck, stuck)
+      add(gauges.overdue, overdue)
+      gauges.parked.set(parkedActivities)
+      gauges.failed.set(error.reduce((sum, { count }) => sum + count, 0))
+    },
+    ended({ serviceName, status, outcome, durationSeconds }) {
+      const labels = { service: labelOf(serviceName), outcome: outcome ?? status.toLowerCase() }
+      ended.inc(labels)
+      if (durationSeconds !== null) duration.observe(labels, Math.max(0, durationSeconds))
+    },
+    purged: (serviceName) => purged.inc({ service: labelOf(serviceName) }),
+  }
+}
+
+function createGauges(registry: Registry) {
+  const gauge = <Label extends string>(name: string, help: string, labelNames: Label[]) =>
+    new Gauge({ name, help, labelNames, registers: [registry] })
+  return {
+    open: gauge('sagas_open', 'Sagas that have not ended, by status.', ['service', 'status']),
+    oldest: gauge('saga_oldest_open_seconds', 'Age of the oldest saga that has not ended.', ['service']),
+    error: gauge('sagas_error', 'Sagas in error that nobody has resolved.', ['service']),
+    stuck: gauge('sagas_stuck', 'Unfinished sagas of which nothing has been heard for long.', ['service']),
+    overdue: gauge('activities_overdue', 'Activities executing past their deadline.', ['service']),
+    parked: gauge('activities_parked', 'Activities whose saga nobody has named for long.', []),
+    failed: gauge('pole_sagas_server_failed_sagas', 'Sum of sagas_error, under its former name.', []),
+  }
+}
+
+function createCounters(registry: Registry) {
+  const registers = [registry]
+  return {
+    ended: new Counter({
+      name: 'sagas_ended_total',
+      help: 'Sagas whose end was reported, by outcome; "error" when a compensation had been given up.',
+      labelNames: ['service', 'outcome'],
+      registers,
+    }),
+    duration: new Histogram({
+      name: 'saga_duration_seconds',
+      help: 'From the report of the start of a saga to that of its end.',
+      labelNames: ['service', 'outcome'],
+      buckets: durationBuckets,
+      registers,
+    }),
+    purged: new Counter({
+      name: 'saga_purged_total',
+      help: 'Sagas deleted because their time was up.',
+      labelNames: ['service'],
+      registers,
+    }),
+  }
+}
