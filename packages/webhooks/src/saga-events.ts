@@ -2,6 +2,7 @@
 export const sagaWebhookEvents = [
   'saga.error',
   'saga.ended',
+  'saga.resolved',
   'saga.overdue',
   'saga.stuck',
   'saga.settled',

@@ -55,6 +55,7 @@ it('tell of sagas that ended, and not of those that go on', async () => {
         first_seen_at: expect.any(String),
         started_at: expect.any(String),
         ended_at: expect.any(String),
+        resolved_at: null,
         last_event_at: expect.any(String),
         url: 'https://switchyard.example.com/api/v4/sagas/e1?tenant=default',
       },
@@ -84,6 +85,32 @@ it('tell of an error with the errors of its activities, once, and of the end whe
   await report(harness.database, [[compensated('f1-a'), 5]])
   expect(await follow()).toBe(1)
   expect((await told(id)).map(({ event }) => event).toSorted()).toEqual(['saga.ended', 'saga.error'])
+})
+
+it('tell of what an operator resolved, and of an error after that anew', async () => {
+  const { id } = await hook({ events: ['saga.error', 'saga.resolved'] })
+  await report(harness.database, [
+    [started('r1'), 9],
+    [givenUp('r1-a', 'r1'), 8],
+  ])
+  await follow()
+  // As resolving leaves the saga behind, and a failure after that.
+  const resolve = (status: string, operation: string) =>
+    harness.database.pool.query(
+      `WITH saga AS (
+         UPDATE sagas SET resolved_at = COALESCE(resolved_at, now()), status = '${status}' WHERE id = 'r1')
+       INSERT INTO saga_events (tenant, operation, saga_id, content_key, result, request)
+       VALUES ('default', '${operation}', 'r1', '\\x00', 'recorded', '\\x')`,
+    )
+  await resolve('Started', 'OperatorResolved')
+  expect(await follow()).toBe(1)
+  await resolve('Error', 'ActivityCompensateAborted')
+  expect(await follow()).toBe(1)
+  expect((await told(id)).map(({ event }) => event).toSorted()).toEqual([
+    'saga.error',
+    'saga.error',
+    'saga.resolved',
+  ])
 })
 
 it('tell each webhook only what it asked for, of its tenant and service', async () => {

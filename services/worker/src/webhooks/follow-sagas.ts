@@ -22,6 +22,7 @@ export interface FollowOptions {
   signal: AbortSignal
 }
 
+const decisions = ['saga.error', 'saga.ended', 'saga.resolved']
 /** Events that are looked through at once. */
 const chunkIds = 5000
 const sagasAtOnce = 500
@@ -34,7 +35,7 @@ const settleWaitMs = 100
 export const toldErrors = { ofEachMax: 20, textMax: 1000 }
 
 /**
- * Notes deliveries for sagas that events have brought to Ended or Error since the last time. It may run twice at
+ * Notes deliveries for sagas that events have brought to Ended, Error or resolved since the last time. It may run twice at
  * once and be cut off anywhere: what is noted twice is one delivery.
  *
  * @returns deliveries that are new
@@ -44,9 +45,7 @@ export async function followDecidedSagas(options: FollowOptions): Promise<number
   const horizon = await awaitHorizon(database)
   if (horizon === null) return 0
   const webhooks = await listSagaWebhooks(database)
-  const wanted = webhooks.filter(
-    ({ events }) => events.includes('saga.error') || events.includes('saga.ended'),
-  )
+  const wanted = webhooks.filter(({ events }) => events.some((event) => decisions.includes(event)))
   if (wanted.length === 0) {
     await advanceSagaCursor(database, String(horizon))
     return 0
@@ -95,16 +94,11 @@ async function noteSagas(
     const some = sagas.slice(begin, begin + sagasAtOnce)
     const ids = some.map(({ id }) => id)
     const failed = await listFailedActivities(database, tenant, ids, toldErrors)
-    const deliveries = some.flatMap((saga) =>
-      deliveriesOf(
-        decided(
-          saga,
-          failed.filter(({ sagaId }) => sagaId === saga.id),
-        ),
-        webhooks,
-        externalUrl,
-      ),
-    )
+    const occurrences = some.flatMap((saga) => {
+      const activities = failed.filter(({ sagaId }) => sagaId === saga.id)
+      return decided(saga, activities)
+    })
+    const deliveries = occurrences.flatMap((occurrence) => deliveriesOf(occurrence, webhooks, externalUrl))
     noted += (await enqueueDeliveries(database.pool, deliveries)).length
   }
   return noted

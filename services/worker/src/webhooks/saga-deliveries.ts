@@ -11,14 +11,16 @@ export interface SagaOccurrence {
   activities: FailedActivity[]
 }
 
-/** A saga that is Ended or Error, as its status says. */
-export const decided = (saga: SagaNews, activities: FailedActivity[]): SagaOccurrence => ({
-  event: saga.status === 'Error' ? 'saga.error' : 'saga.ended',
-  tenant: saga.tenant,
-  saga,
-  flag: null,
-  activities,
-})
+/** What a saga has come to: Ended or Error, as its status says, and resolved. */
+export function decided(saga: SagaNews, activities: FailedActivity[]): SagaOccurrence[] {
+  const { tenant, status, resolvedAt } = saga
+  const events = [
+    ...(resolvedAt === null ? [] : ['saga.resolved']),
+    ...(status === 'Error' ? ['saga.error'] : []),
+    ...(status === 'Ended' ? ['saga.ended'] : []),
+  ]
+  return events.map((event) => ({ event, tenant, saga, flag: null, activities }))
+}
 
 export const flagged = (
   flag: SagaFlagNews,
@@ -49,10 +51,11 @@ export function deliveriesOf(
   return interested.map(({ id }) => ({ webhookId: id, event, dedupeKey, payload }))
 }
 
-/** A saga ends once, and is told to have failed once; a flag that is set anew has another beginning. */
+/** A saga ends once. It fails anew after an operator has resolved it, and a flag when it has another beginning. */
 function dedupeKeyOf({ event, saga, flag }: SagaOccurrence): string {
-  const parts = flag ? [flag.sagaId, flag.activityId, flag.since.toISOString()] : [saga?.id ?? '']
-  return JSON.stringify([event, ...parts])
+  if (flag) return JSON.stringify([event, flag.sagaId, flag.activityId, flag.since])
+  const episode = event === 'saga.ended' ? [] : [saga?.resolvedAt ?? null]
+  return JSON.stringify([event, saga?.id, ...episode])
 }
 
 function payloadOf(
@@ -70,6 +73,7 @@ function payloadOf(
       first_seen_at: saga.firstSeenAt,
       started_at: saga.startedAt,
       ended_at: saga.endedAt,
+      resolved_at: saga.resolvedAt,
       last_event_at: saga.lastEventAt,
       url: externalUrl === undefined ? null : urlOf(saga, externalUrl),
     },

@@ -20,6 +20,8 @@ export interface SagaNews {
   firstSeenAt: Date
   startedAt: Date | null
   endedAt: Date | null
+  /** When an operator resolved it last. */
+  resolvedAt: Date | null
   lastEventAt: Date
 }
 
@@ -55,12 +57,12 @@ export async function listSagaWebhooks({ pool }: Pool): Promise<SagaWebhook[]> {
 
 const sagaColumns = `s.tenant, s.id, s.service_name AS "serviceName", s.status, s.outcome,
   s.first_seen_at AS "firstSeenAt", s.started_at AS "startedAt", s.ended_at AS "endedAt",
-  s.last_event_at AS "lastEventAt"`
+  s.resolved_at AS "resolvedAt", s.last_event_at AS "lastEventAt"`
 
-/** Only after these can a saga have come to be Ended or Error. */
-const decisive = ['SagaEnded', 'ActivityCompensateAborted', 'ActivityCompensated']
+/** Only after these can a saga have come to be Ended, Error or resolved. */
+const decisive = ['SagaEnded', 'ActivityCompensateAborted', 'ActivityCompensated', 'OperatorResolved']
 
-/** Sagas of a tenant that are Ended or Error after an event with an id in this range (`after`, `upTo`]. */
+/** Sagas of a tenant that are Ended, Error or resolved after an event with an id in this range (`after`, `upTo`]. */
 export async function listDecidedSagas(
   { pool }: Pool,
   tenant: string,
@@ -69,7 +71,7 @@ export async function listDecidedSagas(
   const { rows } = await pool.query<SagaNews>({
     name: 'webhook-decided-sagas',
     text: `SELECT ${sagaColumns} FROM sagas s
-      WHERE s.tenant = $1 AND s.status IN ('Ended', 'Error') AND s.id IN (
+      WHERE s.tenant = $1 AND (s.status IN ('Ended', 'Error') OR s.resolved_at IS NOT NULL) AND s.id IN (
         SELECT e.saga_id FROM saga_events e
         WHERE e.tenant = $1 AND e.id > $2 AND e.id <= $3 AND e.operation = ANY ($4) AND e.saga_id IS NOT NULL)`,
     values: [tenant, range.after, range.upTo, decisive],
