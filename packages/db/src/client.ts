@@ -8,6 +8,8 @@ export interface DatabaseOptions {
   poolSizeMax: number
   /** Shown in `pg_stat_activity`, so that operators see who holds a connection. */
   applicationName: string
+  /** A statement that takes longer is cancelled by the server. Unset: none is. */
+  statementTimeoutMs?: number
 }
 
 export interface Database {
@@ -26,7 +28,12 @@ export interface DatabaseOrTransaction {
 const connectTimeoutMs = 5000
 
 /** Connects at the first query, so that a service can start while its database is down. */
-export function createDatabase({ url, poolSizeMax, applicationName }: DatabaseOptions): Database {
+export function createDatabase({
+  url,
+  poolSizeMax,
+  applicationName,
+  statementTimeoutMs,
+}: DatabaseOptions): Database {
   const pool = new pg.Pool({
     connectionString: url,
     max: poolSizeMax,
@@ -34,6 +41,7 @@ export function createDatabase({ url, poolSizeMax, applicationName }: DatabaseOp
     connectionTimeoutMillis: connectTimeoutMs,
     idleTimeoutMillis: 30_000,
     keepAlive: true,
+    ...(statementTimeoutMs === undefined ? {} : { statement_timeout: statementTimeoutMs }),
     // Prisma's adapter reads and writes times as if the session were in UTC, whatever the server's zone is.
     onConnect: async (client) => {
       await client.query("SET TIME ZONE 'UTC'")

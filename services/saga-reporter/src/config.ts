@@ -1,6 +1,7 @@
 import { booleanFlag, databaseUrl, httpServiceFields, integer, port } from '@switchyard/service-kit/config'
 import type { TlsFiles } from '@switchyard/service-kit/grpc'
 import type { Authenticate } from '@switchyard/service-kit/http'
+import { webhookTargetFields } from '@switchyard/webhooks'
 import { z } from 'zod'
 import type { SagaAuth } from './rpc/authorize.js'
 import { parsePeerBindings } from './rpc/peer.js'
@@ -55,6 +56,7 @@ export const configSchema = z
     SAGA_INGEST_QUEUE_BYTES_MAX: integer(1, 2 ** 31).default(64 * 1024 * 1024),
     /** Batches that are written at the same time. Unset: 2. */
     SAGA_INGEST_LANES: integer(1, 64).default(2),
+    ...webhookTargetFields,
   })
   .refine((config) => config.SAGA_AUTH !== 'none' || mayBeOpen(config), {
     path: ['SAGA_AUTH'],

@@ -10,6 +10,7 @@ import { systemClock } from '@switchyard/domain'
 import { startGrpcServer } from '@switchyard/service-kit/grpc'
 import { createAuthenticate, createHttpApp, listen } from '@switchyard/service-kit/http'
 import type { ServiceContext } from '@switchyard/service-kit/lifecycle'
+import { targetPolicy } from '@switchyard/webhooks'
 import { type Config, sagaAuthOf, tlsFilesOf } from './config.js'
 import { createSagaIngest } from './ingest/saga-ingest.js'
 import { createWriteBatch } from './ingest/write-batch.js'
@@ -42,7 +43,11 @@ export async function createService(config: Config, { logger, metrics, health, l
     metrics,
     health,
     authenticate,
-    routes: routes({ readDatabase, clock: systemClock }),
+    routes: routes({
+      readDatabase,
+      clock: systemClock,
+      webhooks: { database: readDatabase, policy: targetPolicy(config) },
+    }),
     isUnavailable: isDatabaseUnavailable,
     rateLimitPerMinute: config.RATE_LIMIT_PER_MINUTE,
     externalUrl: config.EXTERNAL_URL,

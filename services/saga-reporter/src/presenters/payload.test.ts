@@ -1,18 +1,22 @@
 import { describe, expect, it } from 'vitest'
 import { presentPayload } from './payload.js'
 
-const whole = (head: Buffer) => presentPayload({ size: head.length, sha256: 'f00d', head })
+const url = 'http://localhost/payload'
+const whole = (head: Buffer) =>
+  presentPayload({ size: head.length, storedSize: head.length, sha256: 'f00d', head }, url)
 
 describe('a payload for people', () => {
   it('is null when none was reported', () => {
-    expect(presentPayload(null)).toBeNull()
+    expect(presentPayload(null, url)).toBeNull()
   })
 
   it('keeps the digits of long numbers in JSON', () => {
     const content = '{"id": 9007199254740993123}'
     expect(whole(Buffer.from(content))).toEqual({
       size: 27,
+      stored_size: 27,
       sha256: 'f00d',
+      url,
       encoding: 'json',
       content,
       truncated: false,
@@ -28,7 +32,7 @@ describe('a payload for people', () => {
 
   it('says when it is cut, and leaves out a character that the cut went through', () => {
     const head = Buffer.from('1ö').subarray(0, 2)
-    expect(presentPayload({ size: 900, sha256: 'f00d', head })).toMatchObject({
+    expect(presentPayload({ size: 900, storedSize: 500, sha256: 'f00d', head }, url)).toMatchObject({
       encoding: 'text',
       content: '1',
       truncated: true,

@@ -1,51 +1,37 @@
-import type { Saga, SagaActivityDetail } from '@switchyard/db'
-import { presentPayload } from './payload.js'
+import type { ActivityView, SagaNote, SagaView } from '@switchyard/db'
+import type { SagaUrl } from '../routes/saga-url.js'
+import { presentActivity } from './activity.js'
+import { presentNote } from './note.js'
 
 /** A saga in a list. */
-export const presentSaga = (saga: Saga) => ({
+export const presentSaga = (saga: SagaView) => ({
   saga_id: saga.id,
   tenant: saga.tenant,
   service_name: saga.serviceName,
   status: saga.status,
   outcome: saga.outcome,
   late: saga.late,
+  flags: saga.flags.map(({ kind, activityId, since }) => ({ kind, activity_id: activityId, since })),
+  tags: saga.tags,
   add_time: saga.addTime,
   started_at: saga.startedAt,
   ended_at: saga.endedAt,
   expires_at: saga.expiresAt,
+  resolution: saga.resolvedAt && { at: saga.resolvedAt, by: saga.resolvedBy },
   first_seen_at: saga.firstSeenAt,
   last_event_at: saga.lastEventAt,
+  duration_ms: saga.endedAt && saga.endedAt.getTime() - (saga.startedAt ?? saga.firstSeenAt).getTime(),
 })
 
-/** One saga with its activities. */
-export const presentSagaDetail = (saga: Saga, activities: SagaActivityDetail[]) => ({
+/** One saga with all that belongs to it, but its log. */
+export const presentSagaDetail = (
+  saga: SagaView,
+  activities: ActivityView[],
+  notes: SagaNote[],
+  url: SagaUrl,
+) => ({
   ...presentSaga(saga),
-  activities: activities.map(presentActivity),
-})
-
-const presentActivity = (activity: SagaActivityDetail) => ({
-  activity_id: activity.id,
-  order: activity.order,
-  status: activity.status,
-  execute_attempts: activity.executeAttempts,
-  compensate_attempts: activity.compensateAttempts,
-  retry_reports: activity.retryReports,
-  time_out_seconds: activity.timeOutSeconds,
-  add_time: activity.addTime,
-  first_seen_at: activity.firstSeenAt,
-  started_at: activity.startedAt,
-  ended_at: activity.endedAt,
-  aborted_at: activity.abortedAt,
-  overtime_at: activity.overtimeAt,
-  revoked_at: activity.revokedAt,
-  compensating_at: activity.compensatingAt,
-  compensated_at: activity.compensatedAt,
-  compensate_aborted_at: activity.compensateAbortedAt,
-  last_event_at: activity.lastEventAt,
-  execute_errors: activity.executeErrors,
-  compensate_errors: activity.compensateErrors,
-  compensation_given_up: activity.finalAbort,
-  anomalies: activity.anomalies,
-  parameter: presentPayload(activity.parameter),
-  result: presentPayload(activity.result),
+  notes: notes.map(presentNote),
+  events_url: url('events'),
+  activities: activities.map((activity) => presentActivity(activity, url)),
 })

@@ -1,23 +1,26 @@
-import { type Database, findSaga, listSagaActivities } from '@switchyard/db'
+import { findSagaView, listActivityViews, listSagaNotes, type Readable } from '@switchyard/db'
 import { notFound } from '@switchyard/domain'
-import { endpoint, filledText, ok, text } from '@switchyard/service-kit/http'
+import { endpoint, ok, text } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import { presentSagaDetail } from '../presenters/saga.js'
-import { defaultTenant } from '../rpc/report-metadata.js'
+import { sagaUrl } from './saga-url.js'
+import { tenantParameter } from './search-parameters.js'
 
 /** Bytes of a payload that are shown with its saga. */
 const headBytesMax = 16 * 1024
 
 /** `GET /sagas/:id` */
-export const getSaga = (database: Database) =>
+export const getSaga = (database: Readable) =>
   endpoint({
-    input: z.object({ id: text(), tenant: filledText().default(defaultTenant) }),
-    handle: async ({ id, tenant }) => {
-      const [saga, activities] = await Promise.all([
-        findSaga(database, tenant, id),
-        listSagaActivities(database, tenant, id, headBytesMax),
+    input: z.object({ id: text(), ...tenantParameter }),
+    handle: async ({ id, tenant }, _caller, call) => {
+      const key = { tenant, sagaId: id }
+      const [saga, activities, notes] = await Promise.all([
+        findSagaView(database, tenant, id),
+        listActivityViews(database, key, headBytesMax),
+        listSagaNotes(database, tenant, id),
       ])
       if (!saga) throw notFound('Saga')
-      return ok(presentSagaDetail(saga, activities))
+      return ok(presentSagaDetail(saga, activities, notes, sagaUrl(call, key)))
     },
   })

@@ -1,13 +1,37 @@
-import type { Database } from '@switchyard/db'
-import { administratorOrScope, type Route, route } from '@switchyard/service-kit/http'
+import type { Readable } from '@switchyard/db'
+import type { Clock } from '@switchyard/domain'
+import { administrator, administratorOrScope, type Route, route } from '@switchyard/service-kit/http'
+import { createNote } from './create-note.js'
+import { exportSagas } from './export-sagas.js'
+import { getPayload } from './get-payload.js'
 import { getSaga } from './get-saga.js'
+import { listParkedActivities } from './list-parked-activities.js'
+import { listSagaEvents } from './list-saga-events.js'
 import { listSagas } from './list-sagas.js'
+import { sagaStats } from './saga-stats.js'
+import type { WebhookDependencies } from './webhooks/dependencies.js'
+import { webhookRoutes } from './webhooks/index.js'
+
+export interface RouteDependencies {
+  /** Connections of their own, with a limit of time for each statement: no question keeps an event waiting. */
+  readDatabase: Readable
+  clock: Clock
+  webhooks: WebhookDependencies
+}
 
 /** Everything this service answers over HTTP: method, path, who may, what happens. */
-export function routes(database: Database): Route[] {
+export function routes({ readDatabase, clock, webhooks }: RouteDependencies): Route[] {
   const reader = administratorOrScope('read_sagas')
   return [
-    route('GET', '/sagas', reader, listSagas(database)),
-    route('GET', '/sagas/:id', reader, getSaga(database)),
+    route('GET', '/sagas', reader, listSagas(readDatabase)),
+    // Before the saga that could have such an id.
+    route('GET', '/sagas/parked_activities', reader, listParkedActivities(readDatabase)),
+    route('GET', '/sagas/stats', reader, sagaStats(readDatabase, clock)),
+    route('GET', '/sagas/export', reader, exportSagas(readDatabase)),
+    ...webhookRoutes(webhooks),
+    route('GET', '/sagas/:id', reader, getSaga(readDatabase)),
+    route('GET', '/sagas/:id/events', reader, listSagaEvents(readDatabase)),
+    route('GET', '/sagas/:id/activities/:activity_id/payloads/:kind', reader, getPayload(readDatabase)),
+    route('POST', '/sagas/:id/notes', administrator, createNote(readDatabase)),
   ]
 }

@@ -1,22 +1,45 @@
-import { type Database, listSagas as findSagas } from '@switchyard/db'
-import { sagaStatuses } from '@switchyard/domain/saga'
-import { endpoint, filledText, pageParameters, pageReply, rowsOf, text } from '@switchyard/service-kit/http'
+import { countedMax, countSagas, type Readable, type SagaSearch, searchSagas } from '@switchyard/db'
+import { endpoint, flag } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import { presentSaga } from '../presenters/saga.js'
-import { defaultTenant } from '../rpc/report-metadata.js'
+import { cursorReply, readCursor, writeCursor } from './cursor.js'
+import {
+  cursorParameters,
+  orderParameters,
+  searchParameters,
+  toOrder,
+  toSearch,
+} from './search-parameters.js'
 
-/** `GET /sagas`: those with the newest events first. */
-export const listSagas = (database: Database) =>
+/** `GET /sagas` */
+export const listSagas = (database: Readable) =>
   endpoint({
     input: z.object({
-      ...pageParameters,
-      tenant: filledText().default(defaultTenant),
-      service_name: text().optional(),
-      status: z.enum(sagaStatuses).optional(),
+      ...searchParameters,
+      ...orderParameters,
+      ...cursorParameters,
+      with_counts: flag().default(false),
     }),
-    handle: async ({ tenant, service_name, status, ...page }, _caller, call) => {
-      const filter = { tenant, serviceName: service_name, status }
-      const { sagas, total } = await findSagas(database, filter, rowsOf(page))
-      return pageReply(sagas.map(presentSaga), page, total, call)
+    handle: async ({ cursor, per_page, with_counts, ...given }, _caller, call) => {
+      const search = toSearch(given)
+      const order = toOrder(given, search)
+      const after = cursor === undefined ? null : readCursor(order, cursor)
+      const [{ sagas, next }, counts] = await Promise.all([
+        searchSagas(database, { search, order, after }, per_page),
+        with_counts ? countsHeader(database, search) : null,
+      ])
+      const link = next && { parameter: 'cursor', value: writeCursor(order, next) }
+      const reply = cursorReply(sagas.map(presentSaga), per_page, link, call)
+      return { ...reply, headers: { ...reply.headers, ...counts } }
     },
   })
+
+/** `Pending=0, Started=10000+, …` */
+async function countsHeader(database: Readable, search: SagaSearch) {
+  const counts = await countSagas(database, search)
+  if (counts === null) return { 'X-Status-Counts': 'unknown' }
+  const texts = Object.entries(counts).map(
+    ([status, count]) => `${status}=${count > countedMax ? `${countedMax}+` : count}`,
+  )
+  return { 'X-Status-Counts': texts.join(', ') }
+}

@@ -1,0 +1,86 @@
+import { type SagaFlagKind, sagaFlagKinds } from '@switchyard/domain/saga'
+import { likeText } from '../../../like-pattern.js'
+import type { SagaSearch } from './saga-search.js'
+import type { SqlParameters } from './sql-parameters.js'
+
+/** The part of a search that another table answers, in the order of its rows. */
+export type Driver = { flag: SagaFlagKind } | 'tag' | 'errors' | null
+
+/**
+ * A saga's row hears of plain activity events only once they are this much newer than what it knows, so the true time
+ * of its last event may lie this far behind the stored one.
+ */
+const staleness = "interval '10 seconds'"
+
+const lastActivityEvent = `(SELECT max(a.last_event_at) FROM saga_activities a
+  WHERE a.tenant = s.tenant AND a.saga_id = s.id)`
+
+/** When the last event about a saga or its activities was received; null without any activity is left out. */
+export const lastEvent = `greatest(s.last_event_at, ${lastActivityEvent})`
+
+/** `?` stands for the value. */
+const plain: [keyof SagaSearch, string][] = [
+  ['serviceName', 's.service_name = ?'],
+  ['status', 's.status = ?'],
+  ['outcome', 's.outcome = ?'],
+  ['createdAfter', 's.first_seen_at >= ?'],
+  ['createdBefore', 's.first_seen_at <= ?'],
+  ['endedAfter', 's.ended_at >= ?'],
+  ['endedBefore', 's.ended_at <= ?'],
+  ['updatedAfter', `s.last_event_at >= ?::timestamptz - ${staleness}`],
+  // Only where the stored time leaves it open are the activities asked.
+  ['updatedAfter', `(s.last_event_at >= ? OR ${lastActivityEvent} >= ?)`],
+  ['updatedBefore', 's.last_event_at <= ?'],
+  ['updatedBefore', `(s.last_event_at < ?::timestamptz - ${staleness} OR ${lastEvent} <= ?)`],
+  // Nothing is newer than its own updates: a walk from the newest saga on need not begin before it.
+  ['updatedBefore', 's.first_seen_at <= ?'],
+]
+
+const exists = (found: boolean, subquery: string) => `${found ? '' : 'NOT '}EXISTS (SELECT FROM ${subquery})`
+
+/** What a row `s` of sagas must meet, apart from what the driver has answered. */
+export function conditionsOf(search: SagaSearch, driver: Driver, parameters: SqlParameters): string[] {
+  const { late, tag, idPrefix, errorsContain } = search
+  const conditions = [`s.tenant = ${parameters.add(search.tenant)}`]
+  for (const [key, sql] of plain) {
+    if (search[key] !== undefined) conditions.push(sql.replaceAll('?', parameters.add(search[key])))
+  }
+  if (late !== undefined) conditions.push(late ? 's.late' : 'NOT s.late')
+  if (idPrefix !== undefined) conditions.push(`s.id LIKE ${parameters.add(`${likeText(idPrefix)}%`)}`)
+  if (tag !== undefined && driver !== 'tag') {
+    const given = parameters.add(tag)
+    conditions.push(
+      exists(true, `saga_tags t WHERE t.tenant = s.tenant AND t.saga_id = s.id AND t.tag = ${given}`),
+    )
+  }
+  if (errorsContain !== undefined && driver !== 'errors') {
+    const pattern = parameters.add(containsPattern(errorsContain))
+    conditions.push(
+      exists(
+        true,
+        `saga_errors e WHERE e.tenant = s.tenant AND e.saga_id = s.id AND e.text ILIKE ${pattern}`,
+      ),
+    )
+  }
+  return [...conditions, ...flagConditions(search, driver, parameters)]
+}
+
+function flagConditions({ flags = {} }: SagaSearch, driver: Driver, parameters: SqlParameters): string[] {
+  const driving = typeof driver === 'object' ? driver?.flag : undefined
+  return sagaFlagKinds.flatMap((kind) => {
+    const wanted = flags[kind]
+    if (wanted === undefined || kind === driving) return []
+    const given = parameters.add(kind)
+    return exists(wanted, `saga_flags f WHERE f.tenant = s.tenant AND f.kind = ${given} AND f.saga_id = s.id`)
+  })
+}
+
+export const containsPattern = (text: string): string => `%${likeText(text)}%`
+
+/** The rarest part of a search that has a table of its own. */
+export function driverOf({ flags = {}, tag, errorsContain }: SagaSearch): Driver {
+  const flag = sagaFlagKinds.find((kind) => flags[kind])
+  if (flag) return { flag }
+  if (tag !== undefined) return 'tag'
+  return errorsContain === undefined ? null : 'errors'
+}

@@ -1,0 +1,45 @@
+import { type Readable, readRows } from './read-query.js'
+
+/** A row of the log. */
+export interface SagaEventView {
+  /** Position in the log, over all sagas and tenants. */
+  seq: number
+  operation: string
+  result: string
+  activityId: string | null
+  eventId: string | null
+  receivedAt: Date
+  eventTime: Date | null
+  eventSeq: number | null
+  attempt: number | null
+  traceParent: string | null
+  /** Bytes of the payload or errors of which the stored request holds the head only; null when it holds all. */
+  payloadSize: number | null
+  /** Bytes of the request. */
+  requestSize: number
+  /** As it came over the wire; null when it is too large to be shown. */
+  request: Buffer | null
+}
+
+/** Larger requests are not read: a page of them would be. */
+const shownBytesMax = 512 * 1024
+
+const eventsOfSaga = {
+  name: 'saga-read-events',
+  // A position is a bigint; it stays below 2^53 for longer than anybody will ask.
+  text: `SELECT e.id::double precision AS seq, e.operation, e.result, e.activity_id AS "activityId",
+      e.event_id AS "eventId", e.received_at AS "receivedAt", e.event_time AS "eventTime",
+      e.event_seq::double precision AS "eventSeq", e.attempt, e.trace_parent AS "traceParent",
+      e.payload_size AS "payloadSize",
+      octet_length(e.request) AS "requestSize",
+      CASE WHEN octet_length(e.request) <= ${shownBytesMax} THEN e.request END AS request
+    FROM saga_events e WHERE e.tenant = $1 AND e.saga_id = $2 AND e.id > $3 ORDER BY e.id LIMIT $4`,
+}
+
+/** The log of a saga in its order, after a position. */
+export const listSagaEvents = (
+  database: Readable,
+  { tenant, sagaId }: { tenant: string; sagaId: string },
+  rows: { after: number; take: number },
+): Promise<SagaEventView[]> =>
+  readRows<SagaEventView>(database, { ...eventsOfSaga, values: [tenant, sagaId, rows.after, rows.take] })

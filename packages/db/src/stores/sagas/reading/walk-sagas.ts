@@ -1,0 +1,79 @@
+import { driverOf } from './conditions.js'
+import { afterPosition, orderBy, upToPosition } from './order.js'
+import { type Readable, readRows } from './read-query.js'
+import { type SagaRow, type SagaView, sagaViewColumns, toSagaView } from './saga-row.js'
+import type { SagaPosition, SagaSearch } from './saga-search.js'
+import { drivingTable, sagaSource } from './saga-source.js'
+import { SqlParameters } from './sql-parameters.js'
+
+/** Rows that one step looks at, whether the search takes them or not: no step takes long, however rare its sagas. */
+const stepRows = 2000
+
+const newestFirst = { by: 'created_at', direction: 'desc' } as const
+
+/**
+ * Every saga of a search, the newest first, in batches. Between two batches it holds neither a connection nor a
+ * snapshot, so a slow reader costs the database nothing; what is created meanwhile is newer than where it is.
+ */
+export async function* walkSagas(database: Readable, search: SagaSearch): AsyncGenerator<SagaView[]> {
+  let after: SagaPosition | null = null
+  for (;;) {
+    const until: SagaPosition | null = await findStepEnd(database, search, after)
+    const sagas = await readStep(database, search, after, until)
+    if (sagas.length > 0) yield sagas
+    if (until === null) return
+    after = until
+  }
+}
+
+/** Where the next step ends; null when what is left is less than a step. */
+async function findStepEnd(database: Readable, search: SagaSearch, after: SagaPosition | null) {
+  const parameters = new SqlParameters()
+  const { table, id, where } = walked(search, parameters)
+  const names = { time: 'd.first_seen_at', id: `d.${id}` }
+  const { createdAfter, createdBefore } = search
+  where.push(`d.tenant = ${parameters.add(search.tenant)}`)
+  if (createdAfter) where.push(`d.first_seen_at >= ${parameters.add(createdAfter)}`)
+  if (createdBefore) where.push(`d.first_seen_at <= ${parameters.add(createdBefore)}`)
+  if (after) where.push(afterPosition(newestFirst, after, names, parameters))
+  const text = `SELECT d.first_seen_at AS at, d.${id} AS id FROM ${table} d WHERE ${where.join(' AND ')}
+    ORDER BY ${orderBy(newestFirst, names.time, names.id)} OFFSET ${stepRows - 1} LIMIT 1`
+  const [end] = await readRows<{ at: Date; id: string }>(database, { text, values: parameters.values })
+  return end ?? null
+}
+
+/** The rows that steps count: those of one index, which the search takes all or some of. */
+function walked(
+  search: SagaSearch,
+  parameters: SqlParameters,
+): { table: string; id: string; where: string[] } {
+  const driver = driverOf(search)
+  if (driver !== null) {
+    const { table, where } = drivingTable(driver, search, parameters)
+    return { table, id: 'saga_id', where }
+  }
+  const { serviceName, status, outcome } = search
+  const equal = [
+    { column: 'service_name', value: serviceName },
+    { column: 'status', value: status },
+    { column: 'outcome', value: outcome },
+  ].find(({ value }) => value !== undefined)
+  const where = equal ? [`d.${equal.column} = ${parameters.add(equal.value)}`] : []
+  return { table: 'sagas', id: 'id', where }
+}
+
+async function readStep(
+  database: Readable,
+  search: SagaSearch,
+  after: SagaPosition | null,
+  until: SagaPosition | null,
+): Promise<SagaView[]> {
+  const parameters = new SqlParameters()
+  const { from, where, order } = sagaSource({ search, order: newestFirst, after }, parameters)
+  if (until) {
+    where.push(upToPosition(newestFirst, until, { time: 's.first_seen_at', id: 's.id' }, parameters))
+  }
+  const text = `SELECT ${sagaViewColumns} FROM ${from} WHERE ${where.join(' AND ')} ORDER BY ${order}`
+  const rows = await readRows<SagaRow>(database, { text, values: parameters.values })
+  return rows.map(toSagaView)
+}

@@ -1,0 +1,73 @@
+import { type Activity, type ActivityStatus, rankOf } from '@switchyard/domain/saga'
+
+type Facts = Pick<
+  Activity,
+  | 'status'
+  | 'startedAt'
+  | 'endedAt'
+  | 'abortedAt'
+  | 'overtimeAt'
+  | 'revokedAt'
+  | 'compensatingAt'
+  | 'compensatedAt'
+  | 'compensateAbortedAt'
+  | 'executeAttempts'
+  | 'compensateAttempts'
+  | 'retryReports'
+>
+
+export interface PhaseView {
+  /** Null until the phase has begun. */
+  status: ActivityStatus | null
+  /** 1 is the first; 0 until the phase has begun. */
+  attempts: number
+  /** From its reported beginning to its end; null while either is unknown. */
+  durationMs: number | null
+}
+
+/** Executing and compensating an activity, each by itself: its one status hides how the execution ended. */
+export function phasesOf(activity: Facts): { execute: PhaseView; compensate: PhaseView } {
+  const compensating = rankOf(activity.status) > rankOf('Executed')
+  const executeStatus = executeStatusOf(activity)
+  return {
+    execute: {
+      status: executeStatus,
+      attempts: executeStatus === null ? 0 : activity.executeAttempts + 1,
+      durationMs: durationOf(activity.startedAt, executeStatus && endOf(activity, executeStatus)),
+    },
+    compensate: {
+      status: compensating ? activity.status : null,
+      attempts: compensating ? activity.compensateAttempts + 1 : 0,
+      durationMs: durationOf(activity.compensatingAt, endOf(activity, activity.status)),
+    },
+  }
+}
+
+/** The strongest claim about the execution, also when compensating hides it; null when none was made. */
+function executeStatusOf(activity: Facts): ActivityStatus | null {
+  const { status } = activity
+  if (rankOf(status) <= rankOf('Executed')) return status === 'NotStarted' ? null : status
+  if (activity.endedAt) return 'Executed'
+  if (activity.overtimeAt) return 'Overtime'
+  if (activity.abortedAt) return 'ExecuteAborted'
+  if (activity.revokedAt) return 'Revoked'
+  return activity.startedAt || activity.executeAttempts > 0 ? 'Executing' : null
+}
+
+function endOf(activity: Facts, status: ActivityStatus): Date | null {
+  const ends: Partial<Record<ActivityStatus, Date | null>> = {
+    Executed: activity.endedAt,
+    Overtime: activity.overtimeAt,
+    ExecuteAborted: activity.abortedAt,
+    Revoked: activity.revokedAt,
+    Compensated: activity.compensatedAt,
+    CompensateAborted: activity.compensateAbortedAt,
+  }
+  return ends[status] ?? null
+}
+
+/** Null also when the events came in the other order: their receipt says nothing then. */
+function durationOf(from: Date | null, to: Date | null): number | null {
+  if (!from || !to || to < from) return null
+  return to.getTime() - from.getTime()
+}

@@ -1,0 +1,48 @@
+import type { SagaEventView } from '@switchyard/db'
+import { type Decoder, decoders } from '../rpc/decoders.js'
+
+/** A row of the log; its request is shown with the sizes of its payloads in place of their bytes. */
+export const presentSagaEvent = (event: SagaEventView) => ({
+  seq: event.seq,
+  operation: event.operation,
+  result: event.result,
+  activity_id: event.activityId,
+  received_at: event.receivedAt,
+  event_id: event.eventId,
+  event_time: event.eventTime,
+  event_seq: event.eventSeq,
+  attempt: event.attempt,
+  trace_parent: event.traceParent,
+  payload_size: event.payloadSize,
+  request_size: event.requestSize,
+  request: event.request && presentRequest(event.operation, event.request),
+})
+
+/** Characters of a text that are shown; errors may have millions. */
+const textCharsMax = 4096
+
+function presentRequest(operation: string, request: Buffer): Record<string, unknown> | null {
+  const fields = decodeRequest(operation, request)
+  if (fields === null) return null
+  const shown = Object.entries(fields).flatMap(([name, value]) => presentField(snakeCase(name), value))
+  return Object.fromEntries(shown)
+}
+
+/** Null for what nobody here can read. */
+function decodeRequest(operation: string, request: Buffer): Record<string, unknown> | null {
+  const decode: Decoder | undefined = Reflect.get(decoders, operation)
+  try {
+    const { operation: _, ...fields } = decode ? decode(request) : JSON.parse(request.toString())
+    return fields
+  } catch {
+    return null
+  }
+}
+
+function presentField(name: string, value: unknown): [string, unknown][] {
+  if (value instanceof Uint8Array) return [[name.replace(/_data$/, '_size'), value.length]]
+  if (typeof value === 'string') return [[name, value.slice(0, textCharsMax)]]
+  return value === undefined ? [] : [[name, value]]
+}
+
+const snakeCase = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)

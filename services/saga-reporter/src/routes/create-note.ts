@@ -1,0 +1,27 @@
+import { createSagaNote, type Readable } from '@switchyard/db'
+import { notFound } from '@switchyard/domain'
+import type { Caller } from '@switchyard/domain/access'
+import { created, endpoint, filledText, text } from '@switchyard/service-kit/http'
+import { z } from 'zod'
+import { presentNote } from '../presenters/note.js'
+import { tenantParameter } from './search-parameters.js'
+
+const noteCharsMax = 10_000
+
+/** What an operator writes about a saga. */
+export const noteText = () =>
+  filledText().refine((value) => value.length <= noteCharsMax, {
+    error: `is too long (maximum is ${noteCharsMax} characters)`,
+  })
+
+/** `POST /sagas/:id/notes` */
+export const createNote = (database: Readable) =>
+  endpoint({
+    input: z.object({ id: text(), ...tenantParameter, body: noteText() }),
+    handle: async ({ id, tenant, body }, { user }: Caller) => {
+      const author = { authorId: user.id, authorName: user.username }
+      const note = await createSagaNote(database, { tenant, sagaId: id }, { ...author, body })
+      if (!note) throw notFound('Saga')
+      return created(presentNote(note))
+    },
+  })

@@ -1,0 +1,68 @@
+import type { SagaOrder, SagaPosition } from '@switchyard/db'
+import { type Call, ok, parameterProblem, type Reply } from '@switchyard/service-kit/http'
+import { z } from 'zod'
+
+/** Where a page begins, as text that clients hand back unread. */
+export const writeCursor = ({ by, direction }: SagaOrder, { at, id }: SagaPosition): string =>
+  Buffer.from(JSON.stringify([by, direction, at?.getTime() ?? null, id])).toString('base64url')
+
+const cursorShape = z.tuple([z.string(), z.string(), z.int().nullable(), z.string()])
+
+/**
+ * The position of a cursor.
+ *
+ * @throws DomainError invalid-parameters when it was not written for this order
+ */
+export function readCursor(order: SagaOrder, cursor: string): SagaPosition {
+  const parsed = cursorShape.safeParse(parseJson(Buffer.from(cursor, 'base64url').toString()))
+  const [by, direction, at, id] = parsed.data ?? []
+  const timed = order.by !== 'id'
+  if (
+    by !== order.by ||
+    direction !== order.direction ||
+    id === undefined ||
+    timed !== (typeof at === 'number')
+  )
+    throw parameterProblem('cursor', 'is invalid')
+  return { at: typeof at === 'number' ? dateOf(at) : null, id: withoutNul(id) }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}
+
+/** Times that PostgreSQL cannot hold are nobody's. */
+function dateOf(ms: number): Date {
+  if (Math.abs(ms) > 4e12) throw parameterProblem('cursor', 'is invalid')
+  return new Date(ms)
+}
+
+function withoutNul(id: string): string {
+  if (id.includes('\0')) throw parameterProblem('cursor', 'is invalid')
+  return id
+}
+
+/**
+ * A page of a list without numbers: `Link` and `X-Next-Cursor` say where to go on, and are left out on the last page.
+ *
+ * @param next what the parameter that names a position is to be
+ */
+export function cursorReply(
+  items: unknown[],
+  perPage: number,
+  next: { parameter: string; value: string } | null,
+  call: Call,
+): Reply {
+  const headers = { 'X-Per-Page': String(perPage) }
+  if (next === null) return ok(items, headers)
+  const { pathname, searchParams } = new URL(call.raw.request.originalUrl, 'http://localhost')
+  searchParams.set(next.parameter, next.value)
+  searchParams.set('per_page', String(perPage))
+  searchParams.sort()
+  const link = `<${call.baseUrl}${pathname}?${searchParams}>; rel="next"`
+  return ok(items, { ...headers, Link: link, 'X-Next-Cursor': next.value })
+}

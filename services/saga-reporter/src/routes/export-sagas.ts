@@ -1,0 +1,57 @@
+import { Readable as Stream } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { type Readable, type SagaView, walkSagas } from '@switchyard/db'
+import { type Call, endpoint, streamed } from '@switchyard/service-kit/http'
+import { z } from 'zod'
+import { exportFormats, type SagaFormat, sagaFormats } from '../presenters/export.js'
+import { searchParameters, toSearch } from './search-parameters.js'
+
+/** `GET /sagas/export`: every saga of a search, the newest first, as a file. */
+export const exportSagas = (database: Readable) =>
+  endpoint({
+    input: z.object({ ...searchParameters, format: z.enum(exportFormats).default('csv') }),
+    handle: async ({ format, ...given }, _caller, call) => {
+      const batches = walkSagas(database, toSearch(given))
+      // While nothing has been sent, a database that is away can still be answered for.
+      const first = await batches.next()
+      await send(call, sagaFormats[format], `sagas.${format}`, textsOf(sagaFormats[format], first, batches))
+      return streamed
+    },
+  })
+
+async function* textsOf(
+  { head, write }: SagaFormat,
+  first: IteratorResult<SagaView[], void>,
+  batches: AsyncGenerator<SagaView[], void>,
+): AsyncGenerator<string> {
+  if (head !== '') yield head
+  if (first.done) return
+  yield write(first.value)
+  for await (const sagas of batches) yield write(sagas)
+}
+
+/** Takes the next text when the client has taken the last one, and none any more once it has gone. */
+async function send(call: Call, { contentType }: SagaFormat, file: string, texts: AsyncGenerator<string>) {
+  const { request, response } = call.raw
+  response.status(200).set({
+    'Content-Type': contentType,
+    'Content-Disposition': `attachment; filename="${file}"`,
+    'X-Content-Type-Options': 'nosniff',
+    'Cache-Control': 'no-store',
+    // A gateway that collected the answer would have to hold all of it.
+    'X-Accel-Buffering': 'no',
+  })
+  if (request.method === 'HEAD') {
+    response.end()
+    return
+  }
+  try {
+    await pipeline(Stream.from(texts, { objectMode: true, highWaterMark: 1 }), response)
+  } catch (error) {
+    // Its connection was cut, so that nobody takes a part for the whole.
+    if (!hasLeft(error)) call.logger.error({ err: error }, 'an export was broken off')
+  }
+}
+
+const hasLeft = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === 'ERR_STREAM_PREMATURE_CLOSE'

@@ -1,0 +1,36 @@
+import { findActivityPayload, payloadKinds, type Readable } from '@switchyard/db'
+import { notFound } from '@switchyard/domain'
+import { type Call, endpoint, streamed, text } from '@switchyard/service-kit/http'
+import { z } from 'zod'
+import { type PresentedBytes, presentBytes } from '../presenters/payload-bytes.js'
+import { tenantParameter } from './search-parameters.js'
+
+/** `GET /sagas/:id/activities/:activity_id/payloads/:kind`: the bytes as they were reported. */
+export const getPayload = (database: Readable) =>
+  endpoint({
+    input: z.object({
+      id: text(),
+      activity_id: text(),
+      kind: z.enum(payloadKinds),
+      ...tenantParameter,
+    }),
+    handle: async ({ id, activity_id, kind, tenant }, _caller, call) => {
+      const payload = await findActivityPayload(
+        database,
+        { tenant, sagaId: id, activityId: activity_id },
+        kind,
+      )
+      if (!payload) throw notFound('Payload')
+      const { size, sha256, bytes } = payload
+      if (bytes.length === 0 && size > 0)
+        throw notFound('Payload', { extra: { reason: 'not stored: too large', size, sha256 } })
+      sendBytes(call, presentBytes(payload, `${kind}-${activity_id}`))
+      return streamed
+    },
+  })
+
+function sendBytes({ raw: { request, response } }: Call, { bytes, headers }: PresentedBytes): void {
+  // Every fetch client sends `no-cache` along with If-None-Match, and express would then never answer 304.
+  delete request.headers['cache-control']
+  response.set(headers).status(200).send(bytes)
+}
