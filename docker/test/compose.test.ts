@@ -77,7 +77,8 @@ describe('docker-compose.yml', () => {
     const outside = services.filter(([, { networks }]) =>
       networks.some((name) => !compose.networks[name]?.internal),
     )
-    expect(outside.map(([name]) => name)).toEqual(['gateway'])
+    // The worker sends webhooks.
+    expect(outside.map(([name]) => name)).toEqual(['gateway', 'worker'])
   })
 
   it('names images by a version, and only its own by "latest"', () => {
