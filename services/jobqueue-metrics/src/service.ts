@@ -1,16 +1,34 @@
+import { jobKeyPrefix } from '@switchyard/contracts/jobs'
 import { checkDatabase, createDatabase, findCaller, isDatabaseUnavailable } from '@switchyard/db'
 import { systemClock } from '@switchyard/domain'
 import { createAuthenticate, createHttpApp, listen } from '@switchyard/service-kit/http'
 import type { ServiceContext } from '@switchyard/service-kit/lifecycle'
 import { createRedis } from '@switchyard/service-kit/redis'
 import type { Config } from './config.js'
+import { createHistory } from './history/history.js'
+import { recordHistory } from './history/record-history.js'
+import { exposeSources } from './prometheus/expose-sources.js'
+import { createReadFigures } from './prometheus/read-figures.js'
 import { routes } from './routes/index.js'
+import { keepSource } from './snapshot/kept-source.js'
 import { createSnapshots } from './snapshot/snapshots.js'
-import { createBullmqSource } from './sources/bullmq/bullmq-source.js'
+import { openSources } from './sources/open-sources.js'
+import type { SourceConfig } from './sources/source-config.js'
+import { createStreams } from './stream/streams.js'
 
 const deadlineMs = 2000
+const streaming = { intervalMs: 2000, lifeMs: 10 * 60_000 }
 
-/** Tells how the background jobs are doing. Reads Redis, writes nothing anywhere. */
+/** The background jobs of this Switchyard itself. */
+const ownJobs: SourceConfig = {
+  kind: 'bullmq',
+  name: 'switchyard',
+  prefix: jobKeyPrefix,
+  queues: [],
+  clients: false,
+}
+
+/** Tells how background jobs are doing. Of its sources it only reads. */
 export async function createService(config: Config, { logger, metrics, health, lifecycle }: ServiceContext) {
   const database = createDatabase({
     url: config.DATABASE_URL.reveal(),
@@ -22,29 +40,46 @@ export async function createService(config: Config, { logger, metrics, health, l
 
   const redis = createRedis({
     url: config.REDIS_URL.reveal(),
-    // Requests and readiness tell of an outage; every attempt to reconnect would tell of it again.
+    // Readiness tells of an outage; every attempt to reconnect would tell of it again.
     onError: (error) => logger.debug({ err: error }, 'Redis is away'),
     commandTimeout: deadlineMs,
   })
   lifecycle.onClose('redis', () => redis.disconnect())
   health.addCheck('redis', () => redis.ping())
 
-  const readSnapshot = createSnapshots({
-    source: createBullmqSource(redis, systemClock),
-    cacheMs: config.JOBQUEUE_CACHE_MS,
-    deadlineMs,
+  const sources = openSources({
+    sources: config.JOBQUEUE_SOURCES ?? [ownJobs],
+    redisUrl: config.REDIS_URL,
+    timeoutMs: deadlineMs,
+    clock: systemClock,
+    logger,
   })
+  for (const source of sources) lifecycle.onClose(source.name, () => source.close())
+
+  const { onRead } = createReadFigures(metrics)
+  const kept = { cacheMs: config.JOBQUEUE_CACHE_MS, deadlineMs, onRead }
+  const snapshots = createSnapshots(sources.map((source) => keepSource({ source, ...kept })))
+  exposeSources(metrics, snapshots)
+
+  const history = createHistory(snapshots.names)
+  if (config.JOBQUEUE_HISTORY) {
+    const recording = recordHistory({ snapshots, history, redis, clock: systemClock, logger })
+    lifecycle.onClose('history', () => recording.stop())
+  }
+
+  const streams = createStreams(streaming)
   const app = createHttpApp({
     logger,
     metrics,
     health,
     authenticate: createAuthenticate((hash) => findCaller(database, hash)),
-    routes: routes(readSnapshot),
+    routes: routes({ snapshots, history, streams }),
     isUnavailable: isDatabaseUnavailable,
     rateLimitPerMinute: config.RATE_LIMIT_PER_MINUTE,
     externalUrl: config.EXTERNAL_URL,
   })
   const server = await listen(app, config.HOST, config.PORT, config.SHUTDOWN_TIMEOUT_MS)
   lifecycle.onClose('http', () => server.close())
+  lifecycle.onClose('streams', () => streams.close())
   return { port: server.port }
 }

@@ -4,14 +4,18 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { jobKeyPrefix, registryKeys } from '@switchyard/contracts/jobs'
+import { jobKeyPrefix } from '@switchyard/contracts/jobs'
 import { createDatabase, type Database } from '@switchyard/db'
+import { registryKeys } from '@switchyard/jobs-heartbeat/registry'
 import { createServiceContext } from '@switchyard/service-kit/lifecycle'
 import { createTestDatabase, createToken, createUser, startTestRedis } from '@switchyard/testing'
 import { Queue } from 'bullmq'
 import { Redis } from 'ioredis'
 import { configSchema } from '../src/config.js'
 import { createService } from '../src/service.js'
+
+/** Of the registry of our own workers. */
+export const keys = registryKeys(jobKeyPrefix)
 
 const workerMain = fileURLToPath(new URL('../../worker/src/main.ts', import.meta.url))
 
@@ -54,7 +58,7 @@ async function startWorker(neighbours: { DATABASE_URL: string; REDIS_URL: string
 }
 
 /** The service on a PostgreSQL database and a Redis of its own, and tokens of every kind of caller. */
-export async function startHarness() {
+export async function startHarness(overrides: Record<string, string> = {}) {
   const testDatabase = await createTestDatabase()
   const testRedis = await startTestRedis()
   const database = createDatabase({ url: testDatabase.url, poolSizeMax: 2, applicationName: 'test' })
@@ -68,6 +72,8 @@ export async function startHarness() {
     PORT: '0',
     RATE_LIMIT_PER_MINUTE: '0',
     JOBQUEUE_CACHE_MS: '0',
+    JOBQUEUE_HISTORY: 'false',
+    ...overrides,
   })
   const { port } = await createService(config, context)
   const baseUrl = `http://127.0.0.1:${port}`
@@ -94,7 +100,7 @@ export async function startHarness() {
       const queue = new Queue(name, { connection: { path: testRedis.path }, prefix: jobKeyPrefix })
       queue.on('error', () => {})
       queues.push(queue)
-      await redis.sadd(registryKeys.queues, name)
+      await redis.sadd(keys.queues, name)
       return queue
     },
     /** The real worker service, as a process of its own. */

@@ -1,8 +1,7 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import { registryKeys } from '@switchyard/contracts/jobs'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { startHarness } from './harness.js'
+import { keys, startHarness } from './harness.js'
 
 let harness: Awaited<ReturnType<typeof startHarness>>
 beforeAll(async () => {
@@ -11,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => harness.close())
 
 const answer503 = {
-  message: '503 Service Unavailable - the job queue source bullmq does not answer',
+  message: '503 Service Unavailable - the job queue source switchyard does not answer',
   request_id: expect.any(String),
 }
 
@@ -52,7 +51,7 @@ it('answers 503 within its deadline while Redis hangs', async () => {
 })
 
 it('answers 503 instead of wrong figures when a part cannot be read', async () => {
-  await harness.redis.sadd(registryKeys.queues, 'odd')
+  await harness.redis.sadd(keys.queues, 'odd')
   await harness.redis.set('{switchyard}:odd:wait', 'not a list')
   await expectUnavailable()
   await harness.redis.del('{switchyard}:odd:wait')

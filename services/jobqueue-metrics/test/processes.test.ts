@@ -1,7 +1,7 @@
 import { hostname } from 'node:os'
-import { queueNames, registryKeys } from '@switchyard/contracts/jobs'
+import { queueNames } from '@switchyard/contracts/jobs'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { startHarness } from './harness.js'
+import { keys, startHarness } from './harness.js'
 
 let harness: Awaited<ReturnType<typeof startHarness>>
 beforeEach(async () => {
@@ -25,25 +25,26 @@ it('shows a real worker with the eight fields in order, and what it did, until i
     'concurrency',
     'busy',
   ])
-  expect(shown).toMatchObject({
-    hostname: hostname(),
-    pid: worker.pid,
-    tag: 'test',
-    labels: [],
-    concurrency: 4,
-  })
+  expect(shown).toMatchObject({ hostname: hostname(), pid: worker.pid, tag: 'test', labels: [] })
+  expect(shown?.concurrency).toBeGreaterThanOrEqual(shown?.queues.length ?? 0)
   expect(shown?.queues.toSorted()).toEqual(Object.values(queueNames).toSorted())
   expect(Math.abs(Date.now() - Date.parse(shown?.started_at ?? ''))).toBeLessThan(30_000)
   expect(shown?.started_at).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
 
-  // The partitions job of the start, then one good and one bad job of ours, are in the totals after a beat.
-  const queue = await harness.queue('repository-housekeeping')
-  await queue.add('repository-housekeeping', { projectId: 1 })
-  await queue.add('repository-housekeeping', { projectId: -1 })
+  // One good and one bad job of ours are in the totals after a beat, beside those that come by themselves.
+  const name = 'repository-housekeeping'
+  const queue = await harness.queue(name)
+  await queue.add(name, { projectId: 1 })
+  await queue.add(name, { projectId: -1 })
+  const extended = () => harness.metrics('/jobqueue/compound_metrics?extended=true')
   await expect
-    .poll(async () => (await harness.metrics()).jobs, { timeout: 15_000 })
-    .toMatchObject({ processed: 3, failed: 1, dead: 1, enqueued: 0, scheduled: 2 })
-  expect(Object.keys((await harness.metrics()).queues)).toEqual(Object.values(queueNames).sort())
+    .poll(async () => (await extended()).queues[name], { timeout: 15_000 })
+    .toMatchObject({ backlog: 0, busy: 0, processed: 2, failed: 1 })
+  const { jobs, queues } = await extended()
+  expect(jobs).toMatchObject({ dead: 1, failed: 1 })
+  expect(jobs.processed).toBeGreaterThanOrEqual(3)
+  expect(jobs.scheduled).toBeGreaterThanOrEqual(2)
+  expect(Object.keys(queues)).toEqual(Object.values(queueNames).sort())
 
   await worker.stop()
   expect(await processes()).toEqual([])
@@ -55,16 +56,16 @@ it('shows a killed worker for as long as its last beat counts, and no ghost afte
   await expect.poll(processes, { timeout: 20_000 }).toHaveLength(1)
   await worker.stop('SIGKILL')
   expect(await processes()).toHaveLength(1)
-  const [id = ''] = await harness.redis.zrange(registryKeys.processes, '0', '-1')
-  await harness.redis.zadd(registryKeys.processes, Date.now() - 61_000, id)
+  const [id = ''] = await harness.redis.zrange(keys.processes, '0', '-1')
+  await harness.redis.zadd(keys.processes, Date.now() - 61_000, id)
   expect(await processes()).toEqual([])
 })
 
 it('skips members without a hash, and hashes nobody can read', async () => {
   for (const id of ['ghost:1:a', 'broken:2:b', 'other:3:c']) {
-    await harness.redis.zadd(registryKeys.processes, Date.now(), id)
+    await harness.redis.zadd(keys.processes, Date.now(), id)
   }
-  await harness.redis.hset(registryKeys.process('broken:2:b'), { info: '{"hostname":', busy: '1' })
-  await harness.redis.hset(registryKeys.process('other:3:c'), { info: '{"pid":"three"}' })
+  await harness.redis.hset(keys.process('broken:2:b'), { info: '{"hostname":', busy: '1' })
+  await harness.redis.hset(keys.process('other:3:c'), { info: '{"pid":"three"}' })
   expect(await processes()).toEqual([])
 })

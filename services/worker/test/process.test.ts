@@ -2,7 +2,8 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { fileURLToPath } from 'node:url'
-import { registryKeys } from '@switchyard/contracts/jobs'
+import { jobKeyPrefix } from '@switchyard/contracts/jobs'
+import { registryKeys } from '@switchyard/jobs-heartbeat/registry'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startHarness } from './harness.js'
 
@@ -49,7 +50,7 @@ it('answers probes and scrapes, and on SIGTERM leaves the registry and exits wit
   expect(await (await worker.get('/-/liveness')).json()).toEqual({ status: 'ok' })
   expect(await (await worker.get('/metrics')).text()).toContain('process_cpu_seconds_total{service="worker"}')
   expect(await statusOf(worker.get('/api/v4/anything'))).toBe(404)
-  const processes = () => harness.redis.zrange(registryKeys.processes, '0', '-1')
+  const processes = () => harness.redis.zrange(registryKeys(jobKeyPrefix).processes, '0', '-1')
   await expect.poll(processes).toHaveLength(1)
   worker.child.kill('SIGTERM')
   expect(await worker.exited).toEqual([0, null])
@@ -69,6 +70,18 @@ it('starts without its neighbours, alive and not ready, and names what is missin
   expect(checks.redis).not.toBe('ok')
   worker.child.kill('SIGTERM')
   expect(await worker.exited).toEqual([0, null])
+})
+
+it('stops within two seconds while Redis is away', async () => {
+  const worker = await startProcess()
+  await expect.poll(() => statusOf(worker.get('/-/readiness')), { timeout: 20_000 }).toBe(200)
+  await harness.testRedis.kill()
+  await expect.poll(() => statusOf(worker.get('/-/readiness'))).toBe(503)
+  const startedMs = performance.now()
+  worker.child.kill('SIGTERM')
+  expect(await worker.exited).toEqual([0, null])
+  expect(performance.now() - startedMs).toBeLessThan(2000)
+  await harness.testRedis.restart()
 })
 
 it('says everything that is wrong with its environment at once', async () => {

@@ -1,15 +1,16 @@
 import {
-  processInfo,
+  jobKeyPrefix,
   type QueueName,
   queueNames,
-  registryKeys,
   repositoryHousekeepingJob,
 } from '@switchyard/contracts/jobs'
+import { startHeartbeat } from '@switchyard/jobs-heartbeat'
+import { type ProcessInfo, registryKeys } from '@switchyard/jobs-heartbeat/registry'
+import { createServiceContext } from '@switchyard/service-kit/lifecycle'
 import { createRedis } from '@switchyard/service-kit/redis'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { startHeartbeat } from '../src/heartbeat/heartbeat.js'
-import { JobCounts } from '../src/heartbeat/job-counts.js'
 import { type JobContext, jobType } from '../src/jobs/job-type.js'
+import { createJobFigures } from '../src/queues/job-figures.js'
 import { startWorkers } from '../src/queues/workers.js'
 import { silent, startHarness } from './harness.js'
 
@@ -19,7 +20,8 @@ beforeEach(async () => {
 })
 afterEach(() => harness.close())
 
-const processes = () => harness.redis.zrange(registryKeys.processes, '0', '-1')
+const keys = registryKeys(jobKeyPrefix)
+const processes = () => harness.redis.zrange(keys.processes, '0', '-1')
 
 describe('a worker process', () => {
   it('is in the registry while it lives, with every field, and leaves it when it stops', async () => {
@@ -27,24 +29,25 @@ describe('a worker process', () => {
     const worker = await harness.startWorker({ WORKER_TAG: 'blue' })
     await expect.poll(processes).toHaveLength(1)
     const [id = ''] = await processes()
-    const hash = await harness.redis.hgetall(registryKeys.process(id))
-    const info = processInfo.parse(JSON.parse(hash.info ?? ''))
-    expect(info).toMatchObject({ pid: process.pid, tag: 'blue', labels: [], concurrency: 4, identity: id })
+    const hash = await harness.redis.hgetall(keys.process(id))
+    const info = JSON.parse(hash.info ?? '') as ProcessInfo
+    expect(info).toMatchObject({ pid: process.pid, tag: 'blue', labels: [], identity: id })
     expect(info.queues.toSorted()).toEqual(Object.values(queueNames).toSorted())
     expect(id).toMatch(new RegExp(`^${info.hostname}:${process.pid}:[0-9a-f]{12}$`))
-    expect(hash).toMatchObject({ concurrency: '4', quiet: 'false' })
+    expect(info.concurrency).toBeGreaterThanOrEqual(info.queues.length)
+    expect(hash).toMatchObject({ concurrency: String(info.concurrency), quiet: 'false' })
     expect(Number(hash.rss)).toBeGreaterThan(1000)
-    expect(Number(await harness.redis.zscore(registryKeys.processes, id))).toBeGreaterThanOrEqual(before)
-    expect(await harness.redis.ttl(registryKeys.process(id))).toBeGreaterThan(50)
-    expect((await harness.redis.smembers(registryKeys.queues)).toSorted()).toEqual(info.queues.toSorted())
+    expect(Number(await harness.redis.zscore(keys.processes, id))).toBeGreaterThanOrEqual(before)
+    expect(await harness.redis.ttl(keys.process(id))).toBeGreaterThan(50)
+    expect((await harness.redis.smembers(keys.queues)).toSorted()).toEqual(info.queues.toSorted())
 
     await worker.close()
     expect(await processes()).toEqual([])
-    expect(await harness.redis.exists(registryKeys.process(id))).toBe(0)
+    expect(await harness.redis.exists(keys.process(id))).toBe(0)
   })
 
   it('forgets processes without a beat for an hour', async () => {
-    await harness.redis.zadd(registryKeys.processes, Date.now() - 3_700_000, 'dead:1:x')
+    await harness.redis.zadd(keys.processes, Date.now() - 3_700_000, 'dead:1:x')
     const worker = await harness.startWorker()
     await expect.poll(processes).not.toContain('dead:1:x')
     await worker.close()
@@ -84,19 +87,25 @@ function startJob(
   { graceMs = 10_000, timeoutMs = 30_000 } = {},
 ) {
   const redis = createRedis({ url: harness.testRedis.url, onError: () => {} })
-  const counts = new JobCounts()
+  const { metrics } = createServiceContext('worker', 'silent')
   const types = [jobType({ queue, concurrency: 2, timeoutMs, run: (_payload, context) => run(context) })]
-  const heartbeat = startHeartbeat({
-    redis,
+  const workers = startWorkers({
+    types,
+    redisUrl: harness.testRedis.url,
     logger: silent,
-    counts,
-    queues: [queue],
-    concurrency: 2,
-    tag: '',
+    figures: createJobFigures(metrics, [queue]),
+    graceMs,
+    isRedisReady: () => redis.status === 'ready',
   })
-  const workers = startWorkers({ types, redisUrl: harness.testRedis.url, logger: silent, counts, graceMs })
+  const heartbeat = startHeartbeat(workers.all, { redis })
   return {
-    counts,
+    busy: heartbeat.busy,
+    /** A figure by its name and labels as Prometheus reads them. */
+    async figure(series: string) {
+      const text = await metrics.registry.metrics()
+      const line = text.split('\n').find((each) => each.replace(/,?service="worker",?/, '').startsWith(series))
+      return line === undefined ? null : Number(line.split(' ').at(-1))
+    },
     async close() {
       await workers.close()
       await heartbeat.stop()
@@ -105,10 +114,7 @@ function startJob(
   }
 }
 
-const totals = async () => [
-  await harness.redis.get(registryKeys.processed),
-  await harness.redis.get(registryKeys.failed),
-]
+const totals = async () => [await harness.redis.get(keys.processed), await harness.redis.get(keys.failed)]
 
 describe('jobs', () => {
   it('count every attempt as processed, and those that threw as failed, also by day', async () => {
@@ -120,20 +126,52 @@ describe('jobs', () => {
     const queue = harness.queue('expired-token-cleanup')
     const job = await queue.add('expired-token-cleanup', {}, { attempts: 3, backoff: 1 })
     await expect.poll(() => job.getState(), { timeout: 20_000 }).toBe('completed')
+    const outcome = (name: string) =>
+      worker.figure(`worker_job_attempts_total{queue="expired-token-cleanup",outcome="${name}"}`)
+    expect([await outcome('done'), await outcome('failed')]).toEqual([1, 2])
+    expect(await worker.figure('worker_jobs_dead_total{queue="expired-token-cleanup"}')).toBe(0)
     await worker.close()
     expect(await totals()).toEqual(['3', '2'])
     const day = new Date().toISOString().slice(0, 10)
-    expect(await harness.redis.get(registryKeys.processedOn(day))).toBe('3')
-    expect(await harness.redis.get(registryKeys.failedOn(day))).toBe('2')
-    expect(await harness.redis.ttl(registryKeys.failedOn(day))).toBeGreaterThan(86_400 * 365 * 4)
+    expect(await harness.redis.get(keys.processedOn(day))).toBe('3')
+    expect(await harness.redis.get(keys.failedOn(day))).toBe('2')
+    expect(await harness.redis.ttl(keys.failedOn(day))).toBeGreaterThan(86_400 * 365 * 4)
   })
 
   it('end as failed when they take longer than their type allows, whether they heed it or not', async () => {
     const worker = startJob('expired-token-cleanup', () => new Promise(() => {}), { timeoutMs: 200 })
     const job = await harness.queue('expired-token-cleanup').add('expired-token-cleanup', {})
     await expect.poll(() => job.getState()).toBe('failed')
-    expect(worker.counts.busy).toBe(0)
+    expect(worker.busy()).toBe(0)
     await worker.close()
+  })
+
+  it('are kept when their last attempt has failed, and counted as dead', async () => {
+    const worker = startJob('expired-token-cleanup', async () => {
+      throw new Error('never')
+    })
+    const queue = harness.queue('expired-token-cleanup')
+    const job = await queue.add('expired-token-cleanup', {}, { attempts: 2, backoff: 1 })
+    await expect.poll(() => job.getState()).toBe('failed')
+    const dead = await queue.getJob(job.id ?? '')
+    expect([dead?.attemptsMade, dead?.failedReason]).toEqual([2, 'never'])
+    await expect.poll(() => worker.figure('worker_jobs_dead_total{queue="expired-token-cleanup"}')).toBe(1)
+    const duration = 'worker_job_duration_seconds_count{queue="expired-token-cleanup"}'
+    const wait = 'worker_job_wait_seconds_count{queue="expired-token-cleanup"}'
+    expect([await worker.figure(duration), await worker.figure(wait)]).toEqual([2, 1])
+    await worker.close()
+  })
+
+  it('do not hold up a stop while Redis is away, whether they are under way or not', async () => {
+    const worker = startJob('expired-token-cleanup', () => new Promise(() => {}))
+    const idle = startJob('saga-event-partitions', async () => {})
+    await harness.queue('expired-token-cleanup').add('expired-token-cleanup', {})
+    await expect.poll(() => worker.busy()).toBe(1)
+    await harness.testRedis.kill()
+    const startedMs = performance.now()
+    await Promise.all([worker.close(), idle.close()])
+    expect(performance.now() - startedMs).toBeLessThan(2000)
+    await harness.testRedis.restart()
   })
 
   it('are finished before the process stops, when they are quick enough', async () => {
@@ -146,7 +184,7 @@ describe('jobs', () => {
         }),
     )
     const job = await harness.queue('expired-token-cleanup').add('expired-token-cleanup', {})
-    await expect.poll(() => worker.counts.busy).toBe(1)
+    await expect.poll(() => worker.busy()).toBe(1)
     const closed = worker.close()
     finish()
     await closed
@@ -158,7 +196,7 @@ describe('jobs', () => {
     const worker = startJob('expired-token-cleanup', () => new Promise(() => {}), { graceMs: 100 })
     const queue = harness.queue('expired-token-cleanup')
     const job = await queue.add('expired-token-cleanup', {}, { attempts: 1 })
-    await expect.poll(() => worker.counts.busy).toBe(1)
+    await expect.poll(() => worker.busy()).toBe(1)
     await worker.close()
     expect(await job.getState()).toBe('waiting')
     expect((await queue.getJob(job.id ?? ''))?.attemptsMade).toBe(0)

@@ -1,17 +1,38 @@
 import { administratorOrScope, type Route, route } from '@switchyard/service-kit/http'
-import type { ReadSnapshot } from '../snapshot/snapshots.js'
-import { getCompoundMetrics } from './get-compound-metrics.js'
-import { getJobStats } from './get-job-stats.js'
-import { getProcessMetrics } from './get-process-metrics.js'
-import { getQueueMetrics } from './get-queue-metrics.js'
+import type { History } from '../history/history.js'
+import { presentCompound, presentJobs, presentProcesses, presentQueues } from '../presenters/metrics.js'
+import type { Snapshots } from '../snapshot/snapshots.js'
+import type { Streams } from '../stream/streams.js'
+import { getHistory } from './get-history.js'
+import { getMetrics } from './get-metrics.js'
+import { streamMetrics } from './stream-metrics.js'
+
+export interface RouteDependencies {
+  snapshots: Snapshots
+  history: History
+  streams: Streams
+}
 
 const mayReadMetrics = administratorOrScope('read_metrics')
 
-/** The contract's paths, and the same under the name that GitLab's clients know. */
-export const routes = (readSnapshot: ReadSnapshot): Route[] =>
-  ['/jobqueue', '/sidekiq'].flatMap((base) => [
-    route('GET', `${base}/queue_metrics`, mayReadMetrics, getQueueMetrics(readSnapshot)),
-    route('GET', `${base}/process_metrics`, mayReadMetrics, getProcessMetrics(readSnapshot)),
-    route('GET', `${base}/job_stats`, mayReadMetrics, getJobStats(readSnapshot)),
-    route('GET', `${base}/compound_metrics`, mayReadMetrics, getCompoundMetrics(readSnapshot)),
-  ])
+/** The contract's paths, and the same under the name that GitLab's clients know; then ours. */
+export const routes = ({ snapshots, history, streams }: RouteDependencies): Route[] => {
+  const queues = getMetrics(snapshots, (snapshot, extended) => ({
+    queues: presentQueues(snapshot, extended),
+  }))
+  const processes = getMetrics(snapshots, (snapshot, extended, nowMs) => ({
+    processes: presentProcesses(snapshot, extended, nowMs),
+  }))
+  const jobs = getMetrics(snapshots, (snapshot, extended) => ({ jobs: presentJobs(snapshot, extended) }))
+  const compound = getMetrics(snapshots, presentCompound)
+  return [
+    ...['/jobqueue', '/sidekiq'].flatMap((base) => [
+      route('GET', `${base}/queue_metrics`, mayReadMetrics, queues),
+      route('GET', `${base}/process_metrics`, mayReadMetrics, processes),
+      route('GET', `${base}/job_stats`, mayReadMetrics, jobs),
+      route('GET', `${base}/compound_metrics`, mayReadMetrics, compound),
+    ]),
+    route('GET', '/jobqueue/history', mayReadMetrics, getHistory(history)),
+    route('GET', '/jobqueue/stream', mayReadMetrics, streamMetrics(snapshots, streams)),
+  ]
+}

@@ -1,52 +1,49 @@
 import { unavailable } from '@switchyard/domain'
-import type { JobSource, SourceSnapshot } from '../sources/job-source.js'
+import { parameterProblem } from '@switchyard/service-kit/http'
+import type { KeptSource, TakenSnapshot } from './kept-source.js'
+import { mergeSnapshots } from './merge.js'
 
-export interface SnapshotsOptions {
-  source: JobSource
-  /** How long a snapshot serves further requests. */
-  cacheMs: number
-  /** How long a request waits for the source. */
-  deadlineMs: number
+export interface Snapshots {
+  /** Names of all sources. */
+  names: string[]
+  /**
+   * One snapshot of all sources, or of one. Every endpoint answers from it, so that their figures agree.
+   *
+   * @throws DomainError invalid-parameters for a name that no source has; unavailable, naming the sources that do
+   *   not answer
+   */
+  read(source?: string): Promise<TakenSnapshot>
 }
 
-/** @throws DomainError unavailable, naming the source */
-export type ReadSnapshot = () => Promise<SourceSnapshot>
+export function createSnapshots(sources: KeptSource[]): Snapshots {
+  let merged: { parts: TakenSnapshot[]; whole: TakenSnapshot } | null = null
 
-/**
- * One snapshot feeds every endpoint, so that their figures agree. Requests that come together share one read of
- * the source; a failed read is not kept, and old figures are never shown in its place.
- */
-export function createSnapshots({ source, cacheMs, deadlineMs }: SnapshotsOptions): ReadSnapshot {
-  let kept: { snapshot: SourceSnapshot; untilMs: number } | null = null
-  let reading: Promise<SourceSnapshot> | null = null
-
-  async function read(): Promise<SourceSnapshot> {
-    try {
-      const snapshot = await within(deadlineMs, source.read())
-      kept = { snapshot, untilMs: performance.now() + cacheMs }
-      return snapshot
-    } catch (error) {
-      throw unavailable(`the job queue source ${source.name} does not answer`, { cause: error })
-    } finally {
-      reading = null
-    }
+  function merge(parts: TakenSnapshot[]): TakenSnapshot {
+    const [first] = parts
+    if (first && parts.length === 1) return first
+    if (merged?.parts.every((part, index) => part === parts[index])) return merged.whole
+    const whole = { ...mergeSnapshots(parts), takenMs: Math.min(...parts.map(({ takenMs }) => takenMs)) }
+    merged = { parts, whole }
+    return whole
   }
 
-  return async () => {
-    if (kept && performance.now() < kept.untilMs) return kept.snapshot
-    reading ??= read()
-    return reading
+  return {
+    names: sources.map(({ name }) => name),
+    async read(name) {
+      const asked = name === undefined ? sources : sources.filter((source) => source.name === name)
+      if (asked.length === 0) throw parameterProblem('source', 'does not have a valid value')
+      const outcomes = await Promise.allSettled(asked.map((source) => source.read()))
+      const parts = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? outcome.value : []))
+      if (parts.length < asked.length) throw unavailableSources(asked, outcomes)
+      return name === undefined ? merge(parts) : (parts[0] as TakenSnapshot)
+    },
   }
 }
 
-async function within<T>(timeoutMs: number, work: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined
-  const timeout = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs)
-  })
-  try {
-    return await Promise.race([work, timeout])
-  } finally {
-    clearTimeout(timer)
-  }
+function unavailableSources(asked: KeptSource[], outcomes: PromiseSettledResult<unknown>[]) {
+  const failed = asked.filter((_source, index) => outcomes[index]?.status === 'rejected')
+  const names = failed.map((source) => source.name).join(', ')
+  const text = failed.length === 1 ? `source ${names} does` : `sources ${names} do`
+  const cause = outcomes.find((outcome) => outcome.status === 'rejected')?.reason
+  return unavailable(`the job queue ${text} not answer`, { cause })
 }

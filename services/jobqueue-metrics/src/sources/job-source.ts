@@ -1,13 +1,16 @@
 /** A job system whose figures can be read. Reading changes nothing in it. */
 export interface JobSource {
-  /** Shown to clients when the source does not answer. */
+  /** Shown to clients; narrows their questions. */
   name: string
   /** Everything at one moment. Rejects when any part of it cannot be read. */
   read(): Promise<SourceSnapshot>
+  close(): void
 }
 
 export interface SourceSnapshot {
+  /** Sorted by name. */
   queues: QueueFigures[]
+  /** Sorted by identity. */
   processes: WorkerProcess[]
   jobs: JobTotals
 }
@@ -18,11 +21,18 @@ export interface QueueFigures {
   backlog: number
   /** Age of the oldest job that could run now, whole seconds; 0 without one. */
   latencySeconds: number
+  paused: boolean
+  /** Jobs under way. Null where the source does not tell. */
+  busy: number | null
+  /** Attempts ever made at its jobs, failed ones included. Null where the source does not tell. */
+  processed: number | null
+  failed: number | null
 }
 
 export interface WorkerProcess {
   identity: string
   hostname: string
+  /** 0 where the source does not tell. */
   pid: number
   tag: string
   startedAt: Date
@@ -32,6 +42,12 @@ export interface WorkerProcess {
   concurrency: number
   /** Jobs it runs, as of its last beat. */
   busy: number
+  /** Takes no more jobs. */
+  quiet: boolean
+  /** Time of its last beat, epoch ms. Null for a process that does not beat. */
+  beatMs: number | null
+  /** Resident memory. Null where the source does not tell. */
+  rssKib: number | null
 }
 
 export interface JobTotals {
@@ -44,4 +60,6 @@ export interface JobTotals {
   retry: number
   /** Jobs whose attempts are used up. */
   dead: number
+  /** Whether `processed` and `failed` only count what is still kept of the jobs of some queue. */
+  approximate: boolean
 }

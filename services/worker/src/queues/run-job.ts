@@ -1,12 +1,12 @@
 import { jobPayloads } from '@switchyard/contracts/jobs'
 import type { Logger } from '@switchyard/service-kit/observability'
 import { type Job, UnrecoverableError, WaitingError } from 'bullmq'
-import type { JobCounts } from '../heartbeat/job-counts.js'
 import type { JobType } from '../jobs/job-type.js'
+import type { JobFigures } from './job-figures.js'
 
 export interface RunJobOptions {
   logger: Logger
-  counts: JobCounts
+  figures: JobFigures
   /** Aborted when jobs still under way have to be given back, because the process stops. */
   stopping: AbortSignal
 }
@@ -15,10 +15,11 @@ export interface RunJobOptions {
  * Runs one attempt of a job as BullMQ asks for it: payload checked, time limited, counted whatever happens.
  * A job that is cut off because the process stops goes back to its queue, and no attempt of it is used up.
  */
-export function createProcessor(type: JobType, { logger, counts, stopping }: RunJobOptions) {
+export function createProcessor(type: JobType, { logger, figures, stopping }: RunJobOptions) {
   return async (job: Job, token?: string): Promise<void> => {
     let outcome: 'done' | 'failed' | 'returned' = 'failed'
-    counts.start()
+    const startedMs = performance.now()
+    figures.started(job)
     try {
       await runOnce(type, job, logger, stopping)
       outcome = 'done'
@@ -28,7 +29,7 @@ export function createProcessor(type: JobType, { logger, counts, stopping }: Run
       await job.moveToWait(token)
       throw new WaitingError('the worker stops')
     } finally {
-      counts.end(outcome)
+      figures.ended(job, outcome, (performance.now() - startedMs) / 1000)
     }
   }
 }

@@ -2,20 +2,24 @@ import { jobKeyPrefix } from '@switchyard/contracts/jobs'
 import type { Logger } from '@switchyard/service-kit/observability'
 import { redisOptions } from '@switchyard/service-kit/redis'
 import { Worker } from 'bullmq'
-import type { JobCounts } from '../heartbeat/job-counts.js'
 import type { JobType } from '../jobs/job-type.js'
+import { closeWorkers } from './close-workers.js'
+import type { JobFigures } from './job-figures.js'
 import { createProcessor } from './run-job.js'
 
 export interface WorkersOptions {
   types: JobType[]
   redisUrl: string
   logger: Logger
-  counts: JobCounts
+  figures: JobFigures
   /** How long jobs under way may go on once closing has begun; then they go back to their queues. */
   graceMs: number
+  /** Whether Redis can be reached, as another client sees it. */
+  isRedisReady: () => boolean
 }
 
 export interface Workers {
+  all: Worker[]
   /** Takes no more jobs; finishes or gives back the ones under way. */
   close(): Promise<void>
 }
@@ -26,11 +30,10 @@ const kept = {
   /** Dead jobs, for operators to look at. */
   removeOnFail: { age: (30 * dayMs) / 1000, count: 10_000 },
 }
-/** How long giving jobs back may take; Redis may be away by then. */
-const giveBackMs = 1000
 
 /** Works on the queue of every job type. Connects by itself, again and again, for as long as Redis is away. */
-export function startWorkers({ types, redisUrl, logger, counts, graceMs }: WorkersOptions): Workers {
+export function startWorkers(options: WorkersOptions): Workers {
+  const { types, redisUrl, logger, figures, graceMs, isRedisReady } = options
   const stopping = new AbortController()
   const connection = {
     ...redisOptions(redisUrl),
@@ -42,7 +45,7 @@ export function startWorkers({ types, redisUrl, logger, counts, graceMs }: Worke
   const workers = types.map((type) => {
     const worker = new Worker(
       type.queue,
-      createProcessor(type, { logger, counts, stopping: stopping.signal }),
+      createProcessor(type, { logger, figures, stopping: stopping.signal }),
       {
         connection,
         prefix: jobKeyPrefix,
@@ -55,21 +58,14 @@ export function startWorkers({ types, redisUrl, logger, counts, graceMs }: Worke
     // The outage itself is reported by the registry's client; every worker tells of every attempt.
     worker.on('error', (error) => logger.debug({ err: error, queue: type.queue }, 'worker error'))
     worker.on('failed', (job, error) => {
-      logger.warn(
-        { err: error, queue: type.queue, job_id: job?.id, attempts: job?.attemptsMade },
-        'job failed',
-      )
+      // Only a job without further attempts is finished by a failure.
+      const dead = job?.finishedOn !== undefined
+      if (dead) figures.died(type.queue)
+      const fields = { queue: type.queue, job_id: job?.id, attempts: job?.attemptsMade, dead }
+      logger.warn({ err: error, ...fields }, 'job failed')
     })
     return worker
   })
 
-  return {
-    async close() {
-      const timer = setTimeout(() => stopping.abort(new Error('the worker stops')), graceMs)
-      const closed = Promise.all(workers.map((worker) => worker.close()))
-      const tooLate = new Promise((resolve) => setTimeout(resolve, graceMs + giveBackMs).unref())
-      await Promise.race([closed, tooLate])
-      clearTimeout(timer)
-    },
-  }
+  return { all: workers, close: () => closeWorkers({ workers, stopping, graceMs, isRedisReady }) }
 }

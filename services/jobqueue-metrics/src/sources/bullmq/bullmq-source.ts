@@ -1,43 +1,88 @@
-import { processTtlSeconds, registryKeys } from '@switchyard/contracts/jobs'
 import type { Clock } from '@switchyard/domain'
-import type { Redis } from 'ioredis'
-import type { JobSource, SourceSnapshot } from '../job-source.js'
-import { answersOf } from './pipeline.js'
-import { readProcesses } from './read-processes.js'
-import { readQueues } from './read-queues.js'
+import { registryKeys } from '@switchyard/jobs-heartbeat/registry'
+import type { Logger } from '@switchyard/service-kit/observability'
+import type { JobSource, SourceSnapshot, WorkerProcess } from '../job-source.js'
+import { byIdentity, processFields, processOf } from '../process-hash.js'
+import type { ReadCommand, RedisReader } from '../redis/redis-reader.js'
+import type { BullmqSourceConfig } from '../source-config.js'
+import { guessProcesses, type WorkerClient, workerClientsOf } from './client-list.js'
+import { type BullmqQueue, queueOf } from './queue-reading.js'
+import { readByCommands } from './read-by-commands.js'
+import { readByScript } from './read-by-script.js'
+import { type Registry, readRegistry } from './read-registry.js'
+import { scanNames } from './scanned-names.js'
+import { totalsOf } from './totals.js'
 
 /**
- * BullMQ queues and the processes of our registry, read with plain commands in three round trips: names,
- * figures, oldest jobs. BullMQ's own Queue class is not used, because it writes while it reads.
+ * BullMQ 5 and 6 and the processes of the heartbeat's registry, read in two round trips (three without scripts):
+ * names, then figures. BullMQ's own Queue class is not used, because it writes while it reads.
  */
-export function createBullmqSource(redis: Redis, clock: Clock): JobSource {
+export function createBullmqSource(
+  config: BullmqSourceConfig,
+  redis: RedisReader,
+  clock: Clock,
+  logger: Logger,
+): JobSource {
+  const { name, prefix } = config
+  const keys = registryKeys(prefix)
+  const scanned = config.scanMinutes ? scanNames(redis, prefix, config.scanMinutes, logger) : null
+
+  async function readQueues(names: string[], nowMs: number): Promise<BullmqQueue[]> {
+    const bases = names.map((queue) => `${prefix}:${queue}:`)
+    const readings = (await readByScript(redis, bases, nowMs)) ?? (await readByCommands(redis, bases, nowMs))
+    return readings.map((reading, index) => queueOf(names[index] ?? '', reading, nowMs))
+  }
+
+  async function readProcesses(ids: string[]): Promise<WorkerProcess[]> {
+    const hashes = await redis.read(
+      ids.map((id): ReadCommand => ['hmget', keys.process(id), ...processFields]),
+    )
+    return ids.flatMap((id, index) => processOf(id, hashes[index] as (string | null)[]) ?? [])
+  }
+
   return {
-    name: 'bullmq',
+    name,
     async read(): Promise<SourceSnapshot> {
       const nowMs = clock().getTime()
-      const { names, ids, processed, failed } = await readRegistry(redis, nowMs)
-      const [queues, processes] = await Promise.all([
-        readQueues(redis, names, nowMs),
-        readProcesses(redis, ids),
+      const [registry, clients] = await Promise.all([
+        readRegistry(redis, keys, nowMs),
+        config.clients ? redis.clientList().then((lines) => workerClientsOf(lines, prefix)) : [],
       ])
-      const total = (part: 'scheduled' | 'dead') => queues.reduce((sum, queue) => sum + queue[part], 0)
-      // BullMQ keeps jobs that wait for another attempt among the delayed ones, where they count as scheduled.
-      const jobs = { processed, failed, scheduled: total('scheduled'), retry: 0, dead: total('dead') }
-      return { queues, processes, jobs }
+      const names = namesOf(registry, config.queues, scanned?.current() ?? [], clients)
+      const [queues, processes] = await Promise.all([readQueues(names, nowMs), readProcesses(registry.ids)])
+      const registered = new Set(registry.names)
+      const others = withoutHeartbeat(clients, processes)
+      const busy = new Map(queues.map((queue) => [queue.name, queue.busy ?? 0]))
+      const guessed = guessProcesses(others, nowMs, (queue) => busy.get(queue) ?? 0)
+      return {
+        queues: queues.map((queue) => figuresOf(queue, registry, registered.has(queue.name))),
+        processes: [...processes, ...guessed].sort(byIdentity),
+        jobs: totalsOf(queues, registry),
+      }
+    },
+    close() {
+      scanned?.stop()
+      redis.close()
     },
   }
 }
 
-async function readRegistry(redis: Redis, nowMs: number) {
-  const pipeline = redis.pipeline()
-  pipeline.smembers(registryKeys.queues)
-  pipeline.zrangebyscore(registryKeys.processes, nowMs - processTtlSeconds * 1000, '+inf')
-  pipeline.mget(registryKeys.processed, registryKeys.failed)
-  const [names, ids, totals] = (await answersOf(pipeline)) as [string[], string[], (string | null)[]]
-  return {
-    names: names.sort(),
-    ids,
-    processed: Number(totals[0] ?? 0),
-    failed: Number(totals[1] ?? 0),
+function namesOf(registry: Registry, given: string[], scanned: string[], clients: WorkerClient[]): string[] {
+  const served = clients.map(({ queue }) => queue)
+  return [...new Set([...registry.names, ...given, ...scanned, ...served])].sort()
+}
+
+/** A queue that a process with a heartbeat serves is taken to be served by such ones only. */
+function withoutHeartbeat(clients: WorkerClient[], processes: WorkerProcess[]): WorkerClient[] {
+  const known = new Set(processes.flatMap(({ queues }) => queues))
+  return clients.filter(({ queue }) => !known.has(queue))
+}
+
+function figuresOf(queue: BullmqQueue, { processedBy, failedBy }: Registry, hasHeartbeat: boolean) {
+  const { scheduled: _scheduled, dead: _dead, ended, ...figures } = queue
+  if (hasHeartbeat) {
+    const processed = Number(processedBy[queue.name] ?? 0)
+    return { ...figures, processed, failed: Number(failedBy[queue.name] ?? 0) }
   }
+  return ended.approximate ? figures : { ...figures, processed: ended.processed, failed: ended.failed }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { dueMs, latencySeconds, overdueScoreMax, runnableSinceMs } from './latency.js'
+import { dueMs, overdueScoreMax, runnableSinceMs } from './latency.js'
 
 const job = { timestamp: '1000000', processedOn: null, opts: null }
 
@@ -26,22 +26,6 @@ describe('a waiting job could run', () => {
       expect(runnableSinceMs({ ...job, opts })).toBe(1_000_000)
     },
   )
-})
-
-describe('latency', () => {
-  it('is the age of the oldest job in whole seconds, truncated', () => {
-    expect(latencySeconds([9000, 5001, null, 8000], 10_000)).toBe(4)
-  })
-
-  it('is 0 without jobs, and with jobs whose hashes are gone', () => {
-    expect(latencySeconds([], 10_000)).toBe(0)
-    expect(latencySeconds([null, null], 10_000)).toBe(0)
-  })
-
-  it('is never negative, when the clock of a producer is ahead', () => {
-    expect(latencySeconds([10_500], 10_000)).toBe(0)
-    expect(Object.is(latencySeconds([10_500], 10_000), -0)).toBe(false)
-  })
 })
 
 describe('scores of delayed jobs', () => {

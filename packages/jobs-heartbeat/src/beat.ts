@@ -1,0 +1,81 @@
+import type { RedisConnection, Transaction } from './bullmq-worker.js'
+import type { QueueCounts } from './job-counts.js'
+import { type ProcessHash, type ProcessInfo, processTtlSeconds, type RegistryKeys } from './registry.js'
+
+const forgottenMs = 3_600_000
+const dailyTtlSeconds = 5 * 366 * 86_400
+
+/** What changes about a process. */
+export interface ProcessState {
+  busy: number
+  quiet: boolean
+  /** Duration of the beat before. */
+  rttUs: number
+}
+
+/**
+ * Says that a process lives, and adds what it did, in one transaction: nobody ever sees a part of it.
+ *
+ * @throws Error when Redis did not take all of it
+ */
+export async function sendBeat(
+  redis: RedisConnection,
+  keys: RegistryKeys,
+  info: ProcessInfo,
+  state: ProcessState,
+  counts: Map<string, QueueCounts>,
+): Promise<void> {
+  const nowMs = Date.now()
+  const multi = addCounts(redis.multi(), keys, counts)
+  multi.zadd(keys.processes, nowMs, info.identity)
+  multi.zremrangebyscore(keys.processes, '-inf', nowMs - forgottenMs)
+  multi.hset(keys.process(info.identity), { ...hashOf(info, state, nowMs) })
+  multi.expire(keys.process(info.identity), processTtlSeconds)
+  multi.sadd(keys.queues, ...info.queues)
+  await execute(multi)
+}
+
+/**
+ * Adds the last counts of a process and takes it out of the registry.
+ *
+ * @throws Error when Redis did not take all of it
+ */
+export async function sendFarewell(
+  redis: RedisConnection,
+  keys: RegistryKeys,
+  { identity }: ProcessInfo,
+  counts: Map<string, QueueCounts>,
+): Promise<void> {
+  const multi = addCounts(redis.multi(), keys, counts)
+  multi.zrem(keys.processes, identity).del(keys.process(identity))
+  await execute(multi)
+}
+
+const hashOf = (info: ProcessInfo, state: ProcessState, nowMs: number): ProcessHash => ({
+  info: JSON.stringify(info),
+  busy: String(state.busy),
+  concurrency: String(info.concurrency),
+  beat: String(nowMs / 1000),
+  quiet: String(state.quiet),
+  rss: String(Math.round(process.memoryUsage.rss() / 1024)),
+  rtt_us: String(state.rttUs),
+})
+
+function addCounts(multi: Transaction, keys: RegistryKeys, counts: Map<string, QueueCounts>): Transaction {
+  const total = (part: keyof QueueCounts) => [...counts.values()].reduce((sum, each) => sum + each[part], 0)
+  const day = new Date().toISOString().slice(0, 10)
+  multi.incrby(keys.processed, total('processed')).incrby(keys.failed, total('failed'))
+  multi.incrby(keys.processedOn(day), total('processed')).expire(keys.processedOn(day), dailyTtlSeconds)
+  multi.incrby(keys.failedOn(day), total('failed')).expire(keys.failedOn(day), dailyTtlSeconds)
+  for (const [queue, { processed, failed }] of counts) {
+    multi.hincrby(keys.processedByQueue, queue, processed).hincrby(keys.failedByQueue, queue, failed)
+  }
+  return multi
+}
+
+/** A transaction answers as a whole, but each command in it may have failed by itself. */
+async function execute(multi: Transaction): Promise<void> {
+  const results = await multi.exec()
+  const failure = results?.find(([error]) => error)?.[0]
+  if (failure) throw failure
+}

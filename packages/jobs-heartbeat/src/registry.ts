@@ -1,0 +1,68 @@
+/** A process without a beat for this long is gone; its hash expires by itself. */
+export const processTtlSeconds = 60
+
+/** The prefix of BullMQ's keys unless a queue says otherwise. */
+export const bullmqPrefixDefault = 'bull'
+
+/**
+ * Where the workers of one BullMQ prefix say that they live and how much they did: Sidekiq's process hash, and
+ * sets in place of a search for keys. Every key bears the hash tag `{jq}`, so that a beat is one transaction on
+ * a Redis Cluster, too.
+ *
+ * @param prefix the prefix of the queues' own keys
+ */
+export function registryKeys(prefix: string) {
+  const base = `{jq}:${prefix}`
+  return {
+    /** Sorted set of process ids `host:pid:nonce`; score: time of the last beat, ms. */
+    processes: `${base}:processes`,
+    /** Set of the names of all queues ever served. */
+    queues: `${base}:queues`,
+    /** Attempts ever made, failed ones included. */
+    processed: `${base}:stat:processed`,
+    /** Attempts that threw. */
+    failed: `${base}:stat:failed`,
+    /** Hash: the same by queue. */
+    processedByQueue: `${base}:stat:processed-by-queue`,
+    /** Hash: the same by queue. */
+    failedByQueue: `${base}:stat:failed-by-queue`,
+    /** Hash of one process; see {@link ProcessHash}. */
+    process: (id: string) => `${base}:p:${id}`,
+    /** @param day UTC, `YYYY-MM-DD` */
+    processedOn: (day: string) => `${base}:stat:processed:${day}`,
+    /** @param day UTC, `YYYY-MM-DD` */
+    failedOn: (day: string) => `${base}:stat:failed:${day}`,
+  }
+}
+
+export type RegistryKeys = ReturnType<typeof registryKeys>
+
+/** Constant part of a process, JSON in the hash field `info`. Names are Sidekiq's. */
+export interface ProcessInfo {
+  hostname: string
+  pid: number
+  tag: string
+  /** Epoch seconds, with fraction. */
+  started_at: number
+  queues: string[]
+  labels: string[]
+  /** Jobs the process may run at once, over all of its queues. */
+  concurrency: number
+  identity: string
+}
+
+/** Fields of a process hash, as Redis holds them. */
+export interface ProcessHash {
+  info: string
+  /** Jobs under way at the last beat. */
+  busy: string
+  concurrency: string
+  /** Epoch seconds of the last beat, with fraction. */
+  beat: string
+  /** `true` while the process takes no more jobs. */
+  quiet: string
+  /** Resident memory, KiB. */
+  rss: string
+  /** Duration of the beat before, microseconds. */
+  rtt_us: string
+}

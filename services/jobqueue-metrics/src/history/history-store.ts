@@ -1,0 +1,46 @@
+import { promisify } from 'node:util'
+import { deflateRaw, inflateRaw } from 'node:zlib'
+import type { Redis } from 'ioredis'
+import { coarseRows, fineRows, type Resolution } from './history.js'
+import type { Figures, Sample } from './sample.js'
+
+const deflate = promisify(deflateRaw)
+const inflate = promisify(inflateRaw)
+
+const keys: Record<Resolution, string> = { 10: '{jq}:history:10s', 60: '{jq}:history:1m' }
+const rows: Record<Resolution, number> = { 10: fineRows, 60: coarseRows }
+const keptSeconds = 25 * 3600
+
+/** Keeps samples in Switchyard's own Redis, so that they outlive this process. */
+export interface HistoryStore {
+  /** Of replicas that sample at the same time, one stores it. */
+  save(sample: Sample, resolutions: Resolution[]): Promise<void>
+  load(resolution: Resolution): Promise<Sample[]>
+}
+
+/** @param tickMs time between two samples */
+export function createHistoryStore(redis: Redis, tickMs: number): HistoryStore {
+  return {
+    async save(sample, resolutions) {
+      const tick = `{jq}:history:tick:${Math.floor(sample.atMs / tickMs)}`
+      if ((await redis.set(tick, '1', 'EX', 60, 'NX')) === null) return
+      const packed = await deflate(JSON.stringify([sample.atMs, [...sample.figures]]))
+      const multi = redis.multi()
+      for (const resolution of resolutions) {
+        multi.lpush(keys[resolution], packed).ltrim(keys[resolution], 0, rows[resolution] - 1)
+        multi.expire(keys[resolution], keptSeconds)
+      }
+      const failure = (await multi.exec())?.find(([error]) => error)?.[0]
+      if (failure) throw failure
+    },
+    async load(resolution) {
+      const samples: Sample[] = []
+      // One after the other: a day of many queues unpacked at once would hold up requests.
+      for (const packed of await redis.lrangeBuffer(keys[resolution], 0, -1)) {
+        const [atMs, figures] = JSON.parse(String(await inflate(packed))) as [number, [string, Figures][]]
+        samples.push({ atMs, figures: new Map(figures) })
+      }
+      return samples
+    },
+  }
+}

@@ -1,0 +1,94 @@
+import type { Figures, Sample } from './sample.js'
+
+/** Numbers that series have in every ring. Bounded: names of queues may be made up without end. */
+export class SeriesNumbers {
+  readonly #numbers = new Map<string, number>()
+
+  constructor(private readonly max: number) {}
+
+  /** Gives a series its number when it has none; undefined when there are too many. */
+  numberOf(key: string): number | undefined {
+    const known = this.#numbers.get(key)
+    if (known !== undefined || this.#numbers.size >= this.max) return known
+    this.#numbers.set(key, this.#numbers.size)
+    return this.#numbers.size - 1
+  }
+
+  find(key: string): number | undefined {
+    return this.#numbers.get(key)
+  }
+}
+
+const parts = ['backlog', 'latency', 'processed', 'failed', 'busy'] as const satisfies (keyof Figures)[]
+
+/** A sample packed: five numbers a series, NaN where one is not known. */
+interface Row {
+  atMs: number
+  values: Float64Array
+}
+
+/** The latest samples, oldest first, at most so many and at most so old. */
+export class Ring {
+  #rows: Row[] = []
+
+  constructor(
+    private readonly numbers: SeriesNumbers,
+    private readonly rowsMax: number,
+    private readonly ageMsMax: number,
+  ) {}
+
+  /** Time of the latest sample; null without one. */
+  get latestMs(): number | null {
+    return this.#rows.at(-1)?.atMs ?? null
+  }
+
+  add(sample: Sample): void {
+    this.#rows.push(this.#pack(sample))
+    while (this.#rows.length > this.rowsMax || (this.#rows[0]?.atMs ?? 0) < sample.atMs - this.ageMsMax) {
+      this.#rows.shift()
+    }
+  }
+
+  /** Puts samples before those there are, as far as they are older and not too old. */
+  restore(samples: Sample[], nowMs: number): void {
+    const beforeMs = this.#rows[0]?.atMs ?? Number.POSITIVE_INFINITY
+    const older = samples
+      .filter(({ atMs }) => atMs < beforeMs && atMs >= nowMs - this.ageMsMax && atMs <= nowMs)
+      .sort((a, b) => a.atMs - b.atMs)
+    this.#rows = [...older.map((sample) => this.#pack(sample)), ...this.#rows].slice(-this.rowsMax)
+  }
+
+  /** What series were at every moment between two; a series that was not seen then is left out. */
+  *between(keys: string[], fromMs: number, toMs: number): Generator<{ atMs: number; figures: Figures[] }> {
+    const wanted = keys.map((key) => this.numbers.find(key)).filter((number) => number !== undefined)
+    for (const { atMs, values } of this.#rows) {
+      if (atMs < fromMs || atMs > toMs) continue
+      yield { atMs, figures: wanted.flatMap((number) => unpack(values, number) ?? []) }
+    }
+  }
+
+  #pack({ atMs, figures }: Sample): Row {
+    const numbered = [...figures].flatMap(([key, each]) => {
+      const number = this.numbers.numberOf(key)
+      return number === undefined ? [] : [{ number, each }]
+    })
+    const length = numbered.reduce((max, { number }) => Math.max(max, number + 1), 0) * parts.length
+    const values = new Float64Array(length).fill(Number.NaN)
+    for (const { number, each } of numbered) {
+      parts.forEach((part, index) => {
+        values[number * parts.length + index] = each[part] ?? Number.NaN
+      })
+    }
+    return { atMs, values }
+  }
+}
+
+/** Null for a series without a single number: it was not seen at that moment. */
+function unpack(values: Float64Array, number: number): Figures | null {
+  const own = parts.map((_part, index) => {
+    const value = values[number * parts.length + index]
+    return value === undefined || Number.isNaN(value) ? null : value
+  })
+  if (own.every((value) => value === null)) return null
+  return Object.fromEntries(parts.map((part, index) => [part, own[index] ?? null])) as unknown as Figures
+}

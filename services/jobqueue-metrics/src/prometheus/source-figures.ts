@@ -1,0 +1,99 @@
+import type { TakenSnapshot } from '../snapshot/kept-source.js'
+import type { QueueFigures } from '../sources/job-source.js'
+
+/** A figure of a source or of a queue. Null: there is none to show. */
+export interface Figure<Of> {
+  name: string
+  help: string
+  type: 'gauge' | 'counter'
+  read: (of: Of) => number | null
+}
+
+const figure =
+  <Of>(type: 'gauge' | 'counter') =>
+  (name: string, help: string, read: Figure<Of>['read']): Figure<Of> => ({ name, help, type, read })
+
+const sum = (values: number[]) => values.reduce((total, value) => total + value, 0)
+
+const ofSource = { gauge: figure<TakenSnapshot>('gauge'), counter: figure<TakenSnapshot>('counter') }
+
+/** Labelled with the source. */
+export const sourceFigures: Figure<TakenSnapshot>[] = [
+  ofSource.gauge(
+    'jobqueue_snapshot_age_seconds',
+    'Age of the snapshot that these figures are from.',
+    ({ takenMs }) => (performance.now() - takenMs) / 1000,
+  ),
+  ofSource.counter(
+    'jobqueue_processed_total',
+    'Attempts ever made, failed ones included.',
+    ({ jobs }) => jobs.processed,
+  ),
+  ofSource.counter('jobqueue_failed_total', 'Attempts that failed.', ({ jobs }) => jobs.failed),
+  ofSource.gauge('jobqueue_scheduled', 'Jobs for later.', ({ jobs }) => jobs.scheduled),
+  ofSource.gauge('jobqueue_retry', 'Jobs that wait for another attempt.', ({ jobs }) => jobs.retry),
+  ofSource.gauge(
+    'jobqueue_dead',
+    'Jobs whose attempts are used up, as far as they are kept.',
+    ({ jobs }) => jobs.dead,
+  ),
+  ofSource.gauge('jobqueue_processes', 'Worker processes.', ({ processes }) => processes.length),
+  ofSource.gauge('jobqueue_concurrency', 'Jobs that all processes may run at once.', ({ processes }) =>
+    sum(processes.map(({ concurrency }) => concurrency)),
+  ),
+  ofSource.gauge('jobqueue_busy', 'Jobs that all processes run.', ({ processes }) =>
+    sum(processes.map(({ busy }) => busy)),
+  ),
+  ofSource.gauge(
+    'jobqueue_heartbeat_age_seconds_max',
+    'Age of the oldest last beat of a process.',
+    ({ processes }) => {
+      const beats = processes.flatMap(({ beatMs }) => beatMs ?? [])
+      return beats.length === 0 ? null : (Date.now() - beats.reduce((a, b) => Math.min(a, b))) / 1000
+    },
+  ),
+  ofSource.gauge('jobqueue_resident_memory_bytes', 'Memory of all processes.', ({ processes }) =>
+    sum(processes.map(({ rssKib }) => (rssKib ?? 0) * 1024)),
+  ),
+]
+
+/** A queue, and how many processes serve it. */
+export interface ServedQueue extends QueueFigures {
+  processes: number
+}
+
+const ofQueue = { gauge: figure<ServedQueue>('gauge'), counter: figure<ServedQueue>('counter') }
+
+/** Labelled with the source and the queue. */
+export const queueFigures: Figure<ServedQueue>[] = [
+  ofQueue.gauge('jobqueue_queue_backlog', 'Jobs that could run now.', ({ backlog }) => backlog),
+  ofQueue.gauge(
+    'jobqueue_queue_latency_seconds',
+    'Age of the oldest job that could run now.',
+    ({ latencySeconds }) => latencySeconds,
+  ),
+  ofQueue.gauge('jobqueue_queue_paused', '1 when the queue is paused, else 0.', ({ paused }) =>
+    Number(paused),
+  ),
+  ofQueue.gauge('jobqueue_queue_busy', 'Jobs under way, where the source tells.', ({ busy }) => busy),
+  ofQueue.gauge('jobqueue_queue_processes', 'Processes that serve the queue.', ({ processes }) => processes),
+  ofQueue.counter(
+    'jobqueue_queue_processed_total',
+    'Attempts ever made at jobs of the queue, failed ones included, where the source tells.',
+    ({ processed }) => processed,
+  ),
+  ofQueue.counter(
+    'jobqueue_queue_failed_total',
+    'Attempts at jobs of the queue that failed, where the source tells.',
+    ({ failed }) => failed,
+  ),
+]
+
+/** The queues of a snapshot with the number of processes that serve each. */
+export function servedQueues({ queues, processes }: TakenSnapshot): ServedQueue[] {
+  const serving = new Map<string, number>()
+  for (const name of processes.flatMap((process) => process.queues)) {
+    serving.set(name, (serving.get(name) ?? 0) + 1)
+  }
+  return queues.map((queue) => ({ ...queue, processes: serving.get(queue.name) ?? 0 }))
+}

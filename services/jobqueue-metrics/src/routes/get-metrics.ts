@@ -1,0 +1,23 @@
+import { endpoint, flag, ok, text } from '@switchyard/service-kit/http'
+import { z } from 'zod'
+import type { Snapshots } from '../snapshot/snapshots.js'
+import type { SourceSnapshot } from '../sources/job-source.js'
+
+/** Turns a snapshot into the answer of one of the four endpoints. */
+export type Present = (snapshot: SourceSnapshot, extended: boolean, nowMs: number) => object
+
+/** The four endpoints differ in what they show of the same snapshot. Its age is in a header. */
+export const getMetrics = (snapshots: Snapshots, present: Present) =>
+  endpoint({
+    input: z.object({
+      /** Narrows the answer to one source. */
+      source: text().optional(),
+      /** Adds what the contract does not know. */
+      extended: flag().default(false),
+    }),
+    async handle({ source, extended }) {
+      const snapshot = await snapshots.read(source)
+      const ageMs = Math.round(performance.now() - snapshot.takenMs)
+      return ok(present(snapshot, extended, Date.now()), { 'X-Snapshot-Age-Ms': String(ageMs) })
+    },
+  })

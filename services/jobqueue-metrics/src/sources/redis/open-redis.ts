@@ -1,0 +1,86 @@
+import { readFileSync } from 'node:fs'
+import type { ConnectionOptions } from 'node:tls'
+import { createRedis, redisOptions } from '@switchyard/service-kit/redis'
+import { Cluster, type RedisOptions } from 'ioredis'
+import type { Address, SourceConnection, TlsFiles } from '../source-config.js'
+import { createClusterReader } from './cluster-reader.js'
+import type { RedisReader } from './redis-reader.js'
+import { createSingleReader } from './single-reader.js'
+
+export interface OpenRedisOptions {
+  connection: SourceConnection
+  /** How long a command may take. */
+  timeoutMs: number
+  onError: (error: Error) => void
+}
+
+/**
+ * Connects to a source: a server, the master that Sentinel names, or a cluster. Goes on connecting for as long as
+ * it is away; what is read meanwhile fails at once.
+ *
+ * @throws Error when a certificate cannot be read
+ */
+export function openRedis({ connection, timeoutMs, onError }: OpenRedisOptions): RedisReader {
+  const url = connection.url.reveal()
+  const given: RedisOptions = {
+    ...credentialsOf(connection),
+    ...tlsOf(connection.tls, redisOptions(url).tls),
+    commandTimeout: timeoutMs,
+    connectTimeout: timeoutMs,
+  }
+  if (connection.cluster) {
+    return createClusterReader(openCluster(connection.cluster, { ...redisOptions(url), ...given }, onError))
+  }
+  const sentinel = connection.sentinel ? sentinelOf(connection.sentinel, given.tls) : {}
+  return createSingleReader(createRedis({ url, onError, ...given, ...sentinel }))
+}
+
+/** Those beside the URL win over those in it. */
+function credentialsOf({ username, password }: SourceConnection): RedisOptions {
+  return {
+    ...(username === undefined ? {} : { username }),
+    ...(password === undefined ? {} : { password: password.reveal() }),
+  }
+}
+
+function tlsOf(files: TlsFiles | undefined, byUrl: ConnectionOptions | undefined): RedisOptions {
+  if (!files) return byUrl ? { tls: byUrl } : {}
+  const read = (path?: string) => (path === undefined ? undefined : readFileSync(path))
+  return {
+    tls: {
+      ca: read(files.ca),
+      cert: read(files.cert),
+      key: read(files.key),
+      servername: files.servername,
+    },
+  }
+}
+
+function sentinelOf(
+  sentinel: NonNullable<SourceConnection['sentinel']>,
+  tls?: ConnectionOptions,
+): RedisOptions {
+  return {
+    sentinels: sentinel.nodes,
+    name: sentinel.master,
+    sentinelUsername: sentinel.username,
+    sentinelPassword: sentinel.password?.reveal(),
+    ...(tls ? { sentinelTLS: tls, enableTLSForSentinelMode: true } : {}),
+    sentinelRetryStrategy: (attempt) => Math.min(attempt * 100, 2000),
+  }
+}
+
+function openCluster(nodes: Address[], redis: RedisOptions, onError: (error: Error) => void): Cluster {
+  const { host: _host, port: _port, path: _path, db: _db, ...perNode } = redis
+  const cluster = new Cluster(nodes, {
+    redisOptions: { ...perNode, maxRetriesPerRequest: 0 },
+    enableAutoPipelining: true,
+    enableOfflineQueue: false,
+    // A failover is over in seconds; until then this source does not answer.
+    clusterRetryStrategy: (attempt) => Math.min(attempt * 100, 2000),
+    // Certificates are made out for names, which address translation would lose.
+    dnsLookup: (address, callback) => callback(null, address),
+  })
+  cluster.on('error', onError)
+  return cluster
+}

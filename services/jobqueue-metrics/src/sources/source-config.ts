@@ -1,0 +1,106 @@
+import { Secret } from '@switchyard/service-kit/config'
+import { z } from 'zod'
+
+const addressText = 'must be host:port'
+
+const address = z
+  .string()
+  .regex(/^(\[[^\]]+\]|[^:\s]+):\d{1,5}$/, addressText)
+  .transform((text) => {
+    const colon = text.lastIndexOf(':')
+    return { host: text.slice(0, colon).replace(/^\[|\]$/g, ''), port: Number(text.slice(colon + 1)) }
+  })
+
+export type Address = z.output<typeof address>
+
+const secretText = z.string().transform((text) => new Secret(text))
+
+const url = z
+  .string()
+  .refine(
+    (text) => URL.canParse(text) && ['redis:', 'rediss:', 'unix:'].includes(new URL(text).protocol),
+    'must be redis://, rediss:// or unix://',
+  )
+  .transform((text) => new Secret(text))
+
+const tlsFiles = z.strictObject({
+  /** Paths of PEM files. */
+  ca: z.string().optional(),
+  cert: z.string().optional(),
+  key: z.string().optional(),
+  /** Name in the server's certificate, when it is not the host's. */
+  servername: z.string().optional(),
+})
+
+export type TlsFiles = z.output<typeof tlsFiles>
+
+const connection = {
+  /** Shown in answers and figures. */
+  name: z.string().regex(/^[\w.-]{1,64}$/, 'must be 1 to 64 letters, digits, dots, dashes or underscores'),
+  /** Unset: REDIS_URL. With a cluster or Sentinel only its user, password, database and TLS count. */
+  url: url.optional(),
+  /** Instead of those in the URL. */
+  username: z.string().optional(),
+  password: secretText.optional(),
+  tls: tlsFiles.optional(),
+  cluster: z.array(address).min(1).optional(),
+  sentinel: z
+    .strictObject({
+      nodes: z.array(address).min(1),
+      master: z.string().min(1),
+      username: z.string().optional(),
+      password: secretText.optional(),
+    })
+    .optional(),
+}
+
+const bullmqSource = z.strictObject({
+  kind: z.literal('bullmq'),
+  ...connection,
+  /** First part of the queues' keys. */
+  prefix: z.string().min(1).default('bull'),
+  /** Queues that no process with a heartbeat serves. */
+  queues: z.array(z.string().min(1)).default([]),
+  /** Also show workers without a heartbeat, and their queues, by CLIENT LIST. */
+  clients: z.boolean().default(false),
+  /** Also look for queues among all keys, every so many minutes. */
+  scanMinutes: z.int().min(10).optional(),
+})
+
+const sidekiqSource = z.strictObject({
+  kind: z.literal('sidekiq'),
+  ...connection,
+  /** Of redis-namespace, without the colon at its end. */
+  namespace: z.string().min(1).optional(),
+})
+
+const source = z.discriminatedUnion('kind', [bullmqSource, sidekiqSource], 'kind must be bullmq or sidekiq')
+
+const sources = z
+  .array(source)
+  .min(1)
+  .refine((list) => new Set(list.map(({ name }) => name)).size === list.length, 'names must differ')
+
+export type SourceConfig = z.output<typeof source>
+export type BullmqSourceConfig = z.output<typeof bullmqSource>
+export type SidekiqSourceConfig = z.output<typeof sidekiqSource>
+/** How to reach a source, its URL known. */
+export type SourceConnection = Omit<SourceConfig, 'url'> & { url: Secret }
+
+/** Sources as JSON; a secret as a whole, since it may hold passwords. Problems are all told at once. */
+export const jobSources = () =>
+  z.string().transform((text, context) => {
+    const parsed = sources.safeParse(jsonOf(text))
+    if (parsed.success) return parsed.data
+    const problems = parsed.error.issues.map(({ path, message }) => [...path, message].join(' '))
+    context.addIssue(`must be a JSON list of sources: ${[...new Set(problems)].join('; ')}`)
+    return z.NEVER
+  })
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

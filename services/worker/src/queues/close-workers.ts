@@ -1,0 +1,47 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Worker } from 'bullmq'
+
+export interface CloseWorkersOptions {
+  workers: Worker[]
+  /** Aborted when jobs still under way have to end. */
+  stopping: AbortController
+  /** How long jobs under way may go on; then they go back to their queues. */
+  graceMs: number
+  isRedisReady: () => boolean
+}
+
+/** How long giving jobs back may take. */
+const giveBackMs = 1000
+/** Without Redis for this long, no job can be finished or given back; another worker finds it stalled later. */
+const redisAwayMs = 1000
+const disconnectMs = 500
+
+/**
+ * Takes no more jobs; finishes the ones under way or gives them back. Without Redis neither can be done, and
+ * nothing is waited for.
+ */
+export async function closeWorkers(options: CloseWorkersOptions): Promise<void> {
+  const { workers, stopping, graceMs } = options
+  const over = new AbortController()
+  const giveBack = () => stopping.abort(new Error('the worker stops'))
+  const timer = setTimeout(giveBack, graceMs)
+  const closed = Promise.all(workers.map((worker) => worker.close())).then(() => 'closed')
+  const tooLate = delay(graceMs + giveBackMs, 'too late', { signal: over.signal })
+  const outcome = await Promise.race([closed, tooLate, redisIsAway(options.isRedisReady, over.signal)])
+  over.abort()
+  clearTimeout(timer)
+  if (outcome === 'closed') return
+  giveBack()
+  const disconnected = Promise.allSettled(workers.map((worker) => worker.disconnect()))
+  await Promise.race([disconnected, delay(disconnectMs)])
+}
+
+/** Resolves once Redis has been away long enough, rejects when nobody waits for that any more. */
+async function redisIsAway(isReady: () => boolean, signal: AbortSignal): Promise<string> {
+  let awayMs = 0
+  while (awayMs < redisAwayMs) {
+    await delay(50, undefined, { signal })
+    awayMs = isReady() ? 0 : awayMs + 50
+  }
+  return 'Redis is away'
+}
