@@ -15,6 +15,7 @@ module.exports = {
     below('domain', []),
     below('contracts', ['domain']),
     below('db', ['domain']),
+    below('banner', []),
     below('jobs-heartbeat', ['testing']),
     below('service-kit', ['domain']),
     below('webhooks', ['service-kit', 'db', 'domain']),

@@ -1,3 +1,4 @@
+export { launchBrowser } from './browser.js'
 export {
   addMember,
   createProject,

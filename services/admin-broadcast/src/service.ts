@@ -1,11 +1,23 @@
-import { checkDatabase, createDatabase, findCaller, isDatabaseUnavailable } from '@switchyard/db'
+import {
+  checkDatabase,
+  createDatabase,
+  findCaller,
+  isDatabaseUnavailable,
+  listUnfinishedBroadcastMessages,
+} from '@switchyard/db'
 import { systemClock } from '@switchyard/domain'
 import { createAuthenticate, createHttpApp, listen } from '@switchyard/service-kit/http'
 import type { ServiceContext } from '@switchyard/service-kit/lifecycle'
 import type { Config } from './config.js'
+import { MessageBoard } from './live/message-board.js'
+import { MessageStreams } from './live/message-streams.js'
+import { createNews } from './live/news.js'
 import { routes } from './routes/index.js'
 
-/** Serves broadcast messages: administrators manage them, everybody may ask which are on now. */
+/**
+ * Serves broadcast messages: administrators manage them, everybody may ask which are on now and follow what
+ * becomes of them. Redis only makes news travel faster, so its absence never takes this service out of rotation.
+ */
 export async function createService(config: Config, { logger, metrics, health, lifecycle }: ServiceContext) {
   const database = createDatabase({
     url: config.DATABASE_URL.reveal(),
@@ -15,17 +27,29 @@ export async function createService(config: Config, { logger, metrics, health, l
   lifecycle.onClose('postgres', () => database.close())
   health.addCheck('postgres', () => checkDatabase(database))
 
+  const clock = systemClock
+  const board = new MessageBoard({
+    load: (now) => listUnfinishedBroadcastMessages(database, now),
+    clock,
+    logger,
+  })
+  lifecycle.onClose('board', () => board.close())
+  const news = createNews({ redisUrl: config.REDIS_URL.reveal(), board, clock, logger })
+  lifecycle.onClose('news', () => news.close())
+  const streams = new MessageStreams({ board, metrics, clientsMax: config.BROADCAST_STREAM_CLIENTS_MAX })
+
   const app = createHttpApp({
     logger,
     metrics,
     health,
     authenticate: createAuthenticate((hash) => findCaller(database, hash)),
-    routes: routes({ database, clock: systemClock }),
+    routes: routes({ database, clock, board, news, streams }),
     isUnavailable: isDatabaseUnavailable,
     rateLimitPerMinute: config.RATE_LIMIT_PER_MINUTE,
     externalUrl: config.EXTERNAL_URL,
   })
   const server = await listen(app, config.HOST, config.PORT, config.SHUTDOWN_TIMEOUT_MS)
   lifecycle.onClose('http', () => server.close())
+  lifecycle.onClose('streams', () => streams.close())
   return { port: server.port }
 }

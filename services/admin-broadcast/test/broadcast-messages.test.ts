@@ -20,7 +20,14 @@ interface Message {
   color: string
   font: string
   active: boolean
+  target_path: string | null
+  broadcast_type: string
+  dismissable: boolean
+  theme: string
 }
+
+const contractKeys = ['id', 'message', 'starts_at', 'ends_at', 'color', 'font', 'active']
+const extraDefaults = { target_path: null, broadcast_type: 'banner', dismissable: false, theme: 'indigo' }
 
 async function createMessage(fields: Record<string, unknown> = {}): Promise<Message> {
   const response = await harness.send('admin', 'POST', path, json({ message: 'Deploy', ...fields }))
@@ -69,7 +76,8 @@ describe('POST /broadcast_messages', () => {
     const before = Date.now()
     const message = await createMessage()
     const startsAt = Date.parse(message.starts_at)
-    expect(Object.keys(message)).toEqual(['id', 'message', 'starts_at', 'ends_at', 'color', 'font', 'active'])
+    expect(Object.keys(message)).toEqual([...contractKeys, ...Object.keys(extraDefaults)])
+    expect(message).toMatchObject(extraDefaults)
     expect(message).toMatchObject({ message: 'Deploy', color: '#E75E40', font: '#FFFFFF', active: true })
     expect(startsAt).toBeGreaterThanOrEqual(before)
     expect(startsAt).toBeLessThanOrEqual(Date.now())
@@ -107,7 +115,25 @@ describe('POST /broadcast_messages', () => {
       color: '#cecece',
       font: '#FFF',
       active: false,
+      ...extraDefaults,
     })
+  })
+
+  const extras = {
+    broadcast_type: 'notification',
+    dismissable: 'true',
+    target_path: ' /groups/*/welcome ',
+    theme: 'light-red',
+  }
+  it.each([
+    ['form-encoded', form(extras)],
+    ['JSON', json(extras)],
+  ])('takes what GitLab’s clients may add, %s', async (_type, init) => {
+    const response = await harness.send('admin', 'POST', `${path}?message=Deploy`, init)
+    expect(response.status).toBe(201)
+    const message = (await response.json()) as Message
+    expect(message).toMatchObject({ ...extras, dismissable: true, target_path: '/groups/*/welcome' })
+    expect(await bodyOf(await harness.send('admin', 'GET', `${path}/${message.id}`))).toEqual(message)
   })
 
   it('takes the hash sign of a colour un-escaped in a form, as the documented example has it', async () => {
@@ -130,6 +156,23 @@ describe('POST /broadcast_messages', () => {
     [{ message: 'a\0b' }, { error: 'message is invalid' }],
     [{ message: '  ' }, { message: { message: ["can't be blank"] } }],
     [{ message: null }, { message: { message: ["can't be blank"] } }],
+    [{ message: 'x', theme: 'pink' }, { error: 'theme does not have a valid value' }],
+    [
+      { message: 'x', broadcast_type: 'popup', dismissable: 'maybe', theme: null },
+      {
+        error:
+          'broadcast_type does not have a valid value, dismissable is invalid, theme does not have a valid value',
+      },
+    ],
+    [
+      { message: 'x', target_path: '/'.repeat(256), color: 'red' },
+      {
+        message: {
+          color: ['must be a valid color code'],
+          target_path: ['is too long (maximum is 255 characters)'],
+        },
+      },
+    ],
     [{ message: 'x', color: 'red' }, { message: { color: ['must be a valid color code'] } }],
     [
       { message: '', color: 'red', font: '#12' },
@@ -243,6 +286,20 @@ describe('PUT /broadcast_messages/:id', () => {
     expect(await bodyOf(shown)).toEqual({ ...message, font: '#000000' })
   })
 
+  it('changes and clears what is extra, and leaves the rest', async () => {
+    const message = await createMessage({ target_path: '/a', theme: 'blue', dismissable: true })
+    const url = `${path}/${message.id}`
+    const changed = await harness.send('admin', 'PUT', url, json({ dismissable: false, theme: 'dark' }))
+    expect(await bodyOf(changed)).toEqual({ ...message, dismissable: false, theme: 'dark' })
+    const cleared = await harness.send('admin', 'PUT', url, form({ target_path: '' }))
+    expect(await bodyOf(cleared)).toEqual({
+      ...message,
+      dismissable: false,
+      theme: 'dark',
+      target_path: null,
+    })
+  })
+
   it('changes nothing when nothing is sent', async () => {
     const message = await createMessage({ starts_at: '2040-01-01' })
     const response = await harness.send('admin', 'PUT', `${path}/${message.id}`)
@@ -281,32 +338,6 @@ describe('DELETE /broadcast_messages/:id', () => {
     const first = await harness.send('admin', 'DELETE', `${path}/${id}`)
     expect([first.status, await first.text()]).toEqual([204, ''])
     expect((await harness.send('admin', 'DELETE', `${path}/${id}`)).status).toBe(404)
-  })
-})
-
-describe('GET /broadcast_messages/active', () => {
-  it('shows guests the messages that are on, newest first, and only what a banner needs', async () => {
-    const on = await createMessage({ message: 'On' })
-    await createMessage({ message: 'Over', ends_at: '2020-01-01', starts_at: '2019-01-01' })
-    await createMessage({ message: 'Later', starts_at: '2040-01-01', ends_at: '2041-01-01' })
-    const newer = await createMessage({ message: 'Newer' })
-    const response = await harness.send('guest', 'GET', `${path}/active`)
-    expect(response.status).toBe(200)
-    const banner = ({ active: _active, ...shown }: Message) => shown
-    expect(await bodyOf(response)).toEqual([banner(newer), banner(on)])
-  })
-
-  it('may be kept by every cache for a second, and asked for again cheaply', async () => {
-    await createMessage()
-    const response = await harness.send('guest', 'GET', `${path}/active`)
-    expect(response.headers.get('Cache-Control')).toBe('public, max-age=1')
-    expect(response.headers.get('Vary')).not.toContain('TOKEN')
-    const headers = { 'If-None-Match': response.headers.get('ETag') ?? '' }
-    expect((await harness.send('guest', 'GET', `${path}/active`, { headers })).status).toBe(304)
-  })
-
-  it('refuses a token that is not good', async () => {
-    expect((await harness.send('unknown', 'GET', `${path}/active`)).status).toBe(401)
   })
 })
 

@@ -9,7 +9,10 @@ let baseUrl: string
 beforeAll(async () => {
   // Nothing listens on port 1.
   const url = 'postgresql://switchyard:hunter2@127.0.0.1:1/switchyard'
-  const { port } = await createService(configSchema.parse({ DATABASE_URL: url, PORT: '0' }), context)
+  const { port } = await createService(
+    configSchema.parse({ DATABASE_URL: url, REDIS_URL: 'redis://127.0.0.1:1', PORT: '0' }),
+    context,
+  )
   baseUrl = `http://127.0.0.1:${port}`
 })
 afterAll(() => context.lifecycle.close())

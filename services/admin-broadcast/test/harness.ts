@@ -1,37 +1,53 @@
 import { createDatabase } from '@switchyard/db'
 import { createServiceContext } from '@switchyard/service-kit/lifecycle'
-import { createTestDatabase, createToken, createUser } from '@switchyard/testing'
+import { createTestDatabase, createToken, createUser, startTestRedis } from '@switchyard/testing'
 import { configSchema } from '../src/config.js'
 import { createService } from '../src/service.js'
 
-/** The service on a database of its own, with an administrator and a normal user. */
+/** The service on a database and a Redis of its own, with an administrator and a normal user. */
 export async function startHarness() {
   const testDatabase = await createTestDatabase()
+  const testRedis = await startTestRedis()
   const database = createDatabase({ url: testDatabase.url, poolSizeMax: 2, applicationName: 'test' })
-  const context = createServiceContext('admin-broadcast', 'silent')
-  const config = configSchema.parse({ DATABASE_URL: testDatabase.url, PORT: '0', RATE_LIMIT_PER_MINUTE: '0' })
-  const { port } = await createService(config, context)
+  const environment = {
+    DATABASE_URL: testDatabase.url,
+    REDIS_URL: testRedis.url,
+    PORT: '0',
+    RATE_LIMIT_PER_MINUTE: '0',
+    SHUTDOWN_TIMEOUT_MS: '5000',
+  }
+
+  /** One more replica of the service. */
+  async function startReplica(overrides: Record<string, string> = {}) {
+    const context = createServiceContext('admin-broadcast', 'silent')
+    const { port } = await createService(configSchema.parse({ ...environment, ...overrides }), context)
+    return { baseUrl: `http://127.0.0.1:${port}`, close: () => context.lifecycle.close() }
+  }
+
+  const first = await startReplica()
   const admin = await createToken(database, await createUser(database, { admin: true }))
   const reader = await createToken(database, await createUser(database, { admin: true }), {
     scopes: ['read_api'],
   })
   const user = await createToken(database, await createUser(database))
-
   const tokens = { admin: admin.secret, reader: reader.secret, user: user.secret, unknown: 'glpat-unknown' }
-  const baseUrl = `http://127.0.0.1:${port}`
 
   return {
-    baseUrl,
+    baseUrl: first.baseUrl,
     database,
+    testRedis,
+    environment,
     tokens,
+    startReplica,
     /** Sends a request as one of the callers; `guest` sends no token. */
     send(who: keyof typeof tokens | 'guest', method: string, path: string, init: RequestInit = {}) {
       const headers = new Headers(init.headers)
       if (who !== 'guest') headers.set('PRIVATE-TOKEN', tokens[who])
-      return fetch(`${baseUrl}/api/v4${path}`, { ...init, method, headers })
+      return fetch(`${first.baseUrl}/api/v4${path}`, { ...init, method, headers })
     },
     async close() {
-      await context.lifecycle.close()
+      await first.close()
+      await testRedis.stop()
       await database.close()
       await testDatabase.close()
     },

@@ -1,3 +1,10 @@
+export {
+  type BroadcastNotice,
+  broadcastChannel,
+  broadcastHorizonMs,
+  broadcastNotice,
+  broadcastTurnJob,
+} from './broadcast-turn.js'
 export { type JobPayload, jobKeyPrefix, jobPayloads, type QueueName, queueNames } from './queues.js'
 export {
   type ProcessHash,

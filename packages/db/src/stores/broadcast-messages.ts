@@ -17,15 +17,12 @@ export async function listBroadcastMessages(
   return { messages, total }
 }
 
-/** Messages whose period includes this instant, newest first. */
-export async function listActiveBroadcastMessages(
+/** Messages that are on at this instant or may be later, newest first. */
+export async function listUnfinishedBroadcastMessages(
   { prisma }: DatabaseOrTransaction,
   now: Date,
 ): Promise<BroadcastMessage[]> {
-  return prisma.broadcastMessage.findMany({
-    where: { startsAt: { lte: now }, endsAt: { gte: now } },
-    orderBy: newestFirst,
-  })
+  return prisma.broadcastMessage.findMany({ where: { endsAt: { gte: now } }, orderBy: newestFirst })
 }
 
 /** @throws DomainError not-found */

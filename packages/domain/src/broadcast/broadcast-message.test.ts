@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { DomainError } from '../errors.js'
+import { broadcastThemes, broadcastTypes } from './appearance.js'
 import {
   type BroadcastFields,
   type BroadcastInput,
@@ -29,6 +30,10 @@ describe('a new broadcast message', () => {
       endsAt: new Date('2026-05-04T11:00:00.123Z'),
       color: '#E75E40',
       font: '#FFFFFF',
+      broadcastType: 'banner',
+      dismissable: false,
+      targetPath: null,
+      theme: 'indigo',
     })
   })
 
@@ -39,10 +44,12 @@ describe('a new broadcast message', () => {
   })
 
   it('is refused with the problems of all fields at once', () => {
+    const targetPath = '/x'.repeat(128)
     const problems = problemsOf(() =>
-      newBroadcastMessage({ message: ' ', color: 'red', font: '#12345' }, now),
+      newBroadcastMessage({ message: ' ', color: 'red', font: '#12345', targetPath }, now),
     )
     expect(problems).toEqual({
+      target_path: ['is too long (maximum is 255 characters)'],
       message: ["can't be blank"],
       color: ['must be a valid color code'],
       font: ['must be a valid color code'],
@@ -76,8 +83,15 @@ describe('a change of a broadcast message', () => {
     )
   })
 
-  it('gives a cleared colour its default again', () => {
-    expect(changedBroadcastFields({ color: null })).toEqual({ color: '#E75E40' })
+  it('gives what is cleared its default again', () => {
+    const cleared = { color: null, theme: null, broadcastType: null, dismissable: null, targetPath: ' ' }
+    expect(changedBroadcastFields(cleared)).toEqual({
+      color: '#E75E40',
+      theme: 'indigo',
+      broadcastType: 'banner',
+      dismissable: false,
+      targetPath: null,
+    })
   })
 
   it('holds exactly the fields that were given', () => {
@@ -89,6 +103,10 @@ describe('a change of a broadcast message', () => {
         endsAt: fc.date({ noInvalidDate: true }),
         color,
         font: color,
+        broadcastType: fc.constantFrom(...broadcastTypes),
+        dismissable: fc.boolean(),
+        targetPath: fc.constantFrom(null, '/a', '*/b/*'),
+        theme: fc.constantFrom(...broadcastThemes),
       },
       { requiredKeys: [] },
     )

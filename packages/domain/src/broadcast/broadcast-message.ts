@@ -1,4 +1,5 @@
 import { type FieldProblems, invalid } from '../errors.js'
+import { type BroadcastTheme, type BroadcastType, broadcastDefaults } from './appearance.js'
 
 /** What administrators decide about a message that is shown to every user for a while. */
 export interface BroadcastFields {
@@ -10,14 +11,19 @@ export interface BroadcastFields {
   color: string
   /** Foreground, in the same form. */
   font: string
+  broadcastType: BroadcastType
+  /** Whether a reader may put it away. */
+  dismissable: boolean
+  /** Pages that show it, `*` standing for anything; null: all of them. */
+  targetPath: string | null
+  theme: BroadcastTheme
 }
 
 /** As sent: a key that is absent was not given, null is an attempt to clear it. */
 export type BroadcastInput = { [Field in keyof BroadcastFields]?: BroadcastFields[Field] | null }
 
-export const broadcastDefaults = { color: '#E75E40', font: '#FFFFFF' } as const
-
 const defaultDurationMs = 3_600_000
+const targetPathLengthMax = 255
 
 /** Shown from the first instant of its period to the last, both included. */
 export function isActive({ startsAt, endsAt }: Pick<BroadcastFields, 'startsAt' | 'endsAt'>, now: Date) {
@@ -37,39 +43,55 @@ export function newBroadcastMessage(input: BroadcastInput, now: Date): Broadcast
     endsAt: input.endsAt ?? new Date(now.getTime() + defaultDurationMs),
     color: input.color ?? broadcastDefaults.color,
     font: input.font ?? broadcastDefaults.font,
+    broadcastType: input.broadcastType ?? broadcastDefaults.broadcastType,
+    dismissable: input.dismissable ?? broadcastDefaults.dismissable,
+    targetPath: filledOrNull(input.targetPath),
+    theme: input.theme ?? broadcastDefaults.theme,
   }
   refuseProblems(fields)
   return fields
 }
 
 /**
- * What an update changes: only what was given. Defaults apply again only to a colour that is cleared.
+ * What an update changes: only what was given. Defaults apply again only to what is cleared and has one.
  *
  * @throws DomainError invalid, with the problems of every field
  */
 export function changedBroadcastFields(input: BroadcastInput): Partial<BroadcastFields> {
   refuseProblems(input)
-  const { message, startsAt, endsAt, color, font } = input
+  const { message, startsAt, endsAt } = input
   const given = {
     message,
     startsAt,
     endsAt,
-    color: color === null ? broadcastDefaults.color : color,
-    font: font === null ? broadcastDefaults.font : font,
+    color: clearedTo(broadcastDefaults.color, input.color),
+    font: clearedTo(broadcastDefaults.font, input.font),
+    broadcastType: clearedTo(broadcastDefaults.broadcastType, input.broadcastType),
+    dismissable: clearedTo(broadcastDefaults.dismissable, input.dismissable),
+    targetPath: input.targetPath === undefined ? undefined : filledOrNull(input.targetPath),
+    theme: clearedTo(broadcastDefaults.theme, input.theme),
   }
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
 }
 
+const clearedTo = <Value>(standard: Value, value: Value | null | undefined) =>
+  value === null ? standard : value
+
+const filledOrNull = (text: string | null | undefined) => (text?.trim() ? text.trim() : null)
+
 const colorCode = /^#(?:[0-9a-f]{3}|[0-9a-f]{6})$/i
 
 /** Problems under the names that clients use; a field that was not given has none. */
-function refuseProblems({ message, startsAt, endsAt, color, font }: BroadcastInput): void {
+function refuseProblems({ message, startsAt, endsAt, color, font, targetPath }: BroadcastInput): void {
   const problems: FieldProblems = {}
   if (message !== undefined && (message ?? '').trim() === '') problems.message = ["can't be blank"]
   if (startsAt === null) problems.starts_at = ["can't be blank"]
   if (endsAt === null) problems.ends_at = ["can't be blank"]
   if (!isColor(color)) problems.color = ['must be a valid color code']
   if (!isColor(font)) problems.font = ['must be a valid color code']
+  if ((targetPath?.trim().length ?? 0) > targetPathLengthMax) {
+    problems.target_path = [`is too long (maximum is ${targetPathLengthMax} characters)`]
+  }
   if (Object.keys(problems).length > 0) throw invalid(problems)
 }
 

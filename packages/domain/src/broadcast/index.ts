@@ -1,1 +1,4 @@
+export * from './appearance.js'
 export * from './broadcast-message.js'
+export * from './schedule.js'
+export * from './target-path.js'

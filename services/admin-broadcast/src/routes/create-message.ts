@@ -4,14 +4,15 @@ import { created, endpoint, text } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { Dependencies } from '../dependencies.js'
 import { presentBroadcastMessage } from '../presenters/broadcast-message.js'
-import { optionalMessageParameters } from './message-parameters.js'
+import { broadcastInput, optionalMessageParameters } from './message-parameters.js'
 
-export const createMessage = ({ database, clock }: Dependencies) =>
+export const createMessage = ({ database, clock, news }: Pick<Dependencies, 'database' | 'clock' | 'news'>) =>
   endpoint({
     input: z.object({ ...optionalMessageParameters, message: text().nullable() }),
-    async handle({ message, starts_at: startsAt, ends_at: endsAt, color, font }) {
+    async handle(given) {
       const now = clock()
-      const fields = newBroadcastMessage({ message, startsAt, endsAt, color, font }, now)
-      return created(presentBroadcastMessage(await createBroadcastMessage(database, fields), now))
+      const message = await createBroadcastMessage(database, newBroadcastMessage(broadcastInput(given), now))
+      await news.announce(message)
+      return created(presentBroadcastMessage(message, now))
     },
   })

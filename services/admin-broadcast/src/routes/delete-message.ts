@@ -3,11 +3,12 @@ import { endpoint, noContent, rowId } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { Dependencies } from '../dependencies.js'
 
-export const deleteMessage = ({ database }: Dependencies) =>
+export const deleteMessage = ({ database, news }: Pick<Dependencies, 'database' | 'news'>) =>
   endpoint({
     input: z.object({ id: rowId() }),
     async handle({ id }) {
       await deleteBroadcastMessage(database, id)
+      await news.announce()
       return noContent()
     },
   })

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import type { Dependencies } from '../dependencies.js'
 import { presentBroadcastMessage } from '../presenters/broadcast-message.js'
 
-export const getMessage = ({ database, clock }: Dependencies) =>
+export const getMessage = ({ database, clock }: Pick<Dependencies, 'database' | 'clock'>) =>
   endpoint({
     input: z.object({ id: rowId() }),
     async handle({ id }) {

@@ -2,14 +2,18 @@ import { administrator, anyone, type Route, route } from '@switchyard/service-ki
 import type { Dependencies } from '../dependencies.js'
 import { createMessage } from './create-message.js'
 import { deleteMessage } from './delete-message.js'
+import { getBannerScript } from './get-banner-script.js'
 import { getMessage } from './get-message.js'
 import { listActiveMessages } from './list-active-messages.js'
 import { listMessages } from './list-messages.js'
+import { streamMessages } from './stream-messages.js'
 import { updateMessage } from './update-message.js'
 
 export const routes = (dependencies: Dependencies): Route[] => [
-  // Stands before the rows with an id, which would take `active` for one.
+  // These stand before the rows with an id, which would take their names for one.
   route('GET', '/broadcast_messages/active', anyone, listActiveMessages(dependencies)),
+  route('GET', '/broadcast_messages/stream', anyone, streamMessages(dependencies)),
+  route('GET', '/broadcast_messages/banner.js', anyone, getBannerScript()),
   route('GET', '/broadcast_messages', administrator, listMessages(dependencies)),
   route('POST', '/broadcast_messages', administrator, createMessage(dependencies)),
   route('GET', '/broadcast_messages/:id', administrator, getMessage(dependencies)),

@@ -1,17 +1,27 @@
-import { listActiveBroadcastMessages } from '@switchyard/db'
-import { endpoint, ok } from '@switchyard/service-kit/http'
+import { matchesTargetPath } from '@switchyard/domain/broadcast'
+import { endpoint, ok, text } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { Dependencies } from '../dependencies.js'
 import { presentBanner } from '../presenters/broadcast-message.js'
+import { publicHeaders } from './public-headers.js'
 
-/** The same for everybody, so caches in between may keep it; a change shows within a second. */
-const cacheable = { 'Cache-Control': 'public, max-age=1', Vary: 'Accept-Encoding' }
+const keptMs = 1000
 
-export const listActiveMessages = ({ database, clock }: Dependencies) =>
+/**
+ * The same for everybody, so caches in between may keep it for a second; not when a message goes on or off
+ * within that second, which shows on time.
+ */
+export const listActiveMessages = ({ board, clock }: Pick<Dependencies, 'board' | 'clock'>) =>
   endpoint({
-    input: z.object({}),
-    async handle() {
-      const messages = await listActiveBroadcastMessages(database, clock())
-      return ok(messages.map(presentBanner), cacheable)
+    input: z.object({ path: text().optional() }),
+    async handle({ path }) {
+      const { messages, nextTurn } = await board.active()
+      const shown =
+        path === undefined
+          ? messages
+          : messages.filter(({ targetPath }) => matchesTargetPath(targetPath, path))
+      const steady = nextTurn === undefined || nextTurn.getTime() - clock().getTime() > keptMs
+      const cacheControl = `public, max-age=${steady ? keptMs / 1000 : 0}`
+      return ok(shown.map(presentBanner), { ...publicHeaders, 'Cache-Control': cacheControl })
     },
   })

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import type { Dependencies } from '../dependencies.js'
 import { presentBroadcastMessage } from '../presenters/broadcast-message.js'
 
-export const listMessages = ({ database, clock }: Dependencies) =>
+export const listMessages = ({ database, clock }: Pick<Dependencies, 'database' | 'clock'>) =>
   endpoint({
     input: z.object(pageParameters),
     async handle(page, _caller, call) {

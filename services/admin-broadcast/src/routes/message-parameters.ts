@@ -1,4 +1,5 @@
-import { text, time } from '@switchyard/service-kit/http'
+import { type BroadcastInput, broadcastThemes, broadcastTypes } from '@switchyard/domain/broadcast'
+import { flag, text, time } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 
 /** Years with four digits: what ISO 8601 writes without a sign and every database and client can read. */
@@ -20,4 +21,17 @@ export const optionalMessageParameters = {
   ends_at: clearableTime().optional(),
   color: text().nullable().optional(),
   font: text().nullable().optional(),
+  broadcast_type: z.enum(broadcastTypes).optional(),
+  dismissable: flag().optional(),
+  target_path: text().nullable().optional(),
+  theme: z.enum(broadcastThemes).optional(),
+}
+
+/** The parameters under the names of the domain. */
+export function broadcastInput(
+  given: z.output<z.ZodObject<typeof optionalMessageParameters>>,
+): BroadcastInput {
+  const { message, starts_at: startsAt, ends_at: endsAt, color, font, dismissable, theme } = given
+  const { broadcast_type: broadcastType, target_path: targetPath } = given
+  return { message, startsAt, endsAt, color, font, broadcastType, dismissable, targetPath, theme }
 }

@@ -4,14 +4,16 @@ import { endpoint, ok, rowId } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { Dependencies } from '../dependencies.js'
 import { presentBroadcastMessage } from '../presenters/broadcast-message.js'
-import { optionalMessageParameters } from './message-parameters.js'
+import { broadcastInput, optionalMessageParameters } from './message-parameters.js'
 
-export const updateMessage = ({ database, clock }: Dependencies) =>
+export const updateMessage = ({ database, clock, news }: Pick<Dependencies, 'database' | 'clock' | 'news'>) =>
   endpoint({
     input: z.object({ ...optionalMessageParameters, id: rowId() }),
-    async handle({ id, message, starts_at: startsAt, ends_at: endsAt, color, font }) {
+    async handle({ id, ...given }) {
       const now = clock()
-      const changes = changedBroadcastFields({ message, startsAt, endsAt, color, font })
-      return ok(presentBroadcastMessage(await updateBroadcastMessage(database, id, changes, now), now))
+      const changes = changedBroadcastFields(broadcastInput(given))
+      const message = await updateBroadcastMessage(database, id, changes, now)
+      await news.announce(message)
+      return ok(presentBroadcastMessage(message, now))
     },
   })

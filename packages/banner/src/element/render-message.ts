@@ -1,0 +1,48 @@
+import { readableColor } from '../text/contrast.js'
+import { type Piece, parseMarkdown } from '../text/markdown.js'
+import type { Message } from './message.js'
+
+/** Builds nodes one by one: what a message says never passes through a parser of HTML. */
+function append(pieces: Piece[], parent: HTMLElement): void {
+  for (const piece of pieces) {
+    if (typeof piece === 'string') {
+      parent.append(piece)
+      continue
+    }
+    const element = document.createElement(piece.tag)
+    if (piece.tag === 'a' && piece.href) {
+      element.setAttribute('href', piece.href)
+      element.setAttribute('rel', 'noopener noreferrer')
+    }
+    append(piece.pieces, element)
+    parent.append(element)
+  }
+}
+
+/**
+ * @param closeLabel what a screen reader calls the button
+ * @param close called when a reader puts the message away
+ */
+export function renderMessage(message: Message, closeLabel: string, close: () => void): HTMLElement {
+  const box = document.createElement('div')
+  box.part.add('message')
+  box.style.setProperty('background', message.color)
+  box.style.setProperty('color', readableColor(message.color, message.font))
+  const text = document.createElement('span')
+  text.dir = 'auto'
+  append(parseMarkdown(message.message), text)
+  box.append(text)
+  if (message.dismissable) {
+    const button = document.createElement('button')
+    button.type = 'button'
+    button.part.add('close')
+    button.ariaLabel = closeLabel
+    button.append('✕')
+    button.onclick = close
+    box.append(button)
+    box.onkeydown = ({ key }) => {
+      if (key === 'Escape') close()
+    }
+  }
+  return box
+}

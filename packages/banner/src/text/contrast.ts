@@ -1,0 +1,25 @@
+/** Least contrast at which WCAG 2 (AA) calls text readable. */
+const contrastMin = 4.5
+
+/**
+ * The colour to write with on this background: the one asked for when it can be read, else black or white.
+ * Both are `#` and 3 or 6 hex digits; anything else counts as black.
+ */
+export function readableColor(background: string, font: string): string {
+  const contrast = (color: string) => contrastOf(luminance(background), luminance(color))
+  if (contrast(font) >= contrastMin) return font
+  return contrast('#fff') > contrast('#000') ? '#fff' : '#000'
+}
+
+const contrastOf = (one: number, other: number) =>
+  (Math.max(one, other) + 0.05) / (Math.min(one, other) + 0.05)
+
+/** Relative luminance as WCAG 2 defines it. */
+function luminance(color: string): number {
+  const digits = color.length === 4 ? color.replace(/[^#]/g, '$&$&') : color
+  const part = (at: number) => {
+    const share = (Number.parseInt(digits.slice(at, at + 2), 16) || 0) / 255
+    return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4
+  }
+  return 0.2126 * part(1) + 0.7152 * part(3) + 0.0722 * part(5)
+}

@@ -1,0 +1,74 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { activeMessages, broadcastChanges, turnsBetween, turnsOf } from './schedule.js'
+
+// A short range makes periods touch and overlap.
+const instant = fc.integer({ min: 0, max: 40 }).map((ms) => new Date(ms))
+const period = fc.record({ startsAt: instant, endsAt: instant })
+const periods = fc
+  .array(period, { maxLength: 6 })
+  .map((list) => list.map((fields, index) => ({ ...fields, id: index + 1 })))
+const idsAt = (messages: { id: number; startsAt: Date; endsAt: Date }[], at: Date) =>
+  activeMessages(messages, at).map(({ id }) => id)
+
+describe('the turns of messages', () => {
+  it('are the first instant and the one after the last; none when the end is before the start', () => {
+    const [startsAt, endsAt] = [new Date(10), new Date(20)]
+    expect(turnsOf({ startsAt, endsAt })).toEqual([startsAt, new Date(21)])
+    expect(turnsOf({ startsAt: endsAt, endsAt: startsAt })).toEqual([])
+  })
+
+  it('are exactly the instants at which what is on differs from the millisecond before', () => {
+    fc.assert(
+      fc.property(periods, (messages) => {
+        const turns = turnsBetween(messages, new Date(-1), new Date(100)).map((turn) => turn.getTime())
+        for (let ms = 0; ms <= 100; ms += 1) {
+          const differs = String(idsAt(messages, new Date(ms - 1))) !== String(idsAt(messages, new Date(ms)))
+          if (differs) expect(turns).toContain(ms)
+        }
+        for (const message of messages) {
+          for (const turn of turnsOf(message)) {
+            const before = new Date(turn.getTime() - 1)
+            expect(activeMessages([message], turn)).not.toEqual(activeMessages([message], before))
+          }
+        }
+      }),
+    )
+  })
+
+  it('come once each, in order, after the first bound and up to the second', () => {
+    fc.assert(
+      fc.property(periods, instant, instant, (messages, since, until) => {
+        const turns = turnsBetween(messages, since, until).map((turn) => turn.getTime())
+        expect(turns).toEqual([...new Set(turns)].sort((a, b) => a - b))
+        for (const turn of turns) {
+          expect(turn).toBeGreaterThan(since.getTime())
+          expect(turn).toBeLessThanOrEqual(until.getTime())
+        }
+      }),
+    )
+  })
+})
+
+describe('what changes for readers', () => {
+  const message = fc.record({ id: fc.integer({ min: 1, max: 5 }), text: fc.constantFrom('a', 'b') })
+  const board = fc.uniqueArray(message, { selector: ({ id }) => id, maxLength: 5 })
+
+  it('turns what was shown into what is on, and is nothing when both are the same', () => {
+    fc.assert(
+      fc.property(board, board, (shown, active) => {
+        const result = new Map(shown.map((item) => [item.id, item]))
+        for (const { before, after } of broadcastChanges(shown, active)) {
+          expect(before).not.toEqual(after)
+          if (before) expect(result.get(before.id)).toEqual(before)
+          if (after) result.set(after.id, after)
+          else if (before) result.delete(before.id)
+        }
+        expect([...result.values()].sort((a, b) => a.id - b.id)).toEqual(
+          active.toSorted((a, b) => a.id - b.id),
+        )
+        expect(broadcastChanges(active, active)).toEqual([])
+      }),
+    )
+  })
+})

@@ -1,0 +1,61 @@
+import { existsSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { execa } from 'execa'
+import { type Browser, chromium } from 'playwright-core'
+
+const names = ['chromium', 'chromium-browser', 'google-chrome']
+const packages = ['chromium', 'fonts-liberation']
+
+/** No sandbox under root, no graphics card, and nothing that calls home. */
+const flags = [
+  '--headless',
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+]
+
+/**
+ * A real Chromium: SWITCHYARD_TEST_CHROMIUM, else the one on PATH, else installed by apt when this is root. Null,
+ * after saying loudly what to type, where there is none; the tests that need it are to be skipped then.
+ */
+export async function launchBrowser(): Promise<Browser | null> {
+  const executablePath = process.env.SWITCHYARD_TEST_CHROMIUM || find() || (await install())
+  if (executablePath) return chromium.launch({ executablePath, args: flags })
+  console.warn(
+    '\n⚠ SKIPPED: tests in a real browser, because there is no Chromium.\n' +
+      '  Type "sudo apt-get install -y chromium", or set SWITCHYARD_TEST_CHROMIUM to a Chrome or Chromium.\n',
+  )
+  return null
+}
+
+const find = () =>
+  (process.env.PATH ?? '')
+    .split(delimiter)
+    .flatMap((folder) => names.map((name) => join(folder, name)))
+    .find((path) => existsSync(path))
+
+async function install(): Promise<string | undefined> {
+  if (process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get')) return undefined
+  console.warn('installing Chromium with apt')
+  const apt = (...args: string[]) =>
+    execa('apt-get', ['-qq', '-o', 'DPkg::Lock::Timeout=300', ...args], {
+      env: { DEBIAN_FRONTEND: 'noninteractive' },
+      all: true,
+    })
+  // Somebody else may be using apt at this moment.
+  for (let attempt = 1; attempt <= 5 && !find(); attempt += 1) {
+    try {
+      await apt('update')
+      await apt('--yes', '--no-install-recommends', 'install', ...packages)
+    } catch (error) {
+      console.warn(error instanceof Error ? error.message.split('\n')[0] : error)
+      await delay(3000)
+    }
+  }
+  return find()
+}

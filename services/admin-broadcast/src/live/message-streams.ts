@@ -1,0 +1,138 @@
+import type { BroadcastMessage } from '@switchyard/db'
+import { unavailable } from '@switchyard/domain'
+import { type BroadcastChange, matchesTargetPath } from '@switchyard/domain/broadcast'
+import type { Metrics } from '@switchyard/service-kit/observability'
+import { Gauge } from 'prom-client'
+import { presentBanner } from '../presenters/broadcast-message.js'
+import type { MessageBoard } from './message-board.js'
+
+/** An HTTP response that has not begun yet, as far as a stream needs it. */
+export interface StreamResponse {
+  writeHead(status: number, headers: Record<string, string>): unknown
+  write(text: string): boolean
+  end(): unknown
+  destroy(): unknown
+  once(event: 'close', listener: () => void): unknown
+  readonly writableLength: number
+  readonly destroyed: boolean
+}
+
+export interface MessageStreamsOptions {
+  board: MessageBoard
+  metrics: Metrics
+  /** Clients this process serves at once. */
+  clientsMax: number
+}
+
+/** A client with this much unread does not read; it gets the state anew when it comes back. */
+const unreadBytesMax = 64 * 1024
+const heartbeatMs = 15_000
+/** Clients come back within this span, not all at the same moment. */
+const retryMs = { least: 1000, spread: 4000 }
+
+/**
+ * Server-sent events of what is on: first the state (`snapshot`), then `start`, `change` and `end` when they
+ * happen. A client that was away needs nothing but to connect again.
+ */
+export class MessageStreams {
+  readonly #options: MessageStreamsOptions
+  readonly #clients = new Set<StreamResponse>()
+  readonly #gauge: Gauge
+  readonly #heartbeat: NodeJS.Timeout
+  #closed = false
+
+  constructor(options: MessageStreamsOptions) {
+    this.#options = options
+    this.#gauge = new Gauge({
+      name: 'broadcast_stream_clients',
+      help: 'Clients that follow the stream of broadcast messages.',
+      registers: [options.metrics.registry],
+    })
+    // A comment keeps proxies from taking the connection for dead, and shows a client that went away.
+    this.#heartbeat = setInterval(() => {
+      for (const client of this.#clients) send(client, ':\n\n')
+    }, heartbeatMs)
+    this.#heartbeat.unref()
+  }
+
+  /**
+   * Begins to serve a client, until it goes away or this process stops.
+   *
+   * @param path the page it shows, which decides what it sees; undefined: it sees everything
+   * @throws DomainError unavailable, when there is no place for another client
+   */
+  async open(response: StreamResponse, path: string | undefined): Promise<void> {
+    if (this.#closed || this.#clients.size >= this.#options.clientsMax) throw unavailable('')
+    const stop = await this.#enrol(response, path)
+    // It may have gone away while the board was read, or this process may have begun to stop.
+    if (response.destroyed || this.#closed) stop()
+    response.once('close', stop)
+  }
+
+  async #enrol(response: StreamResponse, path: string | undefined) {
+    const isVisible = (message?: BroadcastMessage) =>
+      message !== undefined && (path === undefined || matchesTargetPath(message.targetPath, path))
+    this.#clients.add(response)
+    const leave = () => {
+      this.#clients.delete(response)
+      this.#gauge.set(this.#clients.size)
+    }
+    try {
+      const unwatch = await this.#options.board.watch({
+        state(messages) {
+          response.writeHead(200, streamHeaders)
+          send(response, firstFrame(messages.filter(isVisible)))
+        },
+        changes(changes) {
+          const text = changes.map((change) => frameOf(change, isVisible)).join('')
+          if (text !== '') send(response, text)
+        },
+      })
+      this.#gauge.set(this.#clients.size)
+      return () => {
+        unwatch()
+        leave()
+        response.end()
+      }
+    } catch (error) {
+      leave()
+      throw error
+    }
+  }
+
+  /** Ends every stream properly, so that each client knows to come back elsewhere. */
+  close(): void {
+    this.#closed = true
+    clearInterval(this.#heartbeat)
+    for (const client of this.#clients) client.end()
+  }
+}
+
+const streamHeaders = {
+  'Content-Type': 'text/event-stream; charset=utf-8',
+  'Cache-Control': 'no-store, no-transform',
+  'X-Accel-Buffering': 'no',
+}
+
+function send(response: StreamResponse, text: string): void {
+  if (response.destroyed) return
+  if (response.writableLength > unreadBytesMax) response.destroy()
+  else response.write(text)
+}
+
+function firstFrame(messages: BroadcastMessage[]): string {
+  const retry = Math.round(retryMs.least + Math.random() * retryMs.spread)
+  return `retry: ${retry}\n${frame('snapshot', { messages: messages.map(presentBanner) })}`
+}
+
+/** What one client hears of a change; a message that moves to or from its page comes or goes for it. */
+function frameOf(
+  { before, after }: BroadcastChange<BroadcastMessage>,
+  isVisible: (message?: BroadcastMessage) => boolean,
+): string {
+  const wasVisible = isVisible(before)
+  if (after && isVisible(after)) return frame(wasVisible ? 'change' : 'start', presentBanner(after))
+  return wasVisible ? frame('end', { id: before?.id }) : ''
+}
+
+const frame = (event: string, data: unknown) => `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`

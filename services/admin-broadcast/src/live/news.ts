@@ -1,0 +1,118 @@
+import {
+  type BroadcastNotice,
+  broadcastChannel,
+  broadcastHorizonMs,
+  broadcastNotice,
+  broadcastTurnJob,
+  jobKeyPrefix,
+  queueNames,
+} from '@switchyard/contracts/jobs'
+import type { BroadcastMessage } from '@switchyard/db'
+import type { Clock } from '@switchyard/domain'
+import { turnsBetween } from '@switchyard/domain/broadcast'
+import type { Logger } from '@switchyard/service-kit/observability'
+import { createRedis } from '@switchyard/service-kit/redis'
+import { Queue } from 'bullmq'
+import type { MessageBoard } from './message-board.js'
+
+export interface NewsOptions {
+  redisUrl: string
+  board: MessageBoard
+  clock: Clock
+  logger: Logger
+}
+
+/** Carries changes of messages between the replicas of this service, and from the worker that keeps time. */
+export interface News {
+  /**
+   * A message was written, or deleted (none given). Resolves when this replica shows it; the others hear of
+   * it at once, and the jobs for its turns are planned. Never fails: what is missed is made up for by the
+   * looks of each replica and by the worker's planning.
+   */
+  announce(message?: BroadcastMessage): Promise<void>
+  close(): Promise<void>
+}
+
+export function createNews({ redisUrl, board, clock, logger }: NewsOptions): News {
+  const report = reportOnce(logger)
+  const publisher = createRedis({ url: redisUrl, onError: report.failed })
+  publisher.on('ready', report.over)
+  const turns = new Queue(queueNames.broadcastTurn, {
+    connection: publisher,
+    prefix: jobKeyPrefix,
+    skipVersionCheck: true,
+  })
+  turns.on('error', report.failed)
+  const stopListening = listenForNews(redisUrl, board)
+
+  async function plan(message: BroadcastMessage): Promise<void> {
+    const now = clock()
+    for (const at of turnsBetween([message], now, new Date(now.getTime() + broadcastHorizonMs))) {
+      const { name, data, options } = broadcastTurnJob(at, now)
+      await turns.add(name, data, options)
+    }
+  }
+
+  return {
+    async announce(message) {
+      if (publisher.status === 'ready') {
+        const changed: BroadcastNotice = {}
+        publisher.publish(broadcastChannel, JSON.stringify(changed)).catch(report.failed)
+        if (message) plan(message).catch(report.failed)
+      }
+      await board.refresh().catch((error: unknown) => logger.warn({ err: error }, 'could not show a change'))
+    },
+    async close() {
+      stopListening()
+      await turns.close()
+      publisher.disconnect()
+    },
+  }
+}
+
+/** Passes notices on to the board, and says for how long it can rely on them. */
+function listenForNews(redisUrl: string, board: MessageBoard): () => void {
+  // The other connection reports the outage.
+  const subscriber = createRedis({ url: redisUrl, onError: () => {}, autoResubscribe: false })
+  const refresh = () => board.refresh().catch(() => board.setTold(false))
+  subscriber.on('ready', async () => {
+    try {
+      await subscriber.subscribe(broadcastChannel)
+      board.setTold(true)
+      await refresh()
+    } catch {
+      // Without the subscription the connection is of no use; a new one tries again.
+      subscriber.disconnect(true)
+    }
+  })
+  subscriber.on('close', () => board.setTold(false))
+  subscriber.on('message', (_channel, text) => {
+    const notice = readNotice(text)
+    if (notice?.at === undefined) void refresh()
+    else board.turn(new Date(notice.at))
+  })
+  return () => subscriber.disconnect()
+}
+
+function readNotice(text: string): BroadcastNotice | undefined {
+  try {
+    return broadcastNotice.safeParse(JSON.parse(text)).data
+  } catch {
+    return undefined
+  }
+}
+
+/** Tells of an outage once when it begins and once when it is over. */
+function reportOnce(logger: Logger) {
+  let away = false
+  return {
+    failed(error: unknown) {
+      if (!away) logger.warn({ err: error }, 'Redis is away: changes reach other replicas a second late')
+      away = true
+    },
+    over() {
+      if (away) logger.info('Redis is back')
+      away = false
+    },
+  }
+}

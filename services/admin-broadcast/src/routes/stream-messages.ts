@@ -1,0 +1,22 @@
+import { endpoint, noContent, streamed, text } from '@switchyard/service-kit/http'
+import { z } from 'zod'
+import type { Dependencies } from '../dependencies.js'
+import { publicHeaders } from './public-headers.js'
+
+/** What is on and what becomes of it, as server-sent events. */
+export const streamMessages = ({ streams }: Pick<Dependencies, 'streams'>) =>
+  endpoint({
+    input: z.object({ path: text().optional() }),
+    async handle({ path }, _caller, { raw }) {
+      // Express answers HEAD with the handler of GET, and a stream would never end.
+      if (raw.request.method === 'HEAD') return noContent()
+      raw.response.set(publicHeaders)
+      try {
+        await streams.open(raw.response, path)
+      } catch (error) {
+        raw.response.set('Retry-After', '30')
+        throw error
+      }
+      return streamed
+    },
+  })

@@ -1,0 +1,152 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { json, startHarness } from './harness.js'
+
+let harness: Awaited<ReturnType<typeof startHarness>>
+let other: Awaited<ReturnType<typeof harness.startReplica>>
+beforeAll(async () => {
+  harness = await startHarness()
+  other = await harness.startReplica()
+})
+afterAll(async () => {
+  await other?.close()
+  await harness?.close()
+})
+
+const path = '/broadcast_messages'
+type Message = Record<string, unknown> & { id: number }
+
+async function createMessage(fields: Record<string, unknown> = {}): Promise<Message> {
+  const response = await harness.send('admin', 'POST', path, json({ message: 'Deploy', ...fields }))
+  expect(response.status).toBe(201)
+  return (await response.json()) as Message
+}
+
+/** Deleted as users do it, so that every replica hears of it. */
+beforeEach(async () => {
+  const all = await harness.send('admin', 'GET', path)
+  for (const { id } of (await all.json()) as Message[]) {
+    await harness.send('admin', 'DELETE', `${path}/${id}`)
+  }
+})
+
+const activeAt = async (baseUrl: string, query = '') =>
+  (await (await fetch(`${baseUrl}/api/v4${path}/active${query}`)).json()) as Message[]
+const messagesAt = async (baseUrl: string, query = '') =>
+  (await activeAt(baseUrl, query)).map(({ message }) => message)
+
+describe('GET /broadcast_messages/active', () => {
+  it('shows guests the messages that are on, newest first, and what a banner needs of them', async () => {
+    const on = await createMessage({ message: 'On' })
+    await createMessage({ message: 'Over', ends_at: '2020-01-01', starts_at: '2019-01-01' })
+    await createMessage({ message: 'Later', starts_at: '2040-01-01', ends_at: '2041-01-01' })
+    const newer = await createMessage({ message: 'Newer', dismissable: true })
+    const response = await harness.send('guest', 'GET', `${path}/active`)
+    expect(response.status).toBe(200)
+    const banner = ({ active: _active, ...shown }: Message) => ({
+      ...shown,
+      updated_at: expect.stringMatching(/Z$/),
+    })
+    expect(await response.json()).toEqual([banner(newer), banner(on)])
+  })
+
+  it('shows a theme in its colours, and chosen colours as they are', async () => {
+    await createMessage({ theme: 'red' })
+    await createMessage({ theme: 'red', color: '#000000' })
+    expect(await activeAt(harness.baseUrl)).toMatchObject([
+      { theme: 'red', color: '#000000', font: '#FFFFFF' },
+      { theme: 'red', color: '#8D1300', font: '#FFFFFF' },
+    ])
+  })
+
+  it('narrows to one page by path, with wildcards, and shows everything without', async () => {
+    await createMessage({ message: 'Everywhere' })
+    await createMessage({ message: 'Groups', target_path: '/groups/*' })
+    expect(await messagesAt(harness.baseUrl)).toEqual(['Groups', 'Everywhere'])
+    expect(await messagesAt(harness.baseUrl, '?path=/groups/a/b')).toEqual(['Groups', 'Everywhere'])
+    expect(await messagesAt(harness.baseUrl, '?path=groups/a')).toEqual(['Groups', 'Everywhere'])
+    expect(await messagesAt(harness.baseUrl, '?path=/users')).toEqual(['Everywhere'])
+  })
+
+  it('refuses a path that is no text', async () => {
+    const response = await harness.send('guest', 'GET', `${path}/active?path[a]=b`)
+    expect([response.status, await response.json()]).toEqual([
+      400,
+      { error: 'path is invalid', request_id: expect.any(String) },
+    ])
+  })
+
+  it('may be kept by every cache for a second, and asked for again cheaply', async () => {
+    await createMessage()
+    const response = await harness.send('guest', 'GET', `${path}/active`)
+    expect(response.headers.get('Cache-Control')).toBe('public, max-age=1')
+    expect(response.headers.get('Vary')).not.toContain('TOKEN')
+    const headers = { 'If-None-Match': response.headers.get('ETag') ?? '' }
+    expect((await harness.send('guest', 'GET', `${path}/active`, { headers })).status).toBe(304)
+  })
+
+  it('is not kept when a message goes on or off within that second', async () => {
+    await createMessage({ ends_at: new Date(Date.now() + 900).toISOString() })
+    const response = await harness.send('guest', 'GET', `${path}/active`)
+    expect(response.headers.get('Cache-Control')).toBe('public, max-age=0')
+  })
+
+  it('may be fetched by any site', async () => {
+    const headers = { Origin: 'https://shop.example.com' }
+    const response = await harness.send('guest', 'GET', `${path}/active`, { headers })
+    expect(response.headers.get('Access-Control-Allow-Origin')).toBe('*')
+    expect(response.headers.get('Cross-Origin-Resource-Policy')).toBe('cross-origin')
+  })
+
+  it('refuses a token that is not good', async () => {
+    expect((await harness.send('unknown', 'GET', `${path}/active`)).status).toBe(401)
+  })
+})
+
+describe('a change', () => {
+  const verbs = {
+    create: () => createMessage({ message: 'New' }),
+    change: async () => {
+      const { id } = await createMessage({ message: 'Old' })
+      await expect.poll(() => messagesAt(other.baseUrl), { interval: 5 }).toEqual(['Old'])
+      await harness.send('admin', 'PUT', `${path}/${id}`, json({ message: 'New' }))
+    },
+  }
+
+  it.each(['create', 'change'] as const)(
+    'shows at once where it was made, and within a second at every other replica: %s',
+    async (verb) => {
+      await verbs[verb]()
+      const madeAtMs = performance.now()
+      expect(await messagesAt(harness.baseUrl)).toEqual(['New'])
+      await expect.poll(() => messagesAt(other.baseUrl), { interval: 5 }).toEqual(['New'])
+      expect(performance.now() - madeAtMs).toBeLessThan(1000)
+    },
+  )
+
+  it('shows at once everywhere while Redis is away, and so it does when Redis is back', async () => {
+    await harness.testRedis.kill()
+    // The connections notice within their own time; until then a replica may be a second behind.
+    await createMessage({ message: 'Without Redis' })
+    const madeAtMs = performance.now()
+    expect(await messagesAt(harness.baseUrl)).toEqual(['Without Redis'])
+    await expect.poll(() => messagesAt(other.baseUrl), { interval: 5 }).toEqual(['Without Redis'])
+    expect(performance.now() - madeAtMs).toBeLessThan(1000)
+    expect((await fetch(`${other.baseUrl}/-/readiness`)).status).toBe(200)
+
+    await harness.testRedis.restart()
+    await createMessage({ message: 'Back' })
+    await expect.poll(() => messagesAt(other.baseUrl)).toEqual(['Back', 'Without Redis'])
+  })
+
+  it('that nobody announced shows within a second', async () => {
+    await messagesAt(other.baseUrl)
+    const now = new Date()
+    await harness.database.prisma.broadcastMessage.create({
+      data: { message: 'Quiet', startsAt: now, endsAt: new Date(now.getTime() + 60_000) },
+    })
+    const madeAtMs = performance.now()
+    await expect.poll(() => messagesAt(other.baseUrl), { interval: 5 }).toEqual(['Quiet'])
+    // One second, and what a busy machine adds.
+    expect(performance.now() - madeAtMs).toBeLessThan(1500)
+  })
+})

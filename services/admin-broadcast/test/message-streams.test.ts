@@ -1,0 +1,200 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { type EventStream, openStream } from './event-stream.js'
+import { json, startHarness } from './harness.js'
+
+let harness: Awaited<ReturnType<typeof startHarness>>
+let other: Awaited<ReturnType<typeof harness.startReplica>>
+beforeAll(async () => {
+  harness = await startHarness()
+  other = await harness.startReplica()
+})
+afterAll(async () => {
+  await other?.close()
+  await harness?.close()
+})
+
+const path = '/broadcast_messages'
+type Message = Record<string, unknown> & { id: number }
+const open: EventStream[] = []
+
+async function follow(baseUrl: string, query = '') {
+  const stream = await openStream(`${baseUrl}/api/v4${path}/stream${query}`)
+  open.push(stream)
+  return stream
+}
+const send = async (verb: string, url: string, fields: Record<string, unknown> = {}) => {
+  const response = await harness.send('admin', verb, url, json(fields))
+  expect(response.ok).toBe(true)
+  return (response.status === 204 ? {} : await response.json()) as Message
+}
+const heard = (stream: EventStream) =>
+  stream.events.map(({ event, data }) => [event, data.message ?? data.id ?? data.messages])
+
+beforeEach(async () => {
+  const all = await harness.send('admin', 'GET', path)
+  for (const { id } of (await all.json()) as Message[]) await send('DELETE', `${path}/${id}`)
+})
+afterEach(() => {
+  for (const stream of open.splice(0)) stream.close()
+})
+
+describe('GET /broadcast_messages/stream', () => {
+  it('begins with what is on, for guests and any site, and is buffered and kept by nobody', async () => {
+    await send('POST', path, { message: 'On' })
+    const stream = await follow(harness.baseUrl)
+    await expect.poll(() => stream.events).toHaveLength(1)
+    expect(stream.events[0]).toMatchObject({ event: 'snapshot', data: { messages: [{ message: 'On' }] } })
+    expect(Object.fromEntries(stream.response.headers)).toMatchObject({
+      'content-type': 'text/event-stream; charset=utf-8',
+      'cache-control': 'no-store, no-transform',
+      'x-accel-buffering': 'no',
+      'access-control-allow-origin': '*',
+    })
+  })
+
+  it('tells followers of every replica what comes, changes and goes', async () => {
+    const streams = [await follow(harness.baseUrl), await follow(other.baseUrl)]
+    for (const stream of streams) await expect.poll(() => stream.events).toHaveLength(1)
+    const { id } = await send('POST', path, { message: 'One' })
+    await expect.poll(() => streams.map(({ events }) => events.length)).toEqual([2, 2])
+    await send('PUT', `${path}/${id}`, { message: 'Two' })
+    await expect.poll(() => streams.map(({ events }) => events.length)).toEqual([3, 3])
+    await send('DELETE', `${path}/${id}`)
+    await expect.poll(() => streams.map(({ events }) => events.length)).toEqual([4, 4])
+    for (const stream of streams) {
+      expect(heard(stream)).toEqual([
+        ['snapshot', []],
+        ['start', 'One'],
+        ['change', 'Two'],
+        ['end', id],
+      ])
+    }
+  })
+
+  it('says nothing of messages that are not on', async () => {
+    const stream = await follow(harness.baseUrl)
+    const { id } = await send('POST', path, { starts_at: '2040-01-01', ends_at: '2041-01-01', message: 'x' })
+    await send('PUT', `${path}/${id}`, { message: 'y' })
+    await send('DELETE', `${path}/${id}`)
+    await send('POST', path, { message: 'Last' })
+    await expect
+      .poll(() => heard(stream))
+      .toEqual([
+        ['snapshot', []],
+        ['start', 'Last'],
+      ])
+  })
+
+  it('tells a page what comes to it and leaves it, when it asks with its path', async () => {
+    const stream = await follow(harness.baseUrl, '?path=/a/b')
+    const { id } = await send('POST', path, { message: 'Elsewhere', target_path: '/c' })
+    await send('PUT', `${path}/${id}`, { message: 'Here', target_path: '/a/*' })
+    await send('PUT', `${path}/${id}`, { message: 'Still here', target_path: '*/b' })
+    await send('PUT', `${path}/${id}`, { message: 'Gone', target_path: '/c' })
+    await expect
+      .poll(() => heard(stream))
+      .toEqual([
+        ['snapshot', []],
+        ['start', 'Here'],
+        ['change', 'Still here'],
+        ['end', id],
+      ])
+  })
+
+  it('goes on while Redis is away: within about a second elsewhere', async () => {
+    const stream = await follow(other.baseUrl)
+    await harness.testRedis.kill()
+    try {
+      await send('POST', path, { message: 'Without Redis' })
+      const madeAtMs = performance.now()
+      await expect.poll(() => heard(stream)).toContainEqual(['start', 'Without Redis'])
+      expect(performance.now() - madeAtMs).toBeLessThan(3000)
+    } finally {
+      await harness.testRedis.restart()
+    }
+  })
+
+  it('starts and ends on time, also when no worker says so', async () => {
+    const stream = await follow(harness.baseUrl)
+    const startsAt = new Date(Date.now() + 700)
+    const endsAt = new Date(startsAt.getTime() + 700)
+    const { id } = await send('POST', path, {
+      message: 'Short',
+      starts_at: startsAt.toISOString(),
+      ends_at: endsAt.toISOString(),
+    })
+    await expect.poll(() => heard(stream)).toContainEqual(['end', id])
+    const [, start, end] = stream.events
+    expect(heard(stream).slice(1)).toEqual([
+      ['start', 'Short'],
+      ['end', id],
+    ])
+    for (const [event, due] of [
+      [start, startsAt],
+      [end, endsAt],
+    ] as const) {
+      const lateMs = (event?.atMs ?? 0) - due.getTime()
+      expect(lateMs).toBeGreaterThanOrEqual(0)
+      // A quarter of a second of patience with the worker, and what a busy machine adds.
+      expect(lateMs).toBeLessThan(1000)
+    }
+  })
+
+  it('refuses a path that is no text, a bad token, and a wrong verb', async () => {
+    expect((await follow(harness.baseUrl, '?path[a]=b')).response.status).toBe(400)
+    expect((await harness.send('unknown', 'GET', `${path}/stream`)).status).toBe(401)
+    expect((await harness.send('admin', 'POST', `${path}/stream`)).status).toBe(405)
+    expect((await harness.send('guest', 'HEAD', `${path}/stream`)).status).toBe(204)
+  })
+})
+
+describe('streams', () => {
+  it('are limited in number; one more is told to come back, and finds the place of one that left', async () => {
+    const small = await harness.startReplica({ BROADCAST_STREAM_CLIENTS_MAX: '2' })
+    const first = await follow(small.baseUrl)
+    await follow(small.baseUrl)
+    const refused = await follow(small.baseUrl)
+    expect([refused.response.status, refused.response.headers.get('Retry-After')]).toEqual([503, '30'])
+    expect(await (await fetch(`${small.baseUrl}/metrics`)).text()).toContain(
+      'broadcast_stream_clients{service="admin-broadcast"} 2',
+    )
+    first.close()
+    await expect.poll(async () => (await follow(small.baseUrl)).response.status).toBe(200)
+    await small.close()
+  })
+
+  it('are ended properly, and quickly, when the process stops', async () => {
+    const replica = await harness.startReplica()
+    const streams = await Promise.all([follow(replica.baseUrl), follow(replica.baseUrl)])
+    const startedAtMs = performance.now()
+    const closed = replica.close()
+    await Promise.all(streams.map(({ ended }) => ended))
+    await closed
+    expect(performance.now() - startedAtMs).toBeLessThan(4000)
+  })
+
+  it('that nobody reads are cut, so that they cannot fill the memory', async () => {
+    const replica = await harness.startReplica()
+    const { port } = new URL(replica.baseUrl)
+    const { connect } = await import('node:net')
+    const socket = connect(Number(port), '127.0.0.1')
+    socket.on('error', () => {})
+    socket.write(`GET /api/v4${path}/stream HTTP/1.1\r\nHost: x\r\n\r\n`)
+    socket.pause()
+    const clients = async () =>
+      /broadcast_stream_clients\{[^}]*\} (\d+)/.exec(
+        await (await fetch(`${replica.baseUrl}/metrics`)).text(),
+      )?.[1]
+    await expect.poll(clients).toBe('1')
+    const { id } = await send('POST', path, { message: 'x' })
+    const message = 'x'.repeat(900_000)
+    for (let round = 0; round < 60 && (await clients()) === '1'; round += 1) {
+      await send('PUT', `${path}/${id}`, { message: message + round })
+      await delay(20)
+    }
+    expect(await clients()).toBe('0')
+    socket.destroy()
+    await replica.close()
+  })
+})
