@@ -77,4 +77,4 @@ it('is sent again under the same id when its worker was killed before it knew th
   } finally {
     receiver.close()
   }
-})
+}, 90_000)
