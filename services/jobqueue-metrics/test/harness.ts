@@ -58,7 +58,7 @@ async function startWorker(neighbours: { DATABASE_URL: string; REDIS_URL: string
 }
 
 /** The service on a PostgreSQL database and a Redis of its own, and tokens of every kind of caller. */
-export async function startHarness(overrides: Record<string, string> = {}) {
+export async function startHarness(overridesFor: (redisUrl: string) => Record<string, string> = () => ({})) {
   const testDatabase = await createTestDatabase()
   const testRedis = await startTestRedis()
   const database = createDatabase({ url: testDatabase.url, poolSizeMax: 2, applicationName: 'test' })
@@ -73,7 +73,7 @@ export async function startHarness(overrides: Record<string, string> = {}) {
     RATE_LIMIT_PER_MINUTE: '0',
     JOBQUEUE_CACHE_MS: '0',
     JOBQUEUE_HISTORY: 'false',
-    ...overrides,
+    ...overridesFor(testRedis.url),
   })
   const { port } = await createService(config, context)
   const baseUrl = `http://127.0.0.1:${port}`
@@ -87,6 +87,7 @@ export async function startHarness(overrides: Record<string, string> = {}) {
 
   return {
     baseUrl,
+    tokens,
     redis,
     testRedis,
     get,

@@ -1,0 +1,117 @@
+import { startTestRedis, type TestRedis, waitFor } from '@switchyard/testing'
+import { Queue } from 'bullmq'
+import { Redis } from 'ioredis'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { loadSidekiqDump } from './support/load-dump.js'
+import { openSource } from './support/open-source.js'
+
+/** What docs/job-queues.md tells operators to grant. */
+const commands =
+  'ping info client|setname get hget hgetall hmget lindex llen lrange smembers zcard zcount zrange zrangebyscore'
+const rights = [
+  'resetkeys',
+  '%R~*',
+  'resetchannels',
+  '-@all',
+  ...commands.split(' ').map((name) => `+${name}`),
+]
+
+let testRedis: TestRedis
+let redis: Redis
+let queues: Queue[]
+beforeAll(async () => {
+  testRedis = await startTestRedis()
+  redis = new Redis({ path: testRedis.path })
+  const grant = (user: string, ...more: string[]) =>
+    redis.call('ACL', 'SETUSER', user, 'on', '>reading', ...rights, ...more)
+  await grant('reader')
+  await grant('scripts', '+eval_ro', '+evalsha_ro')
+  await grant('clients', '+client|list', '+scan')
+  await loadSidekiqDump(redis, '8.1.7')
+  queues = ['mail', 'reports'].map((name) => new Queue(name, { connection: { path: testRedis.path } }))
+  for (const queue of queues) {
+    await queue.addBulk([
+      { name: 'a', data: {}, opts: { timestamp: Date.now() - 60_100 } },
+      { name: 'b', data: {}, opts: { priority: 3 } },
+      { name: 'c', data: {}, opts: { priority: 9, timestamp: Date.now() - 90_100 } },
+      { name: 'd', data: {}, opts: { delay: 60_000 } },
+      { name: 'e', data: {}, opts: { lifo: true } },
+    ])
+  }
+  await queues[1]?.pause()
+})
+afterAll(async () => {
+  await Promise.all(queues.map((queue) => queue.close()))
+  redis.disconnect()
+  await testRedis.stop()
+})
+
+/** Everything in this Redis, as bytes. */
+async function contents(): Promise<Record<string, string>> {
+  const keys = (await redis.keys('*')).sort()
+  const dumps = await Promise.all(keys.map((key) => redis.dumpBuffer(key)))
+  return Object.fromEntries(keys.map((key, index) => [key, String(dumps[index]?.toString('base64'))]))
+}
+
+const sources = {
+  sidekiq: { kind: 'sidekiq' },
+  bullmq: { kind: 'bullmq', queues: ['mail', 'reports'] },
+}
+
+describe.each(['reader', 'scripts'])('as the user %s, who may only read,', (username) => {
+  it.each(Object.entries(sources))(
+    '%s is read without a refusal, and nothing changes',
+    async (_kind, config) => {
+      await redis.call('ACL', 'LOG', 'RESET')
+      const before = await contents()
+      const source = openSource({ ...config, username, password: 'reading' }, testRedis.url)
+      const first = await waitFor(() => source.read(), { what: 'the connection' })
+      const second = await source.read()
+      source.close()
+      expect(first.queues.length).toBeGreaterThan(1)
+      expect(second.queues).toEqual(first.queues)
+      expect(await contents()).toEqual(before)
+      const refused = (await redis.call('ACL', 'LOG')) as string[][]
+      const objects = refused.map((entry) => entry[entry.indexOf('object') + 1] ?? '')
+      // Without the right to run scripts it finds out by trying, once.
+      expect(objects.filter((name) => !/^(eval_ro|evalsha_ro|client\|setinfo)$/.test(name))).toEqual([])
+    },
+  )
+})
+
+it('finds the same with scripts and without', async () => {
+  const read = async (username: string) => {
+    const config = { ...sources.bullmq, username, password: 'reading' }
+    const source = openSource(config, testRedis.url)
+    try {
+      return await waitFor(() => source.read(), { what: 'the connection' })
+    } finally {
+      source.close()
+    }
+  }
+  const [plain, scripted] = [await read('reader'), await read('scripts')]
+  expect(scripted).toEqual(plain)
+  const figures = { backlog: 4, latencySeconds: 90, busy: 0, processed: 0, failed: 0 }
+  expect(plain.queues).toEqual([
+    { name: 'mail', paused: false, ...figures },
+    { name: 'reports', paused: true, ...figures },
+  ])
+})
+
+it('looks for queues among all keys in the background only, and for workers among connections when it may', async () => {
+  const config = { kind: 'bullmq', clients: true, scanMinutes: 10, username: 'clients', password: 'reading' }
+  const source = openSource(config, testRedis.url)
+  const worker = new Redis({ path: testRedis.path })
+  const encoded = Buffer.from('thumbnails').toString('base64')
+  await worker.client('SETNAME', `bull:${encoded}:w:resizer`)
+  const names = async () => (await source.read()).queues.map(({ name }) => name)
+  // The names of the other two are only found by the search.
+  await expect.poll(() => names().catch(() => [])).toEqual(['mail', 'reports', 'thumbnails'])
+  const { processes } = await source.read()
+  expect(processes).toMatchObject([
+    { pid: 0, tag: 'resizer', queues: ['thumbnails'], labels: [], concurrency: 0, busy: 0, beatMs: null },
+  ])
+  worker.disconnect()
+  await expect.poll(async () => (await source.read()).processes).toEqual([])
+  source.close()
+})

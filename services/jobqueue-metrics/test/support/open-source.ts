@@ -1,0 +1,23 @@
+import { Secret } from '@switchyard/service-kit/config'
+import { createLogger } from '@switchyard/service-kit/observability'
+import { openSources } from '../../src/sources/open-sources.js'
+import { jobSources } from '../../src/sources/source-config.js'
+
+export const silent = createLogger('test', 'silent')
+
+/** A source as its configuration says, without a service around it. */
+export function openSource(
+  config: Record<string, unknown>,
+  redisUrl: string,
+  now: () => Date = () => new Date(),
+) {
+  const [source] = openSources({
+    sources: jobSources().parse(JSON.stringify([{ name: 'test', ...config }])),
+    redisUrl: new Secret(redisUrl),
+    timeoutMs: 2000,
+    clock: now,
+    logger: silent,
+  })
+  if (!source) throw new Error('no source')
+  return source
+}
