@@ -8,6 +8,7 @@ export {
 } from './client.js'
 export { isDatabaseUnavailable } from './database-failure.js'
 export {
+  type AuditEvent,
   type BroadcastMessage,
   type CommitStatus,
   type PersonalAccessToken,
@@ -21,6 +22,13 @@ export {
   type User,
   type WebhookDelivery,
 } from './generated/client.js'
+export {
+  type AuditAuthor,
+  type AuditFilter,
+  findAuditEvent,
+  listAuditEvents,
+  recordAuditEvent,
+} from './stores/audit-events.js'
 export {
   createBroadcastMessage,
   deleteBroadcastMessage,
@@ -76,6 +84,7 @@ export {
 export { lockProvisioning } from './stores/provisioning.js'
 export { findDiskPath } from './stores/repository-locations.js'
 export { ensureSagaEventPartitions } from './stores/saga-event-partitions.js'
+export type { TenantKey } from './stores/sagas/change-sagas.js'
 export {
   type LogEntry,
   type LogPage,
@@ -122,7 +131,21 @@ export {
 export type { NewSagaEvent, RecordedSagaEvent } from './stores/sagas/new-saga-event.js'
 export { type PurgedSaga, purgeSagas } from './stores/sagas/purge-sagas.js'
 export * from './stores/sagas/reading/index.js'
+export {
+  type DerivedRow,
+  type DerivedRows,
+  type LockedKeys,
+  type LoggedEvent,
+  openRebuild,
+  type RebuildSession,
+} from './stores/sagas/rebuild.js'
 export { recordSagaEvents } from './stores/sagas/record-saga-events.js'
+export {
+  type CommittedBatch,
+  createSagaEventStore,
+  type SagaEventStore,
+  type SagaEventStoreOptions,
+} from './stores/sagas/saga-event-store.js'
 export {
   type RetentionCandidate,
   type RetentionPage,
@@ -142,9 +165,12 @@ export { deleteTombstones } from './stores/sagas/tombstones.js'
 export {
   createToken,
   deleteOtherTokens,
+  findProjectToken,
   findToken,
   findTokenByHash,
+  listProjectTokens,
   type NewToken,
+  type ProjectTokenWithLevel,
   recordTokenUse,
   revokeToken,
 } from './stores/tokens.js'

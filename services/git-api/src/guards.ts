@@ -3,6 +3,7 @@ import { forbidden, notFound } from '@switchyard/domain'
 import {
   accessLevels,
   type Caller,
+  callerIn,
   canReadCode,
   canReadStatuses,
   canSeeProject,
@@ -29,16 +30,18 @@ export interface VisibleProject extends ProjectCall {
 
 /**
  * @param reference numeric id or full path, in any case
+ * @param sender whoever sends the request; nobody here, when their token is another project's
  * @throws DomainError not-found for a missing project and for one the caller may not know of, alike
  */
 export async function getVisibleProject(
   database: Database,
   reference: string,
-  caller: Caller | null,
+  sender: Caller | null,
 ): Promise<VisibleProject> {
-  const found = await findProjectForUser(database, reference, caller?.user.id ?? null)
+  const found = await findProjectForUser(database, reference, sender?.user.id ?? null)
   if (!found) throw notFound('Project')
   const { project, memberLevel } = found
+  const caller = callerIn(project.id, sender)
   const access = accessOf(project)
   if (!canSeeProject(access, caller, memberLevel)) throw notFound('Project')
   return { project, caller, memberLevel, level: effectiveLevel(access, caller, memberLevel) }
@@ -74,7 +77,7 @@ export function createGuards(database: Database) {
     async (call) => {
       const caller = requireScope(call.caller, ...readingScopes(call))
       const found = await getVisibleProject(database, projectReference(call), caller)
-      if (!allows(found)) throw forbidden()
+      if (found.caller === null || !allows(found)) throw forbidden()
       return { ...found, caller }
     }
 

@@ -18,6 +18,6 @@ export async function findCaller(
   const { id, username, name, email, admin, state } = token.user
   return {
     user: { id, username, name, email, admin, state },
-    token: { id: token.id, scopes: token.scopes as Scope[] },
+    token: { id: token.id, scopes: token.scopes as Scope[], projectId: token.projectId },
   }
 }

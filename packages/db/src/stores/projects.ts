@@ -113,6 +113,8 @@ export async function deleteProject({ prisma }: DatabaseOrTransaction, id: numbe
 export interface ProjectFilter {
   /** Whose eyes see the list; administrators see every project. */
   viewer: { id: number; admin: boolean }
+  /** The one project that the viewer's token knows. */
+  only?: number | undefined
   /** Only projects the viewer is a member of. */
   membership: boolean
   /** Only projects the viewer owns. */
@@ -157,11 +159,12 @@ export async function listProjects(
   return { projects, total }
 }
 
-function whereOf({ viewer, membership, owned, search, visibility }: ProjectFilter) {
+function whereOf({ viewer, only, membership, owned, search, visibility }: ProjectFilter) {
   const mine = { members: { some: { userId: viewer.id } } }
   const open = { visibility: { in: ['public', 'internal'] } }
   const conditions: Prisma.ProjectWhereInput[] = []
   if (!viewer.admin) conditions.push({ OR: [open, { ownerId: viewer.id }, mine] })
+  if (only !== undefined) conditions.push({ id: only })
   if (membership) conditions.push({ OR: [{ ownerId: viewer.id }, mine] })
   if (owned) conditions.push({ ownerId: viewer.id })
   if (visibility) conditions.push({ visibility })

@@ -10,7 +10,11 @@ export interface NewToken {
   scopes: readonly Scope[]
   /** Last day on which the token works; null: it never expires. */
   expiresAt: Date | null
+  /** The one project in which it works. Unset: wherever its user may go. */
+  projectId?: number
 }
+
+export type ProjectTokenWithLevel = PersonalAccessToken & { accessLevel: number | null }
 
 export const createToken = (
   { prisma }: DatabaseOrTransaction,
@@ -23,6 +27,43 @@ export const findToken = ({ prisma }: DatabaseOrTransaction, id: number) =>
 
 export const findTokenByHash = ({ prisma }: DatabaseOrTransaction, tokenHash: Uint8Array<ArrayBuffer>) =>
   prisma.personalAccessToken.findUnique({ where: { tokenHash } })
+
+const withMembership = (projectId: number) => ({
+  user: { select: { members: { where: { projectId }, select: { accessLevel: true } } } },
+})
+
+type TokenWithMembership = PersonalAccessToken & { user: { members: { accessLevel: number }[] } }
+
+const withLevel = ({ user, ...token }: TokenWithMembership): ProjectTokenWithLevel => ({
+  ...token,
+  accessLevel: user.members[0]?.accessLevel ?? null,
+})
+
+/** A token of the project, revoked or not. */
+export async function findProjectToken(
+  { prisma }: DatabaseOrTransaction,
+  projectId: number,
+  id: number,
+): Promise<ProjectTokenWithLevel | null> {
+  const include = withMembership(projectId)
+  const token = await prisma.personalAccessToken.findFirst({ where: { id, projectId }, include })
+  return token && withLevel(token)
+}
+
+/** One page of the tokens of a project that are not revoked, newest first, and how many there are. */
+export async function listProjectTokens(
+  { prisma }: DatabaseOrTransaction,
+  projectId: number,
+  rows: { skip: number; take: number },
+): Promise<{ tokens: ProjectTokenWithLevel[]; total: number }> {
+  const where = { projectId, revokedAt: null }
+  const include = withMembership(projectId)
+  const [tokens, total] = await Promise.all([
+    prisma.personalAccessToken.findMany({ where, include, orderBy: { id: 'desc' }, ...rows }),
+    prisma.personalAccessToken.count({ where }),
+  ])
+  return { tokens: tokens.map(withLevel), total }
+}
 
 /** Deletes the tokens of this name that a user has besides the one with this hash. */
 export async function deleteOtherTokens(

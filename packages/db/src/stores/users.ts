@@ -7,6 +7,8 @@ export interface NewUser {
   name: string
   email: string
   admin: boolean
+  /** Stands for a project token. Unset: false. */
+  bot?: boolean
 }
 
 /** Names and addresses that differ in case only are the same. */

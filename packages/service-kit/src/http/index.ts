@@ -1,4 +1,5 @@
 export { createHttpApp, type HttpAppOptions } from './app.js'
+export { auditAuthor } from './audit-author.js'
 export {
   type Authenticate,
   callerOf,

@@ -26,7 +26,7 @@ export const presentProfile = (user: User, baseUrl: string) => ({
   website_url: '',
   organization: null,
   job_title: '',
-  bot: false,
+  bot: user.bot,
 })
 
 /** Everything about a user: for administrators and for the user. */

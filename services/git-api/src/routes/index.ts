@@ -1,5 +1,7 @@
 import { administrator, type Route, route, signedIn } from '@switchyard/service-kit/http'
 import type { Dependencies } from '../dependencies.js'
+import { getAuditEvent } from './audit-events/get-audit-event.js'
+import { listAuditEvents } from './audit-events/list-audit-events.js'
 import { commentRoutes } from './comments/index.js'
 import { commitRoutes } from './commits/index.js'
 import { getVersion } from './get-version.js'
@@ -7,6 +9,7 @@ import { gitHttpRoutes } from './git-http/index.js'
 import { createMember } from './members/create-member.js'
 import { deleteMember } from './members/delete-member.js'
 import { listMembers } from './members/list-members.js'
+import { projectTokenRoutes } from './project-tokens/index.js'
 import { createProject } from './projects/create-project.js'
 import { deleteProject } from './projects/delete-project.js'
 import { getProject } from './projects/get-project.js'
@@ -55,6 +58,11 @@ export function routes(deps: Dependencies): Route[] {
     route('GET', '/projects/:id/protected_branches', maintain, listProtectedBranches(deps)),
     route('GET', '/projects/:id/protected_branches/:name', maintain, getProtectedBranch(deps)),
     route('DELETE', '/projects/:id/protected_branches/:name', maintain, deleteProtectedBranch(deps)),
+
+    ...projectTokenRoutes(deps),
+
+    route('GET', '/audit_events', administrator, listAuditEvents(deps)),
+    route('GET', '/audit_events/:id', administrator, getAuditEvent(deps)),
 
     ...commitRoutes(deps),
     ...commentRoutes(deps),

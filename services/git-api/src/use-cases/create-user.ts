@@ -1,4 +1,12 @@
-import { createUser as insertUser, type NewUser, type User, violatedUniqueIndex } from '@switchyard/db'
+import {
+  type AuditAuthor,
+  createUser as insertUser,
+  inTransaction,
+  type NewUser,
+  recordAuditEvent,
+  type User,
+  violatedUniqueIndex,
+} from '@switchyard/db'
 import { conflict, invalid } from '@switchyard/domain'
 import { userProblems } from '@switchyard/domain/access'
 import type { Dependencies } from '../dependencies.js'
@@ -8,11 +16,24 @@ import type { Dependencies } from '../dependencies.js'
  *
  * @throws DomainError invalid, by field; conflict when the username or the e-mail address is taken
  */
-export async function createUser({ database }: Dependencies, user: NewUser): Promise<User> {
+export async function createUser(
+  { database }: Dependencies,
+  user: NewUser,
+  author: AuditAuthor,
+): Promise<User> {
   const problems = userProblems(user)
   if (Object.keys(problems).length > 0) throw invalid(problems)
   try {
-    return await insertUser(database, user)
+    return await inTransaction(database, async (transaction) => {
+      const added = await insertUser(transaction, user)
+      await recordAuditEvent(transaction, author, {
+        eventName: 'user_created',
+        entityType: 'User',
+        entityId: added.id,
+        details: { username: added.username, admin: added.admin },
+      })
+      return added
+    })
   } catch (error) {
     const index = violatedUniqueIndex(error)
     if (index === null) throw error

@@ -1,4 +1,4 @@
-import { deleteMember, findMember } from '@switchyard/db'
+import { type AuditAuthor, deleteMember, findMember, inTransaction, recordAuditEvent } from '@switchyard/db'
 import { forbidden, notFound } from '@switchyard/domain'
 import type { Dependencies } from '../dependencies.js'
 import type { ProjectCall } from '../guards.js'
@@ -8,10 +8,19 @@ export async function removeMember(
   { database }: Dependencies,
   { project, level }: ProjectCall,
   userId: number,
+  author: AuditAuthor,
 ): Promise<void> {
   const member = await findMember(database, project.id, userId)
   if (!member) throw notFound()
   if (userId === project.ownerId) throw forbidden('A project cannot lose its owner')
   if (member.accessLevel > level) throw forbidden()
-  await deleteMember(database, project.id, userId)
+  await inTransaction(database, async (transaction) => {
+    await deleteMember(transaction, project.id, userId)
+    await recordAuditEvent(transaction, author, {
+      eventName: 'member_removed',
+      entityType: 'Project',
+      entityId: project.id,
+      details: { user_id: userId, access_level: member.accessLevel },
+    })
+  })
 }

@@ -1,4 +1,10 @@
-import { deleteProject, type Project } from '@switchyard/db'
+import {
+  type AuditAuthor,
+  deleteProject,
+  inTransaction,
+  type Project,
+  recordAuditEvent,
+} from '@switchyard/db'
 import type { Dependencies } from '../dependencies.js'
 
 /**
@@ -8,8 +14,17 @@ import type { Dependencies } from '../dependencies.js'
 export async function removeProject(
   { database, git, logger }: Dependencies,
   project: Project,
+  author: AuditAuthor,
 ): Promise<void> {
-  await deleteProject(database, project.id)
+  await inTransaction(database, async (transaction) => {
+    await deleteProject(transaction, project.id)
+    await recordAuditEvent(transaction, author, {
+      eventName: 'project_destroyed',
+      entityType: 'Project',
+      entityId: project.id,
+      details: { path_with_namespace: project.pathWithNamespace },
+    })
+  })
   try {
     await git.deleteRepository(project.diskPath)
   } catch (error) {

@@ -1,6 +1,6 @@
 import type { Caller } from '@switchyard/domain/access'
 import { accessLevels } from '@switchyard/domain/access'
-import { type Call, created, endpoint, rowId } from '@switchyard/service-kit/http'
+import { auditAuthor, created, endpoint, rowId } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { Dependencies } from '../../dependencies.js'
 import type { ProjectCall } from '../../guards.js'
@@ -14,7 +14,9 @@ const input = z.object({ user_id: rowId(), access_level: accessLevel(...Object.v
 export const createMember = (deps: Dependencies) =>
   endpoint({
     input,
-    async handle({ user_id, access_level }, access: ProjectCall<Caller>, { baseUrl }: Call) {
-      return created(presentMember(await addMember(deps, access, user_id, access_level), baseUrl))
+    async handle({ user_id, access_level }, access: ProjectCall<Caller>, call) {
+      const author = auditAuthor(access.caller, call)
+      const member = await addMember(deps, access, user_id, access_level, author)
+      return created(presentMember(member, call.baseUrl))
     },
   })

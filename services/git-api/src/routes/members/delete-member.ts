@@ -1,4 +1,5 @@
-import { endpoint, noContent, rowId } from '@switchyard/service-kit/http'
+import type { Caller } from '@switchyard/domain/access'
+import { auditAuthor, endpoint, noContent, rowId } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { Dependencies } from '../../dependencies.js'
 import type { ProjectCall } from '../../guards.js'
@@ -8,8 +9,8 @@ import { removeMember } from '../../use-cases/remove-member.js'
 export const deleteMember = (deps: Dependencies) =>
   endpoint({
     input: z.object({ user_id: rowId() }),
-    async handle({ user_id }, access: ProjectCall) {
-      await removeMember(deps, access, user_id)
+    async handle({ user_id }, access: ProjectCall<Caller>, call) {
+      await removeMember(deps, access, user_id, auditAuthor(access.caller, call))
       return noContent()
     },
   })

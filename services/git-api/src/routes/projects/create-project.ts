@@ -1,5 +1,5 @@
 import { findUser } from '@switchyard/db'
-import { invalid, invalidParameters } from '@switchyard/domain'
+import { forbidden, invalid, invalidParameters } from '@switchyard/domain'
 import { accessLevels, type Caller } from '@switchyard/domain/access'
 import { type Call, created, endpoint, filledText, flag, rowId, text } from '@switchyard/service-kit/http'
 import { z } from 'zod'
@@ -27,6 +27,7 @@ export const createProject = (deps: Dependencies) =>
     input,
     async handle(given, caller: Caller, call: Call) {
       if (given.name === undefined && given.path === undefined) throw invalidParameters([neither])
+      if (caller.token.projectId != null) throw forbidden()
       const owner = await findOwner(deps, caller, given.namespace_id ?? caller.user.id)
       const project = await addProject(deps, {
         owner,

@@ -1,4 +1,5 @@
-import { accepted, endpoint } from '@switchyard/service-kit/http'
+import type { Caller } from '@switchyard/domain/access'
+import { accepted, auditAuthor, endpoint } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { Dependencies } from '../../dependencies.js'
 import type { ProjectCall } from '../../guards.js'
@@ -8,8 +9,8 @@ import { removeProject } from '../../use-cases/remove-project.js'
 export const deleteProject = (deps: Dependencies) =>
   endpoint({
     input: z.object({}),
-    async handle(_input, { project }: ProjectCall) {
-      await removeProject(deps, project)
+    async handle(_input, { project, caller }: ProjectCall<Caller>, call) {
+      await removeProject(deps, project, auditAuthor(caller, call))
       return accepted({ message: '202 Accepted' })
     },
   })

@@ -42,7 +42,7 @@ export const listProjects = (deps: Dependencies) =>
     async handle({ page, per_page, order_by, sort, ...filter }, caller: Caller, call: Call) {
       const { projects, total } = await findProjects(
         deps.database,
-        { ...filter, viewer: caller.user },
+        { ...filter, viewer: caller.user, only: caller.token.projectId ?? undefined },
         { column: columns[order_by], direction: sort },
         rowsOf({ page, per_page }),
       )

@@ -1,4 +1,5 @@
-import { created, endpoint, filledText, flag } from '@switchyard/service-kit/http'
+import type { Caller } from '@switchyard/domain/access'
+import { auditAuthor, created, endpoint, filledText, flag } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { Dependencies } from '../../dependencies.js'
 import type { ProjectCall } from '../../guards.js'
@@ -16,13 +17,18 @@ const input = z.object({
 export const createProtectedBranch = (deps: Dependencies) =>
   endpoint({
     input,
-    async handle({ name, push_access_level, allow_force_push }, { project }: ProjectCall) {
-      const branch = await protectBranch(deps, {
+    async handle(
+      { name, push_access_level, allow_force_push },
+      { project, caller }: ProjectCall<Caller>,
+      call,
+    ) {
+      const given = {
         projectId: project.id,
         name,
         pushAccessLevel: push_access_level,
         allowForcePush: allow_force_push,
-      })
+      }
+      const branch = await protectBranch(deps, given, auditAuthor(caller, call))
       return created(presentProtectedBranch(branch))
     },
   })

@@ -1,16 +1,16 @@
-import { deleteProtectedBranch as removeBranch } from '@switchyard/db'
-import { notFound } from '@switchyard/domain'
-import { endpoint, noContent, text } from '@switchyard/service-kit/http'
+import type { Caller } from '@switchyard/domain/access'
+import { auditAuthor, endpoint, noContent, text } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { Dependencies } from '../../dependencies.js'
 import type { ProjectCall } from '../../guards.js'
+import { unprotectBranch } from '../../use-cases/unprotect-branch.js'
 
 /** `DELETE /projects/:id/protected_branches/:name`: the branch itself stays. */
-export const deleteProtectedBranch = ({ database }: Dependencies) =>
+export const deleteProtectedBranch = (deps: Pick<Dependencies, 'database'>) =>
   endpoint({
     input: z.object({ name: text() }),
-    async handle({ name }, { project }: ProjectCall) {
-      if (!(await removeBranch(database, project.id, name))) throw notFound()
+    async handle({ name }, access: ProjectCall<Caller>, call) {
+      await unprotectBranch(deps, access, name, auditAuthor(access.caller, call))
       return noContent()
     },
   })

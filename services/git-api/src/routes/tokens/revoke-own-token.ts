@@ -1,15 +1,15 @@
-import { revokeToken } from '@switchyard/db'
 import type { Caller } from '@switchyard/domain/access'
-import { endpoint, noContent } from '@switchyard/service-kit/http'
+import { auditAuthor, endpoint, noContent } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { Dependencies } from '../../dependencies.js'
+import { revokeOwnToken as revoke } from '../../use-cases/revoke-own-token.js'
 
 /** `DELETE /personal_access_tokens/self`: refused everywhere within a second. */
-export const revokeOwnToken = ({ database }: Dependencies) =>
+export const revokeOwnToken = (deps: Pick<Dependencies, 'database'>) =>
   endpoint({
     input: z.object({}),
-    async handle(_input, caller: Caller) {
-      await revokeToken(database, caller.token.id)
+    async handle(_input, caller: Caller, call) {
+      await revoke(deps, auditAuthor(caller, call))
       return noContent()
     },
   })

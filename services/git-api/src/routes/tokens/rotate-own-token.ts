@@ -1,5 +1,5 @@
 import type { Caller } from '@switchyard/domain/access'
-import { endpoint, ok } from '@switchyard/service-kit/http'
+import { auditAuthor, endpoint, ok } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { Dependencies } from '../../dependencies.js'
 import { presentIssuedToken } from '../../presenters/token.js'
@@ -11,7 +11,7 @@ import { day } from '../parameters.js'
 export const rotateOwnToken = (deps: Dependencies) =>
   endpoint({
     input: z.object({ expires_at: optional(day()) }),
-    async handle({ expires_at }, caller: Caller) {
-      return ok(presentIssuedToken(await rotateToken(deps, caller.token.id, expires_at)))
+    async handle({ expires_at }, caller: Caller, call) {
+      return ok(presentIssuedToken(await rotateToken(deps, expires_at, auditAuthor(caller, call))))
     },
   })

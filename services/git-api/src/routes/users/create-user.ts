@@ -1,5 +1,5 @@
 import type { Caller } from '@switchyard/domain/access'
-import { type Call, created, endpoint, filledText, flag } from '@switchyard/service-kit/http'
+import { auditAuthor, created, endpoint, filledText, flag } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { Dependencies } from '../../dependencies.js'
 import { presentWholeUser } from '../../presenters/user.js'
@@ -16,7 +16,8 @@ const input = z.object({
 export const createUser = (deps: Dependencies) =>
   endpoint({
     input,
-    async handle(user, _administrator: Caller, { baseUrl }: Call) {
-      return created(presentWholeUser(await addUser(deps, user), baseUrl))
+    async handle(user, administrator: Caller, call) {
+      const added = await addUser(deps, user, auditAuthor(administrator, call))
+      return created(presentWholeUser(added, call.baseUrl))
     },
   })

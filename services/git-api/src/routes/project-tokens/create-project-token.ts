@@ -1,0 +1,27 @@
+import { accessLevels, type Caller } from '@switchyard/domain/access'
+import { auditAuthor, created, endpoint, filledText } from '@switchyard/service-kit/http'
+import { z } from 'zod'
+import type { Dependencies } from '../../dependencies.js'
+import type { ProjectCall } from '../../guards.js'
+import { presentIssuedProjectToken } from '../../presenters/project-token.js'
+import { issueProjectToken } from '../../use-cases/issue-project-token.js'
+import { optional } from '../optional.js'
+import { accessLevel, day, scopeList } from '../parameters.js'
+
+const input = z.object({
+  name: filledText(),
+  scopes: scopeList(),
+  access_level: accessLevel(...Object.values(accessLevels)).default(accessLevels.maintainer),
+  expires_at: optional(day()),
+})
+
+/** `POST /projects/:id/access_tokens`: the answer is the only place that shows the secret. */
+export const createProjectToken = (deps: Dependencies) =>
+  endpoint({
+    input,
+    async handle({ name, scopes, access_level, expires_at }, access: ProjectCall<Caller>, call) {
+      const token = { name, scopes, accessLevel: access_level, expiresAt: expires_at ?? null }
+      const issued = await issueProjectToken(deps, access, token, auditAuthor(access.caller, call))
+      return created(presentIssuedProjectToken(issued, access_level))
+    },
+  })

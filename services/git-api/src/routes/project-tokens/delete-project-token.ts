@@ -1,0 +1,16 @@
+import type { Caller } from '@switchyard/domain/access'
+import { auditAuthor, endpoint, noContent, rowId } from '@switchyard/service-kit/http'
+import { z } from 'zod'
+import type { Dependencies } from '../../dependencies.js'
+import type { ProjectCall } from '../../guards.js'
+import { revokeProjectToken } from '../../use-cases/revoke-project-token.js'
+
+/** `DELETE /projects/:id/access_tokens/:token_id`: refused everywhere within a second. */
+export const deleteProjectToken = (deps: Dependencies) =>
+  endpoint({
+    input: z.object({ token_id: rowId() }),
+    async handle({ token_id }, access: ProjectCall<Caller>, call) {
+      await revokeProjectToken(deps, access, token_id, auditAuthor(access.caller, call))
+      return noContent()
+    },
+  })
