@@ -5,19 +5,15 @@ import { z } from 'zod'
 const dayMs = 86_400_000
 const seconds = () => integer(1, 31_536_000)
 
-const retention = (unset: string) =>
-  z
-    .string()
-    .default(unset)
-    .transform((text, context): RetentionPolicy => {
-      try {
-        return parseRetention(text)
-      } catch (error) {
-        if (!(error instanceof RangeError)) throw error
-        context.addIssue(error.message)
-        return z.NEVER
-      }
-    })
+const retention = () =>
+  z.string().superRefine((text, context) => {
+    try {
+      parseRetention(text)
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error
+      context.addIssue({ code: 'custom', message: error.message })
+    }
+  })
 
 /** What the worker reads about sagas. */
 export const sagaFields = {
@@ -30,7 +26,7 @@ export const sagaFields = {
   /** From its first event on, until an activity without a saga, or a saga without a start, is parked. Unset: a day. */
   SAGA_PARKED_AFTER_SECONDS: seconds().default(86_400),
   /** How long which sagas are kept: `[service/]kind=duration, …`. Unset: `ended=30d`. */
-  SAGA_RETENTION: retention('ended=30d'),
+  SAGA_RETENTION: retention().default('ended=30d'),
   /** Between two looks for what may go. Unset: 60. */
   SAGA_RETENTION_EVERY_SECONDS: integer(1, 86_400).default(60),
   /** How long days of the event log are kept, longer while they hold events of what is kept. Unset: 30. */
@@ -67,7 +63,7 @@ export function sagaSettingsOf(config: SagaConfig): SagaSettings {
       stuckAfterMs: config.SAGA_STUCK_AFTER_SECONDS * 1000,
       parkedAfterMs: config.SAGA_PARKED_AFTER_SECONDS * 1000,
     },
-    retention: config.SAGA_RETENTION,
+    retention: parseRetention(config.SAGA_RETENTION),
     retentionEveryMs,
     retentionBudgetMs: Math.min(retentionEveryMs * 0.7, 30_000),
     logKeptMs: config.SAGA_LOG_RETENTION_DAYS * dayMs,

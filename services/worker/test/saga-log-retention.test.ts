@@ -54,7 +54,7 @@ async function eventsOf(): Promise<Record<string, number>> {
 
 it('drops days that are over and hold nothing of what exists, and thins out those that do', async () => {
   expect(await partitionsAgo()).toEqual([50, 40, 35, 20])
-  worker = await harness.startWorker({ SAGA_LOG_RETENTION_DAYS: '30', SAGA_RETENTION: '' })
+  worker = await harness.startWorker({ SAGA_LOG_RETENTION_DAYS: '30', SAGA_RETENTION: 'ended=never' })
   await expect.poll(eventsOf, poll).toEqual({
     living: 4,
     'living-without-a-day': 4,
