@@ -18,9 +18,17 @@ module.exports = {
     below('banner', []),
     below('jobs-heartbeat', ['testing']),
     below('service-kit', ['domain']),
+    below('saga-client', ['contracts']),
     below('webhooks', ['service-kit', 'db', 'domain']),
     below('testing', ['db', 'domain']),
     below('dev-env', ['db', 'contracts', 'domain']),
+    {
+      name: 'examples-use-the-client-only',
+      severity: 'error',
+      comment: 'An example shows what somebody outside this repository can do.',
+      from: { path: '^examples/' },
+      to: { path: '^(packages|services)/', pathNot: '^packages/saga-client/' },
+    },
     {
       name: 'services-stand-alone',
       severity: 'error',

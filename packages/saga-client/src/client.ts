@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type ServiceError, status } from '@grpc/grpc-js'
 import { createEventId } from './event-id.js'
@@ -70,6 +71,8 @@ export function createSagaClient(options: SagaClientOptions): SagaClient {
 function createDelivery(settings: Settings) {
   const transport = createTransport(settings)
   const stopping = new AbortController()
+  // Every event that waits for its next attempt listens, and there may be many.
+  setMaxListeners(0, stopping.signal)
   const counts = { stored: 0, refused: 0, lost: 0, repeated: 0 }
   const undecided = new Set<Promise<unknown>>()
   const sequences = new Map<string, number>()

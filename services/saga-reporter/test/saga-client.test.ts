@@ -1,0 +1,247 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join, resolve } from 'node:path'
+import { createSagaClient, type SagaClientOptions, SagaReportError } from '@switchyard/saga-client'
+import { waitFor } from '@switchyard/testing'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { makeCertificates } from './certificates.js'
+import { readLog } from './event-log.js'
+import { createTokens, startHarness, startService } from './harness.js'
+
+let harness: Awaited<ReturnType<typeof startHarness>>
+const closing: (() => unknown)[] = []
+beforeAll(async () => {
+  harness = await startHarness()
+})
+afterAll(async () => {
+  for (const close of closing.reverse()) await close()
+  await harness.close()
+})
+
+function client(options: Partial<SagaClientOptions> = {}) {
+  const created = createSagaClient({
+    address: `127.0.0.1:${harness.grpcPort}`,
+    serviceName: 'booking',
+    retryDelayMs: 20,
+    retryDelayMsMax: 200,
+    ...options,
+  })
+  closing.push(() => created.close(0))
+  return created
+}
+
+const recorded = { outcome: 'stored', message: 'recorded' }
+
+describe('the client', () => {
+  it('reports each of the ten operations, in the order of the calls although none is awaited', async () => {
+    const reporter = client({ tenant: 'client-all' })
+    const saga = { sagaId: 's' }
+    const [a, b, c] = ['a', 'b', 'c'].map((activityId) => ({ ...saga, activityId }))
+    if (!a || !b || !c) throw new Error('no activities')
+    const results = [
+      reporter.sagaStarted({ ...saga, time: new Date('2026-01-02T03:04:05.678Z') }),
+      reporter.activityExecuteStarted({ ...a, order: 0, timeOutSeconds: 30, parameter: { seats: 2 } }),
+      reporter.activityEnded({ ...a, result: { seat: '4A' } }),
+      reporter.activityExecuteStarted({ ...b, order: 1 }),
+      reporter.activityExecuteOvertime({ ...b, error: 'too slow' }),
+      reporter.activityRetried({ ...b, phase: 'execute', retries: 1, attempt: 1 }),
+      reporter.activityExecuteAborted({ ...b, error: new Error('no room'), attempt: 1 }),
+      reporter.activityExecuteStarted({ ...c, order: 2 }),
+      reporter.activityRevoked(c),
+      reporter.activityCompensateAborted({ ...b, error: 'try later', final: false }),
+      reporter.activityCompensated(b),
+      reporter.activityCompensated(a),
+      reporter.sagaEnded(saga),
+    ]
+    expect(await Promise.all(results)).toEqual(results.map(() => recorded))
+    const log = await readLog(harness.database, 'client-all')
+    expect(log.map(({ operation }) => operation)).toEqual([
+      'SagaStarted',
+      'ActivityExecuteStarted',
+      'ActivityEnded',
+      'ActivityExecuteStarted',
+      'ActivityExecuteOvertime',
+      'ActivityRetried',
+      'ActivityExecuteAborted',
+      'ActivityExecuteStarted',
+      'ActivityRevoked',
+      'ActivityCompensateAborted',
+      'ActivityCompensated',
+      'ActivityCompensated',
+      'SagaEnded',
+    ])
+    expect(new Set(log.map(({ eventId }) => eventId)).size).toBe(13)
+    expect(log[0]?.eventTime).toEqual(new Date('2026-01-02T03:04:05.678Z'))
+    const where = { tenant_id: { tenant: 'client-all', id: 's' } }
+    expect(await harness.database.prisma.saga.findUnique({ where })).toMatchObject({
+      status: 'Ended',
+      outcome: 'compensated',
+      serviceName: 'booking',
+    })
+  })
+
+  it('says what was refused, and throws only when asked to', async () => {
+    const told: unknown[] = []
+    const quiet = client({ onNotStored: (event, result) => told.push([event, result]) })
+    const blank = await quiet.sagaStarted({ sagaId: '' })
+    expect(blank).toMatchObject({ outcome: 'refused', reason: expect.stringContaining('SAGA_ID_REQUIRED') })
+    expect(told).toEqual([[{ operation: 'sagaStarted', sagaId: '' }, blank]])
+    const cycle: Record<string, unknown> = {}
+    cycle.self = cycle
+    const unwritable = { sagaId: 's', activityId: 'a', parameter: cycle }
+    expect(await quiet.activityExecuteStarted(unwritable)).toMatchObject({ outcome: 'refused' })
+    const loud = client({ throwWhenNotStored: true })
+    await expect(loud.sagaStarted({ sagaId: '' })).rejects.toThrow(SagaReportError)
+    expect(await loud.sagaStarted({ sagaId: 'loud' })).toEqual(recorded)
+  })
+
+  it('never blocks: a full queue, time that is over and a closed client lose events, and say so', async () => {
+    const absent = client({ address: '127.0.0.1:1', queueMax: 2, giveUpAfterMs: 300, deadlineMs: 200 })
+    const results = ['1', '2', '3'].map((sagaId) => absent.sagaStarted({ sagaId }))
+    expect(await results[2]).toEqual({ outcome: 'lost', reason: 'the queue is full' })
+    expect(absent.stats()).toMatchObject({ pending: 2, lost: 1 })
+    expect(await results[0]).toMatchObject({
+      outcome: 'lost',
+      reason: expect.stringContaining('given up: UNAVAILABLE'),
+    })
+    expect(await absent.flush(5000)).toBe(true)
+
+    const closed = client({ address: '127.0.0.1:1' })
+    const under = closed.sagaStarted({ sagaId: '4' })
+    expect(await closed.flush(50)).toBe(false)
+    await closed.close(50)
+    expect(await under).toMatchObject({ outcome: 'lost' })
+    expect(await closed.sagaStarted({ sagaId: '5' })).toEqual({
+      outcome: 'lost',
+      reason: 'the client is closed',
+    })
+  })
+
+  it('waits as long as a reporter with a rate limit asks, and loses nothing', async () => {
+    const service = await startService(harness.databaseUrl, {
+      SAGA_RATE_LIMIT_PER_SERVICE: '20',
+      SAGA_RATE_LIMIT_BURST: '5',
+    })
+    closing.push(service.close)
+    const reporter = client({ address: `127.0.0.1:${service.grpcPort}`, tenant: 'client-limited' })
+    const sent = Array.from({ length: 25 }, (_, index) =>
+      reporter.sagaStarted({ sagaId: `limited-${index}` }),
+    )
+    const results = await Promise.all(sent)
+    expect(results).toEqual(results.map(() => recorded))
+    expect(reporter.stats()).toMatchObject({ stored: 25, lost: 0 })
+    expect(reporter.stats().repeated).toBeGreaterThan(0)
+  })
+
+  it('connects with TLS, its certificate, and a token that may change', async () => {
+    const folder = makeCertificates()
+    const file = (name: string) => readFileSync(join(folder, name))
+    const path = (name: string) => join(folder, name)
+    const tokens = await createTokens(harness.database)
+    const service = await startService(harness.databaseUrl, {
+      SAGA_AUTH: 'token',
+      SAGA_TLS_CERT_FILE: path('server.pem'),
+      SAGA_TLS_KEY_FILE: path('server.key'),
+      SAGA_TLS_CLIENT_CA_FILE: path('ca.pem'),
+    })
+    closing.push(service.close)
+    let token = tokens.unknown
+    const tls = { ca: file('ca.pem'), cert: file('orders.pem'), key: file('orders.key') }
+    const reporter = client({ address: `127.0.0.1:${service.grpcPort}`, tls, token: () => token })
+    expect(await reporter.sagaStarted({ sagaId: 'tls' })).toMatchObject({
+      outcome: 'lost',
+      reason: expect.stringContaining('UNAUTHENTICATED'),
+    })
+    token = tokens.reporter
+    expect(await reporter.sagaStarted({ sagaId: 'tls' })).toEqual(recorded)
+  })
+})
+
+describe('a reporter that is killed and started again during traffic', () => {
+  it('has every event once, in the order of its saga, and the client loses none', async () => {
+    const port = await freePort()
+    const reporter = client({
+      address: `127.0.0.1:${port}`,
+      tenant: 'client-restart',
+      concurrencyMax: 20,
+    })
+    let process = await startProcess(port)
+    closing.push(() => process.kill('SIGKILL'))
+    const results: Promise<{ outcome: string }>[] = []
+    let stop = false
+    const traffic = (async () => {
+      for (let saga = 0; !stop; saga++) {
+        const named = { sagaId: `r-${saga}` }
+        const activity = { ...named, activityId: `r-${saga}-a` }
+        results.push(
+          reporter.sagaStarted(named),
+          reporter.activityExecuteStarted({ ...activity, parameter: { saga } }),
+          reporter.activityEnded({ ...activity, result: 'booked' }),
+          reporter.sagaEnded(named),
+        )
+        await new Promise((next) => setTimeout(next, 40))
+      }
+    })()
+    for (let round = 0; round < 2; round++) {
+      const before = reporter.stats().stored
+      await waitFor(() => reporter.stats().stored > before + 100, { timeoutMs: 30_000, what: 'traffic' })
+      process.kill('SIGKILL')
+      await once(process, 'exit')
+      process = await startProcess(port)
+    }
+    stop = true
+    await traffic
+    expect(await reporter.flush(90_000)).toBe(true)
+
+    expect(new Set((await Promise.all(results)).map(({ outcome }) => outcome))).toEqual(new Set(['stored']))
+    expect(reporter.stats()).toMatchObject({ lost: 0, refused: 0, stored: results.length })
+    expect(reporter.stats().repeated).toBeGreaterThan(0)
+    const log = await readLog(harness.database, 'client-restart')
+    expect(log).toHaveLength(results.length)
+    const order = new Map<string, string[]>()
+    for (const { sagaId, operation } of log)
+      order.set(`${sagaId}`, [...(order.get(`${sagaId}`) ?? []), operation])
+    const expected = ['SagaStarted', 'ActivityExecuteStarted', 'ActivityEnded', 'SagaEnded']
+    for (const operations of order.values()) expect(operations).toEqual(expected)
+  }, 240_000)
+})
+
+/** The reporter as a process of its own, from its sources. */
+async function startProcess(grpcPort: number): Promise<ChildProcess> {
+  const main = resolve(import.meta.dirname, '../src/main.ts')
+  const child = spawn(process.execPath, ['--conditions=@switchyard/source', '--import', 'tsx', main], {
+    env: {
+      ...process.env,
+      DATABASE_URL: harness.databaseUrl,
+      PORT: '0',
+      GRPC_PORT: String(grpcPort),
+      LOG_LEVEL: 'error',
+    },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  })
+  await waitFor(
+    async () => {
+      const probe = createSagaClient({
+        address: `127.0.0.1:${grpcPort}`,
+        serviceName: 'probe',
+        tenant: 'probe',
+        giveUpAfterMs: 0,
+      })
+      const { outcome } = await probe.sagaStarted({ sagaId: 'probe' })
+      await probe.close()
+      return outcome === 'stored'
+    },
+    { timeoutMs: 30_000, what: 'the reporter' },
+  )
+  return child
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as { port: number }
+  server.close()
+  return port
+}
