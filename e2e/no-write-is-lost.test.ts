@@ -73,10 +73,11 @@ async function writeUntil(kind: Kind, stopped: () => boolean): Promise<void> {
 /** Every page of a list. */
 async function listAll(path: string): Promise<Record<string, unknown>[]> {
   const items: Record<string, unknown>[] = []
-  for (let page = '1'; page !== ''; ) {
-    const response = await api(`${path}${path.includes('?') ? '&' : '?'}per_page=100&page=${page}`)
+  let next: string | undefined = `${path}${path.includes('?') ? '&' : '?'}per_page=100`
+  while (next !== undefined) {
+    const response = await api(next)
     items.push(...((await response.json()) as Record<string, unknown>[]))
-    page = response.headers.get('X-Next-Page') ?? ''
+    next = /api\/v4\/([^>]*)>; rel="next"/.exec(response.headers.get('Link') ?? '')?.[1]
   }
   return items
 }
