@@ -1,4 +1,11 @@
-import { booleanFlag, databaseUrl, httpServiceFields, integer, port } from '@switchyard/service-kit/config'
+import {
+  booleanFlag,
+  databaseUrl,
+  httpServiceFields,
+  integer,
+  port,
+  redisUrl,
+} from '@switchyard/service-kit/config'
 import type { TlsFiles } from '@switchyard/service-kit/grpc'
 import type { Authenticate } from '@switchyard/service-kit/http'
 import { webhookTargetFields } from '@switchyard/webhooks'
@@ -35,6 +42,12 @@ export const configSchema = z
     DATABASE_READ_POOL_SIZE_MAX: integer(1, 1000).default(5),
     /** A question that takes longer is answered with 503. Unset: 10 s. */
     DATABASE_READ_TIMEOUT_MS: integer(100, 600_000).default(10_000),
+    /** Wakes the streams of every replica. Unset: each looks at the log every second. */
+    REDIS_URL: redisUrl().optional(),
+    /** Clients that may follow the log at once, in one process. Unset: 1000. */
+    SAGA_STREAMS_MAX: integer(0, 1_000_000).default(1000),
+    /** A client of a stream that takes nothing for so long is cut off. Unset: 30 s. */
+    SAGA_STREAM_STALL_MS_MAX: integer(100, 3_600_000).default(30_000),
     /** Address the gRPC port listens on. Unset: loopback only. */
     GRPC_HOST: z.string().default('127.0.0.1'),
     /** gRPC port. Unset: 50051. */

@@ -14,28 +14,31 @@ import { targetPolicy } from '@switchyard/webhooks'
 import { type Config, sagaAuthOf, tlsFilesOf } from './config.js'
 import { createSagaIngest } from './ingest/saga-ingest.js'
 import { createWriteBatch } from './ingest/write-batch.js'
+import { createLiveSagas } from './live/live-sagas.js'
 import { routes } from './routes/index.js'
 import { createAuthorize } from './rpc/authorize.js'
+import { createAuthorizeReader } from './rpc/authorize-reader.js'
 import { createRateLimit } from './rpc/rate-limit.js'
+import { sagaQueryService } from './rpc/saga-query.js'
+import { sagaRecoveryService } from './rpc/saga-recovery.js'
 import { sagaServices } from './rpc/saga-service.js'
 import { createReportEvent } from './use-cases/report-event.js'
 
 /** Takes lifecycle events over gRPC and shows sagas over HTTP. Closing drains gRPC first, the pool last. */
 export async function createService(config: Config, { logger, metrics, health, lifecycle }: ServiceContext) {
-  const database = createDatabase({
-    url: config.DATABASE_URL.reveal(),
-    poolSizeMax: config.DATABASE_POOL_SIZE_MAX,
-    applicationName: 'saga-reporter',
-  })
-  lifecycle.onClose('postgres', () => database.close())
+  const { database, readDatabase } = openDatabases(config, lifecycle)
   health.addCheck('postgres', () => checkDatabase(database))
-  const readDatabase = createDatabase({
-    url: config.DATABASE_URL.reveal(),
-    poolSizeMax: config.DATABASE_READ_POOL_SIZE_MAX,
-    applicationName: 'saga-reporter-read',
-    statementTimeoutMs: config.DATABASE_READ_TIMEOUT_MS,
+
+  const live = createLiveSagas({
+    database,
+    readDatabase,
+    redisUrl: config.REDIS_URL?.reveal(),
+    logger,
+    metrics,
+    streamsMax: config.SAGA_STREAMS_MAX,
   })
-  lifecycle.onClose('postgres for reading', () => readDatabase.close())
+
+  const stream = { live, stallMsMax: config.SAGA_STREAM_STALL_MS_MAX, logger }
 
   const authenticate = createAuthenticate((hash) => findCaller(database, hash))
   const app = createHttpApp({
@@ -46,6 +49,7 @@ export async function createService(config: Config, { logger, metrics, health, l
     routes: routes({
       readDatabase,
       clock: systemClock,
+      stream: { authenticate, ...stream },
       webhooks: { database: readDatabase, policy: targetPolicy(config) },
     }),
     isUnavailable: isDatabaseUnavailable,
@@ -54,9 +58,14 @@ export async function createService(config: Config, { logger, metrics, health, l
   })
   const http = await listen(app, config.HOST, config.PORT, config.SHUTDOWN_TIMEOUT_MS)
   lifecycle.onClose('http', () => http.close())
+  lifecycle.onClose('streams', () => live.close())
 
   const ingest = createSagaIngest({
-    writeBatch: createWriteBatch((events) => recordSagaEvents(database, events), logger),
+    writeBatch: createWriteBatch(async (events) => {
+      const recorded = await recordSagaEvents(database, events)
+      live.announce(events)
+      return recorded
+    }, logger),
     lanes: config.SAGA_INGEST_LANES,
     queue: { eventsMax: config.SAGA_INGEST_QUEUE_MAX, bytesMax: config.SAGA_INGEST_QUEUE_BYTES_MAX },
   })
@@ -67,16 +76,15 @@ export async function createService(config: Config, { logger, metrics, health, l
     validation: { serviceNameRequired: !config.SAGA_SERVICE_NAME_OPTIONAL },
   })
   const authorize = createAuthorize(sagaAuthOf(config, authenticate))
-  const rateLimit = createRateLimit({
-    perSecond: config.SAGA_RATE_LIMIT_PER_SERVICE,
-    burst: config.SAGA_RATE_LIMIT_BURST ?? config.SAGA_RATE_LIMIT_PER_SERVICE,
-    nowMs: () => performance.now(),
-  })
   const grpc = await startGrpcServer({
     host: config.GRPC_HOST,
     port: config.GRPC_PORT,
     tls: tlsFilesOf(config),
-    services: sagaServices({ reportEvent, authorize, rateLimit, logger }),
+    services: [
+      ...sagaServices({ reportEvent, authorize, rateLimit: rateLimitOf(config), logger }),
+      sagaQueryService({ database: readDatabase, authorize: createAuthorizeReader(authenticate), ...stream }),
+      sagaRecoveryService({ database, authorize, logger }),
+    ],
     descriptorSet,
     health,
     logger,
@@ -86,3 +94,27 @@ export async function createService(config: Config, { logger, metrics, health, l
   lifecycle.onClose('grpc', () => grpc.close())
   return { port: http.port, grpcPort: grpc.port }
 }
+
+function openDatabases(config: Config, lifecycle: ServiceContext['lifecycle']) {
+  const database = createDatabase({
+    url: config.DATABASE_URL.reveal(),
+    poolSizeMax: config.DATABASE_POOL_SIZE_MAX,
+    applicationName: 'saga-reporter',
+  })
+  lifecycle.onClose('postgres', () => database.close())
+  const readDatabase = createDatabase({
+    url: config.DATABASE_URL.reveal(),
+    poolSizeMax: config.DATABASE_READ_POOL_SIZE_MAX,
+    applicationName: 'saga-reporter-read',
+    statementTimeoutMs: config.DATABASE_READ_TIMEOUT_MS,
+  })
+  lifecycle.onClose('postgres for reading', () => readDatabase.close())
+  return { database, readDatabase }
+}
+
+const rateLimitOf = (config: Config) =>
+  createRateLimit({
+    perSecond: config.SAGA_RATE_LIMIT_PER_SERVICE,
+    burst: config.SAGA_RATE_LIMIT_BURST ?? config.SAGA_RATE_LIMIT_PER_SERVICE,
+    nowMs: () => performance.now(),
+  })

@@ -16,6 +16,9 @@ export type BroadcastNotice = z.infer<typeof broadcastNotice>
 /** Turns further away are planned by the worker's `broadcast-planning` when they come nearer. */
 export const broadcastHorizonMs = 86_400_000
 
+/** The job comes this much early, and waits the rest by itself: longer than Redis takes to hand it out. */
+const leadMs = 300
+
 /**
  * The job that says at an instant that it has come, as the arguments of BullMQ's `queue.add`. Any number of
  * them for one instant is one job; one that nothing happens at any more does no harm.
@@ -28,7 +31,7 @@ export function broadcastTurnJob(at: Date, now: Date) {
     options: {
       jobId: `at-${at.getTime()}`,
       timestamp: now.getTime(),
-      delay: Math.max(0, at.getTime() - now.getTime()),
+      delay: Math.max(0, at.getTime() - now.getTime() - leadMs),
       attempts: 3,
       backoff: { type: 'fixed', delay: 100 },
     },

@@ -6,12 +6,5 @@ export {
   broadcastTurnJob,
 } from './broadcast-turn.js'
 export { type JobPayload, jobKeyPrefix, jobPayloads, type QueueName, queueNames } from './queues.js'
-export {
-  type ProcessHash,
-  type ProcessInfo,
-  processInfo,
-  processTtlSeconds,
-  registryKeys,
-} from './registry.js'
 export { repositoryHousekeepingJob } from './repository-housekeeping.js'
 export { webhookDeliveryJob } from './webhook-delivery.js'

@@ -1,6 +1,14 @@
 import type { Readable } from '@switchyard/db'
 import type { Clock } from '@switchyard/domain'
-import { administrator, administratorOrScope, type Route, route } from '@switchyard/service-kit/http'
+import {
+  type Authenticate,
+  administrator,
+  administratorOrScope,
+  type Call,
+  callerOf,
+  type Route,
+  route,
+} from '@switchyard/service-kit/http'
 import { createNote } from './create-note.js'
 import { exportSagas } from './export-sagas.js'
 import { getPayload } from './get-payload.js'
@@ -9,6 +17,7 @@ import { listParkedActivities } from './list-parked-activities.js'
 import { listSagaEvents } from './list-saga-events.js'
 import { listSagas } from './list-sagas.js'
 import { sagaStats } from './saga-stats.js'
+import { type StreamDependencies, streamSagas } from './stream-sagas.js'
 import type { WebhookDependencies } from './webhooks/dependencies.js'
 import { webhookRoutes } from './webhooks/index.js'
 
@@ -16,18 +25,22 @@ export interface RouteDependencies {
   /** Connections of their own, with a limit of time for each statement: no question keeps an event waiting. */
   readDatabase: Readable
   clock: Clock
+  stream: Omit<StreamDependencies, 'recheck'> & { authenticate: Authenticate }
   webhooks: WebhookDependencies
 }
 
 /** Everything this service answers over HTTP: method, path, who may, what happens. */
-export function routes({ readDatabase, clock, webhooks }: RouteDependencies): Route[] {
+export function routes({ readDatabase, clock, stream, webhooks }: RouteDependencies): Route[] {
   const reader = administratorOrScope('read_sagas')
+  const recheck = async (call: Call) =>
+    reader({ ...call, caller: await callerOf(call.raw.request.headers, stream.authenticate) })
   return [
     route('GET', '/sagas', reader, listSagas(readDatabase)),
     // Before the saga that could have such an id.
     route('GET', '/sagas/parked_activities', reader, listParkedActivities(readDatabase)),
     route('GET', '/sagas/stats', reader, sagaStats(readDatabase, clock)),
     route('GET', '/sagas/export', reader, exportSagas(readDatabase)),
+    route('GET', '/sagas/stream', reader, streamSagas({ ...stream, recheck })),
     ...webhookRoutes(webhooks),
     route('GET', '/sagas/:id', reader, getSaga(readDatabase)),
     route('GET', '/sagas/:id/events', reader, listSagaEvents(readDatabase)),

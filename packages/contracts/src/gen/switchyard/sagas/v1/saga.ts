@@ -35,6 +35,18 @@ export interface Saga {
   expiresAt: Date | undefined;
   firstSeenAt: Date | undefined;
   lastEventAt: Date | undefined;
+  tags: string[];
+  flags: SagaFlag[];
+  _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
+}
+
+/** What the server noticed by itself. */
+export interface SagaFlag {
+  /** stuck, overdue, settled, parked or inconsistent. */
+  kind: string;
+  /** Unset when it is the saga's as a whole. */
+  activityId?: string | undefined;
+  since: Date | undefined;
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
 
@@ -50,7 +62,7 @@ export interface Activity {
   timeOutSeconds?:
     | number
     | undefined;
-  /** Highest attempt a retry named; the first execution is 0. */
+  /** 1 is the first; 0 while it has not begun. */
   executeAttempts: number;
   compensateAttempts: number;
   /** Its compensation was given up. */
@@ -72,7 +84,7 @@ export interface Activity {
 
 /** Bytes a client reported. */
 export interface Payload {
-  /** The first bytes, or all of them. */
+  /** Its first bytes, at most 16 KiB. */
   head: Buffer;
   /** Of the whole payload. */
   size: number;
@@ -124,6 +136,8 @@ function createBaseSaga(): Saga {
     expiresAt: undefined,
     firstSeenAt: undefined,
     lastEventAt: undefined,
+    tags: [],
+    flags: [],
     _unknownFields: {},
   };
 }
@@ -165,6 +179,12 @@ export const Saga: MessageFns<Saga> = {
     }
     if (message.lastEventAt !== undefined) {
       Timestamp.encode(toTimestamp(message.lastEventAt), writer.uint32(98).fork()).join();
+    }
+    for (const v of message.tags) {
+      writer.uint32(106).string(v!);
+    }
+    for (const v of message.flags) {
+      SagaFlag.encode(v!, writer.uint32(114).fork()).join();
     }
     if (message._unknownFields !== undefined) {
       for (const [key, values] of globalThis.Object.entries(message._unknownFields)) {
@@ -286,6 +306,22 @@ export const Saga: MessageFns<Saga> = {
             message.lastEventAt = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
             continue;
           }
+          case 13: {
+            if (tag !== 106) {
+              break;
+            }
+
+            message.tags.push(reader.string());
+            continue;
+          }
+          case 14: {
+            if (tag !== 114) {
+              break;
+            }
+
+            message.flags.push(SagaFlag.decode(reader, reader.uint32()));
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -352,6 +388,12 @@ export const Saga: MessageFns<Saga> = {
         : isSet(object.last_event_at)
         ? fromJsonTimestamp(object.last_event_at)
         : undefined,
+      tags: globalThis.Array.isArray(object?.tags)
+        ? object.tags.map((e: any) => globalThis.String(e))
+        : [],
+      flags: globalThis.Array.isArray(object?.flags)
+        ? object.flags.map((e: any) => SagaFlag.fromJSON(e))
+        : [],
     };
   },
 
@@ -393,6 +435,12 @@ export const Saga: MessageFns<Saga> = {
     if (message.lastEventAt !== undefined) {
       obj.lastEventAt = message.lastEventAt.toISOString();
     }
+    if (message.tags?.length) {
+      obj.tags = message.tags;
+    }
+    if (message.flags?.length) {
+      obj.flags = message.flags.map((e) => SagaFlag.toJSON(e));
+    }
     return obj;
   },
 
@@ -413,6 +461,129 @@ export const Saga: MessageFns<Saga> = {
     message.expiresAt = object.expiresAt ?? undefined;
     message.firstSeenAt = object.firstSeenAt ?? undefined;
     message.lastEventAt = object.lastEventAt ?? undefined;
+    message.tags = object.tags?.map((e) => e) || [];
+    message.flags = object.flags?.map((e) => SagaFlag.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseSagaFlag(): SagaFlag {
+  return { kind: "", activityId: undefined, since: undefined, _unknownFields: {} };
+}
+
+export const SagaFlag: MessageFns<SagaFlag> = {
+  encode(message: SagaFlag, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.kind !== "") {
+      writer.uint32(10).string(message.kind);
+    }
+    if (message.activityId !== undefined) {
+      writer.uint32(18).string(message.activityId);
+    }
+    if (message.since !== undefined) {
+      Timestamp.encode(toTimestamp(message.since), writer.uint32(26).fork()).join();
+    }
+    if (message._unknownFields !== undefined) {
+      for (const [key, values] of globalThis.Object.entries(message._unknownFields)) {
+        const tag = parseInt(key, 10);
+        for (const value of values) {
+          writer.uint32(tag).raw(value);
+        }
+      }
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): SagaFlag {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSagaFlag();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.kind = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.activityId = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.since = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        const buf = reader.skip(tag & 7);
+
+        const list = message._unknownFields![tag];
+
+        if (list === undefined) {
+          message._unknownFields![tag] = [buf];
+        } else {
+          list.push(buf);
+        }
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): SagaFlag {
+    return {
+      kind: isSet(object.kind) ? globalThis.String(object.kind) : "",
+      activityId: isSet(object.activityId)
+        ? globalThis.String(object.activityId)
+        : isSet(object.activity_id)
+        ? globalThis.String(object.activity_id)
+        : undefined,
+      since: isSet(object.since) ? fromJsonTimestamp(object.since) : undefined,
+    };
+  },
+
+  toJSON(message: SagaFlag): unknown {
+    const obj: any = {};
+    if (message.kind !== "") {
+      obj.kind = message.kind;
+    }
+    if (message.activityId !== undefined) {
+      obj.activityId = message.activityId;
+    }
+    if (message.since !== undefined) {
+      obj.since = message.since.toISOString();
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<SagaFlag>, I>>(base?: I): SagaFlag {
+    return SagaFlag.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<SagaFlag>, I>>(object: I): SagaFlag {
+    const message = createBaseSagaFlag();
+    message.kind = object.kind ?? "";
+    message.activityId = object.activityId ?? undefined;
+    message.since = object.since ?? undefined;
     return message;
   },
 };

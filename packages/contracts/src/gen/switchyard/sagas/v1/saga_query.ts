@@ -54,6 +54,12 @@ export interface ListSagasRequest {
   pageSize: number;
   /** next_page_token of the page before; unset: the first page. */
   pageToken: string;
+  outcome?:
+    | string
+    | undefined;
+  /** key=value, exactly. */
+  tag?: string | undefined;
+  idPrefix?: string | undefined;
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
 
@@ -301,7 +307,17 @@ export const GetSagaResponse: MessageFns<GetSagaResponse> = {
 };
 
 function createBaseListSagasRequest(): ListSagasRequest {
-  return { tenant: "", serviceName: undefined, status: undefined, pageSize: 0, pageToken: "", _unknownFields: {} };
+  return {
+    tenant: "",
+    serviceName: undefined,
+    status: undefined,
+    pageSize: 0,
+    pageToken: "",
+    outcome: undefined,
+    tag: undefined,
+    idPrefix: undefined,
+    _unknownFields: {},
+  };
 }
 
 export const ListSagasRequest: MessageFns<ListSagasRequest> = {
@@ -320,6 +336,15 @@ export const ListSagasRequest: MessageFns<ListSagasRequest> = {
     }
     if (message.pageToken !== "") {
       writer.uint32(42).string(message.pageToken);
+    }
+    if (message.outcome !== undefined) {
+      writer.uint32(50).string(message.outcome);
+    }
+    if (message.tag !== undefined) {
+      writer.uint32(58).string(message.tag);
+    }
+    if (message.idPrefix !== undefined) {
+      writer.uint32(66).string(message.idPrefix);
     }
     if (message._unknownFields !== undefined) {
       for (const [key, values] of globalThis.Object.entries(message._unknownFields)) {
@@ -385,6 +410,30 @@ export const ListSagasRequest: MessageFns<ListSagasRequest> = {
             message.pageToken = reader.string();
             continue;
           }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.outcome = reader.string();
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.tag = reader.string();
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.idPrefix = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -424,6 +473,13 @@ export const ListSagasRequest: MessageFns<ListSagasRequest> = {
         : isSet(object.page_token)
         ? globalThis.String(object.page_token)
         : "",
+      outcome: isSet(object.outcome) ? globalThis.String(object.outcome) : undefined,
+      tag: isSet(object.tag) ? globalThis.String(object.tag) : undefined,
+      idPrefix: isSet(object.idPrefix)
+        ? globalThis.String(object.idPrefix)
+        : isSet(object.id_prefix)
+        ? globalThis.String(object.id_prefix)
+        : undefined,
     };
   },
 
@@ -444,6 +500,15 @@ export const ListSagasRequest: MessageFns<ListSagasRequest> = {
     if (message.pageToken !== "") {
       obj.pageToken = message.pageToken;
     }
+    if (message.outcome !== undefined) {
+      obj.outcome = message.outcome;
+    }
+    if (message.tag !== undefined) {
+      obj.tag = message.tag;
+    }
+    if (message.idPrefix !== undefined) {
+      obj.idPrefix = message.idPrefix;
+    }
     return obj;
   },
 
@@ -457,6 +522,9 @@ export const ListSagasRequest: MessageFns<ListSagasRequest> = {
     message.status = object.status ?? undefined;
     message.pageSize = object.pageSize ?? 0;
     message.pageToken = object.pageToken ?? "";
+    message.outcome = object.outcome ?? undefined;
+    message.tag = object.tag ?? undefined;
+    message.idPrefix = object.idPrefix ?? undefined;
     return message;
   },
 };
@@ -885,7 +953,7 @@ export const SagaQueryService = {
     responseSerialize: (value: GetSagaResponse): Buffer => Buffer.from(GetSagaResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): GetSagaResponse => GetSagaResponse.decode(value),
   },
-  /** A page of sagas. */
+  /** A page of sagas, the newest first. */
   listSagas: {
     path: "/switchyard.sagas.v1.SagaQuery/ListSagas" as const,
     requestStream: false as const,
@@ -897,8 +965,8 @@ export const SagaQueryService = {
   },
   /**
    * Follows the log, for as long as the client likes. Each event comes exactly once, in the order of its sequence.
-   * Ends with UNAVAILABLE when the server stops and ABORTED when the client reads too slowly: go on from the last
-   * sequence. RESOURCE_EXHAUSTED: the server has as many streams as it takes.
+   * Ends with UNAVAILABLE when the server stops or has as many streams as it takes, and with ABORTED when the client
+   * reads too slowly: go on from the last sequence.
    */
   watchSagas: {
     path: "/switchyard.sagas.v1.SagaQuery/WatchSagas" as const,
@@ -914,12 +982,12 @@ export const SagaQueryService = {
 export interface SagaQueryServer extends UntypedServiceImplementation {
   /** One saga with its activities. NOT_FOUND when there is none. */
   getSaga: handleUnaryCall<GetSagaRequest, GetSagaResponse>;
-  /** A page of sagas. */
+  /** A page of sagas, the newest first. */
   listSagas: handleUnaryCall<ListSagasRequest, ListSagasResponse>;
   /**
    * Follows the log, for as long as the client likes. Each event comes exactly once, in the order of its sequence.
-   * Ends with UNAVAILABLE when the server stops and ABORTED when the client reads too slowly: go on from the last
-   * sequence. RESOURCE_EXHAUSTED: the server has as many streams as it takes.
+   * Ends with UNAVAILABLE when the server stops or has as many streams as it takes, and with ABORTED when the client
+   * reads too slowly: go on from the last sequence.
    */
   watchSagas: handleServerStreamingCall<WatchSagasRequest, WatchSagasResponse>;
 }
@@ -941,7 +1009,7 @@ export interface SagaQueryClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: GetSagaResponse) => void,
   ): ClientUnaryCall;
-  /** A page of sagas. */
+  /** A page of sagas, the newest first. */
   listSagas(
     request: ListSagasRequest,
     callback: (error: ServiceError | null, response: ListSagasResponse) => void,
@@ -959,8 +1027,8 @@ export interface SagaQueryClient extends Client {
   ): ClientUnaryCall;
   /**
    * Follows the log, for as long as the client likes. Each event comes exactly once, in the order of its sequence.
-   * Ends with UNAVAILABLE when the server stops and ABORTED when the client reads too slowly: go on from the last
-   * sequence. RESOURCE_EXHAUSTED: the server has as many streams as it takes.
+   * Ends with UNAVAILABLE when the server stops or has as many streams as it takes, and with ABORTED when the client
+   * reads too slowly: go on from the last sequence.
    */
   watchSagas(request: WatchSagasRequest, options?: Partial<CallOptions>): ClientReadableStream<WatchSagasResponse>;
   watchSagas(

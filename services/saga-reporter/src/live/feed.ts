@@ -1,0 +1,206 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { LogEntry, LogPage } from '@switchyard/db'
+import type { Logger } from '@switchyard/service-kit/observability'
+import { RecentEntries } from './recent-entries.js'
+import { settledPrefix } from './settled-prefix.js'
+
+/** What the feed asks the database. */
+export interface FeedSource {
+  /** Visible entries after a position, in their order; those received before `receivedSince` may be left out. */
+  readTail(wanted: { after: number; receivedSince: Date | null; take: number }): Promise<LogEntry[]>
+  /** The last position that was given away, visible or not. */
+  readLastPosition(): Promise<number>
+  /** Transactions under way that may have been given positions. */
+  readWriters(): Promise<Set<string>>
+}
+
+const entriesKept = 10_000
+const entriesAtOnce = 1000
+/** How often the log is looked at when nobody says that there is something new. */
+const lookMs = 1000
+/** Looks are at least so far apart, so that a busy log is read in larger pieces. */
+const restMs = 20
+const gapLookMsMax = 500
+/** How much older than the newest one an entry may be to be found by a look that something woke. */
+const lookBackMs = 60 * 60 * 1000
+
+/**
+ * The end of the log as it grows, read once for all who follow it in this process, and only while somebody does. Every
+ * entry is given out once, in the order of the positions, although entries become visible in another one: what lies
+ * behind a gap is held back until the transactions are over that may fill it.
+ */
+export class SagaFeed {
+  readonly #source: FeedSource
+  readonly #logger: Logger
+  readonly #recent = new RecentEntries(entriesKept)
+  readonly #waiting = new Set<() => void>()
+  #followers = 0
+  #starting: Promise<void> | null = null
+  #settledTo = 0
+  /** Up to `upTo`, gaps are for good once these transactions have ended. */
+  #gap: { upTo: number; writers: Set<string> } | null = null
+  #newestReceivedMs = Number.NEGATIVE_INFINITY
+  #woken = false
+  #wakeUp: (() => void) | null = null
+  #failing = false
+
+  constructor(source: FeedSource, logger: Logger) {
+    this.#source = source
+    this.#logger = logger
+  }
+
+  /** Up to here every entry has been given out. */
+  get position(): number {
+    return this.#recent.position
+  }
+
+  /** After this position, entries are at hand; up to it, they have to be read from the log. */
+  get floor(): number {
+    return this.#recent.floor
+  }
+
+  /**
+   * Resolves, once `position` is known and moves, with what to call when the follower leaves.
+   *
+   * @throws when the database does not answer
+   */
+  async join(): Promise<() => void> {
+    this.#followers += 1
+    const leave = () => {
+      this.#followers -= 1
+      if (this.#followers === 0) this.#wakeUp?.()
+    }
+    try {
+      this.#starting ??= this.#start()
+      await this.#starting
+    } catch (error) {
+      leave()
+      throw error
+    }
+    return leave
+  }
+
+  /** The entries after a position between `floor` and `position`. */
+  after(position: number, take: number): LogPage {
+    return this.#recent.after(position, take)
+  }
+
+  /** Resolves when `position` has moved, the time is over, or the signal aborts. */
+  changed(timeoutMs: number, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const done = () => {
+        clearTimeout(timer)
+        signal.removeEventListener('abort', done)
+        this.#waiting.delete(done)
+        resolve()
+      }
+      const timer = setTimeout(done, timeoutMs)
+      signal.addEventListener('abort', done)
+      this.#waiting.add(done)
+      if (signal.aborted) done()
+    })
+  }
+
+  /** There is something new in the log. */
+  wake(): void {
+    this.#woken = true
+    this.#wakeUp?.()
+  }
+
+  async #start(): Promise<void> {
+    try {
+      const last = await this.#source.readLastPosition()
+      const writers = await this.#source.readWriters()
+      while (await this.#anyUnderWay(writers)) await delay(restMs)
+      this.#recent.restart(last)
+      this.#settledTo = last
+      this.#gap = null
+    } catch (error) {
+      this.#starting = null
+      throw error
+    }
+    void this.#run()
+  }
+
+  async #run(): Promise<void> {
+    let lookEverywhere = false
+    let looksAtGap = 0
+    while (this.#followers > 0) {
+      this.#woken = false
+      const isAtEnd = await this.#lookSafely(lookEverywhere)
+      lookEverywhere = false
+      if (!isAtEnd) continue
+      looksAtGap = this.#gap ? looksAtGap + 1 : 0
+      await delay(restMs)
+      const pauseMs = this.#gap ? Math.min(restMs * looksAtGap, gapLookMsMax) : lookMs
+      if (!this.#woken && this.#followers > 0) lookEverywhere = await this.#pause(pauseMs)
+    }
+    this.#starting = null
+  }
+
+  /** Resolves with whether the time went by without anybody calling. */
+  #pause(ms: number): Promise<boolean> {
+    return new Promise((resolve) => {
+      const done = (isOver: boolean) => {
+        clearTimeout(timer)
+        this.#wakeUp = null
+        resolve(isOver)
+      }
+      const timer = setTimeout(done, ms, true)
+      this.#wakeUp = () => done(false)
+    })
+  }
+
+  async #lookSafely(everywhere: boolean): Promise<boolean> {
+    try {
+      const isAtEnd = await this.#look(everywhere)
+      if (this.#failing) this.#logger.info('the log of sagas can be read again')
+      this.#failing = false
+      return isAtEnd
+    } catch (error) {
+      // Those who follow stay: they miss nothing, it only comes later.
+      if (!this.#failing) this.#logger.warn({ err: error }, 'the log of sagas cannot be read')
+      this.#failing = true
+      await delay(lookMs)
+      return true
+    }
+  }
+
+  /** @returns whether everything that can be given out was */
+  async #look(everywhere: boolean): Promise<boolean> {
+    if (this.#gap && !(await this.#anyUnderWay(this.#gap.writers))) {
+      this.#settledTo = this.#gap.upTo
+      this.#gap = null
+    }
+    const after = this.#recent.position
+    // A gap is for good only when no day has its entry, whatever the clock of its writer said.
+    const receivedSince = everywhere || this.#settledTo > after ? null : this.#lookBack()
+    const entries = await this.#source.readTail({ after, receivedSince, take: entriesAtOnce })
+    const isAll = entries.length < entriesAtOnce
+    const { ready, position } = settledPrefix(entries, { after, settledTo: this.#settledTo, isAll })
+    this.#giveOut(ready, position)
+    const last = entries.at(-1)
+    if (ready.length === entries.length || !last) return isAll
+    if (this.#gap) return true
+    this.#gap = { upTo: last.sequence, writers: await this.#source.readWriters() }
+    return this.#gap.writers.size > 0
+  }
+
+  #giveOut(entries: readonly LogEntry[], position: number): void {
+    if (position === this.#recent.position) return
+    this.#recent.append(entries, position)
+    const newest = entries.at(-1)?.receivedAt.getTime() ?? Number.NEGATIVE_INFINITY
+    this.#newestReceivedMs = Math.max(this.#newestReceivedMs, Math.min(newest, Date.now()))
+    for (const tell of [...this.#waiting]) tell()
+  }
+
+  #lookBack(): Date | null {
+    return Number.isFinite(this.#newestReceivedMs) ? new Date(this.#newestReceivedMs - lookBackMs) : null
+  }
+
+  async #anyUnderWay(writers: Set<string>): Promise<boolean> {
+    if (writers.size === 0) return false
+    const now = await this.#source.readWriters()
+    return [...writers].some((writer) => now.has(writer))
+  }
+}

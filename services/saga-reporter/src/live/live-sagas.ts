@@ -1,0 +1,109 @@
+import { type Database, readLastPosition, readLogPage, readLogTail, readLogWriters } from '@switchyard/db'
+import { DomainError } from '@switchyard/domain'
+import type { Logger, Metrics } from '@switchyard/service-kit/observability'
+import { SagaFeed } from './feed.js'
+import { type Batch, follow } from './follow.js'
+import { createNotices, noNotices } from './notices.js'
+import { OpenStreams, type StreamKind } from './open-streams.js'
+import type { WatchFilter } from './watch-filter.js'
+
+export interface Watch {
+  kind: StreamKind
+  filter: WatchFilter
+  /** The position to go on after; null: from now on. */
+  after: number | null
+  /** Aborts when the client has gone. */
+  signal: AbortSignal
+  /** Throws a DomainError once the client may not read any more. */
+  recheck: () => Promise<unknown>
+}
+
+/** The log of sagas as it grows. */
+export interface LiveSagas {
+  /**
+   * Gives pieces of the log until the client goes or this process stops.
+   *
+   * @throws DomainError unavailable when there are too many streams; what `recheck` throws
+   */
+  watch(watch: Watch): AsyncGenerator<Batch>
+  /** These events have been committed: every replica's streams wake up. Never waits and never fails. */
+  announce(events: readonly { tenant: string }[]): void
+  /** Ends every stream. */
+  close(): void
+}
+
+export interface LiveSagasOptions {
+  database: Pick<Database, 'pool'>
+  /** Connections for clients that lag behind. */
+  readDatabase: Pick<Database, 'pool'>
+  /** Unset: other replicas notice within a second. */
+  redisUrl: string | undefined
+  logger: Logger
+  metrics: Metrics
+  streamsMax: number
+}
+
+const heartbeatMs = 15_000
+/** A token that was revoked ends its streams within this time, and the half second for which tokens are remembered. */
+const recheckMs = 1000
+
+export function createLiveSagas(options: LiveSagasOptions): LiveSagas {
+  const { database, readDatabase, redisUrl, logger, metrics, streamsMax } = options
+  const streams = new OpenStreams(streamsMax, metrics)
+  const lastPosition = () => readLastPosition(database)
+  const feed = new SagaFeed(
+    {
+      readTail: (wanted) => readLogTail(database, wanted),
+      readLastPosition: lastPosition,
+      readWriters: () => readLogWriters(database),
+    },
+    logger,
+  )
+
+  const notices = redisUrl ? createNotices({ redisUrl, onNotice: () => feed.wake(), logger }) : noNotices
+
+  async function* watch({ kind, filter, after, signal: client, recheck }: Watch): AsyncGenerator<Batch> {
+    const { ending, close } = streams.open(kind, client)
+    const stopChecking = recheckRegularly(recheck, ending)
+    const { signal } = ending
+    try {
+      const readPage = (wanted: WatchFilter, range: { after: number; upTo: number }) =>
+        readLogPage(readDatabase, wanted, range)
+      yield* follow({
+        feed,
+        readPage,
+        readLastPosition: lastPosition,
+        filter,
+        after,
+        signal,
+        heartbeatMs,
+      })
+      if (signal.reason instanceof DomainError) throw signal.reason
+    } finally {
+      stopChecking()
+      close()
+    }
+  }
+
+  return {
+    watch,
+    announce(events) {
+      feed.wake()
+      notices.publish([...new Set(events.map(({ tenant }) => tenant))])
+    },
+    close() {
+      streams.close()
+      notices.close()
+    },
+  }
+}
+
+/** A refusal ends the stream; a check that cannot be made proves nothing. */
+function recheckRegularly(recheck: () => Promise<unknown>, ending: AbortController): () => void {
+  const timer = setInterval(() => {
+    recheck().catch((error: unknown) => {
+      if (error instanceof DomainError && error.kind !== 'unavailable') ending.abort(error)
+    })
+  }, recheckMs)
+  return () => clearInterval(timer)
+}

@@ -1,0 +1,58 @@
+import type { LogEntry, LogPage } from '@switchyard/db'
+
+/** The newest entries of the log: all between `floor`, which is not among them, and `position`. */
+export class RecentEntries {
+  readonly #entriesMax: number
+  #entries: LogEntry[] = []
+  #floor = 0
+  #position = 0
+
+  constructor(entriesMax: number) {
+    this.#entriesMax = entriesMax
+  }
+
+  get floor(): number {
+    return this.#floor
+  }
+
+  get position(): number {
+    return this.#position
+  }
+
+  /** Forgets everything, and begins after this position. */
+  restart(position: number): void {
+    this.#entries = []
+    this.#floor = position
+    this.#position = position
+  }
+
+  /** @param position up to where these entries, with those before them, are all that there are */
+  append(entries: readonly LogEntry[], position: number): void {
+    this.#entries.push(...entries)
+    this.#position = position
+    const surplus = this.#entries.length - this.#entriesMax
+    // Dropping half at a time keeps the cost for each entry constant.
+    if (surplus < this.#entriesMax) return
+    this.#floor = this.#entries[surplus - 1]?.sequence ?? this.#floor
+    this.#entries = this.#entries.slice(surplus)
+  }
+
+  /** The entries after a position that is not below the floor. */
+  after(position: number, take: number): LogPage {
+    const first = this.#firstAfter(position)
+    const entries = this.#entries.slice(first, first + take)
+    const isAll = first + take >= this.#entries.length
+    return { entries, readTo: isAll ? this.#position : (entries.at(-1)?.sequence ?? position) }
+  }
+
+  #firstAfter(position: number): number {
+    let low = 0
+    let high = this.#entries.length
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if ((this.#entries[middle]?.sequence ?? 0) > position) high = middle
+      else low = middle + 1
+    }
+    return low
+  }
+}

@@ -1,0 +1,46 @@
+import type { LogEntry } from '@switchyard/db'
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { settledPrefix } from './settled-prefix.js'
+
+const entriesAt = (positions: number[]) => positions.map((sequence) => ({ sequence }) as LogEntry)
+const prefix = (positions: number[], after: number, settledTo: number, isAll = true) => {
+  const { ready, position } = settledPrefix(entriesAt(positions), { after, settledTo, isAll })
+  return { ready: ready.map(({ sequence }) => sequence), position }
+}
+
+it('holds back what lies behind a gap that may still be filled', () => {
+  expect(prefix([11, 12, 14, 15], 10, 0)).toEqual({ ready: [11, 12], position: 12 })
+  expect(prefix([12], 10, 0)).toEqual({ ready: [], position: 10 })
+})
+
+it('passes a gap that is for good, and none after it', () => {
+  expect(prefix([12, 13, 15], 10, 13)).toEqual({ ready: [12, 13], position: 13 })
+  expect(prefix([12, 15], 10, 13)).toEqual({ ready: [12], position: 13 })
+  expect(prefix([12, 15], 10, 14)).toEqual({ ready: [12, 15], position: 15 })
+})
+
+it('passes positions without entries only when no more entries can lie before them', () => {
+  expect(prefix([], 10, 13)).toEqual({ ready: [], position: 13 })
+  expect(prefix([11], 10, 13, false)).toEqual({ ready: [11], position: 11 })
+})
+
+it('gives every entry once and in order, whatever becomes visible when', () => {
+  const commits = fc.uniqueArray(fc.integer({ min: 1, max: 40 }), { maxLength: 40 })
+  fc.assert(
+    fc.property(commits, fc.integer({ min: 1, max: 5 }), (order, step) => {
+      const given: number[] = []
+      let position = 0
+      const look = (visible: number[], settledTo: number) => {
+        const entries = visible.filter((n) => n > position).sort((a, b) => a - b)
+        const found = settledPrefix(entriesAt(entries), { after: position, settledTo, isAll: true })
+        given.push(...found.ready.map(({ sequence }) => sequence))
+        position = found.position
+      }
+      for (let count = 0; count < order.length; count += step) look(order.slice(0, count), 0)
+      look(order, 40)
+      expect(given).toEqual([...order].sort((a, b) => a - b))
+      expect(position).toBe(40)
+    }),
+  )
+})

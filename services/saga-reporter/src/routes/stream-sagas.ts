@@ -1,0 +1,67 @@
+import { sagaStatuses } from '@switchyard/domain/saga'
+import { type Call, endpoint, integer, streamed, text } from '@switchyard/service-kit/http'
+import { z } from 'zod'
+import type { LiveSagas } from '../live/live-sagas.js'
+import { sagaOperations } from '../live/operations.js'
+import { sendEvents } from '../live/send-events.js'
+import { tenantParameter } from './search-parameters.js'
+
+export interface StreamDependencies {
+  live: LiveSagas
+  /** Refuses a call as the route's guard did, once its token is no longer good. */
+  recheck: (call: Call) => Promise<unknown>
+  /** How long a client may take nothing. */
+  stallMsMax: number
+}
+
+/** `Ended,Error`, or the parameter several times. */
+const listOf = <Value extends string>(values: readonly [Value, ...Value[]]) =>
+  z.preprocess(
+    (given) => (Array.isArray(given) ? given : typeof given === 'string' ? given.split(',') : given),
+    z.array(z.enum(values)).refine((list) => list.length > 0, { error: 'is empty' }),
+  )
+
+const position = () => integer().refine((value) => value >= 0, { error: 'does not have a valid value' })
+
+/** `GET /sagas/stream`: the log as it grows, as server-sent events. */
+export const streamSagas = ({ live, recheck, stallMsMax }: StreamDependencies) =>
+  endpoint({
+    input: z.object({
+      ...tenantParameter,
+      service_name: text().optional(),
+      saga_id: text().optional(),
+      status: listOf(sagaStatuses).optional(),
+      operation: listOf(sagaOperations).optional(),
+      last_event_id: position().optional(),
+    }),
+    handle: async (input, _caller, call) => {
+      const { request, response } = call.raw
+      const filter = {
+        tenant: input.tenant,
+        serviceName: input.service_name,
+        sagaId: input.saga_id,
+        statuses: input.status,
+        operations: input.operation,
+      }
+      const after = headerPosition(request.get('Last-Event-ID')) ?? input.last_event_id ?? null
+      if (request.method === 'HEAD') {
+        response.status(200).type('text/event-stream').end()
+        return streamed
+      }
+      const batches = live.watch({
+        kind: 'sse',
+        filter,
+        after,
+        signal: call.signal,
+        recheck: () => recheck(call),
+      })
+      await sendEvents(response, batches, stallMsMax)
+      return streamed
+    },
+  })
+
+/** A client that comes back says it in the header, and still has the address it first came with. */
+function headerPosition(value: string | undefined): number | undefined {
+  const parsed = position().safeParse(value)
+  return parsed.success ? parsed.data : undefined
+}

@@ -1,0 +1,40 @@
+import type { Database } from '@switchyard/db'
+import type { PoolClient } from 'pg'
+
+export interface NewEntry {
+  tenant?: string
+  sagaId?: string | null
+  activityId?: string | null
+  operation?: string
+  receivedAt?: Date
+}
+
+/** Appends an entry as a writer of the log does, in the transaction that is open; returns its position. */
+export async function appendEntry(client: Pick<PoolClient, 'query'>, given: NewEntry = {}): Promise<number> {
+  const { tenant = 'default', sagaId = 's', activityId = null, operation = 'SagaStarted' } = given
+  const { rows } = await client.query<{ id: string }>(
+    `INSERT INTO saga_events (tenant, received_at, operation, saga_id, activity_id, content_key, result, request)
+     VALUES ($1, $2, $3, $4, $5, '', 'recorded', '') RETURNING id`,
+    [tenant, given.receivedAt ?? new Date(), operation, sagaId, activityId],
+  )
+  return Number(rows[0]?.id)
+}
+
+/** Many entries of one transaction, one for each id of a saga. */
+export async function appendEntries({ pool }: Pick<Database, 'pool'>, sagaIds: string[]): Promise<number[]> {
+  const { rows } = await pool.query<{ id: string }>(
+    `INSERT INTO saga_events (tenant, operation, saga_id, content_key, result, request)
+     SELECT 'default', 'SagaStarted', saga_id, '', 'recorded', repeat('x', 100)::bytea
+     FROM unnest($1::text[]) AS saga_id RETURNING id`,
+    [sagaIds],
+  )
+  return rows.map(({ id }) => Number(id))
+}
+
+/** The row that is derived from a saga's events. */
+export const addSagaRow = ({ pool }: Pick<Database, 'pool'>, id: string, service: string, status: string) =>
+  pool.query(
+    `INSERT INTO sagas (tenant, id, service_name, status, first_seen_at, last_event_at)
+     VALUES ('default', $1, $2, $3, now(), now())`,
+    [id, service, status],
+  )
