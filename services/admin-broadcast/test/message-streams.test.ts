@@ -136,7 +136,7 @@ describe('GET /broadcast_messages/stream', () => {
     ] as const) {
       const lateMs = (event?.atMs ?? 0) - due.getTime()
       expect(lateMs).toBeGreaterThanOrEqual(0)
-      // A quarter of a second of patience with the worker, and what a busy machine adds.
+      // A moment of patience with the worker, and what a busy machine adds.
       expect(lateMs).toBeLessThan(1000)
     }
   })

@@ -28,7 +28,7 @@ const rememberedMs = 1000
 /** How often it looks by itself while somebody watches, told of changes or not. */
 const lookMs = { told: 5000, untold: 1000 }
 /** How long after a turn it goes on without having been told that the instant has come. */
-const patienceMs = 250
+const patienceMs = 80
 /** The most another machine's clock is believed to be ahead of this one. */
 const clockSkewMsMax = 5000
 

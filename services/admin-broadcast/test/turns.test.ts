@@ -1,0 +1,97 @@
+import { join, resolve } from 'node:path'
+import { broadcastTurnJob, jobKeyPrefix, queueNames } from '@switchyard/contracts/jobs'
+import { waitFor } from '@switchyard/testing'
+import { Queue } from 'bullmq'
+import { execa } from 'execa'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { openStream } from './event-stream.js'
+import { json, startHarness } from './harness.js'
+
+const root = resolve(import.meta.dirname, '../../..')
+let harness: Awaited<ReturnType<typeof startHarness>>
+let other: Awaited<ReturnType<typeof harness.startReplica>>
+let turns: Queue
+beforeAll(async () => {
+  harness = await startHarness()
+  const connection = { path: harness.testRedis.path }
+  turns = new Queue(queueNames.broadcastTurn, { connection, prefix: jobKeyPrefix })
+  other = await harness.startReplica()
+})
+afterAll(async () => {
+  await turns?.close()
+  await other?.close()
+  await harness?.close()
+})
+
+/** A worker as a process of its own, as it is deployed. */
+async function startWorker() {
+  const main = join(root, 'services/worker/src/main.ts')
+  const args = ['--import', 'tsx', '--conditions=@switchyard/source', main]
+  const child = execa(process.execPath, args, {
+    cwd: root,
+    env: { ...harness.environment, SWITCHYARD_STORAGE_ROOT: '/tmp', LOG_LEVEL: 'info' },
+    reject: false,
+    all: true,
+    buffer: false,
+  })
+  return {
+    async stop(signal: 'SIGTERM' | 'SIGKILL') {
+      child.kill(signal)
+      await child
+    },
+  }
+}
+
+/** Jobs of turns that were run. */
+const turnsRun = () => turns.getCompletedCount()
+
+/** Resolves when a worker is there and has run a job that was due at once. */
+async function workerRunsJobs(): Promise<void> {
+  const before = await turnsRun()
+  const { name, data, options } = broadcastTurnJob(new Date(), new Date())
+  await turns.add(name, data, options)
+  await waitFor(async () => (await turnsRun()) > before, { timeoutMs: 30_000, what: 'a worker to run jobs' })
+}
+
+async function createMessage(message: string, startsAt: Date, endsAt: Date): Promise<number> {
+  const fields = { message, starts_at: startsAt.toISOString(), ends_at: endsAt.toISOString() }
+  const response = await harness.send('admin', 'POST', '/broadcast_messages', json(fields))
+  expect(response.status).toBe(201)
+  return ((await response.json()) as { id: number }).id
+}
+
+it('messages start and end on time for followers of every replica, also after a worker was killed', async () => {
+  const streams = await Promise.all(
+    [harness.baseUrl, other.baseUrl].map((url) => openStream(`${url}/api/v4/broadcast_messages/stream`)),
+  )
+  const first = await startWorker()
+  // Planned while one worker lives, run by another one.
+  await workerRunsJobs()
+  const startsAt = new Date(Date.now() + 15_000)
+  const endsAt = new Date(startsAt.getTime() + 1500)
+  const id = await createMessage('On time', startsAt, endsAt)
+  await first.stop('SIGKILL')
+  const second = await startWorker()
+  await workerRunsJobs()
+  const before = await turnsRun()
+
+  const due = [startsAt.getTime(), endsAt.getTime() + 1]
+  await expect.poll(() => streams.map(({ events }) => events.length), { timeout: 25_000 }).toEqual([3, 3])
+  const late: number[] = []
+  for (const { events } of streams) {
+    expect(events.map(({ event, data }) => [event, data.message ?? data.id])).toEqual([
+      ['snapshot', undefined],
+      ['start', 'On time'],
+      ['end', id],
+    ])
+    late.push(...events.slice(1).map(({ atMs }, index) => atMs - (due[index] ?? 0)))
+  }
+  for (const lateMs of late) {
+    expect(lateMs).toBeGreaterThanOrEqual(0)
+    // A tenth of a second on a machine with time.
+    expect(lateMs).toBeLessThan(500)
+  }
+  await waitFor(async () => (await turnsRun()) === before + 2, { what: 'both jobs to be done' })
+  for (const stream of streams) stream.close()
+  await second.stop('SIGTERM')
+}, 90_000)
