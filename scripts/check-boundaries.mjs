@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process'
 
 const { stdout, stderr } = spawnSync(
   'node_modules/.bin/depcruise',
-  ['--config', '.dependency-cruiser.cjs', '--output-type', 'json', 'packages', 'services'],
+  ['--config', '.dependency-cruiser.cjs', '--output-type', 'json', 'packages', 'services', 'examples'],
   { encoding: 'utf8', maxBuffer: 2 ** 28 },
 )
 if (!stdout.startsWith('{')) throw new Error(stderr || stdout)
