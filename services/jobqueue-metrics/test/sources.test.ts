@@ -36,7 +36,9 @@ const compound = (query = '') => harness.metrics(`/jobqueue/compound_metrics${qu
 it('merges its sources: backlogs and totals add, the longest latency counts, processes stand side by side', async () => {
   const { queues, processes, jobs } = await compound()
   expect(Object.keys(queues)).toEqual(['critical', 'default', 'mail', 'single', 'unserved'])
-  expect(queues.critical).toEqual({ backlog: 1, latency: 5 })
+  expect(queues.critical?.backlog).toBe(1)
+  expect(queues.critical?.latency).toBeGreaterThanOrEqual(5)
+  expect(queues.critical?.latency).toBeLessThan(60)
   expect(queues.unserved?.backlog).toBe(3)
   expect(processes.map(({ pid }) => pid)).toEqual([17015])
   expect(jobs).toEqual({ processed: 8, failed: 3, enqueued: 4, scheduled: 1, retry: 1, dead: 1 })

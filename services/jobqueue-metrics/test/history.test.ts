@@ -1,0 +1,171 @@
+import { createLogger } from '@switchyard/service-kit/observability'
+import { createRedis } from '@switchyard/service-kit/redis'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { createHistory, type History } from '../src/history/history.js'
+import { recordHistory } from '../src/history/record-history.js'
+import { keepSource } from '../src/snapshot/kept-source.js'
+import { createSnapshots } from '../src/snapshot/snapshots.js'
+import { startHarness } from './harness.js'
+import { openSource } from './support/open-source.js'
+
+let harness: Awaited<ReturnType<typeof startHarness>>
+beforeAll(async () => {
+  harness = await startHarness(() => ({ JOBQUEUE_HISTORY: 'true' }))
+})
+afterAll(() => harness.close())
+beforeEach(() => harness.redis.flushall())
+
+const startMs = Date.UTC(2026, 10, 21, 12, 0, 5)
+
+/** A recorder on a clock of the test, with a history of its own, as every replica has. */
+async function startRecorder(clock: { nowMs: number }) {
+  const now = () => new Date(clock.nowMs)
+  const source = openSource({ kind: 'sidekiq' }, harness.testRedis.url, now)
+  await expect.poll(() => source.read().catch(() => null)).not.toBeNull()
+  const snapshots = createSnapshots([keepSource({ source, cacheMs: 0, deadlineMs: 1000 })])
+  const redis = createRedis({ url: harness.testRedis.url, onError: () => {} })
+  const history = createHistory(snapshots.names)
+  const logger = createLogger('test', 'silent')
+  const recording = recordHistory({ snapshots, history, redis, clock: now, logger })
+  await expect.poll(() => redis.status).toBe('ready')
+  return {
+    history,
+    tick: recording.tick,
+    close() {
+      recording.stop()
+      source.close()
+      redis.disconnect()
+    },
+  }
+}
+
+const ask = (history: History, resolutionSeconds: 10 | 60, queue?: string) =>
+  history.points({ queue, fromMs: 0, toMs: Number.MAX_SAFE_INTEGER, resolutionSeconds })
+
+async function push(name: string, nowMs: number) {
+  await harness.redis.sadd('queues', name)
+  await harness.redis.lpush(`queue:${name}`, JSON.stringify({ enqueued_at: nowMs / 1000 }))
+}
+
+describe('the history', () => {
+  it('has a point every ten seconds, and every minute, for each queue and for the whole', async () => {
+    const clock = { nowMs: startMs }
+    const { history, tick, close } = await startRecorder(clock)
+    for (let ticks = 0; ticks < 13; ticks += 1) {
+      await push(ticks < 6 ? 'mail' : 'reports', clock.nowMs)
+      await tick()
+      clock.nowMs += 10_000
+    }
+    close()
+    expect(ask(history, 10, 'mail').map(({ backlog }) => backlog)).toEqual([
+      1,
+      2,
+      3,
+      4,
+      5,
+      ...Array(8).fill(6),
+    ])
+    expect(ask(history, 10, 'mail').map(({ latency }) => latency)).toEqual(
+      Array.from({ length: 13 }, (_each, index) => index * 10),
+    )
+    expect(ask(history, 10, 'reports').map(({ backlog }) => backlog)).toEqual([
+      ...Array(6).fill(null),
+      ...[1, 2, 3, 4, 5, 6, 7],
+    ])
+    expect(ask(history, 60).map(({ atMs, backlog }) => [(atMs - startMs) / 1000, backlog])).toEqual([
+      [0, 1],
+      [60, 7],
+      [120, 13],
+    ])
+    expect(ask(history, 60)[0]).toEqual({
+      atMs: startMs,
+      backlog: 1,
+      latency: 0,
+      processed: 0,
+      failed: 0,
+      busy: 0,
+    })
+  })
+
+  it('survives a restart, and is stored once however many replicas look', async () => {
+    const clock = { nowMs: startMs }
+    const replicas = [await startRecorder(clock), await startRecorder(clock)]
+    for (let ticks = 0; ticks < 3; ticks += 1) {
+      await push('mail', clock.nowMs)
+      for (const { tick } of replicas) await tick()
+      clock.nowMs += 60_000
+    }
+    for (const { close } of replicas) close()
+    expect(await harness.redis.llen('{jq}:history:10s')).toBe(3)
+    expect(await harness.redis.ttl('{jq}:history:1m')).toBeGreaterThan(86_400)
+
+    const next = await startRecorder(clock)
+    await expect.poll(() => ask(next.history, 60, 'mail').map(({ backlog }) => backlog)).toEqual([1, 2, 3])
+    await next.tick()
+    expect(ask(next.history, 10, 'mail').map(({ backlog }) => backlog)).toEqual([1, 2, 3, 3])
+    next.close()
+  })
+
+  it('forgets what is older than an hour, and than a day', async () => {
+    const clock = { nowMs: startMs }
+    const { history, tick, close } = await startRecorder(clock)
+    await push('mail', clock.nowMs)
+    await tick()
+    clock.nowMs += 3_601_000
+    await tick()
+    expect([ask(history, 10).length, ask(history, 60).length]).toEqual([1, 2])
+    clock.nowMs += 86_401_000
+    await tick()
+    expect([ask(history, 10).length, ask(history, 60).length]).toEqual([1, 1])
+    close()
+  })
+
+  it('has a gap where a source did not answer', async () => {
+    const clock = { nowMs: startMs }
+    const { history, tick, close } = await startRecorder(clock)
+    await push('mail', clock.nowMs)
+    await harness.redis.set('queue:odd', 'not a list')
+    await harness.redis.sadd('queues', 'odd')
+    await tick()
+    await harness.redis.del('queue:odd')
+    clock.nowMs += 10_000
+    await tick()
+    close()
+    expect(ask(history, 10, 'mail').map(({ backlog }) => backlog)).toEqual([null, 1])
+  })
+})
+
+describe('GET /jobqueue/history', () => {
+  const path = '/jobqueue/history'
+
+  it('answers 401 without a token and 403 without the right', async () => {
+    expect((await harness.get('guest', path)).status).toBe(401)
+    expect((await harness.get('user', path)).status).toBe(403)
+  })
+
+  it.each([
+    ['resolution=30', 'resolution does not have a valid value'],
+    ['from=soon', 'from is invalid'],
+    ['source=other', 'source does not have a valid value'],
+  ])('refuses %s', async (query, error) => {
+    const response = await harness.get('admin', `${path}?${query}`)
+    expect([response.status, await response.json()]).toMatchObject([400, { error }])
+  })
+
+  it('answers with points of the time that was asked for, at the resolution that reaches back so far', async () => {
+    const get = async (query: string) => {
+      const response = await harness.get('scraper', `${path}?${query}`)
+      return (await response.json()) as { resolution: number; queue: string | null; points: { at: string }[] }
+    }
+    await expect
+      .poll(async () => (await get('resolution=10')).points.length, { timeout: 25_000 })
+      .toBeGreaterThan(0)
+    const { points, ...rest } = await get('resolution=10')
+    expect(rest).toEqual({ source: null, queue: null, resolution: 10 })
+    expect(Object.keys(points[0] ?? {})).toEqual(['at', 'backlog', 'latency', 'processed', 'failed', 'busy'])
+    expect((await get(`from=${new Date(Date.now() - 60_000).toISOString()}`)).resolution).toBe(10)
+    expect((await get('queue=mail')).resolution).toBe(60)
+    expect((await get(`to=${points[0]?.at}&resolution=10`)).points).toHaveLength(1)
+    expect((await get('to=2001-01-01&resolution=10')).points).toEqual([])
+  }, 40_000)
+})

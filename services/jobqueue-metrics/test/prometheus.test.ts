@@ -1,0 +1,114 @@
+import { readFileSync } from 'node:fs'
+import { createServiceContext } from '@switchyard/service-kit/lifecycle'
+import { Queue } from 'bullmq'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { parse } from 'yaml'
+import { createJobFigures } from '../../worker/src/queues/job-figures.js'
+import { startHarness } from './harness.js'
+import { loadSidekiqDump } from './support/load-dump.js'
+
+let harness: Awaited<ReturnType<typeof startHarness>>
+beforeAll(async () => {
+  harness = await startHarness(() => ({
+    JOBQUEUE_SOURCES: JSON.stringify([
+      { name: 'mails', kind: 'bullmq', queues: ['mail'] },
+      { name: 'rails', kind: 'sidekiq' },
+    ]),
+  }))
+  await loadSidekiqDump(harness.redis, '7.3.9')
+})
+afterAll(() => harness.close())
+
+const scrape = async () => (await fetch(`${harness.baseUrl}/metrics`)).text()
+
+/** The value of a series; labels are written as they are served, without that of the service. */
+const seriesValue = (text: string, series: string) => {
+  const line = text
+    .split('\n')
+    .find((each) => each.replace(/,?service="[\w-]+",?/, '').startsWith(`${series} `))
+  return line === undefined ? null : Number(line.split(' ').at(-1))
+}
+
+it('are those of the sources at this moment, counters as counters', async () => {
+  const queue = new Queue('mail', { connection: { path: harness.testRedis.path } })
+  await queue.add('job', {}, { timestamp: Date.now() - 20_100 })
+  await queue.pause()
+  const text = await scrape()
+  const values = Object.fromEntries(
+    [
+      'jobqueue_queue_backlog{source="mails",queue="mail"}',
+      'jobqueue_queue_latency_seconds{source="mails",queue="mail"}',
+      'jobqueue_queue_paused{source="mails",queue="mail"}',
+      'jobqueue_queue_backlog{source="rails",queue="unserved"}',
+      'jobqueue_queue_processes{source="rails",queue="critical"}',
+      'jobqueue_queue_busy{source="rails",queue="critical"}',
+      'jobqueue_processed_total{source="rails"}',
+      'jobqueue_failed_total{source="rails"}',
+      'jobqueue_processes{source="rails"}',
+      'jobqueue_concurrency{source="rails"}',
+      'jobqueue_busy{source="rails"}',
+      'jobqueue_dead{source="rails"}',
+      'jobqueue_retry{source="rails"}',
+      'jobqueue_scheduled{source="rails"}',
+    ].map((series) => [series, seriesValue(text, series)]),
+  )
+  const age = values['jobqueue_queue_latency_seconds{source="mails",queue="mail"}'] ?? 0
+  expect(Math.abs(age - 22)).toBeLessThan(3)
+  expect(Object.values(values)).toEqual([1, age, 1, 3, 1, null, 8, 3, 1, 5, 3, 1, 1, 1])
+  expect(text).toContain('# TYPE jobqueue_processed_total counter')
+  expect(text).toContain('# TYPE jobqueue_queue_failed_total counter')
+  await harness.redis.incrby('stat:processed', 5)
+  expect(seriesValue(await scrape(), 'jobqueue_processed_total{source="rails"}')).toBe(13)
+  await queue.close()
+})
+
+/** Names that Prometheus stores for what is served. */
+async function servedNames(): Promise<Set<string>> {
+  const { metrics } = createServiceContext('worker', 'silent')
+  createJobFigures(metrics, ['mail'])
+  const text = `${await scrape()}${await metrics.registry.metrics()}`
+  const types = [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)]
+  return new Set(
+    types.flatMap(([, name = '', type]) =>
+      type === 'histogram' ? [`${name}_bucket`, `${name}_sum`, `${name}_count`] : [name],
+    ),
+  )
+}
+
+const deployed = (path: string) => readFileSync(new URL(`../../../deploy/${path}`, import.meta.url), 'utf8')
+const namesIn = (expression: string) => expression.match(/\b(?:jobqueue|worker)_\w+/g) ?? []
+
+it('have every name that the dashboard shows', async () => {
+  const dashboard = JSON.parse(deployed('grafana/job-queues.json')) as {
+    panels: { id: number; title: string; targets: { expr: string }[] }[]
+    templating: { list: { query: string }[] }
+  }
+  const expressions = dashboard.panels.flatMap(({ targets }) => targets.map(({ expr }) => expr))
+  const names = [...expressions, ...dashboard.templating.list.map(({ query }) => query)].flatMap(namesIn)
+  const served = await servedNames()
+  expect(new Set(dashboard.panels.map(({ id }) => id)).size).toBe(dashboard.panels.length)
+  expect(expressions.every((expression) => namesIn(expression).length > 0)).toBe(true)
+  expect(names.filter((name) => !served.has(name))).toEqual([])
+  expect([...served].filter((name) => /^jobqueue_(?!snapshot)/.test(name) && !names.includes(name))).toEqual(
+    [],
+  )
+})
+
+it('have every name that the alerts watch', async () => {
+  const { groups } = parse(deployed('prometheus/job-queues.rules.yml')) as {
+    groups: { rules: { alert: string; expr: string; labels: object; annotations: object }[] }[]
+  }
+  const rules = groups.flatMap((group) => group.rules)
+  const served = await servedNames()
+  expect(rules.length).toBeGreaterThan(8)
+  for (const { alert, expr, labels, annotations } of rules) {
+    expect(alert).toMatch(/^[A-Z]\w+$/)
+    expect([labels, annotations]).toEqual([
+      { severity: expect.stringMatching(/^(critical|warning|info)$/) },
+      { summary: expect.any(String), description: expect.any(String) },
+    ])
+    expect(namesIn(expr)).not.toEqual([])
+    expect(namesIn(expr).filter((name) => !served.has(name))).toEqual([])
+    expect(expr.split('(').length).toBe(expr.split(')').length)
+  }
+})
