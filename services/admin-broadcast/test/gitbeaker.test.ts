@@ -22,7 +22,7 @@ it('a GitLab client manages messages unchanged', async () => {
     targetPath: '*/welcome',
     broadcastType: 'notification',
     dismissable: true,
-  } as Parameters<typeof messages.create>[0])
+  })
   expect(created).toMatchObject({
     message: 'Deploy',
     starts_at: '2026-01-01T10:00:00.000Z',
