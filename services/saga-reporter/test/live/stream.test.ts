@@ -1,0 +1,257 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { startTestRedis, type TestRedis, waitFor } from '@switchyard/testing'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { createTokens, startHarness, startService } from '../harness.js'
+import { addSagaRow, appendEntries, appendEntry } from './log-writer.js'
+import { openStream } from './sse-client.js'
+
+let redis: TestRedis
+let harness: Awaited<ReturnType<typeof startHarness>>
+let replica: Awaited<ReturnType<typeof startService>>
+let tokens: Awaited<ReturnType<typeof createTokens>>
+const open: Awaited<ReturnType<typeof openStream>>[] = []
+
+beforeAll(async () => {
+  redis = await startTestRedis()
+  const env = { REDIS_URL: redis.url }
+  harness = await startHarness(env)
+  replica = await startService(harness.databaseUrl, env)
+  tokens = await createTokens(harness.database)
+})
+afterAll(async () => {
+  await replica?.close()
+  await harness?.close()
+  await redis?.stop()
+})
+afterEach(async () => {
+  for (const stream of open.splice(0)) await stream.close()
+})
+
+const address = (query = '', baseUrl = harness.baseUrl) => `${baseUrl}/api/v4/sagas/stream${query}`
+const reader = () => ({ 'PRIVATE-TOKEN': tokens.reader })
+
+async function stream(query = '', headers: Record<string, string> = reader(), baseUrl = harness.baseUrl) {
+  const opened = await openStream(address(query, baseUrl), headers)
+  open.push(opened)
+  return opened
+}
+
+const start = (sagaId: string, serviceName = 'booking') =>
+  harness.grpc.report('SagaStarted', { sagaId, serviceName })
+
+const gaugeOf = async ({ metrics }: typeof harness) => {
+  const gauge = await metrics.registry.getSingleMetric('saga_watch_streams')?.get()
+  return gauge?.values.find(({ labels }) => labels.kind === 'sse')?.value
+}
+
+describe('who may follow', () => {
+  it.each([
+    ['nobody', {}, 401],
+    ['an unknown token', { 'PRIVATE-TOKEN': 'glpat-unknown' }, 401],
+  ])('not %s', async (_who, headers, status) => {
+    expect((await stream('', headers)).response.status).toBe(status)
+  })
+
+  it('not a reporter or a user, but a reader and an administrator', async () => {
+    const statusOf = async (token: string) => (await stream('', { 'PRIVATE-TOKEN': token })).response.status
+    expect(await statusOf(tokens.reporter)).toBe(403)
+    expect(await statusOf(tokens.user)).toBe(403)
+    expect(await statusOf(tokens.administrator)).toBe(200)
+    expect(await statusOf(tokens.reader)).toBe(200)
+  })
+
+  it.each(['?status=Done', '?operation=Nothing', '?last_event_id=x', '?last_event_id=-1', '?tenant='])(
+    'bad parameters are refused: %s',
+    async (query) => {
+      expect((await stream(query)).response.status).toBe(400)
+    },
+  )
+
+  it('HEAD is answered without opening a stream', async () => {
+    const response = await fetch(address(), { method: 'HEAD', headers: reader() })
+    expect(response.status).toBe(200)
+    expect(response.headers.get('content-type')).toMatch(/^text\/event-stream/)
+  })
+})
+
+describe('a stream', () => {
+  it('tells what is reported, as it is reported', async () => {
+    const client = await stream()
+    expect(client.response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
+    await start('told')
+    await harness.grpc.report('ActivityExecuteStarted', { sagaId: 'told', activityId: 'told-a', order: 0 })
+    await client.waitForEvents(2)
+    expect(client.events).toMatchObject([
+      {
+        event: 'message',
+        data: { tenant: 'default', saga_id: 'told', operation: 'SagaStarted', service_name: 'booking' },
+      },
+      { data: { saga_id: 'told', activity_id: 'told-a', activity_status: 'Executing', status: 'Started' } },
+    ])
+    expect(client.events[0]).toMatchObject({ data: { seq: client.sequences()[0] } })
+  })
+
+  it('narrows to a tenant, a service, a saga, statuses and operations', async () => {
+    const { database } = harness
+    await addSagaRow(database, 'f1', 'shipping', 'Started')
+    await addSagaRow(database, 'f2', 'shipping', 'Error')
+    const queries = [
+      '?service_name=shipping',
+      '?saga_id=f2',
+      '?status=Error,Ended&service_name=shipping',
+      '?operation=SagaEnded&service_name=shipping',
+      '?tenant=other',
+    ]
+    const clients = await Promise.all(queries.map((query) => stream(query)))
+    await appendEntry(database.pool, { sagaId: 'f1' })
+    await appendEntry(database.pool, { sagaId: 'f2' })
+    await appendEntry(database.pool, { sagaId: 'f2', operation: 'SagaEnded' })
+    await appendEntry(database.pool, { sagaId: 'f1', tenant: 'other' })
+    const seen = (client: (typeof clients)[number]) =>
+      client.events.map(({ data }) => {
+        const { saga_id, operation } = data as Record<string, string>
+        return `${saga_id} ${operation}`
+      })
+    await waitFor(() => clients.every((client) => seen(client).length > 0))
+    await clients[0]?.waitForEvents(3)
+    await clients[1]?.waitForEvents(2)
+    expect(clients.map(seen)).toEqual([
+      ['f1 SagaStarted', 'f2 SagaStarted', 'f2 SagaEnded'],
+      ['f2 SagaStarted', 'f2 SagaEnded'],
+      ['f2 SagaStarted', 'f2 SagaEnded'],
+      ['f2 SagaEnded'],
+      ['f1 SagaStarted'],
+    ])
+  })
+
+  it('goes on after the last event that was had, on any replica, with each event exactly once', async () => {
+    const first = await stream()
+    await start('resume-0')
+    await first.waitForEvents(1)
+    await first.close()
+    const lastEventId = first.lastEventId() ?? ''
+    for (let n = 1; n <= 5; n += 1) await start(`resume-${n}`)
+    const second = await stream('', { ...reader(), 'Last-Event-ID': lastEventId }, replica.baseUrl)
+    const third = await stream(`?last_event_id=${lastEventId}`)
+    for (let n = 6; n <= 9; n += 1) await start(`resume-${n}`)
+    for (const client of [second, third]) {
+      await client.waitForEvents(9)
+      const ids = client.events.map(({ data }) => (data as { saga_id: string }).saga_id)
+      expect(ids).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9].map((n) => `resume-${n}`))
+    }
+  })
+
+  it('lets the header win over the address a client first came with', async () => {
+    const [one, two] = [await appendEntry(harness.database.pool), await appendEntry(harness.database.pool)]
+    const client = await stream(`?last_event_id=${one - 1}`, { ...reader(), 'Last-Event-ID': String(one) })
+    await client.waitForEvents(1)
+    expect(client.sequences()).toEqual([two])
+  })
+
+  it('begins anew when its place is beyond the end of the log', async () => {
+    const client = await stream('?last_event_id=9000000000')
+    await client.waitForEvents(1)
+    expect(client.events[0]).toMatchObject({ event: 'reset' })
+    await start('after-reset')
+    await client.waitForEvents(2)
+    expect(client.events[1]).toMatchObject({ data: { saga_id: 'after-reset' } })
+  })
+
+  it('ends soon after its token was revoked', async () => {
+    const { reader: victim } = await createTokens(harness.database)
+    const client = await stream('', { 'PRIVATE-TOKEN': victim })
+    const other = await stream()
+    await harness.database.pool.query(
+      `UPDATE personal_access_tokens SET revoked_at = now()
+       WHERE token_hash = sha256($1::text::bytea)`,
+      [victim],
+    )
+    const revokedMs = Date.now()
+    await waitFor(client.hasEnded, { timeoutMs: 4000 })
+    expect(Date.now() - revokedMs).toBeLessThan(3000)
+    expect(client.events.at(-1)).toMatchObject({ event: 'close', data: { message: '401 Unauthorized' } })
+    expect(other.hasEnded()).toBe(false)
+  })
+
+  it('is counted while it is open', async () => {
+    await waitFor(async () => (await gaugeOf(harness)) === 0)
+    const client = await stream()
+    expect(await gaugeOf(harness)).toBe(1)
+    await client.close()
+    await waitFor(async () => (await gaugeOf(harness)) === 0)
+  })
+})
+
+describe('replicas', () => {
+  it('tell what another has taken, at once with Redis and within seconds without', async () => {
+    const client = await stream('', reader(), replica.baseUrl)
+    await start('with-redis')
+    await client.waitForEvents(1)
+    await redis.kill()
+    await start('without-redis')
+    await client.waitForEvents(2)
+    const { status } = await fetch(`${harness.baseUrl}/-/readiness`)
+    expect(status).toBe(200)
+    await redis.restart()
+    await start('redis-again')
+    await client.waitForEvents(3)
+    const ids = client.events.map(({ data }) => (data as { saga_id: string }).saga_id)
+    expect(ids).toEqual(['with-redis', 'without-redis', 'redis-again'])
+  })
+})
+
+describe('bounds', () => {
+  it('more clients than allowed are refused with 503, and one that leaves makes room', async () => {
+    const small = await startService(harness.databaseUrl, { SAGA_STREAMS_MAX: '2' })
+    try {
+      const first = await stream('', reader(), small.baseUrl)
+      await stream('', reader(), small.baseUrl)
+      expect((await stream('', reader(), small.baseUrl)).response.status).toBe(503)
+      await first.close()
+      await waitFor(async () => (await stream('', reader(), small.baseUrl)).response.status === 200)
+    } finally {
+      await small.close()
+    }
+  })
+
+  it('a client that does not read is cut off, and others do not wait for it', async () => {
+    const small = await startService(harness.databaseUrl, { SAGA_STREAM_STALL_MS_MAX: '500' })
+    try {
+      const before = await appendEntry(harness.database.pool)
+      const ids = Array.from({ length: 20_000 }, (_, n) => `slow-${n}-${'x'.repeat(200)}`)
+      const socket = connect(small.port, '127.0.0.1')
+      await once(socket, 'connect')
+      const request = `GET /api/v4/sagas/stream?last_event_id=${before} HTTP/1.1\r\nHost: x\r\nPRIVATE-TOKEN: ${tokens.reader}\r\n\r\n`
+      const positions = await appendEntries(harness.database, ids)
+      socket.pause()
+      socket.write(request)
+      const cut = waitFor(async () => (await gaugeOf({ ...harness, metrics: small.metrics })) === 0, {
+        timeoutMs: 20_000,
+      })
+      await waitFor(async () => (await gaugeOf({ ...harness, metrics: small.metrics })) === 1)
+      const reading = await stream(`?last_event_id=${before}`)
+      await waitFor(() => reading.sequences().length === positions.length, { timeoutMs: 20_000 })
+      expect(reading.sequences()).toEqual(positions)
+      await cut
+      socket.destroy()
+    } finally {
+      await small.close()
+    }
+  }, 60_000)
+})
+
+describe('stopping', () => {
+  it('ends open streams properly, and does not wait for them', async () => {
+    const stopping = await startService(harness.databaseUrl, { SHUTDOWN_TIMEOUT_MS: '10000' })
+    const client = await stream('', reader(), stopping.baseUrl)
+    const beginMs = Date.now()
+    await stopping.close()
+    expect(Date.now() - beginMs).toBeLessThan(5000)
+    await waitFor(client.hasEnded)
+    expect(client.events.at(-1)).toMatchObject({
+      event: 'close',
+      data: { message: '503 Service Unavailable' },
+    })
+  })
+})
