@@ -3,7 +3,20 @@
  * shutting down or starting, I/O trouble, a standby that takes no writes, migrations not applied yet, and
  * transactions that lost to others again and again.
  */
-const passing = ['08', '53', '57P', '58', '25006', '42P01', '42703', '40001', '40P01', '55P03']
+const passing = [
+  '08',
+  '53',
+  '57P',
+  '58',
+  '25006',
+  '42P01',
+  '42703',
+  '42704',
+  '42883',
+  '40001',
+  '40P01',
+  '55P03',
+]
 
 const systemCodes = [
   'ECONNREFUSED',

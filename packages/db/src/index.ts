@@ -141,12 +141,6 @@ export {
 } from './stores/sagas/rebuild.js'
 export { recordSagaEvents } from './stores/sagas/record-saga-events.js'
 export {
-  type CommittedBatch,
-  createSagaEventStore,
-  type SagaEventStore,
-  type SagaEventStoreOptions,
-} from './stores/sagas/saga-event-store.js'
-export {
   type RetentionCandidate,
   type RetentionPage,
   readEnded,
@@ -154,6 +148,12 @@ export {
   readResolved,
   readSettled,
 } from './stores/sagas/retention-sources.js'
+export {
+  type CommittedBatch,
+  createSagaEventStore,
+  type SagaEventStore,
+  type SagaEventStoreOptions,
+} from './stores/sagas/saga-event-store.js'
 export {
   holdSweep,
   readSweepPosition,

@@ -67,6 +67,14 @@ export const configSchema = z
     SAGA_INGEST_QUEUE_MAX: integer(1, 1_000_000).default(10_000),
     /** Bytes that waiting events may take. Unset: 64 MiB. */
     SAGA_INGEST_QUEUE_BYTES_MAX: integer(1, 2 ** 31).default(64 * 1024 * 1024),
+    /** `true`: events that do not follow from what is known are refused. Unset: they are kept and told apart. */
+    SAGA_STRICT: booleanFlag().default(false),
+    /** `true`: UNAVAILABLE is answered as isSuccess=false, for clients that know no status. */
+    SAGA_UNAVAILABLE_AS_FAILURE: booleanFlag().default(false),
+    /** Bytes of a payload that are stored whole; of a larger one, its head. Unset: 256 KiB. */
+    SAGA_PAYLOAD_BYTES_MAX: integer(4096, 64 * 1024 * 1024).default(256 * 1024),
+    /** Bytes of errors that are stored. Unset: 16 KiB. */
+    SAGA_ERRORS_BYTES_MAX: integer(1024, 16 * 1024 * 1024).default(16 * 1024),
     /** Batches that are written at the same time. Unset: 2. */
     SAGA_INGEST_LANES: integer(1, 64).default(2),
     ...webhookTargetFields,

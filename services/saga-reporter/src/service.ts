@@ -2,9 +2,9 @@ import { descriptorSet } from '@switchyard/contracts/descriptors'
 import {
   checkDatabase,
   createDatabase,
+  createSagaEventStore,
   findCaller,
   isDatabaseUnavailable,
-  recordSagaEvents,
 } from '@switchyard/db'
 import { systemClock } from '@switchyard/domain'
 import { startGrpcServer } from '@switchyard/service-kit/grpc'
@@ -60,9 +60,10 @@ export async function createService(config: Config, { logger, metrics, health, l
   lifecycle.onClose('http', () => http.close())
   lifecycle.onClose('streams', () => live.close())
 
+  const store = createSagaEventStore(database, { strict: config.SAGA_STRICT })
   const ingest = createSagaIngest({
     writeBatch: createWriteBatch(async (events) => {
-      const recorded = await recordSagaEvents(database, events)
+      const recorded = await store.record(events)
       live.announce(events)
       return recorded
     }, logger),
@@ -74,6 +75,8 @@ export async function createService(config: Config, { logger, metrics, health, l
     ingest,
     clock: systemClock,
     validation: { serviceNameRequired: !config.SAGA_SERVICE_NAME_OPTIONAL },
+    limits: { payloadBytesMax: config.SAGA_PAYLOAD_BYTES_MAX, errorsBytesMax: config.SAGA_ERRORS_BYTES_MAX },
+    unavailableAsFailure: config.SAGA_UNAVAILABLE_AS_FAILURE,
   })
   const authorize = createAuthorize(sagaAuthOf(config, authenticate))
   const grpc = await startGrpcServer({

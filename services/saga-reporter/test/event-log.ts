@@ -1,5 +1,5 @@
 import type { Database, DatabaseOrTransaction } from '@switchyard/db'
-import { SagaLedger } from '@switchyard/domain/saga'
+import { contentKeyOf, SagaLedger } from '@switchyard/domain/saga'
 import { decoders } from '../src/rpc/decoders.js'
 import { sagaEventOf } from '../src/use-cases/report-event.js'
 import type { Operation } from './grpc-client.js'
@@ -8,7 +8,13 @@ import type { Operation } from './grpc-client.js'
 export const readLog = ({ prisma }: DatabaseOrTransaction, tenant = 'default') =>
   prisma.sagaEvent.findMany({ where: { tenant }, orderBy: { id: 'asc' } })
 
-const withoutTenant = ({ tenant: _, ...row }: { tenant: string; id: string }) => row
+/** Without what only the row has; content keys as the domain has them. */
+const asDerived = <Row extends { tenant: string; id: string; version: bigint; contentKeys: Uint8Array }>({
+  tenant: _tenant,
+  version: _version,
+  contentKeys,
+  ...row
+}: Row) => ({ ...row, contentKeys: Buffer.from(contentKeys).toString('latin1') })
 const byId = (a: { id: string }, b: { id: string }) => a.id.localeCompare(b.id)
 /** Every binary type is compared as hexadecimal text. */
 const comparable = (rows: { id: string }[]) =>
@@ -30,16 +36,17 @@ export const deriveFromLog = (database: Database, tenant = 'default') =>
 
 async function derive(database: DatabaseOrTransaction, tenant: string) {
   const ledger = new SagaLedger()
-  for (const { operation, request, eventTime, receivedAt } of await readLog(database, tenant)) {
-    const raw = decoders[operation as Operation](request)
-    ledger.apply(sagaEventOf(raw, eventTime), receivedAt)
+  for (const row of await readLog(database, tenant)) {
+    const raw = decoders[row.operation as Operation](row.request)
+    const contentKey = row.eventId === null ? contentKeyOf(row.contentKey) : null
+    ledger.apply(sagaEventOf(raw, row.eventTime), row.receivedAt, { contentKey, attempt: row.attempt })
   }
   const sagas = await database.prisma.saga.findMany({ where: { tenant } })
   const activities = await database.prisma.sagaActivity.findMany({ where: { tenant } })
   return {
     stored: {
-      sagas: comparable(sagas.map(withoutTenant)),
-      activities: comparable(activities.map(withoutTenant)),
+      sagas: comparable(sagas.map(asDerived)),
+      activities: comparable(activities.map(asDerived)),
     },
     derived: { sagas: comparable(ledger.sagas), activities: comparable(ledger.activities) },
   }

@@ -70,10 +70,12 @@ describe('without its database', () => {
     const metadata = { 'x-tenant': 'cut' }
     try {
       const acknowledged = new Set<string>()
-      const answers = Array.from({ length: 200 }, async (_, index) => {
-        const activityId = `a-${index}`
-        await service.grpc.report('ActivityExecuteStarted', { activityId, sagaId: 's' }, { metadata })
-        acknowledged.add(activityId)
+      const answers = Array.from({ length: 50 }, async (_, lane) => {
+        for (let index = 0; ; index += 1) {
+          const activityId = `a-${lane}-${index}`
+          await service.grpc.report('ActivityExecuteStarted', { activityId, sagaId: 's' }, { metadata })
+          acknowledged.add(activityId)
+        }
       })
       await waitFor(() => acknowledged.size >= 20)
       link.cut()

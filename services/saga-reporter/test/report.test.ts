@@ -48,13 +48,10 @@ describe('reporting a saga', () => {
     expect(messages).toEqual(everyOperation.map(() => 'recorded'))
 
     const log = await readLog(harness.database, tenant)
-    const contentKey = (operation: string, request: Uint8Array) =>
-      createHash('sha256').update(`${operation}\0`).update(request).digest('hex')
     expect(
       log.map((row) => ({
         operation: row.operation,
         request: Buffer.from(row.request).toString('hex'),
-        contentKey: Buffer.from(row.contentKey).toString('hex'),
         activityId: row.activityId,
         sagaId: row.sagaId,
         result: row.result,
@@ -63,7 +60,6 @@ describe('reporting a saga', () => {
       everyOperation.map(([operation, fields]) => ({
         operation,
         request: encode(operation, fields).toString('hex'),
-        contentKey: contentKey(operation, encode(operation, fields)),
         activityId: fields.activityId ?? null,
         sagaId: 's',
         result: 'recorded',
@@ -174,7 +170,10 @@ describe('a call that is repeated or comes out of order', () => {
       'duplicate',
     ])
     const after = await deriveFromLog(harness.database, tenant)
-    expect(after.stored).toEqual(rows.stored)
+    // But for the keys of what it took, nothing has changed.
+    const withoutKeys = (found: object[]) => found.map((row) => ({ ...row, contentKeys: null }))
+    expect(withoutKeys(after.stored.sagas)).toEqual(withoutKeys(rows.stored.sagas))
+    expect(withoutKeys(after.stored.activities)).toEqual(withoutKeys(rows.stored.activities))
     expect(after.stored).toEqual(after.derived)
   })
 
@@ -278,7 +277,10 @@ describe('what a text or payload holds', () => {
     await report('ActivityExecuteAborted', { activityId: 'odd', errors })
     const odd = await findActivity('default', 'odd')
     expect(Buffer.from(odd.parameterData ?? []).equals(parameterData)).toBe(true)
-    expect(odd.executeErrors).toBe(errors.replace('\0', '\uFFFD'))
+    const head = Buffer.from(errors).subarray(0, 16 * 1024).toString()
+    expect(odd.executeErrors).toBe(head.replace('\0', '\uFFFD'))
+    expect(odd.executeErrorsSize).toBe(Buffer.byteLength(errors))
+    expect(odd.executeErrorsSha256).toEqual(Uint8Array.from(createHash('sha256').update(errors).digest()))
   })
 })
 

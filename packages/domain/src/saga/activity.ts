@@ -29,13 +29,30 @@ export interface Activity {
   compensateAbortedAt: Date | null
   /** The client gave a compensation up; cleared when the activity is compensated after all. */
   finalAbort: boolean
+  /** When it did so last; null unless `finalAbort`. */
+  givenUpAt: Date | null
+  /** When its time is out: its start and `timeOutSeconds`. Null without a time out. */
+  deadlineAt: Date | null
   /** The overtime report named the saga, so it counts for the saga's status too. */
   overtimeNamedSaga: boolean
   executeErrors: string | null
   compensateErrors: string | null
   parameterData: Uint8Array | null
   resultData: Uint8Array | null
+  /** Bytes and SHA-256 of the whole, where only its head is kept; else null. */
+  executeErrorsSize: number | null
+  executeErrorsSha256: Uint8Array | null
+  compensateErrorsSize: number | null
+  compensateErrorsSha256: Uint8Array | null
+  parameterSize: number | null
+  parameterSha256: Uint8Array | null
+  resultSize: number | null
+  resultSha256: Uint8Array | null
+  /** Of the compensation's errors, or else of the execution's: the same for the same failure. */
+  errorFingerprint: string | null
   anomalies: Anomaly[]
+  /** The newest contents it has taken: see `content-keys.ts`. */
+  contentKeys: string
 }
 
 /** Facts of one activity that contradict each other; label values of the anomaly metric. */
@@ -47,6 +64,8 @@ export const anomalies = [
 ] as const
 
 export type Anomaly = (typeof anomalies)[number]
+
+const noAnomalies: Anomaly[] = []
 
 /** Nothing is known but the id. */
 export const unseenActivity = (id: string, receivedAt: Date): Activity => ({
@@ -70,12 +89,24 @@ export const unseenActivity = (id: string, receivedAt: Date): Activity => ({
   compensatedAt: null,
   compensateAbortedAt: null,
   finalAbort: false,
+  givenUpAt: null,
+  deadlineAt: null,
   overtimeNamedSaga: false,
   executeErrors: null,
   compensateErrors: null,
   parameterData: null,
   resultData: null,
-  anomalies: [],
+  executeErrorsSize: null,
+  executeErrorsSha256: null,
+  compensateErrorsSize: null,
+  compensateErrorsSha256: null,
+  parameterSize: null,
+  parameterSha256: null,
+  resultSize: null,
+  resultSha256: null,
+  errorFingerprint: null,
+  anomalies: noAnomalies,
+  contentKeys: '',
 })
 
 /**
@@ -84,6 +115,7 @@ export const unseenActivity = (id: string, receivedAt: Date): Activity => ({
  */
 export function deriveAnomalies(activity: Activity, resultConflict: boolean): Anomaly[] {
   const { endedAt, abortedAt, overtimeAt, revokedAt } = activity
+  if (!resultConflict && !(endedAt && abortedAt) && !revokedAt) return noAnomalies
   const retried = activity.executeAttempts > 0 || activity.retryReports > 0
   const compensation = activity.compensatingAt ?? activity.compensateAbortedAt ?? activity.compensatedAt
   const effects = endedAt ?? abortedAt ?? overtimeAt

@@ -1,6 +1,7 @@
 import { type Activity, deriveAnomalies, unseenActivity } from './activity.js'
 import { type ActivityStatus, rankOf, strongest } from './activity-status.js'
-import type { ActivityEvent, ActivityRetried, EventResult } from './events.js'
+import { errorFingerprint } from './error-fingerprint.js'
+import type { ActivityEvent, ActivityRetried, Cut, EventResult, RetryType } from './events.js'
 import { sagaIdOf } from './events.js'
 import { SagaRejection } from './rejection.js'
 
@@ -15,29 +16,43 @@ export interface AppliedActivityEvent {
  * told nothing new (`duplicate`), it is returned as it is.
  *
  * @param activity null when this is the first event about it.
+ * @param attempt the attempt that the event is about, when its sender says so: older than the stored one it is old
+ *   news, newer it implies the retry.
  * @throws SagaRejection (ACTIVITY_SAGA_MISMATCH) when the event names another saga than the activity's.
  */
 export function applyActivityEvent(
   activity: Activity | null,
   event: ActivityEvent,
   receivedAt: Date,
+  attempt: number | null = null,
 ): AppliedActivityEvent {
   const before = activity ?? unseenActivity(event.activityId, receivedAt)
   const sagaId = sagaIdOf(event)
   if (sagaId && before.sagaId && sagaId !== before.sagaId) {
     throw new SagaRejection('ACTIVITY_SAGA_MISMATCH', `activity ${before.id} is part of another saga`)
   }
-  const facts =
-    event.operation === 'ActivityRetried'
-      ? addRetry(before, event, receivedAt)
-      : addReport(before, event, receivedAt)
-  const after = { ...facts, sagaId: before.sagaId ?? sagaId }
+  const after: Activity = { ...before, sagaId: before.sagaId ?? sagaId }
+  if (!isOldNews(before, event, attempt)) addNews(after, event, receivedAt, attempt)
+  else if (after.sagaId === before.sagaId) return { activity: before, result: 'late' }
   const conflict = before.anomalies.includes('result_conflict') || hasOtherResult(before, event)
   const anomalies = deriveAnomalies(after, conflict)
-  after.anomalies = anomalies.join() === before.anomalies.join() ? before.anomalies : anomalies
+  if (anomalies !== before.anomalies && anomalies.join() !== before.anomalies.join())
+    after.anomalies = anomalies
   if (activity && !differs(activity, after)) return { activity, result: 'duplicate' }
-  after.lastEventAt = receivedAt > before.lastEventAt ? receivedAt : before.lastEventAt
+  if (receivedAt > before.lastEventAt) after.lastEventAt = receivedAt
   return { activity: after, result: resultOf(before, after, claimOf(event)) }
+}
+
+/** It is about an attempt that a later one has replaced. */
+function isOldNews(before: Activity, event: ActivityEvent, attempt: number | null): boolean {
+  const phase = attempt === null ? null : phaseOf(event)
+  return phase !== null && attempt !== null && attempt < before[attemptsOf[phase]]
+}
+
+function addNews(next: Activity, event: ActivityEvent, receivedAt: Date, attempt: number | null): void {
+  const phase = attempt === null ? null : phaseOf(event)
+  if (phase !== null && attempt !== null) raiseAttempt(next, phase, attempt)
+  addFacts(next, event, receivedAt)
 }
 
 /** The status that an event claims. */
@@ -60,6 +75,16 @@ function claimOf(event: ActivityEvent): ActivityStatus {
     case 'ActivityRetried':
       return event.status
   }
+}
+
+const attemptsOf = { Execute: 'executeAttempts', Compensate: 'compensateAttempts' } as const
+
+/** What an attempt of this event counts; null for one that says its attempt itself, and for a start, which only adds. */
+function phaseOf({ operation }: ActivityEvent): RetryType | null {
+  if (operation === 'ActivityRetried' || operation === 'ActivityExecuteStarted') return null
+  return operation === 'ActivityCompensated' || operation === 'ActivityCompensateAborted'
+    ? 'Compensate'
+    : 'Execute'
 }
 
 type FactTime =
@@ -86,83 +111,153 @@ const factTimes: Record<ActivityStatus, FactTime | null> = {
 }
 
 /** Notes a claim: the time of the first one, or of the one that made it the activity's status again. */
-function addClaim(activity: Activity, claim: ActivityStatus, receivedAt: Date): Activity {
-  const status = strongest(activity.status, claim)
-  const next = { ...activity, status, finalAbort: activity.finalAbort && status !== 'Compensated' }
+function addClaim(next: Activity, claim: ActivityStatus, receivedAt: Date): void {
+  const status = strongest(next.status, claim)
   const time = factTimes[claim]
-  if (time && (activity[time] === null || status !== activity.status)) next[time] = receivedAt
-  return next
-}
-
-function addReport(
-  before: Activity,
-  event: Exclude<ActivityEvent, ActivityRetried>,
-  receivedAt: Date,
-): Activity {
-  const next = addClaim(before, claimOf(event), receivedAt)
-  switch (event.operation) {
-    case 'ActivityExecuteStarted':
-      return {
-        ...next,
-        startedAt: before.startedAt ?? receivedAt,
-        order: before.order ?? event.order,
-        timeOutSeconds: before.timeOutSeconds ?? event.timeOutSeconds,
-        parameterData: before.parameterData ?? event.parameterData,
-        addTime: before.addTime ?? event.addTime,
-      }
-    case 'ActivityEnded':
-      return { ...next, resultData: before.resultData ?? event.resultData }
-    case 'ActivityExecuteAborted':
-      // The errors of an overtime say more than those of an abort that was overtaken by it.
-      return before.overtimeAt && next.status !== 'ExecuteAborted'
-        ? next
-        : { ...next, executeErrors: event.errors }
-    case 'ActivityExecuteOvertime':
-      return {
-        ...next,
-        executeErrors: event.errors,
-        overtimeNamedSaga: before.overtimeNamedSaga || event.sagaId !== null,
-      }
-    case 'ActivityCompensateAborted': {
-      const gaveUp = event.sagaId !== null && next.status !== 'Compensated'
-      return { ...next, compensateErrors: event.errors, finalAbort: next.finalAbort || gaveUp }
-    }
-    default:
-      return next
+  if (time && (next[time] === null || status !== next.status)) next[time] = receivedAt
+  next.status = status
+  if (status === 'Compensated') {
+    next.finalAbort = false
+    next.givenUpAt = null
   }
 }
+
+function addFacts(next: Activity, event: ActivityEvent, receivedAt: Date): void {
+  if (event.operation === 'ActivityRetried') {
+    addRetry(next, event, receivedAt)
+    return
+  }
+  addClaim(next, claimOf(event), receivedAt)
+  switch (event.operation) {
+    case 'ActivityExecuteStarted':
+      addStart(next, event, receivedAt)
+      return
+    case 'ActivityEnded':
+      addResult(next, event)
+      return
+    case 'ActivityExecuteAborted':
+      // The errors of an overtime say more than those of an abort that was overtaken by it.
+      if (!next.overtimeAt || next.status === 'ExecuteAborted') setExecuteErrors(next, event)
+      return
+    case 'ActivityExecuteOvertime':
+      setExecuteErrors(next, event)
+      next.overtimeNamedSaga ||= event.sagaId !== null
+      return
+    case 'ActivityCompensateAborted':
+      setCompensateErrors(next, event)
+      if (event.sagaId !== null) giveUp(next, receivedAt)
+  }
+}
+
+function addStart(
+  next: Activity,
+  event: ActivityEvent & { operation: 'ActivityExecuteStarted' },
+  receivedAt: Date,
+): void {
+  next.startedAt ??= receivedAt
+  next.order ??= event.order
+  if (next.timeOutSeconds === null) {
+    next.timeOutSeconds = event.timeOutSeconds
+    if (event.timeOutSeconds > 0) next.deadlineAt = deadlineOf(next.startedAt, event.timeOutSeconds)
+  }
+  if (next.parameterData === null) {
+    next.parameterData = event.parameterData
+    next.parameterSize = event.parameterCut?.size ?? null
+    next.parameterSha256 = event.parameterCut?.sha256 ?? null
+  }
+  next.addTime ??= event.addTime
+}
+
+function addResult(next: Activity, event: ActivityEvent & { operation: 'ActivityEnded' }): void {
+  if (next.resultData !== null) return
+  next.resultData = event.resultData
+  next.resultSize = event.resultCut?.size ?? null
+  next.resultSha256 = event.resultCut?.sha256 ?? null
+}
+
+/** The newest time counts, whatever order they came in. */
+function giveUp(next: Activity, receivedAt: Date): void {
+  if (next.status === 'Compensated') return
+  if (next.givenUpAt === null || next.givenUpAt < receivedAt) next.givenUpAt = receivedAt
+  next.finalAbort = true
+}
+
+const timeOutSecondsMax = 365 * 24 * 3600
+
+/** However long a time out is, its end is a time that databases can hold. */
+const deadlineOf = (startedAt: Date, timeOutSeconds: number): Date =>
+  new Date(startedAt.getTime() + Math.min(timeOutSeconds, timeOutSecondsMax) * 1000)
+
+interface Errors {
+  errors: string
+  errorsCut?: Cut | null
+}
+
+function setExecuteErrors(next: Activity, { errors, errorsCut }: Errors): void {
+  if (sameErrors(next.executeErrors, next.executeErrorsSha256, errors, errorsCut)) return
+  next.executeErrors = errors
+  next.executeErrorsSize = errorsCut?.size ?? null
+  next.executeErrorsSha256 = errorsCut?.sha256 ?? null
+  if (next.compensateErrors === null) next.errorFingerprint = errorFingerprint(errors)
+}
+
+function setCompensateErrors(next: Activity, { errors, errorsCut }: Errors): void {
+  if (sameErrors(next.compensateErrors, next.compensateErrorsSha256, errors, errorsCut)) return
+  next.compensateErrors = errors
+  next.compensateErrorsSize = errorsCut?.size ?? null
+  next.compensateErrorsSha256 = errorsCut?.sha256 ?? null
+  next.errorFingerprint = errorFingerprint(errors)
+}
+
+const sameErrors = (
+  known: string | null,
+  knownSha256: Uint8Array | null,
+  errors: string,
+  cut: Cut | null | undefined,
+): boolean => known === errors && sameBytes(knownSha256, cut?.sha256 ?? null)
+
+const sameBytes = (a: Uint8Array | null, b: Uint8Array | null): boolean =>
+  a === null || b === null ? a === b : Buffer.compare(a, b) === 0
 
 /**
  * A higher attempt reopens its phase and then claims its status; the stored attempt only claims; a lower one is old
  * news. A report with neither number nor status is counted beside that.
  */
-function addRetry(before: Activity, event: ActivityRetried, receivedAt: Date): Activity {
-  const attempts = event.retryType === 'Execute' ? 'executeAttempts' : 'compensateAttempts'
-  if (event.retries < before[attempts]) return before
-  const reports = event.retries === 0 && !event.statusNamed ? 1 : 0
-  const counted = { ...before, [attempts]: event.retries, retryReports: before.retryReports + reports }
-  if (event.retries === before[attempts]) return addClaim(counted, event.status, receivedAt)
-  const [reopened, stronger] =
-    event.retryType === 'Execute'
-      ? (['Executing', 'Executed'] as const)
-      : (['Compensating', 'Compensated'] as const)
-  if (rankOf(before.status) < rankOf(stronger)) counted.status = reopened
-  return addClaim(counted, event.status, receivedAt)
+function addRetry(next: Activity, event: ActivityRetried, receivedAt: Date): void {
+  if (event.retries < next[attemptsOf[event.retryType]]) return
+  if (event.retries === 0 && !event.statusNamed) next.retryReports += 1
+  raiseAttempt(next, event.retryType, event.retries)
+  addClaim(next, event.status, receivedAt)
 }
 
-const hasOtherResult = (before: Activity, event: ActivityEvent): boolean =>
-  event.operation === 'ActivityEnded' &&
-  before.resultData !== null &&
-  Buffer.compare(before.resultData, event.resultData) !== 0
+/** The attempt that is known now; a newer one reopens its phase. */
+function raiseAttempt(next: Activity, phase: RetryType, attempt: number): void {
+  if (attempt <= next[attemptsOf[phase]]) return
+  next[attemptsOf[phase]] = attempt
+  const [reopened, stronger] =
+    phase === 'Execute' ? (['Executing', 'Executed'] as const) : (['Compensating', 'Compensated'] as const)
+  if (rankOf(next.status) < rankOf(stronger)) next.status = reopened
+}
 
-const differs = (a: Activity, b: Activity): boolean =>
-  (Object.keys(b) as (keyof Activity)[]).some((key) => a[key] !== b[key])
+function hasOtherResult(before: Activity, event: ActivityEvent): boolean {
+  if (event.operation !== 'ActivityEnded' || before.resultData === null) return false
+  const { resultData, resultCut = null } = event
+  return (
+    !sameBytes(before.resultData, resultData) || !sameBytes(before.resultSha256, resultCut?.sha256 ?? null)
+  )
+}
+
+function differs(a: Activity, b: Activity): boolean {
+  if (a.status !== b.status) return true
+  for (const key in b) if (a[key as keyof Activity] !== b[key as keyof Activity]) return true
+  return false
+}
 
 function resultOf(before: Activity, after: Activity, claim: ActivityStatus): EventResult {
   // Once it is being compensated, a contradiction about the execution is merely late.
-  const executionOpen = rankOf(before.status) <= rankOf('Executed')
-  if (executionOpen && after.anomalies.some((anomaly) => !before.anomalies.includes(anomaly)))
-    return 'conflict recorded'
+  if (after.anomalies.length > 0 && rankOf(before.status) <= rankOf('Executed')) {
+    if (after.anomalies.some((anomaly) => !before.anomalies.includes(anomaly))) return 'conflict recorded'
+  }
   if (after.sagaId === null) return 'parked'
   return rankOf(claim) < rankOf(after.status) ? 'late' : 'recorded'
 }

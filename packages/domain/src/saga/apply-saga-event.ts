@@ -1,4 +1,4 @@
-import type { EventResult, SagaEnded, SagaLifecycleEvent, SagaStarted } from './events.js'
+import type { EventResult, OperatorResolved, SagaEnded, SagaLifecycleEvent, SagaStarted } from './events.js'
 import { SagaRejection } from './rejection.js'
 import { type Saga, unseenSaga } from './saga.js'
 
@@ -9,7 +9,7 @@ export interface AppliedSagaEvent {
 }
 
 /**
- * Adds what SagaStarted or SagaEnded tells to a saga. The given saga is not changed; when the event told nothing new
+ * Adds what SagaStarted, SagaEnded or OperatorResolved tells to a saga. The given saga is not changed; when the event told nothing new
  * (`duplicate`), it is returned as it is.
  *
  * @param saga null when this is the first event about it; its status must be up to date.
@@ -22,8 +22,7 @@ export function applySagaEvent(
 ): AppliedSagaEvent {
   const before = saga ?? unseenSaga(event.sagaId, receivedAt)
   refuseOtherService(before, event)
-  const after =
-    event.operation === 'SagaStarted' ? started(before, event, receivedAt) : ended(before, event, receivedAt)
+  const after = withFact(before, event, receivedAt)
   if (saga && !differs(saga, after)) return { saga, result: 'duplicate' }
   return {
     saga: { ...after, ...seen(before, receivedAt) },
@@ -31,14 +30,30 @@ export function applySagaEvent(
   }
 }
 
-/** Notes that an event about one of its activities named the saga. */
+/** Younger than so, an ordinary event of an activity is not noted in its saga. */
+const notedAfterMs = 10_000
+
+/**
+ * Notes that something was received about one of a saga's activities. The saga stays as it is while that is nothing new
+ * for it: an ordinary event would otherwise cost a second row.
+ */
 export function noteActivityEvent(saga: Saga | null, sagaId: string, receivedAt: Date): Saga {
-  const before = saga ?? unseenSaga(sagaId, receivedAt)
-  return { ...before, ...seen(before, receivedAt), late: before.late || before.endedAt !== null }
+  if (saga === null) return unseenSaga(sagaId, receivedAt)
+  const late = saga.late || saga.endedAt !== null
+  const olderMs = receivedAt.getTime() - saga.lastEventAt.getTime()
+  if (late === saga.late && olderMs < notedAfterMs) return saga
+  return { ...saga, ...seen(saga, receivedAt), late }
+}
+
+function withFact(before: Saga, event: SagaLifecycleEvent, receivedAt: Date): Saga {
+  if (event.operation === 'SagaStarted') return started(before, event, receivedAt)
+  if (event.operation === 'SagaEnded') return ended(before, event, receivedAt)
+  return resolved(before, event, receivedAt)
 }
 
 /** The name that SagaStarted gave is the saga's; before that, an earlier SagaEnded may have given one. */
 function refuseOtherService(saga: Saga, event: SagaLifecycleEvent) {
+  if (event.operation === 'OperatorResolved') return
   const settled = event.operation === 'SagaEnded' || saga.startedAt !== null
   if (settled && saga.serviceName && event.serviceName && saga.serviceName !== event.serviceName) {
     throw new SagaRejection('SAGA_SERVICE_MISMATCH', `saga ${saga.id} is of another service`)
@@ -59,6 +74,12 @@ const ended = (before: Saga, event: SagaEnded, receivedAt: Date): Saga => ({
   serviceName: before.serviceName ?? event.serviceName,
 })
 
+const resolved = (before: Saga, event: OperatorResolved, receivedAt: Date): Saga => ({
+  ...before,
+  resolvedAt: later(before.resolvedAt, receivedAt),
+  resolvedBy: event.author,
+})
+
 const later = (a: Date | null, b: Date | null): Date | null => (a && (!b || a >= b) ? a : b)
 
 const seen = (saga: Saga, receivedAt: Date) => ({
@@ -67,7 +88,8 @@ const seen = (saga: Saga, receivedAt: Date) => ({
 
 /** The fact is kept, but cannot change the status any more. */
 const isLate = (before: Saga, event: SagaLifecycleEvent): boolean =>
-  before.status === 'Error' || (event.operation === 'SagaStarted' && before.endedAt !== null)
+  (before.status === 'Error' && event.operation !== 'OperatorResolved') ||
+  (event.operation === 'SagaStarted' && before.endedAt !== null)
 
 const differs = (a: Saga, b: Saga): boolean =>
   (Object.keys(b) as (keyof Saga)[]).some((key) => a[key] !== b[key])

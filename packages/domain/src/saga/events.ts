@@ -16,6 +16,21 @@ export interface SagaEnded {
   expiresAt: Date | null
 }
 
+/** What a payload or text was of which only the head is kept. */
+export interface Cut {
+  /** Bytes of the whole. */
+  size: number
+  sha256: Uint8Array
+}
+
+/** An operator's: the failures of a saga are seen to. Not of the contract, but of the log like every other event. */
+export interface OperatorResolved {
+  operation: 'OperatorResolved'
+  sagaId: string
+  author: string
+  note: string
+}
+
 export interface ActivityExecuteStarted {
   operation: 'ActivityExecuteStarted'
   activityId: string
@@ -24,6 +39,7 @@ export interface ActivityExecuteStarted {
   timeOutSeconds: number
   order: number
   parameterData: Uint8Array
+  parameterCut?: Cut | null
   addTime: Date | null
 }
 
@@ -43,6 +59,7 @@ export interface ActivityExecuteAborted {
   operation: 'ActivityExecuteAborted'
   activityId: string
   errors: string
+  errorsCut?: Cut | null
 }
 
 export interface ActivityCompensateAborted {
@@ -51,6 +68,7 @@ export interface ActivityCompensateAborted {
   /** Named when the client gives the compensation up, null while it will try again. */
   sagaId: string | null
   errors: string
+  errorsCut?: Cut | null
 }
 
 export interface ActivityEnded {
@@ -58,6 +76,7 @@ export interface ActivityEnded {
   activityId: string
   sagaId: string | null
   resultData: Uint8Array
+  resultCut?: Cut | null
 }
 
 export interface ActivityCompensated {
@@ -70,6 +89,7 @@ export interface ActivityExecuteOvertime {
   activityId: string
   sagaId: string | null
   errors: string
+  errorsCut?: Cut | null
 }
 
 export interface ActivityRevoked {
@@ -77,7 +97,7 @@ export interface ActivityRevoked {
   activityId: string
 }
 
-export type SagaLifecycleEvent = SagaStarted | SagaEnded
+export type SagaLifecycleEvent = SagaStarted | SagaEnded | OperatorResolved
 
 export type ActivityEvent =
   | ActivityExecuteStarted
@@ -89,7 +109,7 @@ export type ActivityEvent =
   | ActivityExecuteOvertime
   | ActivityRevoked
 
-/** One decoded, valid lifecycle event: one kind for each operation of the contract. */
+/** One decoded, valid lifecycle event: one kind for each operation of the contract, and an operator's. */
 export type SagaEvent = SagaLifecycleEvent | ActivityEvent
 
 /** What the caller is told of an event that was taken. */

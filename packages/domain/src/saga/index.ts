@@ -2,6 +2,8 @@ export { type Activity, type Anomaly, anomalies } from './activity.js'
 export { type ActivityStatus, activityStatuses, rankOf } from './activity-status.js'
 export { type AppliedActivityEvent, applyActivityEvent } from './apply-activity-event.js'
 export { type AppliedSagaEvent, applySagaEvent, noteActivityEvent } from './apply-saga-event.js'
+export { type Content, contentHash, contentKeyOf } from './content-keys.js'
+export { errorFingerprint } from './error-fingerprint.js'
 export * from './events.js'
 export {
   deriveParkedActivityFlags,
@@ -34,5 +36,5 @@ export {
   sagaStatuses,
   settleSaga,
 } from './saga.js'
-export { type AppliedEvent, SagaLedger } from './saga-ledger.js'
+export { type AppliedEvent, FactsMissing, type Receipt, SagaLedger } from './saga-ledger.js'
 export { type RawSagaEvent, type ValidationOptions, validateSagaEvent } from './validate-event.js'

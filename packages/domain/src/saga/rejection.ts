@@ -11,6 +11,10 @@ const messages = {
   ADD_TIME_INVALID: 'addTime is not a time',
   TIMEOUT_INVALID: 'timeOutSeconds must not be negative',
   ORDER_INVALID: 'order must not be negative',
+  // Strict mode alone knows these.
+  SAGA_UNKNOWN: 'saga has not been started',
+  SAGA_ALREADY_ENDED: 'saga has ended',
+  TRANSITION_NOT_ALLOWED: 'event does not follow from what is known',
 } as const
 
 export type RejectionCode = keyof typeof messages

@@ -118,6 +118,7 @@ const activities = fc.array(
     status: fc.constantFrom(...activityStatuses),
     lastEventAt: day,
     finalAbort: fc.boolean(),
+    givenUpAt: fc.option(day),
     overtimeNamedSaga: fc.boolean(),
   }),
   { maxLength: 4 },

@@ -1,31 +1,53 @@
 import type { Activity } from './activity.js'
 import { applyActivityEvent } from './apply-activity-event.js'
 import { applySagaEvent, noteActivityEvent } from './apply-saga-event.js'
+import { addContentKey, hasContentKey, keyInAttempt, repeatsCount } from './content-keys.js'
 import type { ActivityEvent, EventResult, SagaEvent, SagaLifecycleEvent } from './events.js'
-import { type ActivityFacts, type Saga, settleSaga } from './saga.js'
+import { type ActivityFacts, concernsSaga, type Saga, settleSaga } from './saga.js'
+import { refuseDisorder } from './strict.js'
 
 export interface AppliedEvent {
   result: EventResult
   /** The saga the event belongs to; null while its activity is parked. */
   sagaId: string | null
+  /** False when the same content is known, so that there is nothing to store. */
+  isNew: boolean
 }
+
+/** What is known of an event beside what it tells. */
+export interface Receipt {
+  /** See {@link contentKeyOf}; null when the sender names its events, which tells them apart. */
+  contentKey?: string | null
+  /** The attempt it is about, when its sender says so. */
+  attempt?: number | null
+}
+
+/** The facts of a saga's other activities matter, and were not loaded. */
+export class FactsMissing extends Error {}
 
 /**
  * Sagas and activities of one tenant, as far as they are loaded, and what events make of them. An empty ledger that
  * is given every event of the log, in the order of the log, holds what the database holds.
  */
 export class SagaLedger {
+  readonly #strict: boolean
   readonly #sagas = new Map<string, Saga>()
   readonly #activities = new Map<string, Activity>()
-  /** Activity facts by id, by saga: of every activity of a loaded saga, loaded itself or not. */
-  readonly #facts = new Map<string, Map<string, ActivityFacts>>()
+  /** Facts of all of a saga's activities, loaded themselves or not, by id; null when they are not known. */
+  readonly #facts = new Map<string, Map<string, ActivityFacts> | null>()
   readonly #changedSagas = new Set<string>()
   readonly #changedActivities = new Set<string>()
+  readonly #settled = new Set<string>()
 
-  /** @param facts of every activity of the saga */
-  loadSaga(saga: Saga, facts: Iterable<ActivityFacts & { id: string }>): void {
+  /** @param strict refuses what does not follow from what is known */
+  constructor({ strict = false }: { strict?: boolean } = {}) {
+    this.#strict = strict
+  }
+
+  /** @param facts of every activity of the saga; null when they were not read */
+  loadSaga(saga: Saga, facts: Map<string, ActivityFacts> | null): void {
     this.#sagas.set(saga.id, saga)
-    this.#facts.set(saga.id, new Map([...facts].map((fact) => [fact.id, fact])))
+    this.#facts.set(saga.id, facts)
   }
 
   loadActivity(activity: Activity): void {
@@ -33,14 +55,15 @@ export class SagaLedger {
   }
 
   /**
-   * Adds what the event tells. A `duplicate` changes nothing.
+   * Adds what the event tells. A `duplicate` changes no fact.
    *
    * @throws SagaRejection when the event contradicts what it refers to; nothing is changed then.
+   * @throws FactsMissing when a saga's activities must be loaded first; nothing may be relied on then.
    */
-  apply(event: SagaEvent, receivedAt: Date): AppliedEvent {
-    return event.operation === 'SagaStarted' || event.operation === 'SagaEnded'
-      ? this.#applyToSaga(event, receivedAt)
-      : this.#applyToActivity(event, receivedAt)
+  apply(event: SagaEvent, receivedAt: Date, receipt: Receipt = {}): AppliedEvent {
+    return 'activityId' in event
+      ? this.#applyToActivity(event, receivedAt, receipt)
+      : this.#applyToSaga(event, receivedAt, receipt)
   }
 
   get sagas(): Saga[] {
@@ -53,41 +76,101 @@ export class SagaLedger {
 
   /** Those that an event changed since they were loaded. */
   get changedSagas(): Saga[] {
-    return this.sagas.filter(({ id }) => this.#changedSagas.has(id))
+    return Array.from(this.#changedSagas, (id) => this.#sagas.get(id) as Saga)
   }
 
   get changedActivities(): Activity[] {
-    return this.activities.filter(({ id }) => this.#changedActivities.has(id))
+    return Array.from(this.#changedActivities, (id) => this.#activities.get(id) as Activity)
   }
 
-  #applyToSaga(event: SagaLifecycleEvent, receivedAt: Date): AppliedEvent {
-    const { saga, result } = applySagaEvent(this.#sagas.get(event.sagaId) ?? null, event, receivedAt)
-    if (result !== 'duplicate') this.#keepSaga(saga)
-    return { result, sagaId: saga.id }
+  findSaga(id: string): Saga | undefined {
+    return this.#sagas.get(id)
   }
 
-  #applyToActivity(event: ActivityEvent, receivedAt: Date): AppliedEvent {
-    const before = this.#activities.get(event.activityId) ?? null
-    const { activity, result } = applyActivityEvent(before, event, receivedAt)
-    const { sagaId } = activity
-    if (result === 'duplicate') return { result, sagaId }
-    this.#activities.set(activity.id, activity)
-    this.#changedActivities.add(activity.id)
-    if (sagaId !== null) {
-      this.#factsOf(sagaId).set(activity.id, activity)
-      this.#keepSaga(noteActivityEvent(this.#sagas.get(sagaId) ?? null, sagaId, receivedAt))
+  findActivity(id: string): Activity | undefined {
+    return this.#activities.get(id)
+  }
+
+  /** Whether the facts of all of its activities have decided about the saga. */
+  reliedOnFactsOf(sagaId: string): boolean {
+    return this.#settled.has(sagaId)
+  }
+
+  #applyToSaga(event: SagaLifecycleEvent, receivedAt: Date, { contentKey = null }: Receipt): AppliedEvent {
+    const before = this.#sagas.get(event.sagaId) ?? null
+    if (contentKey !== null && before && hasContentKey(before.contentKeys, contentKey)) {
+      return { result: 'duplicate', sagaId: before.id, isNew: false }
     }
-    return { result, sagaId }
+    const { saga, result } = applySagaEvent(before, event, receivedAt)
+    if (this.#strict) refuseDisorder(event, result, before)
+    if (result !== 'duplicate') this.#keepSaga(this.#settle(before, saga), contentKey)
+    else if (contentKey !== null) this.#keepSaga(saga, contentKey)
+    return { result, sagaId: saga.id, isNew: true }
   }
 
-  #keepSaga(saga: Saga): void {
-    this.#sagas.set(saga.id, settleSaga(saga, [...this.#factsOf(saga.id).values()]))
+  #applyToActivity(event: ActivityEvent, receivedAt: Date, receipt: Receipt): AppliedEvent {
+    const { contentKey = null, attempt = null } = receipt
+    const before = this.#activities.get(event.activityId) ?? null
+    const key = contentKey === null || repeatsCount(event) ? null : keyInAttempt(contentKey, before)
+    if (key !== null && before && hasContentKey(before.contentKeys, key)) {
+      return { result: 'duplicate', sagaId: before.sagaId, isNew: false }
+    }
+    const applied = applyActivityEvent(before, event, receivedAt, attempt)
+    const { activity, result } = applied
+    const { sagaId } = activity
+    const saga = sagaId === null ? null : (this.#sagas.get(sagaId) ?? null)
+    if (this.#strict) refuseDisorder(event, result, saga)
+    if (activity !== before) this.#noteInSaga(activity, saga, receivedAt)
+    if (activity !== before || key !== null) this.#keepActivity(activity, key)
+    return { result, sagaId, isNew: true }
+  }
+
+  #keepActivity(activity: Activity, key: string | null): void {
+    const contentKeys = key === null ? activity.contentKeys : addContentKey(activity.contentKeys, key)
+    const kept = contentKeys === activity.contentKeys ? activity : { ...activity, contentKeys }
+    this.#activities.set(activity.id, kept)
+    this.#changedActivities.add(activity.id)
+  }
+
+  #noteInSaga(activity: Activity, saga: Saga | null, receivedAt: Date): void {
+    const { sagaId, status, finalAbort, overtimeNamedSaga, givenUpAt } = activity
+    if (sagaId === null) return
+    this.#factsOf(sagaId)?.set(activity.id, { status, finalAbort, overtimeNamedSaga, givenUpAt })
+    let noted = noteActivityEvent(saga, sagaId, receivedAt)
+    if (concernsSaga(noted, activity)) noted = settleSaga(noted, this.#allFactsOf(sagaId))
+    if (noted === saga) return
+    // Whatever else changes the row, its newest event is in it.
+    this.#keepSaga(receivedAt > noted.lastEventAt ? { ...noted, lastEventAt: receivedAt } : noted, null)
+  }
+
+  /** A start alone changes nothing that activities decide, nor does an end after the first. */
+  #settle(before: Saga | null, saga: Saga): Saga {
+    const concerned = saga.endedAt !== before?.endedAt || saga.resolvedAt !== before?.resolvedAt
+    if (before && concerned) return settleSaga(saga, this.#allFactsOf(saga.id))
+    if (!before) return settleSaga(saga, [])
+    return saga.status === 'Pending' && saga.startedAt ? { ...saga, status: 'Started' } : saga
+  }
+
+  #keepSaga(saga: Saga, key: string | null): void {
+    const kept = key === null ? saga : { ...saga, contentKeys: addContentKey(saga.contentKeys, key) }
+    this.#sagas.set(saga.id, kept)
     this.#changedSagas.add(saga.id)
   }
 
-  #factsOf(sagaId: string): Map<string, ActivityFacts> {
-    const facts = this.#facts.get(sagaId) ?? new Map<string, ActivityFacts>()
-    this.#facts.set(sagaId, facts)
+  #allFactsOf(sagaId: string): ActivityFacts[] {
+    const facts = this.#factsOf(sagaId)
+    if (!facts) throw new FactsMissing(`activities of saga ${sagaId} are not loaded`)
+    this.#settled.add(sagaId)
+    return [...facts.values()]
+  }
+
+  /** A saga that nothing is known of has no activities. */
+  #factsOf(sagaId: string): Map<string, ActivityFacts> | null {
+    let facts = this.#facts.get(sagaId)
+    if (facts === undefined) {
+      facts = new Map()
+      this.#facts.set(sagaId, facts)
+    }
     return facts
   }
 }

@@ -23,8 +23,14 @@ export interface Saga {
   expiresAt: Date | null
   /** An activity event was received after the saga had ended. */
   late: boolean
+  /** When an operator saw to it last: failures up to then no longer make it an Error. */
+  resolvedAt: Date | null
+  resolvedBy: string | null
   firstSeenAt: Date
+  /** Of the newest event, but for ordinary ones of its activities less than ten seconds newer. */
   lastEventAt: Date
+  /** The newest contents it has taken: see `content-keys.ts`. */
+  contentKeys: string
 }
 
 export const unseenSaga = (id: string, receivedAt: Date): Saga => ({
@@ -37,24 +43,33 @@ export const unseenSaga = (id: string, receivedAt: Date): Saga => ({
   endedAt: null,
   expiresAt: null,
   late: false,
+  resolvedAt: null,
+  resolvedBy: null,
   firstSeenAt: receivedAt,
   lastEventAt: receivedAt,
+  contentKeys: '',
 })
 
 /** What a saga's status and outcome depend on of each of its activities. */
-export type ActivityFacts = Pick<Activity, 'status' | 'finalAbort' | 'overtimeNamedSaga'>
+export type ActivityFacts = Pick<Activity, 'status' | 'finalAbort' | 'overtimeNamedSaga' | 'givenUpAt'>
 
 /** A saga's status; an ended saga never hides a compensation that was given up. */
 export function deriveSagaStatus(
-  saga: Pick<Saga, 'startedAt' | 'endedAt'>,
+  saga: Pick<Saga, 'startedAt' | 'endedAt' | 'resolvedAt'>,
   activities: readonly ActivityFacts[],
 ): SagaStatus {
-  if (activities.some((activity) => activity.finalAbort && activity.status !== 'Compensated')) return 'Error'
+  if (activities.some((activity) => isUnresolved(activity, saga.resolvedAt))) return 'Error'
   if (saga.endedAt) return 'Ended'
   if (activities.some((activity) => activity.overtimeNamedSaga && !overtimeIsSettled(activity.status)))
     return 'Overtime'
   return saga.startedAt ? 'Started' : 'Pending'
 }
+
+/** A compensation was given up, and since then neither was it done after all nor did an operator see to it. */
+const isUnresolved = (activity: ActivityFacts, resolvedAt: Date | null) =>
+  activity.finalAbort &&
+  activity.status !== 'Compensated' &&
+  !(resolvedAt && activity.givenUpAt && activity.givenUpAt <= resolvedAt)
 
 const overtimeIsSettled = (status: ActivityStatus) => status === 'Executed' || status === 'Compensated'
 
@@ -73,5 +88,17 @@ export function deriveSagaOutcome(
 /** The saga with its status and outcome as they follow from its facts and all of its activities. */
 export function settleSaga(saga: Saga, activities: readonly ActivityFacts[]): Saga {
   const status = deriveSagaStatus(saga, activities)
-  return { ...saga, status, outcome: deriveSagaOutcome(status, activities) }
+  const outcome = deriveSagaOutcome(status, activities)
+  return status === saga.status && outcome === saga.outcome ? saga : { ...saga, status, outcome }
 }
+
+/**
+ * Whether what an activity has become may change its saga's status or outcome, so that the other activities matter.
+ * An ordinary event of an ordinary saga does not.
+ */
+export const concernsSaga = (saga: Saga, activity: ActivityFacts): boolean =>
+  saga.endedAt !== null ||
+  saga.status === 'Error' ||
+  saga.status === 'Overtime' ||
+  activity.finalAbort ||
+  activity.overtimeNamedSaga

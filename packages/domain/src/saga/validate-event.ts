@@ -1,4 +1,11 @@
-import type { ActivityEvent, ActivityRetried, SagaEnded, SagaEvent, SagaStarted } from './events.js'
+import type {
+  ActivityEvent,
+  ActivityRetried,
+  OperatorResolved,
+  SagaEnded,
+  SagaEvent,
+  SagaStarted,
+} from './events.js'
 import {
   notNegative,
   optionalAddTime,
@@ -16,6 +23,8 @@ export type RawSagaEvent =
   /** `addTime` is not in the contract, but some clients send it as field 3. */
   | { operation: 'SagaStarted'; sagaId: string; serviceName: string; addTime?: string }
   | { operation: 'SagaEnded'; sagaId: string; serviceName: string }
+  /** Not of the contract: an operator's, over HTTP. */
+  | { operation: 'OperatorResolved'; sagaId: string; author: string; note: string }
   | RawActivityEvent
 
 export type RawActivityEvent =
@@ -59,6 +68,7 @@ export interface ValidationOptions {
 export function validateSagaEvent(raw: RawSagaEvent, options: ValidationOptions = {}): SagaEvent {
   if (raw.operation === 'SagaStarted') return sagaStarted(raw, options.serviceNameRequired ?? true)
   if (raw.operation === 'SagaEnded') return sagaEnded(raw)
+  if (raw.operation === 'OperatorResolved') return operatorResolved(raw)
   return activityEvent(raw)
 }
 
@@ -76,6 +86,13 @@ function sagaEnded(raw: RawSagaEvent & { operation: 'SagaEnded' }): SagaEnded {
   const serviceName = expiresAt ? null : optionalId('serviceName', raw.serviceName)
   return { operation: raw.operation, sagaId, serviceName, expiresAt }
 }
+
+const operatorResolved = (raw: RawSagaEvent & { operation: 'OperatorResolved' }): OperatorResolved => ({
+  operation: raw.operation,
+  sagaId: requiredId('sagaId', raw.sagaId, 'SAGA_ID_REQUIRED'),
+  author: storableText(raw.author),
+  note: storableText(raw.note),
+})
 
 function activityEvent(raw: RawActivityEvent): ActivityEvent {
   const activityId = requiredId('activityId', raw.activityId, 'ACTIVITY_ID_REQUIRED')

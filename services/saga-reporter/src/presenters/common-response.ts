@@ -12,3 +12,10 @@ export const rejectedResponse = ({ message, errors }: SagaRejection): CommonResp
   message,
   errors,
 })
+
+/** For clients that know no status: it could not be stored now, and may be sent again. */
+export const unavailableResponse = ({ message }: Error): CommonResponse => ({
+  isSuccess: false,
+  message: 'temporarily unavailable',
+  errors: `UNAVAILABLE: ${message}`,
+})

@@ -13,6 +13,7 @@ import {
 import { addTimeOf } from '@switchyard/contracts/saga-add-time'
 import { invalidParameters } from '@switchyard/domain'
 import type { RawSagaEvent, SagaEvent } from '@switchyard/domain/saga'
+import { z } from 'zod'
 
 /**
  * Reads the request of one operation.
@@ -33,6 +34,16 @@ const decoder =
     }
   }
 
+const resolved = z.object({ sagaId: z.string(), author: z.string(), note: z.string() })
+
+function decodeResolved(request: Uint8Array): RawSagaEvent {
+  try {
+    return { operation: 'OperatorResolved', ...resolved.parse(JSON.parse(Buffer.from(request).toString())) }
+  } catch {
+    throw invalidParameters(['the request is not a message of this operation'])
+  }
+}
+
 /** The decoder of each operation, for calls and for the log, which keeps requests as they came. */
 export const decoders: Record<SagaEvent['operation'], Decoder> = {
   SagaStarted: decoder(SagaStartedRequest, (message) => ({
@@ -46,6 +57,8 @@ export const decoders: Record<SagaEvent['operation'], Decoder> = {
     sagaId,
     serviceName,
   })),
+  // Not of the contract: the log keeps it as JSON.
+  OperatorResolved: decodeResolved,
   ActivityExecuteStarted: decoder(ActivityExecuteStartedRequest, (message) => ({
     operation: 'ActivityExecuteStarted',
     activityId: message.activityId,

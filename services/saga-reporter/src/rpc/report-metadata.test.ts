@@ -10,7 +10,15 @@ function read(entries: Record<string, string>) {
 
 describe('what a caller says of an event', () => {
   it('is the default tenant, no id and no time without metadata', () => {
-    const nothing = { tenant: 'default', eventId: null, eventTime: null }
+    const nothing = {
+      tenant: 'default',
+      eventId: null,
+      eventTime: null,
+      eventSeq: null,
+      attempt: null,
+      traceParent: null,
+      tags: [],
+    }
     expect(read({})).toEqual(nothing)
     expect(read({ 'x-tenant': ' ', 'x-event-id': '', 'x-event-time': '' })).toEqual(nothing)
   })
@@ -18,7 +26,36 @@ describe('what a caller says of an event', () => {
   it('is read from x-tenant, x-event-id and x-event-time', () => {
     expect(
       read({ 'x-tenant': ' acme ', 'x-event-id': 'e-1', 'x-event-time': '2026-01-02T03:04:05.678Z' }),
-    ).toEqual({ tenant: 'acme', eventId: 'e-1', eventTime: new Date('2026-01-02T03:04:05.678Z') })
+    ).toMatchObject({ tenant: 'acme', eventId: 'e-1', eventTime: new Date('2026-01-02T03:04:05.678Z') })
+  })
+
+  it('is read from x-event-seq, x-attempt, traceparent and every x-tag', () => {
+    const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
+    const metadata = new Metadata()
+    const sent = [
+      ['x-event-seq', '7'],
+      ['x-attempt', '2'],
+      ['traceparent', traceparent],
+      ['x-tag', 'order=42'],
+      ['x-tag', ' order=42 '],
+      ['x-tag', 'region=eu=1'],
+      ['x-tag', 'nothing'],
+    ] as const
+    for (const [key, value] of sent) metadata.add(key, value)
+    expect(readReportMetadata(metadata)).toMatchObject({
+      eventSeq: 7,
+      attempt: 2,
+      traceParent: traceparent,
+      tags: ['order=42', 'region=eu=1'],
+    })
+  })
+
+  it.each(['-1', '1.5', 'one', '1e3', `${2 ** 31}`])('does without the attempt %s', (text) => {
+    expect(read({ 'x-attempt': text }).attempt).toBeNull()
+  })
+
+  it('does without a trace that is none', () => {
+    expect(read({ traceparent: '00-xyz-01' }).traceParent).toBeNull()
   })
 
   it('does without a time that cannot be read', () => {

@@ -10,31 +10,67 @@ export interface ReportMetadata {
   eventId: string | null
   /** `x-event-time`; null when missing or unreadable. */
   eventTime: Date | null
+  /** `x-event-seq`: the caller's number of the event; null when missing or no such number. */
+  eventSeq: number | null
+  /** `x-attempt`: which attempt the event is about; null when missing or no such number. */
+  attempt: number | null
+  /** `traceparent`, when it is one of W3C's. */
+  traceParent: string | null
+  /** `x-tag`, each `key=value`; what is no such tag is left out. */
+  tags: readonly string[]
 }
 
 export const defaultTenant = 'default'
 
 const charsMax = 128
+const tagsMax = 16
+const traceParentPattern = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/
+const tagPattern = /^[^=\p{Cc}]{1,64}=[^\p{Cc}]{0,192}$/u
+const noTags: readonly string[] = []
 
 /**
  * @param tenantOtherwise the tenant of an event that names none
  * @throws DomainError invalid-parameters when a tenant or an id is too long or not printable
  */
 export function readReportMetadata(metadata: Metadata, tenantOtherwise = defaultTenant): ReportMetadata {
+  // One pass over the few that were sent costs less than a question for each that may have been.
+  const sent = metadata.getMap()
   return {
-    tenant: identifier(metadata, 'x-tenant') ?? tenantOtherwise,
-    eventId: identifier(metadata, 'x-event-id'),
-    // A wrong time loses nothing but itself: it is no reason to refuse the event.
-    eventTime: parseEventTime(firstText(metadata, 'x-event-time')),
+    tenant: identifier(sent['x-tenant'], 'x-tenant') ?? tenantOtherwise,
+    eventId: identifier(sent['x-event-id'], 'x-event-id'),
+    // What is wrong here loses nothing but itself: it is no reason to refuse the event.
+    eventTime: sent['x-event-time'] === undefined ? null : parseEventTime(`${sent['x-event-time']}`),
+    eventSeq: wholeNumber(sent['x-event-seq'], Number.MAX_SAFE_INTEGER),
+    attempt: wholeNumber(sent['x-attempt'], 2 ** 31 - 1),
+    traceParent: traceParentOf(sent.traceparent),
+    tags: sent['x-tag'] === undefined ? noTags : tagsOf(metadata),
   }
 }
 
-function identifier(metadata: Metadata, key: string): string | null {
-  const text = firstText(metadata, key)
+type Sent = string | Buffer | undefined
+
+function identifier(value: Sent, key: string): string | null {
+  if (value === undefined) return null
+  const text = `${value}`.trim()
   if (text.length > charsMax)
     throw invalidParameters([`${key} is too long (maximum is ${charsMax} characters)`])
   if (/\p{Cc}/u.test(text)) throw invalidParameters([`${key} is invalid`])
   return text === '' ? null : text
 }
 
-const firstText = (metadata: Metadata, key: string): string => String(metadata.get(key)[0] ?? '').trim()
+function wholeNumber(value: Sent, max: number): number | null {
+  if (value === undefined) return null
+  const text = `${value}`.trim()
+  return /^\d{1,16}$/.test(text) && Number(text) <= max ? Number(text) : null
+}
+
+function traceParentOf(value: Sent): string | null {
+  if (value === undefined) return null
+  const text = `${value}`.trim()
+  return traceParentPattern.test(text) ? text : null
+}
+
+const tagsOf = (metadata: Metadata): string[] =>
+  [...new Set(metadata.get('x-tag').map((tag) => `${tag}`.trim()))]
+    .filter((tag) => tagPattern.test(tag))
+    .slice(0, tagsMax)

@@ -34,7 +34,7 @@ function sagaImplementation({ reportEvent, authorize, rateLimit, logger }: Depen
       requireOwn(peer, metadata.tenant, raw)
       rateLimit({ peer, tenant: metadata.tenant, event: raw, address: () => addressOf(call.getPeer()) })
       const givenUp = () => isAbandoned(call, Date.now())
-      return reportEvent({ raw, request, ...metadata, givenUp })
+      return reportEvent({ raw, request, metadata, givenUp })
     }, logger)
   return {
     sagaStarted: report(decoders.SagaStarted),

@@ -1,7 +1,8 @@
-import { createHash } from 'node:crypto'
 import type { CommonResponse } from '@switchyard/contracts/saga'
-import type { Clock } from '@switchyard/domain'
+import { type Clock, DomainError } from '@switchyard/domain'
 import {
+  type Cut,
+  contentHash,
   type RawSagaEvent,
   type SagaEvent,
   SagaRejection,
@@ -9,16 +10,16 @@ import {
   validateSagaEvent,
 } from '@switchyard/domain/saga'
 import type { SagaIngest } from '../ingest/saga-ingest.js'
-import { recordedResponse, rejectedResponse } from '../presenters/common-response.js'
+import { recordedResponse, rejectedResponse, unavailableResponse } from '../presenters/common-response.js'
+import type { ReportMetadata } from '../rpc/report-metadata.js'
+import { cutRequest, type RequestLimits } from './cut-request.js'
 
 /** One call of one of the ten operations. */
 export interface Report {
   raw: RawSagaEvent
   /** The message as it came. */
   request: Uint8Array
-  tenant: string
-  eventId: string | null
-  eventTime: Date | null
+  metadata: ReportMetadata
   /** Whether the caller waits no longer; an event not written by then is not written. */
   givenUp: () => boolean
 }
@@ -30,18 +31,42 @@ interface Dependencies {
   ingest: SagaIngest
   clock: Clock
   validation: ValidationOptions
+  limits: RequestLimits
+  /** Answer isSuccess=false where the status would be UNAVAILABLE. */
+  unavailableAsFailure: boolean
 }
 
 /** Takes one lifecycle event: refuses what can never be valid, stores everything else before it answers. */
-export function createReportEvent({ ingest, clock, validation }: Dependencies): ReportEvent {
-  return async ({ raw, request, tenant, eventId, eventTime, givenUp }) => {
+export function createReportEvent(dependencies: Dependencies): ReportEvent {
+  const { ingest, clock, validation, limits, unavailableAsFailure } = dependencies
+  return async ({ raw, request, metadata, givenUp }) => {
     try {
-      const event = sagaEventOf(raw, eventTime, validation)
-      const contentKey = contentKeyOf(event, request)
-      const received = { tenant, event, receivedAt: clock(), eventId, eventTime, contentKey, request }
-      return recordedResponse(await ingest.record(received, givenUp))
+      const { tenant, eventId, eventTime, eventSeq, attempt, traceParent, tags } = metadata
+      const kept = cutRequest(raw, request, limits)
+      const event = sagaEventOf(kept.raw, eventTime, validation, kept.cut)
+      const contentKey = contentHash({ operation: event.operation, request, eventSeq, attempt })
+      const result = await ingest.record(
+        {
+          tenant,
+          event,
+          receivedAt: clock(),
+          eventId,
+          eventTime,
+          contentKey,
+          request: kept.request,
+          eventSeq,
+          attempt,
+          traceParent,
+          tags,
+        },
+        givenUp,
+      )
+      return recordedResponse(result)
     } catch (error) {
       if (error instanceof SagaRejection) return rejectedResponse(error)
+      if (unavailableAsFailure && error instanceof DomainError && error.kind === 'unavailable') {
+        return unavailableResponse(error)
+      }
       throw error
     }
   }
@@ -50,16 +75,31 @@ export function createReportEvent({ ingest, clock, validation }: Dependencies): 
 /**
  * The event of a request; the metadata's time stands in for an addTime that was not sent.
  *
+ * @param cut what was cut off the payload or errors of the request
  * @throws SagaRejection
  */
 export function sagaEventOf(
   raw: RawSagaEvent,
   eventTime: Date | null,
   validation: ValidationOptions = {},
+  cut: Cut | null = null,
 ): SagaEvent {
   const event = validateSagaEvent(raw, validation)
-  return 'addTime' in event ? { ...event, addTime: event.addTime ?? eventTime } : event
+  if ('addTime' in event) event.addTime ??= eventTime
+  return cut === null ? event : withCut(event, cut)
 }
 
-const contentKeyOf = ({ operation }: SagaEvent, request: Uint8Array): Uint8Array =>
-  createHash('sha256').update(`${operation}\0`).update(request).digest()
+function withCut(event: SagaEvent, cut: Cut): SagaEvent {
+  switch (event.operation) {
+    case 'ActivityExecuteStarted':
+      return { ...event, parameterCut: cut }
+    case 'ActivityEnded':
+      return { ...event, resultCut: cut }
+    case 'ActivityExecuteAborted':
+    case 'ActivityExecuteOvertime':
+    case 'ActivityCompensateAborted':
+      return { ...event, errorsCut: cut }
+    default:
+      return event
+  }
+}

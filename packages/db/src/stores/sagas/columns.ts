@@ -1,85 +1,69 @@
 import type { Activity, Saga } from '@switchyard/domain/saga'
 
-/** A column, the key it has in the domain, and how a value travels in an array parameter. */
+/** A column and the key it has in the domain. */
 export interface Column<Row> {
   name: string
   key: keyof Row
-  /** Element type of the array parameter. */
-  type: string
-  /** Cast from the element type to the column's, where they differ. */
-  cast?: string
-  encode?: (row: Row) => unknown
 }
 
-const column = <Row>(name: string, key: keyof Row, type: string): Column<Row> => ({ name, key, type })
+const columnsOf = <Row>(names: Partial<Record<keyof Row, string>>): Column<Row>[] =>
+  Object.entries(names).map(([key, name]) => ({ name: name as string, key: key as keyof Row }))
 
-export const sagaColumns: Column<Saga>[] = [
-  column('id', 'id', 'text'),
-  column('service_name', 'serviceName', 'text'),
-  column('status', 'status', 'text'),
-  column('outcome', 'outcome', 'text'),
-  column('add_time', 'addTime', 'timestamptz'),
-  column('started_at', 'startedAt', 'timestamptz'),
-  column('ended_at', 'endedAt', 'timestamptz'),
-  column('expires_at', 'expiresAt', 'timestamptz'),
-  column('late', 'late', 'boolean'),
-  column('first_seen_at', 'firstSeenAt', 'timestamptz'),
-  column('last_event_at', 'lastEventAt', 'timestamptz'),
-]
+export const sagaColumns = columnsOf<Saga>({
+  id: 'id',
+  serviceName: 'service_name',
+  status: 'status',
+  outcome: 'outcome',
+  addTime: 'add_time',
+  startedAt: 'started_at',
+  endedAt: 'ended_at',
+  expiresAt: 'expires_at',
+  late: 'late',
+  resolvedAt: 'resolved_at',
+  resolvedBy: 'resolved_by',
+  firstSeenAt: 'first_seen_at',
+  lastEventAt: 'last_event_at',
+})
 
-export const activityColumns: Column<Activity>[] = [
-  column('id', 'id', 'text'),
-  column('saga_id', 'sagaId', 'text'),
-  column('"order"', 'order', 'integer'),
-  column('status', 'status', 'text'),
-  column('time_out_seconds', 'timeOutSeconds', 'integer'),
-  column('execute_attempts', 'executeAttempts', 'integer'),
-  column('compensate_attempts', 'compensateAttempts', 'integer'),
-  column('retry_reports', 'retryReports', 'integer'),
-  column('add_time', 'addTime', 'timestamptz'),
-  column('first_seen_at', 'firstSeenAt', 'timestamptz'),
-  column('last_event_at', 'lastEventAt', 'timestamptz'),
-  column('started_at', 'startedAt', 'timestamptz'),
-  column('ended_at', 'endedAt', 'timestamptz'),
-  column('aborted_at', 'abortedAt', 'timestamptz'),
-  column('overtime_at', 'overtimeAt', 'timestamptz'),
-  column('revoked_at', 'revokedAt', 'timestamptz'),
-  column('compensating_at', 'compensatingAt', 'timestamptz'),
-  column('compensated_at', 'compensatedAt', 'timestamptz'),
-  column('compensate_aborted_at', 'compensateAbortedAt', 'timestamptz'),
-  column('final_abort', 'finalAbort', 'boolean'),
-  column('overtime_named_saga', 'overtimeNamedSaga', 'boolean'),
-  column('execute_errors', 'executeErrors', 'text'),
-  column('compensate_errors', 'compensateErrors', 'text'),
-  {
-    ...column<Activity>('anomalies', 'anomalies', 'text'),
-    // unnest would flatten an array of arrays; the names hold nothing that an array literal must quote.
-    cast: 'text[]',
-    encode: ({ anomalies }) => `{${anomalies.join(',')}}`,
-  },
-]
-
-/** Kept as they were first reported, so they are written once and read only where they are compared. */
-export const payloadColumns: Column<Activity>[] = [
-  column('parameter_data', 'parameterData', 'bytea'),
-  column('result_data', 'resultData', 'bytea'),
-]
+/** Without payloads, which are read only where they are needed, and content keys, which only writers know. */
+export const activityColumns = columnsOf<Activity>({
+  id: 'id',
+  sagaId: 'saga_id',
+  order: '"order"',
+  status: 'status',
+  timeOutSeconds: 'time_out_seconds',
+  executeAttempts: 'execute_attempts',
+  compensateAttempts: 'compensate_attempts',
+  retryReports: 'retry_reports',
+  addTime: 'add_time',
+  firstSeenAt: 'first_seen_at',
+  lastEventAt: 'last_event_at',
+  startedAt: 'started_at',
+  endedAt: 'ended_at',
+  abortedAt: 'aborted_at',
+  overtimeAt: 'overtime_at',
+  revokedAt: 'revoked_at',
+  compensatingAt: 'compensating_at',
+  compensatedAt: 'compensated_at',
+  compensateAbortedAt: 'compensate_aborted_at',
+  finalAbort: 'final_abort',
+  givenUpAt: 'given_up_at',
+  deadlineAt: 'deadline_at',
+  overtimeNamedSaga: 'overtime_named_saga',
+  executeErrors: 'execute_errors',
+  executeErrorsSize: 'execute_errors_size',
+  executeErrorsSha256: 'execute_errors_sha256',
+  compensateErrors: 'compensate_errors',
+  compensateErrorsSize: 'compensate_errors_size',
+  compensateErrorsSha256: 'compensate_errors_sha256',
+  errorFingerprint: 'error_fingerprint',
+  parameterSize: 'parameter_size',
+  parameterSha256: 'parameter_sha256',
+  resultSize: 'result_size',
+  resultSha256: 'result_sha256',
+  anomalies: 'anomalies',
+})
 
 /** `table.name AS "key"` for every column. */
 export const selectList = <Row>(table: string, columns: Column<Row>[]): string =>
   columns.map(({ name, key }) => `${table}.${name} AS "${String(key)}"`).join(', ')
-
-/** One array for each column, as the parameters of {@link unnestColumns}. */
-export const toArrays = <Row>(rows: readonly Row[], columns: Column<Row>[]): unknown[][] =>
-  columns.map(({ key, encode }) => rows.map((row) => (encode ? encode(row) : row[key])))
-
-/** `unnest($5::text[], …) AS given(id, …)`, its first parameter being `$first`. */
-export const unnestColumns = <Row>(columns: Column<Row>[], first: number): string =>
-  `unnest(${columns.map(({ type }, index) => `$${first + index}::${type}[]`).join(', ')}) ` +
-  `WITH ORDINALITY AS given(${columns.map(({ name }) => name).join(', ')}, ordinality)`
-
-/** The values of `given`, cast to the types of the columns. */
-export const givenList = <Row>(columns: Column<Row>[]): string =>
-  columns.map(({ name, cast }) => `given.${name}${cast ? `::${cast}` : ''}`).join(', ')
-
-export const nameList = <Row>(columns: Column<Row>[]): string => columns.map(({ name }) => name).join(', ')

@@ -1,0 +1,209 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { FactsMissing } from '@switchyard/domain/saga'
+import type { Pool, PoolClient } from 'pg'
+import type { Database } from '../../client.js'
+import { sqlStateOf } from '../../database-failure.js'
+import { batchParameters, changesOf, type RowTypeOids, rowTypeNames } from './batch-parameters.js'
+import { type Fold, foldBatch } from './fold-batch.js'
+import { KnownByCache, NotKnown } from './known-by-cache.js'
+import { readKnown, SagaNotLocked } from './known-by-database.js'
+import { inLockOrder, stripeOf } from './lock-stripes.js'
+import type { NewSagaEvent, RecordedSagaEvent } from './new-saga-event.js'
+import { activityKeys, eventIdKeys, findSagaKeys, type SagaKey } from './saga-keys.js'
+import { type BatchMark, type CacheLimits, StateCache } from './state-cache.js'
+import { statement } from './statement.js'
+
+export interface SagaEventStore {
+  /**
+   * Appends events to the log and derives sagas and activities from them, all in one transaction; what it returns is
+   * committed. Safe to run at the same time as itself, in this process and in others.
+   *
+   * An event whose id or content is known is answered `duplicate` and not stored again; one about what retention has
+   * removed is `late` and not stored either.
+   *
+   * @returns for each event, in their order, what the caller is to be told
+   */
+  record(events: readonly NewSagaEvent[]): Promise<RecordedSagaEvent[]>
+}
+
+/** What was committed: whose events, and the highest id that the log has of them. */
+export interface CommittedBatch {
+  tenants: string[]
+  to: string
+}
+
+export interface SagaEventStoreOptions {
+  /** Refuse what does not follow from what is known. */
+  strict?: boolean
+  cache?: CacheLimits
+  /** Told after each commit that added to the log; it must return at once and not throw. */
+  onCommitted?: (batch: CommittedBatch) => void
+}
+
+const ingest = statement(
+  `SELECT saga_ingest(${Array.from({ length: 12 }, (_, index) => `$${index + 1}`).join(', ')}) AS id`,
+  'saga-ingest',
+)
+const rowTypes = statement(
+  'SELECT given.name, given.name::regtype::oid::integer AS oid FROM unnest($1::text[]) AS given(name)',
+)
+const commit = statement('COMMIT')
+/** What `saga_ingest` returns when something known has changed. */
+const nothingWritten = '-1'
+
+const attemptsMax = 10
+const pauseMsMax = 20
+/** After a batch whose knowledge was out of date, so many are read first; twice as many after the next one. */
+const carefulBatchesMax = 64
+const cacheDefault: CacheLimits = { entriesMax: 200_000, bytesMax: 256 * 1024 * 1024 }
+
+const serializationFailure = '40001'
+const deadlockDetected = '40P01'
+const uniqueViolation = '23505'
+
+/**
+ * The writing side of sagas. What a batch is about is usually known to this process, so that it is folded and written
+ * in one round trip, which fails when another process has written meanwhile; then everything is read under the locks.
+ */
+export const createSagaEventStore = (
+  { pool }: Pick<Database, 'pool'>,
+  options: SagaEventStoreOptions = {},
+): SagaEventStore => new Store(pool, options)
+
+class Store implements SagaEventStore {
+  readonly #pool: Pool
+  readonly #strict: boolean
+  readonly #onCommitted: (batch: CommittedBatch) => void
+  readonly #cache: StateCache
+  #oids: Promise<RowTypeOids> | undefined
+  /** So many batches are read before they are folded. */
+  #careful = 0
+  #carefulNext = 1
+
+  constructor(pool: Pool, { strict = false, onCommitted = () => {}, cache }: SagaEventStoreOptions) {
+    this.#pool = pool
+    this.#strict = strict
+    this.#onCommitted = onCommitted
+    this.#cache = new StateCache(cache ?? cacheDefault)
+  }
+
+  record(events: readonly NewSagaEvent[]): Promise<RecordedSagaEvent[]> {
+    const mark: BatchMark = { done: Promise.resolve() }
+    const recorded = this.#record(events, mark)
+    mark.done = recorded
+    return recorded
+  }
+
+  async #record(events: readonly NewSagaEvent[], mark: BatchMark): Promise<RecordedSagaEvent[]> {
+    try {
+      if (this.#careful > 0) this.#careful -= 1
+      else {
+        const results = await this.#recordKnown(events, mark)
+        if (results) return results
+      }
+      return await this.#recordRead(events)
+    } catch (error) {
+      this.#oids = undefined
+      throw error
+    }
+  }
+
+  /** Null when the database must be asked first. */
+  async #recordKnown(events: readonly NewSagaEvent[], mark: BatchMark): Promise<RecordedSagaEvent[] | null> {
+    const types = await this.#rowTypeOids()
+    const known = new KnownByCache(this.#cache, mark)
+    await known.waitForOthers(events)
+    try {
+      const fold = foldBatch(events, known, mark, this.#strict)
+      const changes = changesOf(fold)
+      const id = await write(this.#pool, batchParameters(fold, changes, types, false))
+      if (id === nothingWritten) return this.#outdated(known)
+      known.keep(changes)
+      this.#carefulNext = 1
+      return this.#committed(fold, id)
+    } catch (error) {
+      // Whether it was written is not known, so neither is anything about it.
+      known.forget()
+      if (error instanceof NotKnown || error instanceof FactsMissing) return null
+      if (isOutdated(error)) return this.#outdated(known)
+      throw error
+    }
+  }
+
+  #outdated(known: KnownByCache): null {
+    known.forget()
+    this.#careful = this.#carefulNext
+    this.#carefulNext = Math.min(this.#carefulNext * 2, carefulBatchesMax)
+    return null
+  }
+
+  async #recordRead(events: readonly NewSagaEvent[]): Promise<RecordedSagaEvent[]> {
+    const types = await this.#rowTypeOids()
+    for (let attempt = 1; ; attempt += 1) {
+      const sagaKeys = await findSagaKeys(this.#pool, events)
+      const client = await this.#pool.connect()
+      try {
+        const { fold, keep, changes, id } = await this.#recordLocked(client, events, sagaKeys, types)
+        client.release()
+        keep(changes)
+        return this.#committed(fold, id)
+      } catch (error) {
+        // Whatever state the connection is in: closing it undoes the transaction and frees its locks.
+        client.release(true)
+        if (attempt === attemptsMax || !(error instanceof SagaNotLocked || isOutdated(error))) throw error
+      }
+      await delay(Math.random() * pauseMsMax)
+    }
+  }
+
+  async #recordLocked(
+    client: PoolClient,
+    events: readonly NewSagaEvent[],
+    sagaKeys: readonly SagaKey[],
+    types: RowTypeOids,
+  ) {
+    await client.query(statement(`BEGIN; SELECT saga_ingest_lock('{${lockedStripes(events, sagaKeys)}}')`))
+    const { fold, keep } = await readKnown(client, this.#cache, events, sagaKeys, this.#strict)
+    const changes = changesOf(fold)
+    const id = await write(client, batchParameters(fold, changes, types, true))
+    if (id === nothingWritten) throw new SagaNotLocked('something was written without its lock')
+    await client.query(commit)
+    return { fold, keep, changes, id }
+  }
+
+  #committed({ logged, ledgers, results }: Fold, id: string): RecordedSagaEvent[] {
+    if (logged.length > 0) this.#onCommitted({ tenants: [...ledgers.keys()], to: id })
+    return results
+  }
+
+  /** They differ from database to database, and change when one is restored: asked again after a failure. */
+  #rowTypeOids(): Promise<RowTypeOids> {
+    this.#oids ??= readRowTypeOids(this.#pool)
+    return this.#oids
+  }
+}
+
+/** @returns the highest id of the log's new rows, or {@link nothingWritten} */
+async function write(client: Pool | PoolClient, values: Buffer[]): Promise<string> {
+  const { rows } = await client.query<{ id: string }>({ ...ingest, values })
+  return rows[0]?.id ?? nothingWritten
+}
+
+async function readRowTypeOids(pool: Pool): Promise<RowTypeOids> {
+  const { rows } = await pool.query<{ name: string; oid: number }>({ ...rowTypes, values: [rowTypeNames] })
+  return Object.fromEntries(rows.map(({ name, oid }) => [name, oid])) as RowTypeOids
+}
+
+const isOutdated = (error: unknown): boolean =>
+  [serializationFailure, deadlockDetected, uniqueViolation].includes(sqlStateOf(error) ?? '')
+
+/** Everything that the events may change: also activities whose saga is not known yet. */
+function lockedStripes(events: readonly NewSagaEvent[], sagaKeys: readonly SagaKey[]): Int32Array {
+  const of = (kind: 'saga' | 'activity' | 'event', keys: readonly SagaKey[]) =>
+    keys.map(({ tenant, id }) => stripeOf(kind, tenant, id))
+  return inLockOrder([
+    ...of('event', eventIdKeys(events)),
+    ...of('saga', sagaKeys),
+    ...of('activity', activityKeys(events)),
+  ])
+}

@@ -1,0 +1,64 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { addContentKey, type Content, contentHash, contentKeyOf, hasContentKey } from './content-keys.js'
+
+const content = (given: Partial<Content> = {}): Content => ({
+  operation: 'ActivityEnded',
+  request: Buffer.from('abc'),
+  eventSeq: null,
+  attempt: null,
+  ...given,
+})
+const key = (given: Partial<Content>) => contentKeyOf(contentHash(content(given)))
+
+describe('the key of a content', () => {
+  it.each<[string, Partial<Content>]>([
+    ['operation', { operation: 'ActivityCompensated' }],
+    ['a similar operation', { operation: 'SagaEnded' }],
+    ['request', { request: Buffer.from('abd') }],
+    ['length of the request', { request: Buffer.from('abc\0') }],
+    ['sequence', { eventSeq: 0 }],
+    ['a high sequence', { eventSeq: 2 ** 40 }],
+    ['attempt', { attempt: 0 }],
+    ['another attempt', { attempt: 1 }],
+  ])('differs by %s', (_, given) => {
+    expect(key(given)).not.toBe(key({}))
+  })
+
+  it('is the same for the same content', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 600 }), (request) => {
+        expect(key({ request })).toBe(key({ request: Buffer.from(request) }))
+      }),
+    )
+  })
+
+  it('tells a hundred thousand similar requests apart, by either half', () => {
+    const hashes = Array.from({ length: 100_000 }, (_, index) =>
+      Buffer.from(contentHash(content({ request: Buffer.from(`saga-${index}`) }))),
+    )
+    expect(new Set(hashes.map((hash) => hash.toString('hex'))).size).toBe(100_000)
+    // Of 2^32 values, a hundred thousand meet about once.
+    for (const half of [0, 4]) {
+      expect(new Set(hashes.map((hash) => hash.readUInt32LE(half))).size).toBeGreaterThan(99_990)
+    }
+  })
+})
+
+describe('keys of what was taken', () => {
+  const keyOf = (index: number) => key({ request: Buffer.from(`${index}`) })
+
+  it('are found as wholes only', () => {
+    const keys = addContentKey(addContentKey('', 'aaaaaaab'), 'cccccccc')
+    expect(hasContentKey(keys, 'aaaaaaab')).toBe(true)
+    expect(hasContentKey(keys, 'cccccccc')).toBe(true)
+    expect(hasContentKey(keys, 'aaaaaabc')).toBe(false)
+    expect(hasContentKey('aaaaaaaabbbbbbbb', 'aaaabbbb')).toBe(false)
+  })
+
+  it('are the newest 64', () => {
+    const keys = Array.from({ length: 70 }, (_, index) => keyOf(index)).reduce(addContentKey, '')
+    expect(keys).toHaveLength(64 * 8)
+    expect([5, 6, 69].map((index) => hasContentKey(keys, keyOf(index)))).toEqual([false, true, true])
+  })
+})

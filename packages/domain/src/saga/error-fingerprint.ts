@@ -1,0 +1,30 @@
+import { createHash } from 'node:crypto'
+
+const charsMax = 8192
+const framesMax = 5
+const hexDigits = 16
+
+const frame = /^\s*(at |File "|[-\w./\\]+\.\w+:\d+|from )/
+const variable: readonly (readonly [RegExp, string])[] = [
+  [/[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}/gi, '#'],
+  [/"[^"\n]*"|'[^'\n]*'|`[^`\n]*`/g, '#'],
+  [/:line \d+|line \d+|:\d+(?::\d+)?/gi, ''],
+  [/0x[0-9a-f]+|\b(?=[0-9a-f]*\d)[0-9a-f]{6,}\b/gi, '#'],
+  [/\d+(?:[.,]\d+)*/g, '#'],
+  [/\s+/g, ' '],
+]
+
+/**
+ * The same for the same failure, however its ids, numbers and line numbers differ: a hash of the first line and the
+ * frames nearest to it. 16 hexadecimal digits; of blank text as of any other.
+ */
+export function errorFingerprint(errors: string): string {
+  const lines = errors.slice(0, charsMax).split('\n')
+  const [first = ''] = lines
+  const frames = lines.slice(1).filter((line) => frame.test(line))
+  const text = [first, ...frames.slice(0, framesMax)].map(withoutVariables).join('\n')
+  return createHash('sha256').update(text).digest('hex').slice(0, hexDigits)
+}
+
+const withoutVariables = (line: string): string =>
+  variable.reduce((text, [pattern, mark]) => text.replace(pattern, mark), line).trim()

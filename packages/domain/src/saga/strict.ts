@@ -1,0 +1,19 @@
+import type { EventResult, SagaEvent } from './events.js'
+import { SagaRejection } from './rejection.js'
+import type { Saga } from './saga.js'
+
+/**
+ * For teams that want hard ordering: an event must follow from what is known. Repeating one is allowed still.
+ *
+ * @param saga the one it belongs to, as it was before; null when there is none
+ * @throws SagaRejection SAGA_UNKNOWN | SAGA_ALREADY_ENDED | TRANSITION_NOT_ALLOWED
+ */
+export function refuseDisorder(event: SagaEvent, result: EventResult, saga: Saga | null): void {
+  if (result === 'duplicate' || event.operation === 'OperatorResolved') return
+  const isStart = event.operation === 'SagaStarted'
+  if (!isStart && !saga?.startedAt) throw new SagaRejection('SAGA_UNKNOWN', 'its start has not been reported')
+  if (saga?.endedAt) throw new SagaRejection('SAGA_ALREADY_ENDED', `saga ${saga.id} has ended`)
+  if (result === 'late' || result === 'conflict recorded') {
+    throw new SagaRejection('TRANSITION_NOT_ALLOWED', 'something stronger is known already')
+  }
+}
