@@ -43,6 +43,8 @@ export class MessageBoard {
   #messages: BroadcastMessage[] = []
   #shown: BroadcastMessage[] = []
   #loadedAtMs = Number.NEGATIVE_INFINITY
+  /** When the table was last asked, whether it answered or not. */
+  #askedAtMs = Number.NEGATIVE_INFINITY
   #told = false
   /** Time never goes back, so that a message which went off does not come on again for a moment. */
   #floorMs = 0
@@ -57,6 +59,7 @@ export class MessageBoard {
 
   /** From now on every change is reported by `refresh` and every turn by `turn`, or no longer. */
   setTold(told: boolean): void {
+    if (told === this.#told) return
     this.#told = told
     this.#loadedAtMs = Number.NEGATIVE_INFINITY
     this.#arm()
@@ -114,9 +117,10 @@ export class MessageBoard {
   }
 
   async #load(): Promise<void> {
-    const startedAtMs = performance.now()
+    const askedAtMs = performance.now()
+    this.#askedAtMs = askedAtMs
     this.#messages = await this.#options.load(this.#now())
-    this.#loadedAtMs = startedAtMs
+    this.#loadedAtMs = askedAtMs
     this.#show()
   }
 
@@ -147,15 +151,19 @@ export class MessageBoard {
     if (this.#watchers.size === 0) return
     const now = this.#now()
     const turnInMs = (this.#nextTurn(now)?.getTime() ?? Number.POSITIVE_INFINITY) - now.getTime() + patienceMs
-    const delayMs = Math.min(turnInMs, this.#told ? lookMs.told : lookMs.untold)
+    const delayMs = Math.max(1, Math.min(turnInMs, this.#nextLookInMs()))
     this.#timer = setTimeout(() => this.#look(), delayMs)
     this.#timer.unref()
   }
 
+  /** Counted from the last time, so that whatever sets the alarm anew does not put it off. */
+  #nextLookInMs(): number {
+    return this.#askedAtMs + (this.#told ? lookMs.told : lookMs.untold) - performance.now()
+  }
+
   #look(): void {
     this.#show()
-    const period = this.#told ? lookMs.told : lookMs.untold
-    if (performance.now() - this.#loadedAtMs < period / 2) return
+    if (this.#nextLookInMs() > 0) return
     this.refresh().then(
       () => {
         this.#failing = false
