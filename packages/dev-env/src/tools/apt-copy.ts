@@ -10,6 +10,8 @@ export interface AptTool {
   packages: string[]
   /** Where those packages put the program, relative to the root folder. */
   binaries: string[]
+  /** Further variables of the launcher, each a list of folders below the root folder. */
+  folders?: (root: string) => Record<string, string[]>
 }
 
 /** The launcher of a copy that was fetched before, or null. */
@@ -94,9 +96,12 @@ function writeLauncher(tool: AptTool, root: string): void {
   const libraries = ['usr/lib', 'lib']
     .flatMap((folder) => [folder, ...multiarchFolders(root, folder)])
     .map((folder) => `$here/${folder}`)
+  const further = Object.entries(tool.folders?.(root) ?? {}).map(
+    ([name, folders]) => `export ${name}="${folders.map((folder) => `$here/${folder}`).join(':')}"\n`,
+  )
   const script = `#!/bin/sh
 here=$(dirname "$(readlink -f "$0")")
-LD_LIBRARY_PATH="${libraries.join(':')}\${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" exec "$here/${binary}" "$@"
+${further.join('')}LD_LIBRARY_PATH="${libraries.join(':')}\${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" exec "$here/${binary}" "$@"
 `
   writeFileSync(join(root, tool.name), script, { mode: 0o755 })
 }
