@@ -1,5 +1,9 @@
+import { createDatabase } from '@switchyard/db'
+import { Registry } from 'prom-client'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { startHarness } from './harness.js'
+import { keepFigures } from '../src/saga-figures/keep-figures.js'
+import { createSagaFigures } from '../src/saga-figures/saga-figures.js'
+import { silent, startHarness } from './harness.js'
 import { compensated, ended, executed, executing, givenUp, report, started } from './saga-events.js'
 
 const day = 86_400
@@ -115,7 +119,7 @@ it('moves to another worker when the one that shows them stops, and shows nothin
   await expect.poll(() => gauges(workers[0] as (typeof workers)[0]), poll).toBeGreaterThan(0)
 })
 
-it('vanishes when the database cannot be asked any more', async () => {
+it('vanishes when another worker holds them', async () => {
   const [worker] = workers as [(typeof workers)[0]]
   await harness.database.pool.query(
     "UPDATE saga_sweeps SET owner = 'somebody else', owned_until = now() + interval '1 minute' WHERE name = 'figures'",
@@ -123,4 +127,23 @@ it('vanishes when the database cannot be asked any more', async () => {
   await expect
     .poll(async () => (await figuresOf(worker)).filter((line) => !line.startsWith('sagas_ended_total')), poll)
     .toEqual([])
+})
+
+it('vanishes when the database cannot be asked any more', async () => {
+  const registry = new Registry()
+  const figures = createSagaFigures(registry, 10)
+  const database = createDatabase({
+    url: harness.environment.DATABASE_URL,
+    poolSizeMax: 1,
+    applicationName: 'test',
+  })
+  await harness.database.pool.query("DELETE FROM saga_sweeps WHERE name = 'figures'")
+  await Promise.all(workers.splice(0).map((worker) => worker.close()))
+  const kept = keepFigures({ database, figures, logger: silent, everyMs: 300 })
+  const shown = async () =>
+    (await registry.getSingleMetricAsString('activities_parked')).includes('activities_parked 1')
+  await expect.poll(shown, poll).toBe(true)
+  await database.close()
+  await expect.poll(shown, poll).toBe(false)
+  await kept.stop()
 })

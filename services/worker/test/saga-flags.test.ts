@@ -45,7 +45,8 @@ it('flag an activity past its deadline until it ends, and change nothing that wa
   const [flag] = await harness.database.prisma.sagaFlag.findMany({ where: { tenant: 'overdue' } })
   const [saga] = before.sagas
   expect(flag?.firstSeenAt).toEqual(saga?.firstSeenAt)
-  expect(flag?.since.getTime()).toBe((saga?.firstSeenAt.getTime() ?? 0) + 30_000)
+  const late = before.activities.find(({ id }) => id === 'late')
+  expect(flag?.since.getTime()).toBe((late?.startedAt?.getTime() ?? 0) + 30_000)
   await report(harness.database, [[executed('late'), 0]], 'overdue')
   await expect.poll(() => flagsOf('overdue'), poll).toEqual([])
 })

@@ -1,10 +1,10 @@
 import type { RetainedActivity, RetainedSaga } from '@switchyard/domain/saga'
 import type { PoolClient } from 'pg'
 import type { Database } from '../../client.js'
-import { beginLockedKeys, keyText, type SagaKey } from './lock-sagas.js'
+import { beginChange, type TenantKey, tenantKeyArrays, tenantKeyText } from './change-sagas.js'
 import { type RetentionCandidate, retainedList } from './retention-sources.js'
 
-export interface PurgedSaga extends SagaKey {
+export interface PurgedSaga extends TenantKey {
   serviceName: string | null
   activities: number
 }
@@ -45,7 +45,7 @@ const purge = `WITH given AS (SELECT * FROM ${given}),
  */
 export async function purgeSagas(
   { pool }: Pick<Database, 'pool'>,
-  keys: readonly SagaKey[],
+  keys: readonly TenantKey[],
   isDue: (saga: RetainedSaga, activities: readonly RetainedActivity[]) => boolean,
 ): Promise<PurgedSaga[]> {
   if (keys.length === 0) return []
@@ -63,24 +63,22 @@ export async function purgeSagas(
 
 async function purgeLocked(
   client: PoolClient,
-  keys: readonly SagaKey[],
+  keys: readonly TenantKey[],
   isDue: (saga: RetainedSaga, activities: readonly RetainedActivity[]) => boolean,
 ): Promise<PurgedSaga[]> {
-  const { rows: foreseen } = await client.query<SagaActivity>(activitiesOf, keyArrays(keys))
-  await beginLockedKeys(client, { eventIds: [], sagas: keys, activities: foreseen })
-  const { rows: sagas } = await client.query<RetentionCandidate>(sagasOf, keyArrays(keys))
-  const { rows: activities } = await client.query<SagaActivity>(activitiesOf, keyArrays(keys))
-  const locked = new Set(foreseen.map(keyText))
+  const { rows: foreseen } = await client.query<SagaActivity>(activitiesOf, tenantKeyArrays(keys))
+  await beginChange(client, { sagas: keys, activities: foreseen })
+  const { rows: sagas } = await client.query<RetentionCandidate>(sagasOf, tenantKeyArrays(keys))
+  const { rows: activities } = await client.query<SagaActivity>(activitiesOf, tenantKeyArrays(keys))
+  const locked = new Set(foreseen.map(tenantKeyText))
   const due = sagas.flatMap((saga) => {
     const own = activities.filter(({ tenant, sagaId }) => tenant === saga.tenant && sagaId === saga.id)
     // One that came while the locks were waited for is not locked itself: the saga's turn comes again.
-    const mayGo = own.every((activity) => locked.has(keyText(activity))) && isDue(saga, own)
+    const mayGo = own.every((activity) => locked.has(tenantKeyText(activity))) && isDue(saga, own)
     const { tenant, id, serviceName } = saga
     return mayGo ? [{ tenant, id, serviceName, activities: own.length }] : []
   })
-  if (due.length > 0) await client.query(purge, keyArrays(due))
+  if (due.length > 0) await client.query(purge, tenantKeyArrays(due))
   await client.query('COMMIT')
   return due
 }
-
-const keyArrays = (keys: readonly SagaKey[]) => [keys.map(({ tenant }) => tenant), keys.map(({ id }) => id)]

@@ -1,0 +1,287 @@
+import type { PoolClient } from 'pg'
+import type { Database } from '../../client.js'
+import { beginChange, type TenantKey, tenantKeyArrays } from './change-sagas.js'
+import { activityColumns, sagaColumns } from './columns.js'
+
+/** An entry of the log with everything that sagas are derived from. */
+export interface LoggedEvent {
+  tenant: string
+  /** Bigint as text. */
+  id: string
+  receivedAt: Date
+  operation: string
+  sagaId: string | null
+  activityId: string | null
+  eventId: string | null
+  eventTime: Date | null
+  attempt: number | null
+  contentKey: Uint8Array
+  request: Uint8Array
+  /** Of the whole, where the request holds only the head of its payload or errors. */
+  payloadSize: number | null
+  payloadSha256: Uint8Array | null
+}
+
+type Row = Record<string, unknown>
+
+/** A derived row, by the domain's names of its columns. */
+export type DerivedRow = Row & TenantKey
+
+export interface DerivedRows {
+  sagas: DerivedRow[]
+  activities: DerivedRow[]
+}
+
+const columns = `e.tenant, e.id::text AS id, e.received_at AS "receivedAt", e.operation, e.saga_id AS "sagaId",
+  e.activity_id AS "activityId", e.event_id AS "eventId", e.event_time AS "eventTime", e.attempt,
+  e.content_key AS "contentKey", e.request, e.payload_size AS "payloadSize", e.payload_sha256 AS "payloadSha256"`
+
+export interface LockedKeys {
+  sagas: readonly TenantKey[]
+  activities: readonly TenantKey[]
+}
+
+/** A database session in which the log is read from its beginning to its end. */
+export interface RebuildSession {
+  /** The next sagas that the log knows, without those that retention removed; none when there are no more. */
+  nextSagas(after: TenantKey | null, rowsMax: number): Promise<TenantKey[]>
+  /** Their events in the order of the log, also those that came before an activity's saga was known. */
+  readEvents(sagas: readonly TenantKey[]): Promise<LoggedEvent[]>
+  /** The next activities whose saga no event has named, once every saga's events have been read. */
+  nextParked(after: TenantKey | null, rowsMax: number): Promise<TenantKey[]>
+  readParkedEvents(activities: readonly TenantKey[]): Promise<LoggedEvent[]>
+  /** The rows of sagas and of their activities, and of further activities, as they are. */
+  readRows(sagas: readonly TenantKey[], activities: readonly TenantKey[]): Promise<DerivedRows>
+  /** The next of the rows that have no event in the log. */
+  nextWithoutEvents(
+    table: 'sagas' | 'saga_activities',
+    after: TenantKey | null,
+    rowsMax: number,
+  ): Promise<TenantKey[]>
+  /** Runs `work` on one state of the database; with locks, nobody changes these in between. */
+  atOnce<T>(
+    locked: { sagas: readonly TenantKey[]; activities: readonly TenantKey[] } | null,
+    work: () => Promise<T>,
+  ): Promise<T>
+  /** Writes one row as it has to be. */
+  writeSaga(row: DerivedRow): Promise<void>
+  writeActivity(row: DerivedRow): Promise<void>
+  close(): Promise<void>
+}
+
+/** @param tenant null: every tenant */
+export async function openRebuild(
+  { pool }: Pick<Database, 'pool'>,
+  tenant: string | null,
+): Promise<RebuildSession> {
+  const client = await pool.connect()
+  // Activities whose first events did not name their saga; what is left of those is parked.
+  await client.query(
+    'CREATE TEMPORARY TABLE adopted (tenant text COLLATE "C", id text COLLATE "C", PRIMARY KEY (tenant, id))',
+  )
+  return {
+    nextSagas: (after, rowsMax) => listKeys(client, sagaKeys, after, tenant, rowsMax),
+    nextParked: (after, rowsMax) => listKeys(client, parkedKeys, after, tenant, rowsMax),
+    readEvents: (sagas) => readSagaEvents(client, sagas),
+    readParkedEvents: (activities) => readParkedEvents(client, activities),
+    nextWithoutEvents: (table, after, rowsMax) =>
+      listWithoutEvents(client, table, { after, tenant, rowsMax }),
+    readRows: (sagas, activities) => readRows(client, sagas, activities),
+    atOnce: (locked, work) => atOnce(client, locked, work),
+    writeSaga: (row) => writeRow(client, 'sagas', [...sagaRow, contentKeys], row),
+    writeActivity: (row) => writeRow(client, 'saga_activities', [...activityRow, contentKeys], row),
+    async close() {
+      // The session's table goes with its connection.
+      client.release(true)
+    },
+  }
+}
+
+/** Jumps from one key to the next by the index, however many events each has. */
+const keysOf = (column: string, from: string, isLeftOut: string) => `WITH RECURSIVE keys AS (
+    (SELECT e.tenant, e.${column} AS id FROM saga_events e
+      WHERE ${from} AND (e.tenant, e.${column}) > ($1, $2) AND ($3::text IS NULL OR e.tenant = $3)
+      ORDER BY e.tenant, e.${column} LIMIT 1)
+    UNION ALL
+    SELECT n.tenant, n.id FROM keys k CROSS JOIN LATERAL (
+      SELECT e.tenant, e.${column} AS id FROM saga_events e
+      WHERE ${from} AND (e.tenant, e.${column}) > (k.tenant, k.id) AND ($3::text IS NULL OR e.tenant = $3)
+      ORDER BY e.tenant, e.${column} LIMIT 1) n
+  )
+  SELECT k.tenant, k.id, ${isLeftOut} AS "isLeftOut"
+  FROM keys k LIMIT $4`
+
+const isPurged = (kind: 'saga' | 'activity') => `EXISTS (SELECT FROM saga_tombstones t
+    WHERE t.tenant = k.tenant AND t.kind = '${kind}' AND t.id = k.id)`
+const isAdopted = 'EXISTS (SELECT FROM adopted d WHERE d.tenant = k.tenant AND d.id = k.id)'
+
+const sagaKeys = keysOf('saga_id', 'e.saga_id IS NOT NULL', isPurged('saga'))
+const parkedKeys = keysOf(
+  'activity_id',
+  'e.saga_id IS NULL AND e.activity_id IS NOT NULL',
+  `${isPurged('activity')} OR ${isAdopted}`,
+)
+
+async function listKeys(
+  client: PoolClient,
+  sql: string,
+  after: TenantKey | null,
+  tenant: string | null,
+  rowsMax: number,
+): Promise<TenantKey[]> {
+  let last = after
+  for (;;) {
+    const { rows } = await client.query<TenantKey & { isLeftOut: boolean }>(sql, [
+      last?.tenant ?? tenant ?? '',
+      last?.id ?? '',
+      tenant,
+      rowsMax,
+    ])
+    const kept = rows.filter(({ isLeftOut }) => !isLeftOut).map(({ tenant, id }) => ({ tenant, id }))
+    // A page of nothing but such that are left out is not the end.
+    if (kept.length > 0 || rows.length === 0) return kept
+    last = rows.at(-1) ?? null
+  }
+}
+
+const given = 'unnest($1::text[], $2::text[]) AS given(tenant, id)'
+
+async function readSagaEvents(client: PoolClient, sagas: readonly TenantKey[]): Promise<LoggedEvent[]> {
+  const { rows: own } = await client.query<LoggedEvent>(
+    `SELECT ${columns} FROM ${given} JOIN saga_events e ON e.tenant = given.tenant AND e.saga_id = given.id`,
+    tenantKeyArrays(sagas),
+  )
+  const activities = own.flatMap(({ tenant, activityId }) =>
+    activityId === null ? [] : [{ tenant, id: activityId }],
+  )
+  const earlier = await readUnnamedEvents(client, uniqueOf(activities))
+  if (earlier.length > 0) {
+    const adopted = uniqueOf(earlier.map(({ tenant, activityId }) => ({ tenant, id: activityId ?? '' })))
+    await client.query(
+      `INSERT INTO adopted SELECT * FROM ${given} ON CONFLICT DO NOTHING`,
+      tenantKeyArrays(adopted),
+    )
+  }
+  return [...own, ...earlier].sort((a, b) => (BigInt(a.id) < BigInt(b.id) ? -1 : 1))
+}
+
+const uniqueOf = (keys: readonly TenantKey[]): TenantKey[] => [
+  ...new Map(keys.map((key) => [`${key.tenant}\0${key.id}`, key])).values(),
+]
+
+async function readUnnamedEvents(
+  client: PoolClient,
+  activities: readonly TenantKey[],
+): Promise<LoggedEvent[]> {
+  const { rows } = await client.query<LoggedEvent>(
+    `SELECT ${columns} FROM ${given} JOIN saga_events e
+       ON e.tenant = given.tenant AND e.activity_id = given.id AND e.saga_id IS NULL ORDER BY e.id`,
+    tenantKeyArrays(activities),
+  )
+  return rows
+}
+
+/** Without those of an activity whose saga has been named since it was listed. */
+async function readParkedEvents(
+  client: PoolClient,
+  activities: readonly TenantKey[],
+): Promise<LoggedEvent[]> {
+  const { rows: parked } = await client.query<TenantKey>(
+    `SELECT given.tenant, given.id FROM ${given} WHERE NOT EXISTS (
+       SELECT FROM saga_activities a JOIN saga_events e
+         ON e.tenant = a.tenant AND e.saga_id = a.saga_id AND e.activity_id = a.id
+       WHERE a.tenant = given.tenant AND a.id = given.id)`,
+    tenantKeyArrays(activities),
+  )
+  return readUnnamedEvents(client, parked)
+}
+
+const payloadColumns = [
+  { name: 'parameter_data', key: 'parameterData' },
+  { name: 'result_data', key: 'resultData' },
+] as const
+interface RowColumn {
+  name: string
+  key: string
+}
+const sagaRow: readonly RowColumn[] = sagaColumns
+const activityRow: readonly RowColumn[] = [...activityColumns, ...payloadColumns]
+
+/** Written with a row, and not compared: rows from before they were kept have none. */
+const contentKeys: RowColumn = { name: 'content_keys', key: 'contentKeys' }
+
+const selectList = (table: string, columns: readonly RowColumn[]): string =>
+  columns.map(({ name, key }) => `${table}.${name} AS "${key}"`).join(', ')
+
+async function readRows(
+  client: PoolClient,
+  sagas: readonly TenantKey[],
+  activities: readonly TenantKey[],
+): Promise<DerivedRows> {
+  const sagaRows = await client.query<DerivedRow>(
+    `SELECT s.tenant, ${selectList('s', sagaRow)} FROM ${given} JOIN sagas s USING (tenant, id)`,
+    tenantKeyArrays(sagas),
+  )
+  const list = `a.tenant, ${selectList('a', activityRow)}`
+  const activityRows = await client.query<DerivedRow>(
+    `SELECT ${list} FROM ${given} JOIN saga_activities a ON a.tenant = given.tenant AND a.saga_id = given.id
+     UNION
+     SELECT ${list} FROM unnest($3::text[], $4::text[]) AS given(tenant, id) JOIN saga_activities a USING (tenant, id)`,
+    [...tenantKeyArrays(sagas), ...tenantKeyArrays(activities)],
+  )
+  return { sagas: sagaRows.rows, activities: activityRows.rows }
+}
+
+async function atOnce<T>(client: PoolClient, locked: LockedKeys | null, work: () => Promise<T>): Promise<T> {
+  if (locked) await beginChange(client, locked)
+  else await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ')
+  const done = await work()
+  await client.query('COMMIT')
+  return done
+}
+
+/** The version grows beyond whatever a reporter remembers of the row, so that it reads the row anew. */
+const version = '(EXTRACT(epoch FROM clock_timestamp()) * 1000)::bigint'
+
+async function writeRow(
+  client: PoolClient,
+  table: string,
+  columns: readonly RowColumn[],
+  row: DerivedRow,
+): Promise<void> {
+  const names = columns.map(({ name }) => name)
+  const values = columns.map((_, index) => `$${index + 2}`)
+  await client.query(
+    `INSERT INTO ${table} AS stored (tenant, version, ${names.join(', ')})
+     VALUES ($1, ${version}, ${values.join(', ')})
+     ON CONFLICT (tenant, id) DO UPDATE SET version = GREATEST(EXCLUDED.version, stored.version + 1),
+       ${names.map((name) => `${name} = EXCLUDED.${name}`).join(', ')}`,
+    [row.tenant, ...columns.map(({ key }) => row[key])],
+  )
+}
+
+const itsEvents = {
+  sagas: 'e.tenant = r.tenant AND e.saga_id = r.id',
+  // Each half has an index of its own.
+  saga_activities: 'e.tenant = r.tenant AND e.saga_id = r.saga_id AND e.activity_id = r.id',
+}
+
+async function listWithoutEvents(
+  client: PoolClient,
+  table: keyof typeof itsEvents,
+  { after, tenant, rowsMax }: { after: TenantKey | null; tenant: string | null; rowsMax: number },
+): Promise<TenantKey[]> {
+  const parked =
+    table === 'sagas'
+      ? ''
+      : `AND NOT EXISTS (SELECT FROM saga_events e
+          WHERE e.tenant = r.tenant AND e.activity_id = r.id AND e.saga_id IS NULL)`
+  const { rows } = await client.query<TenantKey>(
+    `SELECT r.tenant, r.id FROM ${table} r
+     WHERE (r.tenant, r.id) > ($1, $2) AND ($3::text IS NULL OR r.tenant = $3)
+       AND NOT EXISTS (SELECT FROM saga_events e WHERE ${itsEvents[table]}) ${parked}
+     ORDER BY r.tenant, r.id LIMIT $4`,
+    [after?.tenant ?? tenant ?? '', after?.id ?? '', tenant, rowsMax],
+  )
+  return rows
+}

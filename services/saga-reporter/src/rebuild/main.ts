@@ -1,0 +1,38 @@
+import { parseArgs } from 'node:util'
+import { createDatabase, openRebuild } from '@switchyard/db'
+import { databaseUrl, loadConfig } from '@switchyard/service-kit/config'
+import { z } from 'zod'
+import { differenceText } from './differences.js'
+import { rebuildSagas } from './rebuild-sagas.js'
+
+const { values } = parseArgs({
+  options: { verify: { type: 'boolean', default: false }, tenant: { type: 'string' } },
+})
+const config = loadConfig('saga:rebuild', z.object({ DATABASE_URL: databaseUrl() }), process.env)
+const print = (line: string) => process.stdout.write(`${line}\n`)
+
+const database = createDatabase({
+  url: config.DATABASE_URL.reveal(),
+  poolSizeMax: 1,
+  applicationName: 'saga-rebuild',
+})
+try {
+  const session = await openRebuild(database, values.tenant ?? null)
+  let refused = 0
+  const counts = await rebuildSagas({
+    session,
+    repair: !values.verify,
+    onDifference: (difference) => print(differenceText(difference)),
+    onRefused: (id) => {
+      refused += 1
+      print(`saga_events ${id}: is refused by the rules of now`)
+    },
+  }).finally(() => session.close())
+  const { sagas, activities, differences, repaired } = counts
+  print(
+    `${sagas} sagas and ${activities} activities follow from the log; ${differences} differences, ${repaired} repaired`,
+  )
+  process.exitCode = differences - repaired + refused > 0 ? 1 : 0
+} finally {
+  await database.close()
+}

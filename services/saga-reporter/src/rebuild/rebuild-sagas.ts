@@ -1,0 +1,121 @@
+import type { DerivedRow, LoggedEvent, RebuildSession, TenantKey } from '@switchyard/db'
+import { type Difference, differencesOf } from './differences.js'
+import { foldLog } from './fold-log.js'
+
+export interface RebuildOptions {
+  session: RebuildSession
+  /** Writes rows that differ as they follow from the log; otherwise they are only told. */
+  repair: boolean
+  onDifference(difference: Difference): void
+  /** An entry of the log that the rules refuse by now. */
+  onRefused(id: string): void
+}
+
+export interface RebuildCounts {
+  sagas: number
+  activities: number
+  differences: number
+  repaired: number
+}
+
+/** Sagas folded at once: with all of their payloads, they fit into memory. */
+const sagasAtOnce = 20
+const rowsMax = 1000
+
+/**
+ * Folds the whole log, saga by saga, and compares what follows from it with what is stored. Events may be recorded at
+ * the same time. Rows without an event are told, and never deleted.
+ */
+export async function rebuildSagas(options: RebuildOptions): Promise<RebuildCounts> {
+  const { session } = options
+  const counts: RebuildCounts = { sagas: 0, activities: 0, differences: 0, repaired: 0 }
+  await forEachPage(
+    (after) => session.nextSagas(after, sagasAtOnce),
+    (sagas) => rebuildUnit(options, counts, sagas, () => session.readEvents(sagas)),
+  )
+  await forEachPage(
+    (after) => session.nextParked(after, rowsMax),
+    (activities) => rebuildUnit(options, counts, [], () => session.readParkedEvents(activities)),
+  )
+  for (const table of ['sagas', 'saga_activities'] as const) {
+    await forEachPage(
+      (after) => session.nextWithoutEvents(table, after, rowsMax),
+      async (keys) => {
+        for (const key of keys) tell(options, counts, { table, ...key, what: 'unexpected' })
+      },
+    )
+  }
+  return counts
+}
+
+async function forEachPage(
+  read: (after: TenantKey | null) => Promise<TenantKey[]>,
+  work: (page: TenantKey[]) => Promise<void>,
+): Promise<void> {
+  let page = await read(null)
+  while (page.length > 0) {
+    await work(page)
+    page = await read(page.at(-1) ?? null)
+  }
+}
+
+function tell({ onDifference }: RebuildOptions, counts: RebuildCounts, difference: Difference): void {
+  counts.differences += 1
+  onDifference(difference)
+}
+
+async function rebuildUnit(
+  options: RebuildOptions,
+  counts: RebuildCounts,
+  sagas: readonly TenantKey[],
+  readEvents: () => Promise<LoggedEvent[]>,
+): Promise<void> {
+  const { session, repair, onRefused } = options
+  const found = await session.atOnce(null, () => compare(session, sagas, readEvents))
+  counts.sagas += found.sagas.length
+  counts.activities += found.activities.length
+  found.refused.forEach(onRefused)
+  for (const difference of found.differences) tell(options, counts, difference)
+  if (!repair || found.differences.length === 0) return
+  // Compared again with nobody else writing: what was told may be out of date by now.
+  counts.repaired += await session.atOnce({ sagas, activities: found.activities }, async () => {
+    const locked = await compare(session, sagas, readEvents)
+    return writeRows(session, locked)
+  })
+}
+
+interface Comparison {
+  sagas: DerivedRow[]
+  activities: DerivedRow[]
+  refused: string[]
+  differences: Difference[]
+}
+
+async function compare(
+  session: RebuildSession,
+  sagas: readonly TenantKey[],
+  readEvents: () => Promise<LoggedEvent[]>,
+): Promise<Comparison> {
+  const folded = foldLog(await readEvents())
+  const stored = await session.readRows(sagas, folded.activities)
+  const differences = [
+    ...differencesOf('sagas', stored.sagas, folded.sagas),
+    ...differencesOf('saga_activities', stored.activities, folded.activities),
+  ]
+  // Rows without an event are told once, when all of them are looked for.
+  return { ...folded, differences: differences.filter(({ what }) => what !== 'unexpected') }
+}
+
+async function writeRows(
+  session: RebuildSession,
+  { sagas, activities, differences }: Comparison,
+): Promise<number> {
+  for (const { table, tenant, id } of differences) {
+    const isIt = (row: DerivedRow) => row.tenant === tenant && row.id === id
+    const saga = table === 'sagas' && sagas.find(isIt)
+    const activity = table === 'saga_activities' && activities.find(isIt)
+    if (saga) await session.writeSaga(saga)
+    if (activity) await session.writeActivity(activity)
+  }
+  return differences.length
+}

@@ -1,0 +1,182 @@
+import { execFile } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import fc from 'fast-check'
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import type { Fields, Operation } from './grpc-client.js'
+import { createTokens, startHarness, startService } from './harness.js'
+
+let harness: Awaited<ReturnType<typeof startHarness>>
+let second: Awaited<ReturnType<typeof startService>>
+beforeAll(async () => {
+  harness = await startHarness({ SAGA_PAYLOAD_BYTES_MAX: '8192' })
+  second = await startService(harness.databaseUrl, { SAGA_PAYLOAD_BYTES_MAX: '8192' })
+})
+afterAll(async () => {
+  await second.close()
+  await harness.close()
+})
+beforeEach(async () => {
+  await harness.database.pool.query('TRUNCATE sagas, saga_activities, saga_events, saga_tombstones')
+  // Reporters remember what was there.
+  await harness.grpc.report('SagaStarted', { sagaId: 'warm-up', serviceName: 'x' })
+})
+
+const main = fileURLToPath(new URL('../src/rebuild/main.ts', import.meta.url))
+
+/** Runs the command as it is shipped, on its sources. */
+function rebuild(...options: string[]): Promise<{ code: number; lines: string[] }> {
+  return new Promise((resolve) => {
+    execFile(
+      process.execPath,
+      ['--conditions=@switchyard/source', '--import', 'tsx', main, ...options],
+      { env: { PATH: process.env.PATH, DATABASE_URL: harness.databaseUrl }, timeout: 60_000 },
+      (error, stdout, stderr) => {
+        const lines = `${stdout}${stderr}`.trim().split('\n')
+        resolve({ code: error ? Number(error.code ?? -1) : 0, lines })
+      },
+    )
+  })
+}
+
+const saga = fc.constantFrom('s1', 's2', 's3')
+const activityOf = fc
+  .constantFrom('a', 'b')
+  .chain((name) => saga.map((sagaId) => ({ sagaId, activityId: `${sagaId}-${name}` })))
+const errors = fc.constantFrom('no stock', 'e'.repeat(20_000))
+const call: fc.Arbitrary<[Operation, Fields]> = fc.oneof(
+  saga.map((sagaId): [Operation, Fields] => ['SagaStarted', { sagaId, serviceName: 'booking' }]),
+  fc
+    .tuple(saga, fc.constantFrom('', '2030-01-01 00:00:00.000'))
+    .map(([sagaId, serviceName]): [Operation, Fields] => ['SagaEnded', { sagaId, serviceName }]),
+  fc
+    .tuple(activityOf, fc.constantFrom(0, 30), fc.constantFrom('', 'x', 'p'.repeat(20_000)))
+    .map(([ids, timeOutSeconds, parameter]): [Operation, Fields] => [
+      'ActivityExecuteStarted',
+      { ...ids, timeOutSeconds, order: 1, parameterData: Buffer.from(parameter) },
+    ]),
+  fc
+    .tuple(activityOf, fc.boolean(), fc.constantFrom('', 'done', 'r'.repeat(20_000)))
+    .map(([{ sagaId, activityId }, named, result]): [Operation, Fields] => [
+      'ActivityEnded',
+      { activityId, sagaId: named ? sagaId : '', resultData: Buffer.from(result) },
+    ]),
+  fc
+    .tuple(activityOf, errors)
+    .map(([{ activityId }, text]): [Operation, Fields] => [
+      'ActivityExecuteAborted',
+      { activityId, errors: text },
+    ]),
+  fc
+    .tuple(activityOf, fc.boolean(), errors)
+    .map(([{ sagaId, activityId }, gaveUp, text]): [Operation, Fields] => [
+      'ActivityCompensateAborted',
+      { activityId, sagaId: gaveUp ? sagaId : '', errors: text },
+    ]),
+  activityOf.map(({ activityId }): [Operation, Fields] => ['ActivityCompensated', { activityId }]),
+  activityOf.map(({ activityId }): [Operation, Fields] => ['ActivityRevoked', { activityId }]),
+  fc
+    .tuple(activityOf, fc.nat(3), fc.nat(1))
+    .map(([{ activityId }, retries, activityRetryType]): [Operation, Fields] => [
+      'ActivityRetried',
+      { activityId, retries, activityRetryType },
+    ]),
+)
+
+/** Histories at random, over two reporters at once. */
+async function report(count: number, tenant: string): Promise<void> {
+  const calls = fc.sample(call, count)
+  await Promise.all(
+    calls.map(([operation, fields], index) =>
+      (index % 2 === 0 ? harness : second).grpc.report(operation, fields, {
+        metadata: {
+          'x-tenant': tenant,
+          ...(index % 3 === 0 ? { 'x-event-id': `${tenant}-${index % 50}` } : {}),
+          ...(index % 5 === 0 ? { 'x-attempt': String(index % 2) } : {}),
+        },
+      }),
+    ),
+  )
+}
+
+it('finds nothing to do after any history', async () => {
+  await report(150, 't1')
+  await report(150, 't2')
+  await harness.grpc.report('ActivityEnded', { activityId: 'parked' })
+  await harness.grpc.report('ActivityCompensateAborted', { activityId: 'failed', sagaId: 'resolved' })
+  const { administrator } = await createTokens(harness.database)
+  const resolved = await fetch(`${harness.baseUrl}/api/v4/sagas/resolved/resolve`, {
+    method: 'POST',
+    headers: { 'private-token': administrator, 'content-type': 'application/json' },
+    body: JSON.stringify({ note: 'refunded by hand' }),
+  })
+  expect(resolved.ok).toBe(true)
+  const { code, lines } = await rebuild('--verify')
+  expect(lines.at(-1)).toMatch(/follow from the log; 0 differences, 0 repaired$/)
+  expect(lines).toHaveLength(1)
+  expect(code).toBe(0)
+})
+
+it('tells every row that differs, and repairs it', async () => {
+  await harness.grpc.report('SagaStarted', { sagaId: 's', serviceName: 'booking' })
+  await harness.grpc.report('ActivityExecuteStarted', {
+    sagaId: 's',
+    activityId: 'a',
+    parameterData: Buffer.from('secret'),
+  })
+  await harness.grpc.report('ActivityEnded', { activityId: 'early' })
+  await harness.grpc.report('ActivityExecuteStarted', { sagaId: 's', activityId: 'early' })
+  await harness.grpc.report('ActivityRevoked', { activityId: 'parked' })
+  await harness.grpc.report('SagaEnded', { sagaId: 's' })
+  await report(100, 'other')
+  const { pool } = harness.database
+  await pool.query(`UPDATE sagas SET status = 'Started', outcome = NULL WHERE tenant = 'default' AND id = 's';
+    UPDATE saga_activities SET status = 'Revoked', parameter_data = 'x' WHERE tenant = 'default' AND id = 'a';
+    UPDATE saga_activities SET saga_id = NULL WHERE tenant = 'default' AND id = 'early';
+    DELETE FROM saga_activities WHERE tenant = 'default' AND id = 'parked'`)
+  const differences = [
+    'sagas default/s: differs in status, outcome',
+    'saga_activities default/a: differs in status, parameterData',
+    'saga_activities default/early: differs in sagaId',
+    'saga_activities default/parked: is missing',
+  ]
+  const verified = await rebuild('--verify')
+  expect(verified.lines.slice(0, -1).sort()).toEqual([...differences].sort())
+  expect(verified.lines.at(-1)).toMatch(/; 4 differences, 0 repaired$/)
+  expect(verified.code).toBe(1)
+  expect((await rebuild('--verify', '--tenant', 'other')).code).toBe(0)
+
+  const repaired = await rebuild()
+  expect(repaired.lines.at(-1)).toMatch(/; 4 differences, 4 repaired$/)
+  expect(repaired.code).toBe(0)
+  expect((await rebuild('--verify')).lines).toHaveLength(1)
+  // Reporters that knew the rows from before go on with those that are there now.
+  const answer = await harness.grpc.report('ActivityCompensated', { activityId: 'a' })
+  expect(answer).toMatchObject({ isSuccess: true, message: 'recorded' })
+  expect((await rebuild('--verify')).code).toBe(0)
+})
+
+it('leaves out what retention removed, and tells rows without events without deleting them', async () => {
+  await harness.grpc.report('SagaStarted', { sagaId: 'gone', serviceName: 'booking' })
+  await harness.grpc.report('ActivityRevoked', { activityId: 'gone-parked' })
+  const { pool, prisma } = harness.database
+  await pool.query(`DELETE FROM sagas WHERE id = 'gone'; DELETE FROM saga_activities WHERE id = 'gone-parked';
+    INSERT INTO saga_tombstones (tenant, kind, id) VALUES ('default', 'saga', 'gone'), ('default', 'activity', 'gone-parked')`)
+  expect((await rebuild('--verify')).code).toBe(0)
+  await pool.query(
+    `INSERT INTO sagas (tenant, id, status, first_seen_at, last_event_at) VALUES ('default', 'stray', 'Started', now(), now())`,
+  )
+  const { code, lines } = await rebuild()
+  expect(lines).toContain('sagas default/stray: has no event in the log')
+  expect(code).toBe(1)
+  expect(await prisma.saga.count({ where: { id: 'stray' } })).toBe(1)
+})
+
+it('is right while events are reported', async () => {
+  const reporting = Promise.all(['t1', 't2', 't3'].map((tenant) => report(200, tenant)))
+  const runs = await Promise.all([rebuild('--verify'), rebuild()])
+  await reporting
+  expect(runs.map(({ code, lines }) => [code, lines.slice(0, -1)])).toEqual([
+    [0, []],
+    [0, []],
+  ])
+})
