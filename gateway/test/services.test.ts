@@ -2,8 +2,10 @@ import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { ServiceError } from '@grpc/grpc-js'
+import { Metadata, type ServiceError } from '@grpc/grpc-js'
 import { type CommonResponse, SagaClient, SagaService } from '@switchyard/contracts/saga'
+import { SagaQueryClient } from '@switchyard/contracts/saga-query'
+import { type ClaimResponse, SagaRecoveryClient } from '@switchyard/contracts/saga-recovery'
 import {
   createGitRepository,
   createTestDatabase,
@@ -160,7 +162,56 @@ describe('the other services', () => {
       expect(await get(`/api/v4/sagas/${sagaId}`)).toMatchObject({ saga_id: sagaId, service_name: 'orders' })
     },
   )
+
+  it('sagas are followed over gRPC and as server-sent events, and claimed', async () => {
+    const metadata = new Metadata()
+    metadata.set('private-token', rootToken)
+    const query = new SagaQueryClient(gateway.grpcAddress, insecure)
+    const recovery = new SagaRecoveryClient(gateway.grpcAddress, insecure)
+    const reporter = new SagaClient(gateway.grpcAddress, insecure)
+    const leaving = new AbortController()
+    try {
+      const watch = query.watchSagas({ tenant: '', statuses: [], operations: [] }, metadata)
+      const messages = watch[Symbol.asyncIterator]()
+      await messages.next()
+      const response = await fetch(`${gateway.url}/api/v4/sagas/stream`, {
+        headers: asRoot,
+        signal: leaving.signal,
+      })
+      const serviceName = randomBytes(8).toString('hex')
+      await new Promise((resolve) => {
+        reporter.sagaStarted({ sagaId: `live-${serviceName}`, serviceName }, resolve)
+      })
+      const { value } = await messages.next()
+      expect(value).toMatchObject({ event: { sagaId: `live-${serviceName}`, operation: 'SagaStarted' } })
+      watch.on('error', () => {})
+      watch.cancel()
+      let text = ''
+      for await (const chunk of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+        text += chunk
+        if (text.includes(`live-${serviceName}`)) break
+      }
+      expect(text).toMatch(/^retry: \d+\n(.*\n)*id: \d+\ndata: \{"seq":/)
+      const claim = { ...claimOfOne, serviceName }
+      const { sagas } = await new Promise<ClaimResponse>((resolve, reject) => {
+        recovery.claim(claim, metadata, (error, answer) => (error ? reject(error) : resolve(answer)))
+      })
+      expect(sagas.map(({ saga }) => saga?.sagaId)).toEqual([`live-${serviceName}`])
+    } finally {
+      leaving.abort()
+      for (const client of [query, recovery, reporter]) client.close()
+    }
+  })
 })
+
+const claimOfOne = {
+  tenant: '',
+  max: 1,
+  leaseSeconds: 0,
+  minIdleSeconds: 0,
+  worker: '',
+  includeErrors: false,
+}
 
 describe('metrics stay inside', () => {
   it.each([

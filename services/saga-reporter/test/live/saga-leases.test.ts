@@ -92,6 +92,14 @@ describe('what is leased', () => {
     expect(await claimedIds({ idleSecondsMin: 0 })).toEqual(['a'])
   })
 
+  it('is not what an operator has resolved, until something happens again', async () => {
+    await addSaga({ id: 'a' })
+    await database.pool.query('UPDATE sagas SET resolved_at = last_event_at')
+    expect(await claimedIds()).toEqual([])
+    await database.pool.query("UPDATE sagas SET last_event_at = last_event_at + interval '1 s'")
+    expect(await claimedIds()).toEqual(['a'])
+  })
+
   it('are failed ones only when asked for, also such that had ended before', async () => {
     await addSaga({ id: 'failed', status: 'Error' })
     await addSaga({ id: 'ended, failed', status: 'Error', ended: true })

@@ -54,6 +54,7 @@ const claim = (statuses: string, name: string) =>
       WHERE s.tenant = $1 AND s.service_name = $2 AND ${statuses}
         AND s.last_event_at <= now() - ${seconds('$3')}
         AND NOT COALESCE(${lastActivityEvent} > now() - ${seconds('$3')}, false)
+        AND (s.resolved_at IS NULL OR greatest(s.last_event_at, ${lastActivityEvent}) > s.resolved_at)
         AND (l.saga_id IS NULL OR ${mayBeLeased('l', `greatest(s.last_event_at, ${lastActivityEvent})`)})
       ORDER BY s.last_event_at LIMIT $4
       FOR NO KEY UPDATE OF s SKIP LOCKED
