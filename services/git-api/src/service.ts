@@ -45,6 +45,7 @@ export async function createService(config: Config, { logger, metrics, health, l
   const authenticate = createAuthenticate(recordingTokenUse(database, find, logger))
   const guards = createGuards(database)
   const git = createGit(storageRoot)
+  lifecycle.onClose('git', () => git.close())
   const app = createHttpApp({
     logger,
     metrics,

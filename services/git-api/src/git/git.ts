@@ -1,10 +1,15 @@
 import { join } from 'node:path'
 import type { Commit, CommitStats } from '@switchyard/domain/commit'
+import { GitCache } from './cache/git-cache.js'
+import { ChildPool } from './children/child-pool.js'
+import { LocalReaders } from './objects/local-readers.js'
+import type { GitEngine, OpenRepository } from './open-repository.js'
 import type { DiffEntry } from './parse-diff.js'
 import { type PickRequest, type PickResult, pickCommit } from './pick-commit.js'
-import { type CommitPage, type CommitQuery, findCommit, listCommits, readStats } from './read-commits.js'
+import { type CommitPage, type CommitQuery, findCommit, listCommits } from './read-commits.js'
 import { readDiff } from './read-diff.js'
 import { readFile } from './read-file.js'
+import { readStats } from './read-stats.js'
 import {
   findBranchContaining,
   findBranchTip,
@@ -24,6 +29,8 @@ export interface Git {
   deleteRepository(diskPath: string): Promise<void>
   /** @param signal ends the work when the request that asked for it does */
   open(project: { diskPath: string }, signal?: AbortSignal): Repository
+  /** Ends every process and closes every file. */
+  close(): void
 }
 
 /** One repository, for the time of one request. Revisions may be any text: what cannot be one names nothing. */
@@ -44,29 +51,50 @@ export interface Repository {
   pickCommit(request: PickRequest): Promise<PickResult>
 }
 
+export interface GitOptions {
+  /** Memory for answers that never change; 0: none are kept. Unset: 128 MB. */
+  cacheBytesMax?: number
+}
+
+const cacheBytesDefault = 128 * 1024 * 1024
+
 /** @param storageRoot folder below which the bare repositories lie */
-export function createGit(storageRoot: string): Git {
+export function createGit(storageRoot: string, { cacheBytesMax = cacheBytesDefault }: GitOptions = {}): Git {
+  const engine: GitEngine = {
+    children: new ChildPool(),
+    cache: new GitCache(cacheBytesMax),
+    local: new LocalReaders(),
+  }
   return {
     createRepository: (diskPath, defaultBranch) => createRepository(storageRoot, diskPath, defaultBranch),
-    deleteRepository: (diskPath) => deleteRepository(storageRoot, diskPath),
-    open({ diskPath }, signal) {
+    async deleteRepository(diskPath) {
       const path = join(storageRoot, diskPath)
-      return {
-        path,
-        findCommit: (revision) => findCommit(path, revision, signal),
-        listCommits: (query) => listCommits(path, query, signal),
-        readStats: (ids) => readStats(path, ids, signal),
-        readDiff: (id) => readDiff(path, id, signal),
-        readFile: (commitId, filePath) => readFile(path, commitId, filePath, signal),
-        findBranchTip: (branch) => findBranchTip(path, branch, signal),
-        hasNoBranch: () => hasNoBranch(path, signal),
-        findUsualBranch: () => findUsualBranch(path, signal),
-        pointHeadTo: (branch) => pointHeadTo(path, branch, signal),
-        keepCommit: (id) => keepCommit(path, id, signal),
-        findBranchContaining: (id, preferred) => findBranchContaining(path, id, preferred, signal),
-        writeCommit: (request) => writeCommit(path, request, signal),
-        pickCommit: (request) => pickCommit(path, request, signal),
-      }
+      await deleteRepository(storageRoot, diskPath)
+      engine.children.closeRepository(path)
+      engine.local.closeRepository(path)
+      engine.cache.forget(path)
+    },
+    open: ({ diskPath }, signal) => openRepository({ path: join(storageRoot, diskPath), engine, signal }),
+    close() {
+      engine.children.close()
+      engine.local.close()
     },
   }
 }
+
+const openRepository = (repository: OpenRepository): Repository => ({
+  path: repository.path,
+  findCommit: (revision) => findCommit(repository, revision),
+  listCommits: (query) => listCommits(repository, query),
+  readStats: (ids) => readStats(repository, ids),
+  readDiff: (id) => readDiff(repository, id),
+  readFile: (commitId, filePath) => readFile(repository, commitId, filePath),
+  findBranchTip: (branch) => findBranchTip(repository, branch),
+  hasNoBranch: () => hasNoBranch(repository),
+  findUsualBranch: () => findUsualBranch(repository),
+  pointHeadTo: (branch) => pointHeadTo(repository, branch),
+  keepCommit: (id) => keepCommit(repository, id),
+  findBranchContaining: (id, preferred) => findBranchContaining(repository, id, preferred),
+  writeCommit: (request) => writeCommit(repository, request),
+  pickCommit: (request) => pickCommit(repository, request),
+})

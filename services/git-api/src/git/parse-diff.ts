@@ -19,6 +19,8 @@ export interface DiffEntry {
 export interface DiffLimits {
   /** Bytes of one file's patch. */
   patchBytesMax: number
+  /** Bytes of all patches together; the ones after that are left out. */
+  diffBytesMax: number
 }
 
 interface RawChange {
@@ -33,12 +35,15 @@ interface RawChange {
  * Reads the output of `diff-tree --raw --patch -z`: the list of changes, then one patch each. Where the
  * output was cut off, the changes without a whole patch say so.
  */
-export function parseDiff(output: Buffer, truncated: boolean, { patchBytesMax }: DiffLimits): DiffEntry[] {
+export function parseDiff(output: Buffer, truncated: boolean, limits: DiffLimits): DiffEntry[] {
   const { changes, patchStart } = parseRaw(output)
   const patches = splitPatches(output.subarray(patchStart))
   if (truncated) patches.pop()
+  let bytesLeft = limits.diffBytesMax
   return changes.map((change, index) => {
     const patch = patches[index]
+    const fits = patch !== undefined && patch.length <= Math.min(limits.patchBytesMax, bytesLeft)
+    if (fits) bytesLeft -= patch.length
     const missing = { oldMode: shortMode(change.oldMode), newMode: shortMode(change.newMode) }
     return {
       oldPath: change.oldPath,
@@ -47,9 +52,7 @@ export function parseDiff(output: Buffer, truncated: boolean, { patchBytesMax }:
       newFile: change.status === 'A',
       renamedFile: change.status === 'R',
       deletedFile: change.status === 'D',
-      ...(patch && patch.length <= patchBytesMax
-        ? { ...readPatch(patch), tooLarge: false }
-        : { header: '', patch: '', tooLarge: true }),
+      ...(fits ? { ...readPatch(patch), tooLarge: false } : { header: '', patch: '', tooLarge: true }),
     }
   })
 }

@@ -1,6 +1,7 @@
 import { conflict } from '@switchyard/domain'
 import { type Commit, formatCommitObject, type NewCommit, type Signature } from '@switchyard/domain/commit'
 import { gitFailure, runGit } from './git-process.js'
+import type { OpenRepository } from './open-repository.js'
 import { findCommit } from './read-commits.js'
 import { branchRef, moveBranch } from './refs.js'
 import { ObjectWriter } from './write-object.js'
@@ -32,15 +33,12 @@ const attemptsMax = 20
  *
  * @throws DomainError conflict when the branch vanishes, or keeps moving
  */
-export async function pickCommit(
-  path: string,
-  request: PickRequest,
-  signal?: AbortSignal,
-): Promise<PickResult> {
+export async function pickCommit(repository: OpenRepository, request: PickRequest): Promise<PickResult> {
+  const { path, signal } = repository
   const { branch, pick, committer, message } = request
   const writer = new ObjectWriter(path)
   for (let attempt = 0; attempt < attemptsMax; attempt += 1) {
-    const tip = await findCommit(path, attempt === 0 ? request.tip : branchRef(branch), signal)
+    const tip = await findCommit(repository, attempt === 0 ? request.tip : branchRef(branch))
     if (!tip) break
     const merged = await mergeTrees(path, writer, tip, pick, signal)
     if (merged.paths) return { outcome: 'conflict', paths: merged.paths }
@@ -51,7 +49,7 @@ export async function pickCommit(
     const id = await writer.write('commit', formatCommitObject(content))
     await writer.settle()
     signal?.throwIfAborted()
-    if (await moveBranch(path, { branch, from: tip.id, to: id })) {
+    if (await moveBranch(repository, { branch, from: tip.id, to: id })) {
       return { outcome: 'picked', commit: { id, ...content } }
     }
   }

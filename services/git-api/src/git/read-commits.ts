@@ -1,7 +1,8 @@
-import { type Commit, type CommitStats, isRevision, parseCommitObject } from '@switchyard/domain/commit'
+import { type Commit, isRevision, parseCommitObject } from '@switchyard/domain/commit'
 import type { GitCommand } from './git-process.js'
 import { gitFailure, runGit, runGitOk } from './git-process.js'
-import { type ObjectReader, withObjectReader } from './object-reader.js'
+import { readByGit, type StoredObject } from './object-reader.js'
+import type { OpenRepository } from './open-repository.js'
 import { keptPrefix } from './refs.js'
 
 export interface CommitQuery {
@@ -28,33 +29,38 @@ export interface CommitPage {
 }
 
 /** The commit a revision names; null when it names none, or cannot be one. */
-export async function findCommit(
-  path: string,
-  revision: string,
-  signal?: AbortSignal,
-): Promise<Commit | null> {
-  if (!isRevision(revision)) return null
-  return withObjectReader(path, signal, (reader) => readCommit(reader, revision))
+export async function findCommit(repository: OpenRepository, revision: string): Promise<Commit | null> {
+  return isRevision(revision) ? readCommit(repository, revision) : null
 }
 
 /** @param revision checked already */
-export async function readCommit(reader: ObjectReader, revision: string): Promise<Commit | null> {
-  const object = await reader.read(`${revision}^{commit}`)
-  return object && parseCommitObject(object.id, object.content)
+export async function readCommit(repository: OpenRepository, revision: string): Promise<Commit | null> {
+  const { path, engine } = repository
+  const known = engine.cache.get<Commit>(path, `commit ${revision}`)
+  if (known) return known
+  const object =
+    engine.local.open(path).findCommit(revision) ?? (await readByGit(repository, `${revision}^{commit}`))
+  return object && remember(repository, object)
+}
+
+/** What holds more than its texts: names, hashes, signatures. */
+const commitBytes = 600
+
+function remember({ path, engine }: OpenRepository, { id, content }: StoredObject): Commit {
+  const key = `commit ${id}`
+  const known = engine.cache.get<Commit>(path, key)
+  if (known) return known
+  const commit = parseCommitObject(id, content)
+  engine.cache.set(path, key, commit, commitBytes + content.length * 2)
+  return commit
 }
 
 /** Newest committer date first; an unknown revision has no commits. */
-export async function listCommits(
-  path: string,
-  query: CommitQuery,
-  signal?: AbortSignal,
-): Promise<CommitPage> {
-  if (!query.all && !isRevision(query.revision)) return { commits: [], total: 0 }
-  const { ids, total } = await (query.path === undefined ? pageOfIds : pageOfPathIds)(path, query, signal)
-  if (ids.length === 0) return { commits: [], total }
-  const commits = await withObjectReader(path, signal, (reader) =>
-    Promise.all(ids.map((id) => readCommit(reader, id))),
-  )
+export async function listCommits(repository: OpenRepository, query: CommitQuery): Promise<CommitPage> {
+  const tip = query.all ? null : await findCommit(repository, query.revision)
+  if (!query.all && !tip) return { commits: [], total: 0 }
+  const { ids, total } = await pageOfIds(repository, query, tip?.id ?? null)
+  const commits = await Promise.all(ids.map((id) => readCommit(repository, id)))
   return { commits: commits.filter((commit) => commit !== null), total }
 }
 
@@ -63,36 +69,92 @@ interface PageOfIds {
   total: number
 }
 
-async function pageOfIds(path: string, query: CommitQuery, signal?: AbortSignal): Promise<PageOfIds> {
-  const walk = (flags: string[]): GitCommand => ({
-    command: 'rev-list',
-    flags: [...flags, ...filters(query)],
-    revisions: query.all ? [] : [query.revision],
-    paths: [],
-  })
-  const [page, count] = await Promise.all([
-    runGit(path, walk([`--skip=${query.skip}`, `--max-count=${query.take}`]), { signal }),
-    runGit(path, walk(['--count']), { signal }),
+/** @param tip null: every reference counts */
+async function pageOfIds(
+  repository: OpenRepository,
+  query: CommitQuery,
+  tip: string | null,
+): Promise<PageOfIds> {
+  if (query.path !== undefined) return pageOfPathIds(repository, query, tip)
+  const [ids, total] = await Promise.all([
+    walkHere(repository, query, tip).then((found) => found ?? walkByGit(repository, query, tip)),
+    totalOf(repository, query, tip),
   ])
-  for (const result of [page, count]) {
-    if (result.code !== 0 && !isUnknownRevision(result.stderr)) throw gitFailure(walk([]), result)
-  }
-  return { ids: linesOf(page.stdout), total: Number(count.stdout.toString().trim()) || 0 }
+  return { ids, total }
+}
+
+/** Plain walks only; undefined for what git must be asked. */
+async function walkHere(
+  { path, engine, signal }: OpenRepository,
+  query: CommitQuery,
+  tip: string | null,
+): Promise<string[] | undefined> {
+  if (tip === null || isFiltered(query)) return undefined
+  const { skip, take, firstParent = false } = query
+  return engine.local.open(path).walk({ tip, firstParent, skip, take }, signal)
+}
+
+const isFiltered = ({ since, until, author, topological }: CommitQuery) =>
+  since !== undefined || until !== undefined || author !== undefined || topological === true
+
+async function walkByGit({ path, signal }: OpenRepository, query: CommitQuery, tip: string | null) {
+  const command = walkCommand(query, tip, [`--skip=${query.skip}`, `--max-count=${query.take}`])
+  return linesOf((await runGitOk(path, command, { signal })).stdout)
+}
+
+const walkCommand = (query: CommitQuery, tip: string | null, flags: string[]): GitCommand => ({
+  command: 'rev-list',
+  flags: [...flags, ...filters(query)],
+  revisions: tip === null ? [] : [tip],
+  paths: [],
+})
+
+/** How many commits there are in all; counted once for each tip and query. */
+async function totalOf(repository: OpenRepository, query: CommitQuery, tip: string | null): Promise<number> {
+  const { path, engine, signal } = repository
+  // The order makes no difference to their number.
+  const key = `total ${tip} ${filters({ ...query, topological: false }).join(' ')}`
+  const known = tip === null ? undefined : engine.cache.getTotal(path, key)
+  if (known !== undefined) return known
+  const counted =
+    tip === null || isFiltered({ ...query, topological: false })
+      ? undefined
+      : await engine.local.open(path).count(tip, query.firstParent ?? false, signal)
+  const total = counted ?? (await countByGit(repository, query, tip))
+  if (tip !== null) engine.cache.setTotal(path, key, total)
+  return total
+}
+
+async function countByGit({ path, signal }: OpenRepository, query: CommitQuery, tip: string | null) {
+  const { stdout } = await runGitOk(path, walkCommand(query, tip, ['--count']), { signal })
+  return Number(stdout.toString().trim()) || 0
 }
 
 /** Renames are followed from the newest commit on, so a page needs the list up to it, and the total all. */
-async function pageOfPathIds(path: string, query: CommitQuery, signal?: AbortSignal): Promise<PageOfIds> {
-  const command: GitCommand = {
-    command: 'log',
-    flags: ['--format=%H', '--follow', ...filters(query)],
-    revisions: query.all ? [] : [query.revision],
-    paths: [query.path ?? ''],
+async function pageOfPathIds(
+  { path, engine, signal }: OpenRepository,
+  query: CommitQuery,
+  tip: string | null,
+): Promise<PageOfIds> {
+  const { skip, take } = query
+  const key = `path ${tip} ${filters(query).join(' ')} ${query.path}`
+  let ids = tip === null ? undefined : engine.cache.get<string[]>(path, key)
+  if (!ids) {
+    const command: GitCommand = {
+      command: 'log',
+      flags: ['--format=%H', '--follow', ...filters(query)],
+      revisions: tip === null ? [] : [tip],
+      paths: [query.path ?? ''],
+    }
+    const result = await runGit(path, command, { signal })
+    if (result.code !== 0) throw gitFailure(command, result)
+    ids = linesOf(result.stdout)
+    if (tip !== null) engine.cache.set(path, key, ids, ids.length * idTextBytes)
   }
-  const result = await runGit(path, command, { signal })
-  if (result.code !== 0 && !isUnknownRevision(result.stderr)) throw gitFailure(command, result)
-  const ids = linesOf(result.stdout)
-  return { ids: ids.slice(query.skip, query.skip + query.take), total: ids.length }
+  return { ids: ids.slice(skip, skip + take), total: ids.length }
 }
+
+const idTextBytes = 64
 
 function filters({ all, since, until, author, firstParent, topological }: CommitQuery): string[] {
   return [
@@ -108,45 +170,10 @@ function filters({ all, since, until, author, firstParent, topological }: Commit
 /** git compares whole seconds, and both ends count. */
 const atSecond = (seconds: number) => `@${Math.max(0, seconds)} +0000`
 
-const isUnknownRevision = (stderr: string) =>
-  /unknown revision|bad revision|ambiguous argument|expected commit type|bad object|invalid object name/i.test(
-    stderr,
-  )
-
 const linesOf = (output: Buffer) => output.toString('latin1').split('\n').filter(Boolean)
 
-/** Lines added and removed against the first parent, by commit id. */
-export async function readStats(
-  path: string,
-  ids: readonly string[],
-  signal?: AbortSignal,
-): Promise<Map<string, CommitStats>> {
-  const { stdout } = await runGitOk(
-    path,
-    {
-      command: 'diff-tree',
-      flags: ['--stdin', '-r', '-M', '--root', '--diff-merges=first-parent', '--numstat', '--always'],
-    },
-    { signal, stdin: ids.map((id) => `${id}\n`).join('') },
-  )
-  const stats = new Map<string, CommitStats>()
-  let current: CommitStats = { additions: 0, deletions: 0 }
-  for (const line of stdout.toString('latin1').split('\n')) {
-    const [added, removed] = line.split('\t')
-    if (removed === undefined) {
-      if (line === '') continue
-      current = { additions: 0, deletions: 0 }
-      stats.set(line, current)
-    } else {
-      current.additions += Number(added) || 0
-      current.deletions += Number(removed) || 0
-    }
-  }
-  return stats
-}
-
 /** The newest commit, from one on backwards, that changed a path; null when none did. */
-export async function lastCommitOf(path: string, from: string, filePath: string, signal?: AbortSignal) {
+export async function lastCommitOf({ path, signal }: OpenRepository, from: string, filePath: string) {
   const { stdout } = await runGitOk(
     path,
     { command: 'rev-list', flags: ['--max-count=1'], revisions: [from], paths: [filePath] },

@@ -1,6 +1,8 @@
 import { invalid } from '@switchyard/domain'
 import { isRefName } from '@switchyard/domain/commit'
+import { updateRefChild } from './children/child-kinds.js'
 import { gitFailure, runGit, runGitOk } from './git-process.js'
+import type { OpenRepository } from './open-repository.js'
 
 const zeroId = '0'.repeat(40)
 
@@ -8,11 +10,12 @@ export const branchRef = (branch: string) => `refs/heads/${branch}`
 
 /** The commit a branch stands on; null when there is no such branch. */
 export async function findBranchTip(
-  path: string,
+  { path, engine, signal }: OpenRepository,
   branch: string,
-  signal?: AbortSignal,
 ): Promise<string | null> {
   if (!isRefName(branch)) return null
+  const known = engine.local.open(path).findRef(branchRef(branch))
+  if (known !== undefined) return known
   const { stdout } = await runGitOk(
     path,
     { command: 'for-each-ref', flags: ['--format=%(refname) %(objectname)'], paths: [branchRef(branch)] },
@@ -27,7 +30,7 @@ export async function findBranchTip(
 }
 
 /** Whether no branch exists yet. */
-export async function hasNoBranch(path: string, signal?: AbortSignal): Promise<boolean> {
+export async function hasNoBranch({ path, signal }: OpenRepository): Promise<boolean> {
   const { stdout } = await runGitOk(
     path,
     { command: 'for-each-ref', flags: ['--count=1', '--format=%(refname)'], paths: ['refs/heads/'] },
@@ -42,7 +45,7 @@ const usualNames = ['main', 'master']
  * The branch to show of a repository whose default branch does not exist: one with a usual name, else
  * the first by name; null when there is none.
  */
-export async function findUsualBranch(path: string, signal?: AbortSignal): Promise<string | null> {
+export async function findUsualBranch({ path, signal }: OpenRepository): Promise<string | null> {
   const { stdout } = await runGitOk(
     path,
     { command: 'for-each-ref', flags: ['--count=1000', '--format=%(refname)'], paths: ['refs/heads/'] },
@@ -53,7 +56,7 @@ export async function findUsualBranch(path: string, signal?: AbortSignal): Promi
 }
 
 /** Makes a branch the one that clones check out. */
-export async function pointHeadTo(path: string, branch: string, signal?: AbortSignal): Promise<void> {
+export async function pointHeadTo({ path, signal }: OpenRepository, branch: string): Promise<void> {
   await runGitOk(path, { command: 'symbolic-ref', paths: ['HEAD', branchRef(branch)] }, { signal })
 }
 
@@ -61,10 +64,13 @@ export async function pointHeadTo(path: string, branch: string, signal?: AbortSi
 export const keptPrefix = 'refs/keep-around/'
 
 /** Keeps a commit from being cleaned up, whatever becomes of the branches that lead to it. */
-export async function keepCommit(path: string, id: string, signal?: AbortSignal): Promise<void> {
-  const stdin = `update ${keptPrefix}${id}\0${id}\0\0`
-  await runGitOk(path, { command: 'update-ref', flags: ['--stdin', '-z'] }, { stdin, signal })
+export async function keepCommit({ path, engine, signal }: OpenRepository, id: string): Promise<void> {
+  const input = `start\0update ${keptPrefix}${id}\0${id}\0\0commit\0`
+  const question = { input, answerBytesMax: 1024, timeoutMs: keepTimeoutMs }
+  await engine.children.ask(path, updateRefChild, question, signal)
 }
+
+const keepTimeoutMs = 60_000
 
 const branchNames = (refs: Buffer): string[] =>
   refs
@@ -81,15 +87,14 @@ const branchNames = (refs: Buffer): string[] =>
  * @throws GitError when git refuses for another reason
  */
 export async function moveBranch(
-  path: string,
+  repository: OpenRepository,
   { branch, from, to }: { branch: string; from: string | null; to: string },
-  signal?: AbortSignal,
 ): Promise<boolean> {
   const command = { command: 'update-ref', flags: ['--stdin', '-z'] }
   const stdin = `update ${branchRef(branch)}\0${to}\0${from ?? zeroId}\0`
-  const result = await runGit(path, command, { stdin, signal })
+  const result = await runGit(repository.path, command, { stdin })
   if (result.code === 0) return true
-  if ((await findBranchTip(path, branch)) !== from) return false
+  if ((await findBranchTip({ ...repository, signal: undefined }, branch)) !== from) return false
   // Branches are files to git: none can have the name of a folder of another.
   if (/exists; cannot create|there (?:is|are) still (?:refs|logs)|non-empty directory/.test(result.stderr)) {
     throw invalid('A branch above or below this name exists. Branch name is invalid')
@@ -102,10 +107,9 @@ export async function moveBranch(
  * that does; null when none does.
  */
 export async function findBranchContaining(
-  path: string,
+  { path, signal }: OpenRepository,
   id: string,
   preferred: string,
-  signal?: AbortSignal,
 ): Promise<string | null> {
   const { stdout } = await runGitOk(
     path,

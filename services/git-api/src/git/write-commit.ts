@@ -11,7 +11,8 @@ import {
   type TreeFolder,
 } from '@switchyard/domain/commit'
 import { loadTree, writeTree } from './edit-tree.js'
-import { type ObjectReader, withObjectReader } from './object-reader.js'
+import { type ObjectReader, objectReader } from './object-reader.js'
+import type { OpenRepository } from './open-repository.js'
 import { lastCommitOf, readCommit } from './read-commits.js'
 import { moveBranch } from './refs.js'
 import { ObjectWriter } from './write-object.js'
@@ -38,51 +39,51 @@ const attemptsMax = 20
  *
  * @throws DomainError invalid for an edit that does not fit; conflict for a lost race
  */
-export async function writeCommit(
-  path: string,
-  request: CommitRequest,
-  signal?: AbortSignal,
-): Promise<Commit> {
-  return withObjectReader(path, signal, async (reader) => {
-    const writer = new ObjectWriter(path)
-    let { parent, tip } = request
-    for (let attempt = 0; attempt < attemptsMax; attempt += 1) {
-      const root = await loadBase(reader, parent, request.edits)
-      if (attempt > 0)
-        refuseChanged(await loadBase(reader, request.parent, request.edits), root, request.edits)
-      await plan(path, root, parent, request.edits, signal)
-      const commit = await store(writer, root, { ...request, parent })
-      signal?.throwIfAborted()
-      if (await moveBranch(path, { branch: request.branch, from: tip, to: commit.id })) return commit
-      // A branch that was to be made, or moved by force, is somebody else's decision now.
-      if (request.parent !== request.tip) break
-      tip = (await readCommit(reader, `refs/heads/${request.branch}`))?.id ?? null
-      parent = tip
-      if (tip === null) break
-    }
-    throw movedMeanwhile(request.branch)
-  })
+export async function writeCommit(repository: OpenRepository, request: CommitRequest): Promise<Commit> {
+  const { path, signal } = repository
+  const reader = objectReader(repository)
+  const writer = new ObjectWriter(path)
+  let { parent, tip } = request
+  for (let attempt = 0; attempt < attemptsMax; attempt += 1) {
+    const root = await loadBase(repository, reader, parent, request.edits)
+    if (attempt > 0)
+      refuseChanged(await loadBase(repository, reader, request.parent, request.edits), root, request.edits)
+    await plan(repository, root, parent, request.edits)
+    const commit = await store(writer, root, { ...request, parent })
+    signal?.throwIfAborted()
+    if (await moveBranch(repository, { branch: request.branch, from: tip, to: commit.id })) return commit
+    // A branch that was to be made, or moved by force, is somebody else's decision now.
+    if (request.parent !== request.tip) break
+    tip = (await readCommit(repository, `refs/heads/${request.branch}`))?.id ?? null
+    parent = tip
+    if (tip === null) break
+  }
+  throw movedMeanwhile(request.branch)
 }
 
 const movedMeanwhile = (branch: string) =>
   conflict(`The branch ${branch} was changed meanwhile. Please refresh and try again`)
 
-async function loadBase(reader: ObjectReader, parent: string | null, edits: TreeEdit[]): Promise<TreeFolder> {
-  const commit = parent === null ? null : await readCommit(reader, parent)
+async function loadBase(
+  repository: OpenRepository,
+  reader: ObjectReader,
+  parent: string | null,
+  edits: TreeEdit[],
+): Promise<TreeFolder> {
+  const commit = parent === null ? null : await readCommit(repository, parent)
   return loadTree(reader, commit?.treeId ?? null, foldersOf(edits))
 }
 
 async function plan(
-  path: string,
+  repository: OpenRepository,
   root: TreeFolder,
   parent: string | null,
   edits: TreeEdit[],
-  signal?: AbortSignal,
 ): Promise<void> {
   const lastCommitIds = new Map<string, string>()
   for (const { lastCommitId, previousFilePath } of edits) {
     if (lastCommitId === null || parent === null || lastCommitIds.has(previousFilePath)) continue
-    const last = await lastCommitOf(path, parent, previousFilePath.replace(/^\/+/, ''), signal)
+    const last = await lastCommitOf(repository, parent, previousFilePath.replace(/^\/+/, ''))
     if (last !== null) lastCommitIds.set(previousFilePath, last)
   }
   planTreeEdits(root, edits, { lastCommitIds })

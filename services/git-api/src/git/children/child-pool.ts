@@ -1,0 +1,223 @@
+import { unavailable } from '@switchyard/domain'
+import { type Answer, type ChildKind, GitChild, type Question } from './git-child.js'
+
+export interface ChildPoolOptions {
+  /** Children of all repositories together. */
+  totalMax?: number
+  /** Children of one kind in one repository that work at once, slow ones aside. */
+  quickMax?: number
+  /** The same, slow ones included. */
+  perKindMax?: number
+  /** A question that takes longer is slow: another child may start beside it. */
+  slowAfterMs?: number
+  /** An idle child ends after this time. */
+  idleMs?: number
+  /** A child is replaced after so many answers, before its memory grows. */
+  answersMax?: number
+}
+
+const defaults = {
+  totalMax: 48,
+  quickMax: 2,
+  perKindMax: 8,
+  slowAfterMs: 100,
+  idleMs: 60_000,
+  answersMax: 5_000,
+}
+const answeredBytesMax = 1024 * 1024 * 1024
+const waitingMax = 1_000
+const sweepMs = 5_000
+
+/** The children of one kind in one repository. */
+interface Lane {
+  key: string
+  path: string
+  kind: ChildKind
+  idle: GitChild[]
+  busy: Set<GitChild>
+}
+
+interface Waiting {
+  lane: Lane
+  take: (child: GitChild) => void
+  refuse: (error: unknown) => void
+}
+
+/**
+ * Long-lived git processes by repository and kind. Few of them run at a time, however many repositories
+ * there are; those not used for a while end. A long answer keeps one child, not the others.
+ */
+export class ChildPool {
+  readonly #options: typeof defaults
+  readonly #lanes = new Map<string, Lane>()
+  readonly #sweep: NodeJS.Timeout
+  #waiting: Waiting[] = []
+  #total = 0
+  #closed = false
+  #slowTimer: NodeJS.Timeout | undefined
+
+  constructor(options: ChildPoolOptions = {}) {
+    this.#options = { ...defaults, ...options }
+    this.#sweep = setInterval(() => this.#endIdle(), sweepMs).unref()
+  }
+
+  /** How many children run. */
+  get size(): number {
+    return this.#total
+  }
+
+  /**
+   * @param path of the bare repository
+   * @throws DomainError not-found without a repository; unavailable when git failed, was too slow, or has
+   *   too much to do; the signal's reason when it is aborted
+   */
+  async ask(path: string, kind: ChildKind, question: Question, signal?: AbortSignal): Promise<Answer> {
+    signal?.throwIfAborted()
+    const child = await this.#acquire(this.#laneOf(path, kind), signal)
+    const isFirst = child.answers === 0
+    const abandon = () => child.abandon(signal?.reason)
+    signal?.addEventListener('abort', abandon)
+    try {
+      return await child.ask(question)
+    } catch (error) {
+      // A child that worked before may have been ended from outside, for want of memory say.
+      if (isFirst || !kind.readsOnly || child.tooSlow || signal?.aborted || this.#closed) throw error
+      return await this.ask(path, kind, question, signal)
+    } finally {
+      signal?.removeEventListener('abort', abandon)
+    }
+  }
+
+  /** Ends the children of a repository that is going to be removed. */
+  closeRepository(path: string): void {
+    for (const lane of [...this.#lanes.values()]) {
+      if (lane.path !== path) continue
+      this.#lanes.delete(lane.key)
+      for (const child of [...lane.idle, ...lane.busy]) child.end()
+    }
+  }
+
+  close(): void {
+    this.#closed = true
+    clearInterval(this.#sweep)
+    clearTimeout(this.#slowTimer)
+    for (const { refuse } of this.#waiting.splice(0)) refuse(unavailable('git'))
+    for (const lane of this.#lanes.values()) for (const child of [...lane.idle, ...lane.busy]) child.end()
+    this.#lanes.clear()
+  }
+
+  #laneOf(path: string, kind: ChildKind): Lane {
+    const key = `${kind.name} ${path}`
+    const known = this.#lanes.get(key)
+    if (known) return known
+    const lane: Lane = { key, path, kind, idle: [], busy: new Set() }
+    this.#lanes.set(key, lane)
+    return lane
+  }
+
+  #acquire(lane: Lane, signal?: AbortSignal): Promise<GitChild> {
+    if (this.#closed || this.#waiting.length >= waitingMax) return Promise.reject(unavailable('git'))
+    return new Promise((resolve, reject) => {
+      const waiting: Waiting = {
+        lane,
+        take: (child) => {
+          signal?.removeEventListener('abort', leave)
+          resolve(child)
+        },
+        refuse: reject,
+      }
+      const leave = () => {
+        this.#waiting = this.#waiting.filter((other) => other !== waiting)
+        reject(signal?.reason)
+      }
+      signal?.addEventListener('abort', leave, { once: true })
+      this.#waiting.push(waiting)
+      this.#serve()
+    })
+  }
+
+  /** Gives children to those who wait, in their order, as far as the limits allow. */
+  #serve(): void {
+    if (this.#waiting.length === 0) return
+    const full = new Set<Lane>()
+    this.#waiting = this.#waiting.filter(({ lane, take }) => {
+      const child = full.has(lane) ? null : this.#childFor(lane)
+      if (!child) {
+        full.add(lane)
+        return true
+      }
+      lane.busy.add(child)
+      child.busySinceMs = performance.now()
+      take(child)
+      return false
+    })
+    if (this.#waiting.length === 0 || this.#slowTimer) return
+    this.#slowTimer = setTimeout(() => {
+      this.#slowTimer = undefined
+      this.#serve()
+    }, this.#options.slowAfterMs)
+  }
+
+  #childFor(lane: Lane): GitChild | null {
+    const { quickMax, perKindMax, totalMax, slowAfterMs } = this.#options
+    // The one used last is the one whose memory is warm; the others may become idle enough to end.
+    const idle = lane.idle.pop()
+    if (idle) return idle
+    if (lane.busy.size >= perKindMax) return null
+    if (lane.busy.size >= quickMax) {
+      const now = performance.now()
+      let quick = 0
+      for (const { busySinceMs } of lane.busy) if (now - (busySinceMs ?? now) < slowAfterMs) quick += 1
+      if (quick >= quickMax) return null
+    }
+    if (this.#total >= totalMax && !this.#endLeastUsed()) return null
+    this.#total += 1
+    return new GitChild(lane.path, lane.kind, (child) => this.#returned(lane, child))
+  }
+
+  /** Makes room for another repository's child. */
+  #endLeastUsed(): boolean {
+    let oldest: { lane: Lane; child: GitChild } | undefined
+    for (const lane of this.#lanes.values()) {
+      const [child] = lane.idle
+      if (child && (!oldest || child.idleSinceMs < oldest.child.idleSinceMs)) oldest = { lane, child }
+    }
+    if (!oldest) return false
+    oldest.lane.idle.shift()
+    this.#dismiss(oldest.child)
+    return true
+  }
+
+  readonly #dismissed = new WeakSet<GitChild>()
+
+  #dismiss(child: GitChild): void {
+    if (this.#dismissed.has(child)) return
+    this.#dismissed.add(child)
+    this.#total -= 1
+    if (child.alive) child.end()
+  }
+
+  #returned(lane: Lane, child: GitChild): void {
+    lane.busy.delete(child)
+    const used = child.answers >= this.#options.answersMax || child.answeredBytes >= answeredBytesMax
+    if (!child.alive || used || this.#closed || this.#lanes.get(lane.key) !== lane) {
+      lane.idle = lane.idle.filter((other) => other !== child)
+      this.#dismiss(child)
+    } else lane.idle.push(child)
+    if (!this.#closed) this.#serve()
+  }
+
+  #endIdle(): void {
+    const before = performance.now() - this.#options.idleMs
+    for (const lane of this.#lanes.values()) {
+      const tooOld = lane.idle.filter(({ idleSinceMs }) => idleSinceMs < before)
+      lane.idle = lane.idle.filter((child) => !tooOld.includes(child))
+      for (const child of tooOld) this.#dismiss(child)
+      if (lane.idle.length === 0 && lane.busy.size === 0) this.#dropLane(lane)
+    }
+  }
+
+  #dropLane(lane: Lane): void {
+    if (!this.#waiting.some((waiting) => waiting.lane === lane)) this.#lanes.delete(lane.key)
+  }
+}

@@ -1,0 +1,24 @@
+import { UnknownLayout } from './layout.js'
+import type { CommitLinks } from './walk.js'
+
+const header =
+  /^tree [0-9a-f]{40}\n((?:parent [0-9a-f]{40}\n)*)author [^\n]*\ncommitter [^\n<>]*<[^\n<>]*> (\d{1,11}) [^\n]*\n/
+
+/**
+ * Parents and committer date of a commit.
+ *
+ * @throws UnknownLayout for one that is not written the usual way: git has its own way with those
+ */
+export function commitLinks(id: string, content: Buffer): CommitLinks {
+  const found = header.exec(content.toString('latin1'))
+  if (!found) throw new UnknownLayout('unusual commit')
+  const parents = found[1] ?? ''
+  const parentIds =
+    parents === ''
+      ? []
+      : parents
+          .trimEnd()
+          .split('\n')
+          .map((line) => line.slice('parent '.length))
+  return { id, parentIds, seconds: Number(found[2]) }
+}

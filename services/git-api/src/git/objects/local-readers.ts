@@ -1,0 +1,38 @@
+import { LRUCache } from 'lru-cache'
+import { LocalReader } from './local-reader.js'
+
+/** Open packs and what is kept of their indexes, of all repositories. */
+const repositoriesMax = 128
+const memoryBytesMax = 512 * 1024 * 1024
+
+/** The readers of the repositories in use. */
+export class LocalReaders {
+  readonly #readers = new LRUCache<string, LocalReader>({
+    max: repositoriesMax,
+    dispose: (reader) => reader.close(),
+  })
+
+  /** @param path of the bare repository */
+  open(path: string): LocalReader {
+    const known = this.#readers.get(path)
+    if (known) return known
+    this.#makeRoom()
+    const reader = new LocalReader(path)
+    this.#readers.set(path, reader)
+    return reader
+  }
+
+  closeRepository(path: string): void {
+    this.#readers.delete(path)
+  }
+
+  close(): void {
+    this.#readers.clear()
+  }
+
+  #makeRoom(): void {
+    let bytes = 0
+    for (const reader of this.#readers.values()) bytes += reader.memoryBytes
+    while (bytes > memoryBytesMax && this.#readers.size > 0) bytes -= this.#readers.pop()?.memoryBytes ?? 0
+  }
+}

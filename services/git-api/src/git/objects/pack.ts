@@ -1,0 +1,139 @@
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
+import { inflateSync } from 'node:zlib'
+import { applyDelta } from './delta.js'
+import { UnknownLayout } from './layout.js'
+import { PackIndex } from './pack-index.js'
+
+export interface PackedObject {
+  type: string
+  content: Buffer
+}
+
+const typeNames: Record<number, string> = { 1: 'commit', 2: 'tree', 3: 'blob', 4: 'tag' }
+const offsetDelta = 6
+const referenceDelta = 7
+const idBytes = 20
+/** Larger objects are git's to read: they would stand in everybody's way here. */
+export const objectBytesMax = 1024 * 1024
+const deltaDepthMax = 256
+const window = Buffer.allocUnsafe(8192)
+
+interface Entry {
+  kind: number
+  size: number
+  /** Where its compressed bytes begin. */
+  dataAt: number
+  /** Of the base: an offset in this pack, or an id. */
+  base: number | string | null
+}
+
+/** One pack with its index, open for reading. */
+export class Pack {
+  readonly #index: PackIndex
+  readonly #file: number
+  readonly #size: number
+  /** Its number may stand for another file then. */
+  #closed = false
+
+  /** @param file path without its ending */
+  constructor(file: string) {
+    this.#index = new PackIndex(`${file}.idx`)
+    this.#file = openSync(`${file}.pack`, 'r')
+    this.#size = fstatSync(this.#file).size
+  }
+
+  get memoryBytes(): number {
+    return this.#index.bytes.length
+  }
+
+  close(): void {
+    if (this.#closed) return
+    this.#closed = true
+    closeSync(this.#file)
+  }
+
+  /**
+   * @returns null when it is not in this pack
+   * @throws UnknownLayout for an object that is too large, or based on one outside the pack
+   */
+  read(id: Buffer): PackedObject | null {
+    if (this.#closed) throw new UnknownLayout('pack is closed')
+    const offset = this.#index.find(id)
+    return offset < 0 ? null : this.#readAt(offset)
+  }
+
+  #readAt(start: number): PackedObject {
+    const deltas: Buffer[] = []
+    let offset = start
+    while (deltas.length < deltaDepthMax) {
+      const entry = this.#entryAt(offset)
+      const content = this.#inflate(entry)
+      if (entry.base === null) {
+        const type = typeNames[entry.kind]
+        if (type === undefined) throw new UnknownLayout(`packed object of type ${entry.kind}`)
+        return { type, content: deltas.reduceRight(applyDelta, content) }
+      }
+      deltas.push(content)
+      offset =
+        typeof entry.base === 'number' ? entry.base : this.#index.find(Buffer.from(entry.base, 'latin1'))
+      if (offset < 0) throw new UnknownLayout('delta of an object elsewhere')
+    }
+    throw new UnknownLayout('too many deltas')
+  }
+
+  #entryAt(offset: number): Entry {
+    // Type, size and base take at most some 40 bytes; short objects come along with them.
+    const length = readSync(this.#file, window, 0, window.length, offset)
+    let at = 0
+    let byte = window[at++] ?? 0
+    const kind = (byte >> 4) & 7
+    let size = byte & 15
+    for (let factor = 16; byte & 0x80; factor *= 128) {
+      byte = window[at++] ?? 0
+      size += (byte & 0x7f) * factor
+    }
+    let base: Entry['base'] = null
+    if (kind === offsetDelta) {
+      byte = window[at++] ?? 0
+      let back = byte & 0x7f
+      while (byte & 0x80) {
+        byte = window[at++] ?? 0
+        back = (back + 1) * 128 + (byte & 0x7f)
+      }
+      base = offset - back
+      if (base <= 0 || base >= offset) throw new UnknownLayout('delta base')
+    } else if (kind === referenceDelta) {
+      base = window.toString('latin1', at, at + idBytes)
+      at += idBytes
+    }
+    if (at > length) throw new UnknownLayout('pack ends early')
+    return { kind, size, dataAt: offset + at, base }
+  }
+
+  #inflate({ size, dataAt }: Entry): Buffer {
+    if (size > objectBytesMax) throw new UnknownLayout('large object')
+    const left = this.#size - dataAt
+    // What deflate may need at most; other writers than git may need more, which is rare.
+    let length = Math.min(left, size + (size >> 10) + 64)
+    for (;;) {
+      const input = length <= window.length ? window : Buffer.allocUnsafe(length)
+      const got = readSync(this.#file, input, 0, length, dataAt)
+      const content = inflateWhole(input.subarray(0, got), size)
+      if (content) return content
+      if (length >= left) throw new UnknownLayout('object cannot be inflated')
+      length = Math.min(left, length * 4)
+    }
+  }
+}
+
+/** Null when the input ends too early. */
+function inflateWhole(input: Buffer, size: number): Buffer | null {
+  try {
+    const content = inflateSync(input, { maxOutputLength: Math.max(1, size) })
+    if (content.length !== size) throw new UnknownLayout('object of another size')
+    return content
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'Z_BUF_ERROR') return null
+    throw error
+  }
+}

@@ -1,0 +1,151 @@
+import { setImmediate } from 'node:timers/promises'
+import type { CommitGraph } from './commit-graph.js'
+import { DateQueue } from './date-queue.js'
+
+/** Parents and date of a commit that the graph does not know. */
+export interface CommitLinks {
+  id: string
+  parentIds: string[]
+  seconds: number
+}
+
+/** What a walk looks at; `read` fails for a commit that is not there. */
+export interface History {
+  graph: CommitGraph | null
+  read: (id: string) => CommitLinks
+}
+
+/** How long a walk may keep other requests waiting. */
+const turnMs = 8
+const stepsBetweenLooks = 256
+
+/**
+ * Commits as numbers: positions in the graph, and negative ones for those it does not know. Each is met
+ * once.
+ */
+class Nodes {
+  readonly #history: History
+  readonly #seen: Uint8Array
+  readonly #outside: CommitLinks[] = []
+  readonly #outsideIds = new Set<string>()
+
+  constructor(history: History) {
+    this.#history = history
+    this.#seen = new Uint8Array(((history.graph?.count ?? 0) >> 3) + 1)
+  }
+
+  get outsideCount(): number {
+    return this.#outside.length
+  }
+
+  /** @returns null when it was met before */
+  meet(id: string): number | null {
+    const position = this.#history.graph?.find(id) ?? -1
+    if (position >= 0) return this.#meetPosition(position)
+    if (this.#outsideIds.has(id)) return null
+    this.#outsideIds.add(id)
+    return -this.#outside.push(this.#history.read(id))
+  }
+
+  idOf(node: number): string {
+    return node < 0 ? (this.#linksOf(node)?.id ?? '') : (this.#history.graph?.idAt(node) ?? '')
+  }
+
+  secondsOf(node: number): number {
+    return node < 0 ? (this.#linksOf(node)?.seconds ?? 0) : (this.#history.graph?.dateAt(node) ?? 0)
+  }
+
+  eachNewParent(node: number, firstOnly: boolean, visit: (parent: number) => void): void {
+    if (node >= 0) {
+      this.#history.graph?.eachParent(node, firstOnly, (parent) => {
+        if (this.#meetPosition(parent) !== null) visit(parent)
+      })
+      return
+    }
+    const parentIds = this.#linksOf(node)?.parentIds ?? []
+    for (const id of firstOnly ? parentIds.slice(0, 1) : parentIds) {
+      const parent = this.meet(id)
+      if (parent !== null) visit(parent)
+    }
+  }
+
+  #linksOf = (node: number) => this.#outside[-node - 1]
+
+  #meetPosition(position: number): number | null {
+    const bit = 1 << (position & 7)
+    const byte = this.#seen[position >> 3] ?? 0
+    if (byte & bit) return null
+    this.#seen[position >> 3] = byte | bit
+    return position
+  }
+}
+
+/** Lets others go first when this has worked for a while. */
+function createTurns(signal?: AbortSignal) {
+  let steps = 0
+  let startedMs = performance.now()
+  return {
+    isOver: () => ++steps % stepsBetweenLooks === 0 && performance.now() - startedMs > turnMs,
+    async pass() {
+      await setImmediate()
+      signal?.throwIfAborted()
+      startedMs = performance.now()
+    },
+  }
+}
+
+export interface WalkQuery {
+  tip: string
+  firstParent: boolean
+  skip: number
+  take: number
+}
+
+/** Ids of commits from the tip on, newest committer date first, as `git rev-list` orders them. */
+export async function walkCommits(
+  history: History,
+  { tip, firstParent, skip, take }: WalkQuery,
+  signal?: AbortSignal,
+): Promise<string[]> {
+  const nodes = new Nodes(history)
+  const queue = new DateQueue()
+  const turns = createTurns(signal)
+  const enter = (node: number) => queue.push(node, nodes.secondsOf(node))
+  const first = nodes.meet(tip)
+  if (first !== null) enter(first)
+  const ids: string[] = []
+  for (let index = 0; index < skip + take; index += 1) {
+    const node = queue.pop()
+    if (node === null) break
+    if (index >= skip) ids.push(nodes.idOf(node))
+    nodes.eachNewParent(node, firstParent, enter)
+    if (turns.isOver()) await turns.pass()
+  }
+  return ids
+}
+
+/**
+ * How many commits lead to the tip, itself included.
+ *
+ * @returns null when too many of them are outside the graph
+ */
+export async function countCommits(
+  history: History,
+  { tip, firstParent, outsideMax }: { tip: string; firstParent: boolean; outsideMax: number },
+  signal?: AbortSignal,
+): Promise<number | null> {
+  const nodes = new Nodes(history)
+  const turns = createTurns(signal)
+  const stack: number[] = []
+  const enter = (node: number) => stack.push(node)
+  const first = nodes.meet(tip)
+  if (first !== null) enter(first)
+  let count = 0
+  for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
+    count += 1
+    nodes.eachNewParent(node, firstParent, enter)
+    if (nodes.outsideCount > outsideMax) return null
+    if (turns.isOver()) await turns.pass()
+  }
+  return count
+}

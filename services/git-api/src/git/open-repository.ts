@@ -1,0 +1,19 @@
+import type { GitCache } from './cache/git-cache.js'
+import type { ChildPool } from './children/child-pool.js'
+import type { LocalReaders } from './objects/local-readers.js'
+
+/** What answers questions about repositories, shared by all requests of this process. */
+export interface GitEngine {
+  children: ChildPool
+  cache: GitCache
+  /** Reads what it understands without a process; whatever it does not is git's own. */
+  local: LocalReaders
+}
+
+/** One repository for the time of one request. */
+export interface OpenRepository {
+  /** Of the bare repository. */
+  path: string
+  engine: GitEngine
+  signal?: AbortSignal | undefined
+}
