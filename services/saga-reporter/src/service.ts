@@ -3,6 +3,7 @@ import {
   checkDatabase,
   createDatabase,
   createSagaEventStore,
+  type Database,
   findCaller,
   isDatabaseUnavailable,
 } from '@switchyard/db'
@@ -23,6 +24,7 @@ import { sagaQueryService } from './rpc/saga-query.js'
 import { sagaRecoveryService } from './rpc/saga-recovery.js'
 import { sagaServices } from './rpc/saga-service.js'
 import { createReportEvent } from './use-cases/report-event.js'
+import { createResolveSaga } from './use-cases/resolve-saga.js'
 
 /** Takes lifecycle events over gRPC and shows sagas over HTTP. Closing drains gRPC first, the pool last. */
 export async function createService(config: Config, { logger, metrics, health, lifecycle }: ServiceContext) {
@@ -40,6 +42,9 @@ export async function createService(config: Config, { logger, metrics, health, l
 
   const stream = { live, stallMsMax: config.SAGA_STREAM_STALL_MS_MAX, logger }
 
+  const ingest = openIngest(config, database, live, logger)
+  lifecycle.onClose('ingest', () => ingest.close())
+
   const authenticate = createAuthenticate((hash) => findCaller(database, hash))
   const app = createHttpApp({
     logger,
@@ -49,6 +54,7 @@ export async function createService(config: Config, { logger, metrics, health, l
     routes: routes({
       readDatabase,
       clock: systemClock,
+      resolve: createResolveSaga({ ingest, readDatabase, clock: systemClock }),
       stream: { authenticate, ...stream },
       webhooks: { database: readDatabase, policy: targetPolicy(config) },
     }),
@@ -60,17 +66,6 @@ export async function createService(config: Config, { logger, metrics, health, l
   lifecycle.onClose('http', () => http.close())
   lifecycle.onClose('streams', () => live.close())
 
-  const store = createSagaEventStore(database, { strict: config.SAGA_STRICT })
-  const ingest = createSagaIngest({
-    writeBatch: createWriteBatch(async (events) => {
-      const recorded = await store.record(events)
-      live.announce(events)
-      return recorded
-    }, logger),
-    lanes: config.SAGA_INGEST_LANES,
-    queue: { eventsMax: config.SAGA_INGEST_QUEUE_MAX, bytesMax: config.SAGA_INGEST_QUEUE_BYTES_MAX },
-  })
-  lifecycle.onClose('ingest', () => ingest.close())
   const reportEvent = createReportEvent({
     ingest,
     clock: systemClock,
@@ -96,6 +91,24 @@ export async function createService(config: Config, { logger, metrics, health, l
   })
   lifecycle.onClose('grpc', () => grpc.close())
   return { port: http.port, grpcPort: grpc.port }
+}
+
+function openIngest(
+  config: Config,
+  database: Database,
+  live: ReturnType<typeof createLiveSagas>,
+  logger: ServiceContext['logger'],
+) {
+  const store = createSagaEventStore(database, { strict: config.SAGA_STRICT })
+  return createSagaIngest({
+    writeBatch: createWriteBatch(async (events) => {
+      const recorded = await store.record(events)
+      live.announce(events)
+      return recorded
+    }, logger),
+    lanes: config.SAGA_INGEST_LANES,
+    queue: { eventsMax: config.SAGA_INGEST_QUEUE_MAX, bytesMax: config.SAGA_INGEST_QUEUE_BYTES_MAX },
+  })
 }
 
 function openDatabases(config: Config, lifecycle: ServiceContext['lifecycle']) {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { reportAll } from './grpc-client.js'
 import { createTokens, startHarness } from './harness.js'
 import { createSagas, minute } from './saga-rows.js'
 
@@ -65,5 +66,61 @@ describe('POST /sagas/:id/notes', () => {
   it('answers 404 for an unknown saga, also for one of another tenant', async () => {
     expect((await post('none/notes', { body: 'x' })).status).toBe(404)
     expect((await post('theirs/notes', { body: 'x' })).status).toBe(404)
+  })
+})
+
+describe('POST /sagas/:id/resolve', () => {
+  const failing = async (id: string) => {
+    await reportAll(harness.grpc, [
+      ['SagaStarted', { sagaId: id, serviceName: 'booking' }],
+      ['ActivityExecuteStarted', { activityId: `${id}-a`, sagaId: id, order: 0 }],
+      ['ActivityCompensateAborted', { activityId: `${id}-a`, sagaId: id, errors: 'bank is closed' }],
+      ['SagaEnded', { sagaId: id }],
+    ])
+  }
+
+  it('settles what had failed by then, and says who did so and why', async () => {
+    await failing('failed')
+    const response = await post('failed/resolve', { note: 'Paid back by hand.' })
+    expect(response.status).toBe(200)
+    expect(await response.json()).toMatchObject({
+      saga_id: 'failed',
+      status: 'Ended',
+      resolution: { at: expect.stringMatching(/Z$/), by: expect.any(String), note: 'Paid back by hand.' },
+    })
+    const events = await fetch(`${harness.baseUrl}/api/v4/sagas/failed/events`, {
+      headers: { 'PRIVATE-TOKEN': tokens.reader },
+    })
+    expect(((await events.json()) as object[]).at(-1)).toMatchObject({
+      operation: 'OperatorResolved',
+      request: { saga_id: 'failed', note: 'Paid back by hand.' },
+    })
+  })
+
+  it('settles a later failure too, in the same words', async () => {
+    await failing('again')
+    expect((await post('again/resolve', { note: 'Done.' })).status).toBe(200)
+    await reportAll(harness.grpc, [
+      ['ActivityCompensateAborted', { activityId: 'again-b', sagaId: 'again', errors: 'still closed' }],
+    ])
+    const response = await post('again/resolve', { note: 'Done.' })
+    expect(response.status).toBe(200)
+    expect(await response.json()).toMatchObject({ status: 'Ended' })
+  })
+
+  it('answers 409 when there is nothing to resolve', async () => {
+    await reportAll(harness.grpc, [['SagaStarted', { sagaId: 'fine', serviceName: 'booking' }]])
+    const response = await post('fine/resolve', { note: 'x' })
+    expect(response.status).toBe(409)
+    expect(await response.json()).toMatchObject({
+      message: 'There is nothing to resolve: the saga is Started',
+    })
+  })
+
+  it('answers 400 without a note, 401, 403 and 404', async () => {
+    expect(await (await post('order%2F1/resolve', {})).json()).toMatchObject({ error: 'note is missing' })
+    expect((await post('order%2F1/resolve', { note: 'x' }, null)).status).toBe(401)
+    expect((await post('order%2F1/resolve', { note: 'x' }, 'reader')).status).toBe(403)
+    expect((await post('none/resolve', { note: 'x' })).status).toBe(404)
   })
 })

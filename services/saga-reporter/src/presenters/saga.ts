@@ -23,15 +23,23 @@ export const presentSaga = (saga: SagaView) => ({
   duration_ms: saga.endedAt && saga.endedAt.getTime() - (saga.startedAt ?? saga.firstSeenAt).getTime(),
 })
 
+export interface SagaDetail {
+  saga: SagaView
+  activities: ActivityView[]
+  notes: SagaNote[]
+  /** What the operator wrote who resolved it. */
+  resolutionNote: string | null
+}
+
 /** One saga with all that belongs to it, but its log. */
-export const presentSagaDetail = (
-  saga: SagaView,
-  activities: ActivityView[],
-  notes: SagaNote[],
-  url: SagaUrl,
-) => ({
-  ...presentSaga(saga),
-  notes: notes.map(presentNote),
-  events_url: url('events'),
-  activities: activities.map((activity) => presentActivity(activity, url)),
-})
+export function presentSagaDetail(detail: SagaDetail, url: SagaUrl) {
+  const { saga, activities, notes, resolutionNote } = detail
+  const presented = presentSaga(saga)
+  return {
+    ...presented,
+    resolution: presented.resolution && { ...presented.resolution, note: resolutionNote },
+    notes: notes.map(presentNote),
+    events_url: url('events'),
+    activities: activities.map((activity) => presentActivity(activity, url)),
+  }
+}

@@ -1,6 +1,12 @@
-import { findSagaView, listActivityViews, listSagaNotes, type Readable } from '@switchyard/db'
+import {
+  findResolutionNote,
+  findSagaView,
+  listActivityViews,
+  listSagaNotes,
+  type Readable,
+} from '@switchyard/db'
 import { notFound } from '@switchyard/domain'
-import { endpoint, ok, text } from '@switchyard/service-kit/http'
+import { type Call, endpoint, ok, text } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import { presentSagaDetail } from '../presenters/saga.js'
 import { sagaUrl } from './saga-url.js'
@@ -13,14 +19,26 @@ const headBytesMax = 16 * 1024
 export const getSaga = (database: Readable) =>
   endpoint({
     input: z.object({ id: text(), ...tenantParameter }),
-    handle: async ({ id, tenant }, _caller, call) => {
-      const key = { tenant, sagaId: id }
-      const [saga, activities, notes] = await Promise.all([
-        findSagaView(database, tenant, id),
-        listActivityViews(database, key, headBytesMax),
-        listSagaNotes(database, tenant, id),
-      ])
-      if (!saga) throw notFound('Saga')
-      return ok(presentSagaDetail(saga, activities, notes, sagaUrl(call, key)))
-    },
+    handle: async ({ id, tenant }, _caller, call) =>
+      ok(await readSagaDetail(database, { tenant, sagaId: id }, call)),
   })
+
+/**
+ * A saga with all that belongs to it.
+ *
+ * @throws DomainError not-found
+ */
+export async function readSagaDetail(
+  database: Readable,
+  key: { tenant: string; sagaId: string },
+  call: Pick<Call, 'baseUrl'>,
+) {
+  const [saga, activities, notes] = await Promise.all([
+    findSagaView(database, key.tenant, key.sagaId),
+    listActivityViews(database, key, headBytesMax),
+    listSagaNotes(database, key.tenant, key.sagaId),
+  ])
+  if (!saga) throw notFound('Saga')
+  const resolutionNote = saga.resolvedAt && (await findResolutionNote(database, key))
+  return presentSagaDetail({ saga, activities, notes, resolutionNote }, sagaUrl(call, key))
+}

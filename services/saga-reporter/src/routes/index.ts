@@ -9,6 +9,7 @@ import {
   type Route,
   route,
 } from '@switchyard/service-kit/http'
+import type { ResolveSaga } from '../use-cases/resolve-saga.js'
 import { createNote } from './create-note.js'
 import { exportSagas } from './export-sagas.js'
 import { getPayload } from './get-payload.js'
@@ -16,6 +17,7 @@ import { getSaga } from './get-saga.js'
 import { listParkedActivities } from './list-parked-activities.js'
 import { listSagaEvents } from './list-saga-events.js'
 import { listSagas } from './list-sagas.js'
+import { resolveSaga } from './resolve-saga.js'
 import { sagaStats } from './saga-stats.js'
 import { type StreamDependencies, streamSagas } from './stream-sagas.js'
 import type { WebhookDependencies } from './webhooks/dependencies.js'
@@ -25,12 +27,13 @@ export interface RouteDependencies {
   /** Connections of their own, with a limit of time for each statement: no question keeps an event waiting. */
   readDatabase: Readable
   clock: Clock
+  resolve: ResolveSaga
   stream: Omit<StreamDependencies, 'recheck'> & { authenticate: Authenticate }
   webhooks: WebhookDependencies
 }
 
 /** Everything this service answers over HTTP: method, path, who may, what happens. */
-export function routes({ readDatabase, clock, stream, webhooks }: RouteDependencies): Route[] {
+export function routes({ readDatabase, clock, resolve, stream, webhooks }: RouteDependencies): Route[] {
   const reader = administratorOrScope('read_sagas')
   const recheck = async (call: Call) =>
     reader({ ...call, caller: await callerOf(call.raw.request.headers, stream.authenticate) })
@@ -46,5 +49,6 @@ export function routes({ readDatabase, clock, stream, webhooks }: RouteDependenc
     route('GET', '/sagas/:id/events', reader, listSagaEvents(readDatabase)),
     route('GET', '/sagas/:id/activities/:activity_id/payloads/:kind', reader, getPayload(readDatabase)),
     route('POST', '/sagas/:id/notes', administrator, createNote(readDatabase)),
+    route('POST', '/sagas/:id/resolve', administrator, resolveSaga(resolve, readDatabase)),
   ]
 }

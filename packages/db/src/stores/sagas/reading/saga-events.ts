@@ -43,3 +43,22 @@ export const listSagaEvents = (
   rows: { after: number; take: number },
 ): Promise<SagaEventView[]> =>
   readRows<SagaEventView>(database, { ...eventsOfSaga, values: [tenant, sagaId, rows.after, rows.take] })
+
+const lastResolution = {
+  name: 'saga-read-resolution',
+  text: `SELECT e.request FROM saga_events e
+    WHERE e.tenant = $1 AND e.saga_id = $2 AND e.operation = 'OperatorResolved' ORDER BY e.id DESC LIMIT 1`,
+}
+
+/** What the operator wrote who resolved a saga last; null when the log no longer says. */
+export async function findResolutionNote(
+  database: Readable,
+  { tenant, sagaId }: { tenant: string; sagaId: string },
+): Promise<string | null> {
+  const [event] = await readRows<{ request: Buffer }>(database, {
+    ...lastResolution,
+    values: [tenant, sagaId],
+  })
+  const note: unknown = event && JSON.parse(event.request.toString()).note
+  return typeof note === 'string' ? note : null
+}

@@ -1,4 +1,4 @@
-import { type SagaFlag, type SagaFlagKind, type SagaStatus, sagaFlagKinds } from '@switchyard/domain/saga'
+import type { SagaFlag, SagaFlagKind, SagaStatus } from '@switchyard/domain/saga'
 import { lastEvent } from './conditions.js'
 
 /** A saga as readers see it. */
@@ -28,9 +28,6 @@ export type SagaRow = Omit<SagaView, 'flags'> & {
   flags: { kind: SagaFlagKind; activityId: string; since: string }[]
 }
 
-// The names are our own: inside the text they let a prepared statement look each up by the primary key.
-const kinds = sagaFlagKinds.map((kind) => `'${kind}'`).join(', ')
-
 /** What is selected of a row `s` of sagas. */
 export const sagaViewColumns = `s.tenant, s.id, s.service_name AS "serviceName", s.status, s.outcome, s.late,
   s.add_time AS "addTime", s.started_at AS "startedAt", s.ended_at AS "endedAt", s.expires_at AS "expiresAt",
@@ -39,7 +36,7 @@ export const sagaViewColumns = `s.tenant, s.id, s.service_name AS "serviceName",
   ARRAY(SELECT t.tag FROM saga_tags t WHERE t.tenant = s.tenant AND t.saga_id = s.id ORDER BY t.tag) AS tags,
   COALESCE((SELECT json_agg(json_build_object('kind', f.kind, 'activityId', f.activity_id, 'since', f.since)
       ORDER BY f.kind, f.activity_id)
-    FROM saga_flags f WHERE f.tenant = s.tenant AND f.kind IN (${kinds}) AND f.saga_id = s.id), '[]') AS flags`
+    FROM saga_flags f WHERE f.tenant = s.tenant AND f.saga_id = s.id), '[]') AS flags`
 
 export const toSagaView = <Row extends SagaRow>({ flags, ...row }: Row) => ({
   ...row,

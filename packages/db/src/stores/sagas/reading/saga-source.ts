@@ -23,7 +23,7 @@ export interface SagaSource {
  * Newest rows of the table of errors that are looked at one by one: a text that is frequent is found among them, and
  * one that is not is cheap to find by its trigrams.
  */
-const walkedErrors = 5000
+const walkedErrors = 2000
 
 /**
  * A part of the search that has a table of its own drives: its rows come in the order of the list, whatever the planner
