@@ -118,7 +118,7 @@ export async function startHarness(overridesFor: (redisUrl: string) => Record<st
 }
 
 export interface Metrics {
-  queues: Record<string, { backlog: number; latency: number }>
+  queues: Record<string, { backlog: number; latency: number; processed?: number | null }>
   processes: {
     hostname: string
     pid: number
