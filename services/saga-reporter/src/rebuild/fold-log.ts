@@ -1,4 +1,5 @@
 import type { DerivedRow, DerivedRows, LoggedEvent } from '@switchyard/db'
+import { DomainError } from '@switchyard/domain'
 import { type Activity, type Saga, SagaLedger, SagaRejection } from '@switchyard/domain/saga'
 import { loggedEvent } from './logged-event.js'
 
@@ -18,7 +19,7 @@ export function foldLog(entries: readonly LoggedEvent[]): Folded {
       const { event, receipt } = loggedEvent(entry)
       ledger.apply(event, entry.receivedAt, receipt)
     } catch (error) {
-      if (!(error instanceof SagaRejection)) throw error
+      if (!(error instanceof SagaRejection || error instanceof DomainError)) throw error
       refused.push(entry.id)
     }
   }
