@@ -1,14 +1,12 @@
 import { type Database, findProjectForUser, type Project } from '@switchyard/db'
-import { forbidden, notFound } from '@switchyard/domain'
+import { forbidden, notFound, unauthenticated } from '@switchyard/domain'
 import {
-  accessLevels,
   type Caller,
   callerIn,
-  canReadCode,
-  canReadStatuses,
-  canSeeProject,
+  decideProjectRight,
   effectiveLevel,
   type ProjectAccess,
+  type ProjectRight,
   requireScope,
   type Scope,
 } from '@switchyard/domain/access'
@@ -20,93 +18,74 @@ export interface ProjectCall<Who extends Caller | null = Caller | null> {
   /** The caller's access level in the project, 0 to 50. */
   level: number
   caller: Who
-}
-
-/** A project as one caller sees it. */
-export interface VisibleProject extends ProjectCall {
   /** Access level of the caller's own membership; null without one. */
   memberLevel: number | null
 }
 
 /**
+ * The project, for somebody who has the right in it.
+ *
  * @param reference numeric id or full path, in any case
  * @param sender whoever sends the request; nobody here, when their token is another project's
- * @throws DomainError not-found for a missing project and for one the caller may not know of, alike
+ * @throws DomainError unauthenticated; not-found for a missing project and for one the sender may not know of, alike;
+ *   forbidden
  */
-export async function getVisibleProject(
+export async function getProjectFor(
   database: Database,
   reference: string,
+  right: ProjectRight,
   sender: Caller | null,
-): Promise<VisibleProject> {
+): Promise<ProjectCall> {
   const found = await findProjectForUser(database, reference, sender?.user.id ?? null)
-  if (!found) throw notFound('Project')
+  const access = found ? accessOf(found.project) : nowhere
+  const decision = decideProjectRight(right, access, sender, found?.memberLevel ?? null)
+  if (decision === 'unauthenticated') throw unauthenticated()
+  if (!found || decision === 'hidden') throw notFound('Project')
+  if (decision === 'forbidden') throw forbidden()
   const { project, memberLevel } = found
   const caller = callerIn(project.id, sender)
-  const access = accessOf(project)
-  if (!canSeeProject(access, caller, memberLevel)) throw notFound('Project')
   return { project, caller, memberLevel, level: effectiveLevel(access, caller, memberLevel) }
 }
 
 /** The columns of a project that its access rules look at. */
-export const accessOf = (project: Project): ProjectAccess => ({
-  ownerId: project.ownerId,
-  visibility: project.visibility as ProjectAccess['visibility'],
+const accessOf = ({ id, ownerId, visibility }: Project): ProjectAccess => ({
+  id,
+  ownerId,
+  visibility: visibility as ProjectAccess['visibility'],
 })
+
+/** A missing project is like a private one of somebody else. */
+const nowhere: ProjectAccess = { id: 0, ownerId: 0, visibility: 'private' }
 
 export type ProjectGuards = ReturnType<typeof createGuards>
 
 /**
- * Who may do what in the project that `:id` names. Each guard refuses in this order: 401 for an anonymous
- * caller where one must sign in, 403 for a token without the scope, 404 for a project the caller cannot
+ * Who may do what in the project that `:id` names, as `projectRights` says. Each guard refuses in this order: 403 for
+ * a token without the scope, 401 for an anonymous caller where one must sign in, 404 for a project the caller cannot
  * see, 403 for a role too low.
  */
 export function createGuards(database: Database) {
-  /** Everybody who passes the rule, signed in or not. */
+  /** @param scopes of tokens, that suffice to read besides `api` and `read_api` */
   const open =
-    (allows: (found: VisibleProject) => boolean, ...scopes: Scope[]): Guard<VisibleProject> =>
-    async (call) => {
+    (right: ProjectRight, ...scopes: Scope[]): Guard<ProjectCall> =>
+    (call) => {
       if (call.caller) requireScope(call.caller, ...acceptedScopes(call, scopes))
-      const found = await getVisibleProject(database, projectReference(call), call.caller)
-      if (!allows(found)) throw forbidden()
-      return found
+      return getProjectFor(database, call.params.id ?? '', right, call.caller)
     }
-
-  /** Only those who are signed in and pass the rule. */
-  const closed =
-    (allows: (found: VisibleProject) => boolean): Guard<ProjectCall<Caller>> =>
-    async (call) => {
-      const caller = requireScope(call.caller, ...readingScopes(call))
-      const found = await getVisibleProject(database, projectReference(call), caller)
-      if (found.caller === null || !allows(found)) throw forbidden()
-      return { ...found, caller }
-    }
-
-  const readsCode = ({ project, caller, memberLevel }: VisibleProject) =>
-    canReadCode(accessOf(project), caller, memberLevel)
-  const readsStatuses = ({ project, caller, memberLevel }: VisibleProject) =>
-    canReadStatuses(accessOf(project), caller, memberLevel)
-  const atLeast =
-    (level: number) =>
-    (found: VisibleProject): boolean =>
-      found.level >= level
+  /** Rights that nobody has without signing in. */
+  const closed = (right: ProjectRight) => open(right) as Guard<ProjectCall<Caller>>
 
   return {
-    /** The project itself: anonymous callers see public ones. */
-    readProject: open(() => true),
-    /** Commits, diffs, comments: anonymous callers read public projects, private ones need a reporter. */
-    readCode: open(readsCode, 'read_repository'),
-    /** Write a comment: whoever may read the code and is signed in. */
-    comment: closed(readsCode),
-    /** Developers and above; protected branches are checked where the branch is known. */
-    pushCode: closed(atLeast(accessLevels.developer)),
-    readStatuses: closed(readsStatuses),
-    writeStatuses: closed(atLeast(accessLevels.developer)),
-    maintain: closed(atLeast(accessLevels.maintainer)),
-    own: closed(atLeast(accessLevels.owner)),
+    readProject: open('read_project'),
+    readCode: open('read_code', 'read_repository'),
+    comment: closed('comment'),
+    pushCode: closed('push_code'),
+    readStatuses: closed('read_statuses'),
+    writeStatuses: closed('write_statuses'),
+    maintain: closed('maintain'),
+    own: closed('own'),
   }
 }
-
-const projectReference = (call: Call): string => call.params.id ?? ''
 
 function acceptedScopes(call: Call, scopes: Scope[]): Scope[] {
   const reading = readingScopes(call)

@@ -1,6 +1,7 @@
 export * from './branch-protection.js'
 export * from './caller.js'
 export * from './names.js'
+export * from './project-rights.js'
 export * from './project-roles.js'
 export * from './required-rights.js'
 export * from './scopes.js'

@@ -1,18 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import type { Caller } from './caller.js'
-import {
-  canReadCode,
-  canReadStatuses,
-  canSeeProject,
-  effectiveLevel,
-  type Visibility,
-} from './project-roles.js'
+import { decideProjectRight, projectRights } from './project-rights.js'
+import { effectiveLevel, type Visibility } from './project-roles.js'
 
 const caller = (id: number, admin = false): Caller => ({
   user: { id, username: `user${id}`, name: '', email: '', admin, state: 'active' },
   token: { id, scopes: ['api'] },
 })
-const project = (visibility: Visibility) => ({ ownerId: 1, visibility })
+const project = (visibility: Visibility) => ({ id: 7, ownerId: 1, visibility })
 
 describe('effectiveLevel', () => {
   it('makes the owner and administrators owners, whatever their membership says', () => {
@@ -32,22 +27,40 @@ describe('effectiveLevel', () => {
   })
 })
 
-describe('who sees what', () => {
-  const rules = { canSeeProject, canReadCode, canReadStatuses }
-  const cases = [
-    // visibility, caller, member level → project, code, statuses
-    ['private', null, null, false, false, false],
-    ['private', caller(2), null, false, false, false],
-    ['private', caller(2), 10, true, false, false],
-    ['private', caller(2), 20, true, true, true],
-    ['internal', null, null, false, false, false],
-    ['internal', caller(2), null, true, true, true],
-    ['public', null, null, true, true, false],
-    ['public', caller(2), null, true, true, true],
-  ] as const
+describe('decideProjectRight', () => {
+  const decisions = (visibility: Visibility, who: Caller | null, level: number | null) =>
+    (['read_project', 'read_code', 'read_statuses', 'push_code'] as const).map((right) =>
+      decideProjectRight(right, project(visibility), who, level),
+    )
+  const boundTo = (projectId: number): Caller => ({
+    ...caller(2),
+    token: { id: 2, scopes: ['api'], projectId },
+  })
 
-  it.each(cases)('%s project, caller %j, member level %s', (visibility, who, level, sees, code, statuses) => {
-    const seen = Object.values(rules).map((rule) => rule(project(visibility), who, level))
-    expect(seen).toEqual([sees, code, statuses])
+  it.each([
+    ['private', null, null, ['hidden', 'hidden', 'unauthenticated', 'unauthenticated']],
+    ['private', caller(2), null, ['hidden', 'hidden', 'hidden', 'hidden']],
+    ['private', caller(2), 10, ['allowed', 'forbidden', 'forbidden', 'forbidden']],
+    ['private', caller(2), 20, ['allowed', 'allowed', 'allowed', 'forbidden']],
+    ['private', caller(2), 30, ['allowed', 'allowed', 'allowed', 'allowed']],
+    ['internal', null, null, ['hidden', 'hidden', 'unauthenticated', 'unauthenticated']],
+    ['internal', caller(2), null, ['allowed', 'allowed', 'allowed', 'forbidden']],
+    ['public', null, null, ['allowed', 'allowed', 'unauthenticated', 'unauthenticated']],
+    ['public', caller(2), null, ['allowed', 'allowed', 'allowed', 'forbidden']],
+    ['private', boundTo(7), 30, ['allowed', 'allowed', 'allowed', 'allowed']],
+    ['internal', boundTo(8), 30, ['hidden', 'hidden', 'hidden', 'hidden']],
+    ['public', boundTo(8), 30, ['allowed', 'allowed', 'forbidden', 'forbidden']],
+  ] as const)('%s project, caller %j, member level %s', (visibility, who, level, expected) => {
+    expect(decisions(visibility, who, level)).toEqual(expected)
+  })
+
+  it('gives a higher role everything that a lower one has', () => {
+    for (const right of Object.keys(projectRights) as (keyof typeof projectRights)[])
+      for (const visibility of ['private', 'internal', 'public'] as const) {
+        const allowed = [null, 10, 20, 30, 40, 50].map(
+          (level) => decideProjectRight(right, project(visibility), caller(2), level) === 'allowed',
+        )
+        expect(allowed).toEqual([...allowed].sort((a, b) => Number(a) - Number(b)))
+      }
   })
 })

@@ -1,19 +1,26 @@
-import { DomainError, forbidden, unauthenticated } from '@switchyard/domain'
-import { accessLevels, type Caller, canReadCode, requireScope } from '@switchyard/domain/access'
+import { DomainError, unauthenticated } from '@switchyard/domain'
+import { type Caller, type ProjectRight, requireScope, type Scope } from '@switchyard/domain/access'
 import type { Call, Guard } from '@switchyard/service-kit/http'
 import type { Dependencies } from '../../dependencies.js'
-import { accessOf, getVisibleProject, type ProjectCall, type VisibleProject } from '../../guards.js'
+import { getProjectFor, type ProjectCall } from '../../guards.js'
 
 /**
  * Who may clone and push. git asks its user for a name and a password only when the answer is 401, so an
  * anonymous caller gets that wherever a token might help, and never learns whether a project exists.
  */
 export function createGitGuards({ database, authenticate }: Pick<Dependencies, 'database' | 'authenticate'>) {
-  async function visibleProject(call: Call): Promise<VisibleProject> {
-    const caller = call.caller ?? (await basicCaller(call))
-    const { namespace, project } = call.params
-    return getVisibleProject(database, `${namespace}/${project}`, caller)
-  }
+  /** Checks the token's scope, then the right of whoever holds it. */
+  const guard =
+    (right: ProjectRight, ...scopes: Scope[]): Guard<ProjectCall> =>
+    (call) => {
+      const found = async () => {
+        const sender = call.caller ?? (await basicCaller(call))
+        if (sender) requireScope(sender, ...scopes)
+        const { namespace, project } = call.params
+        return getProjectFor(database, `${namespace}/${project}`, right, sender)
+      }
+      return orChallenge(call, found())
+    }
 
   async function basicCaller({ raw }: Call): Promise<Caller | null> {
     const token = basicPassword(raw.request.headers.authorization)
@@ -23,21 +30,8 @@ export function createGitGuards({ database, authenticate }: Pick<Dependencies, '
     return caller
   }
 
-  const fetch: Guard<ProjectCall> = async (call) => {
-    const found = await orChallenge(call, visibleProject(call))
-    const { project, caller, memberLevel } = found
-    if (caller) requireScope(caller, 'read_api', 'read_repository', 'write_repository')
-    if (!canReadCode(accessOf(project), caller, memberLevel)) throw forbidden()
-    return found
-  }
-
-  const push: Guard<ProjectCall> = async (call) => {
-    const found = await orChallenge(call, visibleProject(call))
-    if (!found.caller) throw challenge(call)
-    requireScope(found.caller, 'write_repository')
-    if (found.level < accessLevels.developer) throw forbidden('You are not allowed to push to this project')
-    return found
-  }
+  const fetch = guard('read_code', 'read_api', 'read_repository', 'write_repository')
+  const push = guard('push_code', 'write_repository')
 
   return {
     fetch,

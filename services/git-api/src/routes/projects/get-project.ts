@@ -3,14 +3,14 @@ import { notFound } from '@switchyard/domain'
 import { type Call, endpoint, ok } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { Dependencies } from '../../dependencies.js'
-import type { VisibleProject } from '../../guards.js'
+import type { ProjectCall } from '../../guards.js'
 import { describeProject } from '../../use-cases/describe-project.js'
 
 /** `GET /projects/:id` */
 export const getProject = (deps: Dependencies) =>
   endpoint({
     input: z.object({}),
-    async handle(_input, { project, memberLevel, caller }: VisibleProject, call: Call) {
+    async handle(_input, { project, memberLevel, caller }: ProjectCall, call: Call) {
       const owner = await findUser(deps.database, project.ownerId)
       if (!owner) throw notFound('Project')
       const found = { project: { ...project, owner }, memberLevel }

@@ -1,0 +1,62 @@
+import { type Caller, callerIn } from './caller.js'
+import { accessLevels, effectiveLevel, type ProjectAccess, type Visibility } from './project-roles.js'
+
+const { guest, reporter, developer, maintainer, owner } = accessLevels
+
+/** Also those who are not signed in. */
+const anyone = 'anyone'
+
+type Lowest = number | typeof anyone
+
+/**
+ * The role matrix: who may do what in a project, by the project's visibility. A number is the lowest access level;
+ * everybody signed in counts as a guest of internal and public projects.
+ */
+export const projectRights = {
+  /** The project itself. Who lacks this is told that there is no such project. */
+  read_project: { private: guest, internal: guest, public: anyone },
+  /** Commits, diffs, comments, clone and fetch. */
+  read_code: { private: reporter, internal: guest, public: anyone },
+  /** Write a comment. */
+  comment: { private: reporter, internal: guest, public: guest },
+  read_statuses: { private: reporter, internal: guest, public: guest },
+  /** Create commits, cherry-pick, push; protected branches may ask for more. */
+  push_code: { private: developer, internal: developer, public: developer },
+  write_statuses: { private: developer, internal: developer, public: developer },
+  /** Members, protected branches, project tokens, webhooks. */
+  maintain: { private: maintainer, internal: maintainer, public: maintainer },
+  /** Delete the project. */
+  own: { private: owner, internal: owner, public: owner },
+} as const satisfies Record<string, Record<Visibility, Lowest>>
+
+export type ProjectRight = keyof typeof projectRights
+
+/**
+ * What the matrix says: `allowed`; `unauthenticated` for somebody who must sign in first; `hidden` where the project
+ * is not to be known of; `forbidden` where the role is too low.
+ */
+export type ProjectDecision = 'allowed' | 'unauthenticated' | 'hidden' | 'forbidden'
+
+/**
+ * @param memberLevel the access level of the caller's membership row, null without one
+ */
+export function decideProjectRight(
+  right: ProjectRight,
+  project: ProjectAccess,
+  sender: Caller | null,
+  memberLevel: number | null,
+): ProjectDecision {
+  const caller = callerIn(project.id, sender)
+  const level = effectiveLevel(project, caller, memberLevel)
+  const has = (asked: ProjectRight) => {
+    const lowest: Lowest = projectRights[asked][project.visibility]
+    return lowest === anyone || (caller !== null && level >= lowest)
+  }
+  if (sender === null && !mayBeAnonymous(right)) return 'unauthenticated'
+  if (!has('read_project')) return 'hidden'
+  return has(right) ? 'allowed' : 'forbidden'
+}
+
+/** Whether the right is ever had without signing in. */
+const mayBeAnonymous = (right: ProjectRight): boolean =>
+  Object.values<Lowest>(projectRights[right]).includes(anyone)

@@ -1,0 +1,128 @@
+import {
+  accessLevels,
+  type Caller,
+  decideProjectRight,
+  type ProjectRight,
+  projectRights,
+  type Visibility,
+} from '@switchyard/domain/access'
+import { addMember, createUser } from '@switchyard/testing'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { Dependencies } from '../src/dependencies.js'
+import { routes } from '../src/routes/index.js'
+import { type Harness, json, startHarness } from './harness.js'
+
+/** Every route below a project, and the right it asks for. A request without a body: 400 is past the guard. */
+const rightOf: Record<string, ProjectRight> = {
+  'GET /projects/:id': 'read_project',
+  'DELETE /projects/:id': 'own',
+  'GET /projects/:id/repository/commits': 'read_code',
+  'POST /projects/:id/repository/commits': 'push_code',
+  'GET /projects/:id/repository/commits/:sha': 'read_code',
+  'POST /projects/:id/repository/commits/:sha/cherry_pick': 'push_code',
+  'GET /projects/:id/repository/commits/:sha/diff': 'read_code',
+  'GET /projects/:id/repository/commits/:sha/comments': 'read_code',
+  'POST /projects/:id/repository/commits/:sha/comments': 'comment',
+  'GET /projects/:id/repository/commits/:sha/statuses': 'read_statuses',
+  'POST /projects/:id/statuses/:sha': 'write_statuses',
+  'POST /projects/:id/members': 'maintain',
+  'GET /projects/:id/members': 'maintain',
+  'DELETE /projects/:id/members/:user_id': 'maintain',
+  'POST /projects/:id/protected_branches': 'maintain',
+  'GET /projects/:id/protected_branches': 'maintain',
+  'GET /projects/:id/protected_branches/:name': 'maintain',
+  'DELETE /projects/:id/protected_branches/:name': 'maintain',
+  'GET /projects/:id/access_tokens': 'maintain',
+  'POST /projects/:id/access_tokens': 'maintain',
+  'GET /projects/:id/access_tokens/:token_id': 'maintain',
+  'DELETE /projects/:id/access_tokens/:token_id': 'maintain',
+  'GET /:namespace/:project.git/info/refs?service=git-upload-pack': 'read_code',
+  'GET /:namespace/:project.git/info/refs?service=git-receive-pack': 'push_code',
+}
+
+const visibilities = ['private', 'internal', 'public'] as const
+const memberships = { ...accessLevels, 'non-member': null } as const
+const people = ['anonymous', ...Object.keys(memberships), 'administrator'] as const
+
+let harness: Harness
+const projects = {} as Record<Visibility, { id: number }>
+/** Null: without a token. */
+const secrets = { anonymous: null } as Record<string, string | null>
+
+beforeAll(async () => {
+  harness = await startHarness()
+  secrets.administrator = harness.tokens.admin
+  for (const visibility of visibilities) {
+    const given = json({ path: visibility, visibility, initialize_with_readme: true })
+    projects[visibility] = (await (await harness.send('owner', 'POST', '/projects', given)).json()) as {
+      id: number
+    }
+  }
+  for (const [name, level] of Object.entries(memberships)) {
+    const user = await createUser(harness.database, { username: `matrix-${name}` })
+    secrets[name] = await harness.secretOf(user)
+    if (level === null) continue
+    for (const project of Object.values(projects)) await addMember(harness.database, project, user, level)
+  }
+})
+afterAll(() => harness?.close())
+
+/** As the matrix has it; the numbers of answers are GitLab's. */
+function expectedStatus(right: ProjectRight, visibility: Visibility, who: string): number {
+  const caller = who === 'anonymous' ? null : ({ user: { id: -1, admin: who === 'administrator' } } as Caller)
+  const access = { id: projects[visibility].id, ownerId: -2, visibility }
+  const sender = caller && { ...caller, token: { id: 1, scopes: ['api'] as const } }
+  const level = memberships[who as keyof typeof memberships] ?? null
+  const decision = decideProjectRight(right, access, sender, level)
+  return { allowed: 200, unauthenticated: 401, hidden: 404, forbidden: 403 }[decision]
+}
+
+/** A thing that does not exist, so that nothing changes: 404 of it is told from that of the project by its text. */
+const missing = { sha: 'f'.repeat(40), user_id: '999999', name: 'no-such-branch', token_id: '999999' }
+
+async function ask(endpoint: string, visibility: Visibility, who: string): Promise<number> {
+  const [method = '', pattern = ''] = endpoint.split(' ')
+  const url = pattern.startsWith('/:namespace')
+    ? `${harness.baseUrl}${pattern.replace(':namespace/:project', `Owner/${visibility}`)}`
+    : `${harness.baseUrl}/api/v4${pattern
+        .replace(':id', String(projects[visibility].id))
+        .replace(/:(\w+)/g, (_all, name: string) => missing[name as keyof typeof missing])}`
+  const secret = secrets[who]
+  const headers = secret ? { 'PRIVATE-TOKEN': secret } : {}
+  const response = await fetch(url, { method, headers })
+  const text = await response.text()
+  if ([400, 200, 202].includes(response.status)) return 200
+  return response.status === 404 && !text.includes('404 Project Not Found') ? 200 : response.status
+}
+
+it('lists every route below a project', () => {
+  const guards = new Proxy({}, { get: () => () => undefined })
+  const listed = routes({ guards } as Dependencies).map(({ method, path }) => `${method} ${path}`)
+  const below = listed.filter((endpoint) => endpoint.includes(' /projects/:id'))
+  const named = Object.keys(rightOf).filter((endpoint) => endpoint.includes(' /projects/:id'))
+  expect(below.sort()).toEqual(named.sort())
+  expect(new Set(Object.values(rightOf))).toEqual(new Set(Object.keys(projectRights)))
+})
+
+// Last, because who may delete the project does.
+const endpoints = Object.entries(rightOf).sort(([, a], [, b]) => Number(a === 'own') - Number(b === 'own'))
+
+it.each(endpoints)('%s asks for %s', async (endpoint, right) => {
+  for (const visibility of visibilities) {
+    for (const who of people) {
+      if (right === 'own' && expectedStatus(right, visibility, who) === 200) continue
+      // git asks for a password wherever one might help.
+      const git = endpoint.includes('.git/') && who === 'anonymous'
+      const expected = expectedStatus(right, visibility, who)
+      expect([visibility, who, await ask(endpoint, visibility, who)]).toEqual([
+        visibility,
+        who,
+        git && expected !== 200 ? 401 : expected,
+      ])
+    }
+  }
+})
+
+it.each(visibilities)('an owner deletes a %s project', async (visibility) => {
+  expect(await ask('DELETE /projects/:id', visibility, 'owner')).toBe(200)
+})
