@@ -99,13 +99,9 @@ function openIngest(
   live: ReturnType<typeof createLiveSagas>,
   logger: ServiceContext['logger'],
 ) {
-  const store = createSagaEventStore(database, { strict: config.SAGA_STRICT })
+  const store = createSagaEventStore(database, { strict: config.SAGA_STRICT, onCommitted: live.announce })
   return createSagaIngest({
-    writeBatch: createWriteBatch(async (events) => {
-      const recorded = await store.record(events)
-      live.announce(events)
-      return recorded
-    }, logger),
+    writeBatch: createWriteBatch((events) => store.record(events), logger),
     lanes: config.SAGA_INGEST_LANES,
     queue: { eventsMax: config.SAGA_INGEST_QUEUE_MAX, bytesMax: config.SAGA_INGEST_QUEUE_BYTES_MAX },
   })

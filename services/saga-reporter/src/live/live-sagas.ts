@@ -1,4 +1,11 @@
-import { type Database, readLastPosition, readLogPage, readLogTail, readLogWriters } from '@switchyard/db'
+import {
+  type CommittedBatch,
+  type Database,
+  readLastPosition,
+  readLogPage,
+  readLogTail,
+  readLogWriters,
+} from '@switchyard/db'
 import { DomainError } from '@switchyard/domain'
 import type { Logger, Metrics } from '@switchyard/service-kit/observability'
 import { SagaFeed } from './feed.js'
@@ -26,8 +33,8 @@ export interface LiveSagas {
    * @throws DomainError unavailable when there are too many streams; what `recheck` throws
    */
   watch(watch: Watch): AsyncGenerator<Batch>
-  /** These events have been committed: every replica's streams wake up. Never waits and never fails. */
-  announce(events: readonly { tenant: string }[]): void
+  /** Something was committed: every replica's streams wake up. Never waits and never fails. */
+  announce(batch: CommittedBatch): void
   /** Ends every stream. */
   close(): void
 }
@@ -87,9 +94,9 @@ export function createLiveSagas(options: LiveSagasOptions): LiveSagas {
 
   return {
     watch,
-    announce(events) {
+    announce(batch) {
       feed.wake()
-      notices.publish([...new Set(events.map(({ tenant }) => tenant))])
+      notices.publish(batch)
     },
     close() {
       streams.close()

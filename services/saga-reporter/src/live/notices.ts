@@ -1,3 +1,4 @@
+import type { CommittedBatch } from '@switchyard/db'
 import type { Logger } from '@switchyard/service-kit/observability'
 import { createRedis } from '@switchyard/service-kit/redis'
 
@@ -6,8 +7,8 @@ const channel = 'switchyard:saga-events'
 
 /** Wake-up calls between replicas: any may be lost, and nothing with it. */
 export interface Notices {
-  /** Events of these tenants have been committed. Never waits and never fails. */
-  publish(tenants: readonly string[]): void
+  /** Tells every replica of what was committed. Never waits and never fails. */
+  publish(batch: CommittedBatch): void
   close(): void
 }
 
@@ -36,9 +37,9 @@ export function createNotices({ redisUrl, onNotice, logger }: NoticesOptions): N
   })
   subscriber.on('message', onNotice)
   return {
-    publish(tenants) {
+    publish(batch) {
       if (publisher.status !== 'ready') return
-      publisher.publish(channel, JSON.stringify({ tenants })).catch(onError)
+      publisher.publish(channel, JSON.stringify(batch)).catch(onError)
     },
     close() {
       publisher.disconnect()

@@ -10,7 +10,6 @@ import {
 import { createLogger } from '@switchyard/service-kit/observability'
 import { createTestDatabase, type TestDatabase, waitFor } from '@switchyard/testing'
 import fc from 'fast-check'
-import type { PoolClient } from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import { SagaFeed } from '../../src/live/feed.js'
 import { follow } from '../../src/live/follow.js'
@@ -159,6 +158,8 @@ it('reads on after the database was away', async () => {
   expect(follower.positions()).toEqual([position])
 })
 
+const connectWriter = () => database.pool.connect()
+
 /** What one of several writers does next. */
 interface Step {
   writer: number
@@ -172,7 +173,7 @@ const step: fc.Arbitrary<Step> = fc.record({
 /** Writers with a transaction each, which commit and undo in any order. */
 class Writers {
   readonly committed: number[] = []
-  readonly #open: { client: PoolClient; positions: number[] }[] = []
+  readonly #open: { client: Awaited<ReturnType<typeof connectWriter>>; positions: number[] }[] = []
 
   async run({ writer, action }: Step): Promise<void> {
     if (action === 'wake') feed.wake()
@@ -191,7 +192,7 @@ class Writers {
   async #transaction(writer: number) {
     const open = this.#open[writer]
     if (open) return open
-    const client = await database.pool.connect()
+    const client = await connectWriter()
     await client.query('BEGIN')
     const begun = { client, positions: [] }
     this.#open[writer] = begun

@@ -1,5 +1,4 @@
 import type { Database } from '@switchyard/db'
-import type { PoolClient } from 'pg'
 
 export interface NewEntry {
   tenant?: string
@@ -10,7 +9,10 @@ export interface NewEntry {
 }
 
 /** Appends an entry as a writer of the log does, in the transaction that is open; returns its position. */
-export async function appendEntry(client: Pick<PoolClient, 'query'>, given: NewEntry = {}): Promise<number> {
+export async function appendEntry(
+  client: Pick<Database['pool'], 'query'>,
+  given: NewEntry = {},
+): Promise<number> {
   const { tenant = 'default', sagaId = 's', activityId = null, operation = 'SagaStarted' } = given
   const { rows } = await client.query<{ id: string }>(
     `INSERT INTO saga_events (tenant, received_at, operation, saga_id, activity_id, content_key, result, request)

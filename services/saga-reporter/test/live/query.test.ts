@@ -1,5 +1,7 @@
 import { type ClientReadableStream, credentials, Metadata, type ServiceError, status } from '@grpc/grpc-js'
 import {
+  type GetSagaResponse,
+  type ListSagasRequest,
   type ListSagasResponse,
   SagaQueryClient,
   type WatchSagasResponse,
@@ -36,29 +38,21 @@ const bearing = (token: string | null): Metadata => {
   return metadata
 }
 
-type Unary<Request, Response> = (
-  request: Request,
-  metadata: Metadata,
-  callback: (error: ServiceError | null, response: Response) => void,
-) => unknown
-
-const call = <Request, Response>(
-  method: Unary<Request, Response>,
-  request: Request,
-  token: string | null = tokens.reader,
+const answer = <Response>(
+  call: (callback: (error: ServiceError | null, response: Response) => void) => unknown,
 ) =>
   new Promise<Response>((resolve, reject) => {
-    method.call(client, request, bearing(token), (error, response) =>
-      error ? reject(error) : resolve(response),
-    )
+    call((error, response) => (error ? reject(error) : resolve(response)))
   })
 
-const getSaga = (sagaId: string, token?: string | null) =>
-  call(client.getSaga.bind(client), { tenant: '', sagaId }, token)
+const getSaga = (sagaId: string, token: string | null = tokens.reader) =>
+  answer<GetSagaResponse>((callback) => client.getSaga({ tenant: '', sagaId }, bearing(token), callback))
 
 const page = { tenant: '', pageSize: 0, pageToken: '' }
-const listSagas = (given: Partial<Parameters<typeof client.listSagas>[0]> = {}): Promise<ListSagasResponse> =>
-  call(client.listSagas.bind(client), { ...page, ...given })
+const listSagas = (given: Partial<ListSagasRequest> = {}) =>
+  answer<ListSagasResponse>((callback) =>
+    client.listSagas({ ...page, ...given }, bearing(tokens.reader), callback),
+  )
 
 const codeOf = (work: Promise<unknown>): Promise<number | undefined> =>
   work.then(

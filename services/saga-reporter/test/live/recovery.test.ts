@@ -1,5 +1,12 @@
 import { credentials, Metadata, type ServiceError, status } from '@grpc/grpc-js'
-import { type ClaimRequest, Resolution, SagaRecoveryClient } from '@switchyard/contracts/saga-recovery'
+import {
+  type ClaimRequest,
+  type ClaimResponse,
+  type CompleteResponse,
+  type ExtendResponse,
+  Resolution,
+  SagaRecoveryClient,
+} from '@switchyard/contracts/saga-recovery'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createTokens, startHarness, startService } from '../harness.js'
 
@@ -53,13 +60,17 @@ async function claim(
   client = clients[0],
 ) {
   const request = { ...usual, serviceName: service, ...given }
-  const { sagas } = await answer((callback) => client?.claim(request, bearing(token), callback))
-  return sagas as NonNullable<(typeof sagas)[number]>[]
+  const { sagas } = await answer<ClaimResponse>((callback) =>
+    client?.claim(request, bearing(token), callback),
+  )
+  return sagas
 }
 const extend = (leaseToken: string, leaseSeconds = 0) =>
-  answer((callback) => clients[1]?.extend({ leaseToken, leaseSeconds }, bearing(tokens.reporter), callback))
+  answer<ExtendResponse>((callback) =>
+    clients[1]?.extend({ leaseToken, leaseSeconds }, bearing(tokens.reporter), callback),
+  )
 const complete = (leaseToken: string, resolution: Resolution, note = '') =>
-  answer((callback) =>
+  answer<CompleteResponse>((callback) =>
     clients[1]?.complete({ leaseToken, resolution, note }, bearing(tokens.reporter), callback),
   )
 
