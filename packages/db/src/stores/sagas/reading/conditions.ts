@@ -58,7 +58,7 @@ export function conditionsOf(search: SagaSearch, driver: Driver, parameters: Sql
     conditions.push(
       exists(
         true,
-        `saga_errors e WHERE e.tenant = s.tenant AND e.saga_id = s.id AND e.text ILIKE ${pattern}`,
+        `saga_errors e WHERE e.tenant = s.tenant AND e.saga_id = s.id AND e.folded LIKE lower(${pattern})`,
       ),
     )
   }

@@ -74,7 +74,7 @@ function drivingRows(
   const ordered = `ORDER BY ${orderBy(order, byCreation ? names.time : null, names.id)}`
   if (walk) {
     return `SELECT DISTINCT first_seen_at, saga_id FROM (
-      SELECT d.first_seen_at, d.saga_id, d.text FROM ${table} d WHERE ${conditions.join(' AND ')}
+      SELECT d.first_seen_at, d.saga_id, d.folded FROM ${table} d WHERE ${conditions.join(' AND ')}
       ${ordered} LIMIT ${walkedErrors}) d WHERE ${text} ${ordered}`
   }
   const all = [...conditions, ...(text === null ? [] : [text])].join(' AND ')
@@ -89,7 +89,7 @@ export function drivingTable(driver: NonNullable<Driver>, search: SagaSearch, pa
   }
   if (driver === 'errors') {
     const pattern = parameters.add(containsPattern(search.errorsContain ?? ''))
-    return { table: 'saga_errors', where: [], text: `d.text ILIKE ${pattern}` }
+    return { table: 'saga_errors', where: [], text: `d.folded LIKE lower(${pattern})` }
   }
   const where = [`d.kind = ${parameters.add(driver.flag)}`, "d.saga_id <> ''"]
   return { table: 'saga_flags', where, text: null }
