@@ -1,11 +1,6 @@
 import { objectChild } from './children/child-kinds.js'
+import type { StoredObject } from './objects/object-store.js'
 import type { OpenRepository } from './open-repository.js'
-
-export interface StoredObject {
-  id: string
-  type: string
-  content: Buffer
-}
 
 /** Reads objects of one repository. */
 export interface ObjectReader {

@@ -1,7 +1,8 @@
 import { type Commit, isRevision, parseCommitObject } from '@switchyard/domain/commit'
 import type { GitCommand } from './git-process.js'
 import { gitFailure, runGit, runGitOk } from './git-process.js'
-import { readByGit, type StoredObject } from './object-reader.js'
+import { readByGit } from './object-reader.js'
+import type { StoredObject } from './objects/object-store.js'
 import type { OpenRepository } from './open-repository.js'
 import { keptPrefix } from './refs.js'
 

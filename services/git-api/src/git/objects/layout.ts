@@ -22,7 +22,7 @@ export function requireKnownLayout(path: string): void {
   const config = readFileSync(join(path, 'config'), 'utf8')
   if (/^\s*\[\s*(?:extensions|include|includeif)\b/im.test(config)) throw new UnknownLayout('extensions')
   if (/^\s*(?:promisor|partialclonefilter)\b/im.test(config)) throw new UnknownLayout('partial clone')
-  const version = /^\s*repositoryformatversion\s*=\s*(\S+)/im.exec(config)?.[1] ?? '0'
-  if (version !== '0' && version !== '1') throw new UnknownLayout(`repository format ${version}`)
+  for (const [, version] of config.matchAll(/^\s*repositoryformatversion\s*=\s*(\S+)/gim))
+    if (version !== '0' && version !== '1') throw new UnknownLayout(`repository format ${version}`)
   for (const file of unknownFiles) if (existsSync(join(path, file))) throw new UnknownLayout(file)
 }

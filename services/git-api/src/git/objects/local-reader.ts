@@ -1,8 +1,7 @@
-import type { StoredObject } from '../object-reader.js'
 import { type CommitGraph, graphStamp, readCommitGraph } from './commit-graph.js'
 import { commitLinks } from './commit-links.js'
 import { requireKnownLayout, UnknownLayout } from './layout.js'
-import { ObjectStore } from './object-store.js'
+import { ObjectStore, type StoredObject } from './object-store.js'
 import { RefsStore } from './refs-store.js'
 import { countCommits, type History, type WalkQuery, walkCommits } from './walk.js'
 

@@ -9,6 +9,10 @@ const packsMax = 100
 /** All indexes of one repository in memory. */
 const indexBytesMax = 128 * 1024 * 1024
 
+export interface StoredObject extends PackedObject {
+  id: string
+}
+
 /** Packs and loose objects of one repository. Packs that others write or replace are found on a miss. */
 export class ObjectStore {
   readonly #objectsPath: string

@@ -1,0 +1,227 @@
+import { createHash } from 'node:crypto'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterEach, describe, expect, test } from 'vitest'
+import { LocalReader } from '../../src/git/objects/local-reader.js'
+import { type BareRepository, createBareRepository, historyStream, seededRandom } from './random-history.js'
+
+const opened: { close: () => unknown }[] = []
+afterEach(async () => {
+  for (const one of opened.splice(0)) await one.close()
+})
+
+async function repositoryWith(...flags: string[]): Promise<BareRepository> {
+  const repository = await createBareRepository(...flags)
+  opened.push(repository)
+  return repository
+}
+
+function readerOf({ path }: BareRepository): LocalReader {
+  const reader = new LocalReader(path)
+  opened.push(reader)
+  return reader
+}
+
+const importing = ['fast-import', '--quiet', '--force', '--done', '--relative-marks', '--export-marks=marks']
+const linesOf = (text: string) => text.split('\n').filter(Boolean)
+
+/** Tags of commits, of tags and of trees; a branch and a tag of one name; references in a file and in files. */
+async function addNames({ git }: BareRepository): Promise<void> {
+  const env = ['-c', 'user.name=T', '-c', 'user.email=t@example.com']
+  await git(...env, 'tag', 'light', 'main~3')
+  await git(...env, 'tag', '-a', '-m', 'One', 'annotated', 'main~2')
+  await git(...env, 'tag', '-a', '-m', 'Two', 'tag-of-tag', 'annotated')
+  await git(...env, 'tag', '-a', '-m', 'Tree', 'of-a-tree', 'main^{tree}')
+  await git('branch', 'same-name', 'main~1')
+  await git('tag', 'same-name', 'main~4')
+  await git('branch', 'deep/er/name', 'main~5')
+  await git('branch', 'gone', 'main~5')
+  await git('branch', 'päth', 'main~6')
+  await git('pack-refs', '--all')
+  await git('branch', '-D', 'gone')
+  await git('branch', 'after-packing', 'main~1')
+  await git('update-ref', 'refs/heads/deep/er/name', 'main~7')
+}
+
+const names = [
+  ...['main', 'HEAD', 'light', 'annotated', 'tag-of-tag', 'same-name', 'heads/same-name', 'tags/same-name'],
+  ...['deep/er/name', 'refs/heads/main', 'after-packing', 'päth', 'refs/tags/annotated'],
+]
+const namesOfNothing = ['gone', 'of-a-tree', 'deep', 'deep/er', 'refs/heads', 'nothing', 'config', 'objects']
+
+async function expectSameAsGit(repository: BareRepository, reader: LocalReader): Promise<void> {
+  const { git, feed } = repository
+  const asked = names.map((name) => `${name}^{commit}\n`).join('')
+  const meant = linesOf(await feed(asked, 'cat-file', '--batch-check=%(objectname)'))
+  expect(names.map((name) => reader.findCommit(name)?.id)).toEqual(meant)
+  for (const name of namesOfNothing) expect(reader.findCommit(name)?.id, name).toBeUndefined()
+  expect(reader.findRef('refs/heads/gone')).toBeNull()
+  expect(reader.findRef('refs/heads/after-packing')).toBe(await git('rev-parse', 'after-packing'))
+
+  const tips = linesOf(await git('for-each-ref', '--format=%(objectname)', 'refs/heads/'))
+  for (const tip of [...new Set(tips)].slice(0, 3)) {
+    for (const firstParent of [false, true]) {
+      const flags = firstParent ? ['--first-parent'] : []
+      const all = linesOf(await git('rev-list', ...flags, tip))
+      expect(await reader.walk({ tip, firstParent, skip: 0, take: all.length + 5 })).toEqual(all)
+      expect(await reader.walk({ tip, firstParent, skip: 7, take: 20 })).toEqual(all.slice(7, 27))
+      expect(await reader.count(tip, firstParent)).toBe(all.length)
+    }
+  }
+
+  const ids = linesOf(await git('cat-file', '--batch-all-objects', '--batch-check=%(objectname)'))
+  const summary = linesOf(await feed(ids.join('\n'), 'cat-file', '--batch-check'))
+  expect(ids.map((id) => summaryOf(reader, id))).toEqual(summary)
+  // Their content too: an object's name is the hash of it.
+  expect(ids.map((id) => hashOf(reader, id))).toEqual(ids)
+}
+
+function hashOf(reader: LocalReader, id: string): string {
+  const { type, content = Buffer.alloc(0) } = reader.readObject(id) ?? {}
+  return createHash('sha1').update(`${type} ${content.length}\0`).update(content).digest('hex')
+}
+
+function summaryOf(reader: LocalReader, id: string): string {
+  const object = reader.readObject(id)
+  return `${id} ${object?.type} ${object?.content.length}`
+}
+
+describe.each([
+  { seed: 1, commits: 150, merges: 0.2, skewSeconds: 0 },
+  { seed: 2, commits: 150, merges: 0.5, skewSeconds: 100_000 },
+  { seed: 3, commits: 60, merges: 0, skewSeconds: 30 },
+])('a random history %o reads as git reads it', ({ seed, ...shape }) => {
+  test('loose, packed, with deltas, and with every kind of commit-graph', { timeout: 120_000 }, async () => {
+    const repository = await repositoryWith()
+    const { git, feed } = repository
+    const random = seededRandom(seed)
+    await git('config', 'fastimport.unpackLimit', '100000')
+    await feed(historyStream(random, shape), ...importing)
+    await addNames(repository)
+    const reader = readerOf(repository)
+    await expectSameAsGit(repository, reader)
+
+    // The same reader goes on through everything that housekeeping does.
+    await git('repack', '-adq', '--depth=50', '--window=20')
+    await git('prune-packed')
+    await expectSameAsGit(repository, reader)
+    await git('commit-graph', 'write', '--reachable', '--changed-paths')
+    await expectSameAsGit(repository, readerOf(repository))
+
+    const next = { ...shape, commits: 40, from: shape.commits + 1 }
+    await feed(historyStream(random, next), ...importing, '--import-marks=marks')
+    await expectSameAsGit(repository, reader)
+    await git('commit-graph', 'write', '--reachable', '--split=no-merge')
+    await expectSameAsGit(repository, readerOf(repository))
+    await git('repack', '-dq')
+    await git('multi-pack-index', 'write')
+    await git('repack', '-adfq', '--write-bitmap-index')
+    await git('pack-refs', '--all')
+    await expectSameAsGit(repository, reader)
+  })
+})
+
+describe('what it does not know is left to git', () => {
+  async function filled(...flags: string[]) {
+    const repository = await repositoryWith(...flags)
+    const shape = { commits: 12, merges: 0.2, skewSeconds: 10 }
+    await repository.feed(historyStream(seededRandom(9), shape), ...importing)
+    return repository
+  }
+
+  const tipOf = ({ git }: BareRepository) => git('rev-parse', 'main')
+
+  async function expectSilence(repository: BareRepository) {
+    const tip = await tipOf(repository)
+    const reader = readerOf(repository)
+    expect(reader.findCommit('main')).toBeUndefined()
+    expect(reader.findRef('refs/heads/main')).toBeUndefined()
+    expect(reader.readObject(tip)).toBeUndefined()
+    expect(await reader.walk({ tip, firstParent: false, skip: 0, take: 5 })).toBeUndefined()
+    expect(await reader.count(tip, false)).toBeUndefined()
+  }
+
+  test('hashes of 256 bits', async () => expectSilence(await filled('--object-format=sha256')))
+
+  test.each([
+    ['core.repositoryformatversion', '2'],
+    ['extensions.partialClone', 'origin'],
+    ['remote.origin.promisor', 'true'],
+    ['include.path', '/dev/null'],
+  ])('%s = %s', async (key, value) => {
+    const repository = await filled()
+    const silent = await filled()
+    expect(readerOf(silent).findCommit('main')).toBeDefined()
+    await writeFile(
+      join(repository.path, 'config'),
+      `[core]\n\trepositoryformatversion = 0\n\tbare = true\n${sectionOf(key, value)}`,
+    )
+    const reader = readerOf(repository)
+    expect(reader.findCommit('main')).toBeUndefined()
+    expect(reader.findRef('refs/heads/main')).toBeUndefined()
+  })
+
+  test.each(['shallow', 'info/grafts', 'objects/info/alternates'])('a repository with %s', async (file) => {
+    const repository = await filled()
+    expect(readerOf(repository).findCommit('main')).toBeDefined()
+    await repository.git('config', 'core.bare', 'true')
+    await writeFile(join(repository.path, file), '').catch(() => repository.git('init', '--quiet', '--bare'))
+    await writeFile(join(repository.path, file), '')
+    await expectSilence(repository)
+  })
+
+  test('a missing object, a damaged pack, an odd reference, a hash cut short', async () => {
+    const repository = await filled()
+    const reader = readerOf(repository)
+    const tip = await tipOf(repository)
+    expect(reader.readObject('1'.repeat(40))).toBeUndefined()
+    expect(reader.findCommit(tip.slice(0, 10))).toBeUndefined()
+    expect(reader.findCommit('main~1')).toBeUndefined()
+    await writeFile(join(repository.path, 'refs/heads/odd'), 'nonsense')
+    expect(reader.findCommit('odd')).toBeUndefined()
+    expect(reader.findRef('refs/heads/odd')).toBeUndefined()
+    await repository.git('symbolic-ref', 'refs/heads/circle', 'refs/heads/circle2')
+    await repository.git('symbolic-ref', 'refs/heads/circle2', 'refs/heads/circle')
+    expect(reader.findRef('refs/heads/circle')).toBeUndefined()
+  })
+})
+
+const sectionOf = (key: string, value: string) => {
+  const [section, ...rest] = key.split('.')
+  const name = rest.pop()
+  return `[${section}${rest.length > 0 ? ` "${rest.join('.')}"` : ''}]\n\t${name} = ${value}\n`
+}
+
+test('long walks let others go first, and end when nobody waits for them', { timeout: 60_000 }, async () => {
+  const repository = await repositoryWith()
+  const commits = 20_000
+  const lines = Array.from({ length: commits }, (_, index) =>
+    [
+      'commit refs/heads/main',
+      `committer B <b@example.com> ${1_600_000_000 + index} +0000`,
+      'data 1',
+      'x',
+      '',
+    ].join('\n'),
+  )
+  await repository.feed(`${lines.join('\n')}\ndone\n`, 'fast-import', '--quiet', '--done')
+  const tip = await repository.git('rev-parse', 'main')
+  const outside = readerOf(repository)
+  // Too many commits to read one by one.
+  expect(await outside.count(tip, false)).toBeUndefined()
+  await repository.git('commit-graph', 'write', '--reachable')
+  const reader = readerOf(repository)
+  let turns = 0
+  const timer = setInterval(() => {
+    turns += 1
+  }, 1)
+  expect(await reader.count(tip, false)).toBe(commits)
+  const page = await reader.walk({ tip, firstParent: false, skip: commits - 3, take: 20 })
+  clearInterval(timer)
+  expect(page).toEqual(linesOf(await repository.git('rev-list', `--skip=${commits - 3}`, tip)))
+  expect(turns).toBeGreaterThan(0)
+  const aborted = AbortSignal.abort(new Error('gone'))
+  await expect(reader.walk({ tip, firstParent: false, skip: commits, take: 1 }, aborted)).rejects.toThrow(
+    'gone',
+  )
+})
