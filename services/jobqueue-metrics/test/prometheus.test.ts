@@ -1,9 +1,7 @@
 import { readFileSync } from 'node:fs'
-import { createServiceContext } from '@switchyard/service-kit/lifecycle'
 import { Queue } from 'bullmq'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { createJobFigures } from '../../worker/src/queues/job-figures.js'
 import { startHarness } from './harness.js'
 import { loadSidekiqDump } from './support/load-dump.js'
 
@@ -64,10 +62,7 @@ it('are those of the sources at this moment, counters as counters', async () => 
 
 /** Names that Prometheus stores for what is served. */
 async function servedNames(): Promise<Set<string>> {
-  const { metrics } = createServiceContext('worker', 'silent')
-  createJobFigures(metrics, ['mail'])
-  const text = `${await scrape()}${await metrics.registry.metrics()}`
-  const types = [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)]
+  const types = [...(await scrape()).matchAll(/^# TYPE (\S+) (\S+)$/gm)]
   return new Set(
     types.flatMap(([, name = '', type]) =>
       type === 'histogram' ? [`${name}_bucket`, `${name}_sum`, `${name}_count`] : [name],
@@ -76,7 +71,9 @@ async function servedNames(): Promise<Set<string>> {
 }
 
 const deployed = (path: string) => readFileSync(new URL(`../../../deploy/${path}`, import.meta.url), 'utf8')
-const namesIn = (expression: string) => expression.match(/\b(?:jobqueue|worker)_\w+/g) ?? []
+/** Those of the worker are compared where it is tested. */
+const namesIn = (expression: string) => expression.match(/\bjobqueue_\w+/g) ?? []
+const ofWorker = (expression: string) => /\bworker_/.test(expression)
 
 it('have every name that the dashboard shows', async () => {
   const dashboard = JSON.parse(deployed('grafana/job-queues.json')) as {
@@ -87,7 +84,7 @@ it('have every name that the dashboard shows', async () => {
   const names = [...expressions, ...dashboard.templating.list.map(({ query }) => query)].flatMap(namesIn)
   const served = await servedNames()
   expect(new Set(dashboard.panels.map(({ id }) => id)).size).toBe(dashboard.panels.length)
-  expect(expressions.every((expression) => namesIn(expression).length > 0)).toBe(true)
+  expect(expressions.every((expression) => namesIn(expression).length > 0 || ofWorker(expression))).toBe(true)
   expect(names.filter((name) => !served.has(name))).toEqual([])
   expect([...served].filter((name) => /^jobqueue_(?!snapshot)/.test(name) && !names.includes(name))).toEqual(
     [],
@@ -107,7 +104,7 @@ it('have every name that the alerts watch', async () => {
       { severity: expect.stringMatching(/^(critical|warning|info)$/) },
       { summary: expect.any(String), description: expect.any(String) },
     ])
-    expect(namesIn(expr)).not.toEqual([])
+    expect(namesIn(expr).length > 0 || ofWorker(expr)).toBe(true)
     expect(namesIn(expr).filter((name) => !served.has(name))).toEqual([])
     expect(expr.split('(').length).toBe(expr.split(')').length)
   }

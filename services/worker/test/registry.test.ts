@@ -103,7 +103,9 @@ function startJob(
     /** A figure by its name and labels as Prometheus reads them. */
     async figure(series: string) {
       const text = await metrics.registry.metrics()
-      const line = text.split('\n').find((each) => each.replace(/,?service="worker",?/, '').startsWith(series))
+      const line = text
+        .split('\n')
+        .find((each) => each.replace(/,?service="worker",?/, '').startsWith(series))
       return line === undefined ? null : Number(line.split(' ').at(-1))
     },
     async close() {
