@@ -5,6 +5,7 @@ export {
   broadcastNotice,
   broadcastTurnJob,
 } from './broadcast-turn.js'
+export { type ProjectNotice, projectEventsChannel, projectNotice } from './project-events.js'
 export { type JobPayload, jobKeyPrefix, jobPayloads, type QueueName, queueNames } from './queues.js'
 export { repositoryHousekeepingJob } from './repository-housekeeping.js'
 export { webhookDeliveryJob } from './webhook-delivery.js'
