@@ -43,15 +43,6 @@ export {
   createCommitComment,
   listCommitComments,
 } from './stores/commit-comments.js'
-export {
-  hasCommitStatus,
-  listCommitStatuses,
-  listCountedStatuses,
-  recordCommitStatus,
-  type StatusFilter,
-  type StatusLabel,
-  type StatusWithAuthor,
-} from './stores/commit-statuses.js'
 export { deleteTokensDeadSince } from './stores/expired-tokens.js'
 export {
   createMember,
@@ -162,6 +153,7 @@ export {
   writeSweepPosition,
 } from './stores/sagas/sweeps.js'
 export { deleteTombstones } from './stores/sagas/tombstones.js'
+export * from './stores/statuses/index.js'
 export {
   createToken,
   deleteOtherTokens,
@@ -184,6 +176,7 @@ export {
 } from './stores/users.js'
 export {
   enqueueDeliveries,
+  enqueueForProject,
   getDelivery,
   type ListedDelivery,
   listDeliveries,

@@ -1,4 +1,4 @@
-import type { Database } from '@switchyard/db'
+import type { Database, StatusRecorder } from '@switchyard/db'
 import type { Authenticate } from '@switchyard/service-kit/http'
 import type { Logger } from '@switchyard/service-kit/observability'
 import type { Git } from './git/git.js'
@@ -10,6 +10,7 @@ export interface Dependencies {
   database: Database
   guards: ProjectGuards
   jobs: Jobs
+  statuses: StatusRecorder
   /** Who holds a token; git's basic authentication asks it too. */
   authenticate: Authenticate
   git: Git

@@ -1,12 +1,20 @@
-import { jobKeyPrefix, queueNames, repositoryHousekeepingJob } from '@switchyard/contracts/jobs'
+import {
+  jobKeyPrefix,
+  type ProjectNotice,
+  projectEventsChannel,
+  queueNames,
+  repositoryHousekeepingJob,
+} from '@switchyard/contracts/jobs'
 import type { Logger } from '@switchyard/service-kit/observability'
 import { createRedis } from '@switchyard/service-kit/redis'
 import { Queue } from 'bullmq'
 
-/** Starts background work. Nothing here fails or delays a request: the work can be caught up on later. */
+/** Starts background work and spreads news. Nothing here fails or delays a request: all of it can be caught up on. */
 export interface Jobs {
   /** Tidy a repository soon, after something was pushed to it. */
   requestHousekeeping(projectId: number): void
+  /** Tells who listens now that something happened in a project. */
+  announce(notice: ProjectNotice): void
   close(): Promise<void>
 }
 
@@ -36,6 +44,10 @@ export function createJobs(redisUrl: string, logger: Logger): Jobs {
       if (redis.status !== 'ready') return
       const { name, data, options } = repositoryHousekeepingJob(projectId)
       queue.add(name, data, options).catch(onError)
+    },
+    announce(notice) {
+      if (redis.status !== 'ready') return
+      redis.publish(projectEventsChannel, JSON.stringify(notice)).catch(onError)
     },
     async close() {
       await queue.close()

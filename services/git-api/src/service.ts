@@ -1,4 +1,10 @@
-import { checkDatabase, createDatabase, findCaller, isDatabaseUnavailable } from '@switchyard/db'
+import {
+  checkDatabase,
+  createDatabase,
+  createStatusRecorder,
+  findCaller,
+  isDatabaseUnavailable,
+} from '@switchyard/db'
 import { createAuthenticate, createHttpApp, type FindCaller, listen } from '@switchyard/service-kit/http'
 import type { ServiceContext } from '@switchyard/service-kit/lifecycle'
 import type { Config } from './config.js'
@@ -44,6 +50,7 @@ export async function createService(config: Config, { logger, metrics, health, l
   const find: FindCaller = (hash) => findCaller(database, hash)
   const authenticate = createAuthenticate(recordingTokenUse(database, find, logger))
   const guards = createGuards(database)
+  const statuses = createStatusRecorder(database, { webhookEvent: 'job' })
   const git = createGit(storageRoot)
   lifecycle.onClose('git', () => git.close())
   const app = createHttpApp({
@@ -51,7 +58,7 @@ export async function createService(config: Config, { logger, metrics, health, l
     metrics,
     health,
     authenticate,
-    routes: routes({ database, guards, jobs, authenticate, git, storageRoot, logger }),
+    routes: routes({ database, guards, jobs, statuses, authenticate, git, storageRoot, logger }),
     isUnavailable: isDatabaseUnavailable,
     rateLimitPerMinute: config.RATE_LIMIT_PER_MINUTE,
     externalUrl: config.EXTERNAL_URL,

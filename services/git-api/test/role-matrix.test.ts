@@ -88,7 +88,7 @@ async function ask(endpoint: string, visibility: Visibility, who: string): Promi
         .replace(':id', String(projects[visibility].id))
         .replace(/:(\w+)/g, (_all, name: string) => missing[name as keyof typeof missing])}`
   const secret = secrets[who]
-  const headers = secret ? { 'PRIVATE-TOKEN': secret } : {}
+  const headers: Record<string, string> = secret ? { 'PRIVATE-TOKEN': secret } : {}
   const response = await fetch(url, { method, headers })
   const text = await response.text()
   if ([400, 200, 202].includes(response.status)) return 200

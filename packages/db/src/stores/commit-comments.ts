@@ -1,7 +1,12 @@
-import type { DatabaseOrTransaction } from '../client.js'
+import type { Database, DatabaseOrTransaction } from '../client.js'
 import type { CommitComment, User } from '../generated/client.js'
+import { inPoolTransaction } from '../pool-transaction.js'
+import { enqueueForProject, type NewDelivery } from './webhooks/deliveries.js'
 
-export type CommentWithAuthor = CommitComment & { author: User | null }
+/** What answers show of whoever wrote a comment. */
+export type CommentAuthor = Pick<User, 'id' | 'username' | 'name' | 'state' | 'email' | 'createdAt'>
+
+export type CommentWithAuthor = CommitComment & { author: CommentAuthor | null }
 
 const withAuthor = { author: true } as const
 
@@ -24,7 +29,39 @@ export type NewCommitComment = Pick<
   'projectId' | 'sha' | 'note' | 'authorId' | 'path' | 'line' | 'lineType'
 >
 
-export const createCommitComment = (
-  { prisma }: DatabaseOrTransaction,
-  data: NewCommitComment,
-): Promise<CommentWithAuthor> => prisma.commitComment.create({ data, include: withAuthor })
+/**
+ * Adds a comment, and notes what webhooks of its project are told of it, both or neither.
+ *
+ * @param tell asked only when there is such a webhook
+ */
+export async function createCommitComment(
+  { pool }: Pick<Database, 'pool'>,
+  { author, ...given }: Omit<NewCommitComment, 'authorId'> & { author: Omit<CommentAuthor, 'createdAt'> },
+  tell: (comment: CommentWithAuthor) => Omit<NewDelivery, 'webhookId'>,
+): Promise<CommentWithAuthor> {
+  const { projectId, sha, note, path, line, lineType } = given
+  return inPoolTransaction(pool, async (client) => {
+    const { rows } = await client.query<{ id: string; createdAt: Date; authorSince: Date }>({
+      name: 'add-commit-comment',
+      text: `WITH added AS (
+          INSERT INTO commit_comments (project_id, sha, note, author_id, path, line, line_type)
+          VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING *
+        )
+        SELECT added.id, added.created_at AS "createdAt", u.created_at AS "authorSince"
+        FROM added JOIN users u ON u.id = added.author_id`,
+      values: [projectId, sha, note, author.id, path, line, lineType],
+    })
+    const [row] = rows
+    if (!row) throw new Error('the comment was not stored')
+    const { id, createdAt, authorSince } = row
+    const comment = {
+      ...given,
+      id: BigInt(id),
+      authorId: author.id,
+      author: { ...author, createdAt: authorSince },
+      createdAt,
+    }
+    await enqueueForProject(client, projectId, 'note', () => tell(comment))
+    return comment
+  })
+}

@@ -2,9 +2,11 @@ import { type CommentWithAuthor, createCommitComment } from '@switchyard/db'
 import { invalid } from '@switchyard/domain'
 import type { Caller } from '@switchyard/domain/access'
 import { type Commit, lineCountOf } from '@switchyard/domain/commit'
+import type { Call } from '@switchyard/service-kit/http'
 import type { Dependencies } from '../dependencies.js'
 import type { Repository } from '../git/git.js'
 import type { ProjectCall } from '../guards.js'
+import { noteHook } from '../presenters/hooks/note-hook.js'
 import { getCommit } from './get-commit.js'
 
 export interface AddCommentCommand {
@@ -28,25 +30,30 @@ export interface Place {
  * @throws DomainError not-found for an unknown commit; invalid for a blank note
  */
 export async function addComment(
-  { database, git }: Pick<Dependencies, 'database' | 'git'>,
+  { database, git, jobs }: Pick<Dependencies, 'database' | 'git' | 'jobs'>,
   { project, caller }: ProjectCall<Caller>,
   { revision, note, place }: AddCommentCommand,
-  signal?: AbortSignal,
+  { signal, baseUrl }: Pick<Call, 'signal' | 'baseUrl'>,
 ): Promise<CommentWithAuthor> {
   if (note.trim() === '') throw invalid("400 Bad request - Note can't be blank")
   const repository = git.open(project, signal)
   const commit = await getCommit(repository, revision)
   const exists = place !== undefined && (await hasLine(repository, commit, place))
   await repository.keepCommit(commit.id)
-  return createCommitComment(database, {
+  const given = {
     projectId: project.id,
     sha: commit.id,
     note,
-    authorId: caller.user.id,
+    author: caller.user,
     path: exists ? place.path : null,
     line: exists ? place.line : null,
     lineType: exists ? place.lineType : null,
-  })
+  }
+  const comment = await createCommitComment(database, given, (stored) =>
+    noteHook(stored, { project, commit, user: caller.user, baseUrl }),
+  )
+  jobs.announce({ event: 'note', project_id: project.id, sha: commit.id, id: Number(comment.id) })
+  return comment
 }
 
 async function hasLine(repository: Repository, commit: Commit, { path, line, lineType }: Place) {

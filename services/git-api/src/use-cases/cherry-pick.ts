@@ -2,9 +2,11 @@ import { listProtectedBranches } from '@switchyard/db'
 import { forbidden, invalid, notFound } from '@switchyard/domain'
 import { type Caller, canPush } from '@switchyard/domain/access'
 import { type Commit, isRefName } from '@switchyard/domain/commit'
+import type { Call } from '@switchyard/service-kit/http'
 import type { Dependencies } from '../dependencies.js'
 import type { ProjectCall } from '../guards.js'
 import { getCommit } from './get-commit.js'
+import { referencesChanged } from './references-changed.js'
 
 export interface CherryPickCommand {
   /** Hash, branch or tag of the commit to repeat. */
@@ -23,11 +25,12 @@ export interface CherryPickCommand {
  *   the branch has it already
  */
 export async function cherryPick(
-  { database, git, jobs }: Pick<Dependencies, 'database' | 'git' | 'jobs'>,
+  dependencies: Pick<Dependencies, 'database' | 'git' | 'jobs' | 'logger'>,
   { project, level, caller }: ProjectCall<Caller>,
   { revision, branch, message, dryRun }: CherryPickCommand,
-  signal?: AbortSignal,
+  { signal, baseUrl }: Pick<Call, 'signal' | 'baseUrl'>,
 ): Promise<Commit | null> {
+  const { database, git } = dependencies
   if (!isRefName(branch)) throw invalid('The branch refname is invalid')
   if (!canPush(branch, level, await listProtectedBranches(database, project.id))) {
     throw forbidden('You are not allowed to push into this branch')
@@ -58,7 +61,9 @@ export async function cherryPick(
     case 'possible':
       return null
     case 'picked':
-      jobs.requestHousekeeping(project.id)
+      await referencesChanged(dependencies, { project, user: caller.user, baseUrl }, [
+        { ref: `refs/heads/${branch}`, before: result.commit.parentIds[0] ?? tip, after: result.commit.id },
+      ])
       return result.commit
   }
 }

@@ -9,10 +9,12 @@ import {
   isRevision,
   readActions,
 } from '@switchyard/domain/commit'
+import type { Call } from '@switchyard/service-kit/http'
 import type { Dependencies } from '../dependencies.js'
 import type { Repository } from '../git/git.js'
 import type { ProjectCall } from '../guards.js'
 import { adoptDefaultBranch } from './adopt-default-branch.js'
+import { referencesChanged } from './references-changed.js'
 
 export interface CreateCommitCommand {
   branch: string
@@ -33,11 +35,12 @@ export interface CreateCommitCommand {
  *   conflict when somebody else changed the same files meanwhile
  */
 export async function createCommit(
-  { database, git, jobs }: Pick<Dependencies, 'database' | 'git' | 'jobs'>,
+  dependencies: Pick<Dependencies, 'database' | 'git' | 'jobs' | 'logger'>,
   { project, level, caller }: ProjectCall<Caller>,
   command: CreateCommitCommand,
-  signal?: AbortSignal,
+  { signal, baseUrl }: Pick<Call, 'signal' | 'baseUrl'>,
 ): Promise<Commit> {
+  const { database, git } = dependencies
   const protections = await listProtectedBranches(database, project.id)
   if (!canPush(command.branch, level, protections)) {
     throw forbidden('You are not allowed to push into this branch')
@@ -64,9 +67,15 @@ export async function createCommit(
   const { branch, message } = command
   const commit = await repository.writeCommit({ branch, tip, parent, edits, author, committer, message })
   if (empty) await adoptDefaultBranch({ database, git }, project)
-  jobs.requestHousekeeping(project.id)
+  // A lost race may have put the commit on a newer tip than the one that was found.
+  const before = tip === null ? zeroId : forced ? tip : (commit.parentIds[0] ?? zeroId)
+  await referencesChanged(dependencies, { project, user: caller.user, baseUrl }, [
+    { ref: `refs/heads/${branch}`, before, after: commit.id },
+  ])
   return commit
 }
+
+const zeroId = '0'.repeat(40)
 
 const now = () => ({ seconds: Math.floor(Date.now() / 1000), offsetMinutes: 0 })
 

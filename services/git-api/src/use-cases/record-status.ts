@@ -1,8 +1,10 @@
-import { recordCommitStatus, type StatusWithAuthor } from '@switchyard/db'
+import type { StatusWithAuthor } from '@switchyard/db'
 import type { Caller } from '@switchyard/domain/access'
 import { applyPost, type PostedState, validateStatusTexts } from '@switchyard/domain/commit-status'
+import type { Call } from '@switchyard/service-kit/http'
 import type { Dependencies } from '../dependencies.js'
 import type { ProjectCall } from '../guards.js'
+import { jobHook } from '../presenters/hooks/job-hook.js'
 import { getCommit } from './get-commit.js'
 
 export interface RecordStatusCommand {
@@ -23,22 +25,27 @@ export interface RecordStatusCommand {
  * @throws DomainError not-found for an unknown commit; invalid, and nothing recorded, for texts that do not fit
  */
 export async function recordStatus(
-  { database, git }: Pick<Dependencies, 'database' | 'git'>,
+  { git, jobs, statuses }: Pick<Dependencies, 'git' | 'jobs' | 'statuses'>,
   { project, caller }: ProjectCall<Caller>,
   command: RecordStatusCommand,
-  signal?: AbortSignal,
+  { signal, baseUrl }: Pick<Call, 'signal' | 'baseUrl'>,
 ): Promise<StatusWithAuthor> {
   validateStatusTexts(command)
   const repository = git.open(project, signal)
-  const { id: sha } = await getCommit(repository, command.revision)
+  const commit = await getCommit(repository, command.revision)
+  const { id: sha } = commit
   const ref = command.ref ?? (await repository.findBranchContaining(sha, project.defaultBranch))
   const label = { projectId: project.id, sha, ref, name: command.name }
-  const now = new Date()
-  return recordCommitStatus(
-    database,
+  const { status, changed } = await statuses.record({
     label,
-    caller.user.id,
-    (current) => applyPost(current, command, now),
-    now,
-  )
+    author: caller.user,
+    apply: (current, now) => applyPost(current, command, now),
+    tell: (recorded) => jobHook(recorded, { project, commit, user: caller.user, baseUrl }),
+  })
+  const { id, name } = status
+  if (changed) {
+    const notice = { event: 'job', project_id: project.id, id: Number(id), sha, ref, name } as const
+    jobs.announce({ ...notice, status: status.status })
+  }
+  return status
 }

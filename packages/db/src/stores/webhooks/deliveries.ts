@@ -43,6 +43,31 @@ export async function enqueueDeliveries(
   return rows.map(({ id }) => id)
 }
 
+/**
+ * Notes a delivery for every webhook of a project that wants to be told of an event. Part of the caller's transaction
+ * when it gets a client that is in one.
+ *
+ * @param make asked only when there is such a webhook
+ */
+export async function enqueueForProject(
+  client: Pick<pg.Pool | pg.PoolClient, 'query'>,
+  projectId: number,
+  event: string,
+  make: () => Promise<Omit<NewDelivery, 'webhookId'>> | Omit<NewDelivery, 'webhookId'>,
+): Promise<void> {
+  const { rows } = await client.query<{ id: number }>({
+    name: 'webhooks-of-project-event',
+    text: `SELECT id FROM webhooks WHERE scope = 'project' AND project_id = $1 AND enabled AND $2 = ANY (events)`,
+    values: [projectId, event],
+  })
+  if (rows.length === 0) return
+  const delivery = await make()
+  await enqueueDeliveries(
+    client,
+    rows.map(({ id }) => ({ ...delivery, webhookId: id })),
+  )
+}
+
 const listed = {
   payload: true,
   requestHeaders: true,

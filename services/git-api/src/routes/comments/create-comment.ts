@@ -28,7 +28,7 @@ export const createComment = (deps: Dependencies) =>
     input,
     async handle(body, access: ProjectCall<Caller>, call) {
       const command = { revision: body.sha, note: body.note, place: placeOf(body) }
-      return created(presentComment(await addComment(deps, access, command, call.signal), call.baseUrl))
+      return created(presentComment(await addComment(deps, access, command, call), call.baseUrl))
     },
   })
 

@@ -62,7 +62,7 @@ export const createCommitEndpoint = (deps: Dependencies) =>
         force: body.force,
         allowEmpty: body.allow_empty,
       }
-      const commit = await createCommit(deps, access, command, call.signal)
+      const commit = await createCommit(deps, access, command, call)
       const repository = deps.git.open(access.project, call.signal)
       const detail = await describeCommit(deps, repository, access.project, commit, body.stats)
       return created(presentCommitDetail(detail, access.project, call.baseUrl))

@@ -1,42 +1,61 @@
+import type { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
 import { listProtectedBranches } from '@switchyard/db'
 import { DomainError } from '@switchyard/domain'
 import { type Call, endpoint, streamed } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { Dependencies } from '../../dependencies.js'
-import { type GitService, serveRpc } from '../../git/smart-http.js'
+import { type GitService, type GitSession, serveRpc } from '../../git/smart-http.js'
 import type { ProjectCall } from '../../guards.js'
 import { adoptDefaultBranch } from '../../use-cases/adopt-default-branch.js'
+import { referencesChanged } from '../../use-cases/references-changed.js'
+import { watchPush } from './watch-push.js'
 
 /** One exchange of a fetch, or a push. */
-export const rpc = ({ git, database, jobs }: Dependencies, service: GitService) =>
+export const rpc = (dependencies: Dependencies, service: GitService) =>
   endpoint({
     input: z.object({}),
-    async handle(_input, { project, level }: ProjectCall, { raw, signal, logger }) {
+    async handle(_input, access: ProjectCall, call) {
+      const { raw, signal } = call
       const input = requestBody(raw, service)
       const session = {
-        path: git.open(project).path,
+        path: dependencies.git.open(access.project).path,
         service,
         protocol: raw.request.get('Git-Protocol'),
         signal,
       }
-      const pushes = service === 'git-receive-pack'
-      const rights = pushes
-        ? { level, protections: await listProtectedBranches(database, project.id) }
-        : undefined
       raw.response.set({ 'Content-Type': `application/x-${service}-result`, 'Cache-Control': 'no-cache' })
-      const changed = await serveRpc(session, input, raw.response, rights)
-      if (changed) {
-        jobs.requestHousekeeping(project.id)
-        // The push has happened; a database that is away now must not make it look refused.
-        await adoptDefaultBranch({ database, git }, project).catch((error: unknown) => {
-          logger.warn({ err: error, project_id: project.id }, 'could not look after the default branch')
-        })
-      }
+      if (service === 'git-receive-pack') await push(dependencies, access, session, input, call)
+      else await serveRpc(session, input, raw.response)
       raw.response.end()
       return streamed
     },
   })
+
+async function push(
+  dependencies: Dependencies,
+  { project, level, caller }: ProjectCall,
+  session: GitSession,
+  input: Readable,
+  { raw, logger, baseUrl }: Call,
+): Promise<void> {
+  const { database, git } = dependencies
+  const rights = { level, protections: await listProtectedBranches(database, project.id) }
+  const watched = watchPush(input)
+  const answered = pipeline(watched.output, raw.response, { end: false })
+  // A client that goes away ends the session by its signal; that is no failure of the answer.
+  answered.catch(() => undefined)
+  const changed = await serveRpc(session, watched.input, watched.output, rights)
+  watched.output.end()
+  await answered.catch(() => undefined)
+  if (!changed || !caller) return
+  await referencesChanged(dependencies, { project, user: caller.user, baseUrl }, watched.changes())
+  // The push has happened; a database that is away now must not make it look refused.
+  await adoptDefaultBranch({ database, git }, project).catch((error: unknown) => {
+    logger.warn({ err: error, project_id: project.id }, 'could not look after the default branch')
+  })
+}
 
 /** git sends longer negotiations compressed. */
 function requestBody({ request }: Call['raw'], service: GitService) {

@@ -35,7 +35,7 @@ export const createStatus = (deps: Dependencies) =>
           description: body.description,
           coverage: body.coverage,
         },
-        call.signal,
+        call,
       )
       return created(presentCommitStatus(status, call.baseUrl))
     },

@@ -1,0 +1,9 @@
+export type { RecordedStatus, StatusPosting } from './fold-posts.js'
+export {
+  hasCommitStatus,
+  listCommitStatuses,
+  listCountedStatuses,
+  type StatusFilter,
+} from './read-statuses.js'
+export { createStatusRecorder, type StatusRecorder } from './status-recorder.js'
+export type { StatusAuthor, StatusLabel, StatusWithAuthor } from './status-row.js'

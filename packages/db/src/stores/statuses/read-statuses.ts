@@ -1,0 +1,89 @@
+import type { CountedStatus } from '@switchyard/domain/commit-status'
+import type { Database, DatabaseOrTransaction } from '../../client.js'
+import { type StatusRow, type StatusWithAuthor, statusColumns, statusOf } from './status-row.js'
+
+export interface StatusFilter {
+  projectId: number
+  sha: string
+  /** Undefined: of every ref. */
+  ref?: string | undefined
+  stage?: string | undefined
+  name?: string | undefined
+  /** Only the newest record of each ref and name. */
+  latest: boolean
+  newestFirst: boolean
+}
+
+/** One page of a commit's statuses by id, and how many there are. */
+export async function listCommitStatuses(
+  { pool }: Pick<Database, 'pool'>,
+  filter: StatusFilter,
+  { skip, take }: { skip: number; take: number },
+): Promise<{ statuses: StatusWithAuthor[]; total: number }> {
+  const { where, values } = conditionOf(filter)
+  const page = `SELECT * FROM commit_statuses s WHERE ${where}
+    ORDER BY s.id ${filter.newestFirst ? 'DESC' : 'ASC'} LIMIT $${values.length + 1} OFFSET $${values.length + 2}`
+  const { rows } = await pool.query<StatusRow>(
+    `SELECT ${statusColumns} FROM (${page}) s LEFT JOIN users u ON u.id = s.author_id
+     ORDER BY s.id ${filter.newestFirst ? 'DESC' : 'ASC'}`,
+    [...values, take, skip],
+  )
+  return {
+    statuses: rows.map(statusOf),
+    total: await totalOf(pool, { where, values }, skip, take, rows.length),
+  }
+}
+
+/** Counts only where the page itself does not tell. */
+async function totalOf(
+  pool: Database['pool'],
+  { where, values }: ReturnType<typeof conditionOf>,
+  skip: number,
+  take: number,
+  found: number,
+): Promise<number> {
+  if (found < take && (found > 0 || skip === 0)) return skip + found
+  const { rows } = await pool.query<{ total: number }>(
+    `SELECT count(*)::int AS total FROM commit_statuses s WHERE ${where}`,
+    values,
+  )
+  return rows[0]?.total ?? 0
+}
+
+/** Only what is asked for, so that each question gets the plan that suits it. */
+function conditionOf({ projectId, sha, ref, stage, name, latest }: StatusFilter) {
+  const values: (string | number)[] = [projectId, sha]
+  const conditions = ['s.project_id = $1', 's.sha = $2']
+  for (const [column, value] of Object.entries({ ref, stage, name })) {
+    if (value !== undefined) conditions.push(`s.${column} = $${values.push(value)}`)
+  }
+  if (latest) conditions.push('NOT s.superseded')
+  return { where: conditions.join(' AND '), values }
+}
+
+/** Whether anybody posted a status of this commit for this ref. */
+export async function hasCommitStatus(
+  { prisma }: DatabaseOrTransaction,
+  where: { projectId: number; sha: string; ref: string },
+): Promise<boolean> {
+  const found = await prisma.commitStatus.findFirst({
+    where: { ...where, superseded: false },
+    select: { id: true },
+  })
+  return found !== null
+}
+
+/** The newest status of each ref and name of a commit, as far as its aggregated state needs them. */
+export async function listCountedStatuses(
+  { pool }: Pick<Database, 'pool'>,
+  projectId: number,
+  sha: string,
+): Promise<CountedStatus[]> {
+  const { rows } = await pool.query<CountedStatus>({
+    name: 'counted-commit-statuses',
+    text: `SELECT DISTINCT status, allow_failure AS "allowFailure"
+      FROM commit_statuses WHERE project_id = $1 AND sha = $2 AND NOT superseded`,
+    values: [projectId, sha],
+  })
+  return rows
+}

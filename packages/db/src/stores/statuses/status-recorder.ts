@@ -1,0 +1,124 @@
+import type pg from 'pg'
+import type { Database } from '../../client.js'
+import { inPoolTransaction } from '../../pool-transaction.js'
+import { enqueueDeliveries, type NewDelivery } from '../webhooks/deliveries.js'
+import {
+  type FoldedPosts,
+  foldPosts,
+  labelKey,
+  type RecordedStatus,
+  type StatusPosting,
+} from './fold-posts.js'
+import { addStatuses, beginAlone, changeStatuses, readNewest } from './write-statuses.js'
+
+/**
+ * Records posts of statuses: each changes its label's active record, or makes a new one. However many writers there
+ * are, posts to one label come one after the other, so parallel ones neither fail nor make a second record.
+ */
+export interface StatusRecorder {
+  record(posting: StatusPosting): Promise<RecordedStatus>
+}
+
+interface Waiting {
+  posting: StatusPosting
+  resolve(recorded: RecordedStatus): void
+  reject(error: unknown): void
+}
+
+const batchPostsMax = 200
+
+/**
+ * Posts that come while others are being written wait for them, and are then written together: one transaction, whose
+ * cost they share.
+ *
+ * @param webhookEvent the event that webhooks of projects must ask for to be told of changed states
+ */
+export function createStatusRecorder(
+  { pool }: Pick<Database, 'pool'>,
+  { webhookEvent }: { webhookEvent: string },
+): StatusRecorder {
+  const waiting: Waiting[] = []
+  let writing = false
+
+  async function write() {
+    writing = true
+    while (waiting.length > 0) {
+      const batch = waiting.splice(0, batchPostsMax)
+      await settle(batch)
+    }
+    writing = false
+  }
+
+  async function settle(batch: Waiting[]): Promise<void> {
+    try {
+      const postings = batch.map(({ posting }) => posting)
+      const recorded = await recordPosts(pool, postings, webhookEvent)
+      for (const [index, { resolve }] of batch.entries()) resolve(recorded[index] as RecordedStatus)
+    } catch (error) {
+      if (batch.length === 1) return batch[0]?.reject(error)
+      // One post must not spoil the others, say when its project was deleted meanwhile.
+      for (const one of batch) await settle([one])
+    }
+  }
+
+  return {
+    record: (posting) =>
+      new Promise((resolve, reject) => {
+        waiting.push({ posting, resolve, reject })
+        // What else has been read from sockets by then shares the first transaction.
+        if (!writing) {
+          writing = true
+          setImmediate(() => void write())
+        }
+      }),
+  }
+}
+
+async function recordPosts(
+  pool: pg.Pool,
+  postings: readonly StatusPosting[],
+  webhookEvent: string,
+): Promise<RecordedStatus[]> {
+  const labels = new Map(postings.map(({ label }) => [labelKey(label), label]))
+  const work = async (client: pg.PoolClient) => {
+    const states = await readNewest(client, [...labels.values()], webhookEvent)
+    const folded = foldPosts(postings, states, new Date())
+    const recorded = await writeFolded(client, folded)
+    await enqueueDeliveries(client, deliveriesOf(postings, recorded, states))
+    return recorded
+  }
+  return inPoolTransaction(pool, work, beginAlone([...labels.keys()]))
+}
+
+async function writeFolded(
+  client: pg.PoolClient,
+  { results, dirty }: FoldedPosts,
+): Promise<RecordedStatus[]> {
+  const known = dirty.filter(({ isNew }) => !isNew).map(({ status }) => status)
+  const fresh = dirty.filter(({ isNew }) => isNew)
+  // First what is superseded, because a label has one newest record at any time.
+  await changeStatuses(client, known)
+  const ids = await addStatuses(
+    client,
+    fresh.map(({ status }) => status),
+  )
+  const idOf = new Map(fresh.map((record, index) => [record, ids[index]]))
+  return results.map(({ record, status, changed }) => ({
+    status: { ...status, id: idOf.get(record) ?? status.id },
+    changed,
+  }))
+}
+
+function deliveriesOf(
+  postings: readonly StatusPosting[],
+  recorded: readonly RecordedStatus[],
+  states: Awaited<ReturnType<typeof readNewest>>,
+): NewDelivery[] {
+  return recorded.flatMap(({ status, changed }, index) => {
+    const posting = postings[index] as StatusPosting
+    const webhookIds = states.get(labelKey(posting.label))?.webhookIds ?? []
+    if (!changed || webhookIds.length === 0) return []
+    const delivery = posting.tell(status)
+    return webhookIds.map((webhookId) => ({ ...delivery, webhookId }))
+  })
+}

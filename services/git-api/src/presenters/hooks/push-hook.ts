@@ -1,0 +1,67 @@
+import type { Project } from '@switchyard/db'
+import type { Commit } from '@switchyard/domain/commit'
+import type { DiffEntry } from '../../git/parse-diff.js'
+import { type HookUser, hookCommit, hookDelivery, hookProject, hookRepository } from './hook-parts.js'
+
+/** A reference that has moved, begun (`before` is zeros) or gone (`after` is zeros). */
+export interface RefChange {
+  /** In full: `refs/heads/main`. */
+  ref: string
+  before: string
+  after: string
+}
+
+export interface PushedCommits {
+  /** Oldest first; the newest ones when there are many. */
+  commits: { commit: Commit; changes: readonly DiffEntry[] }[]
+  total: number
+}
+
+/** The body of a `Push Hook`, or of a `Tag Push Hook`. */
+export const pushHook = (
+  { ref, before, after }: RefChange,
+  { commits, total }: PushedCommits,
+  { project, user, baseUrl }: { project: Project; user: HookUser; baseUrl: string },
+) => {
+  const event = ref.startsWith('refs/tags/') ? 'tag_push' : 'push'
+  return hookDelivery(event, {
+    object_kind: event,
+    event_name: event,
+    before,
+    after,
+    ref,
+    checkout_sha: isZero(after) ? null : after,
+    message: null,
+    user_id: user.id,
+    user_name: user.name,
+    user_username: user.username,
+    user_email: user.email,
+    user_avatar: null,
+    project_id: project.id,
+    project: hookProject(project, baseUrl),
+    commits: commits.map(({ commit, changes }) => ({
+      ...hookCommit(commit, project, baseUrl),
+      ...changedPaths(changes),
+    })),
+    total_commits_count: total,
+    push_options: {},
+    repository: hookRepository(project, baseUrl),
+  })
+}
+
+export const isZero = (id: string): boolean => /^0+$/.test(id)
+
+function changedPaths(changes: readonly DiffEntry[]) {
+  const moved = changes.filter(({ renamedFile }) => renamedFile)
+  const paths = (entries: readonly DiffEntry[]) => entries.map(({ newPath }) => newPath)
+  return {
+    added: [...paths(changes.filter(({ newFile }) => newFile)), ...paths(moved)],
+    modified: paths(
+      changes.filter(({ newFile, deletedFile, renamedFile }) => !newFile && !deletedFile && !renamedFile),
+    ),
+    removed: [
+      ...changes.filter(({ deletedFile }) => deletedFile).map(({ oldPath }) => oldPath),
+      ...moved.map(({ oldPath }) => oldPath),
+    ],
+  }
+}

@@ -1,0 +1,160 @@
+import { createStatusRecorder, type Project, type StatusLabel } from '@switchyard/db'
+import {
+  applyPost,
+  isActive,
+  type PostedState,
+  postedStates,
+  type StatusFields,
+} from '@switchyard/domain/commit-status'
+import type { TestGitRepository } from '@switchyard/testing'
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type GitHarness, pushSample, startGitHarness } from './git-harness.js'
+
+let harness: GitHarness
+let project: Project
+let work: TestGitRepository
+let commits: Record<'first' | 'second' | 'third' | 'side', string>
+
+beforeAll(async () => {
+  harness = await startGitHarness()
+  ;({ project, work, commits } = await pushSample(harness))
+})
+afterAll(async () => {
+  await work?.close()
+  await harness?.close()
+})
+
+interface Posted {
+  id: number
+  name: string
+  status: string
+}
+
+async function post(sha: string, fields: Record<string, string>): Promise<Posted> {
+  const path = `/projects/${project.id}/statuses/${sha}?${new URLSearchParams(fields)}`
+  const response = await harness.send('developer', 'POST', path)
+  expect(response.status).toBe(201)
+  return (await response.json()) as Posted
+}
+
+async function listAll(sha: string, query: string): Promise<Posted[]> {
+  const path = `/projects/${project.id}/repository/commits/${sha}/statuses?per_page=100&${query}`
+  return (await (await harness.send('reporter', 'GET', path)).json()) as Posted[]
+}
+
+test('two hundred parallel posts from ten clients end in exactly the right rows', async () => {
+  const jobs = ['unit', 'lint', 'e2e', 'docs', 'image']
+  // Each client takes four jobs of its own through their lives, and pushes one shared job on.
+  const client = async (number: number) => {
+    const lives = ['pending', 'running', 'success', 'running'].map(async (state, step) => {
+      await post(commits.first, { state, ref: 'main', name: `own-${number}-${step}` })
+    })
+    await Promise.all(lives)
+    await Promise.all(
+      Array.from({ length: 16 }, (_, step) =>
+        post(commits.first, {
+          state: 'running',
+          ref: 'main',
+          name: jobs[step % 5] ?? '',
+          description: `${number}`,
+        }),
+      ),
+    )
+  }
+  await Promise.all(Array.from({ length: 10 }, (_, number) => client(number)))
+  const rows = await listAll(commits.first, 'all=true')
+  expect(rows).toHaveLength(10 * 4 + jobs.length)
+  for (const name of jobs) expect(rows.filter((row) => row.name === name)).toHaveLength(1)
+  await Promise.all(jobs.map((name) => post(commits.first, { state: 'success', ref: 'main', name })))
+  const latest = await listAll(commits.first, '')
+  expect(latest.filter(({ status }) => status === 'success')).toHaveLength(jobs.length + 10)
+})
+
+test('parallel finishing posts each make a record of their own, and only the newest counts', async () => {
+  const ids = await Promise.all(
+    Array.from({ length: 20 }, async () => (await post(commits.second, { state: 'failed', ref: 'main' })).id),
+  )
+  expect(new Set(ids).size).toBe(20)
+  expect((await listAll(commits.second, '')).map(({ id }) => id)).toEqual([Math.max(...ids)])
+  expect((await listAll(commits.second, 'all=true')).map(({ id }) => id)).toEqual(ids.sort((a, b) => a - b))
+})
+
+test('a page of many statuses, its total and the pages beside it', async () => {
+  const count = 205
+  await harness.database.pool.query(
+    `INSERT INTO commit_statuses (project_id, sha, ref, name, status, superseded)
+     SELECT $1, $2, 'main', 'many-' || n % 150, 'success', n <= $3 - 150 FROM generate_series(1, $3) n`,
+    [project.id, commits.third, count],
+  )
+  const path = `/projects/${project.id}/repository/commits/${commits.third}/statuses`
+  for (const [query, total, rows] of [
+    ['all=true&per_page=100&page=3', count, 5],
+    ['all=true&per_page=100&page=4', count, 0],
+    ['per_page=100', 150, 100],
+    ['per_page=100&page=2&sort=desc', 150, 50],
+    ['name=many-7', 1, 1],
+    ['name=many-7&all=true', 2, 2],
+  ] as const) {
+    const response = await harness.send('reporter', 'GET', `${path}?${query}`)
+    expect([query, response.headers.get('x-total'), ((await response.json()) as unknown[]).length]).toEqual([
+      query,
+      String(total),
+      rows,
+    ])
+  }
+})
+
+const aPost = fc.record({
+  name: fc.constantFrom('a', 'b'),
+  ref: fc.constantFrom('main', null),
+  state: fc.constantFrom(...postedStates),
+  writer: fc.nat({ max: 2 }),
+})
+
+/** What one post after the other leaves, in whatever order they came: no label is ever active twice. */
+test('any posts, of several processes at once, fail never and leave one newest record a label', async () => {
+  const user = await harness.database.prisma.user.findFirstOrThrow({ where: { username: 'dora' } })
+  const writers = [0, 1, 2].map(() => createStatusRecorder(harness.database, { webhookEvent: 'job' }))
+  let run = 0
+  await fc.assert(
+    fc.asyncProperty(fc.array(aPost, { minLength: 1, maxLength: 40 }), async (posts) => {
+      run += 1
+      const sha = String(run).padStart(40, '0')
+      const recorded = await Promise.all(
+        posts.map(({ name, ref, state, writer }) => {
+          const label: StatusLabel = { projectId: project.id, sha, ref, name }
+          const apply = (current: StatusFields | null, now: Date) => applyPost(current, { state }, now)
+          return writers[writer]?.record({
+            label,
+            author: user,
+            apply,
+            tell: () => ({ event: 'job', dedupeKey: '', payload: '' }),
+          })
+        }),
+      )
+      expect(recorded.map((one) => one?.status.status)).toEqual(posts.map(({ state }) => state))
+      const rows = await harness.database.prisma.commitStatus.findMany({
+        where: { projectId: project.id, sha },
+        orderBy: { id: 'asc' },
+      })
+      const labels = new Set(posts.map(({ name, ref }) => `${name} ${ref}`))
+      expect(
+        rows
+          .filter(({ superseded }) => !superseded)
+          .map(({ name, ref }) => `${name} ${ref}`)
+          .sort(),
+      ).toEqual([...labels].sort())
+      for (const label of labels) {
+        const own = rows.filter(({ name, ref }) => `${name} ${ref}` === label)
+        const finishing = posts.filter(
+          ({ name, ref, state }) => `${name} ${ref}` === label && !isActive(state),
+        )
+        // Every record but the newest is finished, and each finished one was finished by exactly one post.
+        expect(own.slice(0, -1).every(({ status, superseded }) => superseded && !isActive(status))).toBe(true)
+        expect(own.filter(({ status }) => !isActive(status as PostedState))).toHaveLength(finishing.length)
+      }
+    }),
+    { numRuns: 40 },
+  )
+})
