@@ -12,20 +12,14 @@ import { invalidParameters, notFound } from '@switchyard/domain'
 import { type SagaStatus, sagaStatuses } from '@switchyard/domain/saga'
 import { type GrpcService, serverStream, unary } from '@switchyard/service-kit/grpc'
 import type { Logger } from '@switchyard/service-kit/observability'
-import type { LiveSagas } from '../live/live-sagas.js'
 import { toActivityMessage, toSagaMessage } from '../presenters/saga-messages.js'
 import { readCursor, writeCursor } from '../routes/cursor.js'
-import type { AuthorizeReader } from './authorize-reader.js'
 import { defaultTenant } from './report-metadata.js'
-import { createWatchMessages } from './watch-sagas.js'
+import { createWatchMessages, type WatchDependencies } from './watch-sagas.js'
 import { refuseWhileAway } from './while-away.js'
 
-export interface SagaQueryDependencies {
+export interface SagaQueryDependencies extends WatchDependencies {
   database: Readable
-  live: LiveSagas
-  authorize: AuthorizeReader
-  /** How long a client of a stream may take no message. */
-  stallMsMax: number
   logger: Logger
 }
 

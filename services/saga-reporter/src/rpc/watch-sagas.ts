@@ -4,12 +4,20 @@ import { conflict, invalidParameters } from '@switchyard/domain'
 import { sagaStatuses } from '@switchyard/domain/saga'
 import type { StreamMessages } from '@switchyard/service-kit/grpc'
 import type { Batch } from '../live/follow.js'
+import type { LiveSagas } from '../live/live-sagas.js'
 import { sagaOperations } from '../live/operations.js'
 import type { WatchFilter } from '../live/watch-filter.js'
 import { toEventMessage } from '../presenters/saga-messages.js'
+import type { AuthorizeReader } from './authorize-reader.js'
 import { defaultTenant } from './report-metadata.js'
-import type { SagaQueryDependencies } from './saga-query.js'
 import { refuseWhileAway } from './while-away.js'
+
+export interface WatchDependencies {
+  live: LiveSagas
+  authorize: AuthorizeReader
+  /** How long a client of a stream may take no message. */
+  stallMsMax: number
+}
 
 type Call = ServerWritableStream<WatchSagasRequest, WatchSagasResponse>
 
@@ -18,7 +26,7 @@ export function createWatchMessages({
   live,
   authorize,
   stallMsMax,
-}: SagaQueryDependencies): StreamMessages<WatchSagasRequest, WatchSagasResponse> {
+}: WatchDependencies): StreamMessages<WatchSagasRequest, WatchSagasResponse> {
   return async function* messages(request, call, signal) {
     await authorize(call)
     const filter = toFilter(request)
