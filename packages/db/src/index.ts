@@ -188,7 +188,6 @@ export {
   deleteWebhook,
   getWebhook,
   listWebhooks,
-  listWebhooksForEvent,
   type NewWebhook,
   updateWebhook,
   type Webhook,

@@ -2,7 +2,6 @@ import { type FieldProblems, invalid } from '@switchyard/domain'
 import type { TargetPolicy } from './target-policy.js'
 import { urlProblem } from './target-url.js'
 
-const secretLengthMin = 16
 const secretLengthMax = 255
 
 /** What a webhook is made of, as far as it was given. */
@@ -16,30 +15,35 @@ export interface HookRules {
   policy: TargetPolicy
   /** Names of events that webhooks of this kind know. */
   knownEvents: readonly string[]
+  /** How many of them a webhook names at least. */
+  eventsMin: number
+  /** What callers name the secret, and how long it is at least. */
+  secret: { parameter: string; lengthMin: number }
 }
 
 /** @throws DomainError invalid, with every problem by field */
-export function checkHook(fields: HookFields, { policy, knownEvents }: HookRules): void {
+export function checkHook(fields: HookFields, rules: HookRules): void {
   const problems: FieldProblems = {}
-  const note = (field: keyof HookFields, problem: string | null) => {
+  const note = (field: string, problem: string | null) => {
     if (problem !== null) problems[field] = [problem]
   }
-  if (fields.url !== undefined) note('url', urlProblem(fields.url, policy))
-  if (typeof fields.secret === 'string') note('secret', secretProblem(fields.secret))
-  if (fields.events !== undefined) note('events', eventsProblem(fields.events, knownEvents))
+  const { parameter, lengthMin } = rules.secret
+  if (fields.url !== undefined) note('url', urlProblem(fields.url, rules.policy))
+  if (typeof fields.secret === 'string') note(parameter, secretProblem(fields.secret, lengthMin))
+  if (fields.events !== undefined) note('events', eventsProblem(fields.events, rules))
   if (Object.keys(problems).length > 0) throw invalid(problems)
 }
 
 /** A secret may become the value of a header. */
-function secretProblem(secret: string): string | null {
-  if (secret.length < secretLengthMin) return `is too short (minimum is ${secretLengthMin} characters)`
+function secretProblem(secret: string, lengthMin: number): string | null {
+  if (secret.length < lengthMin) return `is too short (minimum is ${lengthMin} characters)`
   if (secret.length > secretLengthMax) return `is too long (maximum is ${secretLengthMax} characters)`
   return /^[\x21-\x7e]+$/.test(secret) ? null : 'must be printable ASCII characters without spaces'
 }
 
-function eventsProblem(events: string[], known: readonly string[]): string | null {
-  if (events.length === 0) return 'must name at least one event'
-  const unknown = events.filter((event) => !known.includes(event))
+function eventsProblem(events: string[], { knownEvents, eventsMin }: HookRules): string | null {
+  if (events.length < eventsMin) return 'must name at least one event'
+  const unknown = events.filter((event) => !knownEvents.includes(event))
   if (unknown.length === 0) return null
-  return `must be among ${known.join(', ')}`
+  return `must be among ${knownEvents.join(', ')}`
 }

@@ -2,9 +2,11 @@ import { randomUUID } from 'node:crypto'
 import {
   createWebhook,
   type Database,
+  type DatabaseOrTransaction,
   enqueueDeliveries,
   getDelivery,
   getWebhook,
+  type NewDelivery,
   type NewWebhook,
   redeliver,
   updateWebhook,
@@ -20,7 +22,7 @@ import { hostnameOf } from './target-url.js'
 
 /** @throws DomainError invalid, with every problem by field */
 export async function addWebhook(
-  database: Database,
+  database: DatabaseOrTransaction,
   owner: WebhookOwner,
   fields: Omit<NewWebhook, 'host'>,
   rules: HookRules,
@@ -31,7 +33,7 @@ export async function addWebhook(
 
 /** @throws DomainError not-found; invalid, with every problem by field */
 export async function changeWebhook(
-  database: Database,
+  database: DatabaseOrTransaction,
   owner: WebhookOwner,
   id: number,
   changes: Omit<WebhookChanges, 'host'>,
@@ -44,22 +46,32 @@ export async function changeWebhook(
 }
 
 /**
- * Notes a delivery that tells of nothing, for trying a webhook out. Like every other one it is sent by the worker.
+ * Notes a delivery for trying a webhook out, whatever events it asks for. Like every other one it is sent by the
+ * worker.
  *
+ * @param make what is sent. Unset: a body that tells of nothing
  * @throws DomainError not-found; conflict when the webhook is disabled
  */
 export async function testWebhook(
   database: Database,
   owner: WebhookOwner,
   id: number,
+  make: () => Promise<TestMessage> | TestMessage = emptyTest,
 ): Promise<WebhookDelivery> {
   refuseDisabled(await getWebhook(database, owner, id))
-  const payload = JSON.stringify({ event: testEvent, sent_at: new Date() })
+  const message = await make()
   const [deliveryId = ''] = await enqueueDeliveries(database.pool, [
-    { webhookId: id, event: testEvent, dedupeKey: `test-${randomUUID()}`, payload },
+    { ...message, webhookId: id, dedupeKey: `test-${randomUUID()}` },
   ])
   return getDelivery(database, id, deliveryId)
 }
+
+type TestMessage = Omit<NewDelivery, 'webhookId' | 'dedupeKey'>
+
+const emptyTest = (): TestMessage => ({
+  event: testEvent,
+  payload: JSON.stringify({ event: testEvent, sent_at: new Date() }),
+})
 
 /**
  * Makes a delivery due now, whatever became of it before.

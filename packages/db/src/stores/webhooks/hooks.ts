@@ -44,14 +44,6 @@ export async function listWebhooks(
   return { webhooks, total }
 }
 
-/** Those that an event of this owner is told to: enabled and interested. */
-export const listWebhooksForEvent = (
-  { prisma }: DatabaseOrTransaction,
-  owner: WebhookOwner,
-  event: string,
-): Promise<Webhook[]> =>
-  prisma.webhook.findMany({ where: { ...owner, enabled: true, events: { has: event } }, omit })
-
 /** @throws DomainError not-found, also when it is somebody else's */
 export async function getWebhook(
   { prisma }: DatabaseOrTransaction,

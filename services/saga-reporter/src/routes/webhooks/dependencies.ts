@@ -13,4 +13,6 @@ export const ofSagas: WebhookOwner = { scope: 'saga' }
 export const rulesOf = ({ policy }: WebhookDependencies): HookRules => ({
   policy,
   knownEvents: sagaWebhookEvents,
+  eventsMin: 1,
+  secret: { parameter: 'secret', lengthMin: 16 },
 })

@@ -1,7 +1,7 @@
 import { getDelivery as findDelivery, getWebhook } from '@switchyard/db'
 import { endpoint, ok, rowId } from '@switchyard/service-kit/http'
+import { presentDelivery } from '@switchyard/webhooks'
 import { z } from 'zod'
-import { presentDelivery } from '../../presenters/webhook.js'
 import { ofSagas, type WebhookDependencies } from './dependencies.js'
 
 /** `GET /sagas/webhooks/:id/deliveries/:delivery_id` */

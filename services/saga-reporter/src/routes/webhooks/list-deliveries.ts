@@ -1,7 +1,7 @@
 import { listDeliveries as findDeliveries, getWebhook } from '@switchyard/db'
 import { endpoint, pageParameters, pageReply, rowId, rowsOf } from '@switchyard/service-kit/http'
+import { presentListedDelivery } from '@switchyard/webhooks'
 import { z } from 'zod'
-import { presentListedDelivery } from '../../presenters/webhook.js'
 import { ofSagas, type WebhookDependencies } from './dependencies.js'
 
 /** `GET /sagas/webhooks/:id/deliveries`, newest first. */

@@ -1,7 +1,6 @@
 import { accepted, endpoint, rowId } from '@switchyard/service-kit/http'
-import { redeliverWebhook } from '@switchyard/webhooks'
+import { presentDelivery, redeliverWebhook } from '@switchyard/webhooks'
 import { z } from 'zod'
-import { presentDelivery } from '../../presenters/webhook.js'
 import { ofSagas, type WebhookDependencies } from './dependencies.js'
 
 /** `POST /sagas/webhooks/:id/deliveries/:delivery_id/redeliver`: sends it again soon, under the same id. */

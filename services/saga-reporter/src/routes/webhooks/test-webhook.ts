@@ -1,7 +1,6 @@
 import { accepted, endpoint, rowId } from '@switchyard/service-kit/http'
-import { testWebhook as sendTest } from '@switchyard/webhooks'
+import { presentDelivery, testWebhook as sendTest } from '@switchyard/webhooks'
 import { z } from 'zod'
-import { presentDelivery } from '../../presenters/webhook.js'
 import { ofSagas, type WebhookDependencies } from './dependencies.js'
 
 /** `POST /sagas/webhooks/:id/test`: the worker sends it soon; the delivery's own page shows what came of it. */
