@@ -1,4 +1,5 @@
 export { launchBrowser } from './browser.js'
+export { type DocumentedAnswer, type DocumentedCall, openDocumentedApi } from './documented-api.js'
 export {
   addMember,
   createProject,

@@ -46,7 +46,7 @@ export function createHttpApp(options: HttpAppOptions): Express {
     observedOf(response).route = 'operations'
     next()
   })
-  addOperations(app, options.health, options.metrics)
+  addOperations(app, options.health, options.metrics, options.routes)
 
   const rateLimit = createRateLimit(options.rateLimitPerMinute)
   for (const route of options.routes) {

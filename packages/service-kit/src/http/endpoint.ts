@@ -26,7 +26,24 @@ export interface Call {
  * Decides whether a call may go on, before its parameters are read, and returns what it found on the
  * way (a project, say) for the endpoint. Refuses by throwing a DomainError.
  */
-export type Guard<Access> = (call: Call) => Promise<Access> | Access
+export interface Guard<Access> {
+  (call: Call): Promise<Access> | Access
+  documents?: GuardDocumentation
+}
+
+/** What the API's documentation says of a guard. */
+export interface GuardDocumentation {
+  /** Who may, in the middle of a sentence: `administrators`. Unset: everybody. */
+  who?: string
+  /** A token is not always needed. */
+  anonymous?: boolean
+  /** Path parameters that the guard reads: name → what it is. */
+  parameters?: Record<string, string>
+}
+
+/** Adds to a guard what the documentation says of it. */
+export const documented = <Access>(documents: GuardDocumentation, guard: Guard<Access>): Guard<Access> =>
+  Object.assign((call: Call) => guard(call), { documents })
 
 /** What an endpoint answers with. */
 export interface Reply {
@@ -36,7 +53,19 @@ export interface Reply {
   headers?: Record<string, string>
 }
 
-export interface Endpoint<Input extends z.ZodType, Access> {
+/** What the API's documentation says of an endpoint, besides its input. */
+export interface Documentation {
+  /** What happens, in one line without a full stop. */
+  summary: string
+  /** Status → the shape of a JSON body, the media types of another one, or null for none. */
+  replies: Record<number, z.ZodType | string[] | null>
+  /** Headers of the replies: name → what it says. Those of pages are known. */
+  headers?: Record<string, string>
+  /** Statuses of refusals, besides those that follow from guard and parameters. */
+  refusals?: number[]
+}
+
+export interface Endpoint<Input extends z.ZodType, Access> extends Partial<Documentation> {
   /** Path, query and body parameters, merged in this order of precedence. */
   input: Input
   handle: (input: z.output<Input>, access: Access, call: Call) => Promise<Reply | Streamed>

@@ -5,23 +5,26 @@ import {
   requireScope,
   type Scope,
 } from '@switchyard/domain/access'
-import type { Guard } from './endpoint.js'
+import { documented, type Guard } from './endpoint.js'
 
 /** No token is asked for. */
-export const anyone: Guard<Caller | null> = ({ caller }) => caller
+export const anyone: Guard<Caller | null> = documented({ anonymous: true }, ({ caller }) => caller)
 
 /** Everybody with a token for the API; a reading token suffices to read. */
-export const signedIn: Guard<Caller> = (call) => requireScope(call.caller, ...readingScopes(call))
+export const signedIn: Guard<Caller> = documented({ who: 'everybody with a token for the API' }, (call) =>
+  requireScope(call.caller, ...readingScopes(call)),
+)
 
 /** Administrators only: 401 for guests, 403 for everybody else. */
-export const administrator: Guard<Caller> = (call) =>
-  requireAdministrator(call.caller, ...readingScopes(call))
+export const administrator: Guard<Caller> = documented({ who: 'administrators' }, (call) =>
+  requireAdministrator(call.caller, ...readingScopes(call)),
+)
 
 /** Administrators, and tokens with this scope whoever holds them. */
-export const administratorOrScope =
-  (scope: Scope): Guard<Caller> =>
-  ({ caller }) =>
-    requireAdministratorOrScope(caller, scope)
+export const administratorOrScope = (scope: Scope): Guard<Caller> =>
+  documented({ who: `administrators, and tokens with the scope \`${scope}\`` }, ({ caller }) =>
+    requireAdministratorOrScope(caller, scope),
+  )
 
 /** The scopes that suffice besides `api`: `read_api` on a call that changes nothing. */
 export function readingScopes({ raw }: Parameters<Guard<unknown>>[0]): Scope[] {

@@ -12,6 +12,8 @@ export {
   accepted,
   type Call,
   created,
+  type Documentation,
+  documented,
   type Endpoint,
   endpoint,
   type Guard,
@@ -26,3 +28,4 @@ export { administrator, administratorOrScope, anyone, readingScopes, signedIn } 
 export { type HttpServer, listen } from './listen.js'
 export { type Page, pageParameters, pageReply, rowsOf } from './pagination.js'
 export { decimal, filledText, flag, integer, parameterProblem, rowId, text, time } from './parameters.js'
+export { link, oneOf, timeText } from './shapes.js'

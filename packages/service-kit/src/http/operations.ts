@@ -1,9 +1,14 @@
 import type { Express } from 'express'
 import type { Health } from '../lifecycle/index.js'
 import type { Metrics } from '../observability/index.js'
+import type { Route } from './endpoint.js'
+import { describeRoutes, type OpenApiDocument } from './openapi/describe-routes.js'
 
-/** What operators and orchestrators ask every service: alive, ready, figures. No token is needed. */
-export function addOperations(app: Express, health: Health, metrics: Metrics): void {
+/**
+ * What operators and orchestrators ask every service: alive, ready, figures, and what it answers. No token is
+ * needed.
+ */
+export function addOperations(app: Express, health: Health, metrics: Metrics, routes: Route[]): void {
   app.get('/-/liveness', (_request, response) => {
     response.set('Cache-Control', 'no-store').json({ status: 'ok' })
   })
@@ -19,5 +24,11 @@ export function addOperations(app: Express, health: Health, metrics: Metrics): v
   app.get('/metrics', async (_request, response) => {
     response.set('Cache-Control', 'no-store').type(metrics.registry.contentType)
     response.send(await metrics.registry.metrics())
+  })
+
+  let document: OpenApiDocument | undefined
+  app.get('/-/openapi.json', (_request, response) => {
+    document ??= describeRoutes(routes)
+    response.json(document)
   })
 }

@@ -47,15 +47,14 @@ export const text = () =>
 /** Text with at least one character that is no white space. */
 export const filledText = () => text().refine((value) => value.trim() !== '', { error: 'is empty' })
 
+const wholeNumber = (value: unknown) =>
+  typeof value === 'string' && /^\s*[+-]?\d{1,15}\s*$/.test(value) ? Number(value) : value
+
 /** A whole number, also when it comes as text. */
-export const integer = () =>
-  z.preprocess(
-    (value) => (typeof value === 'string' && /^\s*[+-]?\d{1,15}\s*$/.test(value) ? Number(value) : value),
-    z.int(),
-  )
+export const integer = () => z.preprocess(wholeNumber, z.int())
 
 /** The id of a database row. */
-export const rowId = () => integer().pipe(z.int().min(1).max(2_147_483_647))
+export const rowId = () => z.preprocess(wholeNumber, z.int().min(1).max(2_147_483_647))
 
 /** A decimal number, also when it comes as text. */
 export const decimal = () =>

@@ -1,8 +1,34 @@
 import type { BroadcastMessage } from '@switchyard/db'
-import { bannerColors, isActive } from '@switchyard/domain/broadcast'
+import { bannerColors, broadcastThemes, broadcastTypes, isActive } from '@switchyard/domain/broadcast'
+import { oneOf, timeText } from '@switchyard/service-kit/http'
+import { z } from 'zod'
+
+const common = {
+  id: z.int(),
+  message: z.string(),
+  starts_at: timeText(),
+  ends_at: timeText(),
+  color: z.string(),
+  font: z.string(),
+  target_path: z.string().nullable(),
+  broadcast_type: oneOf(broadcastTypes),
+  dismissable: z.boolean(),
+  theme: oneOf(broadcastThemes),
+}
+
+export const broadcastMessageShape = z
+  .object({ ...common, active: z.boolean() })
+  .meta({ id: 'BroadcastMessage', description: 'A broadcast message as administrators see it' })
+
+export const bannerShape = z
+  .object({ ...common, updated_at: timeText() })
+  .meta({ id: 'Banner', description: 'What a banner needs of a message that is on' })
 
 /** A message as administrators see it; whether it is on is decided now, not when it was stored. */
-export const presentBroadcastMessage = (message: BroadcastMessage, now: Date) => ({
+export const presentBroadcastMessage = (
+  message: BroadcastMessage,
+  now: Date,
+): z.output<typeof broadcastMessageShape> => ({
   id: message.id,
   message: message.message,
   starts_at: message.startsAt.toISOString(),
@@ -17,7 +43,7 @@ export const presentBroadcastMessage = (message: BroadcastMessage, now: Date) =>
 })
 
 /** What a banner needs of a message that is on, in the colours it is to be shown in. */
-export const presentBanner = (message: BroadcastMessage) => ({
+export const presentBanner = (message: BroadcastMessage): z.output<typeof bannerShape> => ({
   id: message.id,
   message: message.message,
   starts_at: message.startsAt.toISOString(),

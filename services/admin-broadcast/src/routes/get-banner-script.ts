@@ -11,6 +11,8 @@ const cacheControl = 'public, max-age=300, stale-while-revalidate=86400'
 export const getBannerScript = () => {
   let script: Promise<Buffer> | undefined
   return endpoint({
+    summary: 'The web component that shows messages on any site',
+    replies: { 200: ['text/javascript'] },
     input: z.object({}),
     async handle(_input, _caller, { raw: { request, response } }) {
       script ??= readFile(bannerScriptFile)

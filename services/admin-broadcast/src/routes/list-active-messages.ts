@@ -2,7 +2,7 @@ import { matchesTargetPath } from '@switchyard/domain/broadcast'
 import { endpoint, ok, text } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { Dependencies } from '../dependencies.js'
-import { presentBanner } from '../presenters/broadcast-message.js'
+import { bannerShape, presentBanner } from '../presenters/broadcast-message.js'
 import { publicHeaders } from './public-headers.js'
 
 const keptMs = 1000
@@ -13,6 +13,8 @@ const keptMs = 1000
  */
 export const listActiveMessages = ({ board, clock }: Pick<Dependencies, 'board' | 'clock'>) =>
   endpoint({
+    summary: 'Messages that are on now, for everybody',
+    replies: { 200: z.array(bannerShape) },
     input: z.object({ path: text().optional() }),
     async handle({ path }) {
       const { messages, nextTurn } = await board.active()

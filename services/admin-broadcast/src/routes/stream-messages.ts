@@ -6,6 +6,8 @@ import { publicHeaders } from './public-headers.js'
 /** What is on and what becomes of it, as server-sent events. */
 export const streamMessages = ({ streams }: Pick<Dependencies, 'streams'>) =>
   endpoint({
+    summary: 'Messages that are on and what becomes of them, as server-sent events',
+    replies: { 200: ['text/event-stream'] },
     input: z.object({ path: text().optional() }),
     async handle({ path }, _caller, { raw }) {
       // Express answers HEAD with the handler of GET, and a stream would never end.

@@ -3,11 +3,13 @@ import { changedBroadcastFields } from '@switchyard/domain/broadcast'
 import { endpoint, ok, rowId } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { Dependencies } from '../dependencies.js'
-import { presentBroadcastMessage } from '../presenters/broadcast-message.js'
+import { broadcastMessageShape, presentBroadcastMessage } from '../presenters/broadcast-message.js'
 import { broadcastInput, optionalMessageParameters } from './message-parameters.js'
 
 export const updateMessage = ({ database, clock, news }: Pick<Dependencies, 'database' | 'clock' | 'news'>) =>
   endpoint({
+    summary: 'Change a broadcast message',
+    replies: { 200: broadcastMessageShape },
     input: z.object({ ...optionalMessageParameters, id: rowId() }),
     async handle({ id, ...given }) {
       const now = clock()

@@ -1,0 +1,154 @@
+import { z } from 'zod'
+import type { Documentation, Route } from '../endpoint.js'
+import { type JsonSchema, type NamedShapes, toJsonSchema } from './json-schema.js'
+import { pageHeaders } from './page-headers.js'
+import { refusalReference } from './refusals.js'
+
+/** A row of a route list that is documented. */
+export type DocumentedRoute = Route & { endpoint: Documentation }
+
+/** Names of the parameters in a path: `/users/:id` → `['id']`. */
+const namesInPath = (path: string) => [...path.matchAll(/:(\w+)/g)].map(([, name]) => String(name))
+
+/** The path as OpenAPI writes it: `/users/{id}`. */
+export const documentedPath = (path: string) => path.replaceAll(/:(\w+)/g, '{$1}')
+
+/** One row of a route list as an OpenAPI operation. */
+export function describeOperation(route: DocumentedRoute, named: NamedShapes): JsonSchema {
+  const { method, path, guard, endpoint } = route
+  const fields = fieldsOf(endpoint.input, named)
+  const inPath = namesInPath(path)
+  const others = [...fields].filter(([name]) => !inPath.includes(name))
+  const inBody = method !== 'GET' && method !== 'DELETE'
+  const { who, anonymous, parameters: described = {} } = guard.documents ?? {}
+  const operationId = operationIdOf(method, path)
+  const parameters = [
+    ...inPath.map((name) => ({
+      name,
+      in: 'path',
+      required: true,
+      ...withDescription(described[name], fields.get(name)?.schema ?? { type: 'string' }),
+    })),
+    ...(inBody ? [] : others.map(([name, field]) => ({ name, in: 'query', ...field }))),
+  ]
+  return {
+    operationId,
+    tags: [tagOf(path)],
+    summary: endpoint.summary,
+    ...(who && { description: `For ${who}.` }),
+    ...(anonymous && { security: [{}, { privateToken: [] }, { bearer: [] }] }),
+    ...(parameters.length > 0 && { parameters }),
+    ...(inBody && others.length > 0 && { requestBody: requestBody(operationId, others, named) }),
+    responses: {
+      ...replies(route, fields, named),
+      ...refusals(route, fields.size + inPath.length > 0, inBody && others.length > 0),
+    },
+  }
+}
+
+interface Field {
+  required: boolean
+  schema: JsonSchema
+  description?: unknown
+}
+
+function fieldsOf(input: z.ZodType, named: NamedShapes): Map<string, Field> {
+  const { properties = {}, required = [] } = toJsonSchema(input, 'input', named) as {
+    properties?: Record<string, JsonSchema>
+    required?: string[]
+  }
+  const fields = Object.entries(properties).map(([name, { description, ...schema }]): [string, Field] => [
+    name,
+    { required: required.includes(name), ...withDescription(description, schema) },
+  ])
+  return new Map(fields)
+}
+
+const withDescription = (description: unknown, schema: JsonSchema) =>
+  description === undefined ? { schema } : { description, schema }
+
+/** The same fields in each of the forms that bodies may have. */
+function requestBody(operationId: string, fields: [string, Field][], named: NamedShapes): JsonSchema {
+  const name = `${operationId[0]?.toUpperCase()}${operationId.slice(1)}Body`
+  const required = fields.filter(([, field]) => field.required).map(([field]) => field)
+  const properties = fields.map(([field, { schema, description }]) => [
+    field,
+    { ...(description !== undefined && { description }), ...schema },
+  ])
+  named.set(name, {
+    type: 'object',
+    properties: Object.fromEntries(properties),
+    ...(required.length > 0 && { required }),
+  })
+  const types = ['application/json', 'application/x-www-form-urlencoded', 'multipart/form-data']
+  const content = { schema: { $ref: `#/components/schemas/${name}` } }
+  return {
+    ...(required.length > 0 && { required: true }),
+    content: Object.fromEntries(types.map((type) => [type, content])),
+  }
+}
+
+function replies(
+  { method, endpoint }: DocumentedRoute,
+  fields: Map<string, Field>,
+  named: NamedShapes,
+): JsonSchema {
+  const paged = fields.has('page') && fields.has('per_page') && !fields.has('cursor')
+  const headers = { ...(paged && pageHeaders), ...describedHeaders(endpoint.headers) }
+  const described = Object.entries(endpoint.replies).map(([status, shape]) => [
+    status,
+    {
+      description: status === '204' ? 'Done; there is nothing to say' : endpoint.summary,
+      ...(Object.keys(headers).length > 0 && { headers }),
+      ...(shape && { content: contentOf(shape, named) }),
+    },
+  ])
+  const conditional = method === 'GET' && !Object.values(endpoint.replies).some(isStream)
+  return {
+    ...Object.fromEntries(described),
+    ...(conditional && { 304: { description: 'As `If-None-Match` has it' } }),
+  }
+}
+
+const isStream = (shape: z.ZodType | string[] | null) =>
+  Array.isArray(shape) && shape.includes('text/event-stream')
+
+const describedHeaders = (headers: Record<string, string> = {}) =>
+  Object.fromEntries(
+    Object.entries(headers).map(([name, description]) => [name, { description, schema: { type: 'string' } }]),
+  )
+
+function contentOf(shape: z.ZodType | string[], named: NamedShapes): JsonSchema {
+  if (shape instanceof z.ZodType) {
+    return { 'application/json': { schema: toJsonSchema(shape, 'output', named) } }
+  }
+  return Object.fromEntries(shape.map((type) => [type, {}]))
+}
+
+function refusals({ path, guard, endpoint }: DocumentedRoute, hasParameters: boolean, hasBody: boolean) {
+  const statuses = [
+    ...(hasParameters ? [400] : []),
+    401,
+    ...(guard.documents?.who ? [403] : []),
+    ...(path.includes(':') ? [404] : []),
+    ...(hasBody ? [413, 415] : []),
+    ...(endpoint.refusals ?? []),
+    ...[429, 500, 503],
+  ]
+  return Object.fromEntries([...new Set(statuses)].sort().map((status) => [status, refusalReference(status)]))
+}
+
+/** `GET /projects/:id/members` → `getProjectsByIdMembers` */
+function operationIdOf(method: string, path: string): string {
+  const words = path
+    .replaceAll('/:', '/by-')
+    .split(/[^A-Za-z0-9]+/)
+    .filter((word) => word !== '')
+  return method.toLowerCase() + words.map((word) => `${word[0]?.toUpperCase()}${word.slice(1)}`).join('')
+}
+
+/** What an operation is about: the collection, within a project the one below it. */
+function tagOf(path: string): string {
+  const [first = '', second] = path.split('/').filter((part) => !/^(|:.*|repository)$/.test(part))
+  return first === 'projects' && second !== undefined ? second : first
+}

@@ -1,0 +1,51 @@
+import type { Route } from '../endpoint.js'
+import { type DocumentedRoute, describeOperation, documentedPath } from './describe-operation.js'
+import type { JsonSchema, NamedShapes } from './json-schema.js'
+import { refusalResponses } from './refusals.js'
+
+const description = `Commits, comments, statuses, broadcast messages, job queues and sagas behind one API, in GitLab's shapes.
+
+Parameters may stand in the query, in a JSON body or in a form (urlencoded or multipart); texts are taken for numbers,
+booleans and times. Slashes in a path parameter are written as \`%2F\`. Every answer has \`X-Request-Id\`, every error
+names it as \`request_id\`.`
+
+/** An OpenAPI 3.1 document. */
+export interface OpenApiDocument {
+  paths: Record<string, Record<string, JsonSchema>>
+  components: Record<string, Record<string, JsonSchema>>
+  [key: string]: unknown
+}
+
+/** Routes outside the API speak protocols of their own, and are described elsewhere. */
+const isDocumented = (route: Route): route is DocumentedRoute =>
+  !route.outsideApi && route.endpoint.summary !== undefined
+
+/**
+ * The OpenAPI 3.1 document of a route list.
+ *
+ * @throws Error when two operations or two shapes of different content have one name
+ */
+export function describeRoutes(routes: Route[]): OpenApiDocument {
+  const named: NamedShapes = new Map()
+  const paths: OpenApiDocument['paths'] = {}
+  for (const route of routes.filter(isDocumented)) {
+    const path = documentedPath(route.path)
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: describeOperation(route, named) }
+  }
+  const responses = refusalResponses(named)
+  return {
+    openapi: '3.1.0',
+    info: { title: 'Switchyard', version: 'v4', description, license: { name: 'MIT', identifier: 'MIT' } },
+    servers: [{ url: '/api/v4' }],
+    security: [{ privateToken: [] }, { bearer: [] }],
+    paths,
+    components: {
+      schemas: Object.fromEntries([...named].sort(([a], [b]) => (a < b ? -1 : 1))),
+      responses,
+      securitySchemes: {
+        privateToken: { type: 'apiKey', in: 'header', name: 'PRIVATE-TOKEN' },
+        bearer: { type: 'http', scheme: 'bearer' },
+      },
+    },
+  }
+}

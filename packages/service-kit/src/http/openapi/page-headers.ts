@@ -1,0 +1,16 @@
+const number = { required: true, schema: { type: 'string', pattern: '^\\d*$' } }
+
+/** The seven headers of a page. An absent neighbour is an empty header. */
+export const pageHeaders = {
+  Link: {
+    description: 'The pages `prev`, `next`, `first` and `last`',
+    required: true,
+    schema: { type: 'string' },
+  },
+  'X-Page': { description: 'This page', ...number },
+  'X-Per-Page': { description: 'Items on a page', ...number },
+  'X-Next-Page': { description: 'The next page', ...number },
+  'X-Prev-Page': { description: 'The page before', ...number },
+  'X-Total': { description: 'Items in the whole list', ...number },
+  'X-Total-Pages': { description: 'Pages of the whole list', ...number },
+}

@@ -1,0 +1,95 @@
+import { z } from 'zod'
+import { type JsonSchema, type NamedShapes, toJsonSchema } from './json-schema.js'
+
+const request_id = z.string()
+
+const parameterProblem = z
+  .object({ error: z.string(), request_id })
+  .meta({ id: 'ParameterProblem', description: 'Parameters could not be read; all problems at once.' })
+
+/** Further keys tell clients more, e.g. which action of a commit failed. */
+const refusal = z
+  .looseObject({ message: z.string(), request_id })
+  .meta({ id: 'Refusal', description: 'A decision.' })
+
+const fieldProblems = z
+  .object({ message: z.record(z.string(), z.array(z.string())), request_id })
+  .meta({ id: 'FieldProblems', description: 'Values that break a rule, by field.' })
+
+const insufficientScope = z
+  .object({
+    error: z.literal('insufficient_scope'),
+    error_description: z.string(),
+    scope: z.string().meta({ description: 'The scopes that would do, with blanks between.' }),
+    request_id,
+  })
+  .meta({ id: 'InsufficientScope', description: 'The token is good, but was not made for this.' })
+
+const tooManyRequests = z
+  .object({ message: z.object({ error: z.string() }), request_id })
+  .meta({ id: 'TooManyRequests' })
+
+interface Refused {
+  name: string
+  description: string
+  shapes: [z.ZodType, ...z.ZodType[]]
+}
+
+/** Every status a request can be refused with, and the bodies it has then. */
+const refusedWith: Record<number, Refused> = {
+  400: {
+    name: 'BadRequest',
+    description: 'Parameters that cannot be read, or values that break a rule',
+    shapes: [parameterProblem, fieldProblems, refusal],
+  },
+  401: {
+    name: 'Unauthorized',
+    description: 'No token where one is needed, or one that is not good',
+    shapes: [refusal],
+  },
+  403: {
+    name: 'Forbidden',
+    description: 'The role is too low, or the token was not made for this',
+    shapes: [refusal, insufficientScope],
+  },
+  404: {
+    name: 'NotFound',
+    description: 'It does not exist, or the caller may not know of it',
+    shapes: [refusal],
+  },
+  409: { name: 'Conflict', description: 'Taken, or changed by somebody else meanwhile', shapes: [refusal] },
+  413: { name: 'TooLarge', description: 'The body is too large', shapes: [refusal] },
+  415: {
+    name: 'UnsupportedMediaType',
+    description: 'The body is neither JSON nor a form',
+    shapes: [parameterProblem],
+  },
+  429: {
+    name: 'RateLimited',
+    description: 'Too many requests; `Retry-After` says when to go on',
+    shapes: [tooManyRequests],
+  },
+  500: { name: 'Failed', description: 'A defect; the log has its cause under this id', shapes: [refusal] },
+  503: {
+    name: 'Unavailable',
+    description: 'A neighbour is away; trying again later may work',
+    shapes: [refusal],
+  },
+}
+
+/** @throws Error for a status that nothing here is refused with */
+export function refusalReference(status: number): { $ref: string } {
+  const refused = refusedWith[status]
+  if (!refused) throw new Error(`no request is refused with ${status}`)
+  return { $ref: `#/components/responses/${refused.name}` }
+}
+
+/** The answers that operations refer to. */
+export function refusalResponses(named: NamedShapes): Record<string, JsonSchema> {
+  const responses = Object.values(refusedWith).map(({ name, description, shapes }) => {
+    const [first, ...others] = shapes.map((shape) => toJsonSchema(shape, 'output', named))
+    const schema = others.length === 0 ? first : { anyOf: [first, ...others] }
+    return [name, { description, content: { 'application/json': { schema } } }] as const
+  })
+  return Object.fromEntries(responses)
+}
