@@ -67,6 +67,6 @@ test('a partition has the keys and indexes of the table', async () => {
       async (table) => (await database.pool.query(columns, [table])).rows,
     ),
   )
-  expect(parent).toContainEqual({ columns: 'btree (tenant, id, received_at)' })
+  expect(parent).toContainEqual({ columns: 'btree (id, received_at)' })
   expect(partition).toEqual(parent)
 })

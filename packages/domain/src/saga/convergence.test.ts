@@ -104,7 +104,7 @@ function replay(events: readonly SagaEvent[]) {
     const receivedAt = new Date(second * 1000)
     if (event.operation === 'SagaStarted' || event.operation === 'SagaEnded') {
       saga = applySagaEvent(saga, event, receivedAt).saga
-    } else {
+    } else if ('activityId' in event) {
       const { activity } = applyActivityEvent(activities.get(event.activityId) ?? null, event, receivedAt)
       activities.set(activity.id, activity)
       if (sagaIdOf(event)) saga = noteActivityEvent(saga, 's', receivedAt)

@@ -41,7 +41,7 @@ describe('deriveSagaStatus', () => {
     ['given up, compensated after all', at, at, [{ ...gaveUp, status: 'Compensated' as const }], 'Ended'],
     ['compensation failed, not given up', at, null, [activity('CompensateAborted')], 'Started'],
   ] as const)('%s', (_, startedAt, endedAt, activities, status) => {
-    expect(deriveSagaStatus({ startedAt, endedAt }, activities)).toBe(status)
+    expect(deriveSagaStatus({ startedAt, endedAt, resolvedAt: null }, activities)).toBe(status)
   })
 })
 
