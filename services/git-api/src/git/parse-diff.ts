@@ -1,5 +1,9 @@
+import { isUtf8 } from 'node:buffer'
+import { nameOf } from './quoted-name.js'
+
 /** One changed file between two trees. */
 export interface DiffEntry {
+  /** Names that are not UTF-8 stand here as git quotes them. */
   oldPath: string
   newPath: string
   /** Octal; `0` on the side where the file is missing. */
@@ -12,9 +16,13 @@ export interface DiffEntry {
   patch: string
   /** The lines `---` and `+++`; empty without a text patch. */
   header: string
+  /** How bytes became characters; text that is not UTF-8 has one character for each byte, so nothing is lost. */
+  encoding: TextEncoding
   /** The patch is over the limit and left out. */
   tooLarge: boolean
 }
+
+export type TextEncoding = 'utf8' | 'latin1'
 
 export interface DiffLimits {
   /** Bytes of one file's patch. */
@@ -52,10 +60,12 @@ export function parseDiff(output: Buffer, truncated: boolean, limits: DiffLimits
       newFile: change.status === 'A',
       renamedFile: change.status === 'R',
       deletedFile: change.status === 'D',
-      ...(fits ? { ...readPatch(patch), tooLarge: false } : { header: '', patch: '', tooLarge: true }),
+      ...(fits ? { ...readPatch(patch), tooLarge: false } : leftOut),
     }
   })
 }
+
+const leftOut = { header: '', patch: '', encoding: 'utf8', tooLarge: true } as const
 
 const shortMode = (mode: string) => (mode === '000000' ? '0' : mode)
 
@@ -67,16 +77,16 @@ function parseRaw(output: Buffer): { changes: RawChange[]; patchStart: number } 
   const next = () => {
     const nul = output.indexOf(0, at)
     const end = nul < 0 ? output.length : nul
-    const field = output.toString('utf8', at, end)
+    const field = output.subarray(at, end)
     at = end + 1
     return field
   }
   while (output[at] === colon) {
-    const found = rawChange.exec(next())
+    const found = rawChange.exec(next().toString('latin1'))
     if (!found) break
     const [, oldMode = '', newMode = '', status = ''] = found
-    const oldPath = next()
-    const newPath = status === 'R' || status === 'C' ? next() : oldPath
+    const oldPath = nameOf(next())
+    const newPath = status === 'R' || status === 'C' ? nameOf(next()) : oldPath
     changes.push(...splitTypeChange({ oldMode, newMode, status, oldPath, newPath }))
   }
   // A lone NUL stands between the list and the patches.
@@ -109,13 +119,18 @@ function splitPatches(text: Buffer): Buffer[] {
   return patches
 }
 
-function readPatch(patch: Buffer): { header: string; patch: string } {
+function readPatch(patch: Buffer): Pick<DiffEntry, 'header' | 'patch' | 'encoding'> {
+  const encoding = isUtf8(patch) ? 'utf8' : 'latin1'
   const hunk = patch.indexOf('\n@@ ')
   if (hunk >= 0) {
     const header = patch.subarray(0, hunk + 1)
     const from = header.indexOf('\n--- ')
-    return { header: header.toString('utf8', from + 1), patch: patch.toString('utf8', hunk + 1) }
+    return {
+      encoding,
+      header: header.toString(encoding, from + 1),
+      patch: patch.toString(encoding, hunk + 1),
+    }
   }
   const notice = patch.indexOf('\nBinary files ')
-  return { header: '', patch: notice < 0 ? '' : patch.toString('utf8', notice + 1) }
+  return { encoding, header: '', patch: notice < 0 ? '' : patch.toString(encoding, notice + 1) }
 }

@@ -14,4 +14,6 @@ export const presentDiffEntry = (entry: DiffEntry, unified: boolean) => ({
   too_large: entry.tooLarge,
   collapsed: false,
   generated_file: isGeneratedFile(entry.newPath),
+  // Only for text that is not UTF-8: each of its characters is one byte then.
+  ...(entry.encoding === 'latin1' && { encoding: 'iso-8859-1' }),
 })

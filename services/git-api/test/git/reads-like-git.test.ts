@@ -1,0 +1,199 @@
+import { basename, dirname } from 'node:path'
+import { isolatedGitEnv } from '@switchyard/testing'
+import { execa } from 'execa'
+import fc from 'fast-check'
+import { afterAll, expect, test } from 'vitest'
+import { createGit, type Repository } from '../../src/git/git.js'
+import type { DiffEntry } from '../../src/git/parse-diff.js'
+import type { CommitQuery } from '../../src/git/read-commits.js'
+import { authors, changingHistory, quoted } from './changing-history.js'
+import { type BareRepository, createBareRepository, seededRandom } from './random-history.js'
+
+const closing: { close: () => unknown }[] = []
+afterAll(async () => {
+  for (const one of closing) await one.close()
+})
+
+/** A random history in a repository of its own, and what answers for it. */
+async function historyOf(seed: number, commits: number) {
+  const bare = await createBareRepository()
+  const git = createGit(dirname(bare.path))
+  closing.push(bare, git)
+  await bare.feed(changingHistory(seededRandom(seed), commits), 'fast-import', '--quiet', '--force', '--done')
+  return { bare, repository: git.open({ diskPath: basename(bare.path) }) }
+}
+
+/** What git prints, one character a byte. */
+async function bytesOf(
+  { path }: BareRepository,
+  args: string[],
+  env: Record<string, string> = {},
+  input = '',
+) {
+  const options = {
+    env: { ...isolatedGitEnv(), GIT_LITERAL_PATHSPECS: '1', ...env },
+    extendEnv: false,
+    encoding: 'buffer',
+    stripFinalNewline: false,
+    input: Buffer.from(input, 'latin1'),
+  } as const
+  return Buffer.from((await execa('git', [`--git-dir=${path}`, ...args], options)).stdout).toString('latin1')
+}
+
+const linesOf = (text: string) => text.split('\n').filter(Boolean)
+
+/** Within this time as many histories are tried as fit; CI machines differ. */
+const property = (check: (seed: number) => Promise<void>, interruptAfterTimeLimit: number) =>
+  fc.assert(fc.asyncProperty(fc.nat(), check), { numRuns: 8, interruptAfterTimeLimit, endOnFailure: true })
+
+const rows = { skip: 0, take: 1000 }
+const idsOf = ({ commits }: { commits: { id: string }[] }) => commits.map(({ id }) => id)
+
+async function expectList(
+  { bare, repository }: { bare: BareRepository; repository: Repository },
+  query: Partial<CommitQuery>,
+  expected: string[],
+) {
+  const what = JSON.stringify(query)
+  const whole = await repository.listCommits({ revision: 'main', ...query, ...rows })
+  expect(idsOf(whole), what).toEqual(expected)
+  const page = await repository.listCommits({ revision: 'main', ...query, skip: 3, take: 4 })
+  expect(idsOf(page), what).toEqual(expected.slice(3, 7))
+  expect([whole.total, page.total], what).toEqual([expected.length, expected.length])
+  return bare
+}
+
+test('lists are those of git, in its order, whatever is asked for', { timeout: 60_000 }, () =>
+  property(async (seed) => {
+    const both = await historyOf(seed, 40)
+    const list = async (...args: string[]) => linesOf(await bytesOf(both.bare, ['rev-list', ...args]))
+    const at = (mark: number) => new Date((1_600_000_000 + mark * 60) * 1000)
+    const since = at(12)
+    const until = at(29)
+    const times = [`--since=${since.toISOString()}`, `--until=${until.toISOString()}`]
+    await expectList(both, {}, await list('main'))
+    await expectList(both, { topological: true }, await list('--topo-order', 'main'))
+    await expectList(both, { firstParent: true }, await list('--first-parent', 'main'))
+    await expectList(both, { all: true }, await list('--all'))
+    await expectList(both, { all: true, firstParent: true }, await list('--all', '--first-parent'))
+    await expectList(both, { since, until }, await list(...times, 'main'))
+    const some = { since, topological: true, firstParent: true }
+    await expectList(both, some, await list(times[0] ?? '', '--topo-order', '--first-parent', 'main'))
+    for (const author of [...authors.map((text) => text.slice(0, 5)), '.*', '[b]', 'EXAMPLE.COM'])
+      await expectList(both, { author }, await byAuthor(both.bare, author))
+  }, 6_000),
+)
+
+async function byAuthor(bare: BareRepository, author: string): Promise<string[]> {
+  const commits = linesOf(await bytesOf(bare, ['log', '--format=%H %an <%ae>', 'main']))
+  const wanted = Buffer.from(author).toString('latin1').toLowerCase()
+  return commits
+    .filter((line) => line.slice(41).toLowerCase().includes(wanted))
+    .map((line) => line.slice(0, 40))
+}
+
+test('the commits of a file are those of git log --follow', { timeout: 60_000 }, () =>
+  property(async (seed) => {
+    const both = await historyOf(seed, 60)
+    const names = await bytesOf(both.bare, ['log', '--format=', '--name-only', '-z', 'main'])
+    const paths = [...new Set(names.split('\0').map((name) => name.replace(/^\n+/, '')))].filter(isText)
+    for (const path of spread(paths, 12)) {
+      for (const firstParent of [false, true]) {
+        const flags = firstParent ? ['--first-parent'] : []
+        const bytes = Buffer.from(path, 'latin1').toString()
+        const args = ['log', '--follow', '--format=%H', ...flags, 'main', '--', bytes]
+        await expectList(both, { path: bytes, firstParent }, linesOf(await bytesOf(both.bare, args)))
+      }
+    }
+  }, 7_000),
+)
+
+const isText = (path: string) => path !== '' && !path.includes('\xe9')
+const spread = <T>(values: T[], most: number) =>
+  values.filter((_value, index) => index % Math.ceil(values.length / most) === 0)
+
+test('stats and diffs are those of git, and applied they make the tree', { timeout: 60_000 }, () =>
+  property(async (seed) => {
+    const { bare, repository } = await historyOf(seed, 30)
+    const ids = linesOf(await bytesOf(bare, ['rev-list', '--all']))
+    const stats = await repository.readStats(ids)
+    const flags = ['--diff-merges=first-parent', '-M', '--full-index', '--format=']
+    for (const [index, id] of ids.entries()) {
+      const entries = await repository.readDiff(id)
+      const shown = await bytesOf(bare, ['show', ...flags, '--patch', id])
+      expect(entries.map(bytesOfEntry).join(''), id).toBe(withoutHeaders(shown))
+      expect(stats.get(id), id).toEqual(sumOf(await bytesOf(bare, ['show', ...flags, '--numstat', id])))
+      if (index % 5 === 0) expect(await treeAfter(bare, id, entries)).toBe(await treeOf(bare, id))
+    }
+  }, 8_000),
+)
+
+const bytesOfEntry = ({ header, patch, encoding }: DiffEntry) =>
+  Buffer.from(header + patch, encoding).toString('latin1')
+
+/** A patch from the lines `---` and `+++` on, or from the notice for a binary file. */
+function withoutHeaders(text: string): string {
+  let within = false
+  const kept = text.split(/(?<=\n)/).filter((line) => {
+    if (line.startsWith('diff --git ')) within = false
+    else if (line.startsWith('--- ') || line.startsWith('Binary files ')) within = true
+    return within
+  })
+  return kept.join('')
+}
+
+function sumOf(numstat: string) {
+  const sum = { additions: 0, deletions: 0 }
+  for (const line of linesOf(numstat)) {
+    const [added, removed] = line.split('\t')
+    sum.additions += Number(added) || 0
+    sum.deletions += Number(removed) || 0
+  }
+  return sum
+}
+
+const treeOf = async (bare: BareRepository, id: string) =>
+  (await bytesOf(bare, ['rev-parse', `${id}^{tree}`])).trim()
+
+/** The tree that comes out when a diff is applied to the first parent. Binary files are taken as they are. */
+async function treeAfter(bare: BareRepository, id: string, entries: DiffEntry[]): Promise<string> {
+  const env = { GIT_INDEX_FILE: `${bare.path}/index-${id}` }
+  const [, parent] = (await bytesOf(bare, ['rev-list', '--parents', '--max-count=1', id])).trim().split(' ')
+  await bytesOf(bare, ['read-tree', parent ?? '--empty'], env)
+  const isBinary = ({ patch }: DiffEntry) => patch.startsWith('Binary files ')
+  const text = entries.filter((entry) => !isBinary(entry)).map(patchOf)
+  const flags = ['--cached', '--whitespace=nowarn', '--unidiff-zero', '--allow-empty', '-']
+  await bytesOf(bare, ['apply', ...flags], env, text.join(''))
+  const listed = (await bytesOf(bare, ['ls-tree', '-r', '-z', id])).split('\0')
+  for (const entry of entries.filter(isBinary)) {
+    const gone = `0 ${'0'.repeat(40)}\t${rawName(entry.oldPath)}\0`
+    const there = listed.find((line) => line.endsWith(`\t${rawName(entry.newPath)}`))
+    const now = entry.deletedFile || !there ? '' : `${there}\0`
+    await bytesOf(bare, ['update-index', '-z', '--index-info'], env, gone + now)
+  }
+  return (await bytesOf(bare, ['write-tree'], env)).trim()
+}
+
+/** A whole patch for `git apply`, made of nothing but what the entry says. */
+function patchOf(entry: DiffEntry): string {
+  const [from, to] = [entry.oldPath, entry.newPath].map((name) => quoted(rawName(name)))
+  const within = (side: string, name: string | undefined) => `"${side}/${name?.slice(1)}`
+  const renamed = entry.renamedFile ? `rename from ${from}\nrename to ${to}\n` : ''
+  return `diff --git ${within('a', from)} ${within('b', to)}\n${modesOf(entry)}${renamed}${bytesOfEntry(entry)}`
+}
+
+function modesOf({ oldMode, newMode, newFile, deletedFile }: DiffEntry): string {
+  if (newFile) return `new file mode ${newMode}\n`
+  if (deletedFile) return `deleted file mode ${oldMode}\n`
+  return oldMode === newMode ? '' : `old mode ${oldMode}\nnew mode ${newMode}\n`
+}
+
+/** The bytes of a name; quoted ones are those that are not UTF-8. */
+function rawName(name: string): string {
+  if (!/^".*\\[0-7]{3}.*"$/s.test(name)) return Buffer.from(name).toString('latin1')
+  const inner = name.slice(1, -1)
+  const escapes: Record<string, string> = { t: '\t', n: '\n', r: '\r' }
+  return inner.replace(/\\(?:([0-7]{3})|(.))/gs, (_all, octal: string | undefined, one: string) =>
+    octal === undefined ? (escapes[one] ?? one) : String.fromCharCode(Number.parseInt(octal, 8)),
+  )
+}
