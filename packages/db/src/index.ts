@@ -41,6 +41,7 @@ export { findCaller } from './stores/callers.js'
 export {
   type CommentWithAuthor,
   createCommitComment,
+  findNewestComment,
   listCommitComments,
 } from './stores/commit-comments.js'
 export { deleteTokensDeadSince } from './stores/expired-tokens.js'

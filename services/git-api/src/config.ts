@@ -1,5 +1,6 @@
 import { isAbsolute } from 'node:path'
 import { databaseUrl, httpServiceFields, integer, redisUrl, Secret } from '@switchyard/service-kit/config'
+import { webhookTargetFields } from '@switchyard/webhooks'
 import { z } from 'zod'
 
 const absolutePath = () => z.string('must be an absolute path').refine(isAbsolute, 'must be an absolute path')
@@ -18,10 +19,13 @@ export const configSchema = z.object({
   REDIS_URL: redisUrl(),
   /** Folder below which the bare repositories lie; created when missing. */
   SWITCHYARD_STORAGE_ROOT: absolutePath(),
+  /** Memory for answers of git that cannot change; 0: none are kept. Unset: 128 MB. */
+  GIT_CACHE_BYTES_MAX: integer(0, 2 ** 40).default(128 * 1024 * 1024),
   /** Token of the administrator `root`. Unset: a random one, when there is a file to keep it in. */
   SWITCHYARD_ROOT_TOKEN: rootToken().optional(),
   /** Where the administrator's token is written (mode 0600). Unset: nowhere. */
   SWITCHYARD_ROOT_TOKEN_FILE: absolutePath().optional(),
+  ...webhookTargetFields,
 })
 
 export type Config = z.output<typeof configSchema>

@@ -1,6 +1,7 @@
 import type { Database, StatusRecorder } from '@switchyard/db'
 import type { Authenticate } from '@switchyard/service-kit/http'
 import type { Logger } from '@switchyard/service-kit/observability'
+import type { TargetPolicy } from '@switchyard/webhooks'
 import type { Git } from './git/git.js'
 import type { ProjectGuards } from './guards.js'
 import type { Jobs } from './jobs.js'
@@ -11,6 +12,8 @@ export interface Dependencies {
   guards: ProjectGuards
   jobs: Jobs
   statuses: StatusRecorder
+  /** Where webhooks may be sent to. */
+  webhookTargets: TargetPolicy
   /** Who holds a token; git's basic authentication asks it too. */
   authenticate: Authenticate
   git: Git

@@ -7,6 +7,7 @@ import {
 } from '@switchyard/db'
 import { createAuthenticate, createHttpApp, type FindCaller, listen } from '@switchyard/service-kit/http'
 import type { ServiceContext } from '@switchyard/service-kit/lifecycle'
+import { targetPolicy } from '@switchyard/webhooks'
 import type { Config } from './config.js'
 import { createGit } from './git/git.js'
 import { createGuards } from './guards.js'
@@ -51,14 +52,24 @@ export async function createService(config: Config, { logger, metrics, health, l
   const authenticate = createAuthenticate(recordingTokenUse(database, find, logger))
   const guards = createGuards(database)
   const statuses = createStatusRecorder(database, { webhookEvent: 'job' })
-  const git = createGit(storageRoot)
+  const git = createGit(storageRoot, { cacheBytesMax: config.GIT_CACHE_BYTES_MAX })
   lifecycle.onClose('git', () => git.close())
   const app = createHttpApp({
     logger,
     metrics,
     health,
     authenticate,
-    routes: routes({ database, guards, jobs, statuses, authenticate, git, storageRoot, logger }),
+    routes: routes({
+      database,
+      guards,
+      jobs,
+      statuses,
+      webhookTargets: targetPolicy(config),
+      authenticate,
+      git,
+      storageRoot,
+      logger,
+    }),
     isUnavailable: isDatabaseUnavailable,
     rateLimitPerMinute: config.RATE_LIMIT_PER_MINUTE,
     externalUrl: config.EXTERNAL_URL,

@@ -18,7 +18,7 @@ import { createGit } from '../src/git/git.js'
 import { createService } from '../src/service.js'
 
 /** The service on a database and a storage of its own, with one caller of each role. */
-export async function startGitHarness({ redisUrl = 'redis://127.0.0.1:1' } = {}) {
+export async function startGitHarness({ redisUrl = 'redis://127.0.0.1:1', env = {} } = {}) {
   const testDatabase = await createTestDatabase()
   const storageRoot = await mkdtemp(join(tmpdir(), 'switchyard-storage-'))
   const database = createDatabase({ url: testDatabase.url, poolSizeMax: 2, applicationName: 'test' })
@@ -30,6 +30,7 @@ export async function startGitHarness({ redisUrl = 'redis://127.0.0.1:1' } = {})
     SWITCHYARD_ROOT_TOKEN: 'root-token-of-the-tests-0123456789',
     PORT: '0',
     RATE_LIMIT_PER_MINUTE: '0',
+    ...env,
   })
   const { port } = await createService(config, context)
   const git = createGit(storageRoot)

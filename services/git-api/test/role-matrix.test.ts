@@ -36,6 +36,15 @@ const rightOf: Record<string, ProjectRight> = {
   'POST /projects/:id/access_tokens': 'maintain',
   'GET /projects/:id/access_tokens/:token_id': 'maintain',
   'DELETE /projects/:id/access_tokens/:token_id': 'maintain',
+  'GET /projects/:id/hooks': 'maintain',
+  'POST /projects/:id/hooks': 'maintain',
+  'GET /projects/:id/hooks/:hook_id': 'maintain',
+  'PUT /projects/:id/hooks/:hook_id': 'maintain',
+  'DELETE /projects/:id/hooks/:hook_id': 'maintain',
+  'POST /projects/:id/hooks/:hook_id/test/:trigger': 'maintain',
+  'GET /projects/:id/hooks/:hook_id/deliveries': 'maintain',
+  'GET /projects/:id/hooks/:hook_id/deliveries/:delivery_id': 'maintain',
+  'POST /projects/:id/hooks/:hook_id/deliveries/:delivery_id/redeliver': 'maintain',
   'GET /:namespace/:project.git/info/refs?service=git-upload-pack': 'read_code',
   'GET /:namespace/:project.git/info/refs?service=git-receive-pack': 'push_code',
 }
@@ -78,7 +87,15 @@ function expectedStatus(right: ProjectRight, visibility: Visibility, who: string
 }
 
 /** A thing that does not exist, so that nothing changes: 404 of it is told from that of the project by its text. */
-const missing = { sha: 'f'.repeat(40), user_id: '999999', name: 'no-such-branch', token_id: '999999' }
+const missing = {
+  sha: 'f'.repeat(40),
+  user_id: '999999',
+  name: 'no-such-branch',
+  token_id: '999999',
+  hook_id: '999999',
+  trigger: 'push_events',
+  delivery_id: '00000000-0000-4000-8000-000000000000',
+}
 
 async function ask(endpoint: string, visibility: Visibility, who: string): Promise<number> {
   const [method = '', pattern = ''] = endpoint.split(' ')

@@ -23,6 +23,12 @@ export async function listCommitComments(
   return { comments, total }
 }
 
+export const findNewestComment = (
+  { prisma }: DatabaseOrTransaction,
+  projectId: number,
+): Promise<CommentWithAuthor | null> =>
+  prisma.commitComment.findFirst({ where: { projectId }, orderBy: { id: 'desc' }, include: withAuthor })
+
 /** A comment to be stored; the last three are set together, or none is. */
 export type NewCommitComment = Pick<
   CommitComment,

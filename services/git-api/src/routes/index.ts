@@ -6,6 +6,7 @@ import { commentRoutes } from './comments/index.js'
 import { commitRoutes } from './commits/index.js'
 import { getVersion } from './get-version.js'
 import { gitHttpRoutes } from './git-http/index.js'
+import { hookRoutes } from './hooks/index.js'
 import { createMember } from './members/create-member.js'
 import { deleteMember } from './members/delete-member.js'
 import { listMembers } from './members/list-members.js'
@@ -60,6 +61,7 @@ export function routes(deps: Dependencies): Route[] {
     route('DELETE', '/projects/:id/protected_branches/:name', maintain, deleteProtectedBranch(deps)),
 
     ...projectTokenRoutes(deps),
+    ...hookRoutes(deps),
 
     route('GET', '/audit_events', administrator, listAuditEvents(deps)),
     route('GET', '/audit_events/:id', administrator, getAuditEvent(deps)),

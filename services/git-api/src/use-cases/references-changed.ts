@@ -50,7 +50,7 @@ function eventOf(ref: string): 'push' | 'tag_push' | null {
 }
 
 /** The commits that came with a change, and how many; a new branch is held against the default branch. */
-async function pushedCommits(
+export async function pushedCommits(
   repository: Repository,
   project: Project,
   { ref, before, after }: RefChange,

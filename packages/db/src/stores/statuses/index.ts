@@ -1,5 +1,6 @@
 export type { RecordedStatus, StatusPosting } from './fold-posts.js'
 export {
+  findNewestStatus,
   hasCommitStatus,
   listCommitStatuses,
   listCountedStatuses,

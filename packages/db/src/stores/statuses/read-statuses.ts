@@ -61,6 +61,12 @@ function conditionOf({ projectId, sha, ref, stage, name, latest }: StatusFilter)
   return { where: conditions.join(' AND '), values }
 }
 
+export const findNewestStatus = (
+  { prisma }: DatabaseOrTransaction,
+  projectId: number,
+): Promise<StatusWithAuthor | null> =>
+  prisma.commitStatus.findFirst({ where: { projectId }, orderBy: { id: 'desc' }, include: { author: true } })
+
 /** Whether anybody posted a status of this commit for this ref. */
 export async function hasCommitStatus(
   { prisma }: DatabaseOrTransaction,

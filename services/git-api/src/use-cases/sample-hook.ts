@@ -1,0 +1,56 @@
+import { findNewestComment, findNewestStatus, type NewDelivery } from '@switchyard/db'
+import { invalid } from '@switchyard/domain'
+import type { ProjectWebhookEvent } from '@switchyard/webhooks'
+import type { Dependencies } from '../dependencies.js'
+import type { Repository } from '../git/git.js'
+import { jobHook } from '../presenters/hooks/job-hook.js'
+import { noteHook } from '../presenters/hooks/note-hook.js'
+import { pushHook } from '../presenters/hooks/push-hook.js'
+import { getCommit } from './get-commit.js'
+import { type Change, pushedCommits } from './references-changed.js'
+
+export type SampledEvent = ProjectWebhookEvent
+
+/**
+ * The newest event of a kind, as webhooks would be told of it: the last commit of the default branch as a push or a
+ * tag, the last comment, the last status.
+ *
+ * @throws DomainError invalid when there has been none
+ */
+export async function sampleHook(
+  { database, git }: Pick<Dependencies, 'database' | 'git'>,
+  event: SampledEvent,
+  change: Change,
+  signal: AbortSignal,
+): Promise<Omit<NewDelivery, 'webhookId'>> {
+  const { project } = change
+  const repository = git.open(project, signal)
+  switch (event) {
+    case 'push':
+    case 'tag_push':
+      return samplePush(repository, event, change)
+    case 'note': {
+      const comment = await findNewestComment(database, project.id)
+      if (!comment) throw invalid('Ensure the project has notes.')
+      return noteHook(comment, { ...change, commit: await getCommit(repository, comment.sha) })
+    }
+    case 'job': {
+      const status = await findNewestStatus(database, project.id)
+      if (!status) throw invalid('Ensure the project has CI jobs.')
+      return jobHook(status, { ...change, commit: await getCommit(repository, status.sha) })
+    }
+  }
+}
+
+const zeroId = '0'.repeat(40)
+
+async function samplePush(repository: Repository, event: 'push' | 'tag_push', change: Change) {
+  const branch = `refs/heads/${change.project.defaultBranch}`
+  const commit = await repository.findCommit(branch)
+  if (!commit) throw invalid('Ensure the project has at least one commit.')
+  const moved =
+    event === 'push'
+      ? { ref: branch, before: commit.parentIds[0] ?? zeroId, after: commit.id }
+      : { ref: 'refs/tags/test', before: zeroId, after: commit.id }
+  return pushHook(moved, await pushedCommits(repository, change.project, moved), change)
+}
