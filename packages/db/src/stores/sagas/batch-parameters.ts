@@ -5,13 +5,13 @@ import { inLockOrder } from './lock-stripes.js'
 import { cutOf, type NewSagaEvent } from './new-saga-event.js'
 import type { ActivityEntry, SagaEntry } from './state-cache.js'
 
-/** The composite types of the migration that made `saga_ingest`, each with the number of its columns. */
+/** The composite types that `saga_ingest` takes, each with the number of its columns. */
 const rowTypes = {
-  saga_ingest_known: 4,
+  saga_ingest_known: 5,
   saga_ingest_begun: 10,
-  saga_ingest_moved: 9,
-  saga_ingest_activity: 40,
-  saga_ingest_saga: 16,
+  saga_ingest_moved: 10,
+  saga_ingest_activity: 41,
+  saga_ingest_saga: 17,
   saga_ingest_event: 8,
   saga_ingest_annotated_event: 15,
   saga_ingest_tag: 4,
@@ -46,32 +46,49 @@ export function changesOf({ sagas, activities, ledgers }: Fold): BatchChanges {
   return changes
 }
 
-/**
- * The parameters of `saga_ingest`.
- *
- * @param locked whether the transaction holds the locks already
- */
-export function batchParameters(
-  fold: Fold,
-  changes: BatchChanges,
-  oids: RowTypeOids,
-  locked: boolean,
-): Buffer[] {
+/** A call of `saga_ingest`. */
+export interface BatchCall {
+  parameters: Buffer[]
+  /** Whose new places it returns, in the order of its results. */
+  written: (SagaEntry | ActivityEntry)[][]
+}
+
+/** @param locked whether the transaction holds the locks already, under which everything was read */
+export function batchCall(fold: Fold, changes: BatchChanges, oids: RowTypeOids, locked: boolean): BatchCall {
   const stripes = locked ? new Int32Array(0) : inLockOrder(stripesOf(fold))
   const annotated = fold.logged.some(({ received }) => isAnnotated(received))
   const none = (type: RowType) => new BinaryRows(oids[type], 32)
   const events = new BinaryRows(oids[annotated ? 'saga_ingest_annotated_event' : 'saga_ingest_event'], 32_768)
   for (const event of fold.logged) addEvent(events, event, annotated)
-  return [
+  const known = locked ? none('saga_ingest_known') : null
+  const changed = [...activityRows(changes, oids), ...sagaRows(changes, oids)]
+  const parameters = [
     binaryInts(stripes),
-    knownSagas(fold, changes, oids).finish(),
-    knownActivities(fold, changes, oids).finish(),
-    ...activityRows(changes, oids),
-    ...sagaRows(changes, oids),
+    (known ?? knownSagas(fold, changes, oids)).finish(),
+    (known ?? knownActivities(fold, changes, oids)).finish(),
+    ...changed.map(({ rows }) => rows.finish()),
     tagRows(fold, oids).finish(),
     (annotated ? none('saga_ingest_event') : events).finish(),
     (annotated ? events : none('saga_ingest_annotated_event')).finish(),
   ]
+  return { parameters, written: changed.map(({ entries }) => entries) }
+}
+
+/** Rows of one parameter, and whose they are. */
+class EntryRows<Entry, Row> {
+  readonly rows: BinaryRows
+  readonly entries: Entry[] = []
+  readonly #add: (rows: BinaryRows, entry: Entry, row: Row) => void
+
+  constructor(rows: BinaryRows, add: (rows: BinaryRows, entry: Entry, row: Row) => void) {
+    this.rows = rows
+    this.#add = add
+  }
+
+  add(entry: Entry, row: Row): void {
+    this.entries.push(entry)
+    this.#add(this.rows, entry, row)
+  }
 }
 
 /** Sagas have one lock each for all that belongs to them; an activity has its own until it has a saga. */
@@ -108,24 +125,25 @@ function addKnown(rows: BinaryRows, entry: SagaEntry | ActivityEntry, facts: num
   rows.begin(rowTypes.saga_ingest_known)
   rows.text(entry.tenant)
   rows.text(entry.id)
-  rows.int8(entry.version === 0 ? null : entry.version)
+  rows.int8(entry.version)
   rows.int8(facts)
+  rows.place(entry.place)
 }
 
-function activityRows({ activities }: BatchChanges, oids: RowTypeOids): Buffer[] {
-  const begun = new BinaryRows(oids.saga_ingest_begun, 8192)
-  const moved = new BinaryRows(oids.saga_ingest_moved, 8192)
-  const added = new BinaryRows(oids.saga_ingest_activity, 1024)
-  const changed = new BinaryRows(oids.saga_ingest_activity, 1024)
+function activityRows({ activities }: BatchChanges, oids: RowTypeOids) {
+  const begun = new EntryRows(new BinaryRows(oids.saga_ingest_begun, 8192), addBegun)
+  const moved = new EntryRows(new BinaryRows(oids.saga_ingest_moved, 8192), addMoved)
+  const added = new EntryRows(new BinaryRows(oids.saga_ingest_activity, 1024), addActivity)
+  const changed = new EntryRows(new BinaryRows(oids.saga_ingest_activity, 1024), addActivity)
   // All writers change rows in one order, so that none waits for one that waits for it.
   const ordered = activities.length > 1 ? [...activities].sort(byKey) : activities
   for (const { entry, row } of ordered) {
-    if (entry.version === 0 && hasOnlyBegun(row)) addBegun(begun, entry, row)
-    else if (entry.version === 0) addActivity(added, entry, row)
-    else if (entry.activity && hasOnlyMoved(entry.activity, row)) addMoved(moved, entry, row)
-    else addActivity(changed, entry, row)
+    if (entry.version === 0 && hasOnlyBegun(row)) begun.add(entry, row)
+    else if (entry.version === 0) added.add(entry, row)
+    else if (entry.activity && hasOnlyMoved(entry.activity, row)) moved.add(entry, row)
+    else changed.add(entry, row)
   }
-  return [begun.finish(), moved.finish(), added.finish(), changed.finish()]
+  return [begun, moved, added, changed]
 }
 
 const byKey = (
@@ -190,9 +208,10 @@ function addMoved(rows: BinaryRows, entry: ActivityEntry, row: Activity): void {
   // What is stored is kept, so it need not travel again.
   rows.bytes(entry.activity?.resultData ? null : row.resultData)
   rows.latin1(row.contentKeys)
+  rows.place(entry.place)
 }
 
-function addActivity(rows: BinaryRows, { tenant, id, version }: ActivityEntry, row: Activity): void {
+function addActivity(rows: BinaryRows, { tenant, id, version, place }: ActivityEntry, row: Activity): void {
   rows.begin(rowTypes.saga_ingest_activity)
   rows.text(tenant)
   rows.text(id)
@@ -234,32 +253,35 @@ function addActivity(rows: BinaryRows, { tenant, id, version }: ActivityEntry, r
   rows.int4(row.resultSize)
   rows.bytes(row.resultSha256)
   rows.latin1(row.contentKeys)
+  rows.place(place)
 }
 
-function sagaRows({ sagas }: BatchChanges, oids: RowTypeOids): Buffer[] {
-  const added = new BinaryRows(oids.saga_ingest_saga)
-  const changed = new BinaryRows(oids.saga_ingest_saga)
-  for (const { entry, row } of sagas) {
-    const rows = entry.version === 0 ? added : changed
-    rows.begin(rowTypes.saga_ingest_saga)
-    rows.text(entry.tenant)
-    rows.text(entry.id)
-    rows.int8(entry.version)
-    rows.text(row.serviceName)
-    rows.text(row.status)
-    rows.text(row.outcome)
-    rows.time(row.addTime)
-    rows.time(row.startedAt)
-    rows.time(row.endedAt)
-    rows.time(row.expiresAt)
-    rows.bool(row.late)
-    rows.time(row.firstSeenAt)
-    rows.time(row.lastEventAt)
-    rows.time(row.resolvedAt)
-    rows.text(row.resolvedBy)
-    rows.latin1(row.contentKeys)
-  }
-  return [added.finish(), changed.finish()]
+function sagaRows({ sagas }: BatchChanges, oids: RowTypeOids) {
+  const added = new EntryRows(new BinaryRows(oids.saga_ingest_saga), addSaga)
+  const changed = new EntryRows(new BinaryRows(oids.saga_ingest_saga), addSaga)
+  for (const { entry, row } of sagas) (entry.version === 0 ? added : changed).add(entry, row)
+  return [added, changed]
+}
+
+function addSaga(rows: BinaryRows, entry: SagaEntry, row: Saga): void {
+  rows.begin(rowTypes.saga_ingest_saga)
+  rows.text(entry.tenant)
+  rows.text(entry.id)
+  rows.int8(entry.version)
+  rows.text(row.serviceName)
+  rows.text(row.status)
+  rows.text(row.outcome)
+  rows.time(row.addTime)
+  rows.time(row.startedAt)
+  rows.time(row.endedAt)
+  rows.time(row.expiresAt)
+  rows.bool(row.late)
+  rows.time(row.firstSeenAt)
+  rows.time(row.lastEventAt)
+  rows.time(row.resolvedAt)
+  rows.text(row.resolvedBy)
+  rows.latin1(row.contentKeys)
+  rows.place(entry.place)
 }
 
 const isAnnotated = (received: NewSagaEvent): boolean =>

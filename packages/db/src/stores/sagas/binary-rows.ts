@@ -1,4 +1,4 @@
-const oid = { bool: 16, bytea: 17, int8: 20, int4: 23, text: 25, textArray: 1009, timestamptz: 1184 }
+const oid = { bool: 16, bytea: 17, int8: 20, int4: 23, text: 25, textArray: 1009, tid: 27, timestamptz: 1184 }
 /** Milliseconds from 1970 to 2000, where PostgreSQL counts from. */
 const epochMs = 946_684_800_000
 const two32 = 2 ** 32
@@ -84,6 +84,15 @@ export class BinaryRows {
     this.#reserve(16)
     this.#int(oid.int8)
     this.#long(value)
+  }
+
+  place({ block, line }: { block: number; line: number }): void {
+    this.#reserve(14)
+    this.#int(oid.tid)
+    this.#int(6)
+    this.#int(block)
+    this.#bytes.writeUInt16BE(line, this.#end)
+    this.#end += 2
   }
 
   time(value: Date | null): void {

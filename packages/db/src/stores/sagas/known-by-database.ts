@@ -118,11 +118,16 @@ async function read(
   const sagas = new Map(sagaKeys.map((key) => [keyText(key), newSagaEntry(key.tenant, key.id)]))
   const keys = activityKeys(events)
   const activities = new Map(keys.map((key) => [keyText(key), newActivityEntry(key.tenant, key.id)]))
-  for (const { tenant, version, row } of await readSagas(client, sagaKeys)) {
-    Object.assign(sagas.get(keyText({ tenant, id: row.id })) ?? {}, { version, saga: row, facts: null })
+  for (const { tenant, version, place, row } of await readSagas(client, sagaKeys)) {
+    Object.assign(sagas.get(keyText({ tenant, id: row.id })) ?? {}, {
+      version,
+      place,
+      saga: row,
+      facts: null,
+    })
   }
-  for (const { tenant, version, row } of await readActivities(client, keys)) {
-    Object.assign(activities.get(keyText({ tenant, id: row.id })) ?? {}, { version, activity: row })
+  for (const { tenant, version, place, row } of await readActivities(client, keys)) {
+    Object.assign(activities.get(keyText({ tenant, id: row.id })) ?? {}, { version, place, activity: row })
   }
   const recordedIds = await readRecordedIds(client, eventIdKeys(events))
   const missing = (entries: Map<string, SagaEntry | ActivityEntry>) =>

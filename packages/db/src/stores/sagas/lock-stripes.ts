@@ -1,5 +1,5 @@
 /** PostgreSQL's table of locks is bounded, so their number is; things that share a stripe merely wait for each other. */
-const stripes = 4096
+const stripeBits = 12
 
 /** The stripe of a saga, an activity or an event id. Every writer computes the same. */
 export function stripeOf(kind: 'saga' | 'activity' | 'event', tenant: string, id: string): number {
@@ -9,11 +9,8 @@ export function stripeOf(kind: 'saga' | 'activity' | 'event', tenant: string, id
   hash = Math.imul(hash ^ 0x100, 0x01000193)
   for (let index = 0; index < id.length; index += 1) hash = Math.imul(hash ^ id.charCodeAt(index), 0x01000193)
   hash ^= hash >>> 15
-  return Math.imul(hash, 0x2c1b3c6d) >>> 20
+  return Math.imul(hash, 0x2c1b3c6d) >>> (32 - stripeBits)
 }
 
 /** Every writer takes its locks in ascending order, so none waits for one that waits for it. */
 export const inLockOrder = (numbers: Iterable<number>): Int32Array => Int32Array.from(new Set(numbers)).sort()
-
-/** Room for the tests of distribution. */
-export const stripeCount = stripes

@@ -1,6 +1,7 @@
 import type { Activity, ActivityFacts, Saga } from '@switchyard/domain/saga'
 import type { PoolClient } from 'pg'
 import { activityColumns, sagaColumns, selectList } from './columns.js'
+import { type Place, placeOf } from './places.js'
 import type { SagaKey } from './saga-keys.js'
 import { statement } from './statement.js'
 
@@ -8,7 +9,7 @@ const keyTable = 'unnest($1::text[], $2::text[]) AS key(tenant, id)'
 
 /** The parameter is only asked whether it is there: an empty one stands for it. */
 const activities = statement(
-  `SELECT a.tenant, a.version::float8 AS version, a.content_keys AS "keyBytes", ${selectList('a', activityColumns)},
+  `SELECT a.tenant, a.version::float8 AS version, a.ctid::text AS place, a.content_keys AS "keyBytes", ${selectList('a', activityColumns)},
       a.result_data AS "resultData",
       CASE WHEN a.parameter_data IS NULL THEN NULL ELSE ''::bytea END AS "parameterData"
     FROM ${keyTable} JOIN saga_activities a USING (tenant, id)`,
@@ -16,7 +17,7 @@ const activities = statement(
 )
 
 const sagas = statement(
-  `SELECT s.tenant, s.version::float8 AS version, s.content_keys AS "keyBytes", ${selectList('s', sagaColumns)}
+  `SELECT s.tenant, s.version::float8 AS version, s.ctid::text AS place, s.content_keys AS "keyBytes", ${selectList('s', sagaColumns)}
     FROM ${keyTable} JOIN sagas s USING (tenant, id)`,
   'saga-ingest-sagas',
 )
@@ -40,11 +41,16 @@ const recordedIds = statement(
   'saga-ingest-event-ids',
 )
 
-type Stored<Row> = { tenant: string; version: number; row: Row }
+type Stored<Row> = { tenant: string; version: number; place: Place; row: Row }
 
 const keyArrays = (keys: readonly SagaKey[]) => [keys.map(({ tenant }) => tenant), keys.map(({ id }) => id)]
 
-type Versioned<Row> = Omit<Row, 'contentKeys'> & { tenant: string; version: number; keyBytes: Buffer }
+type Versioned<Row> = Omit<Row, 'contentKeys'> & {
+  tenant: string
+  version: number
+  place: string
+  keyBytes: Buffer
+}
 
 async function readRows<Row extends Saga | Activity>(
   client: PoolClient,
@@ -53,9 +59,10 @@ async function readRows<Row extends Saga | Activity>(
 ): Promise<Stored<Row>[]> {
   if (keys.length === 0) return []
   const { rows } = await client.query<Versioned<Row>>({ ...query, values: keyArrays(keys) })
-  return rows.map(({ tenant, version, keyBytes, ...row }) => ({
+  return rows.map(({ tenant, version, place, keyBytes, ...row }) => ({
     tenant,
     version,
+    place: placeOf(place),
     row: { ...row, contentKeys: keyBytes.toString('latin1') } as unknown as Row,
   }))
 }

@@ -3,12 +3,13 @@ import { FactsMissing } from '@switchyard/domain/saga'
 import type { Pool, PoolClient } from 'pg'
 import type { Database } from '../../client.js'
 import { sqlStateOf } from '../../database-failure.js'
-import { batchParameters, changesOf, type RowTypeOids, rowTypeNames } from './batch-parameters.js'
+import { type BatchCall, batchCall, changesOf, type RowTypeOids, rowTypeNames } from './batch-parameters.js'
 import { type Fold, foldBatch } from './fold-batch.js'
 import { KnownByCache, NotKnown } from './known-by-cache.js'
 import { readKnown, SagaNotLocked } from './known-by-database.js'
 import { inLockOrder, stripeOf } from './lock-stripes.js'
 import type { NewSagaEvent, RecordedSagaEvent } from './new-saga-event.js'
+import { setPlaces } from './places.js'
 import { activityKeys, eventIdKeys, findSagaKeys, type SagaKey } from './saga-keys.js'
 import { type BatchMark, type CacheLimits, StateCache } from './state-cache.js'
 import { statement } from './statement.js'
@@ -40,14 +41,20 @@ export interface SagaEventStoreOptions {
   onCommitted?: (batch: CommittedBatch) => void
 }
 
-const ingest = statement(
-  `SELECT saga_ingest(${Array.from({ length: 12 }, (_, index) => `$${index + 1}`).join(', ')}) AS id`,
-  'saga-ingest',
-)
+const ingest = {
+  ...statement(
+    `SELECT * FROM saga_ingest(${Array.from({ length: 12 }, (_, index) => `$${index + 1}`).join(', ')})`,
+    'saga-ingest',
+  ),
+  // Arrays are read as they come: the library's parser would make many texts of them.
+  rowMode: 'array' as const,
+  types: { getTypeParser: () => (value: string) => value },
+}
 const rowTypes = statement(
   'SELECT given.name, given.name::regtype::oid::integer AS oid FROM unnest($1::text[]) AS given(name)',
 )
 const commit = statement('COMMIT')
+const rollback = statement('ROLLBACK')
 /** What `saga_ingest` returns when something known has changed. */
 const nothingWritten = '-1'
 
@@ -75,7 +82,6 @@ class Store implements SagaEventStore {
   readonly #strict: boolean
   readonly #onCommitted: (batch: CommittedBatch) => void
   readonly #cache: StateCache
-  #oids: Promise<RowTypeOids> | undefined
   /** So many batches are read before they are folded. */
   #careful = 0
   #carefulNext = 1
@@ -103,20 +109,20 @@ class Store implements SagaEventStore {
       }
       return await this.#recordRead(events)
     } catch (error) {
-      this.#oids = undefined
+      rowTypesOf.delete(this.#pool)
       throw error
     }
   }
 
   /** Null when the database must be asked first. */
   async #recordKnown(events: readonly NewSagaEvent[], mark: BatchMark): Promise<RecordedSagaEvent[] | null> {
-    const types = await this.#rowTypeOids()
+    const types = await findRowTypes(this.#pool)
     const known = new KnownByCache(this.#cache, mark)
     await known.waitForOthers(events)
     try {
       const fold = foldBatch(events, known, mark, this.#strict)
       const changes = changesOf(fold)
-      const id = await write(this.#pool, batchParameters(fold, changes, types, false))
+      const id = await write(this.#pool, batchCall(fold, changes, types, false))
       if (id === nothingWritten) return this.#outdated(known)
       known.keep(changes)
       this.#carefulNext = 1
@@ -138,7 +144,7 @@ class Store implements SagaEventStore {
   }
 
   async #recordRead(events: readonly NewSagaEvent[]): Promise<RecordedSagaEvent[]> {
-    const types = await this.#rowTypeOids()
+    const types = await findRowTypes(this.#pool)
     for (let attempt = 1; ; attempt += 1) {
       const sagaKeys = await findSagaKeys(this.#pool, events)
       const client = await this.#pool.connect()
@@ -148,9 +154,9 @@ class Store implements SagaEventStore {
         keep(changes)
         return this.#committed(fold, id)
       } catch (error) {
-        // Whatever state the connection is in: closing it undoes the transaction and frees its locks.
-        client.release(true)
-        if (attempt === attemptsMax || !(error instanceof SagaNotLocked || isOutdated(error))) throw error
+        const mayWork = error instanceof SagaNotLocked || isOutdated(error)
+        await giveBack(client, mayWork)
+        if (attempt === attemptsMax || !mayWork) throw error
       }
       await delay(Math.random() * pauseMsMax)
     }
@@ -165,7 +171,7 @@ class Store implements SagaEventStore {
     await client.query(statement(`BEGIN; SELECT saga_ingest_lock('{${lockedStripes(events, sagaKeys)}}')`))
     const { fold, keep } = await readKnown(client, this.#cache, events, sagaKeys, this.#strict)
     const changes = changesOf(fold)
-    const id = await write(client, batchParameters(fold, changes, types, true))
+    const id = await write(client, batchCall(fold, changes, types, true))
     if (id === nothingWritten) throw new SagaNotLocked('something was written without its lock')
     await client.query(commit)
     return { fold, keep, changes, id }
@@ -175,18 +181,37 @@ class Store implements SagaEventStore {
     if (logged.length > 0) this.#onCommitted({ tenants: [...ledgers.keys()], to: id })
     return results
   }
-
-  /** They differ from database to database, and change when one is restored: asked again after a failure. */
-  #rowTypeOids(): Promise<RowTypeOids> {
-    this.#oids ??= readRowTypeOids(this.#pool)
-    return this.#oids
-  }
 }
 
 /** @returns the highest id of the log's new rows, or {@link nothingWritten} */
-async function write(client: Pool | PoolClient, values: Buffer[]): Promise<string> {
-  const { rows } = await client.query<{ id: string }>({ ...ingest, values })
-  return rows[0]?.id ?? nothingWritten
+async function write(client: Pool | PoolClient, { parameters, written }: BatchCall): Promise<string> {
+  const { rows } = await client.query<(string | null)[]>({ ...ingest, values: parameters })
+  const [id, ...places] = rows[0] ?? []
+  if (!id) throw new Error('saga_ingest returned nothing')
+  for (const [index, entries] of written.entries()) setPlaces(entries, places[index] ?? '')
+  return id
+}
+
+/** Ends a transaction that failed. In a state that is not known, closing the connection is what frees its locks. */
+async function giveBack(client: PoolClient, isUsable: boolean): Promise<void> {
+  try {
+    if (isUsable) await client.query(rollback)
+    client.release(!isUsable)
+  } catch {
+    client.release(true)
+  }
+}
+
+const rowTypesOf = new WeakMap<Pool, Promise<RowTypeOids>>()
+
+/** They differ from database to database, and change when one is restored: asked again after a failure. */
+function findRowTypes(pool: Pool): Promise<RowTypeOids> {
+  let types = rowTypesOf.get(pool)
+  if (!types) {
+    types = readRowTypeOids(pool)
+    rowTypesOf.set(pool, types)
+  }
+  return types
 }
 
 async function readRowTypeOids(pool: Pool): Promise<RowTypeOids> {

@@ -1,6 +1,7 @@
 import type { Activity, ActivityFacts, Saga } from '@switchyard/domain/saga'
 import { LRUCache } from 'lru-cache'
 import { stripeOf } from './lock-stripes.js'
+import { nowhere, type Place } from './places.js'
 
 /** A batch that is being folded or written. */
 export interface BatchMark {
@@ -14,6 +15,8 @@ export interface SagaEntry {
   stripe: number
   /** Of its row; 0 while it has none. */
   version: number
+  /** Where the row was seen last. */
+  place: Place
   saga: Saga | null
   /** Of all of its activities; null when they were not read. */
   facts: Map<string, ActivityFacts> | null
@@ -28,6 +31,7 @@ export interface ActivityEntry {
   id: string
   stripe: number
   version: number
+  place: Place
   activity: Activity | null
   batch: BatchMark | null
 }
@@ -94,6 +98,7 @@ export const newSagaEntry = (tenant: string, id: string): SagaEntry => ({
   id,
   stripe: stripeOf('saga', tenant, id),
   version: 0,
+  place: nowhere,
   saga: null,
   facts: new Map(),
   factsSum: 0,
@@ -105,6 +110,7 @@ export const newActivityEntry = (tenant: string, id: string): ActivityEntry => (
   id,
   stripe: stripeOf('activity', tenant, id),
   version: 0,
+  place: nowhere,
   activity: null,
   batch: null,
 })
