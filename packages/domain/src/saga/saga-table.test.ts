@@ -10,6 +10,7 @@ const activity = (status: ActivityStatus, flags = {}) => ({
   status,
   finalAbort: false,
   overtimeNamedSaga: false,
+  givenUpAt: null,
   ...flags,
 })
 const overtime = activity('Overtime', { overtimeNamedSaga: true })
