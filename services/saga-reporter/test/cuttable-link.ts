@@ -1,13 +1,18 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
-/** A TCP link to a server that can be cut and mended, as networks are. */
+/** A TCP link to a server that fails in the ways networks do, and can be mended. */
 export async function startLink(targetUrl: string) {
   const target = new URL(targetUrl)
   const open = new Set<Socket>()
   let cut = false
+  let swallowing = false
   const server = createServer((near) => {
     if (cut) return near.destroy()
+    if (swallowing) {
+      open.add(near.on('error', () => {}))
+      return
+    }
     const far = connect(Number(target.port || 5432), target.hostname)
     for (const [socket, other] of [
       [near, far],
@@ -35,8 +40,15 @@ export async function startLink(targetUrl: string) {
       cut = true
       drop()
     },
+    /** Nothing arrives any more, and neither side is told: connections stay open and silent, also once it is mended. */
+    swallow() {
+      swallowing = true
+      for (const socket of open) socket.unpipe().resume()
+    },
+    /** New connections work again. */
     mend() {
       cut = false
+      swallowing = false
     },
     close() {
       drop()

@@ -61,7 +61,7 @@ export interface FailureGroup {
   sample: string
   firstSeenAt: Date
   lastSeenAt: Date
-  /** The newest sagas. */
+  /** Some of the sagas. */
   sagaIds: string[]
 }
 

@@ -1,0 +1,11 @@
+import { createDatabase } from '../../../packages/db/src/index.js'
+
+/** The rows of one query on a connection of its own. */
+export async function queryAll(databaseUrl: string, sql: string): Promise<Record<string, unknown>[]> {
+  const database = createDatabase({ url: databaseUrl, poolSizeMax: 1, applicationName: 'test' })
+  try {
+    return (await database.pool.query(sql)).rows
+  } finally {
+    await database.close()
+  }
+}

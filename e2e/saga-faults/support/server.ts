@@ -1,0 +1,49 @@
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { startPostgres } from '../../../packages/dev-env/src/postgres.js'
+import { createTestDatabase } from '../../../packages/testing/src/test-database.js'
+import { listDescendants } from '../../support/processes.js'
+
+/**
+ * A PostgreSQL of our own that writes to disk before it commits.
+ *
+ * @param parent where its data is; unset: a folder of the system's temporary files
+ */
+export async function startServer(parent = tmpdir()) {
+  const folder = mkdtempSync(join(parent, 'switchyard-faults-'))
+  chmodSync(folder, 0o711)
+  const postgres = await startPostgres({ dataDir: join(folder, 'postgres'), log: () => {} })
+  process.env.SWITCHYARD_TEST_DATABASE_URL = postgres.adminUrl
+
+  /** The server and every session of it; nobody is added while they are counted. */
+  const signalAll = (signal: NodeJS.Signals) => {
+    const server = postgres.process.pid() ?? 0
+    process.kill(server, 'SIGSTOP')
+    for (const { pid } of listDescendants(server)) signalQuietly(pid, signal)
+    process.kill(server, signal)
+  }
+  return {
+    folder,
+    createDatabase: createTestDatabase,
+    /** As when the machine loses its power: no session ends by itself. */
+    killHard: () => signalAll('SIGKILL'),
+    /** After it was killed, or has given up. */
+    restart: () => postgres.process.restart(),
+    /** Still connected, but nothing moves: as behind a network that is cut, or on a disk that hangs. */
+    freeze: () => signalAll('SIGSTOP'),
+    thaw: () => signalAll('SIGCONT'),
+    async stop() {
+      await postgres.stop()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+function signalQuietly(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal)
+  } catch {
+    // It has ended by itself.
+  }
+}
