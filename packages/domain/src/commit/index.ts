@@ -7,7 +7,17 @@ export { lineCountOf } from './line-count.js'
 export { type EditContext, foldersOf, planTreeEdits } from './plan-tree-edits.js'
 export { isFullHash, isRefName, isRevision } from './revision.js'
 export { trailersOf } from './trailers.js'
-export { emptyFolder, entryAt, fileModes, type TreeEntry, type TreeFile, type TreeFolder } from './tree.js'
+export {
+  crossesFile,
+  emptyFolder,
+  entryAt,
+  fileModes,
+  putFile,
+  removeFile,
+  type TreeEntry,
+  type TreeFile,
+  type TreeFolder,
+} from './tree.js'
 export {
   folderMode,
   formatTreeObject,

@@ -9,7 +9,7 @@ import {
   treeEntry,
 } from '@switchyard/domain/commit'
 import type { ObjectReader } from './object-reader.js'
-import type { ObjectWriter } from './write-object.js'
+import type { NewObjects } from './writing/new-objects.js'
 
 /**
  * A stored tree in memory, with these folders looked into.
@@ -38,42 +38,18 @@ async function loadEntries(reader: ObjectReader, folder: TreeFolder): Promise<vo
   folder.entries = new Map(parseTreeObject(object.content).map((entry) => [entry.name, treeEntry(entry)]))
 }
 
-/** How many blobs are on their way to the disk at once. */
-const parallelBlobs = 8
-
-/** Writes what differs from stored trees, children first. @returns the id of the root tree */
-export async function writeTree(writer: ObjectWriter, root: TreeFolder): Promise<string> {
-  await writeBlobs(writer, root)
-  return writeFolder(writer, root)
-}
-
-async function writeBlobs(writer: ObjectWriter, root: TreeFolder): Promise<void> {
-  const files = newFiles(root)
-  const next = files[Symbol.iterator]()
-  const work = async () => {
-    for (const file of { [Symbol.iterator]: () => next }) {
-      if (typeof file.blob !== 'string') file.blob = await writer.write('blob', file.blob)
-    }
-  }
-  await Promise.all(Array.from({ length: parallelBlobs }, work))
-}
-
-function newFiles(folder: TreeFolder): { blob: string | Uint8Array }[] {
-  if (folder.id !== null) return []
-  return [...(folder.entries?.values() ?? [])].flatMap((entry) => {
-    if (entry.kind === 'folder') return newFiles(entry)
-    return typeof entry.blob === 'string' ? [] : [entry]
-  })
-}
-
-async function writeFolder(writer: ObjectWriter, folder: TreeFolder): Promise<string> {
+/** Gathers what differs from stored trees, children first. @returns the id of the root tree */
+export async function addTree(objects: NewObjects, folder: TreeFolder): Promise<string> {
   if (folder.id !== null) return folder.id
   const entries: StoredEntry[] = []
   for (const [name, entry] of folder.entries ?? []) {
-    if (entry.kind === 'folder')
-      entries.push({ mode: folderMode, name, id: await writeFolder(writer, entry) })
-    else entries.push({ mode: entry.mode, name, id: String(entry.blob) })
+    if (entry.kind === 'folder') {
+      entries.push({ mode: folderMode, name, id: await addTree(objects, entry) })
+      continue
+    }
+    if (typeof entry.blob !== 'string') entry.blob = await objects.add('blob', entry.blob)
+    entries.push({ mode: entry.mode, name, id: entry.blob })
   }
-  folder.id = await writer.write('tree', formatTreeObject(entries))
+  folder.id = await objects.add('tree', formatTreeObject(entries))
   return folder.id
 }

@@ -10,16 +10,10 @@ import { type CommitPage, type CommitQuery, findCommit, listCommits } from './re
 import { readDiff } from './read-diff.js'
 import { readFile } from './read-file.js'
 import { readStats } from './read-stats.js'
-import {
-  findBranchContaining,
-  findBranchTip,
-  findUsualBranch,
-  hasNoBranch,
-  keepCommit,
-  pointHeadTo,
-} from './refs.js'
+import { findBranchContaining, findBranchTip, findUsualBranch, hasNoBranch, pointHeadTo } from './refs.js'
 import { createRepository, deleteRepository } from './repository-files.js'
 import { type CommitRequest, writeCommit } from './write-commit.js'
+import { keepCommit } from './writing/move-refs.js'
 
 /** The one door to git. How it answers (a process per question, a pool, a reader in here) is its own affair. */
 export interface Git {

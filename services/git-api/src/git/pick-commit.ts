@@ -1,10 +1,14 @@
 import { conflict } from '@switchyard/domain'
 import { type Commit, formatCommitObject, type NewCommit, type Signature } from '@switchyard/domain/commit'
+import { addTree } from './edit-tree.js'
 import { gitFailure, runGit } from './git-process.js'
+import { objectReader } from './object-reader.js'
 import type { OpenRepository } from './open-repository.js'
+import { pickPlainly } from './pick-plainly.js'
 import { findCommit } from './read-commits.js'
-import { branchRef, moveBranch } from './refs.js'
-import { ObjectWriter } from './write-object.js'
+import { branchRef } from './refs.js'
+import { moveBranch } from './writing/move-refs.js'
+import { NewObjects } from './writing/new-objects.js'
 
 export interface PickRequest {
   branch: string
@@ -36,18 +40,18 @@ const attemptsMax = 20
 export async function pickCommit(repository: OpenRepository, request: PickRequest): Promise<PickResult> {
   const { path, signal } = repository
   const { branch, pick, committer, message } = request
-  const writer = new ObjectWriter(path)
+  const objects = new NewObjects(path)
   for (let attempt = 0; attempt < attemptsMax; attempt += 1) {
     const tip = await findCommit(repository, attempt === 0 ? request.tip : branchRef(branch))
     if (!tip) break
-    const merged = await mergeTrees(path, writer, tip, pick, signal)
+    const merged = await mergeTrees(repository, objects, tip, pick)
     if (merged.paths) return { outcome: 'conflict', paths: merged.paths }
     if (merged.treeId === tip.treeId) return { outcome: 'empty' }
     if (request.dryRun) return { outcome: 'possible' }
     const parentIds = [tip.id]
     const content: NewCommit = { treeId: merged.treeId, parentIds, author: pick.author, committer, message }
-    const id = await writer.write('commit', formatCommitObject(content))
-    await writer.settle()
+    const id = await objects.add('commit', formatCommitObject(content))
+    await objects.store()
     signal?.throwIfAborted()
     if (await moveBranch(repository, { branch, from: tip.id, to: id })) {
       return { outcome: 'picked', commit: { id, ...content } }
@@ -62,25 +66,42 @@ interface MergedTrees {
   paths?: string[]
 }
 
+async function mergeTrees(
+  repository: OpenRepository,
+  objects: NewObjects,
+  tip: Commit,
+  pick: Commit,
+): Promise<MergedTrees> {
+  const [parentId] = pick.parentIds
+  const parent = parentId === undefined ? null : await findCommit(repository, parentId)
+  // Without its parent, in a shallow history say, git has to say what is wrong.
+  if (parent || parentId === undefined) {
+    const trees = { base: parent?.treeId ?? null, picked: pick.treeId, ours: tip.treeId }
+    const tree = await pickPlainly(objectReader(repository), trees)
+    if (tree) return { treeId: await addTree(objects, tree) }
+  }
+  return mergeByGit(repository, objects, tip, pick)
+}
+
 /**
  * `git merge-tree` takes its base from the history of the two sides. So the branch's tree is given a
  * history in which it follows the parent of the picked commit: a commit that nothing ever refers to.
  */
-async function mergeTrees(
-  path: string,
-  writer: ObjectWriter,
+async function mergeByGit(
+  { path, signal }: OpenRepository,
+  objects: NewObjects,
   tip: Commit,
   pick: Commit,
-  signal?: AbortSignal,
 ): Promise<MergedTrees> {
   const nobody = { name: 'Switchyard', email: '', seconds: 0, offsetMinutes: 0 }
   const parentIds = pick.parentIds.slice(0, 1)
   const side = { treeId: tip.treeId, parentIds, author: nobody, committer: nobody, message: '' }
-  const ours = await writer.write('commit', formatCommitObject(side))
+  const ours = await objects.add('commit', formatCommitObject(side))
   const theirs =
     pick.parentIds.length < 2
       ? pick.id
-      : await writer.write('commit', formatCommitObject({ ...side, treeId: pick.treeId }))
+      : await objects.add('commit', formatCommitObject({ ...side, treeId: pick.treeId }))
+  await objects.store()
   const command = {
     command: 'merge-tree',
     flags: ['--write-tree', '-z', '--name-only', '--no-messages', '--allow-unrelated-histories'],
@@ -89,6 +110,12 @@ async function mergeTrees(
   const result = await runGit(path, command, { signal })
   const [treeId = '', ...paths] = result.stdout.toString('utf8').split('\0')
   if (result.code === 0) return { treeId }
-  if (result.code === 1) return { treeId, paths: [...new Set(paths.filter(Boolean))] }
+  if (result.code === 1) return { treeId, paths: conflictedPaths(paths, [ours, theirs]) }
   throw gitFailure(command, result)
+}
+
+/** A file in the way of a folder is called after the side it comes from; callers know it by its own name. */
+function conflictedPaths(paths: string[], sides: string[]): string[] {
+  const suffix = new RegExp(`~(?:${sides.join('|')})(?:_\\d+)?$`)
+  return [...new Set(paths.filter(Boolean).map((path) => path.replace(suffix, '')))]
 }

@@ -10,12 +10,12 @@ import {
   type TreeEntry,
   type TreeFolder,
 } from '@switchyard/domain/commit'
-import { loadTree, writeTree } from './edit-tree.js'
+import { addTree, loadTree } from './edit-tree.js'
 import { type ObjectReader, objectReader } from './object-reader.js'
 import type { OpenRepository } from './open-repository.js'
 import { lastCommitOf, readCommit } from './read-commits.js'
-import { moveBranch } from './refs.js'
-import { ObjectWriter } from './write-object.js'
+import { moveBranch } from './writing/move-refs.js'
+import { NewObjects } from './writing/new-objects.js'
 
 export interface CommitRequest {
   branch: string
@@ -42,14 +42,14 @@ const attemptsMax = 20
 export async function writeCommit(repository: OpenRepository, request: CommitRequest): Promise<Commit> {
   const { path, signal } = repository
   const reader = objectReader(repository)
-  const writer = new ObjectWriter(path)
+  const objects = new NewObjects(path)
   let { parent, tip } = request
   for (let attempt = 0; attempt < attemptsMax; attempt += 1) {
     const root = await loadBase(repository, reader, parent, request.edits)
     if (attempt > 0)
       refuseChanged(await loadBase(repository, reader, request.parent, request.edits), root, request.edits)
     await plan(repository, root, parent, request.edits)
-    const commit = await store(writer, root, { ...request, parent })
+    const commit = await store(objects, root, { ...request, parent })
     signal?.throwIfAborted()
     if (await moveBranch(repository, { branch: request.branch, from: tip, to: commit.id })) return commit
     // A branch that was to be made, or moved by force, is somebody else's decision now.
@@ -91,13 +91,13 @@ async function plan(
 
 type StoreRequest = Pick<CommitRequest, 'parent' | 'author' | 'committer' | 'message'>
 
-async function store(writer: ObjectWriter, root: TreeFolder, request: StoreRequest): Promise<Commit> {
+async function store(objects: NewObjects, root: TreeFolder, request: StoreRequest): Promise<Commit> {
   const { author, committer, message } = request
   const parentIds = request.parent === null ? [] : [request.parent]
-  const treeId = await writeTree(writer, root)
+  const treeId = await addTree(objects, root)
   const content = { treeId, parentIds, author, committer, message }
-  const id = await writer.write('commit', formatCommitObject(content))
-  await writer.settle()
+  const id = await objects.add('commit', formatCommitObject(content))
+  await objects.store()
   return { id, ...content }
 }
 

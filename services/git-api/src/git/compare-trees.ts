@@ -1,0 +1,62 @@
+import { folderMode, parseTreeObject, type StoredEntry } from '@switchyard/domain/commit'
+import type { ObjectReader } from './object-reader.js'
+
+/** A file that differs between two trees; null where it does not exist. Links and submodules count as files. */
+export interface TreeChange {
+  /** Names as trees store them. */
+  path: string[]
+  before: { mode: string; id: string } | null
+  after: { mode: string; id: string } | null
+}
+
+/**
+ * Every file that differs between two stored trees, without looking for renames.
+ *
+ * @param before null: an empty tree
+ * @param changesMax gives up beyond
+ * @returns null when there are more
+ */
+export async function compareTrees(
+  reader: ObjectReader,
+  before: string | null,
+  after: string | null,
+  changesMax: number,
+): Promise<TreeChange[] | null> {
+  const changes: TreeChange[] = []
+  const folders: FolderPair[] = [{ path: [], before, after }]
+  for (let folder = folders.pop(); folder; folder = folders.pop()) {
+    for (const { path, was, is } of await differingEntries(reader, folder)) {
+      const change = { path, before: fileOf(was), after: fileOf(is) }
+      if (change.before || change.after) changes.push(change)
+      if (changes.length > changesMax) return null
+      const below = { path, before: folderOf(was), after: folderOf(is) }
+      if (below.before !== below.after) folders.push(below)
+    }
+  }
+  return changes
+}
+
+interface FolderPair {
+  path: string[]
+  before: string | null
+  after: string | null
+}
+
+async function differingEntries(reader: ObjectReader, { path, before, after }: FolderPair) {
+  const [old, now] = [await readEntries(reader, before), await readEntries(reader, after)]
+  return [...new Set([...old.keys(), ...now.keys()])]
+    .map((name) => ({ path: [...path, name], was: old.get(name), is: now.get(name) }))
+    .filter(({ was, is }) => was?.id !== is?.id || was?.mode !== is?.mode)
+}
+
+async function readEntries(reader: ObjectReader, treeId: string | null): Promise<Map<string, StoredEntry>> {
+  if (treeId === null) return new Map()
+  const object = await reader.read(treeId)
+  if (object?.type !== 'tree') throw new Error(`tree ${treeId} is missing`)
+  return new Map(parseTreeObject(object.content).map((entry) => [entry.name, entry]))
+}
+
+const isFolder = ({ mode }: StoredEntry) => mode === folderMode || mode === `0${folderMode}`
+const folderOf = (entry: StoredEntry | undefined) => (entry && isFolder(entry) ? entry.id : null)
+const fileOf = (entry: StoredEntry | undefined) =>
+  entry && !isFolder(entry) ? { mode: entry.mode, id: entry.id } : null

@@ -1,0 +1,78 @@
+import {
+  crossesFile,
+  entryAt,
+  fileModes,
+  putFile,
+  removeFile,
+  type TreeFolder,
+} from '@switchyard/domain/commit'
+import { compareTrees, type TreeChange } from './compare-trees.js'
+import { loadTree } from './edit-tree.js'
+import type { ObjectReader } from './object-reader.js'
+
+export interface PickedTrees {
+  /** Of the picked commit's first parent; null: it has none. */
+  base: string | null
+  picked: string
+  /** Of the branch. */
+  ours: string
+}
+
+/** A larger change is git's to merge. */
+const changesMax = 1_000
+
+/**
+ * Repeats a change on a branch's tree where that takes no merging: the branch has not touched the files of the
+ * change, and neither side can have renamed anything that matters. Then the result is the one that git comes to.
+ *
+ * @returns null when git must merge
+ */
+export async function pickPlainly(reader: ObjectReader, trees: PickedTrees): Promise<TreeFolder | null> {
+  const changes = await compareTrees(reader, trees.base, trees.picked, changesMax)
+  if (!changes || mayRename(changes) || changes.some(hasSubmodule)) return null
+  const folders = foldersOf(changes)
+  const [base, ours] = await Promise.all([
+    loadTree(reader, trees.base, folders),
+    loadTree(reader, trees.ours, folders),
+  ])
+  if (!changes.every((change) => fits(ours, base, change))) return null
+  for (const { path, after } of changes) {
+    if (after) putFile(ours, path, { kind: 'file', mode: sane(after.mode), blob: after.id })
+    else removeFile(ours, path)
+  }
+  return ours
+}
+
+/** git sees a rename in what is gone here and new there. */
+const mayRename = (changes: readonly TreeChange[]) =>
+  changes.some(({ before }) => before === null) && changes.some(({ after }) => after === null)
+
+const hasSubmodule = ({ before, after }: TreeChange) =>
+  before?.mode === fileModes.submodule || after?.mode === fileModes.submodule
+
+/** Every folder above a changed file, parents first. */
+function foldersOf(changes: readonly TreeChange[]): string[][] {
+  const folders = new Map<string, string[]>()
+  for (const { path } of changes) {
+    for (let depth = 1; depth < path.length; depth += 1) {
+      const folder = path.slice(0, depth)
+      folders.set(folder.join('/'), folder)
+    }
+  }
+  return [...folders.values()].sort((a, b) => a.length - b.length)
+}
+
+function fits(ours: TreeFolder, base: TreeFolder, { path, before, after }: TreeChange): boolean {
+  const standing = entryAt(ours, path)
+  if (before)
+    return standing?.kind === 'file' && standing.blob === before.id && standing.mode === sane(before.mode)
+  if (standing !== null || after === null || crossesFile(ours, path)) return false
+  // A branch that lost a folder may have renamed it; a new file in there may have to follow.
+  return path.every((_, depth) => {
+    const folder = path.slice(0, depth)
+    return entryAt(base, folder)?.kind !== 'folder' || entryAt(ours, folder)?.kind === 'folder'
+  })
+}
+
+/** As trees are read: old tools wrote group-writable files. */
+const sane = (mode: string) => (mode === '100664' ? fileModes.regular : mode)

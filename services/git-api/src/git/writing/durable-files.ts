@@ -1,0 +1,35 @@
+import { type FileHandle, open, rename, rm } from 'node:fs/promises'
+
+/**
+ * Writes a file under a temporary name and gives it its own when its content is on disk. The name itself is
+ * durable after {@link syncFolder}.
+ */
+export async function writeDurably(
+  temporary: string,
+  file: string,
+  write: (handle: FileHandle) => Promise<void>,
+): Promise<void> {
+  try {
+    const handle = await open(temporary, 'wx+', 0o444)
+    try {
+      await write(handle)
+      await handle.datasync()
+    } finally {
+      await handle.close()
+    }
+    await rename(temporary, file)
+  } catch (error) {
+    await rm(temporary, { force: true })
+    throw error
+  }
+}
+
+/** Makes the names in a folder durable. */
+export async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, 'r')
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}

@@ -1,0 +1,83 @@
+import { rm, stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { invalid } from '@switchyard/domain'
+import { updateRefChild } from '../children/child-kinds.js'
+import { ChildEnded } from '../children/git-child.js'
+import type { OpenRepository } from '../open-repository.js'
+import { branchRef, findBranchTip, keptPrefix } from '../refs.js'
+import { syncFolder } from './durable-files.js'
+
+const zeroId = '0'.repeat(40)
+const timeoutMs = 60_000
+/** git holds the lock of a reference for some milliseconds; one this old was left by a process that was killed. */
+const staleLockMs = 5 * 60_000
+
+export interface BranchMove {
+  branch: string
+  /** Where it must stand now; null: it must not exist. */
+  from: string | null
+  to: string
+}
+
+/**
+ * Moves a branch from one commit to another, on disk before it returns.
+ *
+ * @returns false, and nothing changed, when it stands elsewhere
+ * @throws DomainError invalid for a name that another branch is in the way of; unavailable when git refuses
+ *   for another reason
+ */
+export async function moveBranch(
+  repository: OpenRepository,
+  { branch, from, to }: BranchMove,
+): Promise<boolean> {
+  const ref = branchRef(branch)
+  const move = () => updateRef(repository, `update ${ref}\0${to}\0${from ?? zeroId}\0`)
+  try {
+    await move()
+  } catch (error) {
+    // The process may have ended after it moved the branch, and before it could say so.
+    const now = await findBranchTip({ ...repository, signal: undefined }, branch)
+    if (now !== to) {
+      if (now !== from) return false
+      refuseName(error)
+      if (!(await removeStaleLock(join(repository.path, `${ref}.lock`)))) throw error
+      await move()
+    }
+  }
+  await syncFolders(repository.path, ref)
+  return true
+}
+
+/** Keeps a commit from being cleaned up, whatever becomes of the branches that lead to it. */
+export async function keepCommit(repository: OpenRepository, id: string): Promise<void> {
+  await updateRef(repository, `update ${keptPrefix}${id}\0${id}\0\0`)
+}
+
+/** Not ended by the signal of a request: whether a reference moved must be known. */
+async function updateRef({ path, engine }: OpenRepository, command: string): Promise<void> {
+  const question = { input: `start\0${command}commit\0`, answerBytesMax: 1024, timeoutMs }
+  await engine.children.ask(path, updateRefChild, question)
+}
+
+/** Branches are files to git: none can have the name of a folder of another. */
+function refuseName(error: unknown): void {
+  const cause = error instanceof Error ? error.cause : undefined
+  const said = cause instanceof ChildEnded ? cause.stderr : ''
+  if (/exists; cannot create|there (?:is|are) still (?:refs|logs)|non-empty directory/.test(said)) {
+    throw invalid('A branch above or below this name exists. Branch name is invalid', { cause: error })
+  }
+}
+
+async function removeStaleLock(lock: string): Promise<boolean> {
+  const found = await stat(lock).catch(() => null)
+  if (!found || Date.now() - found.mtimeMs < staleLockMs) return false
+  await rm(lock, { force: true })
+  return true
+}
+
+/** Makes the name of a reference durable; its content is already. It may have been packed meanwhile. */
+async function syncFolders(path: string, ref: string): Promise<void> {
+  const folders: string[] = []
+  for (let folder = dirname(ref); folder !== 'refs'; folder = dirname(folder)) folders.push(folder)
+  await Promise.all(folders.map((folder) => syncFolder(join(path, folder)).catch(() => undefined)))
+}

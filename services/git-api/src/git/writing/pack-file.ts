@@ -1,0 +1,146 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { type FileHandle, mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { crc32, createDeflate, deflate } from 'node:zlib'
+import { syncFolder, writeDurably } from './durable-files.js'
+import type { NewObject } from './new-object.js'
+import { formatPackIndex, type PackedPlace } from './pack-index-file.js'
+
+const compress = promisify(deflate)
+
+/** Fast: housekeeping packs again, with deltas. */
+const level = 1
+/** Larger contents are compressed piece by piece. */
+const wholeBytesMax = 1024 * 1024
+const typeNumbers = { commit: 1, tree: 2, blob: 3 }
+
+/**
+ * Stores objects together in one pack, which is durable when this returns. Memory does not grow with their size.
+ *
+ * @param objects each only once
+ */
+export async function writePack(objectsPath: string, objects: readonly NewObject[]): Promise<void> {
+  const folder = join(objectsPath, 'pack')
+  await mkdir(folder, { recursive: true })
+  const temporary = randomUUID()
+  const places: PackedPlace[] = []
+  let checksum: Buffer = Buffer.alloc(0)
+  const pack = (name: string) => join(folder, name)
+  // Named by what is in it, as git does, so that a second try does not make a second pack.
+  const name = `pack-${createHash('sha1')
+    .update(objects.map(({ id }) => id).join())
+    .digest('hex')}`
+  await writeDurably(pack(`tmp_pack_${temporary}`), pack(`${name}.pack`), async (handle) => {
+    const writer = new PackWriter(handle)
+    await writer.begin(objects.length)
+    for (const batch of batches(objects)) places.push(...(await writer.add(batch)))
+    checksum = await writer.finish()
+  })
+  // Readers look for indexes, so the index comes last.
+  await writeDurably(pack(`tmp_idx_${temporary}`), pack(`${name}.idx`), async (handle) => {
+    await handle.writeFile(formatPackIndex(places, checksum))
+  })
+  await Promise.all([syncFolder(folder), syncFolder(objectsPath)])
+}
+
+/** Neighbours that are compressed at the same time. */
+function* batches(objects: readonly NewObject[]): Generator<NewObject[]> {
+  let batch: NewObject[] = []
+  let bytes = 0
+  for (const object of objects) {
+    if (bytes + object.content.length > wholeBytesMax && batch.length > 0) {
+      yield batch
+      batch = []
+      bytes = 0
+    }
+    batch.push(object)
+    bytes += object.content.length
+  }
+  if (batch.length > 0) yield batch
+}
+
+class PackWriter {
+  readonly #handle: FileHandle
+  readonly #hash = createHash('sha1')
+  #offset = 0
+
+  constructor(handle: FileHandle) {
+    this.#handle = handle
+  }
+
+  async begin(count: number): Promise<void> {
+    const header = Buffer.alloc(12)
+    header.write('PACK', 'latin1')
+    header.writeUInt32BE(2, 4)
+    header.writeUInt32BE(count, 8)
+    await this.#write(header)
+  }
+
+  async add(batch: NewObject[]): Promise<PackedPlace[]> {
+    const [only] = batch
+    if (only && batch.length === 1 && only.content.length > wholeBytesMax) return [await this.#addLarge(only)]
+    const entries = await Promise.all(
+      batch.map(async (object) =>
+        Buffer.concat([entryHeader(object), await compress(object.content, { level })]),
+      ),
+    )
+    let offset = this.#offset
+    const places = entries.map((entry, index) => {
+      const place = { id: batch[index]?.id ?? '', offset, crc: crc32(entry) }
+      offset += entry.length
+      return place
+    })
+    await this.#write(Buffer.concat(entries))
+    return places
+  }
+
+  async #addLarge(object: NewObject): Promise<PackedPlace> {
+    const offset = this.#offset
+    const header = entryHeader(object)
+    let crc = crc32(header)
+    await this.#write(header)
+    const stream = createDeflate({ level })
+    const fed = feed(stream, object.content)
+    for await (const chunk of stream as AsyncIterable<Buffer>) {
+      crc = crc32(chunk, crc)
+      await this.#write(chunk)
+    }
+    await fed
+    return { id: object.id, offset, crc }
+  }
+
+  /** @returns the checksum that ends the pack */
+  async finish(): Promise<Buffer> {
+    const checksum = this.#hash.digest()
+    await this.#handle.write(checksum)
+    return checksum
+  }
+
+  async #write(bytes: Buffer): Promise<void> {
+    this.#hash.update(bytes)
+    this.#offset += bytes.length
+    await this.#handle.writeFile(bytes)
+  }
+}
+
+async function feed(stream: NodeJS.WritableStream, content: Uint8Array): Promise<void> {
+  for (let at = 0; at < content.length; at += wholeBytesMax) {
+    if (!stream.write(content.subarray(at, at + wholeBytesMax))) await once(stream, 'drain')
+  }
+  stream.end()
+}
+
+/** Type and size: four bits of the size in the first byte, seven in each one after it. */
+function entryHeader({ type, content }: NewObject): Buffer {
+  const bytes: number[] = []
+  let rest = Math.floor(content.length / 16)
+  let byte = (typeNumbers[type] << 4) | (content.length % 16)
+  while (rest > 0) {
+    bytes.push(byte | 0x80)
+    byte = rest % 128
+    rest = Math.floor(rest / 128)
+  }
+  return Buffer.from([...bytes, byte])
+}

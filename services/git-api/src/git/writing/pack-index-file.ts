@@ -1,0 +1,46 @@
+import { createHash } from 'node:crypto'
+
+/** Where an object begins in a pack, and the checksum of its bytes there. */
+export interface PackedPlace {
+  id: string
+  offset: number
+  crc: number
+}
+
+const idBytes = 20
+/** Offsets beyond this stand in a table of their own. */
+const nearOffsetMax = 0x7fffffff
+
+/** The content of an index, version 2 (gitformat-pack). @param packChecksum of the pack it belongs to */
+export function formatPackIndex(places: readonly PackedPlace[], packChecksum: Buffer): Buffer {
+  const sorted = [...places].sort((a, b) => (a.id < b.id ? -1 : 1))
+  const far = sorted.filter(({ offset }) => offset > nearOffsetMax)
+  const ids = Buffer.from(sorted.map(({ id }) => id).join(''), 'hex')
+  const crcs = Buffer.alloc(sorted.length * 4)
+  const offsets = Buffer.alloc(sorted.length * 4)
+  const farOffsets = Buffer.alloc(far.length * 8)
+  for (const [index, { crc, offset }] of sorted.entries()) {
+    crcs.writeUInt32BE(crc, index * 4)
+    if (offset <= nearOffsetMax) offsets.writeUInt32BE(offset, index * 4)
+  }
+  for (const [index, place] of far.entries()) {
+    farOffsets.writeBigUInt64BE(BigInt(place.offset), index * 8)
+    offsets.writeUInt32BE(0x80000000 + index, sorted.indexOf(place) * 4)
+  }
+  const header = Buffer.from([0xff, 0x74, 0x4f, 0x63, 0, 0, 0, 2])
+  const body = Buffer.concat([header, fanout(ids), ids, crcs, offsets, farOffsets, packChecksum])
+  return Buffer.concat([body, createHash('sha1').update(body).digest()])
+}
+
+/** How many ids begin with each byte, or one below it. */
+function fanout(ids: Buffer): Buffer {
+  const counts = new Uint32Array(256)
+  for (let at = 0; at < ids.length; at += idBytes) counts[ids[at] ?? 0] = (counts[ids[at] ?? 0] ?? 0) + 1
+  const table = Buffer.alloc(256 * 4)
+  let sum = 0
+  for (const [byte, count] of counts.entries()) {
+    sum += count
+    table.writeUInt32BE(sum, byte * 4)
+  }
+  return table
+}
