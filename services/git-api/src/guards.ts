@@ -5,12 +5,13 @@ import {
   callerIn,
   decideProjectRight,
   effectiveLevel,
+  mayBeAnonymous,
   type ProjectAccess,
   type ProjectRight,
   requireScope,
   type Scope,
 } from '@switchyard/domain/access'
-import { type Call, type Guard, readingScopes } from '@switchyard/service-kit/http'
+import { type Call, documented, type Guard, readingScopes } from '@switchyard/service-kit/http'
 
 /** What a project guard hands to its endpoint. */
 export interface ProjectCall<Who extends Caller | null = Caller | null> {
@@ -54,6 +55,24 @@ const accessOf = ({ id, ownerId, visibility }: Project): ProjectAccess => ({
   visibility: visibility as ProjectAccess['visibility'],
 })
 
+/** What the API's documentation says of who may. */
+const holdersOf: Record<ProjectRight, string> = {
+  read_project: 'everybody who may see the project',
+  read_code: 'everybody who may read the code of the project',
+  read_statuses: 'everybody signed in who may read the code of the project',
+  comment: 'everybody signed in who may read the code of the project',
+  push_code: 'developers of the project',
+  write_statuses: 'developers of the project',
+  maintain: 'maintainers of the project',
+  own: 'the owner of the project',
+}
+
+const documentsOf = (right: ProjectRight) => ({
+  who: holdersOf[right],
+  anonymous: mayBeAnonymous(right),
+  parameters: { id: 'The id of the project, or its full path, e.g. `ada%2Fengine`' },
+})
+
 /** A missing project is like a private one of somebody else. */
 const nowhere: ProjectAccess = { id: 0, ownerId: 0, visibility: 'private' }
 
@@ -66,12 +85,11 @@ export type ProjectGuards = ReturnType<typeof createGuards>
  */
 export function createGuards(database: Database) {
   /** @param scopes of tokens, that suffice to read besides `api` and `read_api` */
-  const open =
-    (right: ProjectRight, ...scopes: Scope[]): Guard<ProjectCall> =>
-    (call) => {
+  const open = (right: ProjectRight, ...scopes: Scope[]): Guard<ProjectCall> =>
+    documented(documentsOf(right), (call) => {
       if (call.caller) requireScope(call.caller, ...acceptedScopes(call, scopes))
       return getProjectFor(database, call.params.id ?? '', right, call.caller)
-    }
+    })
   /** Rights that nobody has without signing in. */
   const closed = (right: ProjectRight) => open(right) as Guard<ProjectCall<Caller>>
 

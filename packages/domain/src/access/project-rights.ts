@@ -58,5 +58,5 @@ export function decideProjectRight(
 }
 
 /** Whether the right is ever had without signing in. */
-const mayBeAnonymous = (right: ProjectRight): boolean =>
+export const mayBeAnonymous = (right: ProjectRight): boolean =>
   Object.values<Lowest>(projectRights[right]).includes(anyone)

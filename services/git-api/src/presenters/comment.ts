@@ -1,8 +1,24 @@
 import type { CommentWithAuthor } from '@switchyard/db'
-import { presentUser } from './user.js'
+import { z } from 'zod'
+import { presentUser, userShape } from './user.js'
+
+export const commentShape = z
+  .object({
+    id: z.int(),
+    note: z.string(),
+    path: z.string().nullable(),
+    line: z.int().nullable(),
+    line_type: z.string().nullable(),
+    author: z.object({ ...userShape.shape, email: z.string(), created_at: z.date() }).nullable(),
+    created_at: z.date(),
+  })
+  .meta({ id: 'CommitComment', description: 'A comment on a commit, or on a line of its diff' })
 
 /** The contract's keys of the list and of the answer to a post, and the id that both lack. */
-export const presentComment = (comment: CommentWithAuthor, baseUrl: string) => ({
+export const presentComment = (
+  comment: CommentWithAuthor,
+  baseUrl: string,
+): z.output<typeof commentShape> => ({
   id: Number(comment.id),
   note: comment.note,
   path: comment.path,

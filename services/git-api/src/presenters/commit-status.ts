@@ -1,7 +1,29 @@
 import type { StatusWithAuthor } from '@switchyard/db'
-import { presentUser } from './user.js'
+import { z } from 'zod'
+import { presentUser, userShape } from './user.js'
 
-export const presentCommitStatus = (status: StatusWithAuthor, baseUrl: string) => ({
+export const commitStatusShape = z
+  .object({
+    id: z.int(),
+    sha: z.string(),
+    ref: z.string().nullable(),
+    status: z.string(),
+    name: z.string(),
+    target_url: z.string().nullable(),
+    description: z.string().nullable(),
+    created_at: z.date(),
+    started_at: z.date().nullable(),
+    finished_at: z.date().nullable(),
+    allow_failure: z.boolean(),
+    coverage: z.number().nullable(),
+    author: userShape.nullable(),
+  })
+  .meta({ id: 'CommitStatus', description: 'What a build or a check says of a commit' })
+
+export const presentCommitStatus = (
+  status: StatusWithAuthor,
+  baseUrl: string,
+): z.output<typeof commitStatusShape> => ({
   id: Number(status.id),
   sha: status.sha,
   ref: status.ref,

@@ -1,8 +1,47 @@
 import type { Project } from '@switchyard/db'
 import { type Commit, type CommitStats, signatureTime, titleOf, trailersOf } from '@switchyard/domain/commit'
+import { link, timeText } from '@switchyard/service-kit/http'
+import { z } from 'zod'
+
+const statsShape = z.object({ additions: z.int(), deletions: z.int(), total: z.int() })
+
+const commitFields = {
+  id: z.string(),
+  short_id: z.string(),
+  title: z.string(),
+  message: z.string(),
+  author_name: z.string(),
+  author_email: z.string(),
+  authored_date: timeText(),
+  committer_name: z.string(),
+  committer_email: z.string(),
+  committed_date: timeText(),
+  created_at: timeText(),
+  parent_ids: z.array(z.string()),
+  trailers: z.record(z.string(), z.string()),
+  web_url: link(),
+}
+
+/** `stats` is there when it was asked for. */
+export const commitShape = z
+  .object({ ...commitFields, stats: statsShape.optional() })
+  .meta({ id: 'Commit', description: 'A commit in a list' })
+
+export const commitDetailShape = z
+  .object({
+    ...commitFields,
+    stats: statsShape.optional(),
+    status: z.string().nullable(),
+    project_id: z.int(),
+  })
+  .meta({ id: 'CommitDetail', description: 'A commit by itself, with what its statuses say' })
 
 /** A commit in a list. Dates keep the offset of their signature. */
-export function presentCommit(commit: Commit, project: Project, baseUrl: string) {
+export function presentCommit(
+  commit: Commit,
+  project: Project,
+  baseUrl: string,
+): z.output<typeof commitShape> {
   const { id, author, committer, message } = commit
   const committedDate = signatureTime(committer)
   return {
@@ -40,7 +79,7 @@ export const presentCommitDetail = (
   { commit, stats, status }: CommitDetail,
   project: Project,
   baseUrl: string,
-) => ({
+): z.output<typeof commitDetailShape> => ({
   ...presentCommit(commit, project, baseUrl),
   ...(stats && presentStats(stats)),
   status,

@@ -1,8 +1,25 @@
 import type { MemberWithUser } from '@switchyard/db'
-import { presentUser } from './user.js'
+import { accessLevels } from '@switchyard/domain/access'
+import { z } from 'zod'
+import { presentUser, userShape } from './user.js'
+
+export const accessLevelShape = z.int().meta({ enum: Object.values(accessLevels) })
+
+export const memberShape = z
+  .object({
+    ...userShape.shape,
+    access_level: accessLevelShape,
+    created_at: z.date(),
+    expires_at: z.null(),
+    membership_state: z.string(),
+  })
+  .meta({ id: 'Member', description: 'A user, and what the membership adds' })
 
 /** A member: the user, and what the membership adds. */
-export const presentMember = ({ user, accessLevel, createdAt }: MemberWithUser, baseUrl: string) => ({
+export const presentMember = (
+  { user, accessLevel, createdAt }: MemberWithUser,
+  baseUrl: string,
+): z.output<typeof memberShape> => ({
   ...presentUser(user, baseUrl),
   access_level: accessLevel,
   created_at: createdAt,

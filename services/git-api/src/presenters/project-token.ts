@@ -1,14 +1,30 @@
 import type { ProjectTokenWithLevel } from '@switchyard/db'
+import { z } from 'zod'
 import type { IssuedToken } from '../use-cases/issue-token.js'
-import { presentIssuedToken, presentToken } from './token.js'
+import { accessLevelShape } from './member.js'
+import { issuedTokenShape, presentIssuedToken, presentToken, tokenShape } from './token.js'
+
+export const projectTokenShape = z
+  .object({ ...tokenShape.shape, access_level: accessLevelShape.nullable() })
+  .meta({ id: 'ProjectToken', description: 'A token that works in one project, with a role there' })
+
+export const issuedProjectTokenShape = z
+  .object({ ...issuedTokenShape.shape, access_level: accessLevelShape })
+  .meta({ id: 'IssuedProjectToken', description: 'The only answer that ever holds the secret' })
 
 /** A project's token: a token, and the role it has there. */
-export const presentProjectToken = ({ accessLevel, ...token }: ProjectTokenWithLevel) => ({
+export const presentProjectToken = ({
+  accessLevel,
+  ...token
+}: ProjectTokenWithLevel): z.output<typeof projectTokenShape> => ({
   ...presentToken(token),
   access_level: accessLevel,
 })
 
-export const presentIssuedProjectToken = (issued: IssuedToken, accessLevel: number) => ({
+export const presentIssuedProjectToken = (
+  issued: IssuedToken,
+  accessLevel: number,
+): z.output<typeof issuedProjectTokenShape> => ({
   ...presentIssuedToken(issued),
   access_level: accessLevel,
 })

@@ -1,5 +1,62 @@
 import type { ProjectWithOwner, User } from '@switchyard/db'
-import { presentUser } from './user.js'
+import { link, oneOf } from '@switchyard/service-kit/http'
+import { z } from 'zod'
+import { visibilities } from '../routes/projects/visibilities.js'
+import { accessLevelShape } from './member.js'
+import { presentUser, userShape } from './user.js'
+
+const namespaceShape = z.object({
+  id: z.int(),
+  name: z.string(),
+  path: z.string(),
+  kind: z.string(),
+  full_path: z.string(),
+  parent_id: z.null(),
+  avatar_url: z.null(),
+  web_url: link(),
+})
+
+const projectAccessShape = z.object({ access_level: accessLevelShape, notification_level: z.int() })
+
+export const projectShape = z
+  .object({
+    id: z.int(),
+    description: z.string().nullable(),
+    name: z.string(),
+    name_with_namespace: z.string(),
+    path: z.string(),
+    path_with_namespace: z.string(),
+    created_at: z.date(),
+    default_branch: z.string(),
+    tag_list: z.array(z.string()),
+    topics: z.array(z.string()),
+    ssh_url_to_repo: z.null(),
+    http_url_to_repo: link(),
+    web_url: link(),
+    readme_url: z.null(),
+    forks_count: z.int(),
+    avatar_url: z.null(),
+    star_count: z.int(),
+    last_activity_at: z.date(),
+    visibility: oneOf(visibilities),
+    namespace: namespaceShape,
+    _links: z.object({ self: link(), members: link() }),
+    empty_repo: z.boolean(),
+    archived: z.boolean(),
+    owner: userShape,
+    creator_id: z.int(),
+    import_status: z.string(),
+    issues_enabled: z.boolean(),
+    merge_requests_enabled: z.boolean(),
+    wiki_enabled: z.boolean(),
+    jobs_enabled: z.boolean(),
+    snippets_enabled: z.boolean(),
+    lfs_enabled: z.boolean(),
+    shared_runners_enabled: z.boolean(),
+    shared_with_groups: z.array(z.unknown()),
+    permissions: z.object({ project_access: projectAccessShape.nullable(), group_access: z.null() }),
+  })
+  .meta({ id: 'Project', description: 'A project; features that do not exist here are switched off' })
 
 export interface ProjectView {
   /** The caller's own level in the project; null when they are no member. */
@@ -9,7 +66,10 @@ export interface ProjectView {
 }
 
 /** A project in GitLab's shape; features Switchyard does not have are shown as switched off. */
-export function presentProject(project: ProjectWithOwner, { level, empty, baseUrl }: ProjectView) {
+export function presentProject(
+  project: ProjectWithOwner,
+  { level, empty, baseUrl }: ProjectView,
+): z.output<typeof projectShape> {
   const { id, name, path, pathWithNamespace, owner } = project
   const webUrl = `${baseUrl}/${pathWithNamespace}`
   const apiUrl = `${baseUrl}/api/v4/projects/${id}`
@@ -56,7 +116,7 @@ export function presentProject(project: ProjectWithOwner, { level, empty, baseUr
 }
 
 /** Every project stands below its owner; there are no groups. */
-const presentNamespace = (owner: User, baseUrl: string) => ({
+const presentNamespace = (owner: User, baseUrl: string): z.output<typeof namespaceShape> => ({
   id: owner.id,
   name: owner.name,
   path: owner.username,

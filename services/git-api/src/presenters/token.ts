@@ -1,9 +1,31 @@
 import type { PersonalAccessToken } from '@switchyard/db'
+import { scopes as allScopes } from '@switchyard/domain/access'
+import { oneOf } from '@switchyard/service-kit/http'
+import { z } from 'zod'
 
 const msPerDay = 86_400_000
 
+export const tokenShape = z
+  .object({
+    id: z.int(),
+    name: z.string(),
+    revoked: z.boolean(),
+    created_at: z.date(),
+    description: z.null(),
+    scopes: z.array(oneOf(allScopes)),
+    user_id: z.int(),
+    last_used_at: z.date().nullable(),
+    active: z.boolean(),
+    expires_at: z.string().meta({ format: 'date' }).nullable(),
+  })
+  .meta({ id: 'Token', description: 'A token without its secret' })
+
+export const issuedTokenShape = z
+  .object({ ...tokenShape.shape, token: z.string() })
+  .meta({ id: 'IssuedToken', description: 'The only answer that ever holds the secret' })
+
 /** A token without its secret. */
-export function presentToken(token: PersonalAccessToken) {
+export function presentToken(token: PersonalAccessToken): z.output<typeof tokenShape> {
   const { id, name, scopes, userId, createdAt, lastUsedAt, expiresAt } = token
   const revoked = token.revokedAt !== null
   const expired = expiresAt !== null && expiresAt.getTime() + msPerDay <= Date.now()
@@ -22,7 +44,13 @@ export function presentToken(token: PersonalAccessToken) {
 }
 
 /** The only answer that ever holds the secret: the one to the request that made the token. */
-export const presentIssuedToken = ({ token, secret }: { token: PersonalAccessToken; secret: string }) => ({
+export const presentIssuedToken = ({
+  token,
+  secret,
+}: {
+  token: PersonalAccessToken
+  secret: string
+}): z.output<typeof issuedTokenShape> => ({
   ...presentToken(token),
   token: secret,
 })

@@ -1,10 +1,65 @@
 import type { User } from '@switchyard/db'
+import { link } from '@switchyard/service-kit/http'
+import { z } from 'zod'
 
 /** The columns of a user that everybody signed in may read. */
 export type PublicUser = Pick<User, 'id' | 'username' | 'name' | 'state'>
 
+export const userShape = z
+  .object({
+    id: z.int(),
+    username: z.string(),
+    public_email: z.null(),
+    name: z.string(),
+    state: z.string(),
+    locked: z.boolean(),
+    avatar_url: z.null(),
+    web_url: link(),
+  })
+  .meta({ id: 'UserBasic', description: 'A user as part of another answer: authors, owners, members' })
+
+const profileShape = z
+  .object({
+    ...userShape.shape,
+    created_at: z.date(),
+    bio: z.string(),
+    location: z.null(),
+    linkedin: z.string(),
+    twitter: z.string(),
+    website_url: z.string(),
+    organization: z.null(),
+    job_title: z.string(),
+    bot: z.boolean(),
+  })
+  .meta({ id: 'UserProfile', description: 'A user, for everybody signed in' })
+
+export const wholeUserShape = z
+  .object({
+    ...profileShape.shape,
+    email: z.string(),
+    commit_email: z.string(),
+    confirmed_at: z.date(),
+    last_sign_in_at: z.null(),
+    current_sign_in_at: z.null(),
+    last_activity_on: z.null(),
+    identities: z.array(z.unknown()),
+    two_factor_enabled: z.boolean(),
+    external: z.boolean(),
+    private_profile: z.boolean(),
+    can_create_group: z.boolean(),
+    can_create_project: z.boolean(),
+    projects_limit: z.int(),
+    theme_id: z.null(),
+    color_scheme_id: z.null(),
+    is_admin: z.boolean(),
+  })
+  .meta({ id: 'User', description: 'Everything about a user, for administrators and for the user' })
+
+/** A user's own page: how much of it depends on who asks. */
+export const userPageShape = z.union([wholeUserShape, profileShape])
+
 /** A user as part of another answer: authors, owners, members. */
-export const presentUser = (user: PublicUser, baseUrl: string) => ({
+export const presentUser = (user: PublicUser, baseUrl: string): z.output<typeof userShape> => ({
   id: user.id,
   username: user.username,
   public_email: null,
@@ -16,7 +71,7 @@ export const presentUser = (user: PublicUser, baseUrl: string) => ({
 })
 
 /** A user's own page, for everybody signed in. */
-export const presentProfile = (user: User, baseUrl: string) => ({
+export const presentProfile = (user: User, baseUrl: string): z.output<typeof profileShape> => ({
   ...presentUser(user, baseUrl),
   created_at: user.createdAt,
   bio: '',
@@ -30,7 +85,7 @@ export const presentProfile = (user: User, baseUrl: string) => ({
 })
 
 /** Everything about a user: for administrators and for the user. */
-export const presentWholeUser = (user: User, baseUrl: string) => ({
+export const presentWholeUser = (user: User, baseUrl: string): z.output<typeof wholeUserShape> => ({
   ...presentProfile(user, baseUrl),
   email: user.email,
   commit_email: user.email,

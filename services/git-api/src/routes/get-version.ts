@@ -6,6 +6,8 @@ const apiVersion = '18.9.0'
 
 /** `GET /version` */
 export const getVersion = endpoint({
+  summary: 'The GitLab release whose API is spoken here',
+  replies: { 200: z.object({ version: z.string(), revision: z.string(), enterprise: z.boolean() }) },
   input: z.object({}),
   handle: async () => ok({ version: `${apiVersion}-switchyard`, revision: 'switchyard', enterprise: false }),
 })

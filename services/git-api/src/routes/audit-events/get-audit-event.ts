@@ -3,11 +3,13 @@ import { notFound } from '@switchyard/domain'
 import { endpoint, ok, rowId } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { Dependencies } from '../../dependencies.js'
-import { presentAuditEvent } from '../../presenters/audit-event.js'
+import { auditEventShape, presentAuditEvent } from '../../presenters/audit-event.js'
 
 /** `GET /audit_events/:id` */
 export const getAuditEvent = ({ database }: Pick<Dependencies, 'database'>) =>
   endpoint({
+    summary: 'One entry of the audit log',
+    replies: { 200: auditEventShape },
     input: z.object({ id: rowId() }),
     async handle({ id }) {
       const event = await findAuditEvent(database, BigInt(id))

@@ -2,7 +2,7 @@ import { listAuditEvents as findAuditEvents } from '@switchyard/db'
 import { endpoint, pageParameters, pageReply, rowId, rowsOf, text, time } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { Dependencies } from '../../dependencies.js'
-import { presentAuditEvent } from '../../presenters/audit-event.js'
+import { auditEventShape, presentAuditEvent } from '../../presenters/audit-event.js'
 import { optional, optionalText } from '../optional.js'
 
 const input = z.object({
@@ -18,6 +18,8 @@ const input = z.object({
 /** `GET /audit_events`: newest first. */
 export const listAuditEvents = ({ database }: Pick<Dependencies, 'database'>) =>
   endpoint({
+    summary: 'The audit log, the newest entry first',
+    replies: { 200: z.array(auditEventShape) },
     input,
     async handle(given, _administrator, call) {
       const filter = {

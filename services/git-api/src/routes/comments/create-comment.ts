@@ -3,7 +3,7 @@ import { created, endpoint, integer, text } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { Dependencies } from '../../dependencies.js'
 import type { ProjectCall } from '../../guards.js'
-import { presentComment } from '../../presenters/comment.js'
+import { commentShape, presentComment } from '../../presenters/comment.js'
 import { addComment, type Place } from '../../use-cases/add-comment.js'
 import { optional, optionalText } from '../optional.js'
 
@@ -25,6 +25,8 @@ const input = fields.superRefine(({ path, line }, context) => {
 
 export const createComment = (deps: Dependencies) =>
   endpoint({
+    summary: 'Comment on a commit, or on a line of its diff',
+    replies: { 201: commentShape },
     input,
     async handle(body, access: ProjectCall<Caller>, call) {
       const command = { revision: body.sha, note: body.note, place: placeOf(body) }

@@ -3,11 +3,13 @@ import { endpoint, pageParameters, pageReply, rowsOf, text } from '@switchyard/s
 import { z } from 'zod'
 import type { Dependencies } from '../../dependencies.js'
 import type { ProjectCall } from '../../guards.js'
-import { presentComment } from '../../presenters/comment.js'
+import { commentShape, presentComment } from '../../presenters/comment.js'
 import { getCommit } from '../../use-cases/get-commit.js'
 
 export const listComments = ({ database, git }: Pick<Dependencies, 'database' | 'git'>) =>
   endpoint({
+    summary: 'Comments on a commit',
+    replies: { 200: z.array(commentShape) },
     input: z.object({ ...pageParameters, sha: text() }),
     async handle({ sha, ...page }, { project }: ProjectCall, call) {
       const commit = await getCommit(git.open(project, call.signal), sha)

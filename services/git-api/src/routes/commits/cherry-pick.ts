@@ -3,7 +3,7 @@ import { created, endpoint, filledText, flag, ok, text } from '@switchyard/servi
 import { z } from 'zod'
 import type { Dependencies } from '../../dependencies.js'
 import type { ProjectCall } from '../../guards.js'
-import { presentCommitDetail } from '../../presenters/commit.js'
+import { commitDetailShape, presentCommitDetail } from '../../presenters/commit.js'
 import { cherryPick as pick } from '../../use-cases/cherry-pick.js'
 import { describeCommit } from '../../use-cases/get-commit.js'
 import { optionalText } from '../optional.js'
@@ -17,6 +17,9 @@ const input = z.object({
 
 export const cherryPick = (deps: Dependencies) =>
   endpoint({
+    summary: 'Apply a commit to a branch',
+    replies: { 200: z.object({ dry_run: z.literal('success') }), 201: commitDetailShape },
+    refusals: [409],
     input,
     async handle({ sha, branch, message, dry_run }, access: ProjectCall<Caller>, call) {
       const commit = await pick(deps, access, { revision: sha, branch, message, dryRun: dry_run }, call)

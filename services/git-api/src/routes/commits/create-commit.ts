@@ -4,7 +4,7 @@ import { created, endpoint, filledText, flag, parameterProblem, text } from '@sw
 import { z } from 'zod'
 import type { Dependencies } from '../../dependencies.js'
 import type { ProjectCall } from '../../guards.js'
-import { presentCommitDetail } from '../../presenters/commit.js'
+import { commitDetailShape, presentCommitDetail } from '../../presenters/commit.js'
 import { createCommit } from '../../use-cases/create-commit.js'
 import { describeCommit } from '../../use-cases/get-commit.js'
 import { optional, optionalText } from '../optional.js'
@@ -46,6 +46,9 @@ const input = z.preprocess(readFormActions, fields)
 
 export const createCommitEndpoint = (deps: Dependencies) =>
   endpoint({
+    summary: 'Commit changes to files',
+    replies: { 201: commitDetailShape },
+    refusals: [409],
     input,
     async handle(body, access: ProjectCall<Caller>, call) {
       if (body.start_branch && body.start_sha) {

@@ -3,7 +3,7 @@ import { endpoint, flag, pageParameters, pageReply, rowsOf, text, time } from '@
 import { z } from 'zod'
 import type { Dependencies } from '../../dependencies.js'
 import type { ProjectCall } from '../../guards.js'
-import { presentCommit, presentStats } from '../../presenters/commit.js'
+import { commitShape, presentCommit, presentStats } from '../../presenters/commit.js'
 import { optional, optionalText } from '../optional.js'
 
 const input = z.object({
@@ -21,6 +21,8 @@ const input = z.object({
 
 export const listCommits = ({ git }: Pick<Dependencies, 'git'>) =>
   endpoint({
+    summary: 'Commits, the newest first',
+    replies: { 200: z.array(commitShape) },
     input,
     async handle(query, { project }: ProjectCall, call) {
       const revision = query.ref_name ?? project.defaultBranch

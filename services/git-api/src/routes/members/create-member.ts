@@ -4,7 +4,7 @@ import { auditAuthor, created, endpoint, rowId } from '@switchyard/service-kit/h
 import { z } from 'zod'
 import type { Dependencies } from '../../dependencies.js'
 import type { ProjectCall } from '../../guards.js'
-import { presentMember } from '../../presenters/member.js'
+import { memberShape, presentMember } from '../../presenters/member.js'
 import { addMember } from '../../use-cases/add-member.js'
 import { accessLevel } from '../parameters.js'
 
@@ -13,6 +13,9 @@ const input = z.object({ user_id: rowId(), access_level: accessLevel(...Object.v
 /** `POST /projects/:id/members` */
 export const createMember = (deps: Dependencies) =>
   endpoint({
+    summary: 'Add a member',
+    replies: { 201: memberShape },
+    refusals: [409],
     input,
     async handle({ user_id, access_level }, access: ProjectCall<Caller>, call) {
       const author = auditAuthor(access.caller, call)

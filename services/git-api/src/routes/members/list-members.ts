@@ -3,11 +3,13 @@ import { type Call, endpoint, pageParameters, pageReply, rowsOf } from '@switchy
 import { z } from 'zod'
 import type { Dependencies } from '../../dependencies.js'
 import type { ProjectCall } from '../../guards.js'
-import { presentMember } from '../../presenters/member.js'
+import { memberShape, presentMember } from '../../presenters/member.js'
 
 /** `GET /projects/:id/members` */
 export const listMembers = ({ database }: Dependencies) =>
   endpoint({
+    summary: 'Members of a project',
+    replies: { 200: z.array(memberShape) },
     input: z.object(pageParameters),
     async handle(page, { project }: ProjectCall, call: Call) {
       const { members, total } = await findMembers(database, project.id, rowsOf(page))

@@ -3,7 +3,7 @@ import { auditAuthor, created, endpoint, filledText } from '@switchyard/service-
 import { z } from 'zod'
 import type { Dependencies } from '../../dependencies.js'
 import type { ProjectCall } from '../../guards.js'
-import { presentIssuedProjectToken } from '../../presenters/project-token.js'
+import { issuedProjectTokenShape, presentIssuedProjectToken } from '../../presenters/project-token.js'
 import { issueProjectToken } from '../../use-cases/issue-project-token.js'
 import { optional } from '../optional.js'
 import { accessLevel, day, scopeList } from '../parameters.js'
@@ -18,6 +18,8 @@ const input = z.object({
 /** `POST /projects/:id/access_tokens`: the answer is the only place that shows the secret. */
 export const createProjectToken = (deps: Dependencies) =>
   endpoint({
+    summary: 'Make a token for one project; its secret is shown only here',
+    replies: { 201: issuedProjectTokenShape },
     input,
     async handle({ name, scopes, access_level, expires_at }, access: ProjectCall<Caller>, call) {
       const token = { name, scopes, accessLevel: access_level, expiresAt: expires_at ?? null }

@@ -8,6 +8,8 @@ import { revokeProjectToken } from '../../use-cases/revoke-project-token.js'
 /** `DELETE /projects/:id/access_tokens/:token_id`: refused everywhere within a second. */
 export const deleteProjectToken = (deps: Dependencies) =>
   endpoint({
+    summary: 'Revoke a token of a project',
+    replies: { 204: null },
     input: z.object({ token_id: rowId() }),
     async handle({ token_id }, access: ProjectCall<Caller>, call) {
       await revokeProjectToken(deps, access, token_id, auditAuthor(access.caller, call))

@@ -3,11 +3,13 @@ import { endpoint, pageParameters, pageReply, rowsOf } from '@switchyard/service
 import { z } from 'zod'
 import type { Dependencies } from '../../dependencies.js'
 import type { ProjectCall } from '../../guards.js'
-import { presentProjectToken } from '../../presenters/project-token.js'
+import { presentProjectToken, projectTokenShape } from '../../presenters/project-token.js'
 
 /** `GET /projects/:id/access_tokens`: those that are not revoked. */
 export const listProjectTokens = ({ database }: Pick<Dependencies, 'database'>) =>
   endpoint({
+    summary: 'Tokens of a project that are not revoked',
+    replies: { 200: z.array(projectTokenShape) },
     input: z.object(pageParameters),
     async handle(page, { project }: ProjectCall, call) {
       const { tokens, total } = await findProjectTokens(database, project.id, rowsOf(page))

@@ -4,6 +4,7 @@ import { accessLevels, type Caller } from '@switchyard/domain/access'
 import { type Call, created, endpoint, filledText, flag, rowId, text } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { Dependencies } from '../../dependencies.js'
+import { projectShape } from '../../presenters/project.js'
 import { createProject as addProject } from '../../use-cases/create-project.js'
 import { describeProject } from '../../use-cases/describe-project.js'
 import { optional } from '../optional.js'
@@ -24,6 +25,9 @@ const neither = 'name, path are missing, at least one parameter must be provided
 /** `POST /projects`: below the caller's name, or for administrators below anybody's. */
 export const createProject = (deps: Dependencies) =>
   endpoint({
+    summary: 'Create a project',
+    replies: { 201: projectShape },
+    refusals: [409],
     input,
     async handle(given, caller: Caller, call: Call) {
       if (given.name === undefined && given.path === undefined) throw invalidParameters([neither])

@@ -11,6 +11,7 @@ import {
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { Dependencies } from '../../dependencies.js'
+import { projectShape } from '../../presenters/project.js'
 import { describeProjects } from '../../use-cases/describe-project.js'
 import { visibilities } from './visibilities.js'
 
@@ -38,6 +39,8 @@ const input = z.object({
 /** `GET /projects`: those the caller may see. */
 export const listProjects = (deps: Dependencies) =>
   endpoint({
+    summary: 'Projects that the caller may see',
+    replies: { 200: z.array(projectShape) },
     input,
     async handle({ page, per_page, order_by, sort, ...filter }, caller: Caller, call: Call) {
       const { projects, total } = await findProjects(

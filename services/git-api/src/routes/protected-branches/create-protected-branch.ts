@@ -3,7 +3,7 @@ import { auditAuthor, created, endpoint, filledText, flag } from '@switchyard/se
 import { z } from 'zod'
 import type { Dependencies } from '../../dependencies.js'
 import type { ProjectCall } from '../../guards.js'
-import { presentProtectedBranch } from '../../presenters/protected-branch.js'
+import { presentProtectedBranch, protectedBranchShape } from '../../presenters/protected-branch.js'
 import { protectBranch } from '../../use-cases/protect-branch.js'
 import { accessLevel } from '../parameters.js'
 
@@ -16,6 +16,9 @@ const input = z.object({
 /** `POST /projects/:id/protected_branches` */
 export const createProtectedBranch = (deps: Dependencies) =>
   endpoint({
+    summary: 'Protect a branch, or branches by a pattern',
+    replies: { 201: protectedBranchShape },
+    refusals: [409],
     input,
     async handle(
       { name, push_access_level, allow_force_push },

@@ -3,13 +3,15 @@ import { type Call, endpoint, pageParameters, pageReply, rowsOf, text } from '@s
 import { z } from 'zod'
 import type { Dependencies } from '../../dependencies.js'
 import type { ProjectCall } from '../../guards.js'
-import { presentProtectedBranch } from '../../presenters/protected-branch.js'
+import { presentProtectedBranch, protectedBranchShape } from '../../presenters/protected-branch.js'
 
 const input = z.object({ ...pageParameters, search: text().default('') })
 
 /** `GET /projects/:id/protected_branches` */
 export const listProtectedBranches = ({ database }: Dependencies) =>
   endpoint({
+    summary: 'Protected branches',
+    replies: { 200: z.array(protectedBranchShape) },
     input,
     async handle({ search, ...page }, { project }: ProjectCall, call: Call) {
       const all = await findBranches(database, project.id)

@@ -4,7 +4,7 @@ import { created, decimal, endpoint, text } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { Dependencies } from '../../dependencies.js'
 import type { ProjectCall } from '../../guards.js'
-import { presentCommitStatus } from '../../presenters/commit-status.js'
+import { commitStatusShape, presentCommitStatus } from '../../presenters/commit-status.js'
 import { recordStatus } from '../../use-cases/record-status.js'
 import { optional, optionalText } from '../optional.js'
 
@@ -21,6 +21,9 @@ const input = z.object({
 
 export const createStatus = (deps: Dependencies) =>
   endpoint({
+    summary: 'Say how a build or a check of a commit is doing',
+    replies: { 201: commitStatusShape },
+    refusals: [409],
     input,
     async handle(body, access: ProjectCall<Caller>, call) {
       const status = await recordStatus(

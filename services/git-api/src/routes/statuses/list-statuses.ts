@@ -2,7 +2,7 @@ import { endpoint, flag, pageParameters, pageReply, rowsOf, text } from '@switch
 import { z } from 'zod'
 import type { Dependencies } from '../../dependencies.js'
 import type { ProjectCall } from '../../guards.js'
-import { presentCommitStatus } from '../../presenters/commit-status.js'
+import { commitStatusShape, presentCommitStatus } from '../../presenters/commit-status.js'
 import { listStatuses } from '../../use-cases/list-statuses.js'
 import { optionalText } from '../optional.js'
 
@@ -20,6 +20,8 @@ const input = z.object({
 
 export const listStatusesEndpoint = (deps: Dependencies) =>
   endpoint({
+    summary: 'Statuses of a commit',
+    replies: { 200: z.array(commitStatusShape) },
     input,
     async handle({ sha, ref, stage, name, all, sort, ...page }, { project }: ProjectCall, call) {
       const query = { revision: sha, ref, stage, name, all, newestFirst: sort === 'desc' }

@@ -7,6 +7,8 @@ import { revokeOwnToken as revoke } from '../../use-cases/revoke-own-token.js'
 /** `DELETE /personal_access_tokens/self`: refused everywhere within a second. */
 export const revokeOwnToken = (deps: Pick<Dependencies, 'database'>) =>
   endpoint({
+    summary: 'Revoke the token of this request',
+    replies: { 204: null },
     input: z.object({}),
     async handle(_input, caller: Caller, call) {
       await revoke(deps, auditAuthor(caller, call))

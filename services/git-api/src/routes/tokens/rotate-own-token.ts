@@ -2,7 +2,7 @@ import type { Caller } from '@switchyard/domain/access'
 import { auditAuthor, endpoint, ok } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { Dependencies } from '../../dependencies.js'
-import { presentIssuedToken } from '../../presenters/token.js'
+import { issuedTokenShape, presentIssuedToken } from '../../presenters/token.js'
 import { rotateToken } from '../../use-cases/rotate-token.js'
 import { optional } from '../optional.js'
 import { day } from '../parameters.js'
@@ -10,6 +10,8 @@ import { day } from '../parameters.js'
 /** `POST /personal_access_tokens/self/rotate`: the new secret is shown here and never again. */
 export const rotateOwnToken = (deps: Dependencies) =>
   endpoint({
+    summary: 'Replace the token of this request; the new secret is shown only here',
+    replies: { 200: issuedTokenShape },
     input: z.object({ expires_at: optional(day()) }),
     async handle({ expires_at }, caller: Caller, call) {
       return ok(presentIssuedToken(await rotateToken(deps, expires_at, auditAuthor(caller, call))))

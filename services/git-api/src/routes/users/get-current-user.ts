@@ -4,11 +4,13 @@ import type { Caller } from '@switchyard/domain/access'
 import { type Call, endpoint, ok } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { Dependencies } from '../../dependencies.js'
-import { presentWholeUser } from '../../presenters/user.js'
+import { presentWholeUser, wholeUserShape } from '../../presenters/user.js'
 
 /** `GET /user`: the caller, with everything about them. */
 export const getCurrentUser = ({ database }: Dependencies) =>
   endpoint({
+    summary: 'The caller',
+    replies: { 200: wholeUserShape },
     input: z.object({}),
     async handle(_input, caller: Caller, { baseUrl }: Call) {
       const user = await findUser(database, caller.user.id)

@@ -3,13 +3,15 @@ import type { Caller } from '@switchyard/domain/access'
 import { type Call, endpoint, pageParameters, pageReply, rowsOf, text } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { Dependencies } from '../../dependencies.js'
-import { presentWholeUser } from '../../presenters/user.js'
+import { presentWholeUser, wholeUserShape } from '../../presenters/user.js'
 
 const input = z.object({ ...pageParameters, username: text().optional(), search: text().optional() })
 
 /** `GET /users` */
 export const listUsers = ({ database }: Dependencies) =>
   endpoint({
+    summary: 'Users',
+    replies: { 200: z.array(wholeUserShape) },
     input,
     async handle({ page, per_page, ...filter }, _administrator: Caller, call: Call) {
       const { users, total } = await findUsers(database, filter, rowsOf({ page, per_page }))

@@ -1,0 +1,116 @@
+import { openDocumentedApi } from '@switchyard/testing'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { type Harness, startHarness } from './harness.js'
+
+let harness: Harness
+let api: Awaited<ReturnType<typeof openDocumentedApi>>
+
+beforeAll(async () => {
+  harness = await startHarness()
+  api = await openDocumentedApi(harness.baseUrl, harness.tokens.admin)
+})
+afterAll(() => harness?.close())
+
+const idOf = (answer: { body: unknown }) => (answer.body as { id: number }).id
+
+async function callUsersAndTokens() {
+  await api.call('GET /version')
+  await api.call('GET /user')
+  const body = { email: 'ada@example.com', username: 'ada', name: 'Ada' }
+  const user = idOf(await api.call('POST /users', { body }))
+  await api.call('GET /users')
+  await api.call('GET /users/{id}', { path: { id: user } })
+  await api.call('GET /users/{id}', { path: { id: user }, token: harness.tokens.user })
+  const issued = await api.call('POST /users/{id}/personal_access_tokens', {
+    path: { id: user },
+    body: { name: 'ci', scopes: ['api'], expires_at: '2999-12-31' },
+  })
+  let { token } = issued.body as { token: string }
+  await api.call('GET /personal_access_tokens/self', { token })
+  const rotated = await api.call('POST /personal_access_tokens/self/rotate', { token })
+  token = (rotated.body as { token: string }).token
+  await api.call('DELETE /personal_access_tokens/self', { token })
+  return user
+}
+
+async function callProject(path: { id: number }, user: number) {
+  await api.call('GET /projects')
+  await api.call('GET /projects/{id}', { path, token: null })
+  await api.call('POST /projects/{id}/members', { path, body: { user_id: user, access_level: 30 } })
+  await api.call('GET /projects/{id}/members', { path })
+  await api.call('DELETE /projects/{id}/members/{user_id}', { path: { ...path, user_id: user } })
+
+  const branch = { ...path, name: 'release/*' }
+  await api.call('POST /projects/{id}/protected_branches', { path, body: { name: branch.name } })
+  await api.call('GET /projects/{id}/protected_branches', { path })
+  await api.call('GET /projects/{id}/protected_branches/{name}', { path: branch })
+  await api.call('DELETE /projects/{id}/protected_branches/{name}', { path: branch })
+
+  const given = { name: 'ci', scopes: ['api'], access_level: 30 }
+  const token = {
+    ...path,
+    token_id: idOf(await api.call('POST /projects/{id}/access_tokens', { path, body: given })),
+  }
+  await api.call('GET /projects/{id}/access_tokens', { path })
+  await api.call('GET /projects/{id}/access_tokens/{token_id}', { path: token })
+  await api.call('DELETE /projects/{id}/access_tokens/{token_id}', { path: token })
+}
+
+async function callCommits(path: { id: number }) {
+  const commits = '/projects/{id}/repository/commits'
+  const actions = [{ action: 'create', file_path: 'a.txt', content: 'one\ntwo\n' }]
+  const body = { branch: 'work', start_branch: 'main', commit_message: 'Add a\n\nReviewed-by: Ada', actions }
+  const created = await api.call(`POST ${commits}`, { path, body })
+  const commit = { ...path, sha: (created.body as { id: string }).id }
+  await api.call(`GET ${commits}`, { path, query: { with_stats: 'true', ref_name: 'work' } })
+  await api.call(`GET ${commits}/{sha}`, { path: commit })
+
+  await api.call(`POST ${commits}/{sha}/comments`, { path: commit, body: { note: 'Fine' } })
+  const placed = { note: 'Here', path: 'a.txt', line: 2, line_type: 'new' }
+  await api.call(`POST ${commits}/{sha}/comments`, { path: commit, body: placed })
+  await api.call(`GET ${commits}/{sha}/comments`, { path: commit, token: null })
+
+  const status = { state: 'running', ref: 'work', target_url: 'https://ci.example.com/7', coverage: 93.5 }
+  await api.call('POST /projects/{id}/statuses/{sha}', { path: commit, body: status })
+  await api.call(`GET ${commits}/{sha}/statuses`, { path: commit, query: { ref: 'work' } })
+
+  const pick = { branch: 'main', dry_run: true }
+  expect(await api.call(`POST ${commits}/{sha}/cherry_pick`, { path: commit, body: pick })).toMatchObject({
+    status: 200,
+  })
+  await api.call(`POST ${commits}/{sha}/cherry_pick`, { path: commit, body: { branch: 'main' } })
+}
+
+it('every operation answers as it is documented', async () => {
+  const user = await callUsersAndTokens()
+  const given = { name: 'Engine', visibility: 'public', initialize_with_readme: true }
+  const project = { id: idOf(await api.call('POST /projects', { body: given })) }
+  await callProject(project, user)
+  await callCommits(project)
+  const [event] = (await api.call('GET /audit_events')).body as { id: number }[]
+  await api.call('GET /audit_events/{id}', { path: { id: event?.id ?? 0 } })
+  await api.call('DELETE /projects/{id}', { path: project })
+  expect(api.uncalled()).toEqual([])
+})
+
+it('refusals are as they are documented', async () => {
+  const { tokens } = harness
+  const given = { path: 'refusals', initialize_with_readme: true }
+  const path = { id: idOf(await api.call('POST /projects', { body: given, token: tokens.owner })) }
+  const commits = '/projects/{id}/repository/commits'
+  const failing = { action: 'delete', file_path: 'missing.txt' }
+  const commit = { branch: 'main', commit_message: 'x', actions: [failing] }
+  const answers = [
+    await api.call('POST /users', { body: { name: 'x' } }),
+    await api.call('POST /users', { body: { email: 'x@example.com', username: 'no name', name: 'x' } }),
+    await api.call('GET /user', { token: null }),
+    await api.call('GET /user', { token: tokens.ownerRepository }),
+    await api.call('GET /users', { token: tokens.user }),
+    await api.call('GET /projects/{id}', { path, token: tokens.user }),
+    await api.call('POST /projects', { body: given, token: tokens.owner }),
+    await api.call(`POST ${commits}`, { path, body: commit }),
+    await api.call(`GET ${commits}/{sha}`, { path: { ...path, sha: 'nowhere' } }),
+    await api.call('POST /projects', { headers: { 'Content-Type': 'text/plain' }, body: given }),
+  ]
+  expect(answers.map(({ status }) => status)).toEqual([400, 400, 401, 403, 403, 404, 400, 400, 404, 415])
+})
