@@ -13,6 +13,7 @@ import { createAuthenticate, createHttpApp, listen } from '@switchyard/service-k
 import type { ServiceContext } from '@switchyard/service-kit/lifecycle'
 import { targetPolicy } from '@switchyard/webhooks'
 import { type Config, sagaAuthOf, tlsFilesOf } from './config.js'
+import { createIngestFigures, type IngestFigures } from './ingest/ingest-figures.js'
 import { createSagaIngest } from './ingest/saga-ingest.js'
 import { createWriteBatch } from './ingest/write-batch.js'
 import { createLiveSagas } from './live/live-sagas.js'
@@ -42,7 +43,8 @@ export async function createService(config: Config, { logger, metrics, health, l
 
   const stream = { live, stallMsMax: config.SAGA_STREAM_STALL_MS_MAX, logger }
 
-  const ingest = openIngest(config, database, live, logger)
+  const figures = createIngestFigures(metrics)
+  const ingest = openIngest(config, { database, live, figures, logger })
   lifecycle.onClose('ingest', () => ingest.close())
 
   const authenticate = createAuthenticate((hash) => findCaller(database, hash))
@@ -68,6 +70,7 @@ export async function createService(config: Config, { logger, metrics, health, l
 
   const reportEvent = createReportEvent({
     ingest,
+    figures,
     clock: systemClock,
     validation: { serviceNameRequired: !config.SAGA_SERVICE_NAME_OPTIONAL },
     limits: { payloadBytesMax: config.SAGA_PAYLOAD_BYTES_MAX, errorsBytesMax: config.SAGA_ERRORS_BYTES_MAX },
@@ -93,15 +96,16 @@ export async function createService(config: Config, { logger, metrics, health, l
   return { port: http.port, grpcPort: grpc.port }
 }
 
-function openIngest(
-  config: Config,
-  database: Database,
-  live: ReturnType<typeof createLiveSagas>,
-  logger: ServiceContext['logger'],
-) {
+interface IngestNeeds extends Pick<ServiceContext, 'logger'> {
+  database: Database
+  live: ReturnType<typeof createLiveSagas>
+  figures: IngestFigures
+}
+
+function openIngest(config: Config, { database, live, figures, logger }: IngestNeeds) {
   const store = createSagaEventStore(database, { strict: config.SAGA_STRICT, onCommitted: live.announce })
   return createSagaIngest({
-    writeBatch: createWriteBatch((events) => store.record(events), logger),
+    writeBatch: createWriteBatch((events) => store.record(events), figures, logger),
     lanes: config.SAGA_INGEST_LANES,
     queue: { eventsMax: config.SAGA_INGEST_QUEUE_MAX, bytesMax: config.SAGA_INGEST_QUEUE_BYTES_MAX },
   })

@@ -25,6 +25,10 @@ describe('without its database', () => {
     const link = await startLink(harness.databaseUrl)
     const service = await startService(link.url, { SAGA_AUTH: 'none' })
     const readiness = () => fetch(`${service.baseUrl}/-/readiness`)
+    const failures = async () => {
+      const text = await (await fetch(`${service.baseUrl}/metrics`)).text()
+      return Number(/^saga_ingest_consecutive_failures.* (\d+)$/m.exec(text)?.[1])
+    }
     try {
       expect(await service.grpc.report('SagaStarted', started('before'))).toMatchObject({ isSuccess: true })
       link.cut()
@@ -38,12 +42,14 @@ describe('without its database', () => {
       const notReady = await readiness()
       expect(notReady.status).toBe(503)
       expect(JSON.stringify(await notReady.json())).toContain('postgres')
+      expect(await failures()).toBe(2)
       link.mend()
       expect(await service.grpc.report('SagaStarted', started('during'))).toMatchObject({
         isSuccess: true,
         message: 'recorded',
       })
       expect((await readiness()).status).toBe(200)
+      expect(await failures()).toBe(0)
     } finally {
       await service.close()
       link.close()

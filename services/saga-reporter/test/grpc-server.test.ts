@@ -38,6 +38,27 @@ describe('health', () => {
   })
 })
 
+it('counts what was reported, by operation and what became of it', async () => {
+  const metadata = { 'x-tenant': 'counted' }
+  await harness.grpc.report('SagaStarted', started, { metadata })
+  await harness.grpc.report('SagaStarted', started, { metadata })
+  await harness.grpc.report('ActivityRevoked', { activityId: 'nobodys' }, { metadata })
+  await harness.grpc.report('SagaStarted', { sagaId: '' }, { metadata })
+  const figures = await (await fetch(`${harness.baseUrl}/metrics`)).text()
+  const of = (name: string) => figures.split('\n').filter((line) => line.startsWith(`${name}{`))
+  expect(of('saga_events_total').toSorted()).toEqual([
+    'saga_events_total{op="ActivityRevoked",result="parked",service="saga-reporter"} 1',
+    'saga_events_total{op="SagaStarted",result="duplicate",service="saga-reporter"} 1',
+    'saga_events_total{op="SagaStarted",result="recorded",service="saga-reporter"} 1',
+    'saga_events_total{op="SagaStarted",result="rejected",service="saga-reporter"} 1',
+  ])
+  expect(of('saga_event_ingest_duration_seconds_count')).toHaveLength(4)
+  expect(of('saga_ingest_batch_size_sum')).toEqual(['saga_ingest_batch_size_sum{service="saga-reporter"} 3'])
+  expect(of('saga_ingest_batch_duration_seconds_count')).toEqual([
+    'saga_ingest_batch_duration_seconds_count{service="saga-reporter"} 3',
+  ])
+})
+
 it('answers reflection with the service and its descriptor', async () => {
   const path = '/grpc.reflection.v1.ServerReflection/ServerReflectionInfo'
   const symbol = 'svc.Sagas.Server.Grpc.Saga'

@@ -160,6 +160,11 @@ it('call contradictions inconsistent, until later events explain them', async ()
     'inconsistent',
   )
   await expect.poll(() => flagsOf('inconsistent'), poll).toEqual(['inconsistent s', 'inconsistent t both'])
+  const figures = await Promise.all(workers.map(({ baseUrl }) => fetch(`${baseUrl}/metrics`)))
+  const counted = (await Promise.all(figures.map((answer) => answer.text())))
+    .join('')
+    .match(/^saga_anomalies_total.*/gm)
+  expect(counted).toEqual(['saga_anomalies_total{kind="executed_and_revoked",service="worker"} 1'])
   await report(
     harness.database,
     [

@@ -1,8 +1,10 @@
 import { enqueueDeliveries } from '@switchyard/db'
+import { createToken, createUser } from '@switchyard/testing'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { followFlags } from '../src/webhooks/follow-flags.js'
 import { followDecidedSagas } from '../src/webhooks/follow-sagas.js'
 import { startHarness } from './harness.js'
+import { startReporterProcess } from './reporter-process.js'
 import { ago, compensated, ended, executed, executing, givenUp, report, started } from './saga-events.js'
 import { addWebhook, ok, startReceiver } from './webhook-receiver.js'
 
@@ -214,21 +216,44 @@ it('note everything once when two workers follow at the same time', async () => 
   expect((await told(id)).map(({ saga }) => saga.saga_id).toSorted()).toEqual(sagas.toSorted())
 })
 
-it('reach a receiver by themselves, from the event to the request', async () => {
+it('reach a receiver by themselves, also what an operator resolves over the API', async () => {
   const receiver = await startReceiver(ok)
-  await addWebhook(harness.database, receiver.url)
+  const { id } = await addWebhook(harness.database, receiver.url, {
+    events: ['saga.error', 'saga.ended', 'saga.resolved'],
+  })
   const worker = await harness.startWorker({ WEBHOOK_ALLOW_PRIVATE_NETWORKS: 'true' })
+  const reporter = await startReporterProcess(harness.environment.DATABASE_URL)
+  const received = () => receiver.requests.map(({ body }) => JSON.parse(body))
   try {
     await report(harness.database, [
       [started('l1'), 3],
       [ended('l1'), 2],
+      [started('l2'), 3],
+      [givenUp('l2-a', 'l2'), 2],
     ])
-    await expect.poll(() => receiver.requests.length, { timeout: 20_000 }).toBe(1)
-    expect(JSON.parse(receiver.requests[0]?.body ?? '')).toMatchObject({
-      event: 'saga.ended',
-      saga: { saga_id: 'l1', url: null },
+    await expect.poll(() => received().length, { timeout: 20_000 }).toBe(2)
+    const admin = await createUser(harness.database, { admin: true })
+    const { secret } = await createToken(harness.database, admin)
+    const resolved = await fetch(`${reporter.baseUrl}/api/v4/sagas/l2/resolve`, {
+      method: 'POST',
+      headers: { 'PRIVATE-TOKEN': secret, 'Content-Type': 'application/json' },
+      body: JSON.stringify({ note: 'refunded by hand' }),
     })
+    expect(resolved.status).toBe(200)
+    await expect.poll(() => received().length, { timeout: 20_000 }).toBe(3)
+    const summaries = received().map(({ event, saga }) => [event, saga.saga_id, saga.status, saga.url])
+    expect(summaries.slice(0, 2).toSorted()).toEqual([
+      ['saga.ended', 'l1', 'Ended', null],
+      ['saga.error', 'l2', 'Error', null],
+    ])
+    expect(summaries[2]).toEqual(['saga.resolved', 'l2', 'Started', null])
+    expect(received()[2].saga.resolved_at).toEqual(expect.any(String))
+    const delivered = () => harness.database.prisma.webhookDelivery.findMany({ where: { webhookId: id } })
+    await expect
+      .poll(async () => (await delivered()).map(({ state }) => state))
+      .toEqual(['succeeded', 'succeeded', 'succeeded'])
   } finally {
+    await reporter.close()
     await worker.close()
     receiver.close()
   }

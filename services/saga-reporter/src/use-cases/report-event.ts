@@ -9,6 +9,7 @@ import {
   type ValidationOptions,
   validateSagaEvent,
 } from '@switchyard/domain/saga'
+import { type IngestFigures, type ReportResult, reportResultOf } from '../ingest/ingest-figures.js'
 import type { SagaIngest } from '../ingest/saga-ingest.js'
 import { recordedResponse, rejectedResponse, unavailableResponse } from '../presenters/common-response.js'
 import type { ReportMetadata } from '../rpc/report-metadata.js'
@@ -29,6 +30,7 @@ export type ReportEvent = (report: Report) => Promise<CommonResponse>
 
 interface Dependencies {
   ingest: SagaIngest
+  figures: IngestFigures
   clock: Clock
   validation: ValidationOptions
   limits: RequestLimits
@@ -38,8 +40,10 @@ interface Dependencies {
 
 /** Takes one lifecycle event: refuses what can never be valid, stores everything else before it answers. */
 export function createReportEvent(dependencies: Dependencies): ReportEvent {
-  const { ingest, clock, validation, limits, unavailableAsFailure } = dependencies
+  const { ingest, figures, clock, validation, limits, unavailableAsFailure } = dependencies
   return async ({ raw, request, metadata, givenUp }) => {
+    const startedMs = performance.now()
+    let counted: ReportResult = 'failed'
     try {
       const { tenant, eventId, eventTime, eventSeq, attempt, traceParent, tags } = metadata
       const kept = cutRequest(raw, request, limits)
@@ -61,13 +65,19 @@ export function createReportEvent(dependencies: Dependencies): ReportEvent {
         },
         givenUp,
       )
+      counted = reportResultOf(result)
       return recordedResponse(result)
     } catch (error) {
-      if (error instanceof SagaRejection) return rejectedResponse(error)
+      if (error instanceof SagaRejection) {
+        counted = 'rejected'
+        return rejectedResponse(error)
+      }
       if (unavailableAsFailure && error instanceof DomainError && error.kind === 'unavailable') {
         return unavailableResponse(error)
       }
       throw error
+    } finally {
+      figures.reported(raw.operation, counted, (performance.now() - startedMs) / 1000)
     }
   }
 }

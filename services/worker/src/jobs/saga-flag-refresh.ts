@@ -18,15 +18,15 @@ import {
 /**
  * Brings the flags of these sagas, and of these activities without one, up to what they are now.
  *
- * @returns how many flags were set and cleared
+ * @returns how many flags were set and cleared, and the anomalies of the activities that were found inconsistent
  */
 export async function refreshFlags(
   database: Database,
   keys: readonly FlagCandidate[],
   rules: FlagRules,
   now: Date,
-): Promise<{ set: number; cleared: number }> {
-  if (keys.length === 0) return { set: 0, cleared: 0 }
+): Promise<{ set: number; cleared: number; anomalies: string[] }> {
+  if (keys.length === 0) return { set: 0, cleared: 0, anomalies: [] }
   const states = await readFlagStates(database, keys)
   const changes = states.map((state) => changesOf(state, rules, now))
   const all: FlagChanges = {
@@ -34,7 +34,16 @@ export async function refreshFlags(
     cleared: changes.flatMap(({ cleared }) => cleared),
   }
   await writeFlags(database, all)
-  return { set: all.set.length, cleared: all.cleared.length }
+  const anomalies = states.flatMap(({ activities }, index) => anomaliesIn(activities, changes[index]))
+  return { set: all.set.length, cleared: all.cleared.length, anomalies }
+}
+
+/** Those of activities that are flagged as inconsistent from now on. */
+const anomaliesIn = (activities: FlagState['activities'], changes: FlagChanges | undefined): string[] => {
+  const flagged = changes?.set
+    .filter(({ kind }) => kind === 'inconsistent')
+    .map(({ activityId }) => activityId)
+  return activities.flatMap(({ id, anomalies }) => (flagged?.includes(id) ? anomalies : []))
 }
 
 function changesOf(state: FlagState, rules: FlagRules, now: Date): FlagChanges {

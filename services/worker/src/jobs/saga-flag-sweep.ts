@@ -20,13 +20,13 @@ const rowsMax = 1000
  */
 const overlapMs = 5 * 60_000
 
-type Dependencies = Pick<JobDependencies, 'database' | 'clock' | 'sagas'>
+type Dependencies = Pick<JobDependencies, 'database' | 'clock' | 'sagas' | 'sagaFigures'>
 
 /**
  * Sets and clears the flags of sagas and activities: overdue, stuck, settled, parked, inconsistent. Looks at what has
  * come due since the last run and at what is flagged; goes on where it was when its time was up.
  */
-export const sagaFlagSweep = ({ database, clock, sagas }: Dependencies) =>
+export const sagaFlagSweep = ({ database, clock, sagas, sagaFigures }: Dependencies) =>
   jobType({
     queue: 'saga-flag-sweep',
     concurrency: 1,
@@ -36,13 +36,13 @@ export const sagaFlagSweep = ({ database, clock, sagas }: Dependencies) =>
       withSweepHeld(database, 'flags', 60_000, async () => {
         const untilMs = Date.now() + sagas.sweepBudgetMs
         const mayGoOn = () => Date.now() < untilMs && !signal.aborted
-        const changed = await sweepFlags({ database, rules: sagas.flagRules, now: clock(), mayGoOn })
+        const sweep = { database, sagaFigures, rules: sagas.flagRules, now: clock(), mayGoOn }
+        const changed = await sweepFlags(sweep)
         if (changed.set + changed.cleared > 0) logger.info(changed, 'changed the flags of sagas')
       }),
   })
 
-interface Sweep {
-  database: JobDependencies['database']
+interface Sweep extends Pick<JobDependencies, 'database' | 'sagaFigures'> {
   rules: FlagRules
   now: Date
   mayGoOn: () => boolean
@@ -50,6 +50,7 @@ interface Sweep {
 
 async function sweepFlags({
   database,
+  sagaFigures,
   rules,
   now,
   mayGoOn,
@@ -66,7 +67,8 @@ async function sweepFlags({
       if (!mayGoOn()) break
       const after = position[source.name] ?? null
       const { candidates, next } = await readFlagPage(database, source, after, cutoffs, rowsMax)
-      const { set, cleared } = await refreshFlags(database, candidates, rules, now)
+      const { set, cleared, anomalies } = await refreshFlags(database, candidates, rules, now)
+      sagaFigures.found(anomalies)
       changed.set += set
       changed.cleared += cleared
       position[source.name] = next ?? beginning(source, cutoffs)

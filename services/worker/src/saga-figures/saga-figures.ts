@@ -10,6 +10,8 @@ export interface SagaFigures {
   hideGauges(): void
   ended(saga: EndedSaga): void
   purged(serviceName: string | null): void
+  /** Activities were found whose facts contradict each other; in which way. */
+  found(anomalies: readonly string[]): void
 }
 
 /** From a call between two services up to a process that waits for people. */
@@ -19,7 +21,7 @@ const durationBuckets = [0.05, 0.25, 1, 5, 15, 60, 300, 900, 3600, 14_400, 86_40
 export function createSagaFigures(registry: Registry, servicesMax: number): SagaFigures {
   const labelOf = createServiceLabels(servicesMax)
   const gauges = createGauges(registry)
-  const { ended, duration, purged } = createCounters(registry)
+  const { ended, duration, purged, anomalies } = createCounters(registry)
   const hideGauges = () => {
     for (const gauge of Object.values(gauges)) gauge.reset()
     // One without labels goes back to 0 by a reset, which would be a claim.
@@ -53,6 +55,9 @@ export function createSagaFigures(registry: Registry, servicesMax: number): Saga
       if (durationSeconds !== null) duration.observe(labels, Math.max(0, durationSeconds))
     },
     purged: (serviceName) => purged.inc({ service: labelOf(serviceName) }),
+    found(kinds) {
+      for (const kind of kinds) anomalies.inc({ kind })
+    },
   }
 }
 
@@ -90,6 +95,12 @@ function createCounters(registry: Registry) {
       name: 'saga_purged_total',
       help: 'Sagas deleted because their time was up.',
       labelNames: ['service'],
+      registers,
+    }),
+    anomalies: new Counter({
+      name: 'saga_anomalies_total',
+      help: 'Activities whose facts contradict each other, by kind.',
+      labelNames: ['kind'],
       registers,
     }),
   }

@@ -1,0 +1,47 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { fileURLToPath } from 'node:url'
+import { expect } from 'vitest'
+
+const main = fileURLToPath(new URL('../../saga-reporter/src/main.ts', import.meta.url))
+const nodeArguments = ['--conditions=@switchyard/source', '--import', 'tsx', main]
+
+/** The service that takes what operators say, as a process of its own. */
+export async function startReporterProcess(databaseUrl: string) {
+  const [port, grpcPort] = [await freePort(), await freePort()]
+  const child = spawn(process.execPath, nodeArguments, {
+    env: {
+      PATH: process.env.PATH,
+      DATABASE_URL: databaseUrl,
+      PORT: String(port),
+      GRPC_PORT: String(grpcPort),
+      LOG_LEVEL: 'fatal',
+    },
+    stdio: ['ignore', 'inherit', 'inherit'],
+  })
+  const exited = once(child, 'exit')
+  const baseUrl = `http://127.0.0.1:${port}`
+  const readiness = () =>
+    fetch(`${baseUrl}/-/readiness`).then(
+      ({ status }) => status,
+      () => 0,
+    )
+  await expect.poll(readiness, { timeout: 20_000 }).toBe(200)
+  return {
+    baseUrl,
+    async close() {
+      child.kill()
+      await exited
+    },
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  if (address === null || typeof address === 'string') throw new Error('no port')
+  return address.port
+}
