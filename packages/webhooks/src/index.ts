@@ -1,7 +1,13 @@
+export { auditedWebhook } from './audited.js'
 export { type Delivered, type DeliverOptions, deliverToHost } from './deliver.js'
 export { checkHook, type HookFields, type HookRules } from './hook-rules.js'
-export { addWebhook, changeWebhook, redeliverWebhook, testWebhook } from './manage.js'
-export { presentDelivery, presentListedDelivery } from './present-delivery.js'
+export { addWebhook, changeWebhook, redeliverWebhook, removeWebhook, testWebhook } from './manage.js'
+export {
+  deliveryShape,
+  listedDeliveryShape,
+  presentDelivery,
+  presentListedDelivery,
+} from './present-delivery.js'
 export { type ProjectWebhookEvent, projectWebhookEvents } from './project-events.js'
 export { sagaWebhookEvents, testEvent } from './saga-events.js'
 export { createSender, type Sender, type SenderOptions, type SendResult } from './send.js'

@@ -3,6 +3,7 @@ import {
   createWebhook,
   type Database,
   type DatabaseOrTransaction,
+  deleteWebhook,
   enqueueDeliveries,
   getDelivery,
   getWebhook,
@@ -43,6 +44,17 @@ export async function changeWebhook(
   checkHook(changes, rules)
   const host = changes.url === undefined ? undefined : hostOf(changes.url)
   return updateWebhook(database, owner, id, { ...changes, host }, new Date())
+}
+
+/** With the log of its deliveries. @throws DomainError not-found */
+export async function removeWebhook(
+  database: DatabaseOrTransaction,
+  owner: WebhookOwner,
+  id: number,
+): Promise<Webhook> {
+  const webhook = await getWebhook(database, owner, id)
+  await deleteWebhook(database, owner, id)
+  return webhook
 }
 
 /**

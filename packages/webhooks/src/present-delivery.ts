@@ -1,7 +1,35 @@
 import type { ListedDelivery, WebhookDelivery } from '@switchyard/db'
+import { oneOf } from '@switchyard/service-kit/http'
+import { z } from 'zod'
+
+export const listedDeliveryShape = z
+  .object({
+    id: z.string(),
+    webhook_id: z.int(),
+    event: z.string(),
+    state: oneOf(['pending', 'succeeded', 'failed']),
+    attempts: z.int(),
+    next_attempt_at: z.date().nullable(),
+    created_at: z.date(),
+    attempted_at: z.date().nullable(),
+    duration_ms: z.int().nullable(),
+    response_status: z.int().nullable(),
+    error: z.string().nullable(),
+  })
+  .meta({ id: 'ListedDelivery', description: 'One telling of a webhook' })
+
+export const deliveryShape = z
+  .object({
+    ...listedDeliveryShape.shape,
+    request_headers: z.unknown(),
+    request_body: z.string(),
+    response_headers: z.unknown(),
+    response_body: z.string().nullable(),
+  })
+  .meta({ id: 'Delivery', description: 'One telling of a webhook, with what was sent and answered' })
 
 /** A delivery as lists of the API show it. */
-export const presentListedDelivery = (delivery: ListedDelivery) => ({
+export const presentListedDelivery = (delivery: ListedDelivery): z.output<typeof listedDeliveryShape> => ({
   id: delivery.id,
   webhook_id: delivery.webhookId,
   event: delivery.event,
@@ -16,7 +44,7 @@ export const presentListedDelivery = (delivery: ListedDelivery) => ({
 })
 
 /** With what was sent, and what was answered at the last attempt. */
-export const presentDelivery = (delivery: WebhookDelivery) => ({
+export const presentDelivery = (delivery: WebhookDelivery): z.output<typeof deliveryShape> => ({
   ...presentListedDelivery(delivery),
   request_headers: delivery.requestHeaders,
   request_body: delivery.payload,

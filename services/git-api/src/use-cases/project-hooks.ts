@@ -1,16 +1,13 @@
-import {
-  type AuditAuthor,
-  type DatabaseOrTransaction,
-  deleteWebhook,
-  getWebhook,
-  inTransaction,
-  type Project,
-  recordAuditEvent,
-  type Webhook,
-  type WebhookOwner,
-} from '@switchyard/db'
+import type { AuditAuthor, Project, Webhook, WebhookOwner } from '@switchyard/db'
 import type { Caller } from '@switchyard/domain/access'
-import { addWebhook, changeWebhook, type HookRules, projectWebhookEvents } from '@switchyard/webhooks'
+import {
+  addWebhook,
+  auditedWebhook,
+  changeWebhook,
+  type HookRules,
+  projectWebhookEvents,
+  removeWebhook,
+} from '@switchyard/webhooks'
 import type { Dependencies } from '../dependencies.js'
 import type { ProjectCall } from '../guards.js'
 
@@ -45,10 +42,9 @@ export function addHook(
   author: AuditAuthor,
 ): Promise<Webhook> {
   const given = { ...fields, serviceName: null, createdBy: caller.user.id }
-  return inTransaction(deps.database, async (transaction) => {
-    const webhook = await addWebhook(transaction, ofProject(project), given, rulesOf(deps))
-    return audited(transaction, author, 'webhook_created', webhook)
-  })
+  return auditedWebhook(deps.database, author, 'webhook_created', (transaction) =>
+    addWebhook(transaction, ofProject(project), given, rulesOf(deps)),
+  )
 }
 
 /** @throws DomainError not-found; invalid, with every problem by field */
@@ -60,10 +56,9 @@ export function changeHook(
   author: AuditAuthor,
 ): Promise<Webhook> {
   const given = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined))
-  return inTransaction(deps.database, async (transaction) => {
-    const webhook = await changeWebhook(transaction, ofProject(project), id, given, rulesOf(deps))
-    return audited(transaction, author, 'webhook_changed', webhook)
-  })
+  return auditedWebhook(deps.database, author, 'webhook_changed', (transaction) =>
+    changeWebhook(transaction, ofProject(project), id, given, rulesOf(deps)),
+  )
 }
 
 /** @throws DomainError not-found */
@@ -73,26 +68,7 @@ export async function removeHook(
   id: number,
   author: AuditAuthor,
 ): Promise<void> {
-  await inTransaction(database, async (transaction) => {
-    const webhook = await getWebhook(transaction, ofProject(project), id)
-    await deleteWebhook(transaction, ofProject(project), id)
-    await audited(transaction, author, 'webhook_deleted', webhook)
-  })
-}
-
-/** Notes the host alone: the rest of a URL may hold a secret of its receiver. */
-async function audited(
-  transaction: DatabaseOrTransaction,
-  author: AuditAuthor,
-  eventName: string,
-  webhook: Webhook,
-): Promise<Webhook> {
-  const { id, projectId, host, events, enabled } = webhook
-  await recordAuditEvent(transaction, author, {
-    eventName,
-    entityType: 'Project',
-    entityId: projectId ?? '',
-    details: { webhook_id: id, host, events, enabled },
-  })
-  return webhook
+  await auditedWebhook(database, author, 'webhook_deleted', (transaction) =>
+    removeWebhook(transaction, ofProject(project), id),
+  )
 }

@@ -1,0 +1,30 @@
+import {
+  type AuditAuthor,
+  type Database,
+  type DatabaseOrTransaction,
+  inTransaction,
+  recordAuditEvent,
+  type Webhook,
+} from '@switchyard/db'
+
+/**
+ * Changes a webhook and notes that in the audit log, both or neither. The log has the host alone: the rest of a URL
+ * may hold a secret of its receiver.
+ */
+export const auditedWebhook = (
+  database: Database,
+  author: AuditAuthor,
+  eventName: 'webhook_created' | 'webhook_changed' | 'webhook_deleted',
+  change: (transaction: DatabaseOrTransaction) => Promise<Webhook>,
+): Promise<Webhook> =>
+  inTransaction(database, async (transaction) => {
+    const webhook = await change(transaction)
+    const { id, scope, projectId, host, events, enabled } = webhook
+    await recordAuditEvent(transaction, author, {
+      eventName,
+      entityType: projectId === null ? 'Webhook' : 'Project',
+      entityId: projectId ?? id,
+      details: { webhook_id: id, scope, host, events, enabled },
+    })
+    return webhook
+  })
