@@ -52,8 +52,11 @@ export function createSagaIngest({ writeBatch, lanes, queue: limits }: IngestOpt
     for (const [index, report] of reports.entries()) settle(report, outcomes[index])
   }
 
+  /** Its share: while PostgreSQL writes one batch, this process answers and prepares another. */
   function takeBatch(): QueuedReport[] {
-    return queue.take(batchLimits).filter((report) => {
+    const share = Math.ceil(queue.length / (lanes - busyLanes + 1))
+    const eventsMax = Math.min(batchLimits.eventsMax, Math.max(share, secondLaneEventsMin))
+    return queue.take({ ...batchLimits, eventsMax }).filter((report) => {
       if (!report.givenUp()) return true
       report.fail(unavailable('the call ended before its event was written'))
       return false

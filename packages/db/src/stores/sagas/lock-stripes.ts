@@ -1,5 +1,8 @@
-/** PostgreSQL's table of locks is bounded, so their number is; things that share a stripe merely wait for each other. */
-const stripeBits = 12
+/**
+ * Things that share a stripe wait for each other though they have nothing in common, so there are many: two batches of
+ * 50 sagas share one in 1 of 27 cases. A batch holds at most one lock for each of its events.
+ */
+const stripeBits = 16
 
 /** The stripe of a saga, an activity or an event id. Every writer computes the same. */
 export function stripeOf(kind: 'saga' | 'activity' | 'event', tenant: string, id: string): number {
