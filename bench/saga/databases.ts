@@ -1,0 +1,66 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { applyMigrations } from '@switchyard/db/migrations'
+import { startPostgres } from '@switchyard/dev-env'
+import pg from 'pg'
+
+/**
+ * A PostgreSQL that keeps what it has committed, with one migrated database for each name.
+ *
+ * @param keptDir a folder that stays, with everything in it
+ */
+export async function startDatabases<Name extends string>(names: readonly Name[], keptDir?: string) {
+  const dataDir = keptDir === undefined ? mkdtempSync(join(tmpdir(), 'switchyard-bench-')) : resolve(keptDir)
+  const postgres = await startPostgres({ dataDir, log: console.error })
+  const admin = new pg.Client({ connectionString: postgres.adminUrl })
+  await admin.connect()
+  const urls = {} as Record<Name, string>
+  for (const name of names) {
+    const { rowCount } = await admin.query('SELECT FROM pg_database WHERE datname = $1', [name])
+    if (rowCount === 0) await admin.query(`CREATE DATABASE ${pg.escapeIdentifier(name)}`)
+    urls[name] = postgres.adminUrl.replace(/postgres$/, name)
+    await applyMigrations(urls[name])
+  }
+  const { rows } = await admin.query<{ name: string; setting: string }>(
+    "SELECT name, setting FROM pg_settings WHERE name IN ('fsync', 'synchronous_commit', 'full_page_writes')",
+  )
+  if (rows.some(({ setting }) => setting !== 'on')) throw new Error('a commit would not be durable')
+  const { rows: postmaster } = await admin.query<{ pid: number }>(
+    "SELECT split_part(pg_read_file('postmaster.pid'), E'\\n', 1)::integer AS pid",
+  )
+  return {
+    urls,
+    pid: postmaster[0]?.pid as number,
+    /** Lets everything that a run left undone be done outside of the next one. */
+    checkpoint: () => admin.query('CHECKPOINT'),
+    async close() {
+      await admin.end()
+      await postgres.stop()
+      if (keptDir === undefined) rmSync(dataDir, { recursive: true, force: true })
+    },
+  }
+}
+
+async function ask(url: string, text: string): Promise<number> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  const { rows } = await client.query<{ answer: number }>(text)
+  await client.end()
+  return rows[0]?.answer ?? Number.NaN
+}
+
+export const countLog = (url: string) => ask(url, 'SELECT count(*)::float8 AS answer FROM saga_events')
+
+/** Throws unless the log holds each event that was acknowledged exactly once, and nothing else. */
+export async function checkLog(url: string, acknowledged: number): Promise<void> {
+  const rows = await countLog(url)
+  const twice = await ask(
+    url,
+    `SELECT count(*)::float8 AS answer FROM (SELECT FROM saga_events
+      GROUP BY operation, saga_id, activity_id, content_key HAVING count(*) > 1) AS several`,
+  )
+  if (rows !== acknowledged || twice > 0) {
+    throw new Error(`${acknowledged} events acknowledged, ${rows} rows in the log, ${twice} of them twice`)
+  }
+}

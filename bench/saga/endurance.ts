@@ -1,0 +1,84 @@
+import { parseArgs } from 'node:util'
+import { checkLog, countLog, startDatabases } from './databases.js'
+import { fillLog } from './fill-log.js'
+import { LoadProcess } from './load-process.js'
+import { cpuSecondsOfTree, usageOf } from './process-usage.js'
+import { type Subject, startReporter } from './subjects.js'
+
+/**
+ * What an event costs with a log that is empty and with one that is not, and what the reporter's memory does: slices of
+ * load at two reporters in turn.
+ */
+const { values: options } = parseArgs({
+  options: {
+    /** Events that are in one of the logs beforehand. */
+    events: { type: 'string', default: '10000000' },
+    slices: { type: 'string', default: '6' },
+    seconds: { type: 'string', default: '12' },
+    /** Folder of the databases, kept for the next run. */
+    data: { type: 'string' },
+    /** Fills, and measures nothing. */
+    fill: { type: 'boolean', default: false },
+  },
+})
+
+const databases = await startDatabases(['empty', 'full'], options.data)
+const load = new LoadProcess()
+const sides = ['empty', 'full'] as const
+type Side = (typeof sides)[number]
+
+const slices: Record<Side, { cost: number; residentMiB: number }[]> = { empty: [], full: [] }
+const events = { empty: 0, full: 0 }
+
+async function measure(side: Side, subject: Subject, slice: number): Promise<void> {
+  await databases.checkpoint()
+  const [before, databaseBefore] = [usageOf(subject.pid), cpuSecondsOfTree(databases.pid)]
+  const result = await load.run({
+    ports: [subject.port],
+    streams: 100,
+    seconds: Number(options.seconds),
+    warmUpSeconds: 0,
+    runDigits: `${Date.now()}`.slice(-9, -2),
+    echo: false,
+  })
+  if (result.refused > 0) throw new Error(`${result.refused} events refused`)
+  const after = usageOf(subject.pid)
+  const perEvent = (seconds: number) => (seconds * 1e6) / result.acknowledged
+  const cost = {
+    reporter: perEvent(after.cpuSeconds - before.cpuSeconds),
+    database: perEvent(cpuSecondsOfTree(databases.pid) - databaseBefore),
+  }
+  events[side] += result.acknowledged
+  if (slice > 0) slices[side].push({ cost: cost.reporter + cost.database, residentMiB: after.residentMiB })
+  console.log(
+    `${side.padEnd(5)} ${String(events[side]).padStart(9)} events  ${result.perSecond.toFixed(0).padStart(6)}/s  CPU per event: ` +
+      `reporter ${cost.reporter.toFixed(1)} µs, database ${cost.database.toFixed(1)} µs  memory ${after.residentMiB.toFixed(0)} MiB`,
+  )
+}
+
+const median = (values: number[]) => [...values].sort((a, b) => a - b)[values.length >> 1] ?? Number.NaN
+
+try {
+  await fillLog(databases.urls.full, Number(options.events), console.log)
+  if (!options.fill) {
+    const before = { empty: await countLog(databases.urls.empty), full: await countLog(databases.urls.full) }
+    const subjects = {
+      empty: await startReporter(databases.urls.empty),
+      full: await startReporter(databases.urls.full),
+    }
+    for (let slice = 0; slice <= Number(options.slices); slice += 1) {
+      for (const side of sides) await measure(side, subjects[side], slice)
+    }
+    for (const side of sides) {
+      await subjects[side].stop()
+      await checkLog(databases.urls[side], before[side] + events[side])
+    }
+    const cost = (side: Side) => median(slices[side].map((slice) => slice.cost))
+    console.log(
+      `\nan event beside ${before.full} others costs ${(cost('full') / cost('empty')).toFixed(2)} × one beside none`,
+    )
+  }
+} finally {
+  load.close()
+  await databases.close()
+}

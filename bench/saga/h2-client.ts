@@ -1,0 +1,178 @@
+import { connect, type Socket } from 'node:net'
+import { fillIds, type Template } from './traces.js'
+
+const frameHeader = 9
+const types = { data: 0, headers: 1, rst: 3, settings: 4, ping: 6, goaway: 7, windowUpdate: 8 } as const
+const endStream = 0x1
+const endHeaders = 0x4
+const ack = 0x1
+
+/** A request with all of its frames; only ids and stream numbers are put in for each call. */
+interface Frames {
+  bytes: Buffer
+  messageAt: number
+  dataAt: number
+}
+
+/**
+ * The least an HTTP/2 client can do: it writes requests that were encoded beforehand and looks at the answers' frames
+ * alone. What it costs is taken from the same two cores as the server, so it must be little. @see README.md
+ */
+export class H2Client {
+  readonly #socket: Socket
+  readonly #onAnswer: (slot: number, ok: boolean) => void
+  readonly #frames = new Map<Template, Frames>()
+  readonly #authority: string
+  /** Slot by stream, and whether its message came. */
+  readonly #slotOf = new Map<number, number>()
+  readonly #answered = new Set<number>()
+  #nextStream = 1
+  #received: Buffer = Buffer.alloc(0)
+  #out = Buffer.allocUnsafe(1 << 20)
+  #outEnd = 0
+  #consumed = 0
+  #isAnswer: (message: Buffer, start: number, end: number) => boolean
+
+  private constructor(
+    socket: Socket,
+    authority: string,
+    isAnswer: (message: Buffer, start: number, end: number) => boolean,
+    onAnswer: (slot: number, ok: boolean) => void,
+  ) {
+    this.#socket = socket
+    this.#authority = authority
+    this.#onAnswer = onAnswer
+    this.#isAnswer = isAnswer
+    socket.setNoDelay(true)
+    socket.on('data', (chunk) => {
+      this.#read(chunk)
+      this.flush()
+    })
+    const settings = frame(types.settings, 0, 0, Buffer.from([0, 4, 0x7f, 0xff, 0xff, 0xff]))
+    const window = frame(types.windowUpdate, 0, 0, uint32(0x7fff0000))
+    socket.write(Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), settings, window]))
+  }
+
+  static async open(
+    port: number,
+    isAnswer: (message: Buffer, start: number, end: number) => boolean,
+    onAnswer: (slot: number, ok: boolean) => void,
+  ): Promise<H2Client> {
+    const socket = connect(port, '127.0.0.1')
+    await new Promise<void>((resolve, reject) => {
+      socket.once('connect', resolve)
+      socket.once('error', reject)
+    })
+    socket.on('error', () => {})
+    return new H2Client(socket, `127.0.0.1:${port}`, isAnswer, onAnswer)
+  }
+
+  /** Puts a request into the next write; its answer is told with the same slot. */
+  send(slot: number, template: Template, runDigits: string, saga: number): void {
+    const { bytes, messageAt, dataAt } = this.#framesOf(template)
+    if (this.#outEnd + bytes.length > this.#out.length) this.flush()
+    const start = this.#outEnd
+    bytes.copy(this.#out, start)
+    this.#out.writeUInt32BE(this.#nextStream, start + 5)
+    this.#out.writeUInt32BE(this.#nextStream, start + dataAt + 5)
+    fillIds(this.#out, start + messageAt, template, runDigits, saga)
+    this.#outEnd += bytes.length
+    this.#slotOf.set(this.#nextStream, slot)
+    this.#nextStream += 2
+  }
+
+  flush(): void {
+    if (this.#outEnd === 0) return
+    this.#socket.write(this.#out.subarray(0, this.#outEnd))
+    // The socket may still hold what it was given.
+    this.#out = Buffer.allocUnsafe(1 << 16)
+    this.#outEnd = 0
+  }
+
+  close(): void {
+    this.#socket.destroy()
+  }
+
+  #framesOf(template: Template): Frames {
+    const known = this.#frames.get(template)
+    if (known) return known
+    const headers = frame(types.headers, endHeaders, 0, headerBlock(this.#authority, template.path))
+    const prefix = Buffer.concat([Buffer.from([0]), uint32(template.message.length)])
+    const data = frame(types.data, endStream, 0, Buffer.concat([prefix, template.message]))
+    const bytes = Buffer.concat([headers, data])
+    const frames = { bytes, dataAt: headers.length, messageAt: headers.length + frameHeader + 5 }
+    this.#frames.set(template, frames)
+    return frames
+  }
+
+  #read(chunk: Buffer): void {
+    const bytes = this.#received.length === 0 ? chunk : Buffer.concat([this.#received, chunk])
+    let at = 0
+    while (at + frameHeader <= bytes.length) {
+      const end = at + frameHeader + bytes.readUIntBE(at, 3)
+      if (end > bytes.length) break
+      this.#frame(bytes, at, end)
+      at = end
+    }
+    this.#received = at === bytes.length ? Buffer.alloc(0) : bytes.subarray(at)
+    if (this.#consumed > 1 << 20) {
+      this.#socket.write(frame(types.windowUpdate, 0, 0, uint32(this.#consumed)))
+      this.#consumed = 0
+    }
+  }
+
+  #frame(bytes: Buffer, at: number, end: number): void {
+    const type = bytes[at + 3]
+    const flags = bytes[at + 4] as number
+    const stream = bytes.readUInt32BE(at + 5) & 0x7fffffff
+    const body = at + frameHeader
+    if (type === types.data) {
+      this.#consumed += end - body
+      if (end > body && this.#isAnswer(bytes, body + 5, end)) this.#answered.add(stream)
+      if (flags & endStream) this.#finish(stream)
+    } else if (type === types.headers) {
+      if (flags & endStream) this.#finish(stream)
+    } else if (type === types.rst) this.#finish(stream)
+    else if (type === types.settings && !(flags & ack)) {
+      this.#socket.write(frame(types.settings, ack, 0, Buffer.alloc(0)))
+    } else if (type === types.ping && !(flags & ack)) {
+      this.#socket.write(frame(types.ping, ack, 0, Buffer.from(bytes.subarray(body, end))))
+    } else if (type === types.goaway) throw new Error('the server ended the connection')
+  }
+
+  #finish(stream: number): void {
+    const slot = this.#slotOf.get(stream)
+    if (slot === undefined) return
+    this.#slotOf.delete(stream)
+    this.#onAnswer(slot, this.#answered.delete(stream))
+  }
+}
+
+function frame(type: number, flags: number, stream: number, body: Buffer): Buffer {
+  const header = Buffer.alloc(frameHeader)
+  header.writeUIntBE(body.length, 0, 3)
+  header[3] = type
+  header[4] = flags
+  header.writeUInt32BE(stream, 5)
+  return Buffer.concat([header, body])
+}
+
+const uint32 = (value: number): Buffer => {
+  const bytes = Buffer.alloc(4)
+  bytes.writeUInt32BE(value)
+  return bytes
+}
+
+/** HPACK: two names of the static table, everything else literal and without the dynamic table. */
+function headerBlock(authority: string, path: string): Buffer {
+  const text = (value: string) => Buffer.concat([Buffer.from([value.length]), Buffer.from(value)])
+  const field = (name: string, value: string) => Buffer.concat([Buffer.from([0]), text(name), text(value)])
+  return Buffer.concat([
+    Buffer.from([0x83, 0x86, 0x04]),
+    text(path),
+    Buffer.from([0x01]),
+    text(authority),
+    field('te', 'trailers'),
+    field('content-type', 'application/grpc'),
+  ])
+}

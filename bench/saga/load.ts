@@ -1,0 +1,160 @@
+import { H2Client } from './h2-client.js'
+import { type Template, traceOf } from './traces.js'
+
+/** What a load process is asked to do. */
+export interface LoadOrder {
+  ports: number[]
+  /** Calls under way at each port. */
+  streams: number
+  seconds: number
+  /** Seconds before that, which do not count. */
+  warmUpSeconds: number
+  /** Seven digits that no other run has. */
+  runDigits: string
+  /** Events a second in all; as many as possible when left out. */
+  rate?: number
+  /** Whether the server gives back what it gets. */
+  echo: boolean
+}
+
+export interface LoadResult {
+  /** In the time that counts. */
+  perSecond: number
+  p50Ms: number
+  p99Ms: number
+  /** In all, until every saga that was begun has come to its end. */
+  acknowledged: number
+  refused: number
+  sagas: number
+  /** CPU time of the load itself, per acknowledged event. */
+  loadMicroseconds: number
+}
+
+/** An orchestrator: it reports one saga after the other, each event after the answer to the one before. */
+interface Slot {
+  client: H2Client
+  saga: number
+  trace: readonly Template[]
+  step: number
+  sentAt: number
+}
+
+const isSuccess = (bytes: Buffer, start: number) => bytes[start] === 8 && bytes[start + 1] === 1
+
+/** Runs the load until its time is over and every call is answered. */
+export async function runLoad(order: LoadOrder): Promise<LoadResult> {
+  const load = new Load(order)
+  for (const port of order.ports) await load.connect(port)
+  return load.run()
+}
+
+class Load {
+  readonly #order: LoadOrder
+  readonly #clients: H2Client[] = []
+  readonly #slots: Slot[] = []
+  /** Slots that wait for the time of their next event. */
+  readonly #idle: number[] = []
+  readonly #latencies: number[] = []
+  #sagas = 0
+  #underWay = 0
+  #acknowledged = 0
+  #refused = 0
+  #beginMs = 0
+  #endMs = 0
+  #onDone: () => void = () => {}
+
+  constructor(order: LoadOrder) {
+    this.#order = order
+  }
+
+  async connect(port: number): Promise<void> {
+    const accepts = this.#order.echo ? () => true : isSuccess
+    const client = await H2Client.open(port, accepts, (slot, ok) => this.#answered(slot, ok))
+    this.#clients.push(client)
+    for (let index = 0; index < this.#order.streams; index += 1) {
+      this.#slots.push({ client, saga: -1, trace: [], step: 0, sentAt: 0 })
+    }
+  }
+
+  async run(): Promise<LoadResult> {
+    const { warmUpSeconds, seconds, rate } = this.#order
+    this.#beginMs = performance.now() + warmUpSeconds * 1000
+    this.#endMs = this.#beginMs + seconds * 1000
+    const done = new Promise<void>((resolve) => {
+      this.#onDone = resolve
+    })
+    const cpuBefore = process.cpuUsage()
+    if (rate === undefined) for (const index of this.#slots.keys()) this.#next(index, performance.now())
+    else this.#pace(1000 / rate)
+    this.#flush()
+    await done
+    const { user, system } = process.cpuUsage(cpuBefore)
+    for (const client of this.#clients) client.close()
+    const latencies = Float64Array.from(this.#latencies).sort()
+    const quantile = (share: number) => latencies[Math.floor(latencies.length * share)] ?? Number.NaN
+    return {
+      perSecond: latencies.length / seconds,
+      p50Ms: quantile(0.5),
+      p99Ms: quantile(0.99),
+      acknowledged: this.#acknowledged,
+      refused: this.#refused,
+      sagas: this.#sagas,
+      loadMicroseconds: (user + system) / this.#acknowledged,
+    }
+  }
+
+  #next(index: number, sentAt: number): void {
+    const slot = this.#slots[index] as Slot
+    if (slot.step === slot.trace.length) {
+      slot.saga = this.#sagas
+      slot.trace = traceOf(slot.saga)
+      slot.step = 0
+      this.#sagas += 1
+    }
+    slot.sentAt = sentAt
+    slot.client.send(index, slot.trace[slot.step] as Template, this.#order.runDigits, slot.saga)
+    slot.step += 1
+    this.#underWay += 1
+  }
+
+  #answered(index: number, ok: boolean): void {
+    const slot = this.#slots[index] as Slot
+    const now = performance.now()
+    this.#underWay -= 1
+    if (ok) this.#acknowledged += 1
+    else this.#refused += 1
+    if (ok && now >= this.#beginMs && now < this.#endMs) this.#latencies.push(now - slot.sentAt)
+    if (now >= this.#endMs) this.#finish(index, now)
+    else if (this.#order.rate !== undefined) this.#idle.push(index)
+    else this.#next(index, now)
+  }
+
+  /** A saga that was begun is reported to its end, so that it is known what the database must hold. */
+  #finish(index: number, now: number): void {
+    const slot = this.#slots[index] as Slot
+    if (slot.step < slot.trace.length) this.#next(index, now)
+    else if (this.#underWay === 0) this.#onDone()
+  }
+
+  /** Sends at a fixed rate, whatever the server does; an event's time runs from when it was due. */
+  #pace(everyMs: number): void {
+    for (const index of this.#slots.keys()) this.#idle.push(index)
+    let due = performance.now()
+    const tick = () => {
+      const now = performance.now()
+      if (now >= this.#endMs) {
+        for (const index of this.#idle.splice(0)) this.#finish(index, now)
+      } else {
+        for (; due <= now && this.#idle.length > 0; due += everyMs)
+          this.#next(this.#idle.shift() as number, due)
+        setTimeout(tick, 1)
+      }
+      this.#flush()
+    }
+    tick()
+  }
+
+  #flush(): void {
+    for (const client of this.#clients) client.flush()
+  }
+}

@@ -1,0 +1,98 @@
+import { createSagaEventStore } from '@switchyard/db'
+import { createLogger, createMetrics } from '@switchyard/service-kit/observability'
+import pg from 'pg'
+import { createUnnestInserts } from './plain-inserts.js'
+import { fillIds, type Template, traceOf } from './traces.js'
+
+/** Sagas that report at the same time, each event after the answer to the one before. */
+const sagasUnderWay = 500
+const sagasOfRound = 4000
+/** Batches that are inserted at the same time: as many as the service has lanes. */
+const lanes = 2
+
+/**
+ * The reporter without gRPC in one process: from the bytes of requests to their answers, once with everything that the
+ * service does, once as plain inserts of the rows that the former left behind. Built code, as it runs everywhere.
+ */
+interface Modules {
+  'ingest/ingest-figures': typeof import('../../services/saga-reporter/src/ingest/ingest-figures.js')
+  'ingest/saga-ingest': typeof import('../../services/saga-reporter/src/ingest/saga-ingest.js')
+  'ingest/write-batch': typeof import('../../services/saga-reporter/src/ingest/write-batch.js')
+  'use-cases/report-event': typeof import('../../services/saga-reporter/src/use-cases/report-event.js')
+  'rpc/decoders': typeof import('../../services/saga-reporter/src/rpc/decoders.js')
+}
+const built = <Path extends keyof Modules>(path: Path): Promise<Modules[Path]> =>
+  import(new URL(`../../services/saga-reporter/dist/${path}.js`, import.meta.url).href)
+const { createIngestFigures } = await built('ingest/ingest-figures')
+const { createSagaIngest } = await built('ingest/saga-ingest')
+const { createWriteBatch } = await built('ingest/write-batch')
+const { createReportEvent } = await built('use-cases/report-event')
+const { decoders } = await built('rpc/decoders')
+
+const [pipelineUrl = '', plainUrl = '', rounds = '4'] = process.argv.slice(2)
+const pool = new pg.Pool({ connectionString: pipelineUrl, max: 10 })
+const store = createSagaEventStore({ pool })
+const figures = createIngestFigures(createMetrics('bench'))
+const ingest = createSagaIngest({
+  writeBatch: createWriteBatch((events) => store.record(events), figures, createLogger('bench', 'silent')),
+  lanes,
+  queue: { eventsMax: 10_000, bytesMax: 64 * 1024 * 1024 },
+})
+const reportEvent = createReportEvent({
+  ingest,
+  figures,
+  clock: () => new Date(),
+  validation: { serviceNameRequired: true },
+  limits: { payloadBytesMax: 256 * 1024, errorsBytesMax: 16 * 1024 },
+  unavailableAsFailure: false,
+})
+const metadata = {
+  tenant: 'default',
+  eventId: null,
+  eventTime: null,
+  eventSeq: null,
+  attempt: null,
+  traceParent: null,
+  tags: [],
+}
+const givenUp = () => false
+
+async function report(template: Template, runDigits: string, saga: number): Promise<void> {
+  const request = Buffer.allocUnsafe(template.message.length)
+  fillIds(request, 0, template, runDigits, saga)
+  const raw = decoders[template.rpc](request)
+  const { isSuccess, message } = await reportEvent({ raw, request, metadata, givenUp })
+  if (!isSuccess || message !== 'recorded') throw new Error(`an event was answered ${message}`)
+}
+
+/** @returns events a second */
+async function runPipeline(runDigits: string): Promise<number> {
+  let next = 0
+  let events = 0
+  async function reportSagas(): Promise<void> {
+    for (let saga = next++; saga < sagasOfRound; saga = next++) {
+      for (const template of traceOf(saga)) {
+        await report(template, runDigits, saga)
+        events += 1
+      }
+    }
+  }
+  const startedMs = performance.now()
+  await Promise.all(Array.from({ length: sagasUnderWay }, reportSagas))
+  return (events / (performance.now() - startedMs)) * 1000
+}
+
+const perSecond: { pipeline: number; plain: number }[] = []
+// The first round fills caches, and gives the rows that are inserted afterwards.
+await runPipeline('1000000')
+const inserts = await createUnnestInserts(pipelineUrl, plainUrl, lanes)
+await inserts.run('1000000')
+for (let round = 1; round <= Number(rounds); round += 1) {
+  const runDigits = `${1_000_000 + round}`
+  perSecond.push({ pipeline: await runPipeline(runDigits), plain: await inserts.run(runDigits) })
+}
+await inserts.compare()
+await inserts.close()
+await ingest.close()
+await pool.end()
+process.send?.(perSecond)

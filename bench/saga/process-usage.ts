@@ -1,0 +1,44 @@
+import { execFileSync } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+
+const ticksPerSecond = Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }))
+
+/** Of a process and its descendants. Linux alone tells. */
+export interface Usage {
+  cpuSeconds: number
+  residentMiB: number
+}
+
+const statusOf = (pid: number | string) => readFileSync(`/proc/${pid}/stat`, 'utf8')
+
+/** Fields of `/proc/PID/stat` behind the name, which may hold anything. */
+const fieldsOf = (pid: number | string): string[] => {
+  const text = statusOf(pid)
+  return text.slice(text.lastIndexOf(')') + 2).split(' ')
+}
+
+/** CPU time since its start, and memory of now. */
+export function usageOf(pid: number): Usage {
+  const [userTicks, systemTicks] = fieldsOf(pid).slice(11, 13).map(Number) as [number, number]
+  const resident = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))
+  return {
+    cpuSeconds: (userTicks + systemTicks) / ticksPerSecond,
+    residentMiB: Number(resident?.[1]) / 1024,
+  }
+}
+
+/** CPU time of a server whose processes come and go, ended ones included; call it with the oldest one. */
+export function cpuSecondsOfTree(root: number): number {
+  const fields = fieldsOf(root).slice(11, 15).map(Number)
+  let ticks = fields.reduce((sum, value) => sum + value, 0)
+  for (const pid of readdirSync('/proc')) {
+    if (!/^\d+$/.test(pid)) continue
+    try {
+      const of = fieldsOf(pid)
+      if (Number(of[1]) === root) ticks += Number(of[11]) + Number(of[12])
+    } catch {
+      // It ended meanwhile.
+    }
+  }
+  return ticks / ticksPerSecond
+}

@@ -1,0 +1,74 @@
+import { type ChildProcess, fork, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { fileURLToPath } from 'node:url'
+
+/** A server under load, in a process of its own. */
+export interface Subject {
+  port: number
+  pid: number
+  stop(): Promise<void>
+}
+
+const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
+
+export async function startServer(kind: 'echo' | 'insert-each', databaseUrl = ''): Promise<Subject> {
+  const child = fork(here('./servers.ts'), [kind, databaseUrl])
+  const [port] = await once(child, 'message')
+  return subject(child, Number(port))
+}
+
+/**
+ * The service as it runs everywhere, built.
+ *
+ * @param profileDir where it leaves a CPU profile when it stops
+ */
+export async function startReporter(databaseUrl: string, profileDir?: string): Promise<Subject> {
+  const port = await freePort()
+  const grpcPort = await freePort()
+  const profile = profileDir ? ['--cpu-prof', `--cpu-prof-dir=${profileDir}`] : []
+  const main = here('../../services/saga-reporter/dist/main.js')
+  const child = spawn(process.execPath, [...profile, main], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+    env: {
+      PATH: process.env.PATH,
+      NODE_ENV: 'production',
+      DATABASE_URL: databaseUrl,
+      PORT: `${port}`,
+      GRPC_PORT: `${grpcPort}`,
+    },
+  })
+  const ready = () =>
+    fetch(`http://127.0.0.1:${port}/-/readiness`).then(
+      ({ ok }) => ok,
+      () => false,
+    )
+  for (let left = 300; !(await ready()); left -= 1) {
+    if (left === 0 || child.exitCode !== null)
+      throw new Error('the reporter did not start: is everything built?')
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+  return subject(child, grpcPort)
+}
+
+function subject(child: ChildProcess, port: number): Subject {
+  const exited = once(child, 'exit')
+  return {
+    port,
+    pid: child.pid as number,
+    async stop() {
+      child.kill()
+      await exited
+    },
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  await once(server, 'close')
+  if (address === null || typeof address === 'string') throw new Error('no port')
+  return address.port
+}
