@@ -352,3 +352,28 @@ describe('other verbs and paths', () => {
     ])
   })
 })
+
+describe('the audit log', () => {
+  it('says who made, changed and deleted a message, and nothing of what was refused', async () => {
+    await harness.database.prisma.auditEvent.deleteMany()
+    const { id } = await createMessage()
+    await harness.send('admin', 'PUT', `${path}/${id}`, json({ message: 'x'.repeat(300) }))
+    await harness.send('admin', 'PUT', `${path}/${id}`, json({ color: 'red' }))
+    await harness.send('user', 'DELETE', `${path}/${id}`)
+    const deleted = await harness.send('admin', 'DELETE', `${path}/${id}`)
+    expect((await harness.send('admin', 'DELETE', `${path}/${id}`)).status).toBe(404)
+    const log = await harness.database.prisma.auditEvent.findMany({ orderBy: { id: 'asc' } })
+    const about = { entityType: 'BroadcastMessage', entityId: String(id), authorId: expect.any(Number) }
+    expect(log).toMatchObject([
+      { ...about, eventName: 'broadcast_message_created', details: { message: 'Deploy' } },
+      { ...about, eventName: 'broadcast_message_changed', details: { message: 'x'.repeat(200) } },
+      {
+        ...about,
+        eventName: 'broadcast_message_deleted',
+        requestId: deleted.headers.get('x-request-id'),
+        ipAddress: expect.any(String),
+      },
+    ])
+    expect(log).toHaveLength(3)
+  })
+})

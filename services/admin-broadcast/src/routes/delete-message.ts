@@ -1,15 +1,22 @@
-import { deleteBroadcastMessage } from '@switchyard/db'
-import { endpoint, noContent, rowId } from '@switchyard/service-kit/http'
+import { deleteBroadcastMessage, getBroadcastMessage } from '@switchyard/db'
+import type { Caller } from '@switchyard/domain/access'
+import { auditAuthor, endpoint, noContent, rowId } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { Dependencies } from '../dependencies.js'
+import { auditedChange } from '../use-cases/audited-change.js'
 
 export const deleteMessage = ({ database, news }: Pick<Dependencies, 'database' | 'news'>) =>
   endpoint({
     summary: 'Delete a broadcast message',
     replies: { 204: null },
     input: z.object({ id: rowId() }),
-    async handle({ id }) {
-      await deleteBroadcastMessage(database, id)
+    async handle({ id }, caller: Caller, call) {
+      const author = auditAuthor(caller, call)
+      await auditedChange({ database }, author, 'broadcast_message_deleted', async (transaction) => {
+        const message = await getBroadcastMessage(transaction, id)
+        await deleteBroadcastMessage(transaction, id)
+        return message
+      })
       await news.announce()
       return noContent()
     },

@@ -1,9 +1,11 @@
 import { updateBroadcastMessage } from '@switchyard/db'
+import type { Caller } from '@switchyard/domain/access'
 import { changedBroadcastFields } from '@switchyard/domain/broadcast'
-import { endpoint, ok, rowId } from '@switchyard/service-kit/http'
+import { auditAuthor, endpoint, ok, rowId } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { Dependencies } from '../dependencies.js'
 import { broadcastMessageShape, presentBroadcastMessage } from '../presenters/broadcast-message.js'
+import { auditedChange } from '../use-cases/audited-change.js'
 import { broadcastInput, optionalMessageParameters } from './message-parameters.js'
 
 export const updateMessage = ({ database, clock, news }: Pick<Dependencies, 'database' | 'clock' | 'news'>) =>
@@ -11,10 +13,13 @@ export const updateMessage = ({ database, clock, news }: Pick<Dependencies, 'dat
     summary: 'Change a broadcast message',
     replies: { 200: broadcastMessageShape },
     input: z.object({ ...optionalMessageParameters, id: rowId() }),
-    async handle({ id, ...given }) {
+    async handle({ id, ...given }, caller: Caller, call) {
       const now = clock()
       const changes = changedBroadcastFields(broadcastInput(given))
-      const message = await updateBroadcastMessage(database, id, changes, now)
+      const author = auditAuthor(caller, call)
+      const message = await auditedChange({ database }, author, 'broadcast_message_changed', (transaction) =>
+        updateBroadcastMessage(transaction, id, changes, now),
+      )
       await news.announce(message)
       return ok(presentBroadcastMessage(message, now))
     },

@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import type { Database } from '../../client.js'
+import { isDatabaseUnavailable } from '../../database-failure.js'
 import { inPoolTransaction } from '../../pool-transaction.js'
 import { enqueueDeliveries, type NewDelivery } from '../webhooks/deliveries.js'
 import {
@@ -55,7 +56,11 @@ export function createStatusRecorder(
       const recorded = await recordPosts(pool, postings, webhookEvent)
       for (const [index, { resolve }] of batch.entries()) resolve(recorded[index] as RecordedStatus)
     } catch (error) {
-      if (batch.length === 1) return batch[0]?.reject(error)
+      // Without a database nothing is gained by asking for each alone, and everybody would wait for all before.
+      if (batch.length === 1 || isDatabaseUnavailable(error)) {
+        for (const { reject } of batch) reject(error)
+        return
+      }
       // One post must not spoil the others, say when its project was deleted meanwhile.
       for (const one of batch) await settle([one])
     }
