@@ -12,8 +12,14 @@ export function parseEventTime(text: string): Date | null {
   const utc = new Date(0)
   utc.setUTCFullYear(Number(year), Number(month) - 1, Number(day))
   utc.setUTCHours(Number(hour), Number(minute), Number(second), Number(fraction.slice(0, 3).padEnd(3, '0')))
-  // A field out of its range rolls over into the next one, so the printed form differs.
-  if (utc.toISOString().slice(0, 19) !== `${year}-${month}-${day}T${hour}:${minute}:${second}`) return null
+  // A field out of its range rolls over into the next one, so it reads otherwise.
+  const isExact =
+    utc.getUTCMonth() + 1 === Number(month) &&
+    utc.getUTCDate() === Number(day) &&
+    utc.getUTCHours() === Number(hour) &&
+    utc.getUTCMinutes() === Number(minute) &&
+    utc.getUTCSeconds() === Number(second)
+  if (!isExact) return null
   if (!sign) return utc
   if (Number(offsetHours) > 14 || Number(offsetMinutes) > 59) return null
   const offsetMs = (Number(offsetHours) * 60 + Number(offsetMinutes)) * 60_000
