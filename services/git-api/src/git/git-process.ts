@@ -4,6 +4,8 @@ import { notFound, unavailable } from '@switchyard/domain'
 /** Settings that hold in every repository, whatever its own configuration says. */
 const settings: Record<string, string> = {
   'core.hooksPath': '/dev/null',
+  // What is larger is neither compared nor made into deltas, so its size is no memory.
+  'core.bigFileThreshold': '64m',
   'core.fsync': 'committed,reference',
   'core.protectHFS': 'true',
   'core.protectNTFS': 'true',
@@ -79,11 +81,14 @@ export interface SpawnOptions {
   hooksPath?: string
   /** Opens a fourth stream, which hooks can write to. */
   withReport?: boolean
+  /** Of address space, for it and each process it starts. Unset: no limit. */
+  memoryBytesMax?: number
 }
 
 /** Starts git; its streams are the caller's. */
 export function spawnGit(args: string[], options: SpawnOptions = {}): ChildProcessWithoutNullStreams {
-  const child = spawn('git', args, {
+  const [command, all] = limited(args, options)
+  const child = spawn(command, all, {
     cwd: '/',
     env: environment(options),
     stdio: ['pipe', 'pipe', 'pipe', ...(options.withReport ? (['pipe'] as const) : [])],
@@ -91,6 +96,13 @@ export function spawnGit(args: string[], options: SpawnOptions = {}): ChildProce
   // A child that stops reading early reports why by its exit; the broken pipe itself says nothing.
   child.stdin.on('error', () => {})
   return child
+}
+
+/** The shell sets the limit and then becomes git; no argument is read by it. */
+function limited(args: string[], { memoryBytesMax }: SpawnOptions): [command: string, args: string[]] {
+  if (memoryBytesMax === undefined) return ['git', args]
+  const kilobytes = String(Math.ceil(memoryBytesMax / 1024))
+  return ['sh', ['-c', 'ulimit -v "$0" && exec git "$@"', kilobytes, ...args]]
 }
 
 const killAfterMs = 2000

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import type { BranchProtection } from '@switchyard/domain/access'
 import { branchRules } from './branch-rules.js'
 import { ended, spawnGit, stopGit } from './git-process.js'
+import { removeStaleRefLocks } from './writing/stale-locks.js'
 
 export const gitServices = ['git-upload-pack', 'git-receive-pack'] as const
 export type GitService = (typeof gitServices)[number]
@@ -24,6 +25,21 @@ export interface PushRights {
 }
 
 const hooksPath = fileURLToPath(new URL('../../hooks/', import.meta.url))
+
+/** What a client sends is unpacked within these bounds; a push beyond them is refused. */
+const limits = {
+  memoryBytesMax: 4 * 1024 ** 3,
+  settings: [
+    'receive.maxInputSize=2200m',
+    'core.packedGitLimit=1g',
+    'core.packedGitWindowSize=64m',
+    'core.deltaBaseCacheLimit=64m',
+    'pack.threads=2',
+    'pack.windowMemory=128m',
+  ],
+}
+/** The questions of a fetch, unpacked: what a client wants and has. */
+const fetchBytesMax = 64 * 1024 * 1024
 
 /** A push of gigabytes over a slow line is legitimate; a connection that stands still for ever is not. */
 const timeoutMs = 4 * 3_600_000
@@ -60,6 +76,8 @@ export async function serveRpc(
   output: NodeJS.WritableStream,
   rights?: PushRights,
 ): Promise<boolean> {
+  const pushes = session.service === 'git-receive-pack'
+  if (pushes) await removeStaleRefLocks(session.path)
   const child = start(session, [], rights)
   const stop = () => stopGit(child)
   session.signal.addEventListener('abort', stop)
@@ -73,7 +91,8 @@ export async function serveRpc(
   })
   try {
     // git ends a fetch without reading on once it knows enough, which breaks this pipe; its exit code tells.
-    const received = pipeline(input, child.stdin).catch(() => stdinEnd(child.stdin))
+    const bounded = pushes ? input : input.compose(atMost(fetchBytesMax))
+    const received = pipeline(bounded, child.stdin).catch(() => stdinEnd(child.stdin))
     await pipeline(child.stdout, output, { end: false })
     const code = await finished
     await received
@@ -100,11 +119,24 @@ function start({ path, service, protocol }: GitSession, flags: string[], rights?
     ...(rights && { SWITCHYARD_BRANCH_RULES: branchRules(rights.level, rights.protections) }),
   }
   const command = service.slice('git-'.length)
-  return spawnGit([command, '--stateless-rpc', ...flags, path], {
+  const settings = limits.settings.flatMap((setting) => ['-c', setting])
+  return spawnGit([...settings, command, '--stateless-rpc', ...flags, path], {
     variables,
+    memoryBytesMax: limits.memoryBytesMax,
     ...(rights && { hooksPath, withReport: true }),
   })
 }
+
+/** Passes on what it gets, and fails beyond so many bytes. */
+const atMost = (bytesMax: number) =>
+  async function* (source: AsyncIterable<Buffer>) {
+    let bytes = 0
+    for await (const chunk of source) {
+      bytes += chunk.length
+      if (bytes > bytesMax) throw new Error('the request is too long')
+      yield chunk
+    }
+  }
 
 const acceptableProtocol = /^[\w=:.-]{1,200}$/
 

@@ -1,4 +1,3 @@
-import { rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { invalid } from '@switchyard/domain'
 import { updateRefChild } from '../children/child-kinds.js'
@@ -6,11 +5,10 @@ import { ChildEnded } from '../children/git-child.js'
 import type { OpenRepository } from '../open-repository.js'
 import { branchRef, findBranchTip, keptPrefix } from '../refs.js'
 import { syncFolder } from './durable-files.js'
+import { removeStaleLock } from './stale-locks.js'
 
 const zeroId = '0'.repeat(40)
 const timeoutMs = 60_000
-/** git holds the lock of a reference for some milliseconds; one this old was left by a process that was killed. */
-const staleLockMs = 5 * 60_000
 
 export interface BranchMove {
   branch: string
@@ -66,13 +64,6 @@ function refuseName(error: unknown): void {
   if (/exists; cannot create|there (?:is|are) still (?:refs|logs)|non-empty directory/.test(said)) {
     throw invalid('A branch above or below this name exists. Branch name is invalid', { cause: error })
   }
-}
-
-async function removeStaleLock(lock: string): Promise<boolean> {
-  const found = await stat(lock).catch(() => null)
-  if (!found || Date.now() - found.mtimeMs < staleLockMs) return false
-  await rm(lock, { force: true })
-  return true
 }
 
 /** Makes the name of a reference durable; its content is already. It may have been packed meanwhile. */

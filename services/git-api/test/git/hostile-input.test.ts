@@ -1,0 +1,254 @@
+import { access, mkdir, writeFile } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { isRefName, readActions } from '@switchyard/domain/commit'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createGit, type Git, type Repository } from '../../src/git/git.js'
+import { type BareRepository, createBareRepository } from './random-history.js'
+
+let bare: BareRepository
+let git: Git
+let repository: Repository
+let tip: string
+
+beforeAll(async () => {
+  bare = await createBareRepository()
+  git = createGit(dirname(bare.path))
+  repository = git.open({ diskPath: basename(bare.path) })
+  tip = await commit('main', null, 'a', 'text')
+})
+afterAll(async () => {
+  git?.close()
+  await bare?.close()
+})
+
+const who = { name: 'A', email: 'a@x', seconds: 1_700_000_000, offsetMinutes: 0 }
+
+async function commit(branch: string, parent: string | null, filePath: string, content: string) {
+  const edits = readActions([{ action: 'upsert', file_path: filePath, content, encoding: 'text' }])
+  const written = { branch, tip: parent, parent, edits, author: who, committer: who, message: 'm' }
+  return (await repository.writeCommit(written)).id
+}
+
+test('nothing a caller names is read by git as an option, a range, or an expression', async () => {
+  const target = join(bare.path, 'injected')
+  const hostile = [
+    ...['-n1', '--all', `--output=${target}`, '--upload-pack=touch', '--', '-', 'main --all', 'main\n--all'],
+    ...['main..main', '^main', 'main^@', 'main@{0}', 'main@{upstream}', ':/text', 'main:a', 'HEAD^{tree}'],
+    ...['main\0', '', ' ', '*', 'refs/heads/*', '../main', 'main.lock', '\u2026', '$(touch x)', '`id`'],
+  ]
+  for (const name of hostile) {
+    expect(await repository.findCommit(name), name).toBeNull()
+    expect(await repository.findBranchTip(name), name).toBeNull()
+    const listed = await repository.listCommits({ revision: name, skip: 0, take: 5 })
+    expect(listed, name).toEqual({ commits: [], total: 0 })
+  }
+  const paths = [
+    `--output=${target}`,
+    '-p',
+    '--',
+    ':(glob)**',
+    ':/',
+    ':!a',
+    '../../etc/passwd',
+    '/etc/passwd',
+  ]
+  for (const path of paths) {
+    const listed = await repository.listCommits({ revision: 'main', path, skip: 0, take: 5 })
+    expect(listed.commits, path).toEqual([])
+    expect(await repository.readFile(tip, path), path).toBeNull()
+  }
+  const byAuthor = { revision: 'main', author: `--output=${target}`, skip: 0, take: 5 }
+  expect((await repository.listCommits(byAuthor)).commits).toEqual([])
+  await expect(access(target)).rejects.toThrow()
+})
+
+const disguises = [
+  ...[
+    '.git',
+    '.GIT',
+    '.Git',
+    '.gIt',
+    'git~1',
+    'GIT~1',
+    '.git.',
+    '.git ',
+    '.git. . ',
+    '.git::$INDEX_ALLOCATION',
+  ],
+  ...[
+    '.git:stream',
+    '.g\u200cit',
+    '.\u200dGIT',
+    '\ufeff.git',
+    '.git\u206f',
+    '.\u202egit',
+    '.gi\u200et',
+    '..',
+    '.',
+  ],
+  ...['.git\\x', 'a\\.git\\config', 'a\\git~1', '.git\u200c\u200d', '.git .', 'git~1.', 'git~1 '],
+]
+const harmless = [
+  '.gitt',
+  'git',
+  '.gi',
+  'git~2',
+  '.gitignore',
+  '.github',
+  'a.git',
+  '. git',
+  '.git~1',
+  'git~10',
+  '...',
+  '.git-x',
+]
+
+test('every name that git takes for its own folder is refused, and no other', async () => {
+  const flagged = await namesGitRefuses([...disguises, ...harmless])
+  const refused = new Set<string>()
+  for (const name of [...disguises, ...harmless]) {
+    for (const path of [name, `x/${name}`, `y/${name}/x`]) {
+      await commit('names', await repository.findBranchTip('names'), path, 'x').catch((error: unknown) => {
+        expect(error).toMatchObject({ kind: 'invalid', extra: { action_index: 0 } })
+        refused.add(name)
+      })
+    }
+  }
+  expect(flagged).toContain('.GIT')
+  expect(flagged.filter((name) => !refused.has(name))).toEqual([])
+  expect([...refused].filter((name) => harmless.includes(name))).toEqual([])
+  expect(disguises.filter((name) => !refused.has(name))).toEqual([])
+  expect(await bare.git('fsck', '--strict', '--no-dangling')).toBe('')
+})
+
+/** What git's own check says of trees that came in a push. */
+async function namesGitRefuses(names: string[]): Promise<string[]> {
+  const scratch = await createBareRepository()
+  const blob = await scratch.feed('', 'hash-object', '-w', '--stdin')
+  const trees = new Map<string, string>()
+  for (const name of names) {
+    const id = await scratch.feed(`100644 blob ${blob}\t${name}\0`, 'mktree', '-z').catch(() => null)
+    if (id !== null) trees.set(name, id)
+  }
+  const check = ['-c', 'core.protectHFS=true', '-c', 'core.protectNTFS=true', 'fsck', '--strict']
+  const said = await scratch.git(...check).catch(({ stderr }: { stderr: string }) => stderr)
+  await scratch.close()
+  return names.filter((name) => {
+    const id = trees.get(name)
+    return id === undefined || new RegExp(`tree ${id}: (?:hasDot|fullPathname)`).test(said)
+  })
+}
+
+test('a branch has a name that git takes, and every such name works', async () => {
+  const names = [
+    'a',
+    'a/b',
+    'ü',
+    'a-',
+    'a@b',
+    '@a',
+    'a{',
+    'A',
+    'a.b',
+    'x'.repeat(200),
+    'a#',
+    "a'b",
+    'a"b',
+    'a$b',
+    'a;b',
+  ]
+  const refusedNames = [
+    '-a',
+    'a..b',
+    'a~',
+    'a^',
+    'a:',
+    'a?',
+    'a*',
+    'a[',
+    'a\\',
+    '.a',
+    'a/.b',
+    'a.lock',
+    'a/',
+    '/a',
+    'a//b',
+    'a.',
+    'a@{b',
+    'a b',
+    '\x7f',
+    'HEAD',
+    '',
+  ]
+  for (const name of [...names, ...refusedNames]) {
+    const taken = await bare.git('check-ref-format', '--branch', name).then(
+      () => true,
+      () => false,
+    )
+    expect([name, isRefName(name)]).toEqual([name, taken])
+  }
+  for (const name of names.filter((candidate) => candidate !== 'a')) {
+    const id = await commit(`n/${name}`, null, 'f', 'x')
+    expect(await repository.findBranchTip(`n/${name}`)).toBe(id)
+    expect(await bare.git('rev-parse', `refs/heads/n/${name}`)).toBe(id)
+  }
+})
+
+test('no hook and no program that a stored repository names is ever run', async () => {
+  const other = await commit('other', null, 'f', '1\n2\n3\n4\n5\n6\n7\n8\n')
+  const hooks = join(bare.path, 'hooks')
+  const ran = join(bare.path, 'ran')
+  await mkdir(hooks, { recursive: true })
+  for (const hook of [
+    'reference-transaction',
+    'update',
+    'pre-receive',
+    'post-receive',
+    'post-update',
+    'pre-commit',
+  ])
+    await writeFile(join(hooks, hook), `#!/bin/sh\ntouch ${ran}\n`, { mode: 0o755 })
+  const program = join(hooks, 'update')
+  for (const [key, value] of Object.entries({
+    'diff.external': program,
+    'diff.x.textconv': program,
+    'diff.x.command': program,
+    'core.fsmonitor': program,
+    'core.pager': program,
+    'core.hooksPath': hooks,
+  }))
+    await bare.git('config', key, value)
+  await mkdir(join(bare.path, 'info'), { recursive: true })
+  await writeFile(join(bare.path, 'info/attributes'), '* diff=x filter=x\n')
+  const fresh = createGit(dirname(bare.path))
+  try {
+    const reader = fresh.open({ diskPath: basename(bare.path) })
+    const one = await commit('hooks', null, 'f', '1\n2\n3\n4\n5\n6\n7\n8\n')
+    const ours = await commit('hooks', one, 'f', '1 ours\n2\n3\n4\n5\n6\n7\n8\n')
+    const pick = await reader.findCommit(await commit('other', other, 'f', '1\n2\n3\n4\n5\n6\n7\n8 theirs\n'))
+    if (!pick) throw new Error('no commit')
+    expect((await reader.readDiff(ours))[0]?.patch).toContain('+1 ours')
+    expect((await reader.readStats([ours])).get(ours)).toMatchObject({ additions: 1 })
+    const picked = await reader.pickCommit({
+      ...{ branch: 'hooks', tip: ours, pick, committer: who, message: 'm', dryRun: false },
+    })
+    expect(picked.outcome).toBe('picked')
+    await reader.keepCommit(ours)
+  } finally {
+    fresh.close()
+  }
+  await expect(access(ran)).rejects.toThrow()
+})
+
+test('a file of gigabytes that is nothing on the wire costs no memory to compare', {
+  timeout: 60_000,
+}, async () => {
+  const bytes = 80 * 1024 * 1024
+  const blob = await bare.feed(Buffer.alloc(bytes, 'a line of text\n'), 'hash-object', '-w', '--stdin')
+  const tree = await bare.feed(`100644 blob ${blob}\tbomb\n`, 'mktree')
+  const id = await bare.git('-c', 'user.name=a', '-c', 'user.email=a@x', 'commit-tree', '-m', 'bomb', tree)
+  const entries = await repository.readDiff(id)
+  expect(entries).toHaveLength(1)
+  expect(entries[0]).toMatchObject({ newPath: 'bomb', patch: expect.stringMatching(/^Binary files/) })
+  expect(await repository.readFile(id, 'bomb')).toBeNull()
+})
