@@ -17,7 +17,7 @@ export {
   sagaFlagKinds,
 } from './flags.js'
 export { parseEventTime } from './parse-event-time.js'
-export { type RejectionCode, SagaRejection } from './rejection.js'
+export { type RejectionCode, rejectionMessages, SagaRejection } from './rejection.js'
 export {
   parseRetention,
   purgeDueAt,
@@ -33,6 +33,7 @@ export {
   type Saga,
   type SagaOutcome,
   type SagaStatus,
+  sagaOutcomes,
   sagaStatuses,
   settleSaga,
 } from './saga.js'

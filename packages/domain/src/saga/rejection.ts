@@ -1,4 +1,5 @@
-const messages = {
+/** Code → what its message is. */
+export const rejectionMessages = {
   SAGA_ID_REQUIRED: 'sagaId must not be empty',
   ACTIVITY_ID_REQUIRED: 'activityId must not be empty',
   ID_INVALID: 'identifier is not valid',
@@ -17,7 +18,7 @@ const messages = {
   TRANSITION_NOT_ALLOWED: 'event does not follow from what is known',
 } as const
 
-export type RejectionCode = keyof typeof messages
+export type RejectionCode = keyof typeof rejectionMessages
 
 /**
  * An event that can never be valid: answered with isSuccess=false. Callers undo real work when they see it, so
@@ -29,7 +30,7 @@ export class SagaRejection extends Error {
   readonly errors: string
 
   constructor(code: RejectionCode, detail: string) {
-    super(messages[code])
+    super(rejectionMessages[code])
     this.name = 'SagaRejection'
     this.code = code
     this.errors = `${code}: ${detail}`

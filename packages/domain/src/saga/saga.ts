@@ -6,7 +6,9 @@ export const sagaStatuses = ['Pending', 'Started', 'Overtime', 'Ended', 'Error']
 
 export type SagaStatus = (typeof sagaStatuses)[number]
 
-export type SagaOutcome = 'succeeded' | 'compensated' | 'empty' | 'inconsistent'
+export const sagaOutcomes = ['succeeded', 'compensated', 'empty', 'inconsistent'] as const
+
+export type SagaOutcome = (typeof sagaOutcomes)[number]
 
 /** A saga: the facts its events told, and the status and outcome that follow from them and its activities. */
 export interface Saga {

@@ -1,8 +1,26 @@
 import { isGeneratedFile } from '@switchyard/domain/commit'
+import { z } from 'zod'
 import type { DiffEntry } from '../git/parse-diff.js'
 
+export const diffEntryShape = z
+  .object({
+    diff: z.string(),
+    new_path: z.string(),
+    old_path: z.string(),
+    a_mode: z.string(),
+    b_mode: z.string(),
+    new_file: z.boolean(),
+    renamed_file: z.boolean(),
+    deleted_file: z.boolean(),
+    too_large: z.boolean(),
+    collapsed: z.boolean(),
+    generated_file: z.boolean(),
+    encoding: z.string().optional(),
+  })
+  .meta({ id: 'DiffEntry', description: 'What a commit changed in one file' })
+
 /** @param unified whether the text starts with the lines `---` and `+++` */
-export const presentDiffEntry = (entry: DiffEntry, unified: boolean) => ({
+export const presentDiffEntry = (entry: DiffEntry, unified: boolean): z.output<typeof diffEntryShape> => ({
   diff: unified ? entry.header + entry.patch : entry.patch,
   new_path: entry.newPath,
   old_path: entry.oldPath,

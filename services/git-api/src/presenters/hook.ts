@@ -1,11 +1,45 @@
 import type { Webhook } from '@switchyard/db'
+import { oneOf } from '@switchyard/service-kit/http'
 import type { ProjectWebhookEvent } from '@switchyard/webhooks'
+import { z } from 'zod'
+
+export const hookShape = z
+  .object({
+    id: z.int(),
+    url: z.string(),
+    project_id: z.int().nullable(),
+    push_events: z.boolean(),
+    push_events_branch_filter: z.string(),
+    tag_push_events: z.boolean(),
+    note_events: z.boolean(),
+    job_events: z.boolean(),
+    issues_events: z.boolean(),
+    confidential_issues_events: z.boolean(),
+    merge_requests_events: z.boolean(),
+    confidential_note_events: z.boolean(),
+    pipeline_events: z.boolean(),
+    wiki_page_events: z.boolean(),
+    deployment_events: z.boolean(),
+    releases_events: z.boolean(),
+    repository_update_events: z.boolean(),
+    enable_ssl_verification: z.boolean(),
+    alert_status: oneOf(['executable', 'disabled']),
+    disabled_until: z.null(),
+    enabled: z.boolean(),
+    disabled_reason: z.string().nullable(),
+    disabled_at: z.date().nullable(),
+    failing_since: z.date().nullable(),
+    consecutive_failures: z.int(),
+    created_at: z.date(),
+    updated_at: z.date(),
+  })
+  .meta({ id: 'ProjectHook', description: 'A webhook of a project, and how it has been doing' })
 
 /**
  * A webhook in GitLab's shape, with the events of GitLab's that never happen here, and how it has been doing. Its
  * secret is written, never read.
  */
-export function presentHook(webhook: Webhook) {
+export function presentHook(webhook: Webhook): z.output<typeof hookShape> {
   const tellsOf = (event: ProjectWebhookEvent) => webhook.events.includes(event)
   return {
     id: webhook.id,

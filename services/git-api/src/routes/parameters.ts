@@ -7,7 +7,7 @@ export const scopeList = () =>
   z.preprocess(
     (value) => (typeof value === 'string' ? value.split(',').map((scope) => scope.trim()) : value),
     z
-      .array(z.string())
+      .array(z.string().meta({ enum: [...scopes] }))
       .refine((given) => given.length > 0, { error: 'is empty' })
       .refine((given) => given.every((scope) => (scopes as readonly string[]).includes(scope)), {
         error: 'does not have a valid value',
@@ -17,18 +17,23 @@ export const scopeList = () =>
 
 /** A day, `2030-12-31`; a time of day after it is passed over. */
 export const day = () =>
-  text().transform((value, context) => {
-    const match = /^(\d{4}-\d{2}-\d{2})(?:T.*)?$/.exec(value.trim())
-    const date = new Date(`${match?.[1]}T00:00:00Z`)
-    // 31 June would become 1 July.
-    if (!Number.isNaN(date.getTime()) && date.toISOString().startsWith(match?.[1] ?? '-')) return date
-    context.addIssue({ code: 'custom', message: 'is invalid' })
-    return z.NEVER
-  })
+  text()
+    .meta({ format: 'date' })
+    .transform((value, context) => {
+      const match = /^(\d{4}-\d{2}-\d{2})(?:T.*)?$/.exec(value.trim())
+      const date = new Date(`${match?.[1]}T00:00:00Z`)
+      // 31 June would become 1 July.
+      if (!Number.isNaN(date.getTime()) && date.toISOString().startsWith(match?.[1] ?? '-')) return date
+      context.addIssue({ code: 'custom', message: 'is invalid' })
+      return z.NEVER
+    })
 
 /** One of GitLab's access levels, also as text. */
 export const accessLevel = (...levels: number[]) =>
   z.preprocess(
     (value) => (typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value),
-    z.int().refine((level) => levels.includes(level), { error: 'does not have a valid value' }),
+    z
+      .int()
+      .refine((level) => levels.includes(level), { error: 'does not have a valid value' })
+      .meta({ enum: levels }),
   )

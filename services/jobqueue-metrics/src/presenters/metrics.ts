@@ -1,7 +1,61 @@
+import { timeText } from '@switchyard/service-kit/http'
+import { z } from 'zod'
 import type { QueueFigures, SourceSnapshot, WorkerProcess } from '../sources/job-source.js'
 
+const figure = z.int().nullable()
+
+/** What only extended answers hold is optional. */
+const queueShape = z
+  .object({
+    backlog: z.int(),
+    latency: z.int(),
+    paused: z.boolean().optional(),
+    busy: figure.optional(),
+    processed: figure.optional(),
+    failed: figure.optional(),
+  })
+  .meta({ id: 'QueueMetrics', description: 'Jobs that wait, and seconds that the oldest of them has waited' })
+
+const processShape = z
+  .object({
+    hostname: z.string(),
+    pid: z.int(),
+    tag: z.string(),
+    started_at: timeText(),
+    queues: z.array(z.string()),
+    labels: z.array(z.string()),
+    concurrency: z.int(),
+    busy: z.int(),
+    identity: z.string().optional(),
+    quiet: z.boolean().optional(),
+    heartbeat_age: z.number().nullable().optional(),
+    rss: figure.optional(),
+  })
+  .meta({ id: 'ProcessMetrics', description: 'A process that works on jobs' })
+
+const jobsShape = z
+  .object({
+    processed: z.int(),
+    failed: z.int(),
+    enqueued: z.int(),
+    scheduled: z.int(),
+    retry: z.int(),
+    dead: z.int(),
+    approximate: z.boolean().optional(),
+  })
+  .meta({ id: 'JobStats', description: 'Totals over all queues' })
+
+export const partShapes = {
+  queues: z.record(z.string(), queueShape),
+  processes: z.array(processShape),
+  jobs: jobsShape,
+}
+
 /** Queues by name, with the two figures of the contract; with ours behind them when these are asked for. */
-export const presentQueues = ({ queues }: SourceSnapshot, extended: boolean) =>
+export const presentQueues = (
+  { queues }: SourceSnapshot,
+  extended: boolean,
+): z.output<typeof partShapes.queues> =>
   Object.fromEntries(queues.map((queue) => [queue.name, presentQueue(queue, extended)]))
 
 const presentQueue = (queue: QueueFigures, extended: boolean) => ({
@@ -13,7 +67,11 @@ const presentQueue = (queue: QueueFigures, extended: boolean) => ({
 })
 
 /** The contract's eight fields of each process, in its order; then ours when these are asked for. */
-export const presentProcesses = ({ processes }: SourceSnapshot, extended: boolean, nowMs: number) =>
+export const presentProcesses = (
+  { processes }: SourceSnapshot,
+  extended: boolean,
+  nowMs: number,
+): z.output<typeof partShapes.processes> =>
   processes.map((process) => ({
     hostname: process.hostname,
     pid: process.pid,
@@ -34,7 +92,10 @@ const presentHealth = ({ identity, quiet, beatMs, rssKib }: WorkerProcess, nowMs
 })
 
 /** The contract's three totals, then ours. What is enqueued is the backlog of all queues. */
-export const presentJobs = ({ queues, jobs }: SourceSnapshot, extended: boolean) => ({
+export const presentJobs = (
+  { queues, jobs }: SourceSnapshot,
+  extended: boolean,
+): z.output<typeof jobsShape> => ({
   processed: jobs.processed,
   failed: jobs.failed,
   enqueued: queues.reduce((sum, { backlog }) => sum + backlog, 0),

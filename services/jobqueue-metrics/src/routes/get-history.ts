@@ -1,10 +1,32 @@
-import { endpoint, ok, text, time } from '@switchyard/service-kit/http'
+import { endpoint, ok, text, time, timeText } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import { dayMs, type History, hourMs, type Point, type Resolution } from '../history/history.js'
+
+const figure = z.int().nullable()
+
+const historyShape = z
+  .object({
+    source: z.string().nullable(),
+    queue: z.string().nullable(),
+    resolution: z.int().meta({ description: 'Seconds between two points' }),
+    points: z.array(
+      z.object({
+        at: timeText(),
+        backlog: figure,
+        latency: figure,
+        processed: figure,
+        failed: figure,
+        busy: figure,
+      }),
+    ),
+  })
+  .meta({ id: 'JobHistory', description: 'Figures over time; null where nothing is known' })
 
 /** What was, every ten seconds for the last hour or every minute for the last day. */
 export const getHistory = (history: History) =>
   endpoint({
+    summary: 'What was, in the last hour or the last day',
+    replies: { 200: historyShape },
     input: z.object({
       source: text().optional(),
       queue: text().optional(),

@@ -7,8 +7,11 @@ import type { SourceSnapshot } from '../sources/job-source.js'
 export type Present = (snapshot: SourceSnapshot, extended: boolean, nowMs: number) => object
 
 /** The four endpoints differ in what they show of the same snapshot. Its age is in a header. */
-export const getMetrics = (snapshots: Snapshots, present: Present) =>
+export const getMetrics = (snapshots: Snapshots, summary: string, shape: z.ZodType, present: Present) =>
   endpoint({
+    summary,
+    replies: { 200: shape },
+    headers: { 'X-Snapshot-Age-Ms': 'Milliseconds since the figures were read' },
     input: z.object({
       /** Narrows the answer to one source. */
       source: text().optional(),

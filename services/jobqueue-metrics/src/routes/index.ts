@@ -1,6 +1,13 @@
 import { administratorOrScope, type Route, route } from '@switchyard/service-kit/http'
+import { z } from 'zod'
 import type { History } from '../history/history.js'
-import { presentCompound, presentJobs, presentProcesses, presentQueues } from '../presenters/metrics.js'
+import {
+  partShapes,
+  presentCompound,
+  presentJobs,
+  presentProcesses,
+  presentQueues,
+} from '../presenters/metrics.js'
 import type { Snapshots } from '../snapshot/snapshots.js'
 import type { Streams } from '../stream/streams.js'
 import { getHistory } from './get-history.js'
@@ -17,19 +24,30 @@ const mayReadMetrics = administratorOrScope('read_metrics')
 
 /** The contract's paths, and the same under the name that GitLab's clients know; then ours. */
 export const routes = ({ snapshots, history, streams }: RouteDependencies): Route[] => {
-  const queues = getMetrics(snapshots, (snapshot, extended) => ({
+  const { queues, processes, jobs } = partShapes
+  const ofQueues = getMetrics(snapshots, 'Queues of jobs', z.object({ queues }), (snapshot, extended) => ({
     queues: presentQueues(snapshot, extended),
   }))
-  const processes = getMetrics(snapshots, (snapshot, extended, nowMs) => ({
-    processes: presentProcesses(snapshot, extended, nowMs),
+  const ofProcesses = getMetrics(
+    snapshots,
+    'Processes that work on jobs',
+    z.object({ processes }),
+    (snapshot, extended, nowMs) => ({ processes: presentProcesses(snapshot, extended, nowMs) }),
+  )
+  const ofJobs = getMetrics(snapshots, 'Totals of jobs', z.object({ jobs }), (snapshot, extended) => ({
+    jobs: presentJobs(snapshot, extended),
   }))
-  const jobs = getMetrics(snapshots, (snapshot, extended) => ({ jobs: presentJobs(snapshot, extended) }))
-  const compound = getMetrics(snapshots, presentCompound)
+  const compound = getMetrics(
+    snapshots,
+    'Queues, processes and totals in one answer',
+    z.object(partShapes),
+    presentCompound,
+  )
   return [
     ...['/jobqueue', '/sidekiq'].flatMap((base) => [
-      route('GET', `${base}/queue_metrics`, mayReadMetrics, queues),
-      route('GET', `${base}/process_metrics`, mayReadMetrics, processes),
-      route('GET', `${base}/job_stats`, mayReadMetrics, jobs),
+      route('GET', `${base}/queue_metrics`, mayReadMetrics, ofQueues),
+      route('GET', `${base}/process_metrics`, mayReadMetrics, ofProcesses),
+      route('GET', `${base}/job_stats`, mayReadMetrics, ofJobs),
       route('GET', `${base}/compound_metrics`, mayReadMetrics, compound),
     ]),
     route('GET', '/jobqueue/history', mayReadMetrics, getHistory(history)),

@@ -8,6 +8,8 @@ import { type Streams, streamsMax } from '../stream/streams.js'
 /** The compound metrics as server-sent events `metrics`: at once, and whenever they have changed. */
 export const streamMetrics = (snapshots: Snapshots, streams: Streams) =>
   endpoint({
+    summary: 'The compound metrics as server-sent events',
+    replies: { 200: ['text/event-stream'] },
     input: z.object({ source: text().optional(), extended: flag().default(false) }),
     async handle({ source, extended }, _access, { raw }) {
       // A source that does not exist or answer is refused like everywhere, as long as that is possible.

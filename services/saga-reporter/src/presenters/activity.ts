@@ -1,10 +1,49 @@
 import type { ActivityView, ErrorText } from '@switchyard/db'
+import { activityStatuses, anomalies } from '@switchyard/domain/saga'
+import { z } from 'zod'
 import type { SagaUrl } from '../routes/saga-url.js'
 import { phasesOf } from './activity-phases.js'
-import { presentPayload } from './payload.js'
+import { payloadShape, presentPayload } from './payload.js'
+
+const status = z.enum(activityStatuses)
+const errorsShape = z.object({ text: z.string(), size: z.int(), truncated: z.boolean() })
+
+export const activityShape = z
+  .object({
+    activity_id: z.string(),
+    order: z.int().nullable(),
+    status,
+    execute_status: status.nullable(),
+    compensation_status: status.nullable(),
+    execute_attempts: z.int(),
+    compensate_attempts: z.int(),
+    retry_reports: z.int(),
+    time_out_seconds: z.number().nullable(),
+    deadline_at: z.date().nullable(),
+    add_time: z.date().nullable(),
+    first_seen_at: z.date(),
+    started_at: z.date().nullable(),
+    ended_at: z.date().nullable(),
+    aborted_at: z.date().nullable(),
+    overtime_at: z.date().nullable(),
+    revoked_at: z.date().nullable(),
+    compensating_at: z.date().nullable(),
+    compensated_at: z.date().nullable(),
+    compensate_aborted_at: z.date().nullable(),
+    last_event_at: z.date(),
+    execute_duration_ms: z.int().nullable(),
+    compensate_duration_ms: z.int().nullable(),
+    execute_errors: errorsShape.nullable(),
+    compensate_errors: errorsShape.nullable(),
+    compensation_given_up: z.boolean(),
+    anomalies: z.array(z.enum(anomalies)),
+    parameter: payloadShape.nullable(),
+    result: payloadShape.nullable(),
+  })
+  .meta({ id: 'SagaActivity', description: 'An activity with all that is known of it' })
 
 /** An activity with all that is known of it. */
-export function presentActivity(activity: ActivityView, url: SagaUrl) {
+export function presentActivity(activity: ActivityView, url: SagaUrl): z.output<typeof activityShape> {
   const { execute, compensate } = phasesOf(activity)
   const payloadUrl = (kind: string) => url('activities', activity.id, 'payloads', kind)
   return {

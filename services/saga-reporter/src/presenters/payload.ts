@@ -1,4 +1,19 @@
 import type { PayloadHead } from '@switchyard/db'
+import { z } from 'zod'
+
+const encodings = ['json', 'text', 'base64'] as const
+
+export const payloadShape = z
+  .object({
+    size: z.int(),
+    sha256: z.string(),
+    stored_size: z.int(),
+    encoding: z.enum(encodings),
+    content: z.string(),
+    truncated: z.boolean(),
+    url: z.string(),
+  })
+  .meta({ id: 'SagaPayload', description: 'The beginning of a payload, and where all of it is' })
 
 /**
  * A payload for people: JSON and text as they were sent, anything else as base64. JSON stays text, because parsing
@@ -6,7 +21,10 @@ import type { PayloadHead } from '@switchyard/db'
  *
  * @param url where its bytes are
  */
-export function presentPayload(payload: PayloadHead | null, url: string) {
+export function presentPayload(
+  payload: PayloadHead | null,
+  url: string,
+): z.output<typeof payloadShape> | null {
   if (payload === null) return null
   const { size, sha256, storedSize, head } = payload
   const truncated = head.length < size
@@ -23,7 +41,7 @@ export function presentPayload(payload: PayloadHead | null, url: string) {
   }
 }
 
-export type PayloadEncoding = 'json' | 'text' | 'base64'
+export type PayloadEncoding = (typeof encodings)[number]
 
 /** What bytes are; JSON that was cut is text. */
 export const encodingOf = (bytes: Buffer, truncated: boolean): PayloadEncoding =>

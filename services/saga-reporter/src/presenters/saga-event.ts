@@ -1,8 +1,27 @@
 import type { SagaEventView } from '@switchyard/db'
+import { z } from 'zod'
 import { type Decoder, decoders } from '../rpc/decoders.js'
 
+export const sagaEventShape = z
+  .object({
+    seq: z.int(),
+    operation: z.string(),
+    result: z.string(),
+    activity_id: z.string().nullable(),
+    received_at: z.date(),
+    event_id: z.string().nullable(),
+    event_time: z.date().nullable(),
+    event_seq: z.number().nullable(),
+    attempt: z.int().nullable(),
+    trace_parent: z.string().nullable(),
+    payload_size: z.int().nullable(),
+    request_size: z.int(),
+    request: z.record(z.string(), z.unknown()).nullable(),
+  })
+  .meta({ id: 'SagaEvent', description: 'A row of the log of a saga' })
+
 /** A row of the log; its request is shown with the sizes of its payloads in place of their bytes. */
-export const presentSagaEvent = (event: SagaEventView) => ({
+export const presentSagaEvent = (event: SagaEventView): z.output<typeof sagaEventShape> => ({
   seq: event.seq,
   operation: event.operation,
   result: event.result,

@@ -1,10 +1,52 @@
 import type { ActivityView, SagaNote, SagaView } from '@switchyard/db'
+import { sagaFlagKinds, sagaOutcomes, sagaStatuses } from '@switchyard/domain/saga'
+import { oneOf } from '@switchyard/service-kit/http'
+import { z } from 'zod'
 import type { SagaUrl } from '../routes/saga-url.js'
-import { presentActivity } from './activity.js'
-import { presentNote } from './note.js'
+import { activityShape, presentActivity } from './activity.js'
+import { noteShape, presentNote } from './note.js'
+
+const flagShape = z.object({
+  kind: z.enum(sagaFlagKinds),
+  activity_id: z.string().nullable(),
+  since: z.date(),
+})
+
+const resolutionShape = z.object({ at: z.date(), by: z.string().nullable() })
+
+export const sagaShape = z
+  .object({
+    saga_id: z.string(),
+    tenant: z.string(),
+    service_name: z.string().nullable(),
+    status: z.enum(sagaStatuses),
+    outcome: oneOf(sagaOutcomes).nullable(),
+    late: z.boolean(),
+    flags: z.array(flagShape),
+    tags: z.array(z.string()),
+    add_time: z.date().nullable(),
+    started_at: z.date().nullable(),
+    ended_at: z.date().nullable(),
+    expires_at: z.date().nullable(),
+    resolution: resolutionShape.nullable(),
+    first_seen_at: z.date(),
+    last_event_at: z.date(),
+    duration_ms: z.int().nullable(),
+  })
+  .meta({ id: 'Saga', description: 'A saga in a list' })
+
+export const sagaDetailShape = z
+  .object({
+    ...sagaShape.shape,
+    resolution: z.object({ ...resolutionShape.shape, note: z.string().nullable() }).nullable(),
+    notes: z.array(noteShape),
+    events_url: z.string(),
+    activities: z.array(activityShape),
+  })
+  .meta({ id: 'SagaDetail', description: 'A saga with all that belongs to it, but its log' })
 
 /** A saga in a list. */
-export const presentSaga = (saga: SagaView) => ({
+export const presentSaga = (saga: SagaView): z.output<typeof sagaShape> => ({
   saga_id: saga.id,
   tenant: saga.tenant,
   service_name: saga.serviceName,
@@ -32,7 +74,7 @@ export interface SagaDetail {
 }
 
 /** One saga with all that belongs to it, but its log. */
-export function presentSagaDetail(detail: SagaDetail, url: SagaUrl) {
+export function presentSagaDetail(detail: SagaDetail, url: SagaUrl): z.output<typeof sagaDetailShape> {
   const { saga, activities, notes, resolutionNote } = detail
   const presented = presentSaga(saga)
   return {

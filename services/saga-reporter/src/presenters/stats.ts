@@ -1,4 +1,31 @@
 import type { FailureGroup, SagaDurations, SagaKindCount, StatsRange } from '@switchyard/db'
+import { z } from 'zod'
+
+const count = z.int()
+const kind = { service_name: z.string().nullable(), outcome: z.string().nullable(), count }
+
+export const statsShape = z
+  .object({
+    from: z.date(),
+    to: z.date(),
+    total: count,
+    by_status: z.record(z.string(), count),
+    by_outcome: z.record(z.string(), count),
+    by_service: z.record(z.string(), count),
+    counts: z.array(z.object({ ...kind, status: z.string() })),
+    durations: z.array(z.object({ ...kind, p50_ms: z.number(), p90_ms: z.number(), p99_ms: z.number() })),
+    failures: z.array(
+      z.object({
+        fingerprint: z.string(),
+        count,
+        sample: z.string(),
+        first_seen_at: z.date(),
+        last_seen_at: z.date(),
+        saga_ids: z.array(z.string()),
+      }),
+    ),
+  })
+  .meta({ id: 'SagaStats', description: 'Figures of the sagas that were created in a time' })
 
 export interface SagaStats {
   counts: SagaKindCount[]
@@ -7,7 +34,10 @@ export interface SagaStats {
 }
 
 /** Figures of the sagas that were created in a time. */
-export const presentStats = ({ from, to }: StatsRange, { counts, durations, failures }: SagaStats) => ({
+export const presentStats = (
+  { from, to }: StatsRange,
+  { counts, durations, failures }: SagaStats,
+): z.output<typeof statsShape> => ({
   from,
   to,
   total: counts.reduce((sum, { count }) => sum + count, 0),

@@ -3,7 +3,7 @@ import { notFound } from '@switchyard/domain'
 import type { Caller } from '@switchyard/domain/access'
 import { created, endpoint, filledText, text } from '@switchyard/service-kit/http'
 import { z } from 'zod'
-import { presentNote } from '../presenters/note.js'
+import { noteShape, presentNote } from '../presenters/note.js'
 import { tenantParameter } from './search-parameters.js'
 
 const noteCharsMax = 10_000
@@ -17,6 +17,8 @@ export const noteText = () =>
 /** `POST /sagas/:id/notes` */
 export const createNote = (database: Readable) =>
   endpoint({
+    summary: 'Write a note about a saga',
+    replies: { 201: noteShape },
     input: z.object({ id: text(), ...tenantParameter, body: noteText() }),
     handle: async ({ id, tenant, body }, { user }: Caller) => {
       const author = { authorId: user.id, authorName: user.username }

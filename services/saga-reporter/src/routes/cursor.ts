@@ -46,6 +46,13 @@ function withoutNul(id: string): string {
   return id
 }
 
+/** What the headers of such a page say. */
+export const cursorHeaders = {
+  Link: 'The page `next`; left out on the last one',
+  'X-Next-Cursor': 'Where the next page begins; left out on the last one',
+  'X-Per-Page': 'Rows on a page',
+}
+
 /**
  * A page of a list without numbers: `Link` and `X-Next-Cursor` say where to go on, and are left out on the last page.
  *

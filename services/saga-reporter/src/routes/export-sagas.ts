@@ -9,6 +9,8 @@ import { searchParameters, toSearch } from './search-parameters.js'
 /** `GET /sagas/export`: every saga of a search, the newest first, as a file. */
 export const exportSagas = (database: Readable) =>
   endpoint({
+    summary: 'Every saga of a search as a file',
+    replies: { 200: ['text/csv', 'application/x-ndjson'] },
     input: z.object({ ...searchParameters, format: z.enum(exportFormats).default('csv') }),
     handle: async ({ format, ...given }, _caller, call) => {
       const batches = walkSagas(database, toSearch(given))

@@ -8,6 +8,8 @@ import { tenantParameter } from './search-parameters.js'
 /** `GET /sagas/:id/activities/:activity_id/payloads/:kind`: the bytes as they were reported. */
 export const getPayload = (database: Readable) =>
   endpoint({
+    summary: 'The bytes of a payload as they were reported',
+    replies: { 200: ['application/json', 'text/plain', 'application/octet-stream'] },
     input: z.object({
       id: text(),
       activity_id: text(),

@@ -8,7 +8,7 @@ import {
 import { notFound } from '@switchyard/domain'
 import { type Call, endpoint, ok, text } from '@switchyard/service-kit/http'
 import { z } from 'zod'
-import { presentSagaDetail } from '../presenters/saga.js'
+import { presentSagaDetail, sagaDetailShape } from '../presenters/saga.js'
 import { sagaUrl } from './saga-url.js'
 import { tenantParameter } from './search-parameters.js'
 
@@ -18,6 +18,8 @@ const headBytesMax = 16 * 1024
 /** `GET /sagas/:id` */
 export const getSaga = (database: Readable) =>
   endpoint({
+    summary: 'One saga with all that belongs to it',
+    replies: { 200: sagaDetailShape },
     input: z.object({ id: text(), ...tenantParameter }),
     handle: async ({ id, tenant }, _caller, call) =>
       ok(await readSagaDetail(database, { tenant, sagaId: id }, call)),

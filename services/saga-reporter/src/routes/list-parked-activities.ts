@@ -1,8 +1,8 @@
 import { listParkedActivities as findParked, type Readable } from '@switchyard/db'
 import { endpoint } from '@switchyard/service-kit/http'
 import { z } from 'zod'
-import { presentParkedActivity } from '../presenters/parked-activity.js'
-import { cursorReply, readCursor, writeCursor } from './cursor.js'
+import { parkedActivityShape, presentParkedActivity } from '../presenters/parked-activity.js'
+import { cursorHeaders, cursorReply, readCursor, writeCursor } from './cursor.js'
 import { cursorParameters, tenantParameter } from './search-parameters.js'
 
 const order = { by: 'created_at', direction: 'desc' } as const
@@ -10,6 +10,9 @@ const order = { by: 'created_at', direction: 'desc' } as const
 /** `GET /sagas/parked_activities`: those whose saga no event has named, the newest first. */
 export const listParkedActivities = (database: Readable) =>
   endpoint({
+    summary: 'Activities whose saga no event has named',
+    replies: { 200: z.array(parkedActivityShape) },
+    headers: cursorHeaders,
     input: z.object({ ...tenantParameter, ...cursorParameters }),
     handle: async ({ tenant, cursor, per_page }, _caller, call) => {
       const after = cursor === undefined ? null : readCursor(order, cursor)

@@ -2,13 +2,16 @@ import { listSagaEvents as findEvents, hasSaga, type Readable } from '@switchyar
 import { notFound } from '@switchyard/domain'
 import { endpoint, integer, pageParameters, text } from '@switchyard/service-kit/http'
 import { z } from 'zod'
-import { presentSagaEvent } from '../presenters/saga-event.js'
-import { cursorReply } from './cursor.js'
+import { presentSagaEvent, sagaEventShape } from '../presenters/saga-event.js'
+import { cursorHeaders, cursorReply } from './cursor.js'
 import { tenantParameter } from './search-parameters.js'
 
 /** `GET /sagas/:id/events`: the log, in its order. */
 export const listSagaEvents = (database: Readable) =>
   endpoint({
+    summary: 'The log of a saga',
+    replies: { 200: z.array(sagaEventShape) },
+    headers: cursorHeaders,
     input: z.object({
       id: text(),
       ...tenantParameter,

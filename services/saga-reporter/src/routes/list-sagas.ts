@@ -1,8 +1,8 @@
 import { countedMax, countSagas, type Readable, type SagaSearch, searchSagas } from '@switchyard/db'
 import { endpoint, flag } from '@switchyard/service-kit/http'
 import { z } from 'zod'
-import { presentSaga } from '../presenters/saga.js'
-import { cursorReply, readCursor, writeCursor } from './cursor.js'
+import { presentSaga, sagaShape } from '../presenters/saga.js'
+import { cursorHeaders, cursorReply, readCursor, writeCursor } from './cursor.js'
 import {
   cursorParameters,
   orderParameters,
@@ -14,6 +14,9 @@ import {
 /** `GET /sagas` */
 export const listSagas = (database: Readable) =>
   endpoint({
+    summary: 'Find sagas',
+    replies: { 200: z.array(sagaShape) },
+    headers: { ...cursorHeaders, 'X-Status-Counts': 'Sagas of each status, with `with_counts`' },
     input: z.object({
       ...searchParameters,
       ...orderParameters,

@@ -2,7 +2,7 @@ import { countSagasByKind, groupFailures, measureSagaDurations, type Readable } 
 import type { Clock } from '@switchyard/domain'
 import { endpoint, ok, parameterProblem, text, time } from '@switchyard/service-kit/http'
 import { z } from 'zod'
-import { presentStats } from '../presenters/stats.js'
+import { presentStats, statsShape } from '../presenters/stats.js'
 import { tenantParameter } from './search-parameters.js'
 
 const dayMs = 24 * 60 * 60 * 1000
@@ -13,6 +13,8 @@ const failureGroupsMax = 50
 /** `GET /sagas/stats`: of the sagas created in a time, the last 24 hours unless it says otherwise. */
 export const sagaStats = (database: Readable, clock: Clock) =>
   endpoint({
+    summary: 'Figures of the sagas that were created in a time',
+    replies: { 200: statsShape },
     input: z.object({
       ...tenantParameter,
       service_name: text().optional(),

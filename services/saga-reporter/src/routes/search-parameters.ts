@@ -1,5 +1,5 @@
 import { type SagaOrder, type SagaSearch, sagaOrders } from '@switchyard/db'
-import { sagaFlagKinds, sagaStatuses } from '@switchyard/domain/saga'
+import { sagaFlagKinds, sagaOutcomes, sagaStatuses } from '@switchyard/domain/saga'
 import { filledText, flag, pageParameters, text, time } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import { defaultTenant } from '../rpc/report-metadata.js'
@@ -20,7 +20,7 @@ export const searchParameters = {
   ...flagParameters,
   service_name: text().optional(),
   status: z.enum(sagaStatuses).optional(),
-  outcome: z.enum(['succeeded', 'compensated', 'empty', 'inconsistent']).optional(),
+  outcome: z.enum(sagaOutcomes).optional(),
   late: flag().optional(),
   tag: filledText().optional(),
   id_prefix: filledText().optional(),
@@ -84,5 +84,6 @@ export const cursorParameters = {
   page: z
     .unknown()
     .refine(() => false, { error: 'is not supported: follow the Link header, or use cursor' })
-    .optional(),
+    .optional()
+    .meta({ deprecated: true, description: 'Not supported: follow the `Link` header, or use `cursor`' }),
 }

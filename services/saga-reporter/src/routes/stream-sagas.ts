@@ -26,6 +26,8 @@ const position = () => integer().refine((value) => value >= 0, { error: 'does no
 /** `GET /sagas/stream`: the log as it grows, as server-sent events. */
 export const streamSagas = ({ live, recheck, stallMsMax }: StreamDependencies) =>
   endpoint({
+    summary: 'The log of sagas as it grows, as server-sent events',
+    replies: { 200: ['text/event-stream'] },
     input: z.object({
       ...tenantParameter,
       service_name: text().optional(),

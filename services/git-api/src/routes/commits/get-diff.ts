@@ -2,11 +2,13 @@ import { endpoint, flag, ok, pageParameters, pageReply, rowsOf, text } from '@sw
 import { z } from 'zod'
 import type { Dependencies } from '../../dependencies.js'
 import type { ProjectCall } from '../../guards.js'
-import { presentDiffEntry } from '../../presenters/diff.js'
+import { diffEntryShape, presentDiffEntry } from '../../presenters/diff.js'
 import { getCommit } from '../../use-cases/get-commit.js'
 
 export const getDiff = ({ git }: Pick<Dependencies, 'git'>) =>
   endpoint({
+    summary: 'What a commit changed',
+    replies: { 200: z.array(diffEntryShape) },
     input: z.object({ ...pageParameters, sha: text(), unidiff: flag().default(false) }),
     async handle({ sha, unidiff, ...page }, { project }: ProjectCall, call) {
       const repository = git.open(project, call.signal)

@@ -3,13 +3,15 @@ import { auditAuthor, created, endpoint, filledText } from '@switchyard/service-
 import { z } from 'zod'
 import type { Dependencies } from '../../dependencies.js'
 import type { ProjectCall } from '../../guards.js'
-import { presentHook } from '../../presenters/hook.js'
+import { hookShape, presentHook } from '../../presenters/hook.js'
 import { addHook } from '../../use-cases/project-hooks.js'
 import { optionalHookParameters, secretOf, wantedEvents } from './hook-parameters.js'
 
 /** `POST /projects/:id/hooks`: tells of pushes unless something else is said. */
 export const createHook = (deps: Dependencies) =>
   endpoint({
+    summary: 'Tell a server of what happens in a project',
+    replies: { 201: hookShape },
     input: z.object({ ...optionalHookParameters, url: filledText() }),
     async handle({ url, token, enabled = true, ...flags }, access: ProjectCall<Caller>, call) {
       const secret = secretOf(token) ?? null

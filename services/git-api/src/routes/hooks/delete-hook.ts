@@ -9,6 +9,8 @@ import { hookId } from './hook-parameters.js'
 /** `DELETE /projects/:id/hooks/:hook_id`, with the log of its deliveries. */
 export const deleteHook = (deps: Dependencies) =>
   endpoint({
+    summary: 'Delete a webhook with the log of its deliveries',
+    replies: { 204: null },
     input: z.object(hookId),
     async handle({ hook_id }, access: ProjectCall<Caller>, call) {
       await removeHook(deps, access, hook_id, auditAuthor(access.caller, call))

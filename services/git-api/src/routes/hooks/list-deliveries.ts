@@ -1,6 +1,6 @@
 import { getWebhook, listDeliveries } from '@switchyard/db'
 import { endpoint, pageParameters, pageReply, rowsOf } from '@switchyard/service-kit/http'
-import { presentListedDelivery } from '@switchyard/webhooks'
+import { listedDeliveryShape, presentListedDelivery } from '@switchyard/webhooks'
 import { z } from 'zod'
 import type { Dependencies } from '../../dependencies.js'
 import type { ProjectCall } from '../../guards.js'
@@ -10,6 +10,8 @@ import { hookId } from './hook-parameters.js'
 /** `GET /projects/:id/hooks/:hook_id/deliveries`, newest first. */
 export const listHookDeliveries = ({ database }: Pick<Dependencies, 'database'>) =>
   endpoint({
+    summary: 'What a webhook was told, the newest first',
+    replies: { 200: z.array(listedDeliveryShape) },
     input: z.object({
       ...pageParameters,
       ...hookId,

@@ -1,6 +1,6 @@
 import type { Caller } from '@switchyard/domain/access'
 import { created, endpoint } from '@switchyard/service-kit/http'
-import { presentDelivery, testWebhook } from '@switchyard/webhooks'
+import { deliveryShape, presentDelivery, testWebhook } from '@switchyard/webhooks'
 import { z } from 'zod'
 import type { Dependencies } from '../../dependencies.js'
 import type { ProjectCall } from '../../guards.js'
@@ -14,6 +14,9 @@ import { hookId, trigger } from './hook-parameters.js'
  */
 export const testHook = (deps: Dependencies) =>
   endpoint({
+    summary: 'Tell a webhook of the newest thing of a kind once more',
+    replies: { 201: z.object({ message: z.string(), ...deliveryShape.shape }) },
+    refusals: [409],
     input: z.object({ ...hookId, trigger: trigger() }),
     async handle({ hook_id, trigger }, { project, caller }: ProjectCall<Caller>, { baseUrl, signal }) {
       const event = trigger.replace('_events', '') as SampledEvent

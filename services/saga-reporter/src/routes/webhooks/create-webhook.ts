@@ -1,8 +1,8 @@
 import type { Caller } from '@switchyard/domain/access'
-import { created, endpoint, filledText } from '@switchyard/service-kit/http'
-import { addWebhook } from '@switchyard/webhooks'
+import { auditAuthor, created, endpoint, filledText } from '@switchyard/service-kit/http'
+import { addWebhook, auditedWebhook } from '@switchyard/webhooks'
 import { z } from 'zod'
-import { presentWebhook } from '../../presenters/webhook.js'
+import { presentWebhook, webhookShape } from '../../presenters/webhook.js'
 import { defaultTenant } from '../../rpc/report-metadata.js'
 import { rulesOf, type WebhookDependencies } from './dependencies.js'
 import { optionalWebhookParameters, requiredWebhookParameters } from './webhook-parameters.js'
@@ -10,16 +10,24 @@ import { optionalWebhookParameters, requiredWebhookParameters } from './webhook-
 /** `POST /sagas/webhooks` */
 export const createWebhook = (dependencies: WebhookDependencies) =>
   endpoint({
+    summary: 'Tell a server of sagas',
+    replies: { 201: webhookShape },
     input: z.object({
       ...optionalWebhookParameters,
       ...requiredWebhookParameters,
       tenant: filledText().default(defaultTenant),
     }),
-    async handle({ tenant, service_name: serviceName = null, enabled = true, ...given }, caller: Caller) {
+    async handle(
+      { tenant, service_name: serviceName = null, enabled = true, ...given },
+      caller: Caller,
+      call,
+    ) {
       const fields = { ...given, serviceName, enabled, createdBy: caller.user.id }
       const owner = { scope: 'saga', tenant } as const
-      return created(
-        presentWebhook(await addWebhook(dependencies.database, owner, fields, rulesOf(dependencies))),
+      const author = auditAuthor(caller, call)
+      const webhook = await auditedWebhook(dependencies.database, author, 'webhook_created', (transaction) =>
+        addWebhook(transaction, owner, fields, rulesOf(dependencies)),
       )
+      return created(presentWebhook(webhook))
     },
   })

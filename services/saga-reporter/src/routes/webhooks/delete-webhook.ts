@@ -1,14 +1,19 @@
-import { deleteWebhook as removeWebhook } from '@switchyard/db'
-import { endpoint, noContent, rowId } from '@switchyard/service-kit/http'
+import type { Caller } from '@switchyard/domain/access'
+import { auditAuthor, endpoint, noContent, rowId } from '@switchyard/service-kit/http'
+import { auditedWebhook, removeWebhook } from '@switchyard/webhooks'
 import { z } from 'zod'
 import { ofSagas, type WebhookDependencies } from './dependencies.js'
 
 /** `DELETE /sagas/webhooks/:id`, with the log of its deliveries. */
 export const deleteWebhook = ({ database }: WebhookDependencies) =>
   endpoint({
+    summary: 'Delete a webhook with the log of its deliveries',
+    replies: { 204: null },
     input: z.object({ id: rowId() }),
-    async handle({ id }) {
-      await removeWebhook(database, ofSagas, id)
+    async handle({ id }, caller: Caller, call) {
+      await auditedWebhook(database, auditAuthor(caller, call), 'webhook_deleted', (transaction) =>
+        removeWebhook(transaction, ofSagas, id),
+      )
       return noContent()
     },
   })

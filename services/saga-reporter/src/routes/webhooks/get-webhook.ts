@@ -1,12 +1,14 @@
 import { getWebhook as findWebhook } from '@switchyard/db'
 import { endpoint, ok, rowId } from '@switchyard/service-kit/http'
 import { z } from 'zod'
-import { presentWebhook } from '../../presenters/webhook.js'
+import { presentWebhook, webhookShape } from '../../presenters/webhook.js'
 import { ofSagas, type WebhookDependencies } from './dependencies.js'
 
 /** `GET /sagas/webhooks/:id` */
 export const getWebhook = ({ database }: WebhookDependencies) =>
   endpoint({
+    summary: 'One webhook',
+    replies: { 200: webhookShape },
     input: z.object({ id: rowId() }),
     handle: async ({ id }) => ok(presentWebhook(await findWebhook(database, ofSagas, id))),
   })

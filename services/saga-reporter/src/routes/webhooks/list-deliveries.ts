@@ -1,12 +1,14 @@
 import { listDeliveries as findDeliveries, getWebhook } from '@switchyard/db'
 import { endpoint, pageParameters, pageReply, rowId, rowsOf } from '@switchyard/service-kit/http'
-import { presentListedDelivery } from '@switchyard/webhooks'
+import { listedDeliveryShape, presentListedDelivery } from '@switchyard/webhooks'
 import { z } from 'zod'
 import { ofSagas, type WebhookDependencies } from './dependencies.js'
 
 /** `GET /sagas/webhooks/:id/deliveries`, newest first. */
 export const listDeliveries = ({ database }: WebhookDependencies) =>
   endpoint({
+    summary: 'What a webhook was told, the newest first',
+    replies: { 200: z.array(listedDeliveryShape) },
     input: z.object({
       ...pageParameters,
       id: rowId(),

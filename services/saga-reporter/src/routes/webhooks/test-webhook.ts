@@ -1,11 +1,14 @@
 import { accepted, endpoint, rowId } from '@switchyard/service-kit/http'
-import { presentDelivery, testWebhook as sendTest } from '@switchyard/webhooks'
+import { deliveryShape, presentDelivery, testWebhook as sendTest } from '@switchyard/webhooks'
 import { z } from 'zod'
 import { ofSagas, type WebhookDependencies } from './dependencies.js'
 
 /** `POST /sagas/webhooks/:id/test`: the worker sends it soon; the delivery's own page shows what came of it. */
 export const testWebhook = ({ database }: WebhookDependencies) =>
   endpoint({
+    summary: 'Send a test to a webhook',
+    replies: { 202: deliveryShape },
+    refusals: [409],
     input: z.object({ id: rowId() }),
     handle: async ({ id }) => accepted(presentDelivery(await sendTest(database, ofSagas, id))),
   })

@@ -1,17 +1,23 @@
-import { endpoint, ok, rowId } from '@switchyard/service-kit/http'
-import { changeWebhook } from '@switchyard/webhooks'
+import type { Caller } from '@switchyard/domain/access'
+import { auditAuthor, endpoint, ok, rowId } from '@switchyard/service-kit/http'
+import { auditedWebhook, changeWebhook } from '@switchyard/webhooks'
 import { z } from 'zod'
-import { presentWebhook } from '../../presenters/webhook.js'
+import { presentWebhook, webhookShape } from '../../presenters/webhook.js'
 import { ofSagas, rulesOf, type WebhookDependencies } from './dependencies.js'
 import { optionalWebhookParameters } from './webhook-parameters.js'
 
 /** `PUT /sagas/webhooks/:id`: changes what is given. */
 export const updateWebhook = (dependencies: WebhookDependencies) =>
   endpoint({
+    summary: 'Change a webhook',
+    replies: { 200: webhookShape },
     input: z.object({ ...optionalWebhookParameters, id: rowId() }),
-    async handle({ id, service_name: serviceName, ...given }) {
+    async handle({ id, service_name: serviceName, ...given }, caller: Caller, call) {
       const changes = { ...given, serviceName }
-      const webhook = await changeWebhook(dependencies.database, ofSagas, id, changes, rulesOf(dependencies))
+      const author = auditAuthor(caller, call)
+      const webhook = await auditedWebhook(dependencies.database, author, 'webhook_changed', (transaction) =>
+        changeWebhook(transaction, ofSagas, id, changes, rulesOf(dependencies)),
+      )
       return ok(presentWebhook(webhook))
     },
   })
