@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Documentation, Route } from '../endpoint.js'
 import { type JsonSchema, type NamedShapes, toJsonSchema } from './json-schema.js'
-import { pageHeaders } from './page-headers.js'
+import { pageHeaderReferences } from './page-headers.js'
 import { refusalReference } from './refusals.js'
 
 /** A row of a route list that is documented. */
@@ -29,7 +29,9 @@ export function describeOperation(route: DocumentedRoute, named: NamedShapes): J
       required: true,
       ...withDescription(described[name], fields.get(name)?.schema ?? { type: 'string' }),
     })),
-    ...(inBody ? [] : others.map(([name, field]) => ({ name, in: 'query', ...field }))),
+    ...(inBody
+      ? []
+      : others.map(([name, field]) => ({ name, in: 'query', ...field, schema: withoutNull(field.schema) }))),
   ]
   return {
     operationId,
@@ -53,15 +55,24 @@ interface Field {
 }
 
 function fieldsOf(input: z.ZodType, named: NamedShapes): Map<string, Field> {
-  const { properties = {}, required = [] } = toJsonSchema(input, 'input', named) as {
+  const { properties = {} } = toJsonSchema(input, 'input', named) as {
     properties?: Record<string, JsonSchema>
-    required?: string[]
   }
+  const missed = input.safeParse({}).error?.issues.map(({ path }) => path[0]) ?? []
   const fields = Object.entries(properties).map(([name, { description, ...schema }]): [string, Field] => [
     name,
-    { required: required.includes(name), ...withDescription(description, schema) },
+    { required: missed.includes(name), ...withDescription(description, schema) },
   ])
   return new Map(fields)
+}
+
+/** A query has no null. */
+function withoutNull({ type, anyOf, ...schema }: JsonSchema): JsonSchema {
+  const isNull = (each: unknown) => each === 'null' || (each as JsonSchema).type === 'null'
+  if (Array.isArray(type)) return { type: type.find((each) => !isNull(each)), ...schema }
+  if (!Array.isArray(anyOf)) return { ...(type !== undefined && { type }), ...schema }
+  const others = anyOf.filter((each) => !isNull(each))
+  return others.length === 1 ? { ...others[0], ...schema } : { anyOf: others, ...schema }
 }
 
 const withDescription = (description: unknown, schema: JsonSchema) =>
@@ -94,7 +105,7 @@ function replies(
   named: NamedShapes,
 ): JsonSchema {
   const paged = fields.has('page') && fields.has('per_page') && !fields.has('cursor')
-  const headers = { ...(paged && pageHeaders), ...describedHeaders(endpoint.headers) }
+  const headers = { ...(paged && pageHeaderReferences), ...describedHeaders(endpoint.headers) }
   const described = Object.entries(endpoint.replies).map(([status, shape]) => [
     status,
     {

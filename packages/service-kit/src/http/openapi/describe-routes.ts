@@ -1,6 +1,7 @@
 import type { Route } from '../endpoint.js'
 import { type DocumentedRoute, describeOperation, documentedPath } from './describe-operation.js'
 import type { JsonSchema, NamedShapes } from './json-schema.js'
+import { pageHeaders } from './page-headers.js'
 import { refusalResponses } from './refusals.js'
 
 const description = `Commits, comments, statuses, broadcast messages, job queues and sagas behind one API, in GitLab's shapes.
@@ -17,18 +18,26 @@ export interface OpenApiDocument {
 }
 
 /** Routes outside the API speak protocols of their own, and are described elsewhere. */
-const isDocumented = (route: Route): route is DocumentedRoute =>
-  !route.outsideApi && route.endpoint.summary !== undefined
+function documentedRoutes(routes: Route[]): DocumentedRoute[] {
+  return routes
+    .filter(({ outsideApi }) => !outsideApi)
+    .map((route) => {
+      const { summary, replies } = route.endpoint
+      if (summary === undefined || replies === undefined)
+        throw new Error(`${route.method} ${route.path} does not say what it does`)
+      return { ...route, endpoint: { ...route.endpoint, summary, replies } }
+    })
+}
 
 /**
  * The OpenAPI 3.1 document of a route list.
  *
- * @throws Error when two operations or two shapes of different content have one name
+ * @throws Error when a route does not say what it does, and when two different shapes have one name
  */
 export function describeRoutes(routes: Route[]): OpenApiDocument {
   const named: NamedShapes = new Map()
   const paths: OpenApiDocument['paths'] = {}
-  for (const route of routes.filter(isDocumented)) {
+  for (const route of documentedRoutes(routes)) {
     const path = documentedPath(route.path)
     paths[path] = { ...paths[path], [route.method.toLowerCase()]: describeOperation(route, named) }
   }
@@ -42,6 +51,7 @@ export function describeRoutes(routes: Route[]): OpenApiDocument {
     components: {
       schemas: Object.fromEntries([...named].sort(([a], [b]) => (a < b ? -1 : 1))),
       responses,
+      headers: pageHeaders,
       securitySchemes: {
         privateToken: { type: 'apiKey', in: 'header', name: 'PRIVATE-TOKEN' },
         bearer: { type: 'http', scheme: 'bearer' },

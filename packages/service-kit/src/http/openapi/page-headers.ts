@@ -14,3 +14,7 @@ export const pageHeaders = {
   'X-Total': { description: 'Items in the whole list', ...number },
   'X-Total-Pages': { description: 'Pages of the whole list', ...number },
 }
+
+export const pageHeaderReferences = Object.fromEntries(
+  Object.keys(pageHeaders).map((name) => [name, { $ref: `#/components/headers/${name}` }]),
+)

@@ -36,7 +36,7 @@ interface Refused {
 }
 
 /** Every status a request can be refused with, and the bodies it has then. */
-const refusedWith: Record<number, Refused> = {
+export const refusedWith: Record<number, Refused> = {
   400: {
     name: 'BadRequest',
     description: 'Parameters that cannot be read, or values that break a rule',

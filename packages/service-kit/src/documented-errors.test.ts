@@ -1,0 +1,99 @@
+import { readFileSync } from 'node:fs'
+import { status } from '@grpc/grpc-js'
+import * as domain from '@switchyard/domain'
+import { rejectionMessages } from '@switchyard/domain/saga'
+import { describe, expect, it } from 'vitest'
+import { toServiceError } from './grpc/errors.js'
+import { toHttpError } from './http/errors.js'
+import { refusedWith } from './http/openapi/refusals.js'
+
+const text = readFileSync(new URL('../../../docs/errors.md', import.meta.url), 'utf8')
+
+/** The rows of the table below a heading, without its head; each cell without blanks. */
+const rowsBelow = (heading: string): string[][] =>
+  (text.split(`\n## ${heading}\n`)[1]?.split('\n## ')[0] ?? '')
+    .split('\n')
+    .filter((line) => line.startsWith('| '))
+    .slice(2)
+    .map((line) =>
+      line
+        .split('|')
+        .slice(1, -1)
+        .map((cell) => cell.trim()),
+    )
+
+const withoutTicks = (cell = '') => cell.replaceAll('`', '')
+
+/** One of each kind, as the page shows it; the type of the table says when one is missing. */
+const samples: Record<domain.ErrorKind, domain.DomainError> = {
+  'invalid-parameters': domain.invalidParameters(['branch is missing', 'since is invalid']),
+  invalid: domain.invalid({ color: ['must be a valid color code'] }),
+  unauthenticated: domain.unauthenticated(),
+  'insufficient-scope': domain.insufficientScope(['api', 'read_api']),
+  forbidden: domain.forbidden('<reason>'),
+  'not-found': domain.notFound('Project'),
+  conflict: domain.conflict('Username has already been taken'),
+  'too-large': domain.tooLarge('413 Request Entity Too Large'),
+  'unsupported-media-type': new domain.DomainError(
+    'unsupported-media-type',
+    "The provided content-type 'x/y' is not supported.",
+  ),
+  'rate-limited': domain.rateLimited(
+    'This endpoint has been requested too many times. Try again later.',
+    1000,
+  ),
+  unavailable: domain.unavailable('<part>'),
+}
+const kinds = Object.keys(samples).sort()
+
+const http = rowsBelow('HTTP').map(([kind, code, body = '']) => ({
+  kind: withoutTicks(kind),
+  status: Number(code),
+  bodies: [...body.matchAll(/`(\{.*?\})`(?=,| |$)/g)].map(([, json]) => JSON.parse(json ?? '')),
+}))
+const grpc = rowsBelow('gRPC').map(([kind, code = '']) => ({ kind: withoutTicks(kind), code }))
+
+describe('the table of HTTP errors', () => {
+  it('has every kind there is, and no other', () => {
+    const documented = new Set(http.map(({ kind }) => kind).filter((kind) => kind !== '–'))
+    expect([...documented].sort()).toEqual(kinds)
+  })
+
+  it.each(kinds)('%s has its status and body', (kind) => {
+    const rows = http.filter((row) => row.kind === kind)
+    const answer = toHttpError(samples[kind as domain.ErrorKind])
+    expect(rows.map((row) => row.status)).toEqual(rows.map(() => answer.status))
+    expect(rows.flatMap(({ bodies }) => bodies)).toContainEqual(answer.body)
+  })
+
+  it.each([
+    ['the body is not valid JSON', Object.assign(new Error(), { status: 400, type: 'entity.parse.failed' })],
+    ['the path is not valid', new URIError('URI malformed')],
+    ['500 Internal Server Error', new Error('anything')],
+  ])('has what fails without a kind: %s', (_text, error) => {
+    const answer = toHttpError(error)
+    const rows = http.filter((row) => row.kind === '–' && row.status === answer.status)
+    expect(rows.flatMap(({ bodies }) => bodies)).toContainEqual(answer.body)
+  })
+
+  it('has every status that the OpenAPI document refuses with', () => {
+    const documented = http.map((row) => row.status)
+    expect(Object.keys(refusedWith).filter((code) => !documented.includes(Number(code)))).toEqual([])
+  })
+})
+
+describe('the table of gRPC statuses', () => {
+  it('has every kind once, and the one for defects', () => {
+    expect(grpc.map(({ kind }) => kind).sort()).toEqual([...kinds, '–'].sort())
+  })
+
+  it.each(grpc)('$kind is $code', ({ kind, code }) => {
+    const failure = kind === '–' ? new Error('anything') : samples[kind as domain.ErrorKind]
+    expect(status[toServiceError(failure).code]).toBe(code)
+  })
+})
+
+it('the table of rejected events has every code with its message', () => {
+  const documented = rowsBelow('Rejected events').map(([code, message]) => [withoutTicks(code), message])
+  expect(Object.fromEntries(documented)).toEqual(rejectionMessages)
+})
