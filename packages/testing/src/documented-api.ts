@@ -9,7 +9,11 @@ interface Operation {
 
 interface Answer {
   content?: Record<string, { schema?: AnySchema }>
-  headers?: Record<string, { required?: boolean }>
+  headers?: Record<string, Header | { $ref: string }>
+}
+
+interface Header {
+  required?: boolean
 }
 
 interface Document {
@@ -128,9 +132,9 @@ function problemWith(
 ): string | null {
   const documented = operation.responses[status]
   if (!documented) return 'the status is not documented'
-  const answer = '$ref' in documented ? componentOf(components, documented.$ref) : documented
+  const answer = resolved(components.responses, documented)
   const missing = Object.entries(answer.headers ?? {}).filter(
-    ([name, { required }]) => required && !headers.has(name),
+    ([name, header]) => resolved(components.headers, header).required && !headers.has(name),
   )
   if (missing.length > 0) return `headers are missing: ${missing.map(([name]) => name).join(', ')}`
   const type = mediaTypeOf(headers)
@@ -141,8 +145,9 @@ function problemWith(
   return ajv.errorsText(ajv.errors)
 }
 
-const componentOf = (components: Document['components'], reference: string) =>
-  components.responses?.[reference.split('/').at(-1) ?? ''] as Answer
+/** A part, also where it is only referred to. */
+const resolved = <Part extends object>(parts: Record<string, unknown> = {}, part: Part | { $ref: string }) =>
+  '$ref' in part ? (parts[part.$ref.split('/').at(-1) ?? ''] as Part) : part
 
 /** References within a schema are to the document it is a part of. */
 function validate(ajv: Ajv2020, schema: AnySchema, body: unknown): boolean {

@@ -4,6 +4,7 @@ import { getAuditEvent } from './audit-events/get-audit-event.js'
 import { listAuditEvents } from './audit-events/list-audit-events.js'
 import { commentRoutes } from './comments/index.js'
 import { commitRoutes } from './commits/index.js'
+import { documentationRoutes } from './documentation/index.js'
 import { getVersion } from './get-version.js'
 import { gitHttpRoutes } from './git-http/index.js'
 import { hookRoutes } from './hooks/index.js'
@@ -35,6 +36,7 @@ export function routes(deps: Dependencies): Route[] {
   const { readProject, maintain, own } = deps.guards
   return [
     route('GET', '/version', signedIn, getVersion),
+    ...documentationRoutes(),
 
     route('GET', '/user', signedIn, getCurrentUser(deps)),
     route('POST', '/users', administrator, createUser(deps)),

@@ -1,0 +1,30 @@
+import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { openApiFile } from '@switchyard/contracts/openapi'
+import { anyone, type Route, route } from '@switchyard/service-kit/http'
+import { z } from 'zod'
+import { page, pageScript } from './page.js'
+import { sendPublic } from './send-public.js'
+
+const require = createRequire(import.meta.url)
+const viewerFolder = dirname(require.resolve('swagger-ui-dist/package.json'))
+
+const viewer = (file: string) => readFile(join(viewerFolder, file))
+
+const document = {
+  summary: 'This document',
+  replies: { 200: z.looseObject({ openapi: z.string(), paths: z.record(z.string(), z.unknown()) }) },
+  ...sendPublic('application/json', () => readFile(openApiFile)),
+}
+
+/** What the API of all services is: for programs, and as a page for people that needs nothing from elsewhere. */
+export const documentationRoutes = (): Route[] => [
+  route('GET', '/openapi.json', anyone, document),
+  ...Object.entries({
+    '/api/v4/docs': sendPublic('text/html', async () => page),
+    '/api/v4/docs/start.js': sendPublic('text/javascript', async () => pageScript),
+    '/api/v4/docs/swagger-ui-bundle.js': sendPublic('text/javascript', () => viewer('swagger-ui-bundle.js')),
+    '/api/v4/docs/swagger-ui.css': sendPublic('text/css', () => viewer('swagger-ui.css')),
+  }).map(([path, endpoint]) => route('GET', path, anyone, endpoint, { outsideApi: true })),
+]
