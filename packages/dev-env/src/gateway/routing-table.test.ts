@@ -14,6 +14,8 @@ describe('the routing table', () => {
     ['/api/v4/jobqueue/queue_metrics', 'jobqueue-metrics'],
     ['/api/v4/sidekiq/queue_metrics', 'jobqueue-metrics'],
     ['/api/v4/projects/root%2Fdemo/repository/commits', 'git-api'],
+    ['/api/v4/openapi.json', 'git-api'],
+    ['/api/v4/docs/swagger-ui.css', 'git-api'],
     ['/root/demo.git/info/refs?service=git-upload-pack', 'git-api'],
     ['//root/demo.git/HEAD', 'git-api'],
   ])('%s goes to its service, unchanged', (url, service) => {

@@ -8,10 +8,11 @@ const atLeastOne = () => integer().refine((value) => value >= 1, { error: 'does 
 
 /** Parameters of every list; spread into the endpoint's own. More than 100 a page is read as 100. */
 export const pageParameters = {
-  page: atLeastOne().default(1),
+  page: atLeastOne().default(1).meta({ description: 'Which page, from 1' }),
   per_page: atLeastOne()
     .transform((value) => Math.min(value, perPageMax))
-    .default(perPageDefault),
+    .default(perPageDefault)
+    .meta({ description: `Items on a page, at most ${perPageMax}` }),
 }
 
 export interface Page {

@@ -12,7 +12,9 @@ const flagParameters = Object.fromEntries(sagaFlagKinds.map((kind) => [kind, fla
   z.ZodOptional<ReturnType<typeof flag>>
 >
 
-export const tenantParameter = { tenant: filledText().default(defaultTenant) }
+export const tenantParameter = {
+  tenant: filledText().default(defaultTenant).meta({ description: 'Whose sagas' }),
+}
 
 /** What selects sagas; spread into an endpoint's own. */
 export const searchParameters = {
