@@ -1,0 +1,48 @@
+import { openDocumentedApi } from '@switchyard/testing'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { startHarness } from './harness.js'
+
+let harness: Awaited<ReturnType<typeof startHarness>>
+let worker: Awaited<ReturnType<typeof harness.startWorker>>
+let api: Awaited<ReturnType<typeof openDocumentedApi>>
+
+beforeAll(async () => {
+  harness = await startHarness(() => ({ JOBQUEUE_HISTORY: 'true' }))
+  worker = await harness.startWorker()
+  await (await harness.queue('mail')).add('send', {})
+  api = await openDocumentedApi(harness.baseUrl, harness.tokens.scraper)
+})
+afterAll(async () => {
+  await worker?.stop()
+  await harness?.close()
+})
+
+it('every operation answers as it is documented, in short and extended', async () => {
+  await expect.poll(async () => (await harness.metrics()).processes, { timeout: 60_000 }).toHaveLength(1)
+  for (const query of [undefined, { extended: 'true' }]) {
+    for (const base of ['/jobqueue', '/sidekiq']) {
+      await api.call(`GET ${base}/queue_metrics`, { query })
+      await api.call(`GET ${base}/process_metrics`, { query })
+      await api.call(`GET ${base}/job_stats`, { query })
+      await api.call(`GET ${base}/compound_metrics`, { query })
+    }
+    await api.call('GET /jobqueue/stream', { query })
+  }
+  const points = async () => {
+    const { body } = await api.call('GET /jobqueue/history', { query: { resolution: '10' } })
+    return (body as { points: unknown[] }).points.length
+  }
+  await expect.poll(points, { timeout: 30_000 }).toBeGreaterThan(0)
+  expect(api.uncalled()).toEqual([])
+}, 120_000)
+
+it('refusals are as they are documented', async () => {
+  const { tokens } = harness
+  const answers = [
+    await api.call('GET /jobqueue/queue_metrics', { query: { source: 'nobody' } }),
+    await api.call('GET /jobqueue/history', { query: { resolution: '11' } }),
+    await api.call('GET /sidekiq/job_stats', { token: null }),
+    await api.call('GET /jobqueue/stream', { token: tokens.user }),
+  ]
+  expect(answers.map(({ status }) => status)).toEqual([400, 400, 401, 403])
+})

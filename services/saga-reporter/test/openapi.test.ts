@@ -1,0 +1,78 @@
+import { openDocumentedApi } from '@switchyard/testing'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { reportAll } from './grpc-client.js'
+import { createTokens, startHarness } from './harness.js'
+
+let harness: Awaited<ReturnType<typeof startHarness>>
+let tokens: Awaited<ReturnType<typeof createTokens>>
+let api: Awaited<ReturnType<typeof openDocumentedApi>>
+
+beforeAll(async () => {
+  harness = await startHarness({ WEBHOOK_ALLOWED_HOSTS: 'hooks.internal' })
+  tokens = await createTokens(harness.database)
+  api = await openDocumentedApi(harness.baseUrl, tokens.administrator)
+  const sagaId = 'order/1'
+  await reportAll(harness.grpc, [
+    ['SagaStarted', { sagaId, serviceName: 'booking' }],
+    ['ActivityExecuteStarted', { sagaId, activityId: 'a', order: 0, parameterData: Buffer.from('{"n":1}') }],
+    ['ActivityEnded', { activityId: 'a', resultData: Buffer.from([0xff, 0xfe]) }],
+    ['ActivityCompensateAborted', { sagaId, activityId: 'a', errors: 'cannot undo' }],
+    ['ActivityRevoked', { activityId: 'parked' }],
+    ['SagaStarted', { sagaId: 'order/2', serviceName: 'booking' }],
+    ['SagaEnded', { sagaId: 'order/2' }],
+  ])
+})
+afterAll(() => harness?.close())
+
+async function callWebhooks() {
+  const base = '/sagas/webhooks'
+  const given = { url: 'https://hooks.internal/a', secret: 'whsec-0123456789abcdef', events: ['saga.error'] }
+  const created = await api.call(`POST ${base}`, { body: given })
+  const path = { id: (created.body as { id: number }).id }
+  await api.call(`GET ${base}`)
+  await api.call(`GET ${base}/{id}`, { path })
+  await api.call(`PUT ${base}/{id}`, { path, body: { service_name: 'booking' } })
+  const test = await api.call(`POST ${base}/{id}/test`, { path })
+  const delivery = { ...path, delivery_id: (test.body as { id: string }).id }
+  await api.call(`GET ${base}/{id}/deliveries`, { path })
+  await api.call(`GET ${base}/{id}/deliveries/{delivery_id}`, { path: delivery })
+  await api.call(`POST ${base}/{id}/deliveries/{delivery_id}/redeliver`, { path: delivery })
+  await api.call(`DELETE ${base}/{id}`, { path })
+}
+
+it('every operation answers as it is documented', async () => {
+  const path = { id: 'order/1' }
+  const listed = await api.call('GET /sagas', { query: { per_page: '1', with_counts: 'true' } })
+  expect(listed.body).toHaveLength(1)
+  expect(listed.headers.get('X-Next-Cursor')).toBeTruthy()
+  await api.call('GET /sagas/parked_activities')
+  await api.call('GET /sagas/stats')
+  await api.call('GET /sagas/export', { query: { format: 'csv' } })
+  await api.call('GET /sagas/export', { query: { format: 'ndjson' } })
+  await api.call('GET /sagas/stream', { query: { last_event_id: '0' } })
+  await api.call('GET /sagas/{id}/events', { path })
+  const payloads = 'GET /sagas/{id}/activities/{activity_id}/payloads/{kind}'
+  await api.call(payloads, { path: { ...path, activity_id: 'a', kind: 'parameter' } })
+  await api.call(payloads, { path: { ...path, activity_id: 'a', kind: 'result' } })
+  await api.call('POST /sagas/{id}/notes', { path, body: { body: 'Called them' } })
+  await api.call('POST /sagas/{id}/resolve', { path, body: { note: 'Refunded by hand' } })
+  expect(await api.call('GET /sagas/{id}', { path })).toMatchObject({
+    body: { activities: [{ parameter: { encoding: 'json' } }], notes: [{ body: 'Called them' }] },
+  })
+  await callWebhooks()
+  expect(api.uncalled()).toEqual([])
+})
+
+it('refusals are as they are documented', async () => {
+  const path = { id: 'order/2' }
+  const answers = [
+    await api.call('GET /sagas', { query: { page: '2' } }),
+    await api.call('GET /sagas', { query: { status: 'Lost' } }),
+    await api.call('GET /sagas', { token: null }),
+    await api.call('GET /sagas', { token: tokens.user }),
+    await api.call('POST /sagas/{id}/notes', { path, token: tokens.reader, body: { body: 'x' } }),
+    await api.call('GET /sagas/{id}', { path: { id: 'nobody' } }),
+    await api.call('POST /sagas/webhooks', { body: { url: 'ftp://x', secret: 'x', events: [] } }),
+  ]
+  expect(answers.map(({ status }) => status)).toEqual([400, 400, 401, 403, 403, 404, 400])
+})
