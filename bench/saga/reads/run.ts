@@ -1,0 +1,112 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { Agent, get } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createDatabase } from '@switchyard/db'
+import { applyMigrations } from '@switchyard/db/migrations'
+import { startPostgres } from '@switchyard/dev-env'
+import { detailedSaga, fill, sagaCount } from './fill.js'
+import { questions } from './questions.js'
+import { createToken, startService } from './service.js'
+
+const warmUps = 20
+const passes = 3
+/** Requests of each pass. */
+const rounds = 200
+
+/** Kept when it is named, so that the next run finds it full. */
+const dataDir = process.env.DATA_DIR ?? mkdtempSync(join(tmpdir(), 'switchyard-bench-'))
+const postgres = await startPostgres({ dataDir, log: console.error })
+const database = createDatabase({ url: postgres.url, poolSizeMax: 2, applicationName: 'bench' })
+try {
+  await applyMigrations(postgres.url)
+  const { rows } = await database.pool.query('SELECT FROM sagas LIMIT 1')
+  if (rows.length === 0) await fill(database, console.log)
+  await measure()
+} finally {
+  await database.close()
+  await postgres.stop()
+  if (!process.env.DATA_DIR) rmSync(dataDir, { recursive: true, force: true })
+}
+
+async function measure(): Promise<void> {
+  const secret = await createToken(database)
+  const service = await startService(postgres.url)
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  const ask = (path: string) => request(agent, service.port, secret, path)
+  try {
+    const asked = questions.map(
+      ({ name, query }) => new Asked(name, (round) => ask(`/sagas?per_page=50&${query(round)}`)),
+    )
+    asked.push(new Asked('one saga with 20 activities', () => ask(`/sagas/${detailedSaga}`)))
+    for (let pass = 0; pass < passes; pass += 1) for (const question of asked) await question.pass()
+    console.log(
+      `${sagaCount} sagas; milliseconds of ${passes} passes of ${rounds} requests, one after the other\n`,
+    )
+    console.log('| question | p50 | p99 | p99 of the quietest pass | rows |\n| --- | --- | --- | --- | --- |')
+    for (const question of asked) console.log(question.line())
+  } finally {
+    agent.destroy()
+    await service.stop()
+  }
+}
+
+/** A question and how long its answers took. */
+class Asked {
+  readonly #name: string
+  readonly #ask: (round: number) => Promise<string>
+  readonly #passes: number[][] = []
+  #items = 0
+
+  constructor(name: string, ask: (round: number) => Promise<string>) {
+    this.#name = name
+    this.#ask = ask
+  }
+
+  async pass(): Promise<void> {
+    const times: number[] = []
+    for (let round = -warmUps; round < rounds; round += 1) {
+      const startedMs = performance.now()
+      const body = await this.#ask(warmUps + round + this.#passes.length * rounds)
+      if (round >= 0) times.push(performance.now() - startedMs)
+      this.#items = Math.max(this.#items, itemsOf(JSON.parse(body)))
+    }
+    this.#passes.push(times)
+  }
+
+  line(): string {
+    const all = this.#passes.flat()
+    const quietest = Math.min(...this.#passes.map((times) => at(times, 0.99)))
+    const figures = [at(all, 0.5), at(all, 0.99), quietest].map((ms) => ms.toFixed(1))
+    return `| ${[this.#name, ...figures, this.#items].join(' | ')} |`
+  }
+}
+
+const at = (times: number[], share: number): number =>
+  times.toSorted((a, b) => a - b)[Math.ceil(share * times.length) - 1] ?? 0
+
+function itemsOf(body: unknown[] | { activities: unknown[] }): number {
+  return Array.isArray(body) ? body.length : body.activities.length
+}
+
+function request(agent: Agent, port: number, token: string, path: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const options = {
+      agent,
+      port,
+      host: '127.0.0.1',
+      path: `/api/v4${path}`,
+      headers: { 'PRIVATE-TOKEN': token },
+    }
+    get(options, (response) => {
+      const chunks: Buffer[] = []
+      response.on('data', (chunk: Buffer) => chunks.push(chunk))
+      response.on('error', reject)
+      response.on('end', () => {
+        const body = Buffer.concat(chunks).toString()
+        if (response.statusCode === 200) resolve(body)
+        else reject(new Error(`${path}: ${response.statusCode} ${body}`))
+      })
+    }).on('error', reject)
+  })
+}

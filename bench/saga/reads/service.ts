@@ -1,0 +1,68 @@
+import { spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { fileURLToPath } from 'node:url'
+import type { Database } from '@switchyard/db'
+import { hashToken } from '@switchyard/service-kit/http'
+
+const main = fileURLToPath(new URL('../../../services/saga-reporter/src/main.ts', import.meta.url))
+
+/** The service in a process of its own, as it runs everywhere. */
+export async function startService(databaseUrl: string) {
+  const port = await freePort()
+  const child = spawn(process.execPath, ['--conditions=@switchyard/source', '--import', 'tsx', main], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+    env: {
+      ...process.env,
+      DATABASE_URL: databaseUrl,
+      PORT: String(port),
+      GRPC_PORT: String(await freePort()),
+      RATE_LIMIT_PER_MINUTE: '0',
+    },
+  })
+  const exited = once(child, 'exit')
+  const readiness = `http://127.0.0.1:${port}/-/liveness`
+  for (
+    let left = 300;
+    !(await fetch(readiness).then(
+      ({ ok }) => ok,
+      () => false,
+    ));
+    left -= 1
+  ) {
+    if (left === 0 || child.exitCode !== null) throw new Error('the service did not start')
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+  return {
+    port,
+    async stop() {
+      child.kill()
+      await exited
+    },
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  await once(server, 'close')
+  if (address === null || typeof address === 'string') throw new Error('no port')
+  return address.port
+}
+
+/** A token that may read sagas. */
+export async function createToken({ prisma }: Database): Promise<string> {
+  const name = `bench-${randomBytes(6).toString('hex')}`
+  const email = `${name}@example.com`
+  const user = await prisma.user.create({
+    data: { username: name, usernameKey: name, name, email, emailKey: email },
+  })
+  const secret = randomBytes(20).toString('hex')
+  await prisma.personalAccessToken.create({
+    data: { userId: user.id, name, tokenHash: hashToken(secret), scopes: ['read_sagas'] },
+  })
+  return secret
+}
