@@ -118,3 +118,37 @@ it('looks for queues among all keys in the background only, and for workers amon
   await expect.poll(async () => (await source.read()).processes).toEqual([])
   source.close()
 })
+
+it('answers the same whether it may run scripts or not, however many queues and processes there are', async () => {
+  const names = Array.from({ length: 120 }, (_each, index) => `many-${String(index).padStart(3, '0')}`)
+  const startedAt = Date.now() / 1000
+  for (const [index, name] of names.entries()) {
+    const info = { hostname: name, pid: index, tag: '', started_at: startedAt, queues: [name], labels: [] }
+    await redis
+      .multi()
+      .sadd('queues', name)
+      .lpush(
+        `queue:${name}`,
+        ...Array.from({ length: index + 1 }, () => `{"enqueued_at":${startedAt - index}}`),
+      )
+      .sadd('processes', `${name}:1:x`)
+      .hset(`${name}:1:x`, { info: JSON.stringify(info), busy: index, concurrency: 200 })
+      .exec()
+  }
+  const [plain, scripted] = await Promise.all(
+    ['reader', 'scripts'].map(async (username) => {
+      const source = openSource(
+        { kind: 'sidekiq', username, password: 'reading' },
+        testRedis.url,
+        () => new Date(startedAt * 1000 + 500),
+      )
+      const snapshot = await waitFor(() => source.read(), { what: 'the connection' })
+      source.close()
+      return snapshot
+    }),
+  )
+  const figures = plain?.queues.filter(({ name }) => name.startsWith('many')).map(({ backlog }) => backlog)
+  expect(figures).toEqual(names.map((_name, index) => index + 1))
+  expect(plain?.processes.map(({ busy }) => busy)).toEqual(expect.arrayContaining([0, 60, 119]))
+  expect(scripted).toEqual(plain)
+})

@@ -55,9 +55,10 @@ it('a cluster of three nodes is read with one pipeline a node, Sidekiq and BullM
   })
   const cluster = new Cluster([{ host: '127.0.0.1', port: ports[0] }])
   const names = Array.from({ length: 30 }, (_each, index) => `queue-${index}`)
+  const nowMs = Date.now()
   for (const name of names) {
     await cluster.sadd('queues', name)
-    await cluster.lpush(`queue:${name}`, JSON.stringify({ enqueued_at: Date.now() / 1000 - 7.5 }))
+    await cluster.lpush(`queue:${name}`, JSON.stringify({ enqueued_at: nowMs / 1000 - 7.5 }))
   }
   const prefix = '{bull}'
   const queue = new Queue('mail', { connection: cluster, prefix })
@@ -67,7 +68,7 @@ it('a cluster of three nodes is read with one pipeline a node, Sidekiq and BullM
 
   const addresses = { cluster: [`127.0.0.1:${ports[1]}`] }
   const unused = 'redis://127.0.0.1:1'
-  const sidekiq = openSource({ kind: 'sidekiq', ...addresses }, unused)
+  const sidekiq = openSource({ kind: 'sidekiq', ...addresses }, unused, () => new Date(nowMs))
   const bullmq = openSource({ kind: 'bullmq', prefix, queues: ['mail'], clients: true, ...addresses }, unused)
   const found = await waitFor(() => sidekiq.read(), { what: 'the cluster' })
   expect(found.queues.map(({ backlog, latencySeconds }) => [backlog, latencySeconds])).toEqual(

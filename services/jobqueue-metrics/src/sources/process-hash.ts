@@ -24,17 +24,47 @@ const processInfo = z.object({
     .optional(),
 })
 
-/**
- * A worker process of its hash. Null for one whose hash has run out or cannot be understood: what was killed
- * stays among the members for a while, and is none.
- *
- * @param values of {@link processFields}
- */
-export function processOf(identity: string, values: readonly (string | null)[]): WorkerProcess | null {
-  const [info = null, busy, concurrency, beat, quiet, rss] = values
-  const parsed = processInfo.safeParse(objectOf(info))
-  if (!parsed.success) return null
-  const { hostname, pid, tag, started_at: startedAtSeconds, labels, capsules } = parsed.data
+type ProcessInfo = z.infer<typeof processInfo>
+
+/** Makes processes of their hashes. */
+export interface ProcessReader {
+  /**
+   * Processes sorted by identity, without those whose hash has run out or cannot be understood: what was killed
+   * stays among the members for a while, and is none.
+   *
+   * @param hashes values of {@link processFields} of each identity
+   */
+  processesOf(identities: readonly string[], hashes: readonly unknown[]): WorkerProcess[]
+}
+
+/** What a process says about itself stays as it is while it lives, so each text is understood once. */
+export function createProcessReader(): ProcessReader {
+  let understood = new Map<string, ProcessInfo | null>()
+  return {
+    processesOf(identities, hashes) {
+      const current: typeof understood = new Map()
+      const processes = identities.flatMap((identity, index) => {
+        const [text, ...state] = (hashes[index] ?? []) as (string | null)[]
+        if (!text) return []
+        const known = understood.get(text)
+        const info = known === undefined ? infoOf(text) : known
+        current.set(text, info)
+        return info === null ? [] : processOf(identity, info, state)
+      })
+      understood = current
+      return processes.sort(byIdentity)
+    },
+  }
+}
+
+function infoOf(text: string): ProcessInfo | null {
+  const parsed = processInfo.safeParse(objectOf(text))
+  return parsed.success ? parsed.data : null
+}
+
+function processOf(identity: string, info: ProcessInfo, state: (string | null)[]): WorkerProcess {
+  const { hostname, pid, tag, started_at: startedAtSeconds, labels, capsules } = info
+  const [busy, concurrency, beat, quiet, rss] = state
   const beatSeconds = numberOf(beat)
   return {
     identity,
@@ -42,9 +72,9 @@ export function processOf(identity: string, values: readonly (string | null)[]):
     pid,
     tag: tag ?? '',
     startedAt: new Date(startedAtSeconds * 1000),
-    queues: capsules ? queuesOf(capsules) : (parsed.data.queues ?? []),
+    queues: capsules ? queuesOf(capsules) : (info.queues ?? []),
     labels: labels ?? [],
-    concurrency: numberOf(concurrency) ?? parsed.data.concurrency ?? concurrencyOf(capsules ?? {}),
+    concurrency: numberOf(concurrency) ?? info.concurrency ?? concurrencyOf(capsules ?? {}),
     busy: numberOf(busy) ?? 0,
     quiet: quiet === 'true',
     beatMs: beatSeconds === null ? null : beatSeconds * 1000,
@@ -52,7 +82,7 @@ export function processOf(identity: string, values: readonly (string | null)[]):
   }
 }
 
-type Capsules = NonNullable<z.infer<typeof processInfo>['capsules']>
+type Capsules = NonNullable<ProcessInfo['capsules']>
 
 const queuesOf = (capsules: Capsules) => [
   ...new Set(Object.values(capsules).flatMap(({ weights }) => Object.keys(weights ?? {}))),

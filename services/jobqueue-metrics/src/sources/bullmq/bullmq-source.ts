@@ -2,7 +2,7 @@ import type { Clock } from '@switchyard/domain'
 import { registryKeys } from '@switchyard/jobs-heartbeat/registry'
 import type { Logger } from '@switchyard/service-kit/observability'
 import type { JobSource, SourceSnapshot, WorkerProcess } from '../job-source.js'
-import { byIdentity, processFields, processOf } from '../process-hash.js'
+import { byIdentity, createProcessReader, processFields } from '../process-hash.js'
 import type { ReadCommand, RedisReader } from '../redis/redis-reader.js'
 import type { BullmqSourceConfig } from '../source-config.js'
 import { guessProcesses, type WorkerClient, workerClientsOf } from './client-list.js'
@@ -25,6 +25,7 @@ export function createBullmqSource(
 ): JobSource {
   const { name, prefix } = config
   const keys = registryKeys(prefix)
+  const { processesOf } = createProcessReader()
   const scanned = config.scanMinutes ? scanNames(redis, prefix, config.scanMinutes, logger) : null
 
   async function readQueues(names: string[], nowMs: number): Promise<BullmqQueue[]> {
@@ -37,7 +38,7 @@ export function createBullmqSource(
     const hashes = await redis.read(
       ids.map((id): ReadCommand => ['hmget', keys.process(id), ...processFields]),
     )
-    return ids.flatMap((id, index) => processOf(id, hashes[index] as (string | null)[]) ?? [])
+    return processesOf(ids, hashes)
   }
 
   return {

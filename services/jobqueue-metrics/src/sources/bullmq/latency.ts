@@ -26,6 +26,7 @@ export interface JobTimes {
 export function runnableSinceMs({ timestamp, processedOn, opts }: JobTimes): number | null {
   const created = numberOf(timestamp)
   if (created === null) return null
-  const delayMs = numberOf(objectOf(opts)?.delay) ?? 0
+  // Few jobs have one, and there may be thousands to look at.
+  const delayMs = opts?.includes('"delay"') ? (numberOf(objectOf(opts)?.delay) ?? 0) : 0
   return Math.max(created + delayMs, numberOf(processedOn) ?? 0)
 }

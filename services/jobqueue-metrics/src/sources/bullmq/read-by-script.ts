@@ -5,46 +5,51 @@ import { overdueScoreMax } from './latency.js'
 import { countOf, type QueueReading, tailLength } from './queue-reading.js'
 
 /**
- * Everything about one queue as lines of one text, which costs a client a fraction of what many answers do.
+ * Everything about each queue as lines of one text, which costs a client a fraction of what many answers do.
  * Of the priorities it looks at the oldest job of each, up to a limit; the last job of all is there as well.
  */
 const lua = `
-local base, overdueMax, tail = KEYS[1], ARGV[1], tonumber(ARGV[2])
-local out = {
-  redis.call('LLEN', base .. 'wait'), redis.call('LLEN', base .. 'paused'),
-  redis.call('ZCARD', base .. 'prioritized'),
-  redis.call('ZCOUNT', base .. 'delayed', '-inf', overdueMax), redis.call('ZCARD', base .. 'delayed'),
-  redis.call('LLEN', base .. 'active'),
-  redis.call('ZCARD', base .. 'failed'), redis.call('ZCARD', base .. 'completed'),
-  redis.call('HGET', base .. 'meta', 'paused') or '',
-  redis.call('HGET', base .. 'metrics:completed', 'count') or '',
-  redis.call('HGET', base .. 'metrics:failed', 'count') or '',
-  ''
-}
-if out[4] > 0 then
-  out[12] = redis.call('ZRANGEBYSCORE', base .. 'delayed', '-inf', overdueMax, 'WITHSCORES', 'LIMIT', 0, 1)[2]
-end
-local function add(id)
-  local times = redis.call('HMGET', base .. id, 'timestamp', 'processedOn', 'opts')
-  for i = 1, 3 do out[#out + 1] = times[i] or '' end
-end
-for _, list in ipairs({ 'wait', 'paused' }) do
-  for _, id in ipairs(redis.call('LRANGE', base .. list, -tail, -1)) do add(id) end
-end
-if out[3] > 0 then
-  local min = '-inf'
-  for _ = 1, 16 do
-    local first = redis.call('ZRANGEBYSCORE', base .. 'prioritized', min, '+inf', 'WITHSCORES', 'LIMIT', 0, 1)
-    if not first[1] then break end
-    add(first[1])
-    min = string.format('%.0f', (math.floor(tonumber(first[2]) / 4294967296) + 1) * 4294967296)
+local overdueMax, tail = ARGV[1], tonumber(ARGV[2])
+local function read(base)
+  local out = {
+    redis.call('LLEN', base .. 'wait'), redis.call('LLEN', base .. 'paused'),
+    redis.call('ZCARD', base .. 'prioritized'),
+    redis.call('ZCOUNT', base .. 'delayed', '-inf', overdueMax), redis.call('ZCARD', base .. 'delayed'),
+    redis.call('LLEN', base .. 'active'),
+    redis.call('ZCARD', base .. 'failed'), redis.call('ZCARD', base .. 'completed'),
+    redis.call('HGET', base .. 'meta', 'paused') or '',
+    redis.call('HGET', base .. 'metrics:completed', 'count') or '',
+    redis.call('HGET', base .. 'metrics:failed', 'count') or '',
+    ''
+  }
+  if out[4] > 0 then
+    out[12] = redis.call('ZRANGEBYSCORE', base .. 'delayed', '-inf', overdueMax, 'WITHSCORES', 'LIMIT', 0, 1)[2]
   end
-  add(redis.call('ZRANGE', base .. 'prioritized', -1, -1)[1])
+  local function add(id)
+    local times = redis.call('HMGET', base .. id, 'timestamp', 'processedOn', 'opts')
+    for i = 1, 3 do out[#out + 1] = times[i] or '' end
+  end
+  for _, list in ipairs({ 'wait', 'paused' }) do
+    for _, id in ipairs(redis.call('LRANGE', base .. list, -tail, -1)) do add(id) end
+  end
+  if out[3] > 0 then
+    local min = '-inf'
+    for _ = 1, 16 do
+      local first = redis.call('ZRANGEBYSCORE', base .. 'prioritized', min, '+inf', 'WITHSCORES', 'LIMIT', 0, 1)
+      if not first[1] then break end
+      add(first[1])
+      min = string.format('%.0f', (math.floor(tonumber(first[2]) / 4294967296) + 1) * 4294967296)
+    end
+    add(redis.call('ZRANGE', base .. 'prioritized', -1, -1)[1])
+  end
+  return table.concat(out, '\\n')
 end
-return table.concat(out, '\\n')
+local texts = {}
+for index, base in ipairs(KEYS) do texts[index] = read(base) end
+return texts
 `
 
-const script: ReadScript = { lua, sha: createHash('sha1').update(lua).digest('hex') }
+const script: ReadScript = { lua, sha: createHash('sha1').update(lua).digest('hex'), keysMax: 20 }
 
 const countLines = 12
 
@@ -88,7 +93,6 @@ export async function readByScript(
   bases: string[],
   nowMs: number,
 ): Promise<QueueReading[] | null> {
-  const calls = bases.map((base) => [base, String(overdueScoreMax(nowMs)), tailLength] as const)
-  const answers = await redis.readByScript(script, calls)
+  const answers = await redis.readByScript(script, bases, [String(overdueScoreMax(nowMs)), tailLength])
   return answers?.map((answer) => readingOf(String(answer))) ?? null
 }

@@ -9,7 +9,7 @@ import { createSingleReader } from './single-reader.js'
 
 export interface OpenRedisOptions {
   connection: SourceConnection
-  /** How long a command may take. */
+  /** How long a server may be silent while something is asked of it. */
   timeoutMs: number
   onError: (error: Error) => void
 }
@@ -25,7 +25,8 @@ export function openRedis({ connection, timeoutMs, onError }: OpenRedisOptions):
   const given: RedisOptions = {
     ...credentialsOf(connection),
     ...tlsOf(connection.tls, redisOptions(url).tls),
-    commandTimeout: timeoutMs,
+    // Instead of a time limit for each of thousands of commands; whoever asks has a deadline of its own.
+    socketTimeout: timeoutMs,
     connectTimeout: timeoutMs,
   }
   if (connection.cluster) {

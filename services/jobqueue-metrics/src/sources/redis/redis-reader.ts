@@ -20,6 +20,8 @@ export type ReadCommand = readonly [name: ReadName, key: string, ...rest: (strin
 export interface ReadScript {
   lua: string
   sha: string
+  /** Keys that one run looks at: the server does nothing else meanwhile. */
+  keysMax: number
 }
 
 /** Reads a Redis, whatever it consists of. */
@@ -31,13 +33,13 @@ export interface RedisReader {
    */
   read(commands: readonly ReadCommand[]): Promise<unknown[]>
   /**
-   * Runs a script once per call, in one round trip. Null where this server or this user runs none.
-   *
-   * @param calls keys[0] and the arguments of each run
+   * Runs a script that answers once for each of its keys, in one round trip; its answers in the order of the keys.
+   * Null where this server or this user runs none.
    */
   readByScript(
     script: ReadScript,
-    calls: readonly (readonly [key: string, ...args: (string | number)[]])[],
+    keys: readonly string[],
+    args: readonly (string | number)[],
   ): Promise<unknown[] | null>
   /** What CLIENT LIST says on every node, one line a connection. */
   clientList(): Promise<string[]>

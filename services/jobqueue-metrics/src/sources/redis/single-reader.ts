@@ -1,10 +1,13 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises'
 import type { ChainableCommander, Redis } from 'ioredis'
-import type { RedisReader } from './redis-reader.js'
+import { askAlike, gatherAlike } from './ask-alike.js'
+import type { ReadCommand, ReadScript, RedisReader } from './redis-reader.js'
 import { scanHashesOf } from './scan-hashes.js'
 
 /** Commands written down without a pause; more would hold up other requests. */
 const chunkLength = 1000
+
+type Arguments = readonly (string | number)[]
 
 /** Reads one server, found directly or by Sentinel, with explicit pipelines. */
 export function createSingleReader(redis: Redis): RedisReader {
@@ -14,23 +17,22 @@ export function createSingleReader(redis: Redis): RedisReader {
     scriptsRefused = false
   })
 
+  /** Null where this server or this user runs no scripts. */
+  async function unlessRefused(read: () => Promise<unknown[]>): Promise<unknown[] | null> {
+    if (scriptsRefused) return null
+    try {
+      return await read()
+    } catch (error) {
+      if (!isRefusal(error)) throw error
+      scriptsRefused = true
+      return null
+    }
+  }
+
   return {
-    read: (commands) =>
-      inChunks(redis, commands, (pipeline, [name, ...args]) => pipeline.call(name, ...args)),
-    async readByScript(script, calls) {
-      if (scriptsRefused) return null
-      try {
-        // The server knows the script from its first run on, the others name it only.
-        return await inChunks(redis, calls, (pipeline, call, index) => {
-          if (index === 0) pipeline.call('EVAL_RO', script.lua, 1, ...call)
-          else pipeline.call('EVALSHA_RO', script.sha, 1, ...call)
-        })
-      } catch (error) {
-        if (!isRefusal(error)) throw error
-        scriptsRefused = true
-        return null
-      }
-    },
+    read: async (commands) =>
+      (await unlessRefused(() => readAlike(redis, commands))) ?? (await inChunks(redis, commands)),
+    readByScript: (script, keys, args) => unlessRefused(() => runInParts(redis, script, keys, args)),
     async clientList() {
       return String(await redis.client('LIST')).split('\n')
     },
@@ -39,19 +41,47 @@ export function createSingleReader(redis: Redis): RedisReader {
   }
 }
 
+/** A run of a script. The server knows it from its first run on, the others name it only. */
+const run = ({ lua, sha }: ReadScript, isFirst: boolean, keysAndArguments: Arguments): Arguments =>
+  isFirst ? ['EVAL_RO', lua, ...keysAndArguments] : ['EVALSHA_RO', sha, ...keysAndArguments]
+
+async function runInParts(redis: Redis, script: ReadScript, keys: readonly string[], args: Arguments) {
+  const requests: Arguments[] = []
+  for (let start = 0; start < keys.length; start += script.keysMax) {
+    const part = keys.slice(start, start + script.keysMax)
+    requests.push(run(script, start === 0, [part.length, ...part, ...args]))
+  }
+  return (await inChunks(redis, requests)).flat(1)
+}
+
+async function readAlike(redis: Redis, commands: readonly ReadCommand[]): Promise<unknown[]> {
+  const parts = gatherAlike(commands)
+  let isFirst = true
+  const requests = parts.map(({ keys, question: [name = '', ...rest] }) => {
+    if (keys.length === 1) return [name, ...keys, ...rest]
+    const request = run(askAlike, isFirst, [keys.length, ...keys, name, ...rest])
+    isFirst = false
+    return request
+  })
+  const replies = await inChunks(redis, requests)
+  const answers: unknown[] = new Array(commands.length)
+  parts.forEach(({ places }, index) => {
+    const several = places.length === 1 ? [replies[index]] : (replies[index] as unknown[])
+    places.forEach((place, position) => {
+      answers[place] = several[position]
+    })
+  })
+  return answers
+}
+
 /** Pipelines follow each other without waiting for answers, so all of them are one round trip. */
-async function inChunks<T>(
-  redis: Redis,
-  items: readonly T[],
-  add: (pipeline: ChainableCommander, item: T, index: number) => void,
-): Promise<unknown[]> {
+async function inChunks(redis: Redis, requests: readonly Arguments[]): Promise<unknown[]> {
   const answers: Promise<unknown[]>[] = []
-  for (let start = 0; start < items.length; start += chunkLength) {
+  for (let start = 0; start < requests.length; start += chunkLength) {
     if (start > 0) await yieldToOthers()
     const pipeline = redis.pipeline()
-    items.slice(start, start + chunkLength).forEach((item, index) => {
-      add(pipeline, item, start + index)
-    })
+    for (const [name, ...rest] of requests.slice(start, start + chunkLength))
+      pipeline.call(String(name), ...rest)
     const chunk = answersOf(pipeline)
     // Whoever awaits them below learns of it; until then a failure is nobody's.
     chunk.catch(() => {})
@@ -68,6 +98,6 @@ async function answersOf(pipeline: ChainableCommander): Promise<unknown[]> {
   })
 }
 
-/** The user may not, or the server is older than these commands. */
+/** The user may not, the server is older than these commands, or wants every key to be named before. */
 const isRefusal = (error: unknown) =>
-  error instanceof Error && /^NOPERM|unknown command|^ERR unknown/i.test(error.message)
+  error instanceof Error && /^NOPERM|unknown command|^ERR unknown|undeclared key/i.test(error.message)

@@ -1,7 +1,7 @@
 import type { Clock } from '@switchyard/domain'
 import { latencySeconds } from '../age.js'
 import type { JobSource, QueueFigures, SourceSnapshot } from '../job-source.js'
-import { byIdentity, processFields, processOf } from '../process-hash.js'
+import { createProcessReader, processFields } from '../process-hash.js'
 import type { ReadCommand, RedisReader } from '../redis/redis-reader.js'
 import type { SidekiqSourceConfig } from '../source-config.js'
 import { enqueuedAtMs } from './job-age.js'
@@ -16,6 +16,7 @@ export function createSidekiqSource(
   clock: Clock,
 ): JobSource {
   const key = (part: string) => (namespace === undefined ? part : `${namespace}:${part}`)
+  const { processesOf } = createProcessReader()
   return {
     name,
     async read(): Promise<SourceSnapshot> {
@@ -41,11 +42,7 @@ export function createSidekiqSource(
           failed: null,
         }
       })
-      const hashes = answers.slice(names.length * 2) as (string | null)[][]
-      const processes = identities.flatMap(
-        (identity, index) => processOf(identity, hashes[index] ?? []) ?? [],
-      )
-      return { queues, processes: processes.sort(byIdentity), jobs }
+      return { queues, processes: processesOf(identities, answers.slice(names.length * 2)), jobs }
     },
     close: () => redis.close(),
   }
