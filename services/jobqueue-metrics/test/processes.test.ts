@@ -1,13 +1,14 @@
 import { hostname } from 'node:os'
 import { queueNames } from '@switchyard/contracts/jobs'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { keys, startHarness } from './harness.js'
 
 let harness: Awaited<ReturnType<typeof startHarness>>
-beforeEach(async () => {
+beforeAll(async () => {
   harness = await startHarness()
 })
-afterEach(() => harness.close())
+afterAll(() => harness.close())
+beforeEach(() => harness.redis.flushall())
 
 const processes = async () => (await harness.metrics('/jobqueue/process_metrics')).processes
 
