@@ -7,21 +7,20 @@ import { type Commit, offsetText, type Signature } from './commit.js'
  * @throws Error when it has no tree or committer: then it is no commit
  */
 export function parseCommitObject(id: string, content: Uint8Array): Commit {
-  const headerEnd = endOfHeader(content)
-  const headers = headerLines(latin1.decode(content.subarray(0, headerEnd)))
-  const decode = decoderFor(headers.find(([name]) => name === 'encoding')?.[1])
-  const value = (name: string) => headers.find(([header]) => header === name)?.[1]
-  const tree = value('tree')
-  const author = value('author')
-  const committer = value('committer')
+  const bytes = Buffer.from(content.buffer, content.byteOffset, content.byteLength)
+  const found = bytes.indexOf('\n\n')
+  const headerEnd = found < 0 ? bytes.length : found
+  const headers = readHeaders(bytes.toString('latin1', 0, headerEnd))
+  const { tree, author, committer } = headers
   if (tree === undefined || committer === undefined) throw new Error(`${id} is not a commit`)
+  const decode = decoderFor(headers.encoding)
   return {
     id,
     treeId: tree,
-    parentIds: headers.filter(([name]) => name === 'parent').map(([, parent]) => parent),
+    parentIds: headers.parents,
     author: parseSignature(author ?? committer, decode),
     committer: parseSignature(committer, decode),
-    message: decode(content.subarray(headerEnd + 2)),
+    message: decode(bytes.subarray(Math.min(headerEnd + 2, bytes.length))),
   }
 }
 
@@ -38,39 +37,48 @@ export function formatCommitObject({ treeId, parentIds, author, committer, messa
   return new TextEncoder().encode(`${lines.join('\n')}\n\n${message}`)
 }
 
-const latin1 = new TextDecoder('latin1')
+interface Headers {
+  parents: string[]
+  tree?: string
+  author?: string
+  committer?: string
+  encoding?: string
+}
 
-function endOfHeader(content: Uint8Array): number {
-  for (let at = 0; at + 1 < content.length; at += 1) {
-    if (content[at] === 10 && content[at + 1] === 10) return at
+/** The first value of each header; lines of a signature continue with a blank and are left out. */
+function readHeaders(text: string): Headers {
+  const headers: Headers = { parents: [] }
+  for (const line of text.split('\n')) {
+    const blank = line.indexOf(' ')
+    const name = blank < 0 ? line : line.slice(0, blank)
+    const value = blank < 0 ? '' : line.slice(blank + 1)
+    if (name === 'parent') headers.parents.push(value)
+    else if (name === 'tree' || name === 'author' || name === 'committer' || name === 'encoding')
+      headers[name] ??= value
   }
-  return content.length
+  return headers
 }
 
-/** Name and value of each header; lines of a signature continue with a blank and are left out. */
-function headerLines(text: string): [string, string][] {
-  return text
-    .split('\n')
-    .filter((line) => !line.startsWith(' '))
-    .map((line) => {
-      const blank = line.indexOf(' ')
-      return blank < 0 ? [line, ''] : [line.slice(0, blank), line.slice(blank + 1)]
-    })
-}
+type Decode = (bytes: Buffer) => string
 
-type Decode = (bytes: Uint8Array) => string
+const utf8: Decode = (bytes) => bytes.toString()
 
 function decoderFor(label: string | undefined): Decode {
+  if (label === undefined || /^utf-?8$/i.test(label)) return utf8
   try {
-    const decoder = new TextDecoder(label ?? 'utf-8', { ignoreBOM: true })
+    const decoder = new TextDecoder(label, { ignoreBOM: true })
     return (bytes) => decoder.decode(bytes)
   } catch {
-    return decoderFor(undefined)
+    return utf8
   }
 }
 
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the range of ASCII.
+const ascii = /^[\x00-\x7f]*$/
+
 /** Header values were read as Latin-1, so each character is one byte of the original. */
-const bytesOf = (text: string) => Uint8Array.from(text, (character) => character.charCodeAt(0))
+const decoded = (text: string, decode: Decode) =>
+  decode === utf8 && ascii.test(text) ? text : decode(Buffer.from(text, 'latin1'))
 
 function parseSignature(text: string, decode: Decode): Signature {
   const open = text.indexOf('<')
@@ -78,8 +86,8 @@ function parseSignature(text: string, decode: Decode): Signature {
   const when = /^\s*(\d{1,15})(?:\s+([+-])(\d{2,})(\d{2}))?/.exec(text.slice(close + 1))
   const minutes = Number(when?.[3] ?? 0) * 60 + Number(when?.[4] ?? 0)
   return {
-    name: decode(bytesOf(text.slice(0, Math.max(0, open)).trim())),
-    email: decode(bytesOf(open < 0 ? '' : text.slice(open + 1, close < open ? undefined : close))),
+    name: decoded(text.slice(0, Math.max(0, open)).trim(), decode),
+    email: decoded(open < 0 ? '' : text.slice(open + 1, close < open ? undefined : close), decode),
     seconds: Number(when?.[1] ?? 0),
     // Broken tools have written offsets beyond a day; they mean nothing.
     offsetMinutes: minutes < 24 * 60 ? (when?.[2] === '-' ? -minutes || 0 : minutes) : 0,

@@ -1,10 +1,12 @@
 import { type Commit, isRevision, parseCommitObject } from '@switchyard/domain/commit'
 import type { GitCommand } from './git-process.js'
-import { gitFailure, runGit, runGitOk } from './git-process.js'
+import { runGitOk } from './git-process.js'
 import { readByGit } from './object-reader.js'
 import type { StoredObject } from './objects/object-store.js'
 import type { OpenRepository } from './open-repository.js'
-import { keptPrefix } from './refs.js'
+import { linesOf } from './output-lines.js'
+import { pathHistory } from './read-path-history.js'
+import { everyReference } from './refs.js'
 
 export interface CommitQuery {
   /** Branch, tag or hash. */
@@ -131,35 +133,31 @@ async function countByGit({ path, signal }: OpenRepository, query: CommitQuery, 
   return Number(stdout.toString().trim()) || 0
 }
 
-/** Renames are followed from the newest commit on, so a page needs the list up to it, and the total all. */
+/** Renames are followed from the newest commit on, whoever made it and when; the other filters choose of those. */
 async function pageOfPathIds(
-  { path, engine, signal }: OpenRepository,
+  repository: OpenRepository,
   query: CommitQuery,
   tip: string | null,
 ): Promise<PageOfIds> {
-  const { skip, take } = query
-  const key = `path ${tip} ${filters(query).join(' ')} ${query.path}`
-  let ids = tip === null ? undefined : engine.cache.get<string[]>(path, key)
-  if (!ids) {
-    const command: GitCommand = {
-      command: 'log',
-      flags: ['--format=%H', '--follow', ...filters(query)],
-      revisions: tip === null ? [] : [tip],
-      paths: [query.path ?? ''],
-    }
-    const result = await runGit(path, command, { signal })
-    if (result.code !== 0) throw gitFailure(command, result)
-    ids = linesOf(result.stdout)
-    if (tip !== null) engine.cache.set(path, key, ids, ids.length * idTextBytes)
-  }
+  const { skip, take, firstParent = false, path: filePath = '' } = query
+  // git ends with an error for a path that leaves the repository, and no commit has one.
+  if (filePath.startsWith('/') || filePath.split('/').includes('..')) return { ids: [], total: 0 }
+  const found = await pathHistory(repository, { tip, filePath, firstParent })
+  const ids = isFiltered(query) ? await chooseOf(repository, query, tip, found) : found
   return { ids: ids.slice(skip, skip + take), total: ids.length }
 }
 
-const idTextBytes = 64
+/** Those that fit the other filters, in the order that was asked for. */
+async function chooseOf(repository: OpenRepository, query: CommitQuery, tip: string | null, ids: string[]) {
+  const among = new Set(ids)
+  const command = walkCommand(query, tip, [])
+  const { stdout } = await runGitOk(repository.path, command, { signal: repository.signal })
+  return linesOf(stdout).filter((id) => among.has(id))
+}
 
 function filters({ all, since, until, author, firstParent, topological }: CommitQuery): string[] {
   return [
-    ...(all ? [`--exclude=${keptPrefix}*`, '--all'] : []),
+    ...(all ? everyReference : []),
     ...(since ? [`--since=${atSecond(Math.ceil(since.getTime() / 1000))}`] : []),
     ...(until ? [`--until=${atSecond(Math.floor(until.getTime() / 1000))}`] : []),
     ...(author === undefined ? [] : ['--regexp-ignore-case', '--fixed-strings', `--author=${author}`]),
@@ -170,8 +168,6 @@ function filters({ all, since, until, author, firstParent, topological }: Commit
 
 /** git compares whole seconds, and both ends count. */
 const atSecond = (seconds: number) => `@${Math.max(0, seconds)} +0000`
-
-const linesOf = (output: Buffer) => output.toString('latin1').split('\n').filter(Boolean)
 
 /** The newest commit, from one on backwards, that changed a path; null when none did. */
 export async function lastCommitOf({ path, signal }: OpenRepository, from: string, filePath: string) {

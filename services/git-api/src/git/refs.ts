@@ -59,6 +59,9 @@ export async function pointHeadTo({ path, signal }: OpenRepository, branch: stri
 /** Where kept commits are named; no client is told of these references. */
 export const keptPrefix = 'refs/keep-around/'
 
+/** Flags of git that mean every reference a client may know of. */
+export const everyReference = [`--exclude=${keptPrefix}*`, '--all']
+
 const branchNames = (refs: Buffer): string[] =>
   refs
     .toString()

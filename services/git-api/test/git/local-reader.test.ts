@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import { LocalReader } from '../../src/git/objects/local-reader.js'
+import { walkCommits } from '../../src/git/objects/walk.js'
 import { type BareRepository, createBareRepository, historyStream, seededRandom } from './random-history.js'
 
 const opened: { close: () => unknown }[] = []
@@ -67,6 +68,14 @@ async function expectSameAsGit(repository: BareRepository, reader: LocalReader):
       expect(await reader.walk({ tip, firstParent, skip: 7, take: 20 })).toEqual(all.slice(7, 27))
       expect(await reader.count(tip, firstParent)).toBe(all.length)
     }
+  }
+
+  const tip = await git('rev-parse', 'main')
+  const nameBefore = async () => null
+  for (const path of ['folder-1/file-1.txt', 'folder-2/file-7.txt', 'nothing', 'folder-1']) {
+    const found = await reader.walkPath({ tip, path, firstParent: false, nameBefore })
+    const flags = ['--full-history', '--no-merges', '--format=%H']
+    expect(found, path).toEqual(linesOf(await git('log', ...flags, tip, '--', path)))
   }
 
   const ids = linesOf(await git('cat-file', '--batch-all-objects', '--batch-check=%(objectname)'))
@@ -192,7 +201,7 @@ const sectionOf = (key: string, value: string) => {
   return `[${section}${rest.length > 0 ? ` "${rest.join('.')}"` : ''}]\n\t${name} = ${value}\n`
 }
 
-test('long walks let others go first, and end when nobody waits for them', { timeout: 60_000 }, async () => {
+test('long walks read the graph, and end when nobody waits for them', { timeout: 60_000 }, async () => {
   const repository = await repositoryWith()
   const commits = 20_000
   const lines = Array.from({ length: commits }, (_, index) =>
@@ -211,17 +220,27 @@ test('long walks let others go first, and end when nobody waits for them', { tim
   expect(await outside.count(tip, false)).toBeUndefined()
   await repository.git('commit-graph', 'write', '--reachable')
   const reader = readerOf(repository)
-  let turns = 0
-  const timer = setInterval(() => {
-    turns += 1
-  }, 1)
   expect(await reader.count(tip, false)).toBe(commits)
   const page = await reader.walk({ tip, firstParent: false, skip: commits - 3, take: 20 })
-  clearInterval(timer)
   expect(page).toEqual(linesOf(await repository.git('rev-list', `--skip=${commits - 3}`, tip)))
-  expect(turns).toBeGreaterThan(0)
   const aborted = AbortSignal.abort(new Error('gone'))
   await expect(reader.walk({ tip, firstParent: false, skip: commits, take: 1 }, aborted)).rejects.toThrow(
     'gone',
   )
+})
+
+test('walks let others go first', async () => {
+  const busyMs = 0.1
+  const read = (id: string) => {
+    for (const until = performance.now() + busyMs; performance.now() < until; );
+    return { id, treeId: '', parentIds: [String(Number(id) + 1)], seconds: 0 }
+  }
+  let turns = 0
+  const timer = setInterval(() => {
+    turns += 1
+  }, 1)
+  const query = { tip: '1', firstParent: false, skip: 0, take: 1000 }
+  expect(await walkCommits({ graph: null, read }, query)).toHaveLength(1000)
+  clearInterval(timer)
+  expect(turns).toBeGreaterThan(2)
 })

@@ -1,3 +1,4 @@
+import { writeFile } from 'node:fs/promises'
 import { basename, dirname } from 'node:path'
 import { isolatedGitEnv } from '@switchyard/testing'
 import { execa } from 'execa'
@@ -20,6 +21,8 @@ async function historyOf(seed: number, commits: number) {
   const git = createGit(dirname(bare.path))
   closing.push(bare, git)
   await bare.feed(changingHistory(seededRandom(seed), commits), 'fast-import', '--quiet', '--force', '--done')
+  // Lists are read from a graph with filters, or without one.
+  if (seed % 3 > 0) await bare.git('commit-graph', 'write', '--reachable', '--changed-paths')
   return { bare, repository: git.open({ diskPath: basename(bare.path) }) }
 }
 
@@ -97,12 +100,16 @@ test('the commits of a file are those of git log --follow', { timeout: 60_000 },
     const both = await historyOf(seed, 60)
     const names = await bytesOf(both.bare, ['log', '--format=', '--name-only', '-z', 'main'])
     const paths = [...new Set(names.split('\0').map((name) => name.replace(/^\n+/, '')))].filter(isText)
+    const byZoe = await byAuthor(both.bare, 'Zoë')
     for (const path of spread(paths, 12)) {
       for (const firstParent of [false, true]) {
         const flags = firstParent ? ['--first-parent'] : []
         const bytes = Buffer.from(path, 'latin1').toString()
         const args = ['log', '--follow', '--format=%H', ...flags, 'main', '--', bytes]
-        await expectList(both, { path: bytes, firstParent }, linesOf(await bytesOf(both.bare, args)))
+        const expected = linesOf(await bytesOf(both.bare, args))
+        await expectList(both, { path: bytes, firstParent }, expected)
+        const theirs = byZoe.filter((id) => expected.includes(id))
+        await expectList(both, { path: bytes, firstParent, author: 'Zoë' }, theirs)
       }
     }
   }, 7_000),
@@ -111,6 +118,27 @@ test('the commits of a file are those of git log --follow', { timeout: 60_000 },
 const isText = (path: string) => path !== '' && !path.includes('\xe9')
 const spread = <T>(values: T[], most: number) =>
   values.filter((_value, index) => index % Math.ceil(values.length / most) === 0)
+
+test('objects borrowed from elsewhere are read by git; hashes of 256 bits are refused', async () => {
+  const { bare } = await historyOf(7, 25)
+  const borrowing = await createBareRepository()
+  const sha256 = await createBareRepository('--object-format=sha256')
+  const git = createGit(dirname(bare.path))
+  closing.push(borrowing, sha256, git)
+  await writeFile(`${borrowing.path}/objects/info/alternates`, `${bare.path}/objects\n`)
+  const tip = await bare.git('rev-parse', 'main')
+  await borrowing.git('update-ref', 'refs/heads/main', tip)
+  const repository = git.open({ diskPath: basename(borrowing.path) })
+  const ids = linesOf(await bytesOf(bare, ['rev-list', 'main']))
+  await expectList({ bare: borrowing, repository }, {}, ids)
+  const lent = git.open({ diskPath: basename(bare.path) })
+  expect(await repository.readDiff(tip)).toEqual(await lent.readDiff(tip))
+
+  await sha256.feed(changingHistory(seededRandom(7), 5), 'fast-import', '--quiet', '--force', '--done')
+  const other = git.open({ diskPath: basename(sha256.path) })
+  expect(await other.findCommit('main')).toBeNull()
+  expect(await other.listCommits({ revision: 'main', ...rows })).toEqual({ commits: [], total: 0 })
+})
 
 test('stats and diffs are those of git, and applied they make the tree', { timeout: 60_000 }, () =>
   property(async (seed) => {

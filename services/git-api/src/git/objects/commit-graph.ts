@@ -2,9 +2,11 @@ import { closeSync, fstatSync, openSync, readFileSync, readSync, statSync } from
 import { join } from 'node:path'
 import { UnknownLayout } from './layout.js'
 import { findId } from './pack-index.js'
+import { PathFilters, type PathKey } from './path-filters.js'
 
 const idBytes = 20
 const entryBytes = 36
+const totalBytes = 4
 const noParent = 0x70000000
 const moreParents = 0x80000000
 const lastEdge = 0x80000000
@@ -17,6 +19,9 @@ interface Layer {
   edges: Buffer
   count: number
   firstPosition: number
+  file: string
+  /** Read when they are first needed; null: it has none. */
+  filters?: PathFilters | null
 }
 
 /** Parents and dates of most commits, by position. What it says of a commit never changes. */
@@ -24,11 +29,13 @@ export class CommitGraph {
   readonly count: number
   readonly memoryBytes: number
   readonly #layers: Layer[]
+  /** How many commits lead to each, where that is known; 0: it is not. */
+  readonly #totals: { all?: Int32Array; firstParents?: Int32Array } = {}
 
   constructor(layers: Layer[]) {
     this.#layers = layers
     this.count = layers.reduce((sum, layer) => sum + layer.count, 0)
-    this.memoryBytes = this.count * (idBytes + entryBytes)
+    this.memoryBytes = this.count * (idBytes + entryBytes + totalBytes)
   }
 
   /** @returns -1 when the graph does not know the commit */
@@ -47,11 +54,42 @@ export class CommitGraph {
     return layer.ids.toString('hex', at * idBytes, (at + 1) * idBytes)
   }
 
+  treeAt(position: number): string {
+    const { layer, at } = this.#locate(position)
+    return layer.data.toString('hex', at * entryBytes, at * entryBytes + idBytes)
+  }
+
+  /**
+   * False only when the commit did not change the path, compared with its first parent.
+   *
+   * @returns undefined where there is no filter
+   */
+  mayChange(position: number, key: PathKey): boolean | undefined {
+    const { layer, at } = this.#locate(position)
+    if (layer.filters === undefined) layer.filters = readFilters(layer)
+    return layer.filters?.mayContain(at, key)
+  }
+
   /** Seconds of the committer's date. */
   dateAt(position: number): number {
     const { layer, at } = this.#locate(position)
     const start = at * entryBytes + idBytes
     return (layer.data.readUInt32BE(start + 8) & 3) * 2 ** 32 + layer.data.readUInt32BE(start + 12)
+  }
+
+  /** More than that of every commit before it. @throws UnknownLayout in graphs of old versions of git */
+  generationAt(position: number): number {
+    const { layer, at } = this.#locate(position)
+    const generation = layer.data.readUInt32BE(at * entryBytes + idBytes + 8) >>> 2
+    if (generation === 0) throw new UnknownLayout('commit-graph without generations')
+    return generation
+  }
+
+  /** Kept as long as the graph; by position. */
+  totals(firstParents: boolean): Int32Array {
+    const kind = firstParents ? 'firstParents' : 'all'
+    this.#totals[kind] ??= new Int32Array(this.count)
+    return this.#totals[kind]
   }
 
   /** Calls `visit` with the position of each parent, in order. */
@@ -125,6 +163,27 @@ const headerBytes = 8
 const chunkRowBytes = 12
 
 function readLayer(path: string, firstPosition: number): Layer {
+  return withChunks(path, (chunk) => {
+    const fanout = chunk('OIDF')
+    const ids = chunk('OIDL')
+    const data = chunk('CDAT')
+    const count = ids.length / idBytes
+    if (fanout.length !== 1024 || data.length !== count * entryBytes || fanout.readUInt32BE(1020) !== count)
+      throw new UnknownLayout('commit-graph')
+    return { fanout, ids, data, edges: chunk('EDGE'), count, firstPosition, file: path }
+  })
+}
+
+/** @throws UnknownLayout when another graph has taken the place of this one */
+function readFilters({ file, ids, count }: Layer): PathFilters | null {
+  return withChunks(file, (chunk) => {
+    if (!chunk('OIDL').equals(ids)) throw new UnknownLayout('commit-graph')
+    return PathFilters.from(chunk('BIDX'), chunk('BDAT'), count)
+  })
+}
+
+/** Opens a file of a graph, to take chunks from it by their names; an absent one is empty. */
+function withChunks<T>(path: string, use: (chunk: (name: string) => Buffer) => T): T {
   const file = openSync(path, 'r')
   try {
     const read = (start: number, length: number) => {
@@ -136,22 +195,14 @@ function readLayer(path: string, firstPosition: number): Layer {
     // Version 1, of SHA-1.
     if (header.toString('latin1', 0, 4) !== 'CGPH' || header[4] !== 1 || header[5] !== 1)
       throw new UnknownLayout('commit-graph')
-    const rows = (header[6] ?? 0) + 1
-    const table = read(headerBytes, rows * chunkRowBytes)
-    const chunk = (wanted: string) => chunkOf(table, wanted, fstatSync(file).size, read)
-    const fanout = chunk('OIDF')
-    const ids = chunk('OIDL')
-    const data = chunk('CDAT')
-    const count = ids.length / idBytes
-    if (fanout.length !== 1024 || data.length !== count * entryBytes || fanout.readUInt32BE(1020) !== count)
-      throw new UnknownLayout('commit-graph')
-    return { fanout, ids, data, edges: chunk('EDGE'), count, firstPosition }
+    const table = read(headerBytes, ((header[6] ?? 0) + 1) * chunkRowBytes)
+    const { size } = fstatSync(file)
+    return use((name) => chunkOf(table, name, size, read))
   } finally {
     closeSync(file)
   }
 }
 
-/** Changed-path filters, the largest part of a graph, are left on the disk. */
 function chunkOf(
   table: Buffer,
   wanted: string,

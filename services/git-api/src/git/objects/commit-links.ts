@@ -2,7 +2,7 @@ import { UnknownLayout } from './layout.js'
 import type { CommitLinks } from './walk.js'
 
 const header =
-  /^tree [0-9a-f]{40}\n((?:parent [0-9a-f]{40}\n)*)author [^\n]*\ncommitter [^\n<>]*<[^\n<>]*> (\d{1,11}) [^\n]*\n/
+  /^tree ([0-9a-f]{40})\n((?:parent [0-9a-f]{40}\n)*)author [^\n]*\ncommitter [^\n<>]*<[^\n<>]*> (\d{1,11}) [^\n]*\n/
 
 /**
  * Parents and committer date of a commit.
@@ -12,7 +12,7 @@ const header =
 export function commitLinks(id: string, content: Buffer): CommitLinks {
   const found = header.exec(content.toString('latin1'))
   if (!found) throw new UnknownLayout('unusual commit')
-  const parents = found[1] ?? ''
+  const [, treeId = '', parents = '', seconds] = found
   const parentIds =
     parents === ''
       ? []
@@ -20,5 +20,5 @@ export function commitLinks(id: string, content: Buffer): CommitLinks {
           .trimEnd()
           .split('\n')
           .map((line) => line.slice('parent '.length))
-  return { id, parentIds, seconds: Number(found[2]) }
+  return { id, treeId, parentIds, seconds: Number(seconds) }
 }

@@ -8,6 +8,10 @@ export class DateQueue {
   readonly #turns: number[] = []
   #lastTurn = 0
 
+  get isEmpty(): boolean {
+    return this.#nodes.length === 0
+  }
+
   push(node: number, seconds: number): void {
     this.#lastTurn += 1
     let at = this.#nodes.length

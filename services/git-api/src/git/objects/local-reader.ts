@@ -1,9 +1,11 @@
 import { type CommitGraph, graphStamp, readCommitGraph } from './commit-graph.js'
 import { commitLinks } from './commit-links.js'
+import { countCommits } from './count.js'
 import { requireKnownLayout, UnknownLayout } from './layout.js'
 import { ObjectStore, type StoredObject } from './object-store.js'
+import { type PathQuery, walkPath } from './path-walk.js'
 import { RefsStore } from './refs-store.js'
-import { countCommits, type History, type WalkQuery, walkCommits } from './walk.js'
+import { type History, type WalkQuery, walkCommits } from './walk.js'
 
 /** So long may a changed layout, or a new commit-graph, go unnoticed. Neither changes what is read. */
 const layoutKnownMs = 1_000
@@ -74,6 +76,11 @@ export class LocalReader {
     )
   }
 
+  /** Commits that changed a path, as `git log --follow` lists them. */
+  walkPath(query: PathQuery, signal?: AbortSignal): Promise<string[] | undefined> {
+    return this.#attemptAsync(() => walkPath(this.#history(), (id) => this.#tree(id), query, signal), signal)
+  }
+
   #history(): History {
     return { graph: this.#graph, read: (id) => commitLinks(id, this.#commit(id).content) }
   }
@@ -88,6 +95,12 @@ export class LocalReader {
     const found = this.#read(id)
     if (found.type !== 'commit') throw new UnknownLayout('not a commit')
     return found
+  }
+
+  #tree(id: string): Buffer {
+    const found = this.#read(id)
+    if (found.type !== 'tree') throw new UnknownLayout('not a tree')
+    return found.content
   }
 
   #peel(start: string): StoredObject {

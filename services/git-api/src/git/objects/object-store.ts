@@ -90,7 +90,9 @@ export class ObjectStore {
       // Removed between looking and opening: what was in it is in another pack now.
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
     }
-    if (this.memoryBytes > indexBytesMax) throw new UnknownLayout('large pack indexes')
+    let indexBytes = 0
+    for (const pack of this.#packs.values()) indexBytes += pack.indexBytes
+    if (indexBytes > indexBytesMax) throw new UnknownLayout('large pack indexes')
   }
 }
 

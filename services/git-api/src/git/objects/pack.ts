@@ -1,5 +1,6 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { inflateSync } from 'node:zlib'
+import { LRUCache } from 'lru-cache'
 import { applyDelta } from './delta.js'
 import { UnknownLayout } from './layout.js'
 import { PackIndex } from './pack-index.js'
@@ -16,7 +17,11 @@ const idBytes = 20
 /** Larger objects are git's to read: they would stand in everybody's way here. */
 export const objectBytesMax = 1024 * 1024
 const deltaDepthMax = 256
-const window = Buffer.allocUnsafe(8192)
+const treeBytesMax = 2 * 1024 * 1024
+const entryHeaderBytesMax = 48
+/** Parts of a pack that are kept, of each pack. */
+const pageBytes = 32 * 1024
+const pagesMax = 32
 
 interface Entry {
   kind: number
@@ -32,6 +37,12 @@ export class Pack {
   readonly #index: PackIndex
   readonly #file: number
   readonly #size: number
+  /** Trees by where they begin: the next older version of one is mostly a delta of it. */
+  readonly #trees = new LRUCache<number, PackedObject>({
+    maxSize: treeBytesMax,
+    sizeCalculation: ({ content }) => content.length + 100,
+  })
+  readonly #pages = new LRUCache<number, Buffer>({ max: pagesMax })
   /** Its number may stand for another file then. */
   #closed = false
 
@@ -42,8 +53,12 @@ export class Pack {
     this.#size = fstatSync(this.#file).size
   }
 
-  get memoryBytes(): number {
+  get indexBytes(): number {
     return this.#index.bytes.length
+  }
+
+  get memoryBytes(): number {
+    return this.indexBytes + this.#trees.calculatedSize + this.#pages.size * pageBytes
   }
 
   close(): void {
@@ -63,9 +78,17 @@ export class Pack {
   }
 
   #readAt(start: number): PackedObject {
+    const found = this.#trees.get(start) ?? this.#resolve(start)
+    if (found.type === 'tree') this.#trees.set(start, found)
+    return found
+  }
+
+  #resolve(start: number): PackedObject {
     const deltas: Buffer[] = []
     let offset = start
     while (deltas.length < deltaDepthMax) {
+      const base = this.#trees.get(offset)
+      if (base) return { type: base.type, content: deltas.reduceRight(applyDelta, base.content) }
       const entry = this.#entryAt(offset)
       const content = this.#inflate(entry)
       if (entry.base === null) {
@@ -82,32 +105,31 @@ export class Pack {
   }
 
   #entryAt(offset: number): Entry {
-    // Type, size and base take at most some 40 bytes; short objects come along with them.
-    const length = readSync(this.#file, window, 0, window.length, offset)
-    let at = 0
-    let byte = window[at++] ?? 0
+    // Type, size and base take at most some 40 bytes.
+    const bytes = this.#bytesAt(offset, Math.min(entryHeaderBytesMax, this.#size - offset))
+    const from = { at: 0 }
+    let byte = byteAt(bytes, from)
     const kind = (byte >> 4) & 7
     let size = byte & 15
     for (let factor = 16; byte & 0x80; factor *= 128) {
-      byte = window[at++] ?? 0
+      byte = byteAt(bytes, from)
       size += (byte & 0x7f) * factor
     }
     let base: Entry['base'] = null
     if (kind === offsetDelta) {
-      byte = window[at++] ?? 0
+      byte = byteAt(bytes, from)
       let back = byte & 0x7f
       while (byte & 0x80) {
-        byte = window[at++] ?? 0
+        byte = byteAt(bytes, from)
         back = (back + 1) * 128 + (byte & 0x7f)
       }
       base = offset - back
       if (base <= 0 || base >= offset) throw new UnknownLayout('delta base')
     } else if (kind === referenceDelta) {
-      base = window.toString('latin1', at, at + idBytes)
-      at += idBytes
+      base = bytes.toString('latin1', from.at, from.at + idBytes)
+      from.at += idBytes
     }
-    if (at > length) throw new UnknownLayout('pack ends early')
-    return { kind, size, dataAt: offset + at, base }
+    return { kind, size, dataAt: offset + from.at, base }
   }
 
   #inflate({ size, dataAt }: Entry): Buffer {
@@ -116,20 +138,49 @@ export class Pack {
     // What deflate may need at most; other writers than git may need more, which is rare.
     let length = Math.min(left, size + (size >> 10) + 64)
     for (;;) {
-      const input = length <= window.length ? window : Buffer.allocUnsafe(length)
-      const got = readSync(this.#file, input, 0, length, dataAt)
-      const content = inflateWhole(input.subarray(0, got), size)
+      const content = inflateWhole(this.#bytesAt(dataAt, length), size)
       if (content) return content
       if (length >= left) throw new UnknownLayout('object cannot be inflated')
       length = Math.min(left, length * 4)
     }
   }
+
+  /** A commit is mostly next to its parents, so what is read stays for the next ones. */
+  #bytesAt(offset: number, length: number): Buffer {
+    const first = Math.floor(offset / pageBytes)
+    const last = Math.floor((offset + length - 1) / pageBytes)
+    const start = offset - first * pageBytes
+    if (first === last) return this.#page(first).subarray(start, start + length)
+    const bytes = Buffer.allocUnsafe(length)
+    const got = readSync(this.#file, bytes, 0, length, offset)
+    return bytes.subarray(0, got)
+  }
+
+  #page(number: number): Buffer {
+    const known = this.#pages.get(number)
+    if (known) return known
+    const bytes = Buffer.allocUnsafeSlow(pageBytes)
+    const got = readSync(this.#file, bytes, 0, pageBytes, number * pageBytes)
+    const page = bytes.subarray(0, got)
+    this.#pages.set(number, page)
+    return page
+  }
+}
+
+function byteAt(bytes: Buffer, from: { at: number }): number {
+  const byte = bytes[from.at]
+  if (byte === undefined) throw new UnknownLayout('pack ends early')
+  from.at += 1
+  return byte
 }
 
 /** Null when the input ends too early. */
 function inflateWhole(input: Buffer, size: number): Buffer | null {
   try {
-    const content = inflateSync(input, { maxOutputLength: Math.max(1, size) })
+    const content = inflateSync(input, {
+      maxOutputLength: Math.max(1, size),
+      chunkSize: Math.max(64, size + 1),
+    })
     if (content.length !== size) throw new UnknownLayout('object of another size')
     return content
   } catch (error) {

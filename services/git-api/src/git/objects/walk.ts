@@ -2,9 +2,10 @@ import { setImmediate } from 'node:timers/promises'
 import type { CommitGraph } from './commit-graph.js'
 import { DateQueue } from './date-queue.js'
 
-/** Parents and date of a commit that the graph does not know. */
+/** Tree, parents and date of a commit that the graph does not know. */
 export interface CommitLinks {
   id: string
+  treeId: string
   parentIds: string[]
   seconds: number
 }
@@ -17,13 +18,13 @@ export interface History {
 
 /** How long a walk may keep other requests waiting. */
 const turnMs = 8
-const stepsBetweenLooks = 256
+const stepsBetweenLooks = 32
 
 /**
  * Commits as numbers: positions in the graph, and negative ones for those it does not know. Each is met
  * once.
  */
-class Nodes {
+export class Nodes {
   readonly #history: History
   readonly #seen: Uint8Array
   readonly #outside: CommitLinks[] = []
@@ -69,6 +70,35 @@ class Nodes {
     }
   }
 
+  treeOf(node: number): string {
+    return node < 0 ? (this.#linksOf(node)?.treeId ?? '') : (this.#history.graph?.treeAt(node) ?? '')
+  }
+
+  parentCount(node: number): number {
+    if (node < 0) return this.#linksOf(node)?.parentIds.length ?? 0
+    let count = 0
+    this.#history.graph?.eachParent(node, false, () => {
+      count += 1
+    })
+    return count
+  }
+
+  /** Null for a root. */
+  firstParentTree(node: number): string | null {
+    const { graph, read } = this.#history
+    if (node < 0) {
+      const [id] = this.#linksOf(node)?.parentIds ?? []
+      if (id === undefined) return null
+      const position = graph?.find(id) ?? -1
+      return position >= 0 ? (graph?.treeAt(position) ?? null) : read(id).treeId
+    }
+    let tree: string | null = null
+    graph?.eachParent(node, true, (parent) => {
+      tree = graph.treeAt(parent)
+    })
+    return tree
+  }
+
   #linksOf = (node: number) => this.#outside[-node - 1]
 
   #meetPosition(position: number): number | null {
@@ -81,7 +111,8 @@ class Nodes {
 }
 
 /** Lets others go first when this has worked for a while. */
-function createTurns(signal?: AbortSignal) {
+export function createTurns(signal?: AbortSignal) {
+  signal?.throwIfAborted()
   let steps = 0
   let startedMs = performance.now()
   return {
@@ -122,30 +153,4 @@ export async function walkCommits(
     if (turns.isOver()) await turns.pass()
   }
   return ids
-}
-
-/**
- * How many commits lead to the tip, itself included.
- *
- * @returns null when too many of them are outside the graph
- */
-export async function countCommits(
-  history: History,
-  { tip, firstParent, outsideMax }: { tip: string; firstParent: boolean; outsideMax: number },
-  signal?: AbortSignal,
-): Promise<number | null> {
-  const nodes = new Nodes(history)
-  const turns = createTurns(signal)
-  const stack: number[] = []
-  const enter = (node: number) => stack.push(node)
-  const first = nodes.meet(tip)
-  if (first !== null) enter(first)
-  let count = 0
-  for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
-    count += 1
-    nodes.eachNewParent(node, firstParent, enter)
-    if (nodes.outsideCount > outsideMax) return null
-    if (turns.isOver()) await turns.pass()
-  }
-  return count
 }

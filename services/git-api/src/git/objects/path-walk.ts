@@ -1,0 +1,109 @@
+import { DateQueue } from './date-queue.js'
+import { UnknownLayout } from './layout.js'
+import { type PathKey, pathKey } from './path-filters.js'
+import { isFile, TreeLookup } from './tree-lookup.js'
+import { createTurns, type History, Nodes } from './walk.js'
+
+export interface PathQuery {
+  tip: string
+  path: string
+  firstParent: boolean
+  /** What a file was called before a commit that brought it; null when it was new. */
+  nameBefore: (commitId: string, path: string) => Promise<string | null>
+}
+
+/** More than these are for git to compare: it does so without standing in anybody's way. */
+const comparisonsMax = 3_000
+const unlikely = { from: 300, part: 0.2 }
+
+/**
+ * Ids of the commits that changed a path, newest first, as `git log --follow` lists them: merges aside unless
+ * only first parents count, and under its former names before it was renamed.
+ *
+ * @throws UnknownLayout when git had better do it
+ */
+export async function walkPath(
+  history: History,
+  readTree: (id: string) => Buffer,
+  query: PathQuery,
+  signal?: AbortSignal,
+): Promise<string[]> {
+  const nodes = new Nodes(history)
+  const queue = new DateQueue()
+  const turns = createTurns(signal)
+  const follower = new Follower({ history, nodes, readTree, query })
+  const enter = (node: number) => queue.push(node, nodes.secondsOf(node))
+  const first = nodes.meet(query.tip)
+  if (first !== null) enter(first)
+  const ids: string[] = []
+  for (let node = queue.pop(); node !== null; node = queue.pop()) {
+    // Most commits are told by their filter alone, without anything to wait for.
+    if (follower.mayChange(node) && (await follower.changes(node))) ids.push(nodes.idOf(node))
+    nodes.eachNewParent(node, query.firstParent, enter)
+    if (turns.isOver()) await turns.pass()
+  }
+  return ids
+}
+
+interface Work {
+  history: History
+  nodes: Nodes
+  readTree: (id: string) => Buffer
+  query: PathQuery
+}
+
+/** Tells whether commits changed a path, and takes its former name on after the commit that renamed it. */
+class Follower {
+  readonly #work: Work
+  #path: string
+  #key: PathKey
+  #lookup: TreeLookup
+  #asked = 0
+  #comparisons = 0
+
+  constructor(work: Work) {
+    this.#work = work
+    this.#path = work.query.path
+    this.#key = keyOf(this.#path)
+    this.#lookup = new TreeLookup(work.readTree, this.#path)
+  }
+
+  mayChange(node: number): boolean {
+    const { history, nodes, query } = this.#work
+    this.#asked += 1
+    if (!query.firstParent && nodes.parentCount(node) > 1) return false
+    return node < 0 || history.graph?.mayChange(node, this.#key) !== false
+  }
+
+  async changes(node: number): Promise<boolean> {
+    this.#count()
+    const { nodes, query } = this.#work
+    const before = nodes.firstParentTree(node)
+    const [was, is] = this.#lookup.compare(before, nodes.treeOf(node))
+    if (was === is) return false
+    // What a root brings was nowhere before.
+    if (before === null || !isFile(is) || isFile(was)) return true
+    const name = await query.nameBefore(nodes.idOf(node), this.#path)
+    if (name !== null) this.#follow(name)
+    return true
+  }
+
+  #follow(path: string): void {
+    this.#path = path
+    this.#key = keyOf(path)
+    this.#lookup = new TreeLookup(this.#work.readTree, path)
+  }
+
+  #count(): void {
+    this.#comparisons += 1
+    const many = this.#comparisons > unlikely.from && this.#comparisons > this.#asked * unlikely.part
+    if (many || this.#comparisons > comparisonsMax) throw new UnknownLayout('many comparisons')
+  }
+}
+
+function keyOf(path: string): PathKey {
+  const isPlain = path.split('/').every((part) => part !== '' && part !== '.' && part !== '..')
+  const key = isPlain ? pathKey(path) : null
+  if (!key) throw new UnknownLayout('path')
+  return key
+}

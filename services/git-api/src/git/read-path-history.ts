@@ -1,0 +1,69 @@
+import type { GitCommand } from './git-process.js'
+import { runGitOk } from './git-process.js'
+import type { OpenRepository } from './open-repository.js'
+import { linesOf } from './output-lines.js'
+import { everyReference } from './refs.js'
+
+export interface PathHistoryQuery {
+  /** Null: every reference counts. */
+  tip: string | null
+  filePath: string
+  firstParent: boolean
+}
+
+const idTextBytes = 64
+
+/** Ids of the commits that changed a file, its renames followed, or a folder; newest first. */
+export async function pathHistory(repository: OpenRepository, query: PathHistoryQuery): Promise<string[]> {
+  const { tip, filePath, firstParent } = query
+  const { path, engine, signal } = repository
+  if (tip === null) return historyByGit(repository, query)
+  const key = `path ${tip} ${firstParent} ${filePath}`
+  const known = engine.cache.get<string[]>(path, key)
+  if (known) return known
+  const nameBefore = (commitId: string, name: string) => findNameBefore(repository, commitId, name)
+  const here = { tip, path: filePath, firstParent, nameBefore }
+  const ids =
+    (await engine.local.open(path).walkPath(here, signal)) ?? (await historyByGit(repository, query))
+  engine.cache.set(path, key, ids, ids.length * idTextBytes)
+  return ids
+}
+
+async function historyByGit({ path, signal }: OpenRepository, query: PathHistoryQuery): Promise<string[]> {
+  const { tip, filePath, firstParent } = query
+  const command: GitCommand = {
+    command: 'log',
+    flags: [
+      ...['--format=%H', '--follow'],
+      ...(tip === null ? everyReference : []),
+      ...(firstParent ? ['--first-parent'] : []),
+    ],
+    revisions: tip === null ? [] : [tip],
+    paths: [filePath],
+  }
+  return linesOf((await runGitOk(path, command, { signal })).stdout)
+}
+
+/**
+ * What a file was called before the commit that brought it, or what it was copied from; null when it was new.
+ *
+ * @throws Error when that is a name which no argument of a process can have
+ */
+async function findNameBefore(
+  { path, signal }: OpenRepository,
+  commitId: string,
+  filePath: string,
+): Promise<string | null> {
+  const command: GitCommand = {
+    command: 'log',
+    flags: ['--follow', '--first-parent', '--max-count=1', '--format=', '--name-status', '-z'],
+    revisions: [commitId],
+    paths: [filePath],
+  }
+  const { stdout } = await runGitOk(path, command, { signal })
+  const [status = '', before = '', after] = stdout.toString('latin1').replace(/^\n/, '').split('\0')
+  if (!/^[RC]\d+$/.test(status) || after === undefined) return null
+  const name = Buffer.from(before, 'latin1')
+  if (!name.equals(Buffer.from(name.toString()))) throw new Error('a name that is not UTF-8')
+  return name.toString()
+}
