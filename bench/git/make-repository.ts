@@ -16,7 +16,7 @@ export const plans: RepositoryPlan[] = [
 ]
 
 const root = resolve(import.meta.dirname, '../..')
-const dataDir = join(resolve(root, process.env.SWITCHYARD_DATA ?? '.switchyard'), 'bench', 'git')
+export const dataDir = join(resolve(root, process.env.SWITCHYARD_DATA ?? '.switchyard'), 'bench', 'git')
 const fileBytesMax = 24_000
 /** Changes how histories are made: raise it with every change of this file. */
 const edition = 1

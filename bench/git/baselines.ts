@@ -1,0 +1,93 @@
+import { execFileSync, fork, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { runGitOk } from '../../services/git-api/src/git/git-process.js'
+import { dataDir } from './make-repository.js'
+
+const program = join(dataDir, 'libgit2')
+
+/** Compiles the baseline in C. @returns why it cannot be; null when it is there */
+export function buildLibgit2(): string | null {
+  mkdirSync(dirname(program), { recursive: true })
+  const source = fileURLToPath(new URL('./libgit2.c', import.meta.url))
+  try {
+    execFileSync('cc', ['-O2', '-o', program, source, '-lgit2'], { stdio: 'pipe' })
+    return null
+  } catch {
+    return 'no C compiler, or no libgit2 with its headers (apt install gcc libgit2-dev)'
+  }
+}
+
+/** Answers a second of libgit2 in one thread. @param lines ids, or what to pick, onto what, to which branch */
+export async function libgit2(
+  path: string,
+  kind: 'list' | 'stats' | 'diff' | 'pick',
+  lines: string[],
+  seconds: number,
+): Promise<number> {
+  const child = spawn(program, [path, kind, String(seconds)], { stdio: ['pipe', 'pipe', 'inherit'] })
+  child.stdin.end(`${lines.join('\n')}\n`)
+  const chunks: Buffer[] = []
+  child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk))
+  const [code] = await once(child, 'close')
+  if (code !== 0) throw new Error(`libgit2 exited with ${code}`)
+  const [answers, spent] = Buffer.concat(chunks).toString().split(' ').map(Number)
+  return (answers ?? 0) / (spent ?? 1)
+}
+
+/** Diffs a second of two processes that do nothing but ask `git diff-tree --stdin`. */
+export async function engine(path: string, ids: string[], seconds: number): Promise<number> {
+  const half = Math.ceil(ids.length / 2)
+  const counts = [ids.slice(0, half), ids.slice(half)].map(async (part) => {
+    const child = fork(fileURLToPath(new URL('./engine-process.ts', import.meta.url)), [
+      path,
+      String(seconds),
+    ])
+    child.send(part)
+    const [count] = await once(child, 'message')
+    return Number(count)
+  })
+  return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0) / seconds
+}
+
+/** Writes a commit of these files on a branch by git's plumbing: a process for each step. */
+export async function commitByPlumbing(
+  path: string,
+  branch: string,
+  files: Record<string, string>,
+): Promise<void> {
+  const run = async (args: string[], { stdin = '', variables = {} } = {}) =>
+    (await plumb(path, args, stdin, variables)).trim()
+  const parent = await run(['rev-parse', `refs/heads/${branch}`])
+  const variables = { GIT_INDEX_FILE: join(path, `index-${branch}`) }
+  const entries = await Promise.all(
+    Object.entries(files).map(async ([file, content]) => {
+      const id = await run(['hash-object', '-w', '--stdin'], { stdin: content })
+      return `100644 ${id}\t${file}\n`
+    }),
+  )
+  await run(['read-tree', parent], { variables })
+  await run(['update-index', '--index-info'], { variables, stdin: entries.join('') })
+  const tree = await run(['write-tree'], { variables })
+  const author = ['-c', 'user.name=Bench', '-c', 'user.email=bench@example.com']
+  const id = await run([...author, 'commit-tree', tree, '-p', parent, '-m', 'Add files'])
+  await run(['update-ref', `refs/heads/${branch}`, id, parent])
+}
+
+async function plumb(path: string, args: string[], stdin: string, variables: Record<string, string>) {
+  const child = spawn('git', [`--git-dir=${path}`, ...args], { env: { ...process.env, ...variables } })
+  child.stdin.on('error', () => {})
+  child.stdin.end(stdin)
+  const chunks: Buffer[] = []
+  child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk))
+  const [code] = await once(child, 'close')
+  if (code !== 0) throw new Error(`git ${args.join(' ')} exited with ${code}`)
+  return Buffer.concat(chunks).toString()
+}
+
+/** What git prints for a command. */
+export async function gitText(path: string, command: string, flags: string[], revisions: string[] = []) {
+  return (await runGitOk(path, { command, flags, revisions })).stdout.toString()
+}

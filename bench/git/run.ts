@@ -1,0 +1,31 @@
+import { buildLibgit2 } from './baselines.js'
+import { reads, sampleOf } from './samples.js'
+import { checkAnswers } from './sections/answers.js'
+import { coldReads } from './sections/cold-reads.js'
+import { mixedReads, sweep } from './sections/concurrency.js'
+import { pathReads } from './sections/paths.js'
+import { warmReads } from './sections/warm-reads.js'
+import { cherryPicks, creates } from './sections/writes.js'
+import { startService } from './service.js'
+
+/** `SECTIONS=cold,warm` runs a part of it. */
+const wanted = process.env.SECTIONS?.split(',')
+const isWanted = (section: string) => wanted === undefined || wanted.includes(section)
+
+const noLibgit2 = buildLibgit2()
+if (noLibgit2) console.log(`without the baseline of libgit2: ${noLibgit2}`)
+const service = await startService()
+try {
+  const samples = await Promise.all(service.projects.map(sampleOf))
+  const context = { service, samples, withLibgit2: noLibgit2 === null }
+  if (isWanted('answers')) await checkAnswers(context)
+  if (isWanted('cold')) await coldReads(context)
+  if (isWanted('warm')) await warmReads(context)
+  if (isWanted('sweep')) await sweep(context, reads)
+  if (isWanted('mixed')) await mixedReads(context)
+  if (isWanted('paths')) await pathReads(context)
+  if (isWanted('create')) await creates(context)
+  if (isWanted('pick')) await cherryPicks(context)
+} finally {
+  await service.close()
+}

@@ -1,0 +1,50 @@
+import { gitText } from './baselines.js'
+import type { Project, Service } from './service.js'
+
+/** What of a repository is asked for. */
+export interface Sample {
+  project: Project
+  /** Commits all over the history, merges aside. */
+  ids: string[]
+  tip: string
+}
+
+export interface Context {
+  service: Service
+  samples: Sample[]
+  withLibgit2: boolean
+}
+
+const idsMax = 300
+
+export async function sampleOf(project: Project): Promise<Sample> {
+  const all = (await gitText(project.path, 'rev-list', ['--no-merges'], ['main'])).split('\n').filter(Boolean)
+  const step = all.length / idsMax
+  const ids = Array.from({ length: idsMax }, (_, index) => all[Math.floor(index * step)] ?? '')
+  return { project, ids, tip: all[0] ?? '' }
+}
+
+const base = ({ project }: Sample) => `/api/v4/projects/${project.id}/repository/commits`
+
+export type Kind = 'list' | 'stats' | 'diff'
+export const reads: Kind[] = ['list', 'stats', 'diff']
+
+/** The paths of one kind of read, each for another commit. */
+export function pathsOf(sample: Sample, kind: Kind): string[] {
+  const suffix = { list: '', stats: '', diff: '/diff' }[kind]
+  if (kind === 'list') return sample.ids.map((id) => `${base(sample)}?ref_name=${id}`)
+  return sample.ids.map((id) => `${base(sample)}/${id}${suffix}`)
+}
+
+export const pathTo = (sample: Sample, rest: string) => base(sample) + rest
+
+export const median = (values: number[]) =>
+  [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN
+
+export function say(...cells: (string | number)[]): void {
+  const text = cells.map((cell, index) => {
+    const shown = typeof cell === 'number' ? (cell < 100 ? cell.toFixed(2) : cell.toFixed(0)) : cell
+    return index === 0 ? shown.padEnd(34) : shown.padStart(11)
+  })
+  console.log(text.join(' '))
+}

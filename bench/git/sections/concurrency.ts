@@ -1,0 +1,58 @@
+import { createClient, read } from '../load.js'
+import { type Context, type Kind, pathsOf, pathTo, type Sample, say } from '../samples.js'
+
+const seconds = 2
+const headings = ['a second', 'p50 ms', 'p99 ms', 'loop p99', 'loop max', 'RSS MiB']
+
+/** Cold reads of the large repository at 1, 8 and 64 connections, with what the processes say of themselves. */
+export async function sweep({ service, samples }: Context, kinds: readonly Kind[]): Promise<void> {
+  const sample = samples.at(-1) as Sample
+  const processes = await service.gitApi(0)
+  say('cold, large, by connections', ...headings)
+  for (const kind of kinds) {
+    for (const connections of [1, 8, 64]) {
+      await processes.figures()
+      const order = { ports: processes.ports, paths: pathsOf(sample, kind), token: service.token }
+      const { perSecond, p50Ms, p99Ms } = await read({ ...order, connections, seconds })
+      const figures = await processes.figures()
+      const most = (pick: (one: (typeof figures)[number]) => number) => Math.max(...figures.map(pick))
+      const own = [most((one) => one.delayP99Ms), most((one) => one.delayMaxMs)]
+      say(
+        `${kind}, ${connections}`,
+        perSecond,
+        p50Ms,
+        p99Ms,
+        ...own,
+        most((one) => one.residentMiB),
+      )
+    }
+  }
+  await processes.stop()
+}
+
+/** Small reads, alone and while somebody else asks for large diffs. */
+export async function mixedReads({ service, samples }: Context): Promise<void> {
+  const sample = samples.at(-1) as Sample
+  const processes = await service.gitApi(0)
+  const client = createClient(processes.ports, service.token)
+  const root = await client.get(pathTo(sample, '?order=topo&per_page=1&page=65000'))
+  const [{ id }] = JSON.parse(root.text) as [{ id: string }]
+  const bytes = Buffer.byteLength((await client.get(pathTo(sample, `/${id}/diff`))).text)
+  const order = { ports: processes.ports, token: service.token, connections: 2, seconds: 4 }
+  say('small reads', 'a second', 'p50 ms', 'p99 ms', 'loop max')
+  for (const beside of ['alone', `beside diffs of ${(bytes / 2 ** 20).toFixed(1)} MiB`]) {
+    await processes.figures()
+    let over = false
+    let diffs = 0
+    const diffing = (async () => {
+      for (; !over && beside !== 'alone'; diffs += 1) await client.get(pathTo(sample, `/${id}/diff`))
+    })()
+    const { perSecond, p50Ms, p99Ms } = await read({ ...order, paths: pathsOf(sample, 'stats') })
+    over = true
+    await diffing
+    const loop = Math.max(...(await processes.figures()).map((one) => one.delayMaxMs))
+    say(beside, perSecond, p50Ms, p99Ms, loop, `${diffs} diffs`)
+  }
+  client.close()
+  await processes.stop()
+}

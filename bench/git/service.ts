@@ -1,0 +1,121 @@
+import { type ChildProcess, execFileSync, fork } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdtempSync, openSync, rmSync } from 'node:fs'
+import { devNull } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import pg from 'pg'
+import { startRedis } from '../jobqueue/redis.js'
+import { startDatabases } from '../saga/databases.js'
+import type { ProcessFigures } from './git-api-process.js'
+import { createClient } from './load.js'
+import { dataDir, plans, repositoryOf } from './make-repository.js'
+
+export interface Project {
+  name: string
+  id: number
+  /** Of its repository: a copy, which may be written to. */
+  path: string
+}
+
+export interface Processes {
+  ports: number[]
+  figures(): Promise<ProcessFigures[]>
+  stop(): Promise<void>
+}
+
+/** Two processes of git-api with their own PostgreSQL and Redis, and a project for each repository. */
+export async function startService() {
+  const storageRoot = mkdtempSync(join(dataDir, 'storage-'))
+  const databases = await startDatabases(['git'])
+  const redis = await startRedis()
+  const token = randomBytes(20).toString('hex')
+  const environment = {
+    ...process.env,
+    DATABASE_URL: databases.urls.git,
+    REDIS_URL: `unix://${redis.path}`,
+    SWITCHYARD_STORAGE_ROOT: storageRoot,
+    SWITCHYARD_ROOT_TOKEN: token,
+    PORT: '0',
+    RATE_LIMIT_PER_MINUTE: '0',
+  }
+  /** @param cacheBytes 0: every answer is made anew */
+  const gitApi = (cacheBytes?: number) => {
+    const cache = cacheBytes === undefined ? {} : { GIT_CACHE_BYTES_MAX: String(cacheBytes) }
+    return startTwo('./git-api-process.ts', { ...environment, ...cache })
+  }
+  const first = await gitApi()
+  const projects = await makeProjects(first.ports, token, databases.urls.git, storageRoot)
+  await first.stop()
+  return {
+    token,
+    projects,
+    gitApi,
+    bare: (answers: Record<string, string>) =>
+      startTwo('./bare-process.ts', { ...environment, BARE_ANSWERS: JSON.stringify(answers) }),
+    async close() {
+      await redis.stop()
+      await databases.close()
+      rmSync(storageRoot, { recursive: true, force: true })
+    },
+  }
+}
+
+export type Service = Awaited<ReturnType<typeof startService>>
+
+async function startTwo(file: string, env: NodeJS.ProcessEnv): Promise<Processes> {
+  const children = await Promise.all(
+    [0, 1].map(async () => {
+      const child = fork(fileURLToPath(new URL(file, import.meta.url)), [], {
+        env,
+        // Log lines go to a file that nobody reads, as in production they go to a pipe.
+        stdio: ['ignore', openSync(devNull, 'w'), 'inherit', 'ipc'],
+      })
+      const [port] = await once(child, 'message')
+      return { child, port: Number(port) }
+    }),
+  )
+  return {
+    ports: children.map(({ port }) => port),
+    figures: () => Promise.all(children.map(({ child }) => figuresOf(child))),
+    async stop() {
+      await Promise.all(
+        children.map(async ({ child }) => {
+          child.disconnect()
+          await once(child, 'exit')
+        }),
+      )
+    },
+  }
+}
+
+async function figuresOf(child: ChildProcess): Promise<ProcessFigures> {
+  const answer = once(child, 'message')
+  child.send('figures')
+  const [figures] = await answer
+  return figures as ProcessFigures
+}
+
+/** Makes the projects over HTTP, as anybody would, and puts the prepared repositories in their places. */
+async function makeProjects(ports: number[], token: string, databaseUrl: string, storageRoot: string) {
+  const client = createClient(ports, token)
+  const database = new pg.Client({ connectionString: databaseUrl })
+  await database.connect()
+  const projects: Project[] = []
+  for (const plan of plans) {
+    const prepared = await repositoryOf(plan)
+    const { status, text } = await client.post('/api/v4/projects', { name: plan.name })
+    if (status !== 201) throw new Error(text)
+    const { id } = JSON.parse(text) as { id: number }
+    const { rows } = await database.query('SELECT disk_path AS "diskPath" FROM projects WHERE id = $1', [id])
+    const path = join(storageRoot, rows[0].diskPath)
+    rmSync(path, { recursive: true })
+    // Packs are never written to, so a copy can share them.
+    execFileSync('cp', ['-al', prepared, path])
+    projects.push({ name: plan.name, id, path })
+  }
+  await database.end()
+  client.close()
+  return projects
+}
