@@ -287,3 +287,23 @@ describe('deliveries', () => {
     expect(await send('POST', `/${id}/deliveries/${delivery.id}/redeliver`)).toMatchObject(refusal)
   })
 })
+
+describe('the audit log', () => {
+  it('says who made, changed and deleted a webhook, and never where exactly it leads', async () => {
+    await harness.database.prisma.auditEvent.deleteMany()
+    const { id } = await added()
+    await send('PUT', `/${id}`, { events: ['saga.ended'] })
+    await send('PUT', `/${id}`, { events: ['saga.unknown'] })
+    await send('DELETE', `/${id}`)
+    await send('DELETE', `/${id}`)
+    const log = await harness.database.prisma.auditEvent.findMany({ orderBy: { id: 'asc' } })
+    const about = { entityType: 'Webhook', entityId: String(id), authorId: expect.any(Number) }
+    const details = { webhook_id: id, scope: 'saga', host: 'hooks.example.com', enabled: true }
+    expect(log).toMatchObject([
+      { ...about, eventName: 'webhook_created', details: { ...details, events: given.events } },
+      { ...about, eventName: 'webhook_changed', details: { ...details, events: ['saga.ended'] } },
+      { ...about, eventName: 'webhook_deleted', details },
+    ])
+    expect(JSON.stringify(log.map((event) => event.details))).not.toContain('?b=c')
+  })
+})
