@@ -1,0 +1,70 @@
+import { Agent, get } from 'node:http'
+import pg from 'pg'
+import type { GitApi } from './git-api.js'
+
+const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+
+/** Milliseconds until the whole answer has come, one request after the other over one connection. */
+export async function timed(url: string, headers: Record<string, string>): Promise<number> {
+  const startedAt = performance.now()
+  await new Promise<void>((resolve, reject) => {
+    get(url, { agent, headers }, (response) => {
+      if (response.statusCode !== 200) reject(new Error(`${response.statusCode} for ${url}`))
+      response.resume().once('end', resolve)
+    }).once('error', reject)
+  })
+  return performance.now() - startedAt
+}
+
+export const quantile = (values: readonly number[], share: number) =>
+  [...values].sort((a, b) => a - b)[Math.floor(values.length * share)] ?? Number.NaN
+
+const statusCount = 10_000
+
+/** Gives a commit many statuses: half of them are the newest of their name. */
+export async function fillCommit(databaseUrl: string, { projectId, sha }: GitApi): Promise<void> {
+  const client = new pg.Client({ connectionString: databaseUrl })
+  await client.connect()
+  await client.query('DELETE FROM commit_statuses')
+  await client.query(
+    `INSERT INTO commit_statuses (project_id, sha, ref, name, status, description, author_id, superseded)
+     SELECT $1, $2, 'main', 'job-' || n % ($3 / 2), 'success', 'It went well', (SELECT min(id) FROM users), n <= $3 / 2
+     FROM generate_series(1, $3::int) n`,
+    [projectId, sha, statusCount],
+  )
+  await client.query('VACUUM ANALYZE commit_statuses')
+  await client.end()
+}
+
+/** Of each list a client asks for: query → milliseconds. */
+export async function timeLists({ port, headers, projectId, sha }: GitApi, requests: number) {
+  const path = `http://127.0.0.1:${port}/api/v4/projects/${projectId}/repository/commits/${sha}/statuses`
+  const queries = [
+    'per_page=100',
+    'per_page=100&page=25',
+    'per_page=100&all=true',
+    'per_page=100&all=true&page=100',
+  ]
+  const times = new Map(queries.map((query) => [query, [] as number[]]))
+  for (let warmUp = 0; warmUp < 20; warmUp += 1) await timed(`${path}?${queries[0]}`, headers)
+  for (let count = 0; count < requests; count += 1) {
+    for (const [query, list] of times) list.push(await timed(`${path}?${query}`, headers))
+  }
+  return times
+}
+
+/** The same public answer with a token and without one, in turns. */
+export async function timeAuthentication({ port, headers, projectId, sha }: GitApi, requests: number) {
+  const url = `http://127.0.0.1:${port}/api/v4/projects/${projectId}/repository/commits/${sha}`
+  const times = { known: [] as number[], anonymous: [] as number[] }
+  for (let count = 0; count < requests; count += 1) {
+    const [known, anonymous] = [await timed(url, headers), await timed(url, {})]
+    // What comes first pays for compiling.
+    if (count < 200) continue
+    times.known.push(known)
+    times.anonymous.push(anonymous)
+  }
+  return times
+}
+
+export const closeConnections = () => agent.destroy()
