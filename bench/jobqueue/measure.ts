@@ -9,36 +9,61 @@ export async function timed(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - startedMs
 }
 
-/** Runs both sides in turn, after a few runs that do not count; medians in ms. */
+export interface Cost {
+  /** Time that passed. */
+  ms: number
+  /** Time that this process worked, whatever else the machine did meanwhile. */
+  cpuMs: number
+}
+
+async function costOf(work: () => Promise<unknown>): Promise<Cost> {
+  const before = process.cpuUsage()
+  const ms = await timed(work)
+  return { ms, cpuMs: cpuMsSince(before) }
+}
+
+function cpuMsSince(before: NodeJS.CpuUsage): number {
+  const { user, system } = process.cpuUsage(before)
+  return (user + system) / 1000
+}
+
+const medianCost = (costs: Cost[]): Cost => ({
+  ms: median(costs.map(({ ms }) => ms)),
+  cpuMs: median(costs.map(({ cpuMs }) => cpuMs)),
+})
+
+/** Runs both sides in turn, after a few runs that do not count; medians. */
 export async function compare(
   ours: () => Promise<unknown>,
   theirs: () => Promise<unknown>,
   rounds: number,
-): Promise<{ ours: number; theirs: number; ratio: number }> {
-  const figures = { ours: [] as number[], theirs: [] as number[] }
+): Promise<{ ours: Cost; theirs: Cost }> {
+  const costs = { ours: [] as Cost[], theirs: [] as Cost[] }
   for (let round = -5; round < rounds; round += 1) {
-    const [ourMs, theirMs] = [await timed(ours), await timed(theirs)]
+    const [ourCost, theirCost] = [await costOf(ours), await costOf(theirs)]
     if (round < 0) continue
-    figures.ours.push(ourMs)
-    figures.theirs.push(theirMs)
+    costs.ours.push(ourCost)
+    costs.theirs.push(theirCost)
   }
-  const [ourMedian, theirMedian] = [median(figures.ours), median(figures.theirs)]
-  return { ours: ourMedian, theirs: theirMedian, ratio: ourMedian / theirMedian }
+  return { ours: medianCost(costs.ours), theirs: medianCost(costs.theirs) }
 }
 
-/** The longest time, in ms, that nothing else could run while some work was done. */
-export async function longestBlock(work: () => Promise<unknown>): Promise<number> {
-  let longestMs = 0
+/** The longest turn of the event loop while some work was done: nothing else could run meanwhile. */
+export async function longestTurn(work: () => Promise<unknown>): Promise<Cost> {
+  const longest: Cost = { ms: 0, cpuMs: 0 }
   let lastMs = performance.now()
+  let lastCpu = process.cpuUsage()
   let over = false
   const look = () => {
     const nowMs = performance.now()
-    longestMs = Math.max(longestMs, nowMs - lastMs)
+    longest.ms = Math.max(longest.ms, nowMs - lastMs)
+    longest.cpuMs = Math.max(longest.cpuMs, cpuMsSince(lastCpu))
     lastMs = nowMs
+    lastCpu = process.cpuUsage()
     if (!over) setImmediate(look)
   }
   setImmediate(look)
   await work()
   over = true
-  return longestMs
+  return longest
 }

@@ -11,7 +11,7 @@ import { jobSources } from '../../services/jobqueue-metrics/src/sources/source-c
 import { bareBullmq, bareSidekiq } from './bare.js'
 import { fillBullmq, fillSidekiq, type Size } from './fill.js'
 import { thousandRequests } from './http.js'
-import { compare, longestBlock, median, timed } from './measure.js'
+import { type Cost, compare, longestTurn, median, timed } from './measure.js'
 import { startRedis } from './redis.js'
 
 type Kind = 'sidekiq' | 'bullmq'
@@ -22,13 +22,15 @@ const large: Size = {
   processes: Number(process.env.PROCESSES ?? 500),
 }
 const rounds = Number(process.env.ROUNDS ?? 40)
-const oneWayMs = 1
+const kinds: Kind[] = process.argv[2] ? [process.argv[2] as Kind] : ['sidekiq', 'bullmq']
 
 const redis = await startRedis()
 const fill = { sidekiq: fillSidekiq, bullmq: fillBullmq }
 const say = (kind: Kind, what: string, value: string) =>
   console.log(`${kind.padEnd(8)} ${what.padEnd(58)} ${value}`)
 const ms = (value: number) => `${value.toFixed(1)} ms`
+const both = (cost: Cost) => `${ms(cost.ms)} (${ms(cost.cpuMs)} of CPU)`
+const ratio = (a: Cost, b: Cost) => `${(a.ms / b.ms).toFixed(2)} (${(a.cpuMs / b.cpuMs).toFixed(2)} of CPU)`
 
 async function open(kind: Kind, url: string): Promise<JobSource> {
   const [source] = openSources({
@@ -51,8 +53,14 @@ async function bareOf(kind: Kind, client: Redis): Promise<() => Promise<unknown>
   return () => bareBullmq(client, names, ids)
 }
 
-/** Time a read takes through a link of 2 ms, beyond what it takes without: how often it waits for an answer. */
-async function roundTrips(kind: Kind): Promise<number> {
+interface Link {
+  /** How long a read takes, p50. */
+  ms: number
+  /** How often a read waits for an answer: the time it takes longer than without the link, in pings of it. */
+  roundTrips: number
+}
+
+async function readThroughLink(kind: Kind, oneWayMs: number, times: number): Promise<Link> {
   const proxy: ChildProcess = fork(fileURLToPath(new URL('./delay-proxy.ts', import.meta.url)), [
     redis.path,
     String(oneWayMs),
@@ -62,7 +70,7 @@ async function roundTrips(kind: Kind): Promise<number> {
   const near = await open(kind, `unix://${redis.path}`)
   const ping = new Redis({ port: Number(port), host: '127.0.0.1' })
   const figures = { far: [] as number[], near: [] as number[], ping: [] as number[] }
-  for (let round = 0; round < rounds; round += 1) {
+  for (let round = 0; round < times; round += 1) {
     figures.far.push(await timed(() => far.read()))
     figures.near.push(await timed(() => near.read()))
     figures.ping.push(await timed(() => ping.ping()))
@@ -71,54 +79,65 @@ async function roundTrips(kind: Kind): Promise<number> {
   near.close()
   ping.disconnect()
   proxy.kill()
-  return (median(figures.far) - median(figures.near)) / median(figures.ping)
+  const roundTrips = (median(figures.far) - median(figures.near)) / median(figures.ping)
+  return { ms: median(figures.far), roundTrips }
 }
 
-async function measureLarge(kind: Kind): Promise<number> {
+/** On a link so long that the work on both ends does not count. */
+async function sayRoundTrips(kind: Kind, what: string): Promise<void> {
+  const { roundTrips } = await readThroughLink(kind, 100, 5)
+  say(kind, `round trips ${what}`, roundTrips.toFixed(1))
+}
+
+async function measureLarge(kind: Kind): Promise<Cost> {
   console.log(`filling: ${large.queues} queues × ${large.jobsPerQueue} jobs × ${large.processes} processes`)
   await fill[kind](redis.client, large)
   const source = await open(kind, `unix://${redis.path}`)
   const client = new Redis({ path: redis.path })
-  const read = await compare(() => source.read(), await bareOf(kind, client), rounds)
-  say(kind, 'full snapshot, p50', ms(read.ours))
-  say(kind, 'bare two-pipeline read of the same keys, p50', ms(read.theirs))
-  say(kind, 'ratio', read.ratio.toFixed(2))
-  const blocks: number[] = []
-  for (let round = 0; round < rounds; round += 1) blocks.push(await longestBlock(() => source.read()))
-  say(
-    kind,
-    'event loop blocked by a snapshot: longest of all, median',
-    `${ms(Math.max(...blocks))}, ${ms(median(blocks))}`,
-  )
-  say(kind, 'round trips', (await roundTrips(kind)).toFixed(1))
+  const { ours, theirs } = await compare(() => source.read(), await bareOf(kind, client), rounds)
+  say(kind, 'full snapshot, p50', both(ours))
+  say(kind, 'bare read of the same keys, p50', both(theirs))
+  say(kind, 'ratio', ratio(ours, theirs))
+  await measureTurns(kind, source)
+  say(kind, 'full snapshot through a link of 2 ms, p50', ms((await readThroughLink(kind, 1, rounds)).ms))
+  await sayRoundTrips(kind, `with ${large.queues} queues`)
   const http = await thousandRequests(source)
-  say(kind, `${http.requests} requests at once`, `${http.reads} reads of the source, ${ms(http.ms)} for all`)
-  say(kind, 'event loop blocked by one request', ms(http.singleBlockMs))
+  say(kind, `${http.requests} requests at once`, `reads of the source: ${http.reads}; ${ms(http.ms)} for all`)
+  say(kind, 'longest turn of the event loop in one request', both(http.turn))
   source.close()
   client.disconnect()
-  return read.ours
+  return ours
 }
 
-async function measureSmaller(kind: Kind, largeMs: number): Promise<void> {
+async function measureTurns(kind: Kind, source: JobSource): Promise<void> {
+  const turns: Cost[] = []
+  for (let round = 0; round < rounds; round += 1) turns.push(await longestTurn(() => source.read()))
+  const middle = { ms: median(turns.map((turn) => turn.ms)), cpuMs: median(turns.map((turn) => turn.cpuMs)) }
+  const longest = {
+    ms: Math.max(...turns.map((turn) => turn.ms)),
+    cpuMs: Math.max(...turns.map((turn) => turn.cpuMs)),
+  }
+  say(kind, 'longest turn of the event loop in a snapshot, median', both(middle))
+  say(kind, `longest of ${rounds} snapshots`, both(longest))
+}
+
+async function measureSmaller(kind: Kind, largest: Cost): Promise<void> {
   await fill[kind](redis.client, { ...large, jobsPerQueue: 10 })
   const source = await open(kind, `unix://${redis.path}`)
-  const few = await compare(
+  const { ours } = await compare(
     () => source.read(),
     async () => {},
     rounds,
   )
-  say(
-    kind,
-    'full snapshot with 10 jobs a queue, p50',
-    `${ms(few.ours)}; ratio ${(largeMs / few.ours).toFixed(2)}`,
-  )
+  say(kind, 'full snapshot with 10 jobs a queue, p50', both(ours))
+  say(kind, `${large.jobsPerQueue} jobs a queue ÷ 10 jobs a queue`, ratio(largest, ours))
   source.close()
   await fill[kind](redis.client, { queues: 10, jobsPerQueue: 10, processes: 5 })
-  say(kind, 'round trips with 10 queues', (await roundTrips(kind)).toFixed(1))
+  await sayRoundTrips(kind, 'with 10 queues')
 }
 
 try {
-  for (const kind of ['sidekiq', 'bullmq'] as const) await measureSmaller(kind, await measureLarge(kind))
+  for (const kind of kinds) await measureSmaller(kind, await measureLarge(kind))
 } finally {
   await redis.stop()
 }
