@@ -1,5 +1,4 @@
 import type { ListedDelivery, WebhookDelivery } from '@switchyard/db'
-import { oneOf } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 
 export const listedDeliveryShape = z
@@ -7,7 +6,7 @@ export const listedDeliveryShape = z
     id: z.string(),
     webhook_id: z.int(),
     event: z.string(),
-    state: oneOf(['pending', 'succeeded', 'failed']),
+    state: z.string().meta({ enum: ['pending', 'succeeded', 'failed'] }),
     attempts: z.int(),
     next_attempt_at: z.date().nullable(),
     created_at: z.date(),

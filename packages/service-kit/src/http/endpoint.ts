@@ -59,7 +59,7 @@ export interface Documentation {
   summary: string
   /** Status → the shape of a JSON body, the media types of another one, or null for none. */
   replies: Record<number, z.ZodType | string[] | null>
-  /** Headers of the replies: name → what it says. Those of pages are known. */
+  /** Headers of the replies that may be there: name → what it says. Unset: those of pages, where there are pages. */
   headers?: Record<string, string>
   /** Statuses of refusals, besides those that follow from guard and parameters. */
   refusals?: number[]

@@ -33,8 +33,9 @@ export function pageReply(items: unknown[], { page, per_page }: Page, total: num
   const pages = Math.max(1, Math.ceil(total / per_page))
   const previous = page > 1 ? Math.min(page - 1, pages) : null
   const next = page < pages ? page + 1 : null
+  const urlOf = pageUrls(call, per_page)
   const link = (rel: string, target: number | null) =>
-    target === null ? [] : [`<${urlOfPage(call, target, per_page)}>; rel="${rel}"`]
+    target === null ? [] : [`<${urlOf(target)}>; rel="${rel}"`]
   const links = [
     ...link('prev', previous),
     ...link('next', next),
@@ -56,11 +57,15 @@ export function pageReply(items: unknown[], { page, per_page }: Page, total: num
   }
 }
 
-function urlOfPage(call: Call, page: number, perPage: number): string {
+/** The address of each page of the list that a call asks for. */
+function pageUrls(call: Call, perPage: number): (page: number) => string {
   const { pathname, searchParams } = new URL(call.raw.request.originalUrl, 'http://localhost')
   const parameters = new URLSearchParams([...searchParams, ...Object.entries(call.params)])
-  parameters.set('page', String(page))
+  parameters.set('page', '')
   parameters.set('per_page', String(perPage))
   parameters.sort()
-  return `${call.baseUrl}${pathname}?${parameters}`
+  return (page) => {
+    parameters.set('page', String(page))
+    return `${call.baseUrl}${pathname}?${parameters}`
+  }
 }

@@ -105,7 +105,7 @@ function replies(
   named: NamedShapes,
 ): JsonSchema {
   const paged = fields.has('page') && fields.has('per_page') && !fields.has('cursor')
-  const headers = { ...(paged && pageHeaderReferences), ...describedHeaders(endpoint.headers) }
+  const headers = endpoint.headers ? describedHeaders(endpoint.headers) : paged ? pageHeaderReferences : {}
   const described = Object.entries(endpoint.replies).map(([status, shape]) => [
     status,
     {
@@ -124,7 +124,7 @@ function replies(
 const isStream = (shape: z.ZodType | string[] | null) =>
   Array.isArray(shape) && shape.includes('text/event-stream')
 
-const describedHeaders = (headers: Record<string, string> = {}) =>
+const describedHeaders = (headers: Record<string, string>) =>
   Object.fromEntries(
     Object.entries(headers).map(([name, description]) => [name, { description, schema: { type: 'string' } }]),
   )

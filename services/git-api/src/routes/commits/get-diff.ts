@@ -9,6 +9,10 @@ export const getDiff = ({ git }: Pick<Dependencies, 'git'>) =>
   endpoint({
     summary: 'What a commit changed',
     replies: { 200: z.array(diffEntryShape) },
+    headers: {
+      Link: 'Other pages, when pages were asked for',
+      'X-Total': 'Files in the diff, when pages were asked for',
+    },
     input: z.object({ ...pageParameters, sha: text(), unidiff: flag().default(false) }),
     async handle({ sha, unidiff, ...page }, { project }: ProjectCall, call) {
       const repository = git.open(project, call.signal)
