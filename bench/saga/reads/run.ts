@@ -5,14 +5,12 @@ import { join } from 'node:path'
 import { createDatabase } from '@switchyard/db'
 import { applyMigrations } from '@switchyard/db/migrations'
 import { startPostgres } from '@switchyard/dev-env'
+import { Asked, rounds } from './asked.js'
 import { detailedSaga, fill, sagaCount } from './fill.js'
 import { questions } from './questions.js'
 import { createToken, startService } from './service.js'
 
-const warmUps = 20
 const passes = 3
-/** Requests of each pass. */
-const rounds = 200
 
 /** Kept when it is named, so that the next run finds it full. */
 const dataDir = process.env.DATA_DIR ?? mkdtempSync(join(tmpdir(), 'switchyard-bench-'))
@@ -49,44 +47,6 @@ async function measure(): Promise<void> {
     agent.destroy()
     await service.stop()
   }
-}
-
-/** A question and how long its answers took. */
-class Asked {
-  readonly #name: string
-  readonly #ask: (round: number) => Promise<string>
-  readonly #passes: number[][] = []
-  #items = 0
-
-  constructor(name: string, ask: (round: number) => Promise<string>) {
-    this.#name = name
-    this.#ask = ask
-  }
-
-  async pass(): Promise<void> {
-    const times: number[] = []
-    for (let round = -warmUps; round < rounds; round += 1) {
-      const startedMs = performance.now()
-      const body = await this.#ask(warmUps + round + this.#passes.length * rounds)
-      if (round >= 0) times.push(performance.now() - startedMs)
-      this.#items = Math.max(this.#items, itemsOf(JSON.parse(body)))
-    }
-    this.#passes.push(times)
-  }
-
-  line(): string {
-    const all = this.#passes.flat()
-    const quietest = Math.min(...this.#passes.map((times) => at(times, 0.99)))
-    const figures = [at(all, 0.5), at(all, 0.99), quietest].map((ms) => ms.toFixed(1))
-    return `| ${[this.#name, ...figures, this.#items].join(' | ')} |`
-  }
-}
-
-const at = (times: number[], share: number): number =>
-  times.toSorted((a, b) => a - b)[Math.ceil(share * times.length) - 1] ?? 0
-
-function itemsOf(body: unknown[] | { activities: unknown[] }): number {
-  return Array.isArray(body) ? body.length : body.activities.length
 }
 
 function request(agent: Agent, port: number, token: string, path: string): Promise<string> {

@@ -16,7 +16,7 @@ const lastActivityEvent = `(SELECT max(a.last_event_at) FROM saga_activities a
   WHERE a.tenant = s.tenant AND a.saga_id = s.id)`
 
 /** When the last event about a saga or its activities was received; null without any activity is left out. */
-export const lastEvent = `greatest(s.last_event_at, ${lastActivityEvent})`
+const lastEvent = `greatest(s.last_event_at, ${lastActivityEvent})`
 
 /** `?` stands for the value. */
 const plain: [keyof SagaSearch, string][] = [

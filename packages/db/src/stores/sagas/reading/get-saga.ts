@@ -1,15 +1,19 @@
 import { type Readable, readRows } from './read-query.js'
-import { type SagaRow, type SagaView, sagaViewColumns, toSagaView } from './saga-row.js'
+import { readSagaDetails } from './saga-details.js'
+import { type SagaRow, type SagaView, sagaRowColumns, toSagaView } from './saga-row.js'
 
 const oneSaga = {
   name: 'saga-read-one',
-  text: `SELECT ${sagaViewColumns} FROM sagas s WHERE s.tenant = $1 AND s.id = $2`,
+  text: `SELECT ${sagaRowColumns} FROM sagas s WHERE s.tenant = $1 AND s.id = $2`,
 }
 
 /** One saga as readers see it. */
 export async function findSagaView(database: Readable, tenant: string, id: string): Promise<SagaView | null> {
-  const [row] = await readRows<SagaRow>(database, { ...oneSaga, values: [tenant, id] })
-  return row ? toSagaView(row) : null
+  const [[row], details] = await Promise.all([
+    readRows<SagaRow>(database, { ...oneSaga, values: [tenant, id] }),
+    readSagaDetails(database, tenant, [id]),
+  ])
+  return row ? toSagaView(row, details.get(id)) : null
 }
 
 const anySaga = { name: 'saga-read-exists', text: 'SELECT FROM sagas WHERE tenant = $1 AND id = $2' }

@@ -2,7 +2,7 @@ import type { SagaStatus } from '@switchyard/domain/saga'
 import { sagaStatuses } from '@switchyard/domain/saga'
 import { orderColumn } from './order.js'
 import { type Readable, readRows, readRowsWithin } from './read-query.js'
-import { type SagaRow, type SagaView, sagaViewColumns, toSagaView } from './saga-row.js'
+import { readSagaViews, type SagaRow, type SagaView, sagaRowColumns } from './saga-row.js'
 import type { SagaOrder, SagaPosition, SagaSearch } from './saga-search.js'
 import { mayWalkErrors, type SagaQuestion, sagaSource } from './saga-source.js'
 import { SqlParameters } from './sql-parameters.js'
@@ -28,7 +28,10 @@ export async function searchSagas(
   const page = rows.slice(0, take)
   const last = page.at(-1)
   return {
-    sagas: page.map(({ position: _, ...row }) => toSagaView(row)),
+    sagas: await readSagaViews(
+      database,
+      page.map(({ position: _, ...row }) => row),
+    ),
     next: rows.length > take && last ? { at: last.position, id: last.id } : null,
   }
 }
@@ -39,12 +42,8 @@ function pageQuery(question: SagaQuestion, take: number, errors: 'all' | 'walk')
   const { from, where, order } = sagaSource(question, parameters, errors)
   const time = orderColumn(question.order)
   const position = time === null ? 'NULL::timestamptz' : `s.${time}`
-  // Only the rows of the page are asked for their flags, tags and activities.
-  const text = `SELECT ${sagaViewColumns}, ${position} AS position FROM (
-      SELECT s.*, row_number() OVER () AS place FROM (
-        SELECT s.* FROM ${from} WHERE ${where.join(' AND ')} ORDER BY ${order}
-        LIMIT ${parameters.add(take + 1)}) s) s
-    ORDER BY s.place`
+  const text = `SELECT ${sagaRowColumns}, ${position} AS position FROM ${from}
+    WHERE ${where.join(' AND ')} ORDER BY ${order} LIMIT ${parameters.add(take + 1)}`
   return { text, values: parameters.values }
 }
 

@@ -1,5 +1,6 @@
-import type { SagaFlag, SagaFlagKind, SagaStatus } from '@switchyard/domain/saga'
-import { lastEvent } from './conditions.js'
+import type { SagaFlag, SagaStatus } from '@switchyard/domain/saga'
+import type { Readable } from './read-query.js'
+import { readSagaDetails, type SagaDetails } from './saga-details.js'
 
 /** A saga as readers see it. */
 export interface SagaView {
@@ -23,26 +24,29 @@ export interface SagaView {
   flags: SagaFlag[]
 }
 
-/** A row as {@link sagaViewColumns} select it. */
-export type SagaRow = Omit<SagaView, 'flags'> & {
-  flags: { kind: SagaFlagKind; activityId: string; since: string }[]
-}
+/** A row as {@link sagaRowColumns} select it. */
+export type SagaRow = Omit<SagaView, 'flags' | 'tags'>
 
 /** What is selected of a row `s` of sagas. */
-export const sagaViewColumns = `s.tenant, s.id, s.service_name AS "serviceName", s.status, s.outcome, s.late,
+export const sagaRowColumns = `s.tenant, s.id, s.service_name AS "serviceName", s.status, s.outcome, s.late,
   s.add_time AS "addTime", s.started_at AS "startedAt", s.ended_at AS "endedAt", s.expires_at AS "expiresAt",
   s.resolved_at AS "resolvedAt", s.resolved_by AS "resolvedBy",
-  s.first_seen_at AS "firstSeenAt", ${lastEvent} AS "lastEventAt",
-  ARRAY(SELECT t.tag FROM saga_tags t WHERE t.tenant = s.tenant AND t.saga_id = s.id ORDER BY t.tag) AS tags,
-  COALESCE((SELECT json_agg(json_build_object('kind', f.kind, 'activityId', f.activity_id, 'since', f.since)
-      ORDER BY f.kind, f.activity_id)
-    FROM saga_flags f WHERE f.tenant = s.tenant AND f.saga_id = s.id), '[]') AS flags`
+  s.first_seen_at AS "firstSeenAt", s.last_event_at AS "lastEventAt"`
 
-export const toSagaView = <Row extends SagaRow>({ flags, ...row }: Row) => ({
-  ...row,
-  flags: flags.map(({ kind, activityId, since }) => ({
-    kind,
-    activityId: activityId === '' ? null : activityId,
-    since: new Date(since),
-  })),
-})
+/** The rows, of one tenant, with what other tables know of them. */
+export async function readSagaViews(database: Readable, rows: readonly SagaRow[]): Promise<SagaView[]> {
+  const [first] = rows
+  if (!first) return []
+  const details = await readSagaDetails(
+    database,
+    first.tenant,
+    rows.map(({ id }) => id),
+  )
+  return rows.map((row) => toSagaView(row, details.get(row.id)))
+}
+
+export function toSagaView(row: SagaRow, details: SagaDetails | undefined): SagaView {
+  const { lastEventAt, tags, flags } = details ?? { lastEventAt: null, tags: [], flags: [] }
+  const last = lastEventAt && lastEventAt > row.lastEventAt ? lastEventAt : row.lastEventAt
+  return { ...row, lastEventAt: last, tags, flags }
+}

@@ -1,7 +1,7 @@
 import { driverOf } from './conditions.js'
 import { afterPosition, orderBy, upToPosition } from './order.js'
 import { type Readable, readRows } from './read-query.js'
-import { type SagaRow, type SagaView, sagaViewColumns, toSagaView } from './saga-row.js'
+import { readSagaViews, type SagaRow, type SagaView, sagaRowColumns } from './saga-row.js'
 import type { SagaPosition, SagaSearch } from './saga-search.js'
 import { drivingTable, sagaSource } from './saga-source.js'
 import { SqlParameters } from './sql-parameters.js'
@@ -73,7 +73,7 @@ async function readStep(
   if (until) {
     where.push(upToPosition(newestFirst, until, { time: 's.first_seen_at', id: 's.id' }, parameters))
   }
-  const text = `SELECT ${sagaViewColumns} FROM ${from} WHERE ${where.join(' AND ')} ORDER BY ${order}`
+  const text = `SELECT ${sagaRowColumns} FROM ${from} WHERE ${where.join(' AND ')} ORDER BY ${order}`
   const rows = await readRows<SagaRow>(database, { text, values: parameters.values })
-  return rows.map(toSagaView)
+  return readSagaViews(database, rows)
 }

@@ -1,0 +1,41 @@
+const warmUps = 20
+/** Requests of each pass. */
+export const rounds = 200
+
+/** A question and how long its answers took. */
+export class Asked {
+  readonly #name: string
+  readonly #ask: (round: number) => Promise<string>
+  readonly #passes: number[][] = []
+  #items = 0
+
+  constructor(name: string, ask: (round: number) => Promise<string>) {
+    this.#name = name
+    this.#ask = ask
+  }
+
+  async pass(): Promise<void> {
+    const times: number[] = []
+    for (let round = -warmUps; round < rounds; round += 1) {
+      const startedMs = performance.now()
+      const body = await this.#ask(warmUps + round + this.#passes.length * rounds)
+      if (round >= 0) times.push(performance.now() - startedMs)
+      this.#items = Math.max(this.#items, itemsOf(JSON.parse(body)))
+    }
+    this.#passes.push(times)
+  }
+
+  line(): string {
+    const all = this.#passes.flat()
+    const quietest = Math.min(...this.#passes.map((times) => at(times, 0.99)))
+    const figures = [at(all, 0.5), at(all, 0.99), quietest].map((ms) => ms.toFixed(1))
+    return `| ${[this.#name, ...figures, this.#items].join(' | ')} |`
+  }
+}
+
+const at = (times: number[], share: number): number =>
+  times.toSorted((a, b) => a - b)[Math.ceil(share * times.length) - 1] ?? 0
+
+function itemsOf(body: unknown[] | { activities: unknown[] }): number {
+  return Array.isArray(body) ? body.length : body.activities.length
+}
