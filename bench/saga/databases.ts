@@ -32,8 +32,6 @@ export async function startDatabases<Name extends string>(names: readonly Name[]
   return {
     urls,
     pid: postmaster[0]?.pid as number,
-    /** Lets everything that a run left undone be done outside of the next one. */
-    checkpoint: () => admin.query('CHECKPOINT'),
     async close() {
       await admin.end()
       await postgres.stop()

@@ -31,7 +31,6 @@ const slices: Record<Side, { cost: number; residentMiB: number }[]> = { empty: [
 const events = { empty: 0, full: 0 }
 
 async function measure(side: Side, subject: Subject, slice: number): Promise<void> {
-  await databases.checkpoint()
   const [before, databaseBefore] = [usageOf(subject.pid), cpuSecondsOfTree(databases.pid)]
   const result = await load.run({
     ports: [subject.port],

@@ -4,7 +4,7 @@ import pg from 'pg'
 const eventsOfSaga = 8
 const sagasOfStatement = 10_000
 
-const sagaIds = `lpad(n::text, 19, '9') AS saga_id`
+const sagaIds = `'9' || lpad(n::text, 18, '0') AS saga_id`
 const sagas = `INSERT INTO sagas (tenant, id, service_name, status, outcome, started_at, ended_at, first_seen_at,
     last_event_at, version, content_keys)
   SELECT 'default', saga_id, 'booking', 'Ended', 'succeeded', now(), now(), now(), now(), 3, '\\x00112233445566778899aabbccddeeff'
@@ -24,19 +24,22 @@ const log = `INSERT INTO saga_events (tenant, received_at, operation, saga_id, a
 export async function fillLog(url: string, events: number, tell: (line: string) => void): Promise<void> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
-  // What is filled in may be lost with the machine; what is measured is not.
-  await client.query("SET synchronous_commit = 'off'")
-  const { rows } = await client.query<{ sagas: number }>(
-    "SELECT count(*)::float8 AS sagas FROM sagas WHERE id LIKE '9%'",
-  )
-  const wanted = Math.ceil(events / eventsOfSaga)
-  for (let from = (rows[0]?.sagas ?? 0) + 1; from <= wanted; from += sagasOfStatement) {
-    const to = Math.min(wanted, from + sagasOfStatement - 1)
-    await client.query('BEGIN')
-    for (const statement of [sagas, activities, log]) await client.query(statement, [from, to])
-    await client.query('COMMIT')
-    if (to % (sagasOfStatement * 10) === 0) tell(`${to * eventsOfSaga} events filled in`)
+  try {
+    // What is filled in may be lost with the machine; what is measured is not.
+    await client.query("SET synchronous_commit = 'off'")
+    const { rows } = await client.query<{ sagas: number }>(
+      "SELECT count(*)::float8 AS sagas FROM sagas WHERE id LIKE '9%'",
+    )
+    const wanted = Math.ceil(events / eventsOfSaga)
+    for (let from = (rows[0]?.sagas ?? 0) + 1; from <= wanted; from += sagasOfStatement) {
+      const to = Math.min(wanted, from + sagasOfStatement - 1)
+      await client.query('BEGIN')
+      for (const statement of [sagas, activities, log]) await client.query(statement, [from, to])
+      await client.query('COMMIT')
+      if (to % (sagasOfStatement * 10) === 0) tell(`${to * eventsOfSaga} events filled in`)
+    }
+    await client.query('VACUUM (ANALYZE)')
+  } finally {
+    await client.end()
   }
-  await client.query('VACUUM (ANALYZE)')
-  await client.end()
 }

@@ -43,7 +43,6 @@ let runs = 0
 const acknowledged = { one: 0, each: 0, two: 0 }
 
 async function measure(side: Side, ports: number[], given: Partial<LoadOrder> = {}): Promise<LoadResult> {
-  await databases.checkpoint()
   runs += 1
   const runDigits = `${1_000_000 + runs}`
   const order = {
