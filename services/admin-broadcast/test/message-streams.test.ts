@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { type EventStream, openStream } from './event-stream.js'
 import { json, startHarness } from './harness.js'
 
@@ -162,6 +162,23 @@ describe('streams', () => {
     first.close()
     await expect.poll(async () => (await follow(small.baseUrl)).response.status).toBe(200)
     await small.close()
+  })
+
+  it('hear a comment every 15 seconds, so that nothing on the way takes them for dead', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+    const replica = await harness.startReplica()
+    try {
+      const stream = await follow(replica.baseUrl)
+      await expect.poll(() => stream.events).toHaveLength(1)
+      for (const heard of [1, 2]) {
+        vi.advanceTimersByTime(15_000)
+        await expect.poll(() => stream.comments).toBe(heard)
+      }
+      expect(stream.events).toHaveLength(1)
+    } finally {
+      vi.useRealTimers()
+      await replica.close()
+    }
   })
 
   it('are ended properly, and quickly, when the process stops', async () => {

@@ -64,10 +64,12 @@ it('messages start and end on time for followers of every replica, also after a 
   const streams = await Promise.all(
     [harness.baseUrl, other.baseUrl].map((url) => openStream(`${url}/api/v4/broadcast_messages/stream`)),
   )
+  const startedMs = performance.now()
   const first = await startWorker()
   // Planned while one worker lives, run by another one.
   await workerRunsJobs()
-  const startsAt = new Date(Date.now() + 15_000)
+  // The other one has twice the time to come up that this one took.
+  const startsAt = new Date(Date.now() + 1000 + 2 * (performance.now() - startedMs))
   const endsAt = new Date(startsAt.getTime() + 1500)
   const id = await createMessage('On time', startsAt, endsAt)
   await first.stop('SIGKILL')
@@ -76,7 +78,7 @@ it('messages start and end on time for followers of every replica, also after a 
   const before = await turnsRun()
 
   const due = [startsAt.getTime(), endsAt.getTime() + 1]
-  await expect.poll(() => streams.map(({ events }) => events.length), { timeout: 25_000 }).toEqual([3, 3])
+  await expect.poll(() => streams.map(({ events }) => events.length), { timeout: 60_000 }).toEqual([3, 3])
   const late: number[] = []
   for (const { events } of streams) {
     expect(events.map(({ event, data }) => [event, data.message ?? data.id])).toEqual([

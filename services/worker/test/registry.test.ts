@@ -8,17 +8,18 @@ import { startHeartbeat } from '@switchyard/jobs-heartbeat'
 import { type ProcessInfo, registryKeys } from '@switchyard/jobs-heartbeat/registry'
 import { createServiceContext } from '@switchyard/service-kit/lifecycle'
 import { createRedis } from '@switchyard/service-kit/redis'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type JobContext, jobType } from '../src/jobs/job-type.js'
 import { createJobFigures } from '../src/queues/job-figures.js'
 import { startWorkers } from '../src/queues/workers.js'
 import { silent, startHarness } from './harness.js'
 
 let harness: Awaited<ReturnType<typeof startHarness>>
-beforeEach(async () => {
+beforeAll(async () => {
   harness = await startHarness()
 })
-afterEach(() => harness.close())
+afterAll(() => harness.close())
+beforeEach(() => harness.redis.flushall())
 
 const keys = registryKeys(jobKeyPrefix)
 const processes = () => harness.redis.zrange(keys.processes, '0', '-1')
