@@ -75,6 +75,7 @@ export {
 } from './stores/protected-branches.js'
 export { lockProvisioning } from './stores/provisioning.js'
 export { findDiskPath } from './stores/repository-locations.js'
+export { withRepositoryLock } from './stores/repository-lock.js'
 export { ensureSagaEventPartitions } from './stores/saga-event-partitions.js'
 export type { TenantKey } from './stores/sagas/change-sagas.js'
 export {

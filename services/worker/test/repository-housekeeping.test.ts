@@ -1,10 +1,13 @@
 import { execFile } from 'node:child_process'
-import { readdir, utimes, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { repositoryHousekeepingJob } from '@switchyard/contracts/jobs'
+import { withRepositoryLock } from '@switchyard/db'
 import { createGitRepository, createProject, createUser, isolatedGitEnv } from '@switchyard/testing'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { tidyRepository } from '../src/git/tidy-repository.js'
 import { startHarness } from './harness.js'
 
 const run = promisify(execFile)
@@ -38,6 +41,8 @@ async function pushedProject() {
 const git = async (bare: string, ...args: string[]) =>
   (await run('git', [`--git-dir=${bare}`, ...args], { env: isolatedGitEnv() })).stdout.trim()
 
+const graphs = (bare: string) => readdir(join(bare, 'objects/info/commit-graphs'))
+
 async function tidied(projectId: number) {
   const queue = harness.queue('repository-housekeeping')
   const job = repositoryHousekeepingJob(projectId)
@@ -53,7 +58,7 @@ it('joins packs and loose objects, indexes them together, and writes the commit 
   const packs = await readdir(join(bare, 'objects/pack'))
   expect(packs.filter((name) => name.endsWith('.pack'))).toHaveLength(1)
   expect(packs).toContain('multi-pack-index')
-  expect(await readdir(join(bare, 'objects/info'))).toContain('commit-graph')
+  expect(await graphs(bare)).toContain('commit-graph-chain')
   expect(await readdir(join(bare, 'refs/heads'))).toEqual([])
   expect(await git(bare, 'rev-parse', 'branch-3')).toBe(tip)
   await git(bare, 'commit-graph', 'verify')
@@ -70,13 +75,111 @@ it('comes to the same end when it runs again', async () => {
 
 it('goes on after a run that was killed and left its locks', async () => {
   const { project, bare } = await pushedProject()
-  for (const lock of ['objects/info/commit-graph.lock', 'objects/pack/multi-pack-index.lock']) {
+  const left = [
+    'objects/info/commit-graphs/commit-graph-chain.lock',
+    'objects/pack/multi-pack-index.lock',
+    'packed-refs.lock',
+    'refs/heads/main.lock',
+    'refs/heads/branch-1.lock',
+  ]
+  await mkdir(join(bare, 'objects/info/commit-graphs'), { recursive: true })
+  for (const lock of left) {
     await writeFile(join(bare, lock), '')
     await utimes(join(bare, lock), new Date(0), new Date(0))
   }
   await tidied(project.id)
-  expect(await readdir(join(bare, 'objects/info'))).toContain('commit-graph')
+  expect(await graphs(bare)).toContain('commit-graph-chain')
 })
+
+it('leaves a repository alone while another process tidies it, and tries again', async () => {
+  const { project, bare } = await pushedProject()
+  const queue = harness.queue('repository-housekeeping')
+  const { name, data, options } = repositoryHousekeepingJob(project.id)
+  await withRepositoryLock(harness.database, project.id, async () => {
+    const { id = '' } = await queue.add(name, data, { ...options, delay: 0 })
+    await expect.poll(async () => (await queue.getJob(id))?.attemptsMade, { timeout: 20_000 }).toBe(1)
+    const failed = await queue.getJob(id)
+    expect(failed?.failedReason).toContain('another process tidies')
+    expect(await git(bare, 'count-objects')).not.toMatch(/^0 objects/)
+    await failed?.promote()
+  })
+  await expect.poll(() => git(bare, 'count-objects'), { timeout: 20_000 }).toMatch(/^0 objects/)
+})
+
+it('removes what no reference leads to when it is old enough, and nothing else', async () => {
+  const { bare, tip } = await pushedProject()
+  const tidy = () => tidyRepository(bare, new AbortController().signal, { collectEveryMs: 0 })
+  // The first run only notes when the next one has to look.
+  await tidy()
+  const hash = async (text: string) => {
+    const child = run('git', [`--git-dir=${bare}`, 'hash-object', '-w', '--stdin'])
+    child.child.stdin?.end(text)
+    return (await child).stdout.trim()
+  }
+  const [old, young] = [await hash('old'), await hash('young')]
+  const kept = await git(bare, ...author, 'commit-tree', '-m', 'commented', `${tip}^{tree}`)
+  await git(bare, 'update-ref', `refs/keep-around/${kept}`, kept)
+  const threeWeeksAgo = Date.now() / 1000 - 21 * 24 * 3600
+  for (const id of [old, kept]) await utimes(looseFile(bare, id), threeWeeksAgo, threeWeeksAgo)
+  await tidy()
+  await expect(git(bare, 'cat-file', '-t', old)).rejects.toThrow()
+  expect(await git(bare, 'cat-file', '-t', young)).toBe('blob')
+  expect(await git(bare, 'cat-file', '-t', kept)).toBe('commit')
+  await git(bare, 'fsck', '--full', '--strict')
+  await git(bare, 'commit-graph', 'verify')
+  await git(bare, 'multi-pack-index', 'verify')
+})
+
+const author = ['-c', 'user.name=a', '-c', 'user.email=a@example.com']
+const looseFile = (bare: string, id: string) => join(bare, 'objects', id.slice(0, 2), id.slice(2))
+
+it('disturbs neither readers nor pushes, and loses nothing', { timeout: 90_000 }, async () => {
+  const bare = await mkdtemp(join(tmpdir(), 'switchyard-tidied-'))
+  await run('git', ['init', '--bare', '--quiet', '--initial-branch=main', bare])
+  await imported(bare, 1, 800)
+  const first = await git(bare, 'rev-list', '--objects', 'main')
+  let running = true
+  const failures: unknown[] = []
+  const readOn = async (...question: string[]) => {
+    let answers = 0
+    for (; running; answers += 1) await git(bare, ...question).catch((error) => failures.push(error))
+    return answers
+  }
+  const readers = [
+    readOn('log', '--numstat', '-40', 'main'),
+    readOn('rev-list', '--objects', 'main', '--', 'f3'),
+  ]
+  for (let round = 1; round <= 4; round += 1) {
+    const tidying = tidyRepository(bare, new AbortController().signal, {
+      collectEveryMs: 0,
+      grace: '1.hour.ago',
+    })
+    await imported(bare, round * 1000, 60)
+    await tidying
+  }
+  running = false
+  const answers = await Promise.all(readers)
+  expect(failures).toEqual([])
+  expect(Math.min(...answers)).toBeGreaterThan(0)
+  const now = new Set((await git(bare, 'rev-list', '--objects', 'main')).split('\n'))
+  expect(first.split('\n').filter((object) => !now.has(object))).toEqual([])
+  expect(await git(bare, 'rev-list', '--count', 'main')).toBe(String(800 + 4 * 60))
+  await git(bare, 'fsck', '--full', '--strict')
+  await rm(bare, { recursive: true })
+})
+
+/** So many further commits on main. */
+async function imported(bare: string, from: number, count: number): Promise<void> {
+  const commits = Array.from({ length: count }, (_, index) => {
+    const number = from + index
+    const first = index === 0 && number > 1 ? 'from refs/heads/main^0\n' : ''
+    const text = `${number}\n`.repeat(200)
+    return `commit refs/heads/main\ncommitter A <a@x> ${1_600_000_000 + number} +0000\ndata 0\n${first}M 100644 inline f${number % 9}\ndata ${text.length}\n${text}\n`
+  })
+  const child = run('git', [`--git-dir=${bare}`, 'fast-import', '--quiet', '--force'])
+  child.child.stdin?.end(commits.join(''))
+  await child
+}
 
 it('has nothing to do for an empty repository, one that is gone, and a project that is gone', async () => {
   const project = await createProject(harness.database, await createUser(harness.database))
@@ -95,7 +198,7 @@ it('runs once for ten pushes that come together', async () => {
   const jobs = await Promise.all(pushes)
   expect(new Set(jobs.map(({ id }) => id)).size).toBe(1)
   await expect.poll(() => jobs[0]?.getState(), { timeout: 20_000 }).toBe('completed')
-  expect(await readdir(join(bare, 'objects/info'))).toContain('commit-graph')
+  expect(await graphs(bare)).toContain('commit-graph-chain')
   expect((await queue.getCompletedCount()) - before).toBe(1)
   expect(await queue.getJobCountByTypes('wait', 'delayed', 'active', 'failed')).toBe(0)
 })

@@ -1,0 +1,33 @@
+import type { Database } from '../client.js'
+
+/**
+ * Runs work on a repository while nobody else holds its lock, in any process.
+ *
+ * @param work its signal is aborted when the connection that holds the lock is lost: the lock is then, too
+ * @returns false, at once and without any work, when somebody else holds the lock
+ */
+export async function withRepositoryLock(
+  { pool }: Pick<Database, 'pool'>,
+  projectId: number,
+  work: (signal: AbortSignal) => Promise<void>,
+): Promise<boolean> {
+  const client = await pool.connect()
+  const lost = new AbortController()
+  const onError = (error: Error) => lost.abort(error)
+  client.on('error', onError)
+  const ask = async (call: string): Promise<boolean> => {
+    const sql = `SELECT ${call}(hashtextextended('switchyard.repository', $1)) AS answer`
+    return (await client.query<{ answer: boolean }>(sql, [projectId])).rows[0]?.answer === true
+  }
+  let held = false
+  try {
+    held = await ask('pg_try_advisory_lock')
+    if (held) await work(lost.signal)
+    return held
+  } finally {
+    // Going back to the pool, the connection must not keep the lock; without an answer it is closed.
+    const free = !held || (await ask('pg_advisory_unlock').catch(() => false))
+    client.off('error', onError)
+    client.release(!free)
+  }
+}
