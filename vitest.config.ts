@@ -23,6 +23,9 @@ export default defineConfig({
             'services/*/test/**/*.test.ts',
             'gateway/test/**/*.test.ts',
           ],
+          // Files of one worker share what they import, which takes longer to load than most files to run. So tests
+          // keep nothing in modules: each starts its own servers, with databases of its own.
+          isolate: false,
           testTimeout: 30_000,
           hookTimeout: 60_000,
           // On a busy machine a second is soon over.
