@@ -1,4 +1,4 @@
-import { type Database, findProjectForUser, type Project } from '@switchyard/db'
+import { type Database, findProjectForUser, type Project, type ProjectForUser } from '@switchyard/db'
 import { forbidden, notFound, unauthenticated } from '@switchyard/domain'
 import {
   type Caller,
@@ -12,6 +12,7 @@ import {
   type Scope,
 } from '@switchyard/domain/access'
 import { type Call, documented, type Guard, readingScopes } from '@switchyard/service-kit/http'
+import { createProjectLookup } from './project-lookup.js'
 
 /** What a project guard hands to its endpoint. */
 export interface ProjectCall<Who extends Caller | null = Caller | null> {
@@ -37,7 +38,10 @@ export async function getProjectFor(
   right: ProjectRight,
   sender: Caller | null,
 ): Promise<ProjectCall> {
-  const found = await findProjectForUser(database, reference, sender?.user.id ?? null)
+  return decide(await findProjectForUser(database, reference, sender?.user.id ?? null), right, sender)
+}
+
+function decide(found: ProjectForUser | null, right: ProjectRight, sender: Caller | null): ProjectCall {
   const access = found ? accessOf(found.project) : nowhere
   const decision = decideProjectRight(right, access, sender, found?.memberLevel ?? null)
   if (decision === 'unauthenticated') throw unauthenticated()
@@ -84,10 +88,24 @@ export type ProjectGuards = ReturnType<typeof createGuards>
  * see, 403 for a role too low.
  */
 export function createGuards(database: Database) {
+  const lookup = createProjectLookup(database)
+  async function readCode({ params, caller }: Call): Promise<ProjectCall> {
+    return decide(await lookup.find(params.id ?? '', caller?.user.id ?? null), 'read_code', caller)
+  }
+
+  async function change({ params, caller }: Call, right: ProjectRight): Promise<ProjectCall> {
+    const found = await getProjectFor(database, params.id ?? '', right, caller)
+    lookup.willChange(found.project.id)
+    return found
+  }
+
   /** @param scopes of tokens, that suffice to read besides `api` and `read_api` */
   const open = (right: ProjectRight, ...scopes: Scope[]): Guard<ProjectCall> =>
     documented(documentsOf(right), (call) => {
-      if (call.caller) requireScope(call.caller, ...acceptedScopes(call, scopes))
+      const reading = readingScopes(call)
+      if (call.caller) requireScope(call.caller, ...reading, ...(reading.length > 0 ? scopes : []))
+      if (reading.length === 0) return change(call, right)
+      if (right === 'read_code') return readCode(call)
       return getProjectFor(database, call.params.id ?? '', right, call.caller)
     })
   /** Rights that nobody has without signing in. */
@@ -103,9 +121,4 @@ export function createGuards(database: Database) {
     maintain: closed('maintain'),
     own: closed('own'),
   }
-}
-
-function acceptedScopes(call: Call, scopes: Scope[]): Scope[] {
-  const reading = readingScopes(call)
-  return reading.length > 0 ? [...reading, ...scopes] : []
 }

@@ -1,5 +1,6 @@
 import type { Project } from '@switchyard/db'
-import type { TestGitRepository } from '@switchyard/testing'
+import { accessLevels } from '@switchyard/domain/access'
+import { type TestGitRepository, waitFor } from '@switchyard/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type GitHarness, pushSample, startGitHarness } from './git-harness.js'
 
@@ -51,6 +52,18 @@ test('the list shows the default branch, newest first, with every field in order
     committed_date: '2026-01-02T00:00:00.000+00:00',
     parent_ids: [commits.first],
   })
+})
+
+test('who loses the right to read loses it within a second; who gains it has it at once', async () => {
+  const other = await harness.project()
+  const path = `/projects/${other.id}/repository/commits`
+  expect((await get(path, 'stranger')).status).toBe(404)
+  const { id: userId } = (await (await harness.send('stranger', 'GET', '/user')).json()) as { id: number }
+  const member = { projectId: other.id, userId, accessLevel: accessLevels.reporter }
+  await harness.database.prisma.projectMember.create({ data: member })
+  expect((await get(path, 'stranger')).status).toBe(200)
+  await harness.database.prisma.projectMember.deleteMany({ where: { projectId: other.id, userId } })
+  await waitFor(async () => (await get(path, 'stranger')).status === 404, { timeoutMs: 1000 })
 })
 
 test('pages carry all headers, totals included', async () => {

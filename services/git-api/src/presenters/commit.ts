@@ -42,7 +42,18 @@ export function presentCommit(
   project: Project,
   baseUrl: string,
 ): z.output<typeof commitShape> {
-  const { id, author, committer, message } = commit
+  let ownFields = presented.get(commit)
+  if (!ownFields) {
+    ownFields = fieldsOf(commit)
+    presented.set(commit, ownFields)
+  }
+  return { ...ownFields, web_url: `${baseUrl}/${project.pathWithNamespace}/-/commit/${commit.id}` }
+}
+
+/** A commit never changes, and while it is remembered it is shown again and again. */
+const presented = new WeakMap<Commit, ReturnType<typeof fieldsOf>>()
+
+function fieldsOf({ id, author, committer, message, parentIds }: Commit) {
   const committedDate = signatureTime(committer)
   return {
     id,
@@ -56,9 +67,8 @@ export function presentCommit(
     committer_email: committer.email,
     committed_date: committedDate,
     created_at: committedDate,
-    parent_ids: commit.parentIds,
+    parent_ids: parentIds,
     trailers: trailersOf(message),
-    web_url: `${baseUrl}/${project.pathWithNamespace}/-/commit/${id}`,
   }
 }
 

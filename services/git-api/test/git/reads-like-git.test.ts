@@ -101,15 +101,16 @@ test('the commits of a file are those of git log --follow', { timeout: 60_000 },
     const names = await bytesOf(both.bare, ['log', '--format=', '--name-only', '-z', 'main'])
     const paths = [...new Set(names.split('\0').map((name) => name.replace(/^\n+/, '')))].filter(isText)
     const byZoe = await byAuthor(both.bare, 'Zoë')
-    for (const path of spread(paths, 12)) {
+    for (const path of spread(paths, 5)) {
       for (const firstParent of [false, true]) {
         const flags = firstParent ? ['--first-parent'] : []
         const bytes = Buffer.from(path, 'latin1').toString()
         const args = ['log', '--follow', '--format=%H', ...flags, 'main', '--', bytes]
         const expected = linesOf(await bytesOf(both.bare, args))
         await expectList(both, { path: bytes, firstParent }, expected)
+        if (firstParent) continue
         const theirs = byZoe.filter((id) => expected.includes(id))
-        await expectList(both, { path: bytes, firstParent, author: 'Zoë' }, theirs)
+        await expectList(both, { path: bytes, author: 'Zoë' }, theirs)
       }
     }
   }, 7_000),

@@ -1,0 +1,40 @@
+import { type Database, findProjectForUser, type ProjectForUser } from '@switchyard/db'
+import { accessLevels } from '@switchyard/domain/access'
+import { LRUCache } from 'lru-cache'
+
+/** Whoever loses the right to read loses it everywhere within this time, as with tokens. */
+const knownMs = 500
+/** After a change here this process asks the database each time. */
+const changedMs = 1_000
+const rememberedMax = 10_000
+
+/**
+ * Finds projects for those who read code: a busy client costs two queries a second, not one for each request.
+ * Only what may be read is remembered, so a new project or member is seen at once.
+ */
+export function createProjectLookup(database: Database) {
+  type Question = { reference: string; userId: number | null }
+  const ask = ({ reference, userId }: Question) => findProjectForUser(database, reference, userId)
+  const known = new LRUCache<string, ProjectForUser, Question>({
+    max: rememberedMax,
+    ttl: knownMs,
+    fetchMethod: async (_key, _stale, { context }) => (await ask(context)) ?? undefined,
+  })
+  const changed = new LRUCache<number, true>({ max: rememberedMax, ttl: changedMs })
+  return {
+    async find(reference: string, userId: number | null): Promise<ProjectForUser | null> {
+      const question = { reference, userId }
+      const key = `${userId} ${reference}`
+      const found = await known.fetch(key, { context: question })
+      if (!found) return null
+      if (found.project.visibility === 'private' && (found.memberLevel ?? 0) < accessLevels.reporter) {
+        known.delete(key)
+      }
+      return changed.has(found.project.id) ? ask(question) : found
+    },
+    /** Somebody is about to change the project, or who may do what in it. */
+    willChange(projectId: number): void {
+      changed.set(projectId, true)
+    },
+  }
+}
