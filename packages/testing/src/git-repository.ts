@@ -87,7 +87,7 @@ export async function createGitRepository({ defaultBranch = 'main' } = {}): Prom
     path,
     git: (...args) => run(args),
     commit,
-    close: () => rm(path, { recursive: true, force: true }),
+    close: () => rm(path, { recursive: true, force: true, maxRetries: 5 }),
   }
 }
 

@@ -38,7 +38,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await work?.close()
   await harness?.close()
-  if (folder) await rm(folder, { recursive: true, force: true })
+  if (folder) await rm(folder, { recursive: true, force: true, maxRetries: 5 })
 })
 
 const example = (name: string) => readFile(new URL(`../../../examples/ci/${name}`, import.meta.url), 'utf8')

@@ -85,7 +85,7 @@ export async function startGitHarness({ redisUrl = 'redis://127.0.0.1:1', env = 
       await context.lifecycle.close()
       await database.close()
       await testDatabase.close()
-      await rm(storageRoot, { recursive: true, force: true })
+      await rm(storageRoot, { recursive: true, force: true, maxRetries: 5 })
     },
   }
 }

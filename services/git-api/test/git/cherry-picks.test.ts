@@ -25,7 +25,7 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   git?.close()
-  if (folder) await rm(dirname(folder), { recursive: true, force: true })
+  if (folder) await rm(dirname(folder), { recursive: true, force: true, maxRetries: 5 })
   await bare?.close()
 })
 

@@ -24,7 +24,7 @@ export async function createBareRepository(...initFlags: string[]): Promise<Bare
     path,
     git: (...args) => run(args),
     feed: (input, ...args) => run(args, input),
-    close: () => rm(path, { recursive: true, force: true }),
+    close: () => rm(path, { recursive: true, force: true, maxRetries: 5 }),
   }
 }
 
