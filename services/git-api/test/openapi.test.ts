@@ -1,4 +1,4 @@
-import { openDocumentedApi } from '@switchyard/testing'
+import { launchBrowser, openDocumentedApi } from '@switchyard/testing'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Harness, startHarness } from './harness.js'
 
@@ -6,7 +6,7 @@ let harness: Harness
 let api: Awaited<ReturnType<typeof openDocumentedApi>>
 
 beforeAll(async () => {
-  harness = await startHarness()
+  harness = await startHarness({ env: { WEBHOOK_ALLOWED_HOSTS: 'hooks.example.com' } })
   api = await openDocumentedApi(harness.baseUrl, harness.tokens.admin)
 })
 afterAll(() => harness?.close())
@@ -65,6 +65,9 @@ async function callCommits(path: { id: number }) {
   await api.call(`GET ${commits}`, { path, query: { with_stats: 'true', ref_name: 'work' } })
   await api.call(`GET ${commits}/{sha}`, { path: commit })
 
+  await api.call(`GET ${commits}/{sha}/diff`, { path: commit })
+  await api.call(`GET ${commits}/{sha}/diff`, { path: commit, query: { per_page: '1' } })
+
   await api.call(`POST ${commits}/{sha}/comments`, { path: commit, body: { note: 'Fine' } })
   const placed = { note: 'Here', path: 'a.txt', line: 2, line_type: 'new' }
   await api.call(`POST ${commits}/{sha}/comments`, { path: commit, body: placed })
@@ -81,12 +84,31 @@ async function callCommits(path: { id: number }) {
   await api.call(`POST ${commits}/{sha}/cherry_pick`, { path: commit, body: { branch: 'main' } })
 }
 
+async function callHooks(path: { id: number }) {
+  const hooks = '/projects/{id}/hooks'
+  const body = { url: 'https://hooks.example.com/', note_events: true }
+  const hook = { ...path, hook_id: idOf(await api.call(`POST ${hooks}`, { path, body })) }
+  await api.call(`GET ${hooks}`, { path })
+  await api.call(`GET ${hooks}/{hook_id}`, { path: hook })
+  await api.call(`PUT ${hooks}/{hook_id}`, { path: hook, body: { job_events: true } })
+  const test = await api.call(`POST ${hooks}/{hook_id}/test/{trigger}`, {
+    path: { ...hook, trigger: 'push_events' },
+  })
+  const delivery = { ...hook, delivery_id: (test.body as { id: string }).id }
+  await api.call(`GET ${hooks}/{hook_id}/deliveries`, { path: hook })
+  await api.call(`GET ${hooks}/{hook_id}/deliveries/{delivery_id}`, { path: delivery })
+  await api.call(`POST ${hooks}/{hook_id}/deliveries/{delivery_id}/redeliver`, { path: delivery })
+  await api.call(`DELETE ${hooks}/{hook_id}`, { path: hook })
+}
+
 it('every operation answers as it is documented', async () => {
+  await api.call('GET /openapi.json', { token: null })
   const user = await callUsersAndTokens()
   const given = { name: 'Engine', visibility: 'public', initialize_with_readme: true }
   const project = { id: idOf(await api.call('POST /projects', { body: given })) }
   await callProject(project, user)
   await callCommits(project)
+  await callHooks(project)
   const [event] = (await api.call('GET /audit_events')).body as { id: number }[]
   await api.call('GET /audit_events/{id}', { path: { id: event?.id ?? 0 } })
   await api.call('DELETE /projects/{id}', { path: project })
@@ -113,4 +135,36 @@ it('refusals are as they are documented', async () => {
     await api.call('POST /projects', { headers: { 'Content-Type': 'text/plain' }, body: given }),
   ]
   expect(answers.map(({ status }) => status)).toEqual([400, 400, 401, 403, 403, 404, 400, 400, 404, 415])
+})
+
+it('the document of the whole API is there for everybody, and asked for again cheaply', async () => {
+  const url = `${harness.baseUrl}/api/v4/openapi.json`
+  const response = await fetch(url)
+  expect(response.headers.get('Content-Type')).toBe('application/json; charset=utf-8')
+  const { paths } = (await response.json()) as { paths: Record<string, unknown> }
+  expect(Object.keys(paths)).toEqual(
+    expect.arrayContaining(['/projects/{id}', '/broadcast_messages', '/jobqueue/history', '/sagas']),
+  )
+  const again = await fetch(url, { headers: { 'If-None-Match': response.headers.get('ETag') ?? '' } })
+  expect(again.status).toBe(304)
+})
+
+it('the page shows the API in a real browser, and fetches nothing from elsewhere', async ({ skip }) => {
+  const browser = await launchBrowser()
+  if (!browser) return skip()
+  try {
+    const page = await browser.newPage()
+    const requested: string[] = []
+    const problems: string[] = []
+    page.on('request', (request) => requested.push(new URL(request.url()).origin))
+    page.on('console', (message) => message.type() === 'error' && problems.push(message.text()))
+    page.on('pageerror', (error) => problems.push(String(error)))
+    await page.goto(`${harness.baseUrl}/api/v4/docs`)
+    await page.getByText('Commits, the newest first').waitFor({ state: 'attached' })
+    await page.getByRole('button', { name: 'Authorize' }).waitFor()
+    expect(new Set(requested.filter((origin) => origin !== 'null'))).toEqual(new Set([harness.baseUrl]))
+    expect(problems).toEqual([])
+  } finally {
+    await browser.close()
+  }
 })
