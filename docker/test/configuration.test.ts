@@ -1,7 +1,10 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { loadConfig } from '../../packages/service-kit/src/config/index.js'
 import { readCompose, readRepositoryFile } from './support/compose.js'
 import { configSchemaOf, serviceNames } from './support/service-configs.js'
+
+// A service's schema imports much of the service, which takes its time on a busy machine.
+vi.setConfig({ testTimeout: 30_000 })
 
 /** Rows of docs/configuration.md by heading: variable → default as written there. */
 function readTables(): Map<string, Record<string, string>> {
