@@ -69,14 +69,15 @@ export const findNewestStatus = (
 
 /** Whether anybody posted a status of this commit for this ref. */
 export async function hasCommitStatus(
-  { prisma }: DatabaseOrTransaction,
-  where: { projectId: number; sha: string; ref: string },
+  { pool }: Pick<Database, 'pool'>,
+  { projectId, sha, ref }: { projectId: number; sha: string; ref: string },
 ): Promise<boolean> {
-  const found = await prisma.commitStatus.findFirst({
-    where: { ...where, superseded: false },
-    select: { id: true },
+  const { rowCount } = await pool.query({
+    name: 'has-commit-status',
+    text: `SELECT FROM commit_statuses WHERE project_id = $1 AND sha = $2 AND ref = $3 AND NOT superseded LIMIT 1`,
+    values: [projectId, sha, ref],
   })
-  return found !== null
+  return rowCount === 1
 }
 
 /** The newest status of each ref and name of a commit, as far as its aggregated state needs them. */
