@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import type { Project } from '@switchyard/db'
 import { createGitRepository, isolatedGitEnv, type TestGitRepository } from '@switchyard/testing'
 import { execa } from 'execa'
@@ -330,19 +331,42 @@ test('forms can carry actions, urlencoded and multipart', async () => {
   }
 })
 
-test('a body over a megabyte is fine, malformed JSON is not', async () => {
+test('a thousand files in a large body come back byte for byte', async () => {
   const branch = await freshBranch()
-  const big = createFile('big.txt', 'line of text\n'.repeat(400_000))
-  expect((await post({ branch, actions: [big] })).status).toBe(201)
-  const response = await fetch(`${harness.baseUrl}/api/v4/projects/${project.id}/repository/commits`, {
-    method: 'POST',
-    headers: { 'PRIVATE-TOKEN': harness.tokens.developer, 'Content-Type': 'application/json' },
-    body: '{"branch":',
-  })
-  expect([response.status, await response.json()]).toMatchObject([
+  const text = 'a "quoted" line,\ttab, \u0001, é, 😀\r\n'.repeat(200)
+  const bytes = randomBytes(40_000)
+  const actions = Array.from({ length: 997 }, (_, index) =>
+    createFile(`many/${index}.txt`, `${index} ${text}`),
+  )
+  const files = [
+    { ...createFile('bytes', bytes.toString('base64')), encoding: 'base64' },
+    { ...createFile('lines', bytes.toString('base64').replace(/.{76}/g, '$&\n')), encoding: 'base64' },
+    createFile('big.txt', 'line of text\n'.repeat(100_000)),
+  ]
+  const response = await post({ branch, commit_message: text, actions: [...actions, ...files] })
+  expect([response.status, await response.json()]).toMatchObject([201, { message: text }])
+  expect(await show(`${branch}:many/456.txt`)).toBe(`456 ${text}`)
+  expect(await show(`${branch}:big.txt`)).toBe('line of text\n'.repeat(100_000))
+  const { stdout: id } = await execa('git', ['hash-object', '--stdin'], { input: bytes })
+  expect((await git('rev-parse', `${branch}:bytes`, `${branch}:lines`)).stdout).toBe(`${id}\n${id}`)
+  const wrong = { ...createFile('wrong', '*'.repeat(2_000_000)), encoding: 'base64' }
+  const refused = await post({ branch, actions: [createFile('fine'), wrong] })
+  expect([refused.status, await refused.json()]).toMatchObject([
     400,
-    { error: 'the body is not valid JSON' },
+    { message: 'content is not valid base64', action_index: 1, file_path: 'wrong' },
   ])
+})
+
+test('malformed JSON is refused, whatever its size', async () => {
+  for (const content of ['', 'x'.repeat(2_000_000)]) {
+    const response = await fetch(`${harness.baseUrl}/api/v4/projects/${project.id}/repository/commits`, {
+      method: 'POST',
+      headers: { 'PRIVATE-TOKEN': harness.tokens.developer, 'Content-Type': 'application/json' },
+      body: `{"branch":"${content}"`,
+    })
+    const body = await response.json()
+    expect([response.status, body]).toMatchObject([400, { error: 'the body is not valid JSON' }])
+  }
 })
 
 test('what was pushed and what the API wrote interleave', async () => {

@@ -11,8 +11,8 @@ export interface CommitAction {
   file_path: string
   /** Where a moved file comes from. */
   previous_path?: string | undefined
-  /** Text, or base64; undefined when none was sent. */
-  content?: string | undefined
+  /** Text, or base64, or the bytes that either means; undefined when none was sent. */
+  content?: string | Uint8Array | undefined
   encoding: 'text' | 'base64'
   execute_filemode?: boolean | undefined
   /** The commit that last changed the file, as far as the caller knows. */
@@ -80,6 +80,7 @@ function readPath(path: string, refuse: Refuse): string[] {
 
 function readContent({ action, content, encoding }: CommitAction, refuse: Refuse): Uint8Array | null {
   if (content === undefined || action === 'delete' || action === 'chmod') return null
+  if (typeof content !== 'string') return content
   if (encoding === 'text') return Buffer.from(content, 'utf8')
   if (!/^[\w+/\s-]*=*\s*$/.test(content)) throw refuse('content is not valid base64')
   return Buffer.from(content, 'base64')

@@ -6,6 +6,8 @@ import { emptyFolder, putFile, type TreeFolder } from './tree.js'
 
 type Files = Map<string, { mode: string; content: string }>
 
+type TextAction = CommitAction & { content?: string | undefined }
+
 const action = (given: Partial<CommitAction> & Pick<CommitAction, 'action' | 'file_path'>): CommitAction => ({
   encoding: 'text',
   ...given,
@@ -26,7 +28,7 @@ const sorted = (pairs: [string, string][]) => pairs.sort(([a], [b]) => (a < b ? 
 /** The same rules on a flat map of files: slow, obvious, and written without looking at trees. */
 function applyToFlat(
   files: Files,
-  { action: name, file_path: path, previous_path, content, execute_filemode }: CommitAction,
+  { action: name, file_path: path, previous_path, content, execute_filemode }: TextAction,
 ) {
   const blocked = [...files.keys()].some((key) => key.startsWith(`${path}/`) || path.startsWith(`${key}/`))
   const file = files.get(path)

@@ -93,7 +93,7 @@ function handler(route: Route, path: string, options: HttpAppOptions, rateLimit:
     const access = await route.guard(call)
     const given = route.streamsBody
       ? { ...request.query, ...request.params }
-      : await readInput(request, response, route.bodyBytesMax ?? bodyBytesDefault)
+      : await readInput(request, response, route.bodyBytesMax ?? bodyBytesDefault, route.longTextKey)
     const reply = await route.endpoint.handle(readParameters(route.endpoint.input, given), access, call)
     if (reply !== streamed) send(response, reply)
   }

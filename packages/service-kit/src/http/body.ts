@@ -1,6 +1,8 @@
 import { DomainError, invalidParameters, tooLarge } from '@switchyard/domain'
 import express, { type Request, type RequestHandler, type Response } from 'express'
 import multer from 'multer'
+import { readLargeBody } from './large-body.js'
+import { parseLargeJson } from './large-json.js'
 
 export const bodyBytesDefault = 1024 * 1024
 
@@ -44,23 +46,47 @@ const isJson = (request: { headers: { 'content-type'?: string } }) => {
  * Reads a JSON, urlencoded or multipart body and merges it with query and path; the path wins over the
  * body, the body over the query. A JSON body that is no object counts as empty.
  *
+ * @param longTextKey fields of this name in a large JSON body come as {@link LongText} when they are long
  * @throws DomainError for a content type nobody here reads; the parsers' own errors otherwise
  */
 export async function readInput(
   request: Request,
   response: Response,
   bytesMax: number,
+  longTextKey?: string,
 ): Promise<Record<string, unknown>> {
   if (hasBody(request)) {
     refuseUnknownType(request)
     refuseTooLarge(request, bytesMax)
-    for (const parser of parsers(bytesMax)) await run(parser, request, response)
+    if (longTextKey !== undefined && isLargeJson(request)) {
+      request.body = await readLargeJson(request, response, longTextKey)
+    } else for (const parser of parsers(bytesMax)) await run(parser, request, response)
   }
   const body: unknown = request.body
   const fields = typeof body === 'object' && body !== null && !Array.isArray(body) ? body : {}
   const merged = { ...request.query, ...fields, ...request.params }
   refuseNulInPath(request.params)
   return merged
+}
+
+/** Compressed bodies and those of unknown length are left to the usual parsers. */
+const isLargeJson = (request: Request) =>
+  isJson(request) &&
+  request.headers['content-encoding'] === undefined &&
+  Number(request.headers['content-length'] ?? 0) > bodyBytesDefault
+
+async function readLargeJson(request: Request, response: Response, longTextKey: string): Promise<unknown> {
+  const length = Number(request.headers['content-length'])
+  const body = await readLargeBody(request, length, (release) => {
+    if (response.closed) release()
+    else response.once('close', release)
+  })
+  try {
+    return await parseLargeJson(body, longTextKey)
+  } catch (error) {
+    if (error instanceof SyntaxError) throw Object.assign(error, { type: 'entity.parse.failed' })
+    throw error
+  }
 }
 
 const hasBody = ({ headers }: Request) =>

@@ -81,6 +81,8 @@ export const endpoint = <Input extends z.ZodType, Access>(definition: Endpoint<I
 export interface RouteOptions {
   /** Largest request body. Unset: 1 MB. */
   bodyBytesMax?: number
+  /** Fields of this name in a large JSON body are handed on as `LongText`, not copied, when they are long. */
+  longTextKey?: string
   /** The endpoint reads the request stream itself: no body is parsed. */
   streamsBody?: boolean
   /** The whole path stands as it is, outside /api/v4. */

@@ -25,6 +25,7 @@ export {
   streamed,
 } from './endpoint.js'
 export { administrator, administratorOrScope, anyone, readingScopes, signedIn } from './guards.js'
+export { LongText } from './large-json.js'
 export { type HttpServer, listen } from './listen.js'
 export { type Page, pageParameters, pageReply, rowsOf } from './pagination.js'
 export { decimal, filledText, flag, integer, parameterProblem, rowId, text, time } from './parameters.js'

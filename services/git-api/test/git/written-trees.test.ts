@@ -10,6 +10,7 @@ import { createGit, type Git, type Repository } from '../../src/git/git.js'
 import type { CommitRequest } from '../../src/git/write-commit.js'
 import { type BareRepository, createBareRepository } from './random-history.js'
 
+type TextAction = CommitAction & { content?: string | undefined }
 type Files = Map<string, { mode: string; content: string }>
 
 let ours: BareRepository
@@ -84,7 +85,7 @@ const change = (path: string, { mode, content }: { mode: string; content: string
  *
  * @returns what git's importer has to be told; null when the action is refused
  */
-function apply(files: Files, given: CommitAction): string[] | null {
+function apply(files: Files, given: TextAction): string[] | null {
   const { action, file_path: path, previous_path = '', content = '', execute_filemode } = given
   const standing = files.get(action === 'move' ? previous_path : path)
   if (action === 'create' || (action === 'upsert' && !standing)) return create(files, given)
@@ -99,7 +100,7 @@ function apply(files: Files, given: CommitAction): string[] | null {
 const isBlocked = (files: Files, path: string) =>
   [...files.keys()].some((key) => key === path || key.startsWith(`${path}/`) || path.startsWith(`${key}/`))
 
-function create(files: Files, { file_path: path, content = '', execute_filemode }: CommitAction) {
+function create(files: Files, { file_path: path, content = '', execute_filemode }: TextAction) {
   if (isBlocked(files, path)) return null
   return put(files, path, { mode: execute_filemode ? '100755' : '100644', content })
 }
@@ -129,7 +130,7 @@ function put(files: Files, path: string, file: { mode: string; content: string }
 const name = fc.constantFrom('a', 'a.b', 'a-b', 'B', 'ü', 'x y', 'q"uote', 'back\\slash', '-rf', 'a\tb')
 const path = fc.array(name, { minLength: 1, maxLength: 3 }).map((parts) => parts.join('/'))
 const content = fc.constantFrom('', 'text', 'no end', 'CRLF\r\n', 'ünï\0x', 'line\n'.repeat(400))
-const anyAction = (paths: fc.Arbitrary<string>): fc.Arbitrary<CommitAction> =>
+const anyAction = (paths: fc.Arbitrary<string>): fc.Arbitrary<TextAction> =>
   fc
     .record({
       action: fc.constantFrom('create', 'create', 'upsert', 'update', 'delete', 'move', 'chmod' as const),
@@ -149,7 +150,7 @@ const anyAction = (paths: fc.Arbitrary<string>): fc.Arbitrary<CommitAction> =>
 /** More objects than go into files of their own. */
 const bulk = fc.array(path, { minLength: 40, maxLength: 60 }).map((paths) =>
   paths.map(
-    (filePath, index): CommitAction => ({
+    (filePath, index): TextAction => ({
       action: 'upsert',
       file_path: `bulk/${index}/${filePath}`,
       content: `${index}`,

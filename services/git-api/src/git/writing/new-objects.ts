@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { setImmediate as others } from 'node:timers/promises'
 import { writeLooseObjects } from './loose-objects.js'
 import { type NewObject, newObject, type ObjectType } from './new-object.js'
 import { writePack } from './pack-file.js'
@@ -6,6 +7,7 @@ import { writePack } from './pack-file.js'
 /** More objects, or more bytes, go into a pack: one file is quicker to make and to sync than many. */
 const looseCountMax = 32
 const looseBytesMax = 1024 * 1024
+const pauseBytes = 2 * 1024 * 1024
 
 /** Gathers the objects that a repository is to get, and stores them together. */
 export class NewObjects {
@@ -13,6 +15,7 @@ export class NewObjects {
   readonly #ids = new Map<Uint8Array, string>()
   readonly #stored = new Set<string>()
   #waiting = new Map<string, NewObject>()
+  #bytesSincePause = 0
 
   /** @param path of the bare repository */
   constructor(path: string) {
@@ -26,10 +29,19 @@ export class NewObjects {
   async add(type: ObjectType, content: Uint8Array): Promise<string> {
     const known = this.#ids.get(content)
     if (known !== undefined) return known
+    await this.#pause(content.length)
     const object = await newObject(type, content)
     this.#ids.set(content, object.id)
     if (!this.#stored.has(object.id)) this.#waiting.set(object.id, object)
     return object.id
+  }
+
+  /** Lets other requests go on after some megabytes. */
+  async #pause(bytes: number): Promise<void> {
+    this.#bytesSincePause += bytes
+    if (this.#bytesSincePause < pauseBytes) return
+    this.#bytesSincePause = 0
+    await others()
   }
 
   /** Everything added so far is on disk, synced, when this returns. */

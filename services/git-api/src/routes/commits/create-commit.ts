@@ -1,6 +1,14 @@
 import type { Caller } from '@switchyard/domain/access'
 import { actionNames } from '@switchyard/domain/commit'
-import { created, endpoint, filledText, flag, parameterProblem, text } from '@switchyard/service-kit/http'
+import {
+  created,
+  endpoint,
+  filledText,
+  flag,
+  LongText,
+  parameterProblem,
+  text,
+} from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { Dependencies } from '../../dependencies.js'
 import type { ProjectCall } from '../../guards.js'
@@ -9,11 +17,17 @@ import { createCommit } from '../../use-cases/create-commit.js'
 import { describeCommit } from '../../use-cases/get-commit.js'
 import { optional, optionalText } from '../optional.js'
 import { readFormActions } from './form-actions.js'
+import { decodeLongContents } from './long-contents.js'
 
 /** File contents may hold any character, NUL included. */
 const content = z.preprocess(
   (value) => (typeof value === 'number' || typeof value === 'boolean' ? String(value) : value),
-  z.string(),
+  z
+    .custom<string | LongText>(
+      (value) => typeof value === 'string' || value instanceof LongText,
+      'is invalid',
+    )
+    .meta({ type: 'string' }),
 )
 
 const action = z.object({
@@ -57,7 +71,7 @@ export const createCommitEndpoint = (deps: Dependencies) =>
       const command = {
         branch: body.branch,
         message: body.commit_message,
-        actions: body.actions,
+        actions: await decodeLongContents(body.actions),
         authorName: body.author_name,
         authorEmail: body.author_email,
         startBranch: body.start_branch,

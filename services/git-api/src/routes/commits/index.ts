@@ -14,7 +14,10 @@ export function commitRoutes(deps: Dependencies): Route[] {
   const commits = '/projects/:id/repository/commits'
   return [
     route('GET', commits, readCode, listCommits(deps)),
-    route('POST', commits, pushCode, createCommitEndpoint(deps), { bodyBytesMax: commitBytesMax }),
+    route('POST', commits, pushCode, createCommitEndpoint(deps), {
+      bodyBytesMax: commitBytesMax,
+      longTextKey: 'content',
+    }),
     route('GET', `${commits}/:sha`, readCode, getCommitEndpoint(deps)),
     route('POST', `${commits}/:sha/cherry_pick`, pushCode, cherryPick(deps)),
     route('GET', `${commits}/:sha/diff`, readCode, getDiff(deps)),
