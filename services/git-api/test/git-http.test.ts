@@ -1,5 +1,9 @@
 import { execFile } from 'node:child_process'
+import { access, mkdir, utimes, writeFile } from 'node:fs/promises'
+import { request as httpRequest } from 'node:http'
+import { gzipSync } from 'node:zlib'
 import { createGitRepository, isolatedGitEnv, type TestGitRepository } from '@switchyard/testing'
+import { execa } from 'execa'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type GitHarness, pushSample, startGitHarness } from './git-harness.js'
 
@@ -170,7 +174,6 @@ async function protect(
 
 test('hooks inside a stored repository never run', async () => {
   const project = await harness.project()
-  const { mkdir, writeFile, access } = await import('node:fs/promises')
   const hooks = `${harness.pathOf(project)}/hooks`
   await mkdir(hooks, { recursive: true })
   for (const hook of ['pre-receive', 'update', 'post-receive', 'reference-transaction']) {
@@ -185,7 +188,6 @@ test('a tree with a disguised .git is refused', async () => {
   const evil = await createGitRepository()
   await evil.commit({ files: { 'a.txt': 'a' } })
   const blob = await evil.git('rev-parse', 'HEAD:a.txt')
-  const { execa } = await import('execa')
   const mktree = await execa('git', ['mktree'], { cwd: evil.path, input: `100644 blob ${blob}\t.GIT\n` })
   const commit = await evil.git(
     '-c',
@@ -222,3 +224,119 @@ test('nonsense instead of a request ends with an error, not with a hanging proce
   expect([200, 500]).toContain(response.status)
   await response.arrayBuffer()
 })
+
+test('of pushes and API commits that race for one branch some win, the others are told, and nothing is lost', async () => {
+  const project = await harness.project()
+  expect((await git(work, 'push', harness.remote('owner', project), 'main')).code).toBe(0)
+  const sources = await Promise.all([0, 1, 2].map(() => createGitRepository()))
+  const heads = await Promise.all(
+    sources.map(async (source, number) => {
+      await source.git('pull', '--quiet', harness.remote('owner', project), 'main')
+      return source.commit({ files: { [`pushed-${number}`]: `${number}` } })
+    }),
+  )
+  const [pushed, made] = await Promise.all([
+    Promise.all(sources.map((source) => git(source, 'push', harness.remote('developer', project), 'main'))),
+    Promise.all([0, 1, 2].map((number) => commitOver(project, { [`made-${number}`]: `${number}` }))),
+  ])
+  for (const { code, output } of pushed) {
+    if (code !== 0)
+      expect(output).toMatch(/\[(?:remote )?rejected\]|cannot lock ref|fetch first|non-fast-forward/)
+  }
+  const winners = heads.filter((_, number) => pushed[number]?.code === 0)
+  const ids = await Promise.all(
+    made
+      .filter(({ status }) => status === 201)
+      .map(async (answer) => ((await answer.json()) as { id: string }).id),
+  )
+  // An API commit is put onto whatever came first; a push never is.
+  expect([made.map(({ status }) => status), winners.length <= 1]).toEqual([[201, 201, 201], true])
+  const log = await work.git('ls-remote', harness.remote('owner', project), 'refs/heads/main')
+  const reachable = await bareGit(project, 'rev-list', log.slice(0, 40))
+  for (const id of [...winners, ...ids]) expect(reachable).toContain(id)
+  expect(await bareGit(project, 'fsck', '--strict', '--no-dangling')).toBe('')
+  await Promise.all(sources.map((source) => source.close()))
+})
+
+const commitOver = ({ id }: { id: number }, files: Record<string, string>) =>
+  harness.send('developer', 'POST', `/projects/${id}/repository/commits`, {
+    branch: 'main',
+    commit_message: 'Over the API',
+    actions: Object.entries(files).map(([file_path, content]) => ({ action: 'create', file_path, content })),
+  })
+
+const bareGit = async (project: Parameters<GitHarness['pathOf']>[0], ...args: string[]) =>
+  (await execa('git', ['--git-dir', harness.pathOf(project), ...args], { env: isolatedGitEnv() })).stdout
+
+/** Processes of git that serve a client of this repository. */
+async function sessionsOf(project: Parameters<GitHarness['pathOf']>[0]): Promise<string[]> {
+  const { stdout } = await execa('ps', ['-eo', 'args'])
+  const path = harness.pathOf(project)
+  return stdout.split('\n').filter((line) => line.includes(path) && line.includes('--stateless-rpc'))
+}
+
+test('a client that goes away in the middle of a push or a clone takes git with it', async () => {
+  const project = await harness.project()
+  const url = new URL(harness.remote('owner', project))
+  const headers = { Authorization: `Basic ${btoa(`${url.username}:${url.password}`)}` }
+  for (const service of ['git-receive-pack', 'git-upload-pack']) {
+    const request = httpRequest(`${url.origin}${url.pathname}/${service}`, {
+      method: 'POST',
+      headers: { ...headers, 'Content-Type': `application/x-${service}-request` },
+    })
+    request.on('error', () => {})
+    request.write('0032want')
+    await expect.poll(() => sessionsOf(project)).toHaveLength(1)
+    request.destroy()
+    await expect.poll(() => sessionsOf(project)).toEqual([])
+  }
+})
+
+test('a lock that a killed process left does not stop pushes for ever', async () => {
+  const project = await harness.project()
+  const branches = ['main', 'main:refs/heads/a/b']
+  expect((await git(work, 'push', harness.remote('owner', project), ...branches)).code).toBe(0)
+  const lock = `${harness.pathOf(project)}/refs/heads/a/b.lock`
+  await writeFile(lock, '')
+  await utimes(lock, new Date(0), new Date(0))
+  expect((await git(work, 'push', harness.remote('owner', project), ':refs/heads/a/b')).code).toBe(0)
+})
+
+test('a fetch whose question unpacks to more than anyone asks is cut off', async () => {
+  const project = await harness.project({ visibility: 'public' })
+  const bomb = gzipSync(Buffer.alloc(100 * 1024 * 1024, `0032want ${'1'.repeat(40)}\n`))
+  const response = await fetch(`${harness.remote('anonymous', project)}/git-upload-pack`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/x-git-upload-pack-request', 'Content-Encoding': 'gzip' },
+    body: bomb,
+  }).catch(() => null)
+  await response?.arrayBuffer().catch(() => null)
+  await expect.poll(() => sessionsOf(project)).toEqual([])
+})
+
+test('settings that hide behind a symbolic link are refused', async () => {
+  const project = await harness.project()
+  const blob = await work.git('rev-parse', 'main:a.txt')
+  const entry = `120000 blob ${blob}\t.gitmodules\n`
+  const { stdout: tree } = await execa('git', ['mktree'], { cwd: work.path, input: entry })
+  const identity = ['-c', 'user.name=e', '-c', 'user.email=e@x']
+  const commit = await work.git(...identity, 'commit-tree', '-m', 'x', tree)
+  const result = await git(work, 'push', harness.remote('owner', project), `${commit}:refs/heads/evil`)
+  expect([result.code, result.output]).toEqual([1, expect.stringContaining('gitmodulesSymlink')])
+})
+
+test.runIf(process.getuid?.() === 0)(
+  'a repository that another user owns is served like any other',
+  async () => {
+    const { project, commits } = await pushSample(harness)
+    await execa('chown', ['-R', '65534:65534', harness.pathOf(project)])
+    const copy = await createGitRepository()
+    await copy.git('fetch', '--quiet', harness.remote('owner', project), 'main')
+    expect(await copy.git('rev-parse', 'FETCH_HEAD')).toBe(commits.third)
+    expect((await commitOver(project, { 'more.txt': 'm' })).status).toBe(201)
+    expect(
+      (await harness.send('owner', 'GET', `/projects/${project.id}/repository/commits/main/diff`)).status,
+    ).toBe(200)
+    await copy.close()
+  },
+)

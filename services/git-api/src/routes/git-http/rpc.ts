@@ -29,6 +29,8 @@ export const rpc = (dependencies: Dependencies, service: GitService) =>
       if (service === 'git-receive-pack') await push(dependencies, access, session, input, call)
       else await serveRpc(session, input, raw.response)
       raw.response.end()
+      // What git left unread would stand before the next request of this connection.
+      raw.request.unpipe().resume()
       return streamed
     },
   })
