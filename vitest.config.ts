@@ -26,6 +26,8 @@ export default defineConfig({
           // Files of one worker share what they import, which takes longer to load than most files to run. So tests
           // keep nothing in modules: each starts its own servers, with databases of its own.
           isolate: false,
+          // Most of a test's time is waiting for servers, disks and clocks.
+          maxWorkers: 4,
           testTimeout: 30_000,
           hookTimeout: 60_000,
           // On a busy machine a second is soon over.

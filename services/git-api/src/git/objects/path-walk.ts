@@ -81,8 +81,8 @@ class Follower {
     const before = nodes.firstParentTree(node)
     const [was, is] = this.#lookup.compare(before, nodes.treeOf(node))
     if (was === is) return false
-    // What a root brings was nowhere before.
-    if (before === null || !isFile(is) || isFile(was)) return true
+    // What a root brings was nowhere before; what takes the place of a folder is not looked for elsewhere.
+    if (before === null || !isFile(is) || was !== null) return true
     const name = await query.nameBefore(nodes.idOf(node), this.#path)
     if (name !== null) this.#follow(name)
     return true
