@@ -174,12 +174,15 @@ function readLayer(path: string, firstPosition: number): Layer {
   })
 }
 
-/** @throws UnknownLayout when another graph has taken the place of this one */
+/** Null also when another graph has taken the place of this one: filters only save work. */
 function readFilters({ file, ids, count }: Layer): PathFilters | null {
-  return withChunks(file, (chunk) => {
-    if (!chunk('OIDL').equals(ids)) throw new UnknownLayout('commit-graph')
-    return PathFilters.from(chunk('BIDX'), chunk('BDAT'), count)
-  })
+  try {
+    return withChunks(file, (chunk) =>
+      chunk('OIDL').equals(ids) ? PathFilters.from(chunk('BIDX'), chunk('BDAT'), count) : null,
+    )
+  } catch {
+    return null
+  }
 }
 
 /** Opens a file of a graph, to take chunks from it by their names; an absent one is empty. */
