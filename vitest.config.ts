@@ -41,7 +41,8 @@ export default defineConfig({
           include: ['e2e/**/*.test.ts'],
           testTimeout: 120_000,
           hookTimeout: 300_000,
-          fileParallelism: false,
+          // Each has its own ports and data, and the images take as long to build as all others to run.
+          maxWorkers: 2,
         },
       },
     ],
