@@ -188,7 +188,7 @@ test('a cherry-pick comes to what git comes to: the same tree, the same conflict
       if (result.outcome !== 'picked') expect(await repository.findBranchTip(branch)).toBe(tip)
       outcomes.add(result.outcome)
     }),
-    { numRuns: 80, interruptAfterTimeLimit: 15_000, examples },
+    { numRuns: 80, interruptAfterTimeLimit: 6_000, examples },
   )
   expect([...outcomes].sort()).toEqual(['conflict', 'empty', 'picked'])
   expect(await bare.git('fsck', '--strict', '--no-dangling')).toBe('')

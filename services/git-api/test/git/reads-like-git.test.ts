@@ -84,7 +84,7 @@ test('lists are those of git, in its order, whatever is asked for', { timeout: 6
     await expectList(both, some, await list(times[0] ?? '', '--topo-order', '--first-parent', 'main'))
     for (const author of [...authors.map((text) => text.slice(0, 5)), '.*', '[b]', 'EXAMPLE.COM'])
       await expectList(both, { author }, await byAuthor(both.bare, author))
-  }, 6_000),
+  }, 4_000),
 )
 
 async function byAuthor(bare: BareRepository, author: string): Promise<string[]> {
@@ -113,7 +113,7 @@ test('the commits of a file are those of git log --follow', { timeout: 60_000 },
         await expectList(both, { path: bytes, author: 'Zoë' }, theirs)
       }
     }
-  }, 7_000),
+  }, 4_000),
 )
 
 const isText = (path: string) => path !== '' && !path.includes('\xe9')
@@ -154,7 +154,7 @@ test('stats and diffs are those of git, and applied they make the tree', { timeo
       expect(stats.get(id), id).toEqual(sumOf(await bytesOf(bare, ['show', ...flags, '--numstat', id])))
       if (index % 5 === 0) expect(await treeAfter(bare, id, entries)).toBe(await treeOf(bare, id))
     }
-  }, 8_000),
+  }, 4_000),
 )
 
 const bytesOfEntry = ({ header, patch, encoding }: DiffEntry) =>

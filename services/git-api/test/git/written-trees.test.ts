@@ -211,7 +211,7 @@ test('any commits leave the tree that git itself makes of the same changes, or a
       }
       if (tip !== null) await expectFiles(branch, files)
     }),
-    { numRuns: 150, interruptAfterTimeLimit: 20_000 },
+    { numRuns: 150, interruptAfterTimeLimit: 6_000 },
   )
   expect(await ours.git('fsck', '--strict', '--no-dangling')).toBe('')
 })
