@@ -1,7 +1,7 @@
 import { type ChildProcess, fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { createServer } from 'node:net'
 import { fileURLToPath } from 'node:url'
+import getPort from 'get-port'
 
 /** A server under load, in a process of its own. */
 export interface Subject {
@@ -24,8 +24,8 @@ export async function startServer(kind: 'echo' | 'insert-each', databaseUrl = ''
  * @param profileDir where it leaves a CPU profile when it stops
  */
 export async function startReporter(databaseUrl: string, profileDir?: string): Promise<Subject> {
-  const port = await freePort()
-  const grpcPort = await freePort()
+  const port = await getPort()
+  const grpcPort = await getPort()
   const profile = profileDir ? ['--cpu-prof', `--cpu-prof-dir=${profileDir}`] : []
   const main = here('../../services/saga-reporter/dist/main.js')
   const child = spawn(process.execPath, [...profile, main], {
@@ -61,14 +61,4 @@ function subject(child: ChildProcess, port: number): Subject {
       await exited
     },
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  if (address === null || typeof address === 'string') throw new Error('no port')
-  return address.port
 }

@@ -2,10 +2,10 @@ import { fork } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtempSync, openSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { devNull, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import getPort from 'get-port'
 import { startRedis } from '../jobqueue/redis.js'
 
 /** The service in a process of its own, with a public project that has one commit. */
@@ -13,7 +13,7 @@ export async function startGitApi(databaseUrl: string) {
   const storageRoot = mkdtempSync(join(tmpdir(), 'switchyard-bench-'))
   const redis = await startRedis()
   const token = randomBytes(20).toString('hex')
-  const port = await freePort()
+  const port = await getPort()
   const child = fork(fileURLToPath(new URL('../../services/git-api/src/main.ts', import.meta.url)), [], {
     env: {
       PATH: process.env.PATH,
@@ -63,13 +63,3 @@ export async function startGitApi(databaseUrl: string) {
 }
 
 export type GitApi = Awaited<ReturnType<typeof startGitApi>>
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  if (address === null || typeof address === 'string') throw new Error('no port')
-  return address.port
-}

@@ -1,23 +1,23 @@
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { createServer } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import type { Database } from '@switchyard/db'
 import { hashToken } from '@switchyard/service-kit/http'
+import getPort from 'get-port'
 
 const main = fileURLToPath(new URL('../../../services/saga-reporter/src/main.ts', import.meta.url))
 
 /** The service in a process of its own, as it runs everywhere. */
 export async function startService(databaseUrl: string) {
-  const port = await freePort()
+  const port = await getPort()
   const child = spawn(process.execPath, ['--conditions=@switchyard/source', '--import', 'tsx', main], {
     stdio: ['ignore', 'ignore', 'inherit'],
     env: {
       ...process.env,
       DATABASE_URL: databaseUrl,
       PORT: String(port),
-      GRPC_PORT: String(await freePort()),
+      GRPC_PORT: String(await getPort()),
       RATE_LIMIT_PER_MINUTE: '0',
     },
   })
@@ -41,16 +41,6 @@ export async function startService(databaseUrl: string) {
       await exited
     },
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  if (address === null || typeof address === 'string') throw new Error('no port')
-  return address.port
 }
 
 /** A token that may read sagas. */

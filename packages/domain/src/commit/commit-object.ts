@@ -73,8 +73,7 @@ function decoderFor(label: string | undefined): Decode {
   }
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: the range of ASCII.
-const ascii = /^[\x00-\x7f]*$/
+const ascii = /^\p{ASCII}*$/u
 
 /** Header values were read as Latin-1, so each character is one byte of the original. */
 const decoded = (text: string, decode: Decode) =>

@@ -10,8 +10,7 @@ const seeds = [0x293ae76f, 0x7e646e2c] as const
  * @returns null for another path
  */
 export function pathKey(path: string): PathKey | null {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: the range of ASCII.
-  if (!/^[\x01-\x7f]+$/.test(path)) return null
+  if (!/^\p{ASCII}+$/u.test(path)) return null
   const parts = path.split('/')
   return parts.map((_part, index) => {
     const bytes = Buffer.from(parts.slice(0, parts.length - index).join('/'), 'latin1')
