@@ -98,7 +98,7 @@ describe('the deployed program', () => {
 
   it.each(serviceNames)('of %s starts with plain node, becomes ready, and ends on SIGTERM', async (name) => {
     const port = await getPort()
-    const child = run(name, 'dist/main.js', {
+    const child = run(name, 'dist/bundle/main.js', {
       PORT: String(port),
       GRPC_PORT: '0',
       DATABASE_URL: postgres.url,

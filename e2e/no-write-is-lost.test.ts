@@ -102,8 +102,8 @@ it('kill -9 of services and servers during work loses no acknowledged saga event
   const counts = () => kinds.map((kind) => acknowledged[kind].length)
 
   for (const victim of [
-    'saga-reporter/dist/main.js',
-    'git-api/dist/main.js',
+    'saga-reporter/dist/bundle/main.js',
+    'git-api/dist/bundle/main.js',
     'postgres/cluster',
     'redis.sock',
   ]) {

@@ -51,7 +51,7 @@ describe('npm start', () => {
 })
 
 describe('a child that is killed', () => {
-  const victims = services.map((name) => [name, `services/${name}/dist/main.js`])
+  const victims = services.map((name) => [name, `services/${name}/dist/bundle/main.js`])
 
   it.each([...victims, ['redis', 'redis.sock'], ['postgresql', 'postgres/cluster']])(
     '%s comes back, and is said to',

@@ -27,7 +27,7 @@ export async function startReporter(databaseUrl: string, profileDir?: string): P
   const port = await getPort()
   const grpcPort = await getPort()
   const profile = profileDir ? ['--cpu-prof', `--cpu-prof-dir=${profileDir}`] : []
-  const main = here('../../services/saga-reporter/dist/main.js')
+  const main = here('../../services/saga-reporter/dist/bundle/main.js')
   const child = spawn(process.execPath, [...profile, main], {
     stdio: ['ignore', 'ignore', 'inherit'],
     env: {

@@ -5,7 +5,7 @@ import { resolve } from 'node:path'
 import getPort from 'get-port'
 import { waitFor } from '../../support/wait-for.js'
 
-const main = resolve(import.meta.dirname, '../../../services/saga-reporter/dist/main.js')
+const main = resolve(import.meta.dirname, '../../../services/saga-reporter/dist/bundle/main.js')
 
 export interface ReporterOptions {
   databaseUrl: string

@@ -101,7 +101,7 @@ describe('without its database', () => {
 })
 
 describe('the process', () => {
-  const main = resolve(import.meta.dirname, '../dist/main.js')
+  const main = resolve(import.meta.dirname, '../dist/bundle/main.js')
 
   it('killed under load has stored every event it has answered', async () => {
     expect(existsSync(main), `${main} is missing: build first`).toBe(true)

@@ -1,11 +1,10 @@
 import { readdir, readFile } from 'node:fs/promises'
-import { fileURLToPath } from 'node:url'
+import { createRequire } from 'node:module'
+import { dirname } from 'node:path'
 
-/** `prisma/` of this package: the same distance from `src/` and from `dist/`. */
-const prismaFolder = new URL('../../prisma/', import.meta.url)
-
-export const schemaPath = fileURLToPath(new URL('schema.prisma', prismaFolder))
-export const migrationsPath = fileURLToPath(new URL('migrations/', prismaFolder))
+// By name, as a bundled service has no folder beside this module.
+export const schemaPath = createRequire(import.meta.url).resolve('@switchyard/db/prisma/schema.prisma')
+export const migrationsPath = `${dirname(schemaPath)}/migrations/`
 
 export interface ShippedMigration {
   /** Folder name, e.g. `20261121000000_foundation`. */

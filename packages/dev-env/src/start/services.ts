@@ -37,7 +37,7 @@ export async function startService(
   neighbours: Neighbours,
   notice: (line: string) => void,
 ): Promise<RunningService> {
-  const main = join(settings.root, 'services', name, 'dist', 'main.js')
+  const main = join(settings.root, 'services', name, 'dist', settings.watch ? 'main.js' : 'bundle/main.js')
   if (!existsSync(main)) throw new SetupProblem(`${name} is not built: ${main} is missing`)
   const port = await getPort({ host: '127.0.0.1' })
   const logFile = join(settings.dataDir, 'logs', `${name}.log`)

@@ -1,4 +1,4 @@
-import { readdirSync, watch } from 'node:fs'
+import { existsSync, readdirSync, watch } from 'node:fs'
 import { join } from 'node:path'
 import { execa } from 'execa'
 import { dieWithParent } from '../process/death-signal.js'
@@ -48,7 +48,10 @@ export function watchSources(
 
 /** The packages that services are made of; not this one, which cannot restart itself. */
 function sharedPackages(root: string): string[] {
-  return readdirSync(join(root, 'packages')).filter((name) => name !== 'dev-env' && name !== 'testing')
+  const packages = join(root, 'packages')
+  return readdirSync(packages).filter(
+    (name) => name !== 'dev-env' && name !== 'testing' && existsSync(join(packages, name, 'dist')),
+  )
 }
 
 function watchCompiler(root: string, progress: Progress): { stop(): Promise<void> } {

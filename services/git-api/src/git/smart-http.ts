@@ -1,7 +1,8 @@
 import { once } from 'node:events'
+import { createRequire } from 'node:module'
+import { dirname } from 'node:path'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { fileURLToPath } from 'node:url'
 import type { BranchProtection } from '@switchyard/domain/access'
 import { branchRules } from './branch-rules.js'
 import { ended, spawnGit, stopGit } from './git-process.js'
@@ -24,7 +25,8 @@ export interface PushRights {
   protections: readonly BranchProtection[]
 }
 
-const hooksPath = fileURLToPath(new URL('../../hooks/', import.meta.url))
+// By name, as a bundled service has no folder beside this module.
+const hooksPath = dirname(createRequire(import.meta.url).resolve('@switchyard/git-api/hooks/update'))
 
 /** What a client sends is unpacked within these bounds; a push beyond them is refused. */
 const limits = {

@@ -190,16 +190,19 @@ async function treeAfter(bare: BareRepository, id: string, entries: DiffEntry[])
   const [, parent] = (await bytesOf(bare, ['rev-list', '--parents', '--max-count=1', id])).trim().split(' ')
   await bytesOf(bare, ['read-tree', parent ?? '--empty'], env)
   const isBinary = ({ patch }: DiffEntry) => patch.startsWith('Binary files ')
+  const index = (lines: string[]) =>
+    bytesOf(bare, ['update-index', '-z', '--index-info'], env, lines.map((line) => `${line}\0`).join(''))
+  const binary = entries.filter(isBinary)
+  // Binary files go first and come last: a file of another kind may be where one was, or below its name.
+  await index(binary.map(({ oldPath }) => `0 ${'0'.repeat(40)}\t${rawName(oldPath)}`))
   const text = entries.filter((entry) => !isBinary(entry)).map(patchOf)
   const flags = ['--cached', '--whitespace=nowarn', '--unidiff-zero', '--allow-empty', '-']
   await bytesOf(bare, ['apply', ...flags], env, text.join(''))
   const listed = (await bytesOf(bare, ['ls-tree', '-r', '-z', id])).split('\0')
-  for (const entry of entries.filter(isBinary)) {
-    const gone = `0 ${'0'.repeat(40)}\t${rawName(entry.oldPath)}\0`
-    const there = listed.find((line) => line.endsWith(`\t${rawName(entry.newPath)}`))
-    const now = entry.deletedFile || !there ? '' : `${there}\0`
-    await bytesOf(bare, ['update-index', '-z', '--index-info'], env, gone + now)
-  }
+  const kept = binary.filter(({ deletedFile }) => !deletedFile)
+  await index(
+    kept.flatMap(({ newPath }) => listed.find((line) => line.endsWith(`\t${rawName(newPath)}`)) ?? []),
+  )
   return (await bytesOf(bare, ['write-tree'], env)).trim()
 }
 

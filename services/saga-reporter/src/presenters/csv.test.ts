@@ -15,11 +15,11 @@ describe('a line of CSV', () => {
     expect(csvLine([formula]).replaceAll('"', '')).toBe(`'${formula}\r\n`)
   })
 
-  it('gives every text back, whatever it holds', () => {
+  it('gives every text back, but for the apostrophe in front of a formula', () => {
     fc.assert(
       fc.property(fc.array(fc.string(), { minLength: 1 }), (cells) => {
-        const read = parse(csvLine(cells)).map((cell) => cell.replace(/^'(?=[=+\-@\t\r＝＋－＠])/, ''))
-        expect(read).toEqual(cells)
+        const shown = cells.map((cell) => (/^[=+\-@\t\r＝＋－＠]/.test(cell) ? `'${cell}` : cell))
+        expect(parse(csvLine(cells))).toEqual(shown)
       }),
     )
   })

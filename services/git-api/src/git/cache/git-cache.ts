@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache'
 const entryBytes = 200
 /** One answer may take this part of the whole. */
 const largestPart = 8
-const repositoriesMax = 100_000
+const repositoriesMax = 20_000
 const totalsMax = 50_000
 
 type Value = object
