@@ -35,6 +35,18 @@ describe('npm start', () => {
     expect((await api('projects?name=kept', { method: 'POST' })).status).toBe(201)
   })
 
+  it('serves the files that lie beside the modules of a service', async () => {
+    for (const [path, part] of [
+      ['broadcast_messages/banner.js', 'customElements'],
+      ['docs/swagger-ui.css', '.swagger-ui'],
+      ['openapi.json', '"openapi"'],
+    ] as const) {
+      const response = await api(path)
+      expect([path, response.status]).toEqual([path, 200])
+      expect(await response.text()).toContain(part)
+    }
+  })
+
   it('prints where things are and no secret', () => {
     expect(tree.output()).toContain(`http://localhost:${tree.httpPort}`)
     expect(tree.output()).toContain('root-token')

@@ -1,7 +1,4 @@
-import { fileURLToPath } from 'node:url'
+import { createRequire } from 'node:module'
 
-/**
- * The file of the web component, to be served as it is. It lies beside the compiled form of this module, and
- * is found from the source as well.
- */
-export const bannerScriptFile = fileURLToPath(new URL('../dist/banner.js', import.meta.url))
+/** The file of the web component, to be served as it is. Found by name: a bundled service has no module beside it. */
+export const bannerScriptFile = createRequire(import.meta.url).resolve('@switchyard/banner/banner.js')
