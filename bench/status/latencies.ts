@@ -20,8 +20,9 @@ export const quantile = (values: readonly number[], share: number) =>
   [...values].sort((a, b) => a - b)[Math.floor(values.length * share)] ?? Number.NaN
 
 const statusCount = 10_000
+const otherStatuses = 200_000
 
-/** Gives a commit many statuses: half of them are the newest of their name. */
+/** Gives a commit many statuses, half of them the newest of their name, among those of many other commits. */
 export async function fillCommit(databaseUrl: string, { projectId, sha }: GitApi): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl })
   await client.connect()
@@ -31,6 +32,12 @@ export async function fillCommit(databaseUrl: string, { projectId, sha }: GitApi
      SELECT $1, $2, 'main', 'job-' || n % ($3 / 2), 'success', 'It went well', (SELECT min(id) FROM users), n <= $3 / 2
      FROM generate_series(1, $3::int) n`,
     [projectId, sha, statusCount],
+  )
+  await client.query(
+    `INSERT INTO commit_statuses (project_id, sha, ref, name, status, description, author_id)
+     SELECT $1, encode(sha256((n / 100)::text::bytea), 'hex'), 'main', 'job-' || n % 100, 'success', 'It went well',
+       (SELECT min(id) FROM users) FROM generate_series(1, $2::int) n`,
+    [projectId, otherStatuses],
   )
   await client.query('VACUUM ANALYZE commit_statuses')
   await client.end()

@@ -21,32 +21,32 @@ export async function listCommitStatuses(
   { skip, take }: { skip: number; take: number },
 ): Promise<{ statuses: StatusWithAuthor[]; total: number }> {
   const { where, values } = conditionOf(filter)
-  const page = `SELECT * FROM commit_statuses s WHERE ${where}
-    ORDER BY s.id ${filter.newestFirst ? 'DESC' : 'ASC'} LIMIT $${values.length + 1} OFFSET $${values.length + 2}`
-  const { rows } = await pool.query<StatusRow>(
-    `SELECT ${statusColumns} FROM (${page}) s LEFT JOIN users u ON u.id = s.author_id
-     ORDER BY s.id ${filter.newestFirst ? 'DESC' : 'ASC'}`,
+  const order = `ORDER BY s.id ${filter.newestFirst ? 'DESC' : 'ASC'}`
+  const count = `SELECT count(*)::int AS total FROM commit_statuses s WHERE ${where}`
+  // The page is found by its ids first: the index has them, so rows that are skipped are not read.
+  const page = `SELECT s.id FROM commit_statuses s WHERE ${where} ${order}
+    LIMIT $${values.length + 1} OFFSET $${values.length + 2}`
+  const { rows } = await pool.query<StatusRow & { total: number }>(
+    `SELECT ${statusColumns}, (${count}) AS total
+     FROM (${page}) page JOIN commit_statuses s ON s.project_id = $1 AND s.id = page.id
+       LEFT JOIN users u ON u.id = s.author_id ${order}`,
     [...values, take, skip],
   )
   return {
     statuses: rows.map(statusOf),
-    total: await totalOf(pool, { where, values }, skip, take, rows.length),
+    total: rows[0]?.total ?? (await totalBeyond(pool, count, values, skip)),
   }
 }
 
-/** Counts only where the page itself does not tell. */
-async function totalOf(
+/** No row comes with the number of rows when a page lies beyond the last one. */
+async function totalBeyond(
   pool: Database['pool'],
-  { where, values }: ReturnType<typeof conditionOf>,
+  count: string,
+  values: unknown[],
   skip: number,
-  take: number,
-  found: number,
 ): Promise<number> {
-  if (found < take && (found > 0 || skip === 0)) return skip + found
-  const { rows } = await pool.query<{ total: number }>(
-    `SELECT count(*)::int AS total FROM commit_statuses s WHERE ${where}`,
-    values,
-  )
+  if (skip === 0) return 0
+  const { rows } = await pool.query<{ total: number }>(count, values)
   return rows[0]?.total ?? 0
 }
 
