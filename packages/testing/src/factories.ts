@@ -30,6 +30,8 @@ export interface GivenToken {
   /** Last day on which the token works. */
   expiresAt?: Date | null
   revokedAt?: Date | null
+  /** The one project in which the token works. */
+  projectId?: number
 }
 
 /** A personal access token of `user` with scope `api`; the secret exists nowhere but in the result. */

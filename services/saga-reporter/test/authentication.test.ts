@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connect as connectTls } from 'node:tls'
 import { type ServiceError, status } from '@grpc/grpc-js'
+import { createProject, createToken, createUser } from '@switchyard/testing'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { clientCredentials, issue, makeCertificates } from './certificates.js'
 import { connect } from './grpc-client.js'
@@ -139,6 +140,21 @@ describe('with TLS and tokens', () => {
     renameSync(join(folder, 'newer.key'), key)
     renameSync(join(folder, 'newer.pem'), cert)
     await vi.waitFor(async () => expect(await served()).not.toBe(before), { timeout: 10_000 })
+  })
+})
+
+describe('a token of one project', () => {
+  it('reports nothing, though it is made for the API', async () => {
+    const owner = await createUser(harness.database)
+    const { id: projectId } = await createProject(harness.database, owner)
+    const { secret } = await createToken(harness.database, owner, { projectId })
+    const { grpc } = await start({ SAGA_AUTH: 'token' })
+    const metadata = { 'private-token': secret }
+    await expect(grpc.report('ActivityRevoked', { activityId: 'bound' }, { metadata })).rejects.toMatchObject(
+      {
+        code: status.PERMISSION_DENIED,
+      },
+    )
   })
 })
 

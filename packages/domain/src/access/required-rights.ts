@@ -23,6 +23,17 @@ export function requireAdministrator(caller: Caller | null, ...accepted: Scope[]
 }
 
 /**
+ * Refuses a token that works in one project only: its owner may make one with any name and role, and what is
+ * asked for here belongs to no project.
+ *
+ * @throws DomainError forbidden
+ */
+export function requireUnboundToken(caller: Caller): Caller {
+  if (caller.token.projectId !== undefined && caller.token.projectId !== null) throw forbidden()
+  return caller
+}
+
+/**
  * The rule of operational data (job metrics, sagas): an administrator, or a token that was given the
  * reading scope by one, whoever its user is.
  *
@@ -30,6 +41,7 @@ export function requireAdministrator(caller: Caller | null, ...accepted: Scope[]
  */
 export function requireAdministratorOrScope(caller: Caller | null, scope: Scope): Caller {
   if (!caller) throw unauthenticated()
+  requireUnboundToken(caller)
   if (caller.token.scopes.includes(scope)) return caller
   if (caller.user.admin && caller.token.scopes.some((held) => held === 'api' || held === 'read_api')) {
     return caller

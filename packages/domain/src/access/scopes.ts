@@ -9,4 +9,7 @@ export const scopes = [
   'saga_report',
 ] as const
 
+/** What a token of one project may be used for: nothing that belongs to no project. */
+export const projectTokenScopes = ['api', 'read_api', 'read_repository', 'write_repository'] as const
+
 export type Scope = (typeof scopes)[number]

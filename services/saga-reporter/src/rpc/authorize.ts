@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { ServerUnaryCall } from '@grpc/grpc-js'
 import { DomainError, forbidden, unauthenticated, unavailable } from '@switchyard/domain'
-import { requireScope } from '@switchyard/domain/access'
+import { requireScope, requireUnboundToken } from '@switchyard/domain/access'
 import { type Authenticate, tokenOf } from '@switchyard/service-kit/http'
 import { LRUCache } from 'lru-cache'
 import { certificateNames, type Peer, type PeerBindings } from './peer.js'
@@ -42,7 +42,7 @@ function byToken(authenticate: Authenticate): Authorize {
   const verdicts = new LRUCache<string, Verdict>({ max: 10_000, ttl: verdictMs })
   const judge = async (secret: string, key: string): Promise<Verdict> => {
     try {
-      requireScope((await authenticate(secret)) ?? refuse(), 'saga_report')
+      requireUnboundToken(requireScope((await authenticate(secret)) ?? refuse(), 'saga_report'))
       return { peer: { name: `token ${key}`, service: null, tenant: null } }
     } catch (error) {
       if (error instanceof DomainError) return { refusal: error }

@@ -1,4 +1,4 @@
-import { accessLevels, type Caller } from '@switchyard/domain/access'
+import { accessLevels, type Caller, projectTokenScopes } from '@switchyard/domain/access'
 import { auditAuthor, created, endpoint, filledText } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { Dependencies } from '../../dependencies.js'
@@ -10,7 +10,7 @@ import { accessLevel, day, scopeList } from '../parameters.js'
 
 const input = z.object({
   name: filledText(),
-  scopes: scopeList(),
+  scopes: scopeList(projectTokenScopes),
   access_level: accessLevel(...Object.values(accessLevels)).default(accessLevels.maintainer),
   expires_at: optional(day()),
 })

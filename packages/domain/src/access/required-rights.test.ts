@@ -1,0 +1,36 @@
+import { describe, expect, it } from 'vitest'
+import type { Caller } from './caller.js'
+import { requireAdministratorOrScope, requireUnboundToken } from './required-rights.js'
+import { projectTokenScopes, type Scope, scopes } from './scopes.js'
+
+const callerWith = (
+  held: readonly Scope[],
+  { admin = false, projectId = null as number | null } = {},
+): Caller => ({
+  user: { id: 1, username: 'ada', name: 'Ada', email: 'ada@example.com', admin, state: 'active' },
+  token: { id: 1, scopes: held, projectId },
+})
+
+const refusal = expect.objectContaining({ kind: 'forbidden' })
+
+describe('what belongs to no project', () => {
+  it.each(['read_metrics', 'read_sagas'] as const)('is read with the scope %s', (scope) => {
+    const caller = callerWith([scope])
+    expect(requireAdministratorOrScope(caller, scope)).toBe(caller)
+    expect(() => requireAdministratorOrScope(callerWith(['api']), scope)).toThrow(refusal)
+  })
+
+  it('is closed to tokens of one project, whatever scopes their owners gave them', () => {
+    const token = callerWith(scopes, { projectId: 7 })
+    expect(() => requireAdministratorOrScope(token, 'read_metrics')).toThrow(refusal)
+    expect(() => requireUnboundToken(token)).toThrow(refusal)
+    expect(requireUnboundToken(callerWith(['saga_report'])).token.projectId).toBeNull()
+  })
+
+  it('has no scope that a token of one project could be made with', () => {
+    const beyond: readonly Scope[] = ['read_metrics', 'read_sagas', 'saga_report']
+    expect(scopes.filter((scope) => !(projectTokenScopes as readonly Scope[]).includes(scope))).toEqual(
+      beyond,
+    )
+  })
+})
