@@ -30,7 +30,7 @@ afterAll(async () => {
   await upstream?.close()
 })
 
-const streams = ['/api/v4/sagas/stream', '/api/v4/broadcast_messages/stream', '/api/v4/jobqueue/stream']
+const streams = ['sagas', 'broadcast_messages', 'jobqueue', 'sidekiq'].map((name) => `/api/v4/${name}/stream`)
 
 describe('server-sent events', () => {
   it.each(streams)('%s: each event leaves when it comes', async (path) => {

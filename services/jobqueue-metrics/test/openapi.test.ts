@@ -25,14 +25,15 @@ it('every operation answers as it is documented, in short and extended', async (
       await api.call(`GET ${base}/process_metrics`, { query })
       await api.call(`GET ${base}/job_stats`, { query })
       await api.call(`GET ${base}/compound_metrics`, { query })
+      await api.call(`GET ${base}/stream`, { query })
     }
-    await api.call('GET /jobqueue/stream', { query })
   }
-  const points = async () => {
-    const { body } = await api.call('GET /jobqueue/history', { query: { resolution: '10' } })
+  const pointsAt = async (base: string) => {
+    const { body } = await api.call(`GET ${base}/history`, { query: { resolution: '10' } })
     return (body as { points: unknown[] }).points.length
   }
-  await expect.poll(points, { timeout: 30_000 }).toBeGreaterThan(0)
+  await expect.poll(() => pointsAt('/jobqueue'), { timeout: 30_000 }).toBeGreaterThan(0)
+  expect(await pointsAt('/sidekiq')).toBeGreaterThan(0)
   expect(api.uncalled()).toEqual([])
 }, 120_000)
 

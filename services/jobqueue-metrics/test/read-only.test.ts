@@ -7,7 +7,7 @@ import { openSource } from './support/open-source.js'
 
 /** What docs/job-queues.md tells operators to grant. */
 const commands =
-  'ping info client|setname get hget hgetall hmget lindex llen lrange smembers zcard zcount zrange zrangebyscore'
+  'ping info client|setname exists get hget hgetall hmget lindex llen lrange smembers zcard zcount zrange zrangebyscore'
 const rights = [
   'resetkeys',
   '%R~*',

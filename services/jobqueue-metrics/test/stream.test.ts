@@ -41,17 +41,26 @@ it('answers 401 without a token, 403 without the right, 400 for a flag that is n
   expect((await harness.get('admin', '/jobqueue/stream?extended=maybe')).status).toBe(400)
 })
 
-it('sends the compound metrics at once, and again when they have changed', async () => {
-  const response = await harness.get('scraper', '/jobqueue/stream')
-  expect(response.headers.get('Content-Type')).toBe('text/event-stream')
-  const stream = listen(response)
-  await expect.poll(() => stream.events.length).toBe(1)
-  expect(stream.events[0]).toEqual({ event: 'metrics', data: await harness.metrics() })
-  const queue = await harness.queue('mail')
-  await queue.add('job', {}, { delay: 3_600_000 })
-  await expect.poll(() => stream.events.at(-1)?.data.jobs.scheduled).toBe(1)
-  await stream.close()
+it('answers HEAD without opening a stream', async () => {
+  const head = (query: string) => harness.get('admin', `/jobqueue/stream${query}`, { method: 'HEAD' })
+  expect((await head('')).status).toBe(204)
+  expect((await head('?source=nobody')).status).toBe(400)
 })
+
+it.each(['/jobqueue', '/sidekiq'])(
+  'sends the compound metrics of %s at once, and again when they have changed',
+  async (base) => {
+    const response = await harness.get('scraper', `${base}/stream`)
+    expect(response.headers.get('Content-Type')).toBe('text/event-stream')
+    const stream = listen(response)
+    await expect.poll(() => stream.events.length).toBe(1)
+    expect(stream.events[0]).toEqual({ event: 'metrics', data: await harness.metrics() })
+    const queue = await harness.queue('mail')
+    await queue.add('job', {}, { delay: 3_600_000 })
+    await expect.poll(() => stream.events.at(-1)?.data.jobs.scheduled).toBe(1)
+    await stream.close()
+  },
+)
 
 it('tells when the figures cannot be had, and goes on when they can again', async () => {
   const stream = listen(await harness.get('admin', '/jobqueue/stream'))
@@ -62,6 +71,28 @@ it('tells when the figures cannot be had, and goes on when they can again', asyn
   await harness.testRedis.restart()
   await expect.poll(() => stream.events.at(-1)?.event).toBe('metrics')
   await stream.close()
+})
+
+it('tells a listener who came between two looks of a change back to the state before', async () => {
+  let state = 'before'
+  const streams = createStreams({ intervalMs: 300, lifeMs: 60_000 })
+  const server = createServer((_request, response: ServerResponse) => {
+    void streams.open(response, 'one', async () => ({ message: state }))
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const open = async () => listen(await fetch(`http://127.0.0.1:${port}`))
+  const messages = ({ events }: ReturnType<typeof listen>) => events.map(({ data }) => data.message)
+  const first = await open()
+  await expect.poll(() => messages(first)).toEqual(['before'])
+  state = 'meanwhile'
+  const second = await open()
+  await expect.poll(() => messages(second)).toEqual(['meanwhile'])
+  state = 'before'
+  await expect.poll(() => messages(second)).toEqual(['meanwhile', 'before'])
+  expect(messages(first)).toEqual(['before', 'meanwhile', 'before'])
+  streams.close()
+  server.close()
 })
 
 it('costs one look at the state for any number of listeners, ends them in time, and ends all when it closes', async () => {

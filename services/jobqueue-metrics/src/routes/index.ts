@@ -22,7 +22,7 @@ export interface RouteDependencies {
 
 const mayReadMetrics = administratorOrScope('read_metrics')
 
-/** The contract's paths, and the same under the name that GitLab's clients know; then ours. */
+/** The contract's paths and ours, and the same under the name that GitLab's clients know. */
 export const routes = ({ snapshots, history, streams }: RouteDependencies): Route[] => {
   const { queues, processes, jobs } = partShapes
   const ofQueues = getMetrics(snapshots, 'Queues of jobs', z.object({ queues }), (snapshot, extended) => ({
@@ -43,14 +43,12 @@ export const routes = ({ snapshots, history, streams }: RouteDependencies): Rout
     z.object(partShapes),
     presentCompound,
   )
-  return [
-    ...['/jobqueue', '/sidekiq'].flatMap((base) => [
-      route('GET', `${base}/queue_metrics`, mayReadMetrics, ofQueues),
-      route('GET', `${base}/process_metrics`, mayReadMetrics, ofProcesses),
-      route('GET', `${base}/job_stats`, mayReadMetrics, ofJobs),
-      route('GET', `${base}/compound_metrics`, mayReadMetrics, compound),
-    ]),
-    route('GET', '/jobqueue/history', mayReadMetrics, getHistory(history)),
-    route('GET', '/jobqueue/stream', mayReadMetrics, streamMetrics(snapshots, streams)),
-  ]
+  return ['/jobqueue', '/sidekiq'].flatMap((base) => [
+    route('GET', `${base}/queue_metrics`, mayReadMetrics, ofQueues),
+    route('GET', `${base}/process_metrics`, mayReadMetrics, ofProcesses),
+    route('GET', `${base}/job_stats`, mayReadMetrics, ofJobs),
+    route('GET', `${base}/compound_metrics`, mayReadMetrics, compound),
+    route('GET', `${base}/history`, mayReadMetrics, getHistory(history)),
+    route('GET', `${base}/stream`, mayReadMetrics, streamMetrics(snapshots, streams)),
+  ])
 }

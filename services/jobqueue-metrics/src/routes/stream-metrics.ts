@@ -1,5 +1,5 @@
 import { unavailable } from '@switchyard/domain'
-import { endpoint, flag, streamed, text } from '@switchyard/service-kit/http'
+import { endpoint, flag, noContent, streamed, text } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import { presentCompound } from '../presenters/metrics.js'
 import type { Snapshots } from '../snapshot/snapshots.js'
@@ -14,6 +14,8 @@ export const streamMetrics = (snapshots: Snapshots, streams: Streams) =>
     async handle({ source, extended }, _access, { raw }) {
       // A source that does not exist or answer is refused like everywhere, as long as that is possible.
       await snapshots.read(source)
+      // Express answers HEAD with the handler of GET, and a stream would never end.
+      if (raw.request.method === 'HEAD') return noContent()
       if (streams.size >= streamsMax) throw unavailable('too many streams are open')
       const channel = JSON.stringify([source, extended])
       await streams.open(raw.response, channel, async () =>

@@ -70,6 +70,11 @@ export function createStreams({ intervalMs, lifeMs }: StreamsOptions): Streams {
       })
       response.write(`retry: ${retryMs}\n\n${event}`)
       const known = channels.get(name)
+      // All listeners of a channel have been sent the same last, or one of them would miss a change back to it.
+      if (known && event !== known.last) {
+        send(known, event)
+        known.last = event
+      }
       const channel = known ?? { listeners: new Set(), last: event, lastSentMs: performance.now() }
       channel.listeners.add(response)
       const life = setTimeout(() => response.end(), lifeMs)

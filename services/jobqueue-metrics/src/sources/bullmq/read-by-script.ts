@@ -5,42 +5,74 @@ import { overdueScoreMax } from './latency.js'
 import { countOf, type QueueReading, tailLength } from './queue-reading.js'
 
 /**
- * Everything about each queue as lines of one text, which costs a client a fraction of what many answers do.
+ * Everything about each queue as lines of one text, which costs a client a fraction of what many answers do. Each
+ * command costs the server, so what most queues do not have is asked for by one question first.
  * Of the priorities it looks at the oldest job of each, up to a limit; the last job of all is there as well.
+ * Ids that BullMQ gives count up: where they do from the end of a list on, its last job came first, and unless that
+ * one was delayed or tried before, it is the one that waits longest.
  */
 const lua = `
 local overdueMax, tail = ARGV[1], tonumber(ARGV[2])
+local function timesOf(id, base)
+  local times = redis.call('HMGET', base .. id, 'timestamp', 'processedOn', 'opts')
+  local opts = times[3] and string.find(times[3], '"delay"', 1, true) and times[3]
+  return times[1] or '', times[2] or '', opts or ''
+end
+local function countUp(ids)
+  local last = 0
+  for i = #ids, 1, -1 do
+    local id = tonumber(ids[i])
+    if not id or id <= last then return false end
+    last = id
+  end
+  return true
+end
 local function read(base)
   local out = {
-    redis.call('LLEN', base .. 'wait'), redis.call('LLEN', base .. 'paused'),
-    redis.call('ZCARD', base .. 'prioritized'),
-    redis.call('ZCOUNT', base .. 'delayed', '-inf', overdueMax), redis.call('ZCARD', base .. 'delayed'),
-    redis.call('LLEN', base .. 'active'),
+    redis.call('LLEN', base .. 'wait'), 0, 0, 0, 0, redis.call('LLEN', base .. 'active'),
     redis.call('ZCARD', base .. 'failed'), redis.call('ZCARD', base .. 'completed'),
-    redis.call('HGET', base .. 'meta', 'paused') or '',
-    redis.call('HGET', base .. 'metrics:completed', 'count') or '',
-    redis.call('HGET', base .. 'metrics:failed', 'count') or '',
-    ''
+    redis.call('HGET', base .. 'meta', 'paused') or '', '', '', ''
   }
+  local function add(created, processed, opts)
+    out[#out + 1] = created
+    out[#out + 1] = processed
+    out[#out + 1] = opts
+  end
+  local function addTail(list)
+    local ids = redis.call('LRANGE', base .. list, -tail, -1)
+    local from = 1
+    if countUp(ids) then
+      local created, processed, opts = timesOf(ids[#ids], base)
+      add(created, processed, opts)
+      if created ~= '' and processed == '' and opts == '' then return end
+      from = 2
+    end
+    for i = #ids - from + 1, 1, -1 do add(timesOf(ids[i], base)) end
+  end
+  if out[1] > 0 then addTail('wait') end
+  local others = redis.call('EXISTS', base .. 'paused', base .. 'prioritized', base .. 'delayed',
+    base .. 'metrics:completed', base .. 'metrics:failed')
+  if others == 0 then return table.concat(out, '\\n') end
+
+  out[2] = redis.call('LLEN', base .. 'paused')
+  out[3] = redis.call('ZCARD', base .. 'prioritized')
+  out[4] = redis.call('ZCOUNT', base .. 'delayed', '-inf', overdueMax)
+  out[5] = redis.call('ZCARD', base .. 'delayed')
+  out[10] = redis.call('HGET', base .. 'metrics:completed', 'count') or ''
+  out[11] = redis.call('HGET', base .. 'metrics:failed', 'count') or ''
   if out[4] > 0 then
     out[12] = redis.call('ZRANGEBYSCORE', base .. 'delayed', '-inf', overdueMax, 'WITHSCORES', 'LIMIT', 0, 1)[2]
   end
-  local function add(id)
-    local times = redis.call('HMGET', base .. id, 'timestamp', 'processedOn', 'opts')
-    for i = 1, 3 do out[#out + 1] = times[i] or '' end
-  end
-  for _, list in ipairs({ 'wait', 'paused' }) do
-    for _, id in ipairs(redis.call('LRANGE', base .. list, -tail, -1)) do add(id) end
-  end
+  if out[2] > 0 then addTail('paused') end
   if out[3] > 0 then
     local min = '-inf'
     for _ = 1, 16 do
       local first = redis.call('ZRANGEBYSCORE', base .. 'prioritized', min, '+inf', 'WITHSCORES', 'LIMIT', 0, 1)
       if not first[1] then break end
-      add(first[1])
+      add(timesOf(first[1], base))
       min = string.format('%.0f', (math.floor(tonumber(first[2]) / 4294967296) + 1) * 4294967296)
     end
-    add(redis.call('ZRANGE', base .. 'prioritized', -1, -1)[1])
+    add(timesOf(redis.call('ZRANGE', base .. 'prioritized', -1, -1)[1], base))
   end
   return table.concat(out, '\\n')
 end

@@ -100,4 +100,5 @@ async function answersOf(pipeline: ChainableCommander): Promise<unknown[]> {
 
 /** The user may not, the server is older than these commands, or wants every key to be named before. */
 const isRefusal = (error: unknown) =>
-  error instanceof Error && /^NOPERM|unknown command|^ERR unknown|undeclared key/i.test(error.message)
+  error instanceof Error &&
+  /^NOPERM|can't run this command|unknown command|^ERR unknown|undeclared key/i.test(error.message)
