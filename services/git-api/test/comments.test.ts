@@ -131,6 +131,11 @@ test('comments and their commit outlive the branch', async () => {
   expect(((await all.json()) as { id: string }[]).map(({ id }) => id)).not.toContain(sha)
 })
 
+test('the empty fields of a form say nothing', async () => {
+  const empty = { note: 'n', path: '', line: '', line_type: '' }
+  expect(placeOf(await posted(commits.second, empty))).toEqual([null, null, null])
+})
+
 test('bad input is refused in GitLab words and stores nothing', async () => {
   const sha = await work.commit({ branch: 'quiet' })
   await work.git('push', '--quiet', harness.remote('owner', project), 'quiet')
@@ -142,6 +147,7 @@ test('bad input is refused in GitLab words and stores nothing', async () => {
   expect(await refused({})).toMatchObject({ error: 'note is missing' })
   expect(await refused({ note: ' \n' })).toMatchObject({ message: "400 Bad request - Note can't be blank" })
   expect(await refused({ note: 'n', path: 'a' })).toMatchObject({ error: 'line is missing' })
+  expect(await refused({ note: 'n', path: 'a', line: '' })).toMatchObject({ error: 'line is invalid' })
   expect(await refused({ note: 'n', path: 'a', line: 'x' })).toMatchObject({ error: 'line is invalid' })
   expect(await refused({ note: 'n', path: 'a', line: 1, line_type: 'both' })).toMatchObject({
     error: 'line_type does not have a valid value',

@@ -98,6 +98,7 @@ test('a finished status is final: the next post makes a new one, and the list sh
   const retried = await posted(sha, { state: 'success', name: 'a' })
   expect(retried.id).toBeGreaterThan(failed.id)
   expect((await list(sha)).map(({ id }) => id)).toEqual([retried.id])
+  expect((await list(sha, 'all=')).map(({ id }) => id)).toEqual([retried.id])
   expect((await list(sha, 'all=true')).map(({ id }) => id)).toEqual([failed.id, retried.id])
   expect((await list(sha, 'all=true&sort=desc')).map(({ id }) => id)).toEqual([retried.id, failed.id])
 })
@@ -105,7 +106,7 @@ test('a finished status is final: the next post makes a new one, and the list sh
 test('fields that are not sent, or blank, stay as they were', async () => {
   const sha = await freshCommit()
   await posted(sha, { state: 'running', description: 'old', target_url: 'http://x.example', coverage: '0' })
-  expect(await posted(sha, { state: 'success', description: '' })).toMatchObject({
+  expect(await posted(sha, { state: 'success', description: '', coverage: '' })).toMatchObject({
     name: 'default',
     description: 'old',
     target_url: 'http://x.example',
@@ -165,6 +166,10 @@ test.each([
   [{ state: 'success', coverage: 'much' }, { error: 'coverage is invalid' }],
   [
     { state: 'success', target_url: 'javascript:alert(1)' },
+    { message: { target_url: ['is blocked: Only allowed schemes are http, https'] } },
+  ],
+  [
+    { state: 'success', target_url: 'http://x.example/\nSet-Cookie: a' },
     { message: { target_url: ['is blocked: Only allowed schemes are http, https'] } },
   ],
   [

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { aggregateStatus } from './aggregate.js'
 import { applyPost, isActive, postedStates, type StatusFields } from './commit-status.js'
+import { validateStatusTexts } from './validate.js'
 
 const post = fc.record({
   state: fc.constantFrom(...postedStates),
@@ -112,4 +113,10 @@ test('the order of statuses does not matter', () => {
       expect(aggregateStatus([...statuses].reverse())).toBe(aggregateStatus(statuses))
     }),
   )
+})
+
+test('lengths are counted in characters, of which an emoji is one', () => {
+  const described = (description: string) => () => validateStatusTexts({ name: 'ci', description })
+  expect(described('🚀'.repeat(10_000))).not.toThrow()
+  expect(described('🚀'.repeat(10_001))).toThrow()
 })

@@ -22,6 +22,7 @@ describe('readParameters', () => {
     ['not in the list', z.object({ state }), { state: 'x' }, 'state does not have a valid value'],
     ['wrong type', z.object({ since: time() }), { since: 'someday' }, 'since is invalid'],
     ['blank', z.object({ branch: filledText() }), { branch: ' ' }, 'branch is empty'],
+    ['no decimal notation', z.object({ coverage: decimal() }), { coverage: '0x10' }, 'coverage is invalid'],
     ['NUL', z.object({ note: text() }), { note: 'a\0b' }, 'note is invalid'],
     ['object for text', z.object({ note: text() }), { note: { a: 1 } }, 'note is invalid'],
     ['null for text', z.object({ note: text() }), { note: null }, 'note is invalid'],
@@ -40,11 +41,13 @@ describe('readParameters', () => {
   it.each([
     ['11', integer(), 11],
     ['80.5', decimal(), 80.5],
+    [' -.5e1 ', decimal(), -5],
     [0, decimal(), 0],
     ['T', flag(), true],
     ['off', flag(), false],
     [1, flag(), true],
     [12, text(), '12'],
+    ['cut 😀\ud83d', text(), 'cut 😀\ufffd'],
   ])('reads %j as what it stands for', (given, schema, expected) => {
     expect(readParameters(z.object({ value: schema }), { value: given })).toEqual({ value: expected })
   })

@@ -37,12 +37,20 @@ function valueAt(given: unknown, path: PropertyKey[]): unknown {
 
 const nul = '\0'
 
-/** Text as PostgreSQL can hold it: NUL is refused. Numbers and booleans count as their text. */
+/**
+ * Text as PostgreSQL can hold it: NUL is refused, half a character (left by whoever cut a text short) is replaced, so
+ * that what is answered is what is stored. Numbers and booleans count as their text.
+ */
 export const text = () =>
   z.preprocess(
-    (value) => (typeof value === 'number' || typeof value === 'boolean' ? String(value) : value),
+    asText,
     z.string().refine((value) => !value.includes(nul), { error: 'is invalid' }),
   )
+
+function asText(value: unknown): unknown {
+  if (typeof value === 'string') return value.replace(/\p{Surrogate}/gu, '\ufffd')
+  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : value
+}
 
 /** Text with at least one character that is no white space. */
 export const filledText = () => text().refine((value) => value.trim() !== '', { error: 'is empty' })
@@ -56,10 +64,12 @@ export const integer = () => z.preprocess(wholeNumber, z.int())
 /** The id of a database row. */
 export const rowId = () => z.preprocess(wholeNumber, z.int().min(1).max(2_147_483_647))
 
+const decimalNotation = /^\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*$/i
+
 /** A decimal number, also when it comes as text. */
 export const decimal = () =>
   z.preprocess(
-    (value) => (typeof value === 'string' && value.trim() !== '' ? Number(value) : value),
+    (value) => (typeof value === 'string' && decimalNotation.test(value) ? Number(value) : value),
     z.number(),
   )
 

@@ -4,7 +4,7 @@ import type { Dependencies } from '../../dependencies.js'
 import type { ProjectCall } from '../../guards.js'
 import { commitStatusShape, presentCommitStatus } from '../../presenters/commit-status.js'
 import { listStatuses } from '../../use-cases/list-statuses.js'
-import { optionalText } from '../optional.js'
+import { optionalField, optionalText } from '../optional.js'
 
 const input = z.object({
   ...pageParameters,
@@ -12,7 +12,7 @@ const input = z.object({
   ref: optionalText(text()),
   stage: optionalText(text()),
   name: optionalText(text()),
-  all: flag().default(false),
+  all: optionalField(flag()).default(false),
   // Both mean the order in which statuses were first posted.
   order_by: z.enum(['id', 'pipeline_id']).default('id'),
   sort: z.enum(['asc', 'desc']).default('asc'),
@@ -23,7 +23,7 @@ export const listStatusesEndpoint = (deps: Dependencies) =>
     summary: 'Statuses of a commit',
     replies: { 200: z.array(commitStatusShape) },
     input,
-    async handle({ sha, ref, stage, name, all, sort, ...page }, { project }: ProjectCall, call) {
+    async handle({ sha, ref, stage, name, all = false, sort, ...page }, { project }: ProjectCall, call) {
       const query = { revision: sha, ref, stage, name, all, newestFirst: sort === 'desc' }
       const { statuses, total } = await listStatuses(deps, project, query, rowsOf(page), call.signal)
       const items = statuses.map((status) => presentCommitStatus(status, call.baseUrl))
