@@ -135,6 +135,39 @@ describe('the history', () => {
   })
 })
 
+describe('the history of several sources', () => {
+  const figures = (backlog: number) => ({ backlog, latency: 0, processed: backlog, failed: 0, busy: 0 })
+  const sample = (atMs: number, sources: Record<string, number>) => ({
+    atMs,
+    figures: new Map(
+      Object.entries(sources).flatMap(([name, backlog]) => [
+        [`${name}\n`, figures(backlog)] as const,
+        [`${name}\n${name}-queue`, figures(backlog)] as const,
+      ]),
+    ),
+  })
+  const backlogs = (history: History, queue?: string) => ask(history, 10, queue).map(({ backlog }) => backlog)
+
+  it('is unknown while one of them is away, and the sum of those there were before another came', () => {
+    const history = createHistory(['mail', 'shop'])
+    history.add(sample(10_000, { mail: 1 }))
+    history.add(sample(20_000, { mail: 1, shop: 10 }))
+    history.add(sample(30_000, { mail: 1 }))
+    history.add(sample(40_000, { mail: 1, shop: 20 }))
+    expect(backlogs(history)).toEqual([1, 11, null, 21])
+    expect(backlogs(history, 'mail-queue')).toEqual([1, 1, 1, 1])
+    expect(backlogs(history, 'shop-queue')).toEqual([null, 10, null, 20])
+  })
+
+  it('has the whole of each, however many queues another has', () => {
+    const history = createHistory(['mail', 'shop'])
+    const queues = Array.from({ length: 3000 }, (_each, index) => [`mail\n${index}`, figures(1)] as const)
+    const wholes = [['mail\n', figures(3000)] as const, ['shop\n', figures(5)] as const]
+    history.add({ atMs: 10_000, figures: new Map([...queues, ...wholes]) })
+    expect(backlogs(history)).toEqual([3005])
+  })
+})
+
 describe('GET /jobqueue/history', () => {
   const path = '/jobqueue/history'
 

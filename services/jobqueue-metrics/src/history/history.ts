@@ -44,6 +44,8 @@ const seriesMax = 2000
  */
 export function createHistory(sources: string[]): History {
   const numbers = new SeriesNumbers(seriesMax)
+  // Before queues without end take all of them.
+  for (const source of sources) numbers.numberOf(seriesKey(source, null))
   const fine = new Ring(numbers, fineRows, hourMs)
   const coarse = new Ring(numbers, coarseRows, dayMs)
   const beginsMinute = (atMs: number) => minuteOf(coarse.latestMs ?? 0) !== minuteOf(atMs)
@@ -58,14 +60,33 @@ export function createHistory(sources: string[]): History {
     points({ source, queue, fromMs, toMs, resolutionSeconds }) {
       if (source !== undefined && !sources.includes(source))
         throw parameterProblem('source', 'does not have a valid value')
-      const keys = (source === undefined ? sources : [source]).map((name) => seriesKey(name, queue ?? null))
       const ring = resolutionSeconds === 10 ? fine : coarse
-      return [...ring.between(keys, fromMs, toMs)].map(({ atMs, figures }) => ({
-        atMs,
-        ...mergeFigures(figures),
-      }))
+      return pointsOf(ring, source === undefined ? sources : [source], queue ?? null, fromMs, toMs)
     },
   }
+}
+
+/**
+ * Figures of the sources together. A source that was away makes the point unknown, unless it never had the queue: what
+ * the others said would look like the whole.
+ */
+function pointsOf(
+  ring: Ring,
+  sources: string[],
+  queue: string | null,
+  fromMs: number,
+  toMs: number,
+): Point[] {
+  const wholes = sources.map((name) => seriesKey(name, null))
+  const asked = sources.map((name) => seriesKey(name, queue))
+  const wholeSince = wholes.map((key) => ring.firstSeenMs(key))
+  const askedSince = asked.map((key) => ring.firstSeenMs(key))
+  return [...ring.between([...wholes, ...asked], fromMs, toMs)].map(({ atMs, figures }) => {
+    const isAway = (index: number) =>
+      figures[index] === null && atMs > (wholeSince[index] as number) && Number.isFinite(askedSince[index])
+    const known = figures.slice(sources.length).filter((each) => each !== null)
+    return { atMs, ...mergeFigures(sources.some((_name, index) => isAway(index)) ? [] : known) }
+  })
 }
 
 const minuteOf = (ms: number) => Math.floor(ms / 60_000)

@@ -58,13 +58,27 @@ export class Ring {
     this.#rows = [...older.map((sample) => this.#pack(sample)), ...this.#rows].slice(-this.rowsMax)
   }
 
-  /** What series were at every moment between two; a series that was not seen then is left out. */
-  *between(keys: string[], fromMs: number, toMs: number): Generator<{ atMs: number; figures: Figures[] }> {
-    const wanted = keys.map((key) => this.numbers.find(key)).filter((number) => number !== undefined)
+  /** What each series was at every moment between two; null when it was not seen then. */
+  *between(
+    keys: string[],
+    fromMs: number,
+    toMs: number,
+  ): Generator<{ atMs: number; figures: (Figures | null)[] }> {
+    const wanted = keys.map((key) => this.numbers.find(key))
     for (const { atMs, values } of this.#rows) {
       if (atMs < fromMs || atMs > toMs) continue
-      yield { atMs, figures: wanted.flatMap((number) => unpack(values, number) ?? []) }
+      yield {
+        atMs,
+        figures: wanted.map((number) => (number === undefined ? null : unpack(values, number))),
+      }
     }
+  }
+
+  /** Time of the first sample in which the series was seen; infinity when it never was. */
+  firstSeenMs(key: string): number {
+    const number = this.numbers.find(key)
+    const first = this.#rows.find(({ values }) => number !== undefined && unpack(values, number) !== null)
+    return first?.atMs ?? Number.POSITIVE_INFINITY
   }
 
   #pack({ atMs, figures }: Sample): Row {
