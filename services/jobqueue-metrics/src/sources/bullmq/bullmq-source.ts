@@ -75,15 +75,18 @@ function namesOf(registry: Registry, given: string[], scanned: string[], clients
 
 /** A queue that a process with a heartbeat serves is taken to be served by such ones only. */
 function withoutHeartbeat(clients: WorkerClient[], processes: WorkerProcess[]): WorkerClient[] {
+  if (clients.length === 0) return []
   const known = new Set(processes.flatMap(({ queues }) => queues))
   return clients.filter(({ queue }) => !known.has(queue))
 }
 
 function figuresOf(queue: BullmqQueue, { processedBy, failedBy }: Registry, hasHeartbeat: boolean) {
-  const { scheduled: _scheduled, dead: _dead, ended, ...figures } = queue
+  const { name, backlog, latencySeconds, paused, busy, ended } = queue
+  const figures = { name, backlog, latencySeconds, paused, busy }
   if (hasHeartbeat) {
-    const processed = Number(processedBy[queue.name] ?? 0)
-    return { ...figures, processed, failed: Number(failedBy[queue.name] ?? 0) }
+    return { ...figures, processed: Number(processedBy[name] ?? 0), failed: Number(failedBy[name] ?? 0) }
   }
-  return ended.approximate ? figures : { ...figures, processed: ended.processed, failed: ended.failed }
+  return ended.approximate
+    ? { ...figures, processed: null, failed: null }
+    : { ...figures, processed: ended.processed, failed: ended.failed }
 }

@@ -12,10 +12,15 @@ import { countOf, type QueueReading, tailLength } from './queue-reading.js'
  * one was delayed or tried before, it is the one that waits longest.
  */
 const lua = `
-local overdueMax, tail = ARGV[1], tonumber(ARGV[2])
+local call, find = redis.call, string.find
+local overdueMax, tail = ARGV[1], -tonumber(ARGV[2])
+local function add(out, created, processed, opts)
+  local count = #out
+  out[count + 1], out[count + 2], out[count + 3] = created, processed, opts
+end
 local function timesOf(id, base)
-  local times = redis.call('HMGET', base .. id, 'timestamp', 'processedOn', 'opts')
-  local opts = times[3] and string.find(times[3], '"delay"', 1, true) and times[3]
+  local times = call('HMGET', base .. id, 'timestamp', 'processedOn', 'opts')
+  local opts = times[3] and find(times[3], '"delay"', 1, true) and times[3]
   return times[1] or '', times[2] or '', opts or ''
 end
 local function countUp(ids)
@@ -27,52 +32,45 @@ local function countUp(ids)
   end
   return true
 end
+local function addTail(out, list, base)
+  local ids = call('LRANGE', list, tail, -1)
+  local from = #ids
+  if countUp(ids) then
+    local created, processed, opts = timesOf(ids[from], base)
+    add(out, created, processed, opts)
+    if created ~= '' and processed == '' and opts == '' then return end
+    from = from - 1
+  end
+  for i = from, 1, -1 do add(out, timesOf(ids[i], base)) end
+end
+local function addPriorities(out, list, base)
+  local min = '-inf'
+  for _ = 1, 16 do
+    local first = call('ZRANGEBYSCORE', list, min, '+inf', 'WITHSCORES', 'LIMIT', 0, 1)
+    if not first[1] then break end
+    add(out, timesOf(first[1], base))
+    min = string.format('%.0f', (math.floor(tonumber(first[2]) / 4294967296) + 1) * 4294967296)
+  end
+  add(out, timesOf(call('ZRANGE', list, -1, -1)[1], base))
+end
 local function read(base)
+  local wait, paused, prioritized, delayed = base .. 'wait', base .. 'paused', base .. 'prioritized', base .. 'delayed'
+  local completed, failed = base .. 'metrics:completed', base .. 'metrics:failed'
   local out = {
-    redis.call('LLEN', base .. 'wait'), 0, 0, 0, 0, redis.call('LLEN', base .. 'active'),
-    redis.call('ZCARD', base .. 'failed'), redis.call('ZCARD', base .. 'completed'),
-    redis.call('HGET', base .. 'meta', 'paused') or '', '', '', ''
+    call('LLEN', wait), '0', '0', '0', '0', call('LLEN', base .. 'active'),
+    call('ZCARD', base .. 'failed'), call('ZCARD', base .. 'completed'),
+    call('HGET', base .. 'meta', 'paused') or '', '', '', ''
   }
-  local function add(created, processed, opts)
-    out[#out + 1] = created
-    out[#out + 1] = processed
-    out[#out + 1] = opts
-  end
-  local function addTail(list)
-    local ids = redis.call('LRANGE', base .. list, -tail, -1)
-    local from = 1
-    if countUp(ids) then
-      local created, processed, opts = timesOf(ids[#ids], base)
-      add(created, processed, opts)
-      if created ~= '' and processed == '' and opts == '' then return end
-      from = 2
+  if out[1] > 0 then addTail(out, wait, base) end
+  if call('EXISTS', paused, prioritized, delayed, completed, failed) > 0 then
+    out[2], out[3] = call('LLEN', paused), call('ZCARD', prioritized)
+    out[4], out[5] = call('ZCOUNT', delayed, '-inf', overdueMax), call('ZCARD', delayed)
+    out[10], out[11] = call('HGET', completed, 'count') or '', call('HGET', failed, 'count') or ''
+    if out[4] > 0 then
+      out[12] = call('ZRANGEBYSCORE', delayed, '-inf', overdueMax, 'WITHSCORES', 'LIMIT', 0, 1)[2]
     end
-    for i = #ids - from + 1, 1, -1 do add(timesOf(ids[i], base)) end
-  end
-  if out[1] > 0 then addTail('wait') end
-  local others = redis.call('EXISTS', base .. 'paused', base .. 'prioritized', base .. 'delayed',
-    base .. 'metrics:completed', base .. 'metrics:failed')
-  if others == 0 then return table.concat(out, '\\n') end
-
-  out[2] = redis.call('LLEN', base .. 'paused')
-  out[3] = redis.call('ZCARD', base .. 'prioritized')
-  out[4] = redis.call('ZCOUNT', base .. 'delayed', '-inf', overdueMax)
-  out[5] = redis.call('ZCARD', base .. 'delayed')
-  out[10] = redis.call('HGET', base .. 'metrics:completed', 'count') or ''
-  out[11] = redis.call('HGET', base .. 'metrics:failed', 'count') or ''
-  if out[4] > 0 then
-    out[12] = redis.call('ZRANGEBYSCORE', base .. 'delayed', '-inf', overdueMax, 'WITHSCORES', 'LIMIT', 0, 1)[2]
-  end
-  if out[2] > 0 then addTail('paused') end
-  if out[3] > 0 then
-    local min = '-inf'
-    for _ = 1, 16 do
-      local first = redis.call('ZRANGEBYSCORE', base .. 'prioritized', min, '+inf', 'WITHSCORES', 'LIMIT', 0, 1)
-      if not first[1] then break end
-      add(timesOf(first[1], base))
-      min = string.format('%.0f', (math.floor(tonumber(first[2]) / 4294967296) + 1) * 4294967296)
-    end
-    add(timesOf(redis.call('ZRANGE', base .. 'prioritized', -1, -1)[1], base))
+    if out[2] > 0 then addTail(out, paused, base) end
+    if out[3] > 0 then addPriorities(out, prioritized, base) end
   end
   return table.concat(out, '\\n')
 end

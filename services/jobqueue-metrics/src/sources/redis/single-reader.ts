@@ -6,6 +6,8 @@ import { scanHashesOf } from './scan-hashes.js'
 
 /** Commands written down without a pause; more would hold up other requests. */
 const chunkLength = 1000
+/** Of runs of scripts fewer, so that the server works on the first of them while the next are written down. */
+const runsInChunk = 5
 
 type Arguments = readonly (string | number)[]
 
@@ -51,7 +53,7 @@ async function runInParts(redis: Redis, script: ReadScript, keys: readonly strin
     const part = keys.slice(start, start + script.keysMax)
     requests.push(run(script, start === 0, [part.length, ...part, ...args]))
   }
-  return (await inChunks(redis, requests)).flat(1)
+  return (await inChunks(redis, requests, runsInChunk)).flat(1)
 }
 
 async function readAlike(redis: Redis, commands: readonly ReadCommand[]): Promise<unknown[]> {
@@ -63,7 +65,7 @@ async function readAlike(redis: Redis, commands: readonly ReadCommand[]): Promis
     isFirst = false
     return request
   })
-  const replies = await inChunks(redis, requests)
+  const replies = await inChunks(redis, requests, runsInChunk)
   const answers: unknown[] = new Array(commands.length)
   parts.forEach(({ places }, index) => {
     const several = places.length === 1 ? [replies[index]] : (replies[index] as unknown[])
@@ -75,13 +77,16 @@ async function readAlike(redis: Redis, commands: readonly ReadCommand[]): Promis
 }
 
 /** Pipelines follow each other without waiting for answers, so all of them are one round trip. */
-async function inChunks(redis: Redis, requests: readonly Arguments[]): Promise<unknown[]> {
+async function inChunks(
+  redis: Redis,
+  requests: readonly Arguments[],
+  length = chunkLength,
+): Promise<unknown[]> {
   const answers: Promise<unknown[]>[] = []
-  for (let start = 0; start < requests.length; start += chunkLength) {
+  for (let start = 0; start < requests.length; start += length) {
     if (start > 0) await yieldToOthers()
     const pipeline = redis.pipeline()
-    for (const [name, ...rest] of requests.slice(start, start + chunkLength))
-      pipeline.call(String(name), ...rest)
+    for (const [name, ...rest] of requests.slice(start, start + length)) pipeline.call(String(name), ...rest)
     const chunk = answersOf(pipeline)
     // Whoever awaits them below learns of it; until then a failure is nobody's.
     chunk.catch(() => {})
