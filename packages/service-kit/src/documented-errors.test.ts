@@ -68,6 +68,7 @@ describe('the table of HTTP errors', () => {
 
   it.each([
     ['the body is not valid JSON', Object.assign(new Error(), { status: 400, type: 'entity.parse.failed' })],
+    ['the body could not be read', Object.assign(new Error(), { status: 415, type: 'charset.unsupported' })],
     ['the path is not valid', new URIError('URI malformed')],
     ['500 Internal Server Error', new Error('anything')],
   ])('has what fails without a kind: %s', (_text, error) => {

@@ -134,6 +134,12 @@ it('answers an unknown path 404 and a wrong verb 405 with the verbs that work', 
   expect(await wrong.json()).toMatchObject({ error: '405 Not Allowed' })
 })
 
+it('reads parameters from a long query', async () => {
+  const note = 'ü'.repeat(8000)
+  const response = await fetch(`${base}/echo?note=${encodeURIComponent(note)}`, { method: 'POST' })
+  expect([response.status, await response.json()]).toEqual([200, { note }])
+})
+
 it('sends all seven pagination headers, links with every parameter sorted', async () => {
   const response = await fetch(`${base}/groups/a%2Fb/letters?page=2&per_page=10&z=1`)
   expect(await response.json()).toEqual([...'klmnopqrst'])

@@ -34,6 +34,14 @@ describe('toHttpError', () => {
     expect(toHttpError(error)).toEqual({ status, body })
   })
 
+  it('counts too many fields as too large a body', () => {
+    const failure = Object.assign(new Error('too many parameters'), {
+      status: 413,
+      type: 'parameters.too.many',
+    })
+    expect(toHttpError(failure)).toEqual({ status: 413, body: { message: '413 Request Entity Too Large' } })
+  })
+
   it('shows nothing of an unexpected failure', () => {
     const answer = toHttpError(new Error('connect to postgres://me:hunter2@db'))
     expect(answer).toEqual({ status: 500, body: { message: '500 Internal Server Error' } })

@@ -67,7 +67,8 @@ function bodyOf({ kind, detail }: DomainError): Record<string, unknown> {
 function fromBodyParser(error: unknown): HttpError | null {
   if (!(error instanceof Error)) return null
   const { status, type } = error as Error & { status?: number; type?: string }
-  if (type === 'entity.too.large') return { status: 413, body: { message: '413 Request Entity Too Large' } }
+  // Too many bytes, or too many fields.
+  if (status === 413) return { status: 413, body: { message: '413 Request Entity Too Large' } }
   if (type === 'entity.parse.failed') return { status: 400, body: { error: 'the body is not valid JSON' } }
   if (error instanceof URIError) return { status: 400, body: { error: 'the path is not valid' } }
   if (status !== undefined && status >= 400 && status < 500) {

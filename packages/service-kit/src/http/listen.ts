@@ -1,7 +1,10 @@
 import { once } from 'node:events'
-import type { Server } from 'node:http'
+import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Express } from 'express'
+
+/** Statuses may come in the query, and each letter of a description there takes up to twelve bytes. */
+const headerBytesMax = 64 * 1024
 
 export interface HttpServer {
   /** The port in use, also when 0 was asked for. */
@@ -20,7 +23,7 @@ export async function listen(
   port: number,
   drainTimeoutMs: number,
 ): Promise<HttpServer> {
-  const server = app.listen(port, host)
+  const server = createServer({ maxHeaderSize: headerBytesMax }, app).listen(port, host)
   // A slow push is legitimate; idle connections outlive those of the gateway in front.
   server.requestTimeout = 0
   server.keepAliveTimeout = 75_000
