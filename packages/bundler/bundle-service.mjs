@@ -12,6 +12,8 @@ await build({
   bundle: true,
   minifyWhitespace: true,
   minifySyntax: true,
+  // Errors are told apart by the names of their classes, in logs too.
+  keepNames: true,
   splitting: true,
   platform: 'node',
   format: 'esm',

@@ -64,12 +64,13 @@ export function countJobs(worker: BullmqWorker, counts: JobCounts): void {
   }
 }
 
-const returnedNames = ['DelayedError', 'WaitingError', 'WaitingChildrenError']
-const rateLimitText = 'bullmq:rateLimitExceeded'
+/** Bundlers number classes whose names clash, or shorten all names; then the text that BullMQ gives them is left. */
+const returnedName = /^(Delayed|Waiting|WaitingChildren)Error\d*$/
+const returnedText = /^bullmq:(movedTo(Delayed|Wait|WaitingChildren)|rateLimitExceeded)$/
 
 /** Errors by which a processor tells BullMQ that it has put its job back. */
 const isReturned = (error: unknown) =>
-  error instanceof Error && (returnedNames.includes(error.name) || error.message === rateLimitText)
+  error instanceof Error && (returnedName.test(error.name) || returnedText.test(error.message))
 
 /**
  * A connection of the heartbeat's own, made like the worker's. The worker's would be closed before the last
