@@ -87,20 +87,27 @@ export const flag = () =>
   }, z.boolean())
 
 /**
- * A point in time: ISO 8601 with or without a zone (UTC then), a date alone, or RFC 2822.
+ * A point in time: ISO 8601 with or without a zone (UTC then), a date alone, or RFC 2822. A day that no calendar has,
+ * which JavaScript takes for one of the next month, is refused.
  */
 export const time = () =>
   z.preprocess((value) => (typeof value === 'string' ? parseTime(value) : value), z.date())
 
+const isoDay = /^(\d{4})-(\d{2})-(\d{2})(?=$|[T ])/
 const isoWithoutZone = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?$/
 
 function parseTime(value: string): Date | string {
   const trimmed = value.trim()
-  // Bare numbers are dates to JavaScript, but never what a client means.
-  if (/^[+-]?\d*$/.test(trimmed)) return value
+  // Bare numbers, and words with one, are dates to JavaScript, but never what a client means.
+  if (/^[+-]?\d*$/.test(trimmed) || !/\d{4}/.test(trimmed)) return value
+  const [, year, month, day] = isoDay.exec(trimmed)?.map(Number) ?? []
+  if (day !== undefined && day > daysIn(year as number, month as number)) return value
   const date = new Date(isoWithoutZone.test(trimmed) ? `${trimmed.replace(' ', 'T')}Z` : trimmed)
   return Number.isNaN(date.getTime()) ? value : date
 }
+
+/** Days of a month, 1 to 12. */
+const daysIn = (year: number, month: number) => new Date(Date.UTC(year, month, 0)).getUTCDate()
 
 /** Refuses a request outright, in the form of a parameter problem. */
 export const parameterProblem = (name: string, problem: string): DomainError =>

@@ -1,15 +1,16 @@
 import { deleteBroadcastMessage, getBroadcastMessage } from '@switchyard/db'
 import type { Caller } from '@switchyard/domain/access'
-import { auditAuthor, endpoint, noContent, rowId } from '@switchyard/service-kit/http'
+import { auditAuthor, endpoint, noContent } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { Dependencies } from '../dependencies.js'
 import { auditedChange } from '../use-cases/audited-change.js'
+import { messageId } from './message-parameters.js'
 
 export const deleteMessage = ({ database, news }: Pick<Dependencies, 'database' | 'news'>) =>
   endpoint({
     summary: 'Delete a broadcast message',
     replies: { 204: null },
-    input: z.object({ id: rowId() }),
+    input: z.object({ id: messageId() }),
     async handle({ id }, caller: Caller, call) {
       const author = auditAuthor(caller, call)
       await auditedChange({ database }, author, 'broadcast_message_deleted', async (transaction) => {

@@ -1,6 +1,11 @@
 import { type BroadcastInput, broadcastThemes, broadcastTypes } from '@switchyard/domain/broadcast'
-import { flag, text, time } from '@switchyard/service-kit/http'
+import { flag, integer, text, time } from '@switchyard/service-kit/http'
 import { z } from 'zod'
+
+const rowIdMax = 2_147_483_647
+
+/** The id of a message: any whole number, and one that no row can have is one that is not found. */
+export const messageId = () => integer().transform((id) => (id > 0 && id <= rowIdMax ? id : 0))
 
 /** Years with four digits: what ISO 8601 writes without a sign and every database and client can read. */
 const fourDigitYear = (date: Date) => date.getUTCFullYear() >= 1 && date.getUTCFullYear() <= 9999
