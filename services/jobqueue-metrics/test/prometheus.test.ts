@@ -60,6 +60,15 @@ it('are those of the sources at this moment, counters as counters', async () => 
   await queue.close()
 })
 
+it('have no totals of a source that only counts jobs which are kept: they would fall', async () => {
+  const finished = 'jobqueue_processed_total{source="mails"}'
+  expect(seriesValue(await scrape(), finished)).toBe(0)
+  await harness.redis.zadd('bull:mail:completed', Date.now(), '1')
+  expect(seriesValue(await scrape(), finished)).toBeNull()
+  expect(seriesValue(await scrape(), 'jobqueue_processed_total{source="rails"}')).toBeGreaterThan(0)
+  await harness.redis.del('bull:mail:completed')
+})
+
 /** Names that Prometheus stores for what is served. */
 async function servedNames(): Promise<Set<string>> {
   const types = [...(await scrape()).matchAll(/^# TYPE (\S+) (\S+)$/gm)]

@@ -1,5 +1,5 @@
 import type { TakenSnapshot } from '../snapshot/kept-source.js'
-import type { QueueFigures } from '../sources/job-source.js'
+import type { JobTotals, QueueFigures } from '../sources/job-source.js'
 
 /** A figure of a source or of a queue. Null: there is none to show. */
 export interface Figure<Of> {
@@ -17,6 +17,9 @@ const sum = (values: number[]) => values.reduce((total, value) => total + value,
 
 const ofSource = { gauge: figure<TakenSnapshot>('gauge'), counter: figure<TakenSnapshot>('counter') }
 
+/** Jobs that are merely kept become fewer too, which a counter would tell as a thousand new ones. */
+const onlyGrowing = ({ approximate }: JobTotals, total: number) => (approximate ? null : total)
+
 /** Labelled with the source. */
 export const sourceFigures: Figure<TakenSnapshot>[] = [
   ofSource.gauge(
@@ -24,12 +27,12 @@ export const sourceFigures: Figure<TakenSnapshot>[] = [
     'Age of the snapshot that these figures are from.',
     ({ takenMs }) => (performance.now() - takenMs) / 1000,
   ),
-  ofSource.counter(
-    'jobqueue_processed_total',
-    'Attempts ever made, failed ones included.',
-    ({ jobs }) => jobs.processed,
+  ofSource.counter('jobqueue_processed_total', 'Attempts ever made, failed ones included.', ({ jobs }) =>
+    onlyGrowing(jobs, jobs.processed),
   ),
-  ofSource.counter('jobqueue_failed_total', 'Attempts that failed.', ({ jobs }) => jobs.failed),
+  ofSource.counter('jobqueue_failed_total', 'Attempts that failed.', ({ jobs }) =>
+    onlyGrowing(jobs, jobs.failed),
+  ),
   ofSource.gauge('jobqueue_scheduled', 'Jobs for later.', ({ jobs }) => jobs.scheduled),
   ofSource.gauge('jobqueue_retry', 'Jobs that wait for another attempt.', ({ jobs }) => jobs.retry),
   ofSource.gauge(
