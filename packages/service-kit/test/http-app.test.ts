@@ -35,6 +35,26 @@ const letters = endpoint({
   },
 })
 
+/** Turns of the event loop in which the items of a long list were written down. */
+const turns = new Set<number>()
+const longList = Array.from({ length: 60 }, (_each, index) => ({ index, text: 'ü"\n'.repeat(20_000) }))
+const long = endpoint({
+  input: z.object({}),
+  handle: async () => {
+    let turn = 0
+    const count = () => {
+      turn += 1
+      if (turn < 1000) setImmediate(count)
+    }
+    count()
+    const written = (item: object) => {
+      turns.add(turn)
+      return item
+    }
+    return ok(longList.map((item) => ({ toJSON: () => written(item) })))
+  },
+})
+
 const crash = endpoint({
   input: z.object({}),
   handle: async () => {
@@ -47,6 +67,7 @@ const routes: Route[] = [
   route('GET', '/echo/:id', anyone, echo),
   route('POST', '/echo', anyone, echo),
   route('GET', '/groups/:id/letters', anyone, letters),
+  route('GET', '/long', anyone, long),
   route('GET', '/crash', anyone, crash),
   route('GET', '/mine', signedIn, echo),
   route(
@@ -188,6 +209,19 @@ it('answers 304 to fetch clients too, which ask caches on the way for a fresh co
   const etag = (await fetch(`${base}/echo/1`)).headers.get('ETag') ?? ''
   const again = await fetch(`${base}/echo/1`, { headers: { 'If-None-Match': etag } })
   expect([etag.length > 0, again.status]).toEqual([true, 304])
+})
+
+it('writes a long list down in many turns, whole, with its length and an ETag', async () => {
+  const whole = await fetch(`${base}/long`)
+  const bytes = Buffer.from(await whole.arrayBuffer())
+  expect(JSON.parse(bytes.toString())).toEqual(longList)
+  expect(turns.size).toBeGreaterThan(10)
+  expect(whole.headers.get('Content-Type')).toBe('application/json; charset=utf-8')
+  expect(whole.headers.get('Content-Length')).toBe(String(bytes.length))
+  const etag = whole.headers.get('ETag') ?? ''
+  const head = await fetch(`${base}/long`, { method: 'HEAD' })
+  expect([head.headers.get('ETag'), await head.text()]).toEqual([etag, ''])
+  expect((await fetch(`${base}/long`, { headers: { 'If-None-Match': etag } })).status).toBe(304)
 })
 
 it('asks for a good token, in either header and never in the query', async () => {

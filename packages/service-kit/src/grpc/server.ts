@@ -57,6 +57,8 @@ const minuteMs = 60_000
 
 const channelOptions = ({ connectionAgeMsMax, connectionAgeGraceMs }: GrpcServerOptions) => ({
   'grpc.max_receive_message_length': 4 * mib,
+  // It would count every call once more, for a service of the library's own that is not served here.
+  'grpc.enable_channelz': 0,
   'grpc.keepalive_time_ms': minuteMs,
   'grpc.keepalive_timeout_ms': 20_000,
   'grpc.max_connection_idle_ms': 2 * minuteMs,

@@ -7,6 +7,7 @@ import { bodyBytesDefault, readInput } from './body.js'
 import type { Call, Reply, Route } from './endpoint.js'
 import { streamed } from './endpoint.js'
 import { sendError } from './errors.js'
+import { sendList } from './large-reply.js'
 import { observe, observedOf } from './observe.js'
 import { addOperations } from './operations.js'
 import { readParameters } from './parameters.js'
@@ -95,7 +96,7 @@ function handler(route: Route, path: string, options: HttpAppOptions, rateLimit:
       ? { ...request.query, ...request.params }
       : await readInput(request, response, route.bodyBytesMax ?? bodyBytesDefault, route.longTextKey)
     const reply = await route.endpoint.handle(readParameters(route.endpoint.input, given), access, call)
-    if (reply !== streamed) send(response, reply)
+    if (reply !== streamed) await send(response, reply)
   }
 }
 
@@ -121,7 +122,7 @@ function createCall(
   }
 }
 
-function send(response: Response, { status, body, headers }: Reply): void {
+async function send(response: Response, { status, body, headers }: Reply): Promise<void> {
   // `no-cache` is for caches on the way. Every fetch client sends it along with If-None-Match, and express
   // would then never answer 304.
   delete response.req.headers['cache-control']
@@ -132,5 +133,6 @@ function send(response: Response, { status, body, headers }: Reply): void {
   })
   response.status(status)
   if (body === undefined) response.end()
+  else if (Array.isArray(body)) await sendList(response, body)
   else response.json(body)
 }

@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer'
+import { setImmediate as others } from 'node:timers/promises'
 import { nameOf } from './quoted-name.js'
 
 /** One changed file between two trees. */
@@ -41,29 +42,44 @@ interface RawChange {
 
 /**
  * Reads the output of `diff-tree --raw --patch -z`: the list of changes, then one patch each. Where the
- * output was cut off, the changes without a whole patch say so.
+ * output was cut off, the changes without a whole patch say so. Other requests get their turn within a long output.
  */
-export function parseDiff(output: Buffer, truncated: boolean, limits: DiffLimits): DiffEntry[] {
+export async function parseDiff(
+  output: Buffer,
+  truncated: boolean,
+  limits: DiffLimits,
+): Promise<DiffEntry[]> {
   const { changes, patchStart } = parseRaw(output)
   const patches = splitPatches(output.subarray(patchStart))
   if (truncated) patches.pop()
+  const entries: DiffEntry[] = []
   let bytesLeft = limits.diffBytesMax
-  return changes.map((change, index) => {
+  let sliceBytes = 0
+  for (const [index, change] of changes.entries()) {
     const patch = patches[index]
     const fits = patch !== undefined && patch.length <= Math.min(limits.patchBytesMax, bytesLeft)
     if (fits) bytesLeft -= patch.length
-    const missing = { oldMode: shortMode(change.oldMode), newMode: shortMode(change.newMode) }
-    return {
+    entries.push({
       oldPath: change.oldPath,
       newPath: change.newPath,
-      ...missing,
+      oldMode: shortMode(change.oldMode),
+      newMode: shortMode(change.newMode),
       newFile: change.status === 'A',
       renamedFile: change.status === 'R',
       deletedFile: change.status === 'D',
       ...(fits ? { ...readPatch(patch), tooLarge: false } : leftOut),
-    }
-  })
+    })
+    sliceBytes += entryBytes + (fits ? patch.length : 0)
+    if (sliceBytes < sliceBytesMax) continue
+    sliceBytes = 0
+    await others()
+  }
+  return entries
 }
+
+/** Work of some milliseconds. */
+const sliceBytesMax = 1024 * 1024
+const entryBytes = 1024
 
 const leftOut = { header: '', patch: '', encoding: 'utf8', tooLarge: true } as const
 

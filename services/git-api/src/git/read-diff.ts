@@ -22,7 +22,7 @@ export async function readDiff({ path, engine, signal }: OpenRepository, id: str
   const question = { input: `${id}\n`, answerBytesMax, timeoutMs }
   const { bytes, truncated } = await engine.children.ask(path, patchChild, question, signal)
   // The answer begins with the id and a NUL.
-  const entries = parseDiff(bytes.subarray(id.length + 1), truncated, limits)
+  const entries = await parseDiff(bytes.subarray(id.length + 1), truncated, limits)
   engine.cache.set(path, key, entries, sizeOf(entries))
   return entries
 }
