@@ -51,7 +51,7 @@ export async function createService(config: Config, { logger, metrics, health, l
   const find: FindCaller = (hash) => findCaller(database, hash)
   const authenticate = createAuthenticate(recordingTokenUse(database, find, logger))
   const guards = createGuards(database)
-  const statuses = createStatusRecorder(database, { webhookEvent: 'job' })
+  const statuses = createStatusRecorder(database, { job: 'job', pipeline: 'pipeline' })
   const git = createGit(storageRoot, { cacheBytesMax: config.GIT_CACHE_BYTES_MAX })
   lifecycle.onClose('git', () => git.close())
   const app = createHttpApp({

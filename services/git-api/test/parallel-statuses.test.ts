@@ -1,5 +1,7 @@
+import { randomUUID } from 'node:crypto'
 import { createStatusRecorder, type Project, type StatusLabel } from '@switchyard/db'
 import {
+  aggregateStatus,
   applyPost,
   isActive,
   type PostedState,
@@ -113,13 +115,28 @@ const aPost = fc.record({
 })
 
 /** What one post after the other leaves, in whatever order they came: no label is ever active twice. */
-test('any posts, of several processes at once, fail never and leave one newest record a label', async () => {
+test('any posts, of several processes at once, fail never, leave one newest record a label, and are told to their end', async () => {
+  await harness.database.prisma.webhook.create({
+    data: {
+      scope: 'project',
+      projectId: project.id,
+      url: 'http://x.example',
+      host: 'x',
+      events: ['pipeline'],
+    },
+  })
   const user = await harness.database.prisma.user.findFirstOrThrow({ where: { username: 'dora' } })
-  const writers = [0, 1, 2].map(() => createStatusRecorder(harness.database, { webhookEvent: 'job' }))
+  const writers = [0, 1, 2].map(() =>
+    createStatusRecorder(harness.database, { job: 'job', pipeline: 'pipeline' }),
+  )
   let run = 0
   await fc.assert(
     fc.asyncProperty(fc.array(aPost, { minLength: 1, maxLength: 40 }), async (posts) => {
       run += 1
+      const told = new Map<string | null, string[]>([
+        ['main', []],
+        [null, []],
+      ])
       const sha = String(run).padStart(40, '0')
       const recorded = await Promise.all(
         posts.map(({ name, ref, state, writer }) => {
@@ -130,6 +147,10 @@ test('any posts, of several processes at once, fail never and leave one newest r
             author: user,
             apply,
             tell: () => ({ event: 'job', dedupeKey: '', payload: '' }),
+            tellPipeline: ({ status }) => {
+              told.get(ref)?.push(status)
+              return { event: 'pipeline', dedupeKey: randomUUID(), payload: '' }
+            },
           })
         }),
       )
@@ -138,6 +159,11 @@ test('any posts, of several processes at once, fail never and leave one newest r
         where: { projectId: project.id, sha },
         orderBy: { id: 'asc' },
       })
+      for (const [ref, states] of told) {
+        const left = rows.filter((row) => row.ref === ref && !row.superseded)
+        expect(states.at(-1) ?? null).toBe(aggregateStatus(left))
+        expect(states.every((state, index) => state !== states[index - 1])).toBe(true)
+      }
       const labels = new Set(posts.map(({ name, ref }) => `${name} ${ref}`))
       expect(
         rows

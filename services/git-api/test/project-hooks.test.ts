@@ -19,7 +19,13 @@ let commits: Record<'first' | 'second' | 'third' | 'side', string>
 
 const env = { WEBHOOK_ALLOWED_HOSTS: '127.0.0.1' }
 const token = 'shared with the receiver'.replaceAll(' ', '-')
-const everything = { push_events: true, tag_push_events: true, note_events: true, job_events: true }
+const everything = {
+  push_events: true,
+  tag_push_events: true,
+  note_events: true,
+  job_events: true,
+  pipeline_events: true,
+}
 
 beforeAll(async () => {
   redis = await startTestRedis()
@@ -88,6 +94,7 @@ test('a webhook is made, shown in the shape of GitLab, changed and deleted, and 
     tag_push_events: false,
     note_events: false,
     job_events: false,
+    pipeline_events: false,
     merge_requests_events: false,
     enable_ssl_verification: true,
     alert_status: 'executable',
@@ -231,6 +238,57 @@ test('comments and changes of statuses are told, a state that stays is not', asy
   expect(told('Push Hook')).toEqual([])
 })
 
+test('what all statuses of a commit and branch come to is told as a pipeline whenever it changes', async () => {
+  await added({ push_events: false, pipeline_events: true })
+  const made = await ask('POST', `/projects/${project.id}/repository/commits`, {
+    branch: 'built',
+    start_branch: 'main',
+    commit_message: 'Build this',
+    actions: [{ action: 'create', file_path: 'built', content: 'b' }],
+  })
+  const sha = String(made.body?.id)
+  const ids: unknown[] = []
+  for (const [name, state] of [
+    'unit pending',
+    'e2e running',
+    'unit success',
+    'e2e failed',
+    'e2e success',
+  ].map((post) => post.split(' '))) {
+    const { body } = await ask('POST', `/projects/${project.id}/statuses/${sha}`, {
+      name,
+      state,
+      ref: 'built',
+    })
+    ids.push(body?.id)
+  }
+  const told = (await toldOf('Pipeline Hook', 4)).map(({ json }) => json as unknown as PipelineBody)
+  const states = told.map(({ object_attributes }) => object_attributes.status)
+  expect(states.sort()).toEqual(['failed', 'pending', 'running', 'success'])
+  expect(new Set(told.map(({ object_attributes }) => object_attributes.id))).toEqual(new Set([ids[0]]))
+  expect(told.find(({ object_attributes }) => object_attributes.status === 'success')).toMatchObject({
+    object_kind: 'pipeline',
+    object_attributes: {
+      ref: 'built',
+      sha,
+      source: 'external',
+      detailed_status: 'passed',
+      stages: ['external'],
+    },
+    user: { username: 'olga' },
+    project: { id: project.id },
+    commit: { id: sha, title: 'Build this' },
+    builds: [
+      { id: ids[4], name: 'e2e', status: 'success' },
+      { id: ids[0], name: 'unit', status: 'success' },
+    ],
+  })
+})
+
+interface PipelineBody {
+  object_attributes: { id: number; status: string }
+}
+
 test('a trial tells of the newest event of its kind, and a delivery is sent again under its id', async () => {
   const hook = await added({ push_events: false })
   await ask('POST', `/projects/${project.id}/repository/commits/${commits.side}/comments`, { note: 'Newest' })
@@ -245,6 +303,10 @@ test('a trial tells of the newest event of its kind, and a delivery is sent agai
   expect((await toldOf('Note Hook', 1))[0]?.json).toMatchObject({ object_attributes: { note: 'Newest' } })
   const [job] = await toldOf('Job Hook', 1)
   expect(job?.json).toMatchObject({ build_status: 'failed', sha: commits.side })
+
+  expect((await toldOf('Pipeline Hook', 1))[0]?.json).toMatchObject({
+    object_attributes: { status: 'failed', sha: commits.side },
+  })
 
   const id = String(job?.headers['x-gitlab-event-uuid'])
   const delivery = hooks(`${hook.id}/deliveries/${id}`)

@@ -54,7 +54,7 @@ export function presentHook(webhook: Webhook): z.output<typeof hookShape> {
     confidential_issues_events: false,
     merge_requests_events: false,
     confidential_note_events: false,
-    pipeline_events: false,
+    pipeline_events: tellsOf('pipeline'),
     wiki_page_events: false,
     deployment_events: false,
     releases_events: false,

@@ -5,6 +5,7 @@ import type { Call } from '@switchyard/service-kit/http'
 import type { Dependencies } from '../dependencies.js'
 import type { ProjectCall } from '../guards.js'
 import { jobHook } from '../presenters/hooks/job-hook.js'
+import { pipelineHook } from '../presenters/hooks/pipeline-hook.js'
 import { getCommit } from './get-commit.js'
 
 export interface RecordStatusCommand {
@@ -36,11 +37,13 @@ export async function recordStatus(
   const { id: sha } = commit
   const ref = command.ref ?? (await repository.findBranchContaining(sha, project.defaultBranch))
   const label = { projectId: project.id, sha, ref, name: command.name }
+  const about = { project, commit, user: caller.user, baseUrl }
   const { status, changed } = await statuses.record({
     label,
     author: caller.user,
     apply: (current, now) => applyPost(current, command, now),
-    tell: (recorded) => jobHook(recorded, { project, commit, user: caller.user, baseUrl }),
+    tell: (recorded) => jobHook(recorded, about),
+    tellPipeline: (pipeline) => pipelineHook(pipeline, about),
   })
   const { id, name } = status
   if (changed) {

@@ -1,10 +1,11 @@
-import { findNewestComment, findNewestStatus, type NewDelivery } from '@switchyard/db'
+import { findNewestComment, findNewestStatus, findPipeline, type NewDelivery } from '@switchyard/db'
 import { invalid } from '@switchyard/domain'
 import type { ProjectWebhookEvent } from '@switchyard/webhooks'
 import type { Dependencies } from '../dependencies.js'
 import type { Repository } from '../git/git.js'
 import { jobHook } from '../presenters/hooks/job-hook.js'
 import { noteHook } from '../presenters/hooks/note-hook.js'
+import { pipelineHook } from '../presenters/hooks/pipeline-hook.js'
 import { pushHook } from '../presenters/hooks/push-hook.js'
 import { getCommit } from './get-commit.js'
 import { type Change, pushedCommits } from './references-changed.js'
@@ -13,7 +14,7 @@ export type SampledEvent = ProjectWebhookEvent
 
 /**
  * The newest event of a kind, as webhooks would be told of it: the last commit of the default branch as a push or a
- * tag, the last comment, the last status.
+ * tag, the last comment, the last status and what it belongs to.
  *
  * @throws DomainError invalid when there has been none
  */
@@ -38,6 +39,12 @@ export async function sampleHook(
       const status = await findNewestStatus(database, project.id)
       if (!status) throw invalid('Ensure the project has CI jobs.')
       return jobHook(status, { ...change, commit: await getCommit(repository, status.sha) })
+    }
+    case 'pipeline': {
+      const status = await findNewestStatus(database, project.id)
+      const pipeline = status && (await findPipeline(database.pool, status))
+      if (!pipeline) throw invalid('Ensure the project has CI pipelines.')
+      return pipelineHook(pipeline, { ...change, commit: await getCommit(repository, pipeline.sha) })
     }
   }
 }

@@ -1,5 +1,6 @@
 import { isActive, type StatusFields } from '@switchyard/domain/commit-status'
 import type { NewDelivery } from '../webhooks/deliveries.js'
+import type { Pipeline } from './pipelines.js'
 import type { StatusAuthor, StatusLabel, StatusWithAuthor } from './status-row.js'
 
 /** One post to a label. */
@@ -10,12 +11,15 @@ export interface StatusPosting {
   apply(current: StatusFields | null, now: Date): StatusFields
   /** What webhooks are told when the state changed; asked for only when there are any. */
   tell(status: StatusWithAuthor): Omit<NewDelivery, 'webhookId'>
+  /** What webhooks are told when the state of all statuses of the commit and ref together changed. */
+  tellPipeline(pipeline: Pipeline): Omit<NewDelivery, 'webhookId'>
 }
 
 /** What a label's newest record is, and which webhooks of its project want to know. */
 export interface LabelState {
   newest: StatusWithAuthor | null
   webhookIds: number[]
+  pipelineWebhookIds: number[]
 }
 
 export interface RecordedStatus {

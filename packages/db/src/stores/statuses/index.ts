@@ -1,4 +1,5 @@
 export type { RecordedStatus, StatusPosting } from './fold-posts.js'
+export { findPipeline, type Pipeline } from './pipelines.js'
 export {
   findNewestStatus,
   hasCommitStatus,

@@ -10,7 +10,8 @@ import {
   type RecordedStatus,
   type StatusPosting,
 } from './fold-posts.js'
-import { addStatuses, beginAlone, changeStatuses, readNewest } from './write-statuses.js'
+import { pipelineDeliveries, watchPipelines } from './tell-pipelines.js'
+import { addStatuses, beginAlone, changeStatuses, readNewest, type StatusEvents } from './write-statuses.js'
 
 /**
  * Records posts of statuses: each changes its label's active record, or makes a new one. However many writers there
@@ -31,13 +32,8 @@ const batchPostsMax = 200
 /**
  * Posts that come while others are being written wait for them, and are then written together: one transaction, whose
  * cost they share.
- *
- * @param webhookEvent the event that webhooks of projects must ask for to be told of changed states
  */
-export function createStatusRecorder(
-  { pool }: Pick<Database, 'pool'>,
-  { webhookEvent }: { webhookEvent: string },
-): StatusRecorder {
+export function createStatusRecorder({ pool }: Pick<Database, 'pool'>, events: StatusEvents): StatusRecorder {
   const waiting: Waiting[] = []
   let writing = false
 
@@ -53,7 +49,7 @@ export function createStatusRecorder(
   async function settle(batch: Waiting[]): Promise<void> {
     try {
       const postings = batch.map(({ posting }) => posting)
-      const recorded = await recordPosts(pool, postings, webhookEvent)
+      const recorded = await recordPosts(pool, postings, events)
       for (const [index, { resolve }] of batch.entries()) resolve(recorded[index] as RecordedStatus)
     } catch (error) {
       // Without a database nothing is gained by asking for each alone, and everybody would wait for all before.
@@ -82,14 +78,18 @@ export function createStatusRecorder(
 async function recordPosts(
   pool: pg.Pool,
   postings: readonly StatusPosting[],
-  webhookEvent: string,
+  events: StatusEvents,
 ): Promise<RecordedStatus[]> {
   const labels = new Map(postings.map(({ label }) => [labelKey(label), label]))
   const work = async (client: pg.PoolClient) => {
-    const states = await readNewest(client, [...labels.values()], webhookEvent)
+    const states = await readNewest(client, [...labels.values()], events)
     const folded = foldPosts(postings, states, new Date())
+    const pipelines = await watchPipelines(client, postings, states)
     const recorded = await writeFolded(client, folded)
-    await enqueueDeliveries(client, deliveriesOf(postings, recorded, states))
+    await enqueueDeliveries(client, [
+      ...deliveriesOf(postings, recorded, states),
+      ...(await pipelineDeliveries(client, pipelines, recorded)),
+    ])
     return recorded
   }
   return inPoolTransaction(pool, work, beginAlone([...labels.keys()]))

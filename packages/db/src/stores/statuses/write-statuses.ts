@@ -14,19 +14,35 @@ import {
  * numbers, so that writers with several labels never wait for each other in a circle.
  */
 export function beginAlone(labelKeys: readonly string[]): string {
-  const numbers = [...new Set(labelKeys.map(lockNumber))].sort((a, b) => (a < b ? -1 : 1))
-  return `BEGIN; SELECT pg_advisory_xact_lock(number) FROM unnest('{${numbers.join(',')}}'::bigint[]) AS number`
+  return `BEGIN; ${lockQuery(labelKeys)}`
+}
+
+/**
+ * Waits until the transaction is alone with these, too. Only for what every writer locks after its labels.
+ */
+export async function lockAlone(client: pg.PoolClient, keys: readonly string[]): Promise<void> {
+  await client.query(lockQuery(keys))
+}
+
+function lockQuery(keys: readonly string[]): string {
+  const numbers = [...new Set(keys.map(lockNumber))].sort((a, b) => (a < b ? -1 : 1))
+  return `SELECT pg_advisory_xact_lock(number) FROM unnest('{${numbers.join(',')}}'::bigint[]) AS number`
 }
 
 const lockNumber = (key: string): bigint => createHash('sha256').update(key).digest().readBigInt64LE()
 
-/** A null ref is compared by itself, because `IS NOT DISTINCT FROM` uses no index. */
-const newestOfLabels = `SELECT given.webhook_ids AS "webhookIds", given.number, ${statusColumns}
-  FROM (
-    SELECT *, ARRAY(
+function webhooksOf(event: string): string {
+  return `ARRAY(
       SELECT w.id FROM webhooks w
-      WHERE w.project_id = label.project_id AND w.scope = 'project' AND w.enabled AND $5 = ANY (w.events)
-    ) AS webhook_ids
+      WHERE w.project_id = label.project_id AND w.scope = 'project' AND w.enabled AND ${event} = ANY (w.events)
+    )`
+}
+
+/** A null ref is compared by itself, because `IS NOT DISTINCT FROM` uses no index. */
+const newestOfLabels = `SELECT given.webhook_ids AS "webhookIds",
+    given.pipeline_webhook_ids AS "pipelineWebhookIds", given.number, ${statusColumns}
+  FROM (
+    SELECT *, ${webhooksOf('$5')} AS webhook_ids, ${webhooksOf('$6')} AS pipeline_webhook_ids
     FROM unnest($1::int[], $2::text[], $3::text[], $4::text[]) WITH ORDINALITY
       AS label (project_id, sha, ref, name, number)
   ) given
@@ -41,11 +57,19 @@ const newestOfLabels = `SELECT given.webhook_ids AS "webhookIds", given.number, 
   ) s ON true
   LEFT JOIN users u ON u.id = s.author_id`
 
+/** The events that webhooks of projects must ask for to be told of changed states. */
+export interface StatusEvents {
+  /** Of a status. */
+  job: string
+  /** Of all statuses of a commit and ref together. */
+  pipeline: string
+}
+
 /** @param labels each one once */
 export async function readNewest(
   client: pg.PoolClient,
   labels: readonly StatusLabel[],
-  webhookEvent: string,
+  { job, pipeline }: StatusEvents,
 ): Promise<Map<string, LabelState>> {
   const { rows } = await client.query<Omit<StatusRow, 'id'> & { id: string | null } & ReadState>({
     name: 'newest-of-status-labels',
@@ -55,19 +79,24 @@ export async function readNewest(
       labels.map(({ sha }) => sha),
       labels.map(({ ref }) => ref),
       labels.map(({ name }) => name),
-      webhookEvent,
+      job,
+      pipeline,
     ],
   })
   return new Map(
-    rows.map(({ webhookIds, number, id, ...columns }) => {
+    rows.map(({ webhookIds, pipelineWebhookIds, number, id, ...columns }) => {
       const label = labels[Number(number) - 1] as StatusLabel
-      return [labelKey(label), { webhookIds, newest: id === null ? null : statusOf({ ...columns, id }) }]
+      return [
+        labelKey(label),
+        { webhookIds, pipelineWebhookIds, newest: id === null ? null : statusOf({ ...columns, id }) },
+      ]
     }),
   )
 }
 
 interface ReadState {
   webhookIds: number[]
+  pipelineWebhookIds: number[]
   /** Of the label, from 1. */
   number: string
 }

@@ -9,6 +9,7 @@ const gitlabNames: Record<ProjectWebhookEvent, string> = {
   tag_push: 'Tag Push Hook',
   note: 'Note Hook',
   job: 'Job Hook',
+  pipeline: 'Pipeline Hook',
 }
 
 /** An event as webhooks are told of it, once. */
@@ -74,3 +75,7 @@ export const hookCommit = ({ id, message, author }: Commit, project: Project, ba
   url: `${baseUrl}/${project.pathWithNamespace}/-/commit/${id}`,
   author: { name: author.name, email: author.email },
 })
+
+/** Null where one of both has not come. */
+export const secondsBetween = (from: Date | null, to: Date | null) =>
+  from && to ? (to.getTime() - from.getTime()) / 1000 : null

@@ -7,6 +7,7 @@ import {
   hookProject,
   hookRepository,
   hookUser,
+  secondsBetween,
 } from './hook-parts.js'
 
 /** The body of a `Job Hook`: a commit status under the names of a job. */
@@ -55,6 +56,3 @@ export const jobHook = (
     runner: null,
     environment: null,
   })
-
-const secondsBetween = (from: Date | null, to: Date | null) =>
-  from && to ? (to.getTime() - from.getTime()) / 1000 : null

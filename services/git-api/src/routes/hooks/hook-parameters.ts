@@ -5,12 +5,13 @@ import { optional } from '../optional.js'
 
 export const hookId = { hook_id: rowId() }
 
-/** Both; other events that GitLab knows are not, so nothing is ever told of them. */
+/** Other events that GitLab knows are not, so nothing is ever told of them. */
 const eventFlags = {
   push_events: optional(flag()),
   tag_push_events: optional(flag()),
   note_events: optional(flag()),
   job_events: optional(flag()),
+  pipeline_events: optional(flag()),
 } satisfies Record<`${ProjectWebhookEvent}_events`, unknown>
 
 /** What a webhook is made of, as far as it was given; an empty token is none. */
@@ -32,4 +33,10 @@ export const secretOf = (token: string | null | undefined): string | null | unde
   token === '' ? null : token
 
 export const trigger = () =>
-  z.enum(['push_events', 'tag_push_events', 'note_events', 'job_events'] satisfies (keyof EventFlags)[])
+  z.enum([
+    'push_events',
+    'tag_push_events',
+    'note_events',
+    'job_events',
+    'pipeline_events',
+  ] satisfies (keyof EventFlags)[])

@@ -1,0 +1,56 @@
+import type pg from 'pg'
+import type { NewDelivery } from '../webhooks/deliveries.js'
+import { type LabelState, labelKey, type RecordedStatus, type StatusPosting } from './fold-posts.js'
+import { findPipeline, type PipelineLabel, pipelineKey, pipelineStatus } from './pipelines.js'
+import { lockAlone } from './write-statuses.js'
+
+interface Watched {
+  label: PipelineLabel
+  webhookIds: number[]
+  /** Whoever posts last is who the webhooks hear of. */
+  posting: StatusPosting
+  before: string | null
+}
+
+/**
+ * Begins to watch the pipelines of these posts that webhooks want to be told of. Until the transaction ends, nobody
+ * else changes a status of theirs, so that of two that end at the same time one sees them all at their end.
+ */
+export async function watchPipelines(
+  client: pg.PoolClient,
+  postings: readonly StatusPosting[],
+  states: ReadonlyMap<string, LabelState>,
+): Promise<Watched[]> {
+  const watched = new Map<string, Omit<Watched, 'before'>>()
+  for (const posting of postings) {
+    const webhookIds = states.get(labelKey(posting.label))?.pipelineWebhookIds ?? []
+    const { projectId, sha, ref } = posting.label
+    const label = { projectId, sha, ref }
+    if (webhookIds.length > 0) watched.set(pipelineKey(label), { label, webhookIds, posting })
+  }
+  if (watched.size === 0) return []
+  await lockAlone(client, [...watched.keys()])
+  const result: Watched[] = []
+  for (const one of watched.values()) {
+    result.push({ ...one, before: await pipelineStatus(client, one.label) })
+  }
+  return result
+}
+
+/** What webhooks are told of the pipelines whose state is another one than before. */
+export async function pipelineDeliveries(
+  client: pg.PoolClient,
+  watched: readonly Watched[],
+  recorded: readonly RecordedStatus[],
+): Promise<NewDelivery[]> {
+  if (!recorded.some(({ changed }) => changed)) return []
+  const deliveries: NewDelivery[] = []
+  for (const { label, webhookIds, posting, before } of watched) {
+    if ((await pipelineStatus(client, label)) === before) continue
+    const pipeline = await findPipeline(client, label)
+    if (!pipeline) continue
+    const delivery = posting.tellPipeline(pipeline)
+    deliveries.push(...webhookIds.map((webhookId) => ({ ...delivery, webhookId })))
+  }
+  return deliveries
+}
