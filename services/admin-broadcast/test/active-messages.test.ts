@@ -49,6 +49,22 @@ describe('GET /broadcast_messages/active', () => {
     expect(await response.json()).toEqual([banner(newer), banner(on)])
   })
 
+  it('calls a message new only when something of it was changed', async () => {
+    const { id } = await createMessage({ target_path: '/a', starts_at: '2026-01-01', ends_at: '2040-01-01' })
+    const version = async () => (await activeAt(harness.baseUrl))[0]?.updated_at
+    const before = await version()
+    for (const same of [
+      {},
+      { message: 'Deploy', target_path: '/a' },
+      { starts_at: '2026-01-01T01:00:00+01:00' },
+    ]) {
+      expect((await harness.send('admin', 'PUT', `${path}/${id}`, json(same))).status).toBe(200)
+    }
+    expect(await version()).toBe(before)
+    await harness.send('admin', 'PUT', `${path}/${id}`, json({ target_path: '' }))
+    expect(await version()).not.toBe(before)
+  })
+
   it('shows a theme in its colours, and chosen colours as they are', async () => {
     await createMessage({ theme: 'red' })
     await createMessage({ theme: 'red', color: '#000000' })

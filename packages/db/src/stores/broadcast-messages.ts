@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { notFound } from '@switchyard/domain'
 import type { BroadcastFields } from '@switchyard/domain/broadcast'
 import type { DatabaseOrTransaction } from '../client.js'
@@ -42,14 +43,20 @@ export async function createBroadcastMessage(
   return prisma.broadcastMessage.create({ data: fields })
 }
 
-/** @throws DomainError not-found */
+/**
+ * What is the same already is no change: readers who put the message away do not see it again.
+ *
+ * @throws DomainError not-found
+ */
 export async function updateBroadcastMessage(
-  { prisma }: DatabaseOrTransaction,
+  database: DatabaseOrTransaction,
   id: number,
   changes: Partial<BroadcastFields>,
   now: Date,
 ): Promise<BroadcastMessage> {
-  const [message] = await prisma.broadcastMessage.updateManyAndReturn({
+  const known = await getBroadcastMessage(database, id)
+  if (isDeepStrictEqual(known, { ...known, ...changes })) return known
+  const [message] = await database.prisma.broadcastMessage.updateManyAndReturn({
     where: { id },
     data: { ...changes, updatedAt: now },
   })
