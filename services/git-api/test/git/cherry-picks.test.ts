@@ -8,6 +8,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createGit, type Git, type Repository } from '../../src/git/git.js'
 import type { PickResult } from '../../src/git/pick-commit.js'
+import { asTimeAllows } from './as-time-allows.js'
 import { type BareRepository, createBareRepository } from './random-history.js'
 
 let bare: BareRepository
@@ -176,19 +177,26 @@ test('a cherry-pick comes to what git comes to: the same tree, the same conflict
   timeout: 60_000,
 }, async () => {
   await fc.assert(
-    fc.asyncProperty(scenario, async (given) => {
-      const { branch, tip, pick } = await writeScenario(given)
-      const expected = await pickedByGit(tip, pick.id, given.kind === 'merge')
-      const request = { branch, tip, pick, committer: who, message: 'picked' }
-      const tried = await repository.pickCommit({ ...request, dryRun: true })
-      expect(await repository.findBranchTip(branch)).toBe(tip)
-      const result = await repository.pickCommit({ ...request, dryRun: false })
-      expect(tried).toEqual(result.outcome === 'picked' ? { outcome: 'possible' } : result)
-      expect(await told(result)).toEqual(expected)
-      if (result.outcome !== 'picked') expect(await repository.findBranchTip(branch)).toBe(tip)
-      outcomes.add(result.outcome)
-    }),
-    { numRuns: 80, interruptAfterTimeLimit: 6_000, examples },
+    fc.asyncProperty(
+      scenario,
+      asTimeAllows(
+        6_000,
+        async (given) => {
+          const { branch, tip, pick } = await writeScenario(given)
+          const expected = await pickedByGit(tip, pick.id, given.kind === 'merge')
+          const request = { branch, tip, pick, committer: who, message: 'picked' }
+          const tried = await repository.pickCommit({ ...request, dryRun: true })
+          expect(await repository.findBranchTip(branch)).toBe(tip)
+          const result = await repository.pickCommit({ ...request, dryRun: false })
+          expect(tried).toEqual(result.outcome === 'picked' ? { outcome: 'possible' } : result)
+          expect(await told(result)).toEqual(expected)
+          if (result.outcome !== 'picked') expect(await repository.findBranchTip(branch)).toBe(tip)
+          outcomes.add(result.outcome)
+        },
+        examples.length,
+      ),
+    ),
+    { numRuns: 80, examples },
   )
   expect([...outcomes].sort()).toEqual(['conflict', 'empty', 'picked'])
   expect(await bare.git('fsck', '--strict', '--no-dangling')).toBe('')

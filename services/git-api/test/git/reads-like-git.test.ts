@@ -7,6 +7,7 @@ import { afterAll, expect, test } from 'vitest'
 import { createGit, type Repository } from '../../src/git/git.js'
 import type { DiffEntry } from '../../src/git/parse-diff.js'
 import type { CommitQuery } from '../../src/git/read-commits.js'
+import { asTimeAllows } from './as-time-allows.js'
 import { authors, changingHistory, quoted } from './changing-history.js'
 import { type BareRepository, createBareRepository, seededRandom } from './random-history.js'
 
@@ -45,9 +46,8 @@ async function bytesOf(
 
 const linesOf = (text: string) => text.split('\n').filter(Boolean)
 
-/** Within this time as many histories are tried as fit; CI machines differ. */
-const property = (check: (seed: number) => Promise<void>, interruptAfterTimeLimit: number) =>
-  fc.assert(fc.asyncProperty(fc.nat(), check), { numRuns: 8, interruptAfterTimeLimit, endOnFailure: true })
+const property = (check: (seed: number) => Promise<void>, limitMs: number) =>
+  fc.assert(fc.asyncProperty(fc.nat(), asTimeAllows(limitMs, check)), { numRuns: 8, endOnFailure: true })
 
 const rows = { skip: 0, take: 1000 }
 const idsOf = ({ commits }: { commits: { id: string }[] }) => commits.map(({ id }) => id)

@@ -8,6 +8,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createGit, type Git, type Repository } from '../../src/git/git.js'
 import type { CommitRequest } from '../../src/git/write-commit.js'
+import { asTimeAllows } from './as-time-allows.js'
 import { type BareRepository, createBareRepository } from './random-history.js'
 
 type TextAction = CommitAction & { content?: string | undefined }
@@ -173,45 +174,48 @@ test('any commits leave the tree that git itself makes of the same changes, or a
   timeout: 60_000,
 }, async () => {
   await fc.assert(
-    fc.asyncProperty(commits, async (history) => {
-      branches += 1
-      const branch = `b${branches}`
-      let files: Files = new Map()
-      let tip: string | null = null
-      for (const actions of history) {
-        const next: Files = new Map(files)
-        const told = actions.map((action) => apply(next, action))
-        const refusedAt = told.indexOf(null)
-        const request: CommitRequest = {
-          branch,
-          tip,
-          parent: tip,
-          author: who,
-          committer: who,
-          message: 'm',
-          edits: [],
-        }
-        const write = async (): Promise<Commit> =>
-          repository.writeCommit({ ...request, edits: readActions(actions) })
-        if (refusedAt >= 0) {
-          // The model goes on after a refusal, so only the first one counts.
-          await expect(write()).rejects.toMatchObject({ extra: { action_index: refusedAt } })
-          expect(await repository.findBranchTip(branch)).toBe(tip)
-          continue
-        }
-        const commit = await write()
-        expect(commit.treeId).toBe(
-          await importer.commit(
+    fc.asyncProperty(
+      commits,
+      asTimeAllows(6_000, async (history) => {
+        branches += 1
+        const branch = `b${branches}`
+        let files: Files = new Map()
+        let tip: string | null = null
+        for (const actions of history) {
+          const next: Files = new Map(files)
+          const told = actions.map((action) => apply(next, action))
+          const refusedAt = told.indexOf(null)
+          const request: CommitRequest = {
             branch,
-            told.flatMap((lines) => lines ?? []),
-          ),
-        )
-        files = next
-        tip = commit.id
-      }
-      if (tip !== null) await expectFiles(branch, files)
-    }),
-    { numRuns: 150, interruptAfterTimeLimit: 6_000 },
+            tip,
+            parent: tip,
+            author: who,
+            committer: who,
+            message: 'm',
+            edits: [],
+          }
+          const write = async (): Promise<Commit> =>
+            repository.writeCommit({ ...request, edits: readActions(actions) })
+          if (refusedAt >= 0) {
+            // The model goes on after a refusal, so only the first one counts.
+            await expect(write()).rejects.toMatchObject({ extra: { action_index: refusedAt } })
+            expect(await repository.findBranchTip(branch)).toBe(tip)
+            continue
+          }
+          const commit = await write()
+          expect(commit.treeId).toBe(
+            await importer.commit(
+              branch,
+              told.flatMap((lines) => lines ?? []),
+            ),
+          )
+          files = next
+          tip = commit.id
+        }
+        if (tip !== null) await expectFiles(branch, files)
+      }),
+    ),
+    { numRuns: 150 },
   )
   expect(await ours.git('fsck', '--strict', '--no-dangling')).toBe('')
 })
