@@ -1,4 +1,4 @@
-import { once } from 'node:events'
+import { EventEmitter, once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
@@ -92,6 +92,31 @@ it('tells a listener who came between two looks of a change back to the state be
   await expect.poll(() => messages(second)).toEqual(['meanwhile', 'before'])
   expect(messages(first)).toEqual(['before', 'meanwhile', 'before'])
   streams.close()
+  server.close()
+})
+
+it('keeps no listener who went away before the first event', async () => {
+  const events = new EventEmitter()
+  const streams = createStreams({ intervalMs: 50, lifeMs: 60_000 })
+  const server = createServer(async (_request, response: ServerResponse) => {
+    response.once('close', () => events.emit('gone'))
+    await streams.open(response, 'one', () => once(events, 'state'))
+    events.emit('opened')
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const client = new AbortController()
+  const asked = once(server, 'request')
+  const answer = fetch(`http://127.0.0.1:${port}`, { signal: client.signal })
+  await asked
+  const gone = once(events, 'gone')
+  client.abort()
+  await expect(answer).rejects.toThrow()
+  await gone
+  const opened = once(events, 'opened')
+  events.emit('state')
+  await opened
+  expect(streams.size).toBe(0)
   server.close()
 })
 

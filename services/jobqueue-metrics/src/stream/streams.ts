@@ -62,6 +62,8 @@ export function createStreams({ intervalMs, lifeMs }: StreamsOptions): Streams {
     },
     async open(response, name, read) {
       const event = await eventOf(read)
+      // It may have gone away meanwhile, and would never be said to.
+      if (response.destroyed) return
       response.writeHead(200, {
         'Content-Type': 'text/event-stream',
         'Cache-Control': 'no-store',
