@@ -1,9 +1,31 @@
+import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { numberOf, objectOf } from './age.js'
 import type { WorkerProcess } from './job-source.js'
+import type { ReadScript, RedisReader } from './redis/redis-reader.js'
 
 /** Fields of a process hash that are read, in this order. Sidekiq's, and those of the heartbeat's registry. */
 export const processFields = ['info', 'busy', 'concurrency', 'beat', 'quiet', 'rss']
+
+/** The fields of each hash as lines of one text, which a client reads faster than many answers: JSON has no line breaks. */
+const lua = `
+local texts = {}
+for index, key in ipairs(KEYS) do
+  local values = redis.call('HMGET', key, unpack(ARGV))
+  for field = 1, #ARGV do values[field] = values[field] or '' end
+  texts[index] = table.concat(values, '\\n')
+end
+return texts
+`
+
+const script: ReadScript = { lua, sha: createHash('sha1').update(lua).digest('hex'), keysMax: 50 }
+
+/** Values of {@link processFields} of each hash; empty where it has none. */
+export async function readProcessHashes(redis: RedisReader, keys: string[]): Promise<unknown[]> {
+  const texts = await redis.readByScript(script, keys, processFields)
+  if (texts) return texts.map((text) => String(text).split('\n'))
+  return await redis.read(keys.map((key) => ['hmget', key, ...processFields]))
+}
 
 /** What every version of Sidekiq from 5 to 8, and our heartbeat, say about a process. */
 const processInfo = z.object({

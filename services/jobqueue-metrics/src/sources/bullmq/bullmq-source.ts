@@ -2,8 +2,8 @@ import type { Clock } from '@switchyard/domain'
 import { registryKeys } from '@switchyard/jobs-heartbeat/registry'
 import type { Logger } from '@switchyard/service-kit/observability'
 import type { JobSource, SourceSnapshot, WorkerProcess } from '../job-source.js'
-import { byIdentity, createProcessReader, processFields } from '../process-hash.js'
-import type { ReadCommand, RedisReader } from '../redis/redis-reader.js'
+import { byIdentity, createProcessReader, readProcessHashes } from '../process-hash.js'
+import type { RedisReader } from '../redis/redis-reader.js'
 import type { BullmqSourceConfig } from '../source-config.js'
 import { guessProcesses, type WorkerClient, workerClientsOf } from './client-list.js'
 import { type BullmqQueue, queueOf } from './queue-reading.js'
@@ -35,10 +35,7 @@ export function createBullmqSource(
   }
 
   async function readProcesses(ids: string[]): Promise<WorkerProcess[]> {
-    const hashes = await redis.read(
-      ids.map((id): ReadCommand => ['hmget', keys.process(id), ...processFields]),
-    )
-    return processesOf(ids, hashes)
+    return processesOf(ids, await readProcessHashes(redis, ids.map(keys.process)))
   }
 
   return {

@@ -1,7 +1,7 @@
 import type { Clock } from '@switchyard/domain'
 import { latencySeconds } from '../age.js'
 import type { JobSource, QueueFigures, SourceSnapshot } from '../job-source.js'
-import { createProcessReader, processFields } from '../process-hash.js'
+import { createProcessReader, readProcessHashes } from '../process-hash.js'
 import type { ReadCommand, RedisReader } from '../redis/redis-reader.js'
 import type { SidekiqSourceConfig } from '../source-config.js'
 import { enqueuedAtMs } from './job-age.js'
@@ -21,13 +21,15 @@ export function createSidekiqSource(
     name,
     async read(): Promise<SourceSnapshot> {
       const { names, identities, paused, jobs } = await readNames(redis, key)
-      const answers = await redis.read([
-        ...names.flatMap((queue): ReadCommand[] => [
-          ['llen', key(`queue:${queue}`)],
-          // Workers take from the tail, so the oldest is there.
-          ['lindex', key(`queue:${queue}`), -1],
-        ]),
-        ...identities.map((identity): ReadCommand => ['hmget', key(identity), ...processFields]),
+      const [answers, hashes] = await Promise.all([
+        redis.read(
+          names.flatMap((queue): ReadCommand[] => [
+            ['llen', key(`queue:${queue}`)],
+            // Workers take from the tail, so the oldest is there.
+            ['lindex', key(`queue:${queue}`), -1],
+          ]),
+        ),
+        readProcessHashes(redis, identities.map(key)),
       ])
       const nowMs = clock().getTime()
       const queues = names.map((queue, index): QueueFigures => {
@@ -42,7 +44,7 @@ export function createSidekiqSource(
           failed: null,
         }
       })
-      return { queues, processes: processesOf(identities, answers.slice(names.length * 2)), jobs }
+      return { queues, processes: processesOf(identities, hashes), jobs }
     },
     close: () => redis.close(),
   }
