@@ -8,6 +8,7 @@ import {
   mayBeAnonymous,
   type ProjectAccess,
   type ProjectRight,
+  projectDenial,
   requireScope,
   type Scope,
 } from '@switchyard/domain/access'
@@ -46,7 +47,7 @@ function decide(found: ProjectForUser | null, right: ProjectRight, sender: Calle
   const decision = decideProjectRight(right, access, sender, found?.memberLevel ?? null)
   if (decision === 'unauthenticated') throw unauthenticated()
   if (!found || decision === 'hidden') throw notFound('Project')
-  if (decision === 'forbidden') throw forbidden()
+  if (decision === 'forbidden') throw forbidden(projectDenial(right, access, sender))
   const { project, memberLevel } = found
   const caller = callerIn(project.id, sender)
   return { project, caller, memberLevel, level: effectiveLevel(access, caller, memberLevel) }

@@ -139,7 +139,9 @@ test('several contexts and branches of one commit stand side by side', async () 
 test('statuses: a client hears why it is refused', async () => {
   const post = (who: keyof GitHarness['tokens'], sha: string, options = {}) =>
     clientOf(who).Commits.editStatus(project.id, sha, 'success', options)
-  await expect(post('reporter', commits.first)).rejects.toThrow('403 Forbidden')
+  await expect(post('reporter', commits.first)).rejects.toThrow(
+    '403 Forbidden - You need at least the role Developer',
+  )
   await expect(post('stranger', commits.first)).rejects.toThrow('404 Project Not Found')
   await expect(post('developer', 'e'.repeat(40))).rejects.toThrow('404 Commit Not Found')
   await expect(post('developer', commits.first, { targetUrl: 'ftp://x' })).rejects.toThrow('is blocked')

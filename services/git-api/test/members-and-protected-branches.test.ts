@@ -19,6 +19,10 @@ afterAll(() => harness?.close())
 
 const unauthorized = { status: 401, body: { message: '401 Unauthorized' } }
 const forbidden = { status: 403, body: { message: '403 Forbidden' } }
+const needs = (role: string) => ({
+  status: 403,
+  body: { message: `403 Forbidden - You need at least the role ${role} in this project` },
+})
 const noProject = { status: 404, body: { message: '404 Project Not Found' } }
 const noRow = { status: 404, body: { message: '404 Not found' } }
 
@@ -47,7 +51,7 @@ describe.each(endpoints)('%s /projects/:id/%s', (method, suffix) => {
     const path = `/projects/${project.id}/${suffix}`
     expect(await outcome(harness.send('guest', method, path))).toEqual(unauthorized)
     expect(await outcome(harness.send('unknown', method, path))).toEqual(unauthorized)
-    expect(await outcome(harness.send('user', method, path))).toEqual(forbidden)
+    expect(await outcome(harness.send('user', method, path))).toEqual(needs('Maintainer'))
     const stranger = await harness.secretOf(await newUser(`stranger-${method}-${suffix.replace('/', '-')}`))
     expect(await outcome(harness.send(stranger, method, path))).toEqual(noProject)
     expect(await outcome(harness.send('admin', method, `/projects/2000000000/${suffix}`))).toEqual(noProject)
@@ -69,7 +73,7 @@ describe('members', () => {
     })
     expect((await harness.send(secret, 'GET', `/projects/${project.id}`)).status).toBe(200)
     const commits = await outcome(harness.send(secret, 'GET', `/projects/${project.id}/repository/commits`))
-    expect(commits).toEqual(forbidden)
+    expect(commits).toEqual(needs('Reporter'))
 
     expect((await harness.send('owner', 'DELETE', members(`/${id}`))).status).toBe(204)
     expect(await outcome(harness.send(secret, 'GET', `/projects/${project.id}`))).toEqual(noProject)

@@ -12,7 +12,10 @@ beforeAll(async () => {
 afterAll(() => harness?.close())
 
 const unauthorized = { status: 401, body: { message: '401 Unauthorized' } }
-const forbidden = { status: 403, body: { message: '403 Forbidden' } }
+const forbidden = {
+  status: 403,
+  body: { message: '403 Forbidden - You need at least the role Owner in this project' },
+}
 const noProject = { status: 404, body: { message: '404 Project Not Found' } }
 
 const create = (who: string, given: Record<string, unknown>) =>

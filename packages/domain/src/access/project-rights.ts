@@ -57,6 +57,20 @@ export function decideProjectRight(
   return has(right) ? 'allowed' : 'forbidden'
 }
 
+const roleNames = new Map<Lowest, string>([
+  [guest, 'Guest'],
+  [reporter, 'Reporter'],
+  [developer, 'Developer'],
+  [maintainer, 'Maintainer'],
+  [owner, 'Owner'],
+])
+
+/** Why a sender who may see the project is forbidden something, in words for them. */
+export function projectDenial(right: ProjectRight, project: ProjectAccess, sender: Caller | null): string {
+  if (callerIn(project.id, sender) === null) return 'This token works in another project only'
+  return `You need at least the role ${roleNames.get(projectRights[right][project.visibility])} in this project`
+}
+
 /** Whether the right is ever had without signing in. */
 export const mayBeAnonymous = (right: ProjectRight): boolean =>
   Object.values<Lowest>(projectRights[right]).includes(anyone)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Caller } from './caller.js'
-import { decideProjectRight, projectRights } from './project-rights.js'
+import { decideProjectRight, projectDenial, projectRights } from './project-rights.js'
 import { effectiveLevel, type Visibility } from './project-roles.js'
 
 const caller = (id: number, admin = false): Caller => ({
@@ -24,6 +24,20 @@ describe('effectiveLevel', () => {
 
   it('never lets the guest floor lower a membership', () => {
     expect(effectiveLevel(project('public'), caller(2), 30)).toBe(30)
+  })
+})
+
+describe('projectDenial', () => {
+  it('names the lowest role that would do', () => {
+    expect(projectDenial('write_statuses', project('public'), caller(2))).toContain('Developer')
+    expect(projectDenial('read_code', project('private'), caller(2))).toContain('Reporter')
+    expect(projectDenial('own', project('private'), caller(2))).toContain('Owner')
+  })
+
+  it('says when it is the token that does not fit', () => {
+    const { user, token } = caller(2)
+    const elsewhere = { user, token: { ...token, projectId: 8 } }
+    expect(projectDenial('comment', project('public'), elsewhere)).toContain('another project')
   })
 })
 
