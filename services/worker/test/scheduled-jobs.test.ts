@@ -25,6 +25,28 @@ it('are planned once, however many workers there are', async () => {
   }
 })
 
+it('leave no dead job when a run failed that the next one makes up for', async () => {
+  const attempts = async (outcome: string) => {
+    const figures = await Promise.all(
+      workers.map(async ({ baseUrl }) => (await fetch(`${baseUrl}/metrics`)).text()),
+    )
+    const name = `worker_job_attempts_total{queue="webhook-dispatch",outcome="${outcome}"`
+    const lines = figures.flatMap((text) => text.split('\n').filter((line) => line.startsWith(name)))
+    return lines.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0)
+  }
+  const { pool } = harness.database
+  await pool.query('ALTER TABLE webhook_deliveries RENAME TO away')
+  await expect.poll(() => attempts('failed')).toBeGreaterThan(0)
+  await pool.query('ALTER TABLE away RENAME TO webhook_deliveries')
+  const done = await attempts('done')
+  await expect.poll(() => attempts('done')).toBeGreaterThan(done)
+  expect(await harness.queue('webhook-dispatch').getFailedCount()).toBe(0)
+  for (const { baseUrl } of workers) {
+    const text = await (await fetch(`${baseUrl}/metrics`)).text()
+    expect(text).toMatch(/^worker_jobs_dead_total\{queue="webhook-dispatch".*\} 0$/m)
+  }
+})
+
 it('make the partitions of today and the six days after it as soon as a worker starts', async () => {
   await harness.database.pool.query(
     `DO $$ DECLARE p regclass; BEGIN

@@ -31,6 +31,7 @@ export interface JobContext {
 export type Schedule = ScheduleTimes & {
   /** Also as soon as a worker has reached Redis. */
   atStart?: boolean
+  /** 1: the next run makes up for one that failed, which therefore is no dead job. */
   attempts: number
   /** Wait before the second attempt; doubles with each one after it. */
   retryDelayMs: number

@@ -27,7 +27,12 @@ async function registerSchedule(name: string, schedule: Schedule, redis: Redis):
   queue.on('error', () => {})
   const { atStart, attempts, retryDelayMs } = schedule
   const times = 'everyMs' in schedule ? { every: schedule.everyMs } : { pattern: schedule.pattern, tz: 'UTC' }
-  const options = { attempts, backoff: { type: 'exponential', delay: retryDelayMs } }
+  const options = {
+    attempts,
+    backoff: { type: 'exponential', delay: retryDelayMs },
+    // Else an hour without PostgreSQL leaves thousands of dead jobs, and those that matter among them.
+    ...(attempts === 1 ? { removeOnFail: true } : {}),
+  }
   try {
     await queue.upsertJobScheduler(name, times, { name, data: {}, opts: options })
     if (atStart) await queue.add(name, {}, { ...options, deduplication: { id: 'at-start' } })

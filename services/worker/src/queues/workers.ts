@@ -58,8 +58,8 @@ export function startWorkers(options: WorkersOptions): Workers {
     // The outage itself is reported by the registry's client; every worker tells of every attempt.
     worker.on('error', (error) => logger.debug({ err: error, queue: type.queue }, 'worker error'))
     worker.on('failed', (job, error) => {
-      // Only a job without further attempts is finished by a failure.
-      const dead = job?.finishedOn !== undefined
+      // Only a job without further attempts is finished by a failure; one that is not kept has a successor.
+      const dead = job?.finishedOn !== undefined && job.opts.removeOnFail !== true
       if (dead) figures.died(type.queue)
       const fields = { queue: type.queue, job_id: job?.id, attempts: job?.attemptsMade, dead }
       logger.warn({ err: error, ...fields }, 'job failed')
