@@ -7,7 +7,7 @@ import { expect, it } from 'vitest'
 
 const bundleService = fileURLToPath(new URL('../bundle-service.mjs', import.meta.url))
 
-it('keeps the names of classes that clash: errors are told apart by them', async () => {
+it('keeps the names of classes that clash, when told to: errors are told apart by them', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'switchyard-bundler-'))
   try {
     mkdirSync(join(folder, 'dist'))
@@ -20,7 +20,7 @@ it('keeps the names of classes that clash: errors are told apart by them', async
       `import * as one from './one.js'; import * as two from './two.js'
        console.log(new one.Clash().name, new two.Clash().name)`,
     )
-    await execa('node', [bundleService], { cwd: folder })
+    await execa('node', [bundleService, '--keep-names'], { cwd: folder })
     const { stdout } = await execa('node', ['dist/bundle/main.js'], { cwd: folder })
     expect(stdout).toBe('Clash Clash')
   } finally {
