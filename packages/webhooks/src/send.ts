@@ -1,4 +1,4 @@
-import { Agent, type Dispatcher, request } from 'undici'
+import type { Agent, Dispatcher } from 'undici'
 import { createCheckedLookup, RefusedTarget } from './checked-lookup.js'
 import type { TargetPolicy } from './target-policy.js'
 import { hostnameOf, hostProblem } from './target-url.js'
@@ -41,24 +41,32 @@ const keptHeaderCharacters = 300
 
 /** Sends requests to targets that the policy allows. Redirects are not followed, answers are read as far as kept. */
 export function createSender({ policy, timeoutMs = timeoutMsDefault }: SenderOptions): Sender {
-  const agent = new Agent({
-    connect: { lookup: createCheckedLookup(policy), timeout: timeoutMs },
-    headersTimeout: timeoutMs,
-    bodyTimeout: timeoutMs,
-    keepAliveTimeout: 5000,
-  })
+  let opening: Promise<Agent> | undefined
+  // With the first message: most services that can send start without ever doing it.
+  const open = async () => {
+    const { Agent } = await import('undici')
+    return new Agent({
+      connect: { lookup: createCheckedLookup(policy), timeout: timeoutMs },
+      headersTimeout: timeoutMs,
+      bodyTimeout: timeoutMs,
+      keepAliveTimeout: 5000,
+    })
+  }
   return {
     async send(message, signal) {
       const startedAt = performance.now()
       const timeout = AbortSignal.timeout(timeoutMs)
       const signals = signal ? AbortSignal.any([timeout, signal]) : timeout
-      const answer = await exchange(agent, message, policy, signals).catch((error: unknown) => ({
+      opening ??= open()
+      const answer = await exchange(await opening, message, policy, signals).catch((error: unknown) => ({
         ...noAnswer,
         error: timeout.aborted ? `timeout: no answer within ${timeoutMs / 1000} seconds` : failureText(error),
       }))
       return { ...answer, durationMs: Math.round(performance.now() - startedAt) }
     },
-    close: () => agent.close(),
+    async close() {
+      await (await opening)?.close()
+    },
   }
 }
 
@@ -73,7 +81,9 @@ async function exchange(
   // An address in the place of a name is connected to without any look-up.
   const problem = hostProblem(hostnameOf(new URL(url)), policy)
   if (problem !== null) return { ...noAnswer, error: `the target ${problem}` }
-  const response = await request(url, { method: 'POST', headers, body, dispatcher: agent, signal })
+  const { origin, pathname, search } = new URL(url)
+  const path = pathname + search
+  const response = await agent.request({ origin, path, method: 'POST', headers, body, signal })
   return {
     status: response.statusCode,
     headers: kept(response.headers),

@@ -5,9 +5,9 @@ import {
   queueNames,
   repositoryHousekeepingJob,
 } from '@switchyard/contracts/jobs'
+import { createJobQueue } from '@switchyard/service-kit/job-queue'
 import type { Logger } from '@switchyard/service-kit/observability'
 import { createRedis } from '@switchyard/service-kit/redis'
-import { Queue } from 'bullmq'
 
 /** Starts background work and spreads news. Nothing here fails or delays a request: all of it can be caught up on. */
 export interface Jobs {
@@ -32,12 +32,8 @@ export function createJobs(redisUrl: string, logger: Logger): Jobs {
   redis.on('ready', () => {
     wasReady = true
   })
-  const queue = new Queue(queueNames.repositoryHousekeeping, {
-    connection: redis,
-    prefix: jobKeyPrefix,
-    skipVersionCheck: true,
-  })
-  queue.on('error', onError)
+  const name = queueNames.repositoryHousekeeping
+  const queue = createJobQueue({ name, prefix: jobKeyPrefix, connection: redis, onError })
 
   return {
     requestHousekeeping(projectId) {

@@ -10,9 +10,9 @@ import {
 import type { BroadcastMessage } from '@switchyard/db'
 import type { Clock } from '@switchyard/domain'
 import { turnsBetween } from '@switchyard/domain/broadcast'
+import { createJobQueue } from '@switchyard/service-kit/job-queue'
 import type { Logger } from '@switchyard/service-kit/observability'
 import { createRedis } from '@switchyard/service-kit/redis'
-import { Queue } from 'bullmq'
 import type { MessageBoard } from './message-board.js'
 
 export interface NewsOptions {
@@ -37,12 +37,12 @@ export function createNews({ redisUrl, board, clock, logger }: NewsOptions): New
   const report = reportOnce(logger)
   const publisher = createRedis({ url: redisUrl, onError: report.failed })
   publisher.on('ready', report.over)
-  const turns = new Queue(queueNames.broadcastTurn, {
-    connection: publisher,
+  const turns = createJobQueue({
+    name: queueNames.broadcastTurn,
     prefix: jobKeyPrefix,
-    skipVersionCheck: true,
+    connection: publisher,
+    onError: report.failed,
   })
-  turns.on('error', report.failed)
   const stopListening = listenForNews(redisUrl, board)
 
   async function plan(message: BroadcastMessage): Promise<void> {
