@@ -1,7 +1,8 @@
+import { createLogger } from '@switchyard/service-kit/observability'
 import { startTestRedis, type TestRedis, waitFor } from '@switchyard/testing'
 import { Queue } from 'bullmq'
 import { Redis } from 'ioredis'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { loadSidekiqDump } from './support/load-dump.js'
 import { openSource } from './support/open-source.js'
 
@@ -103,7 +104,8 @@ it('finds the same with scripts and without', async () => {
 
 it('looks for queues among all keys in the background only, and for workers among connections when it may', async () => {
   const config = { kind: 'bullmq', clients: true, scanMinutes: 10, username: 'clients', password: 'reading' }
-  const source = openSource(config, testRedis.url)
+  let laterMs = 0
+  const source = openSource(config, testRedis.url, () => new Date(Date.now() + laterMs))
   const worker = new Redis({ path: testRedis.path })
   const encoded = Buffer.from('thumbnails').toString('base64')
   await worker.client('SETNAME', `bull:${encoded}:w:resizer`)
@@ -114,9 +116,26 @@ it('looks for queues among all keys in the background only, and for workers amon
   expect(processes).toMatchObject([
     { pid: 0, tag: 'resizer', queues: ['thumbnails'], labels: [], concurrency: 0, busy: 0, beatMs: null },
   ])
+  // Ages are whole seconds: a look at another part of a second finds the same process.
+  laterMs = 700
+  expect((await source.read()).processes).toEqual(processes)
   worker.disconnect()
   await expect.poll(async () => (await source.read()).processes).toEqual([])
   source.close()
+})
+
+it('says once why it cannot read, and never the password', async () => {
+  const logger = createLogger('test', 'silent')
+  vi.spyOn(logger, 'child').mockReturnValue(logger)
+  const warn = vi.spyOn(logger, 'warn')
+  const config = { kind: 'bullmq', username: 'reader', password: 'mistaken' }
+  const source = openSource(config, testRedis.url, () => new Date(), logger)
+  await expect.poll(() => warn.mock.calls.length).toBe(1)
+  for (let attempt = 0; attempt < 5; attempt += 1) await expect(source.read()).rejects.toThrow()
+  source.close()
+  expect(JSON.stringify(warn.mock.calls)).toMatch(/WRONGPASS/)
+  expect(JSON.stringify(warn.mock.calls)).not.toContain('mistaken')
+  expect(warn).toHaveBeenCalledTimes(1)
 })
 
 it('answers the same whether it may run scripts or not, however many queues and processes there are', async () => {

@@ -115,7 +115,7 @@ it('refuses sources that cannot be, with every problem and no secret', () => {
     return parsed.success ? '' : parsed.error.issues.map(({ message }) => message).join()
   }
   const list = 'must be a JSON list of sources: '
-  expect(problemsOf('nonsense')).toContain(list)
+  expect(problemsOf('nonsense')).toBe(`${list}this is no JSON`)
   expect(problemsOf([])).toContain(list)
   expect(problemsOf([{ name: 'a', kind: 'resque' }])).toContain('0 kind kind must be bullmq or sidekiq')
   expect(problemsOf([{ name: 'a b', kind: 'sidekiq', url: 'http://me:hunter2@x' }])).toBe(
@@ -125,5 +125,8 @@ it('refuses sources that cannot be, with every problem and no secret', () => {
   const twice = { name: 'a', kind: 'sidekiq' }
   expect(problemsOf([twice, twice])).toContain('names must differ')
   expect(problemsOf([{ ...twice, cluster: ['here'] }])).toContain('0 cluster 0 must be host:port')
+  expect(problemsOf([{ name: 'a', kind: 'bullmq', queues: ['a:b'] }])).toContain(
+    '0 queues 0 must be names without a colon',
+  )
   expect(problemsOf([twice])).toBe('')
 })

@@ -26,8 +26,9 @@ export async function listStatuses(
   signal?: AbortSignal,
 ) {
   const { id: sha } = await getCommit(git.open(project, signal), revision)
-  const where = { projectId: project.id, sha }
-  const ofDefault = { ...where, ref: project.defaultBranch }
-  const chosen = ref ?? ((await hasCommitStatus(database, ofDefault)) ? ofDefault.ref : undefined)
-  return listCommitStatuses(database, { ...where, ref: chosen, stage, name, latest: !all, newestFirst }, rows)
+  const filter = { projectId: project.id, sha, stage, name, latest: !all, newestFirst }
+  const page = await listCommitStatuses(database, { ...filter, ref: ref ?? project.defaultBranch }, rows)
+  if (ref !== undefined || page.total > 0) return page
+  const ofDefault = { projectId: project.id, sha, ref: project.defaultBranch }
+  return (await hasCommitStatus(database, ofDefault)) ? page : listCommitStatuses(database, filter, rows)
 }

@@ -27,11 +27,25 @@ export function openSources(options: OpenSourcesOptions): JobSource[] {
     const redis = openRedis({
       connection: { ...config, url: config.url ?? options.redisUrl },
       timeoutMs: options.timeoutMs,
-      // Requests and figures tell of an outage; every attempt to reconnect would tell of it again.
-      onError: (error) => logger.debug({ err: error }, 'the source is away'),
+      ...tellOnce(logger),
     })
     return config.kind === 'sidekiq'
       ? createSidekiqSource(config, redis, options.clock)
       : createBullmqSource(config, redis, options.clock, logger)
   })
+}
+
+/** Tells of an outage once, not of every attempt to reconnect. The error itself may hold the password that was sent. */
+function tellOnce(logger: Logger) {
+  let away = false
+  return {
+    onError({ message }: Error) {
+      if (!away) logger.warn({ reason: message }, 'the source is away')
+      away = true
+    },
+    onReady() {
+      if (away) logger.info('the source is back')
+      away = false
+    },
+  }
 }

@@ -22,9 +22,9 @@ const script: ReadScript = { lua, sha: createHash('sha1').update(lua).digest('he
 
 /** Values of {@link processFields} of each hash; empty where it has none. */
 export async function readProcessHashes(redis: RedisReader, keys: string[]): Promise<unknown[]> {
-  const texts = await redis.readByScript(script, keys, processFields)
-  if (texts) return texts.map((text) => String(text).split('\n'))
-  return await redis.read(keys.map((key) => ['hmget', key, ...processFields]))
+  const linesOf = (text: unknown) => String(text).split('\n')
+  const hashes = await redis.readByScript(script, keys, processFields, linesOf)
+  return hashes ?? (await redis.read(keys.map((key) => ['hmget', key, ...processFields])))
 }
 
 /** What every version of Sidekiq from 5 to 8, and our heartbeat, say about a process. */

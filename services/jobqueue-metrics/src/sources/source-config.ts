@@ -60,7 +60,7 @@ const bullmqSource = z.strictObject({
   /** First part of the queues' keys. */
   prefix: z.string().min(1).default('bull'),
   /** Queues that no process with a heartbeat serves. */
-  queues: z.array(z.string().min(1)).default([]),
+  queues: z.array(z.string().regex(/^[^:]+$/, 'must be names without a colon')).default([]),
   /** Also show workers without a heartbeat, and their queues, by CLIENT LIST. */
   clients: z.boolean().default(false),
   /** Also look for queues among all keys, every so many minutes. */
@@ -90,7 +90,12 @@ export type SourceConnection = Omit<SourceConfig, 'url'> & { url: Secret }
 /** Sources as JSON; a secret as a whole, since it may hold passwords. Problems are all told at once. */
 export const jobSources = () =>
   z.string().transform((text, context) => {
-    const parsed = sources.safeParse(jsonOf(text))
+    const list = jsonOf(text)
+    if (list === undefined) {
+      context.addIssue('must be a JSON list of sources: this is no JSON')
+      return z.NEVER
+    }
+    const parsed = sources.safeParse(list)
     if (parsed.success) return parsed.data
     const problems = parsed.error.issues.map(({ path, message }) => [...path, message].join(' '))
     context.addIssue(`must be a JSON list of sources: ${[...new Set(problems)].join('; ')}`)

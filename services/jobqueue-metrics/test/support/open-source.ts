@@ -1,5 +1,5 @@
 import { Secret } from '@switchyard/service-kit/config'
-import { createLogger } from '@switchyard/service-kit/observability'
+import { createLogger, type Logger } from '@switchyard/service-kit/observability'
 import { openSources } from '../../src/sources/open-sources.js'
 import { jobSources } from '../../src/sources/source-config.js'
 
@@ -10,13 +10,14 @@ export function openSource(
   config: Record<string, unknown>,
   redisUrl: string,
   now: () => Date = () => new Date(),
+  logger: Logger = silent,
 ) {
   const [source] = openSources({
     sources: jobSources().parse(JSON.stringify([{ name: 'test', ...config }])),
     redisUrl: new Secret(redisUrl),
     timeoutMs: 2000,
     clock: now,
-    logger: silent,
+    logger,
   })
   if (!source) throw new Error('no source')
   return source

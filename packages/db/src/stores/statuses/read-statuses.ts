@@ -14,7 +14,7 @@ export interface StatusFilter {
   newestFirst: boolean
 }
 
-/** One page of a commit's statuses by id, and how many there are. */
+/** One page of a commit's statuses by id, and how many there are; both are asked for at the same time. */
 export async function listCommitStatuses(
   { pool }: Pick<Database, 'pool'>,
   filter: StatusFilter,
@@ -22,32 +22,21 @@ export async function listCommitStatuses(
 ): Promise<{ statuses: StatusWithAuthor[]; total: number }> {
   const { where, values } = conditionOf(filter)
   const order = `ORDER BY s.id ${filter.newestFirst ? 'DESC' : 'ASC'}`
-  const count = `SELECT count(*)::int AS total FROM commit_statuses s WHERE ${where}`
   // The page is found by its ids first: the index has them, so rows that are skipped are not read.
-  const page = `SELECT s.id FROM commit_statuses s WHERE ${where} ${order}
+  const ids = `SELECT s.id FROM commit_statuses s WHERE ${where} ${order}
     LIMIT $${values.length + 1} OFFSET $${values.length + 2}`
-  const { rows } = await pool.query<StatusRow & { total: number }>(
-    `SELECT ${statusColumns}, (${count}) AS total
-     FROM (${page}) page JOIN commit_statuses s ON s.project_id = $1 AND s.id = page.id
-       LEFT JOIN users u ON u.id = s.author_id ${order}`,
-    [...values, take, skip],
-  )
-  return {
-    statuses: rows.map(statusOf),
-    total: rows[0]?.total ?? (await totalBeyond(pool, count, values, skip)),
-  }
-}
-
-/** No row comes with the number of rows when a page lies beyond the last one. */
-async function totalBeyond(
-  pool: Database['pool'],
-  count: string,
-  values: unknown[],
-  skip: number,
-): Promise<number> {
-  if (skip === 0) return 0
-  const { rows } = await pool.query<{ total: number }>(count, values)
-  return rows[0]?.total ?? 0
+  const [page, count] = await Promise.all([
+    pool.query<StatusRow>(
+      `SELECT ${statusColumns} FROM (${ids}) page JOIN commit_statuses s ON s.project_id = $1 AND s.id = page.id
+         LEFT JOIN users u ON u.id = s.author_id ${order}`,
+      [...values, take, skip],
+    ),
+    pool.query<{ total: number }>(
+      `SELECT count(*)::int AS total FROM commit_statuses s WHERE ${where}`,
+      values,
+    ),
+  ])
+  return { statuses: page.rows.map(statusOf), total: count.rows[0]?.total ?? 0 }
 }
 
 /** Only what is asked for, so that each question gets the plan that suits it. */

@@ -5,7 +5,7 @@ import type { JobSource, SourceSnapshot, WorkerProcess } from '../job-source.js'
 import { byIdentity, createProcessReader, readProcessHashes } from '../process-hash.js'
 import type { RedisReader } from '../redis/redis-reader.js'
 import type { BullmqSourceConfig } from '../source-config.js'
-import { guessProcesses, type WorkerClient, workerClientsOf } from './client-list.js'
+import { createProcessGuesser, type WorkerClient, workerClientsOf } from './client-list.js'
 import { type BullmqQueue, queueOf } from './queue-reading.js'
 import { readByCommands } from './read-by-commands.js'
 import { readByScript } from './read-by-script.js'
@@ -26,6 +26,7 @@ export function createBullmqSource(
   const { name, prefix } = config
   const keys = registryKeys(prefix)
   const { processesOf } = createProcessReader()
+  const guesser = createProcessGuesser()
   const scanned = config.scanMinutes ? scanNames(redis, prefix, config.scanMinutes, logger) : null
 
   async function readQueues(names: string[], nowMs: number): Promise<BullmqQueue[]> {
@@ -51,7 +52,7 @@ export function createBullmqSource(
       const registered = new Set(registry.names)
       const others = withoutHeartbeat(clients, processes)
       const busy = new Map(queues.map((queue) => [queue.name, queue.busy ?? 0]))
-      const guessed = guessProcesses(others, nowMs, (queue) => busy.get(queue) ?? 0)
+      const guessed = guesser.guess(others, nowMs, (queue) => busy.get(queue) ?? 0)
       return {
         queues: queues.map((queue) => figuresOf(queue, registry, registered.has(queue.name))),
         processes: [...processes, ...guessed].sort(byIdentity),

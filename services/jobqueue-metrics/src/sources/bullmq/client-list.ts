@@ -39,37 +39,61 @@ export function workerClientsOf(lines: string[], prefix: string): WorkerClient[]
   })
 }
 
-/**
- * Processes guessed from connections, for workers without a heartbeat: one for each address and worker name. Their
- * pid and concurrency are unknown, and shown as 0; they started when they connected last.
- *
- * @param busyOf jobs under way of a queue, whoever runs them
- */
-export function guessProcesses(
-  clients: WorkerClient[],
-  nowMs: number,
-  busyOf: (queue: string) => number,
-): WorkerProcess[] {
-  const groups = new Map<string, WorkerClient[]>()
-  for (const client of clients) {
-    const identity = `${client.host}:${client.worker}`
-    groups.set(identity, [...(groups.get(identity) ?? []), client])
+/** CLIENT LIST tells ages in whole seconds, so what it says of one start differs by so much from look to look. */
+const ageRoundingMs = 2000
+
+/** Guesses processes from connections, for workers without a heartbeat. */
+export interface ProcessGuesser {
+  /**
+   * One process for each address and worker name. Their pid and concurrency are unknown, and shown as 0; they started
+   * when they connected last.
+   *
+   * @param busyOf jobs under way of a queue, whoever runs them
+   */
+  guess(clients: WorkerClient[], nowMs: number, busyOf: (queue: string) => number): WorkerProcess[]
+}
+
+export function createProcessGuesser(): ProcessGuesser {
+  let starts = new Map<string, number>()
+  return {
+    guess(clients, nowMs, busyOf) {
+      const groups = new Map<string, WorkerClient[]>()
+      for (const client of clients) {
+        const identity = `${client.host}:${client.worker}`
+        groups.set(identity, [...(groups.get(identity) ?? []), client])
+      }
+      const current: typeof starts = new Map()
+      const processes = [...groups].map(([identity, group]) => {
+        const startMs = nowMs - Math.max(...group.map(({ ageSeconds }) => ageSeconds)) * 1000
+        const known = starts.get(identity) ?? startMs
+        current.set(identity, Math.abs(known - startMs) < ageRoundingMs ? known : startMs)
+        return processOf(identity, group, current.get(identity) ?? startMs, busyOf)
+      })
+      starts = current
+      return processes
+    },
   }
-  return [...groups].map(([identity, group]) => {
-    const queues = [...new Set(group.map(({ queue }) => queue))].sort()
-    return {
-      identity,
-      hostname: group[0]?.host ?? '',
-      pid: 0,
-      tag: group[0]?.worker ?? '',
-      startedAt: new Date(nowMs - Math.max(...group.map(({ ageSeconds }) => ageSeconds)) * 1000),
-      queues,
-      labels: [],
-      concurrency: 0,
-      busy: queues.reduce((sum, queue) => sum + busyOf(queue), 0),
-      quiet: false,
-      beatMs: null,
-      rssKib: null,
-    }
-  })
+}
+
+function processOf(
+  identity: string,
+  group: WorkerClient[],
+  startMs: number,
+  busyOf: (queue: string) => number,
+): WorkerProcess {
+  const queues = [...new Set(group.map(({ queue }) => queue))].sort()
+  return {
+    identity,
+    hostname: group[0]?.host ?? '',
+    pid: 0,
+    tag: group[0]?.worker ?? '',
+    startedAt: new Date(startMs),
+    queues,
+    labels: [],
+    concurrency: 0,
+    busy: queues.reduce((sum, queue) => sum + busyOf(queue), 0),
+    quiet: false,
+    beatMs: null,
+    rssKib: null,
+  }
 }

@@ -8,8 +8,8 @@ import { countOf, type QueueReading, tailLength } from './queue-reading.js'
  * Everything about each queue as lines of one text, which costs a client a fraction of what many answers do. Each
  * command costs the server, so what most queues do not have is asked for by one question first.
  * Of the priorities it looks at the oldest job of each, up to a limit; the last job of all is there as well.
- * Ids that BullMQ gives count up: where they do from the end of a list on, its last job came first, and unless that
- * one was delayed or tried before, it is the one that waits longest.
+ * Ids that BullMQ gives count up: where the last job of a list has a lower one than the job before it, it came first,
+ * and unless it was delayed or tried before, it is the one that waits longest.
  */
 const lua = `
 local call, find = redis.call, string.find
@@ -23,25 +23,15 @@ local function timesOf(id, base)
   local opts = times[3] and find(times[3], '"delay"', 1, true) and times[3]
   return times[1] or '', times[2] or '', opts or ''
 end
-local function countUp(ids)
-  local last = 0
-  for i = #ids, 1, -1 do
-    local id = tonumber(ids[i])
-    if not id or id <= last then return false end
-    last = id
-  end
-  return true
-end
 local function addTail(out, list, base)
-  local ids = call('LRANGE', list, tail, -1)
-  local from = #ids
-  if countUp(ids) then
-    local created, processed, opts = timesOf(ids[from], base)
+  local ids = call('LRANGE', list, -2, -1)
+  local last, before = tonumber(ids[#ids]), tonumber(ids[#ids - 1])
+  if last and (#ids == 1 or before and last < before) then
+    local created, processed, opts = timesOf(ids[#ids], base)
     add(out, created, processed, opts)
     if created ~= '' and processed == '' and opts == '' then return end
-    from = from - 1
   end
-  for i = from, 1, -1 do add(out, timesOf(ids[i], base)) end
+  for _, id in ipairs(call('LRANGE', list, tail, -1)) do add(out, timesOf(id, base)) end
 end
 local function addPriorities(out, list, base)
   local min = '-inf'
@@ -56,21 +46,24 @@ end
 local function read(base)
   local wait, paused, prioritized, delayed = base .. 'wait', base .. 'paused', base .. 'prioritized', base .. 'delayed'
   local completed, failed = base .. 'metrics:completed', base .. 'metrics:failed'
+  local waiting = call('LLEN', wait)
   local out = {
-    call('LLEN', wait), '0', '0', '0', '0', call('LLEN', base .. 'active'),
-    call('ZCARD', base .. 'failed'), call('ZCARD', base .. 'completed'),
-    call('HGET', base .. 'meta', 'paused') or '', '', '', ''
+    waiting, call('LLEN', base .. 'active'), call('ZCARD', base .. 'failed'), call('ZCARD', base .. 'completed'),
+    call('HGET', base .. 'meta', 'paused') or '', ''
   }
-  if out[1] > 0 then addTail(out, wait, base) end
+  if waiting > 0 then addTail(out, wait, base) end
   if call('EXISTS', paused, prioritized, delayed, completed, failed) > 0 then
-    out[2], out[3] = call('LLEN', paused), call('ZCARD', prioritized)
-    out[4], out[5] = call('ZCOUNT', delayed, '-inf', overdueMax), call('ZCARD', delayed)
-    out[10], out[11] = call('HGET', completed, 'count') or '', call('HGET', failed, 'count') or ''
-    if out[4] > 0 then
-      out[12] = call('ZRANGEBYSCORE', delayed, '-inf', overdueMax, 'WITHSCORES', 'LIMIT', 0, 1)[2]
+    local rare = {
+      call('LLEN', paused), call('ZCARD', prioritized), call('ZCARD', delayed),
+      call('ZCOUNT', delayed, '-inf', overdueMax), '',
+      call('HGET', completed, 'count') or '', call('HGET', failed, 'count') or ''
+    }
+    if rare[4] > 0 then
+      rare[5] = call('ZRANGEBYSCORE', delayed, '-inf', overdueMax, 'WITHSCORES', 'LIMIT', 0, 1)[2]
     end
-    if out[2] > 0 then addTail(out, paused, base) end
-    if out[3] > 0 then addPriorities(out, prioritized, base) end
+    if rare[1] > 0 then addTail(out, paused, base) end
+    if rare[2] > 0 then addPriorities(out, prioritized, base) end
+    out[6] = table.concat(rare, ' ')
   end
   return table.concat(out, '\\n')
 end
@@ -79,14 +72,15 @@ for index, base in ipairs(KEYS) do texts[index] = read(base) end
 return texts
 `
 
-const script: ReadScript = { lua, sha: createHash('sha1').update(lua).digest('hex'), keysMax: 20 }
+const script: ReadScript = { lua, sha: createHash('sha1').update(lua).digest('hex'), keysMax: 50 }
 
-const countLines = 12
+const countLines = 6
 
 function readingOf(text: string): QueueReading {
   const lines = text.split('\n')
-  const [waiting, pausedJobs, prioritized, overdue, delayed, active, failed, completed, isPaused, ...rest] =
-    lines
+  const [waiting, active, failed, completed, isPaused, rare = ''] = lines
+  const [pausedJobs, prioritized, delayed, overdue, overdueScore, metricsCompleted, metricsFailed] =
+    rare === '' ? [] : rare.split(' ')
   const candidates = []
   for (let line = countLines; line < lines.length; line += 3) {
     candidates.push({
@@ -105,9 +99,9 @@ function readingOf(text: string): QueueReading {
     failed: countOf(failed),
     completed: countOf(completed),
     isPaused: isPaused !== '',
-    metricsCompleted: numberOf(rest[0]),
-    metricsFailed: numberOf(rest[1]),
-    overdueScore: numberOf(rest[2]),
+    metricsCompleted: numberOf(metricsCompleted),
+    metricsFailed: numberOf(metricsFailed),
+    overdueScore: numberOf(overdueScore),
     candidates,
   }
 }
@@ -123,6 +117,6 @@ export async function readByScript(
   bases: string[],
   nowMs: number,
 ): Promise<QueueReading[] | null> {
-  const answers = await redis.readByScript(script, bases, [String(overdueScoreMax(nowMs)), tailLength])
-  return answers?.map((answer) => readingOf(String(answer))) ?? null
+  const overdueMax = String(overdueScoreMax(nowMs))
+  return await redis.readByScript(script, bases, [overdueMax, tailLength], (text) => readingOf(String(text)))
 }

@@ -12,6 +12,7 @@ export interface OpenRedisOptions {
   /** How long a server may be silent while something is asked of it. */
   timeoutMs: number
   onError: (error: Error) => void
+  onReady: () => void
 }
 
 /**
@@ -20,7 +21,7 @@ export interface OpenRedisOptions {
  *
  * @throws Error when a certificate cannot be read
  */
-export function openRedis({ connection, timeoutMs, onError }: OpenRedisOptions): RedisReader {
+export function openRedis({ connection, timeoutMs, onError, onReady }: OpenRedisOptions): RedisReader {
   const url = connection.url.reveal()
   const given: RedisOptions = {
     ...credentialsOf(connection),
@@ -30,10 +31,14 @@ export function openRedis({ connection, timeoutMs, onError }: OpenRedisOptions):
     connectTimeout: timeoutMs,
   }
   if (connection.cluster) {
-    return createClusterReader(openCluster(connection.cluster, { ...redisOptions(url), ...given }, onError))
+    const cluster = openCluster(connection.cluster, { ...redisOptions(url), ...given }, onError)
+    cluster.on('ready', onReady)
+    return createClusterReader(cluster)
   }
   const sentinel = connection.sentinel ? sentinelOf(connection.sentinel, given.tls) : {}
-  return createSingleReader(createRedis({ url, onError, ...given, ...sentinel }))
+  const redis = createRedis({ url, onError, ...given, ...sentinel })
+  redis.on('ready', onReady)
+  return createSingleReader(redis)
 }
 
 /** Those beside the URL win over those in it. */

@@ -33,14 +33,15 @@ export interface RedisReader {
    */
   read(commands: readonly ReadCommand[]): Promise<unknown[]>
   /**
-   * Runs a script that answers once for each of its keys, in one round trip; its answers in the order of the keys.
-   * Null where this server or this user runs none.
+   * Runs a script that answers once for each of its keys, in one round trip; its answers in the order of the keys,
+   * each understood as soon as it has come. Null where this server or this user runs none.
    */
-  readByScript(
+  readByScript<Answer>(
     script: ReadScript,
     keys: readonly string[],
     args: readonly (string | number)[],
-  ): Promise<unknown[] | null>
+    understand: (answer: unknown) => Answer,
+  ): Promise<Answer[] | null>
   /** What CLIENT LIST says on every node, one line a connection. */
   clientList(): Promise<string[]>
   /** Names of hashes that match, sought with pauses; never while somebody waits for the answer. */

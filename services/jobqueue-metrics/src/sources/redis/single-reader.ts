@@ -7,7 +7,7 @@ import { scanHashesOf } from './scan-hashes.js'
 /** Commands written down without a pause; more would hold up other requests. */
 const chunkLength = 1000
 /** Of runs of scripts fewer, so that the server works on the first of them while the next are written down. */
-const runsInChunk = 5
+const runsInChunk = 2
 
 type Arguments = readonly (string | number)[]
 
@@ -20,7 +20,7 @@ export function createSingleReader(redis: Redis): RedisReader {
   })
 
   /** Null where this server or this user runs no scripts. */
-  async function unlessRefused(read: () => Promise<unknown[]>): Promise<unknown[] | null> {
+  async function unlessRefused<Answer>(read: () => Promise<Answer[]>): Promise<Answer[] | null> {
     if (scriptsRefused) return null
     try {
       return await read()
@@ -34,7 +34,8 @@ export function createSingleReader(redis: Redis): RedisReader {
   return {
     read: async (commands) =>
       (await unlessRefused(() => readAlike(redis, commands))) ?? (await inChunks(redis, commands)),
-    readByScript: (script, keys, args) => unlessRefused(() => runInParts(redis, script, keys, args)),
+    readByScript: (script, keys, args, understand) =>
+      unlessRefused(() => runInParts(redis, script, keys, args, understand)),
     async clientList() {
       return String(await redis.client('LIST')).split('\n')
     },
@@ -47,13 +48,20 @@ export function createSingleReader(redis: Redis): RedisReader {
 const run = ({ lua, sha }: ReadScript, isFirst: boolean, keysAndArguments: Arguments): Arguments =>
   isFirst ? ['EVAL_RO', lua, ...keysAndArguments] : ['EVALSHA_RO', sha, ...keysAndArguments]
 
-async function runInParts(redis: Redis, script: ReadScript, keys: readonly string[], args: Arguments) {
+async function runInParts<Answer>(
+  redis: Redis,
+  script: ReadScript,
+  keys: readonly string[],
+  args: Arguments,
+  understand: (answer: unknown) => Answer,
+): Promise<Answer[]> {
   const requests: Arguments[] = []
   for (let start = 0; start < keys.length; start += script.keysMax) {
     const part = keys.slice(start, start + script.keysMax)
     requests.push(run(script, start === 0, [part.length, ...part, ...args]))
   }
-  return (await inChunks(redis, requests, runsInChunk)).flat(1)
+  const understandAll = (answers: unknown) => (answers as unknown[]).map(understand)
+  return (await inChunks(redis, requests, runsInChunk, understandAll)).flat(1)
 }
 
 async function readAlike(redis: Redis, commands: readonly ReadCommand[]): Promise<unknown[]> {
@@ -77,29 +85,33 @@ async function readAlike(redis: Redis, commands: readonly ReadCommand[]): Promis
 }
 
 /** Pipelines follow each other without waiting for answers, so all of them are one round trip. */
-async function inChunks(
+async function inChunks<Answer = unknown>(
   redis: Redis,
   requests: readonly Arguments[],
   length = chunkLength,
-): Promise<unknown[]> {
-  const answers: Promise<unknown[]>[] = []
+  understand = (answer: unknown) => answer as Answer,
+): Promise<Answer[]> {
+  const answers: Promise<Answer[]>[] = []
   for (let start = 0; start < requests.length; start += length) {
     if (start > 0) await yieldToOthers()
     const pipeline = redis.pipeline()
     for (const [name, ...rest] of requests.slice(start, start + length)) pipeline.call(String(name), ...rest)
-    const chunk = answersOf(pipeline)
+    const chunk = answersOf(pipeline, understand)
     // Whoever awaits them below learns of it; until then a failure is nobody's.
     chunk.catch(() => {})
     answers.push(chunk)
   }
-  return (await Promise.all(answers)).flat(1)
+  return (await Promise.all(answers)).flat()
 }
 
-async function answersOf(pipeline: ChainableCommander): Promise<unknown[]> {
+async function answersOf<Answer>(
+  pipeline: ChainableCommander,
+  understand: (answer: unknown) => Answer,
+): Promise<Answer[]> {
   const results = (await pipeline.exec()) ?? []
   return results.map(([error, answer]) => {
     if (error) throw error
-    return answer
+    return understand(answer)
   })
 }
 
