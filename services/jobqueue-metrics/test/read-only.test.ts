@@ -126,7 +126,7 @@ it('looks for queues among all keys in the background only, and for workers amon
 
 it('says once why it cannot read, and never the password', async () => {
   const logger = createLogger('test', 'silent')
-  vi.spyOn(logger, 'child').mockReturnValue(logger)
+  vi.spyOn(logger, 'child').mockReturnValue(logger as never)
   const warn = vi.spyOn(logger, 'warn')
   const config = { kind: 'bullmq', username: 'reader', password: 'mistaken' }
   const source = openSource(config, testRedis.url, () => new Date(), logger)
