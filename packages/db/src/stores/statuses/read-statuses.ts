@@ -20,34 +20,36 @@ export async function listCommitStatuses(
   filter: StatusFilter,
   { skip, take }: { skip: number; take: number },
 ): Promise<{ statuses: StatusWithAuthor[]; total: number }> {
-  const { where, values } = conditionOf(filter)
+  const { where, values, shape } = conditionOf(filter)
   const order = `ORDER BY s.id ${filter.newestFirst ? 'DESC' : 'ASC'}`
   // The page is found by its ids first: the index has them, so rows that are skipped are not read.
   const ids = `SELECT s.id FROM commit_statuses s WHERE ${where} ${order}
     LIMIT $${values.length + 1} OFFSET $${values.length + 2}`
   const [page, count] = await Promise.all([
-    pool.query<StatusRow>(
-      `SELECT ${statusColumns} FROM (${ids}) page JOIN commit_statuses s ON s.project_id = $1 AND s.id = page.id
+    pool.query<StatusRow>({
+      name: `commit-statuses ${shape} ${filter.newestFirst}`,
+      text: `SELECT ${statusColumns} FROM (${ids}) page JOIN commit_statuses s ON s.project_id = $1 AND s.id = page.id
          LEFT JOIN users u ON u.id = s.author_id ${order}`,
-      [...values, take, skip],
-    ),
-    pool.query<{ total: number }>(
-      `SELECT count(*)::int AS total FROM commit_statuses s WHERE ${where}`,
+      values: [...values, take, skip],
+    }),
+    pool.query<{ total: number }>({
+      name: `commit-statuses total ${shape}`,
+      text: `SELECT count(*)::int AS total FROM commit_statuses s WHERE ${where}`,
       values,
-    ),
+    }),
   ])
   return { statuses: page.rows.map(statusOf), total: count.rows[0]?.total ?? 0 }
 }
 
-/** Only what is asked for, so that each question gets the plan that suits it. */
+/** Only what is asked for, so that each shape of question gets the plan that suits it, prepared once a connection. */
 function conditionOf({ projectId, sha, ref, stage, name, latest }: StatusFilter) {
   const values: (string | number)[] = [projectId, sha]
   const conditions = ['s.project_id = $1', 's.sha = $2']
-  for (const [column, value] of Object.entries({ ref, stage, name })) {
-    if (value !== undefined) conditions.push(`s.${column} = $${values.push(value)}`)
-  }
+  const columns = Object.entries({ ref, stage, name }).filter(([, value]) => value !== undefined)
+  for (const [column, value] of columns) conditions.push(`s.${column} = $${values.push(value ?? '')}`)
   if (latest) conditions.push('NOT s.superseded')
-  return { where: conditions.join(' AND '), values }
+  const shape = [...columns.map(([column]) => column), latest ? 'latest' : 'all'].join(' ')
+  return { where: conditions.join(' AND '), values, shape }
 }
 
 export const findNewestStatus = (
