@@ -12,6 +12,10 @@ export function webhookDeliveryJob(host: string) {
   return {
     name: queueNames.webhookDelivery,
     data,
-    options: { deduplication: { id: `host-${host}`, keepLastIfActive: true }, attempts: 1, removeOnFail: true },
+    options: {
+      deduplication: { id: `host-${host}`, keepLastIfActive: true },
+      attempts: 1,
+      removeOnFail: true,
+    },
   }
 }
