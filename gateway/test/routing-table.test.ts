@@ -20,6 +20,7 @@ describe('nginx.conf and routes.json', () => {
       'saga-reporter',
       'admin-broadcast',
       'jobqueue-metrics',
+      'jobqueue-metrics',
       'git-api',
     ])
     for (const { service, inner } of locations) expect(new Set(inner)).toEqual(new Set([service]))

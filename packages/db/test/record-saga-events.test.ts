@@ -2,7 +2,13 @@ import { createHash } from 'node:crypto'
 import { type RawSagaEvent, SagaRejection, validateSagaEvent } from '@switchyard/domain/saga'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createScratchDatabase, type ScratchDatabase } from '../scripts/scratch-database.js'
-import { createDatabase, type Database, type NewSagaEvent, recordSagaEvents } from '../src/index.js'
+import {
+  createDatabase,
+  createSagaEventStore,
+  type Database,
+  type NewSagaEvent,
+  recordSagaEvents,
+} from '../src/index.js'
 import { applyMigrations } from '../src/migrations/index.js'
 
 let scratch: ScratchDatabase
@@ -95,6 +101,15 @@ it('finds the saga of an activity that an earlier call has named', async () => {
     where: { tenant_id: { tenant: 't', id: 's' } },
   })
   expect(saga).toMatchObject({ outcome: 'compensated', late: true })
+})
+
+it('remembers the activities that were reported together with the start of their saga', async () => {
+  const store = createSagaEventStore(database)
+  const of = (raw: RawSagaEvent) => received(raw, { tenant: 'together' })
+  await store.record([start, execute('a', 's'), done('a')].map(of))
+  await store.record([of(end)])
+  const [saga] = await database.prisma.saga.findMany({ where: { tenant: 'together' } })
+  expect(saga).toMatchObject({ status: 'Ended', outcome: 'succeeded' })
 })
 
 it('stores all of the events or none', async () => {

@@ -50,6 +50,11 @@ export class SagaLedger {
     this.#facts.set(saga.id, facts)
   }
 
+  /** @param facts of the activities of a saga that is not known yet; what the ledger learns of them is added */
+  gatherFacts(sagaId: string, facts: Map<string, ActivityFacts> | null): void {
+    this.#facts.set(sagaId, facts)
+  }
+
   loadActivity(activity: Activity): void {
     this.#activities.set(activity.id, activity)
   }

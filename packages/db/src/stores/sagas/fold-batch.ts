@@ -105,7 +105,10 @@ function touch(
   if (sagaId === null) return true
   const entry = known.saga(received, sagaId)
   if (entry.version === 0 && known.isPurged('saga', tenant, entry.id)) return false
-  if (isFirstOf(entry, mark, fold.sagas) && entry.saga) ledger.loadSaga(entry.saga, entry.facts)
+  if (!isFirstOf(entry, mark, fold.sagas)) return true
+  if (entry.saga) ledger.loadSaga(entry.saga, entry.facts)
+  // The next batch relies on the facts that this one begins.
+  else ledger.gatherFacts(entry.id, entry.facts)
   return true
 }
 
