@@ -58,7 +58,8 @@ export function createSender({ policy, timeoutMs = timeoutMsDefault }: SenderOpt
       const timeout = AbortSignal.timeout(timeoutMs)
       const signals = signal ? AbortSignal.any([timeout, signal]) : timeout
       opening ??= open()
-      const answer = await exchange(await opening, message, policy, signals).catch((error: unknown) => ({
+      const exchanged = opening.then((agent) => exchange(agent, message, policy, signals))
+      const answer = await exchanged.catch((error: unknown) => ({
         ...noAnswer,
         error: timeout.aborted ? `timeout: no answer within ${timeoutMs / 1000} seconds` : failureText(error),
       }))
@@ -79,9 +80,10 @@ async function exchange(
   signal: AbortSignal,
 ): Promise<Omit<SendResult, 'durationMs'>> {
   // An address in the place of a name is connected to without any look-up.
-  const problem = hostProblem(hostnameOf(new URL(url)), policy)
+  const target = new URL(url)
+  const problem = hostProblem(hostnameOf(target), policy)
   if (problem !== null) return { ...noAnswer, error: `the target ${problem}` }
-  const { origin, pathname, search } = new URL(url)
+  const { origin, pathname, search } = target
   const path = pathname + search
   const response = await agent.request({ origin, path, method: 'POST', headers, body, signal })
   return {

@@ -16,6 +16,9 @@ const redacted = [
   'url',
 ].flatMap((name) => (name.startsWith('[') ? [name, `*${name}`] : [name, `*.${name}`]))
 
+/** Errors of Redis hold the command that failed, with the password of the connection or the payload of a job. */
+const redactedCommands = ['command.args', '*.command.args', '*.*.command.args']
+
 /** JSON lines on standard output, one object each. */
 export function createLogger(service: string, level: string): Logger {
   return pino({
@@ -23,6 +26,6 @@ export function createLogger(service: string, level: string): Logger {
     base: { service },
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label) => ({ level: label }) },
-    redact: { paths: redacted, censor: '[secret]' },
+    redact: { paths: [...redacted, ...redactedCommands], censor: '[secret]' },
   })
 }
