@@ -20,13 +20,6 @@ return texts
 
 const script: ReadScript = { lua, sha: createHash('sha1').update(lua).digest('hex'), keysMax: 50 }
 
-/** Values of {@link processFields} of each hash; empty where it has none. */
-export async function readProcessHashes(redis: RedisReader, keys: string[]): Promise<unknown[]> {
-  const linesOf = (text: unknown) => String(text).split('\n')
-  const hashes = await redis.readByScript(script, keys, processFields, linesOf)
-  return hashes ?? (await redis.read(keys.map((key) => ['hmget', key, ...processFields])))
-}
-
 /** What every version of Sidekiq from 5 to 8, and our heartbeat, say about a process. */
 const processInfo = z.object({
   hostname: z.string(),
@@ -48,36 +41,48 @@ const processInfo = z.object({
 
 type ProcessInfo = z.infer<typeof processInfo>
 
-/** Makes processes of their hashes. */
+/** Reads processes of their hashes. */
 export interface ProcessReader {
   /**
    * Processes sorted by identity, without those whose hash has run out or cannot be understood: what was killed
    * stays among the members for a while, and is none.
    *
-   * @param hashes values of {@link processFields} of each identity
+   * @param keyOf the key of an identity's hash
    */
-  processesOf(identities: readonly string[], hashes: readonly unknown[]): WorkerProcess[]
+  read(
+    redis: RedisReader,
+    identities: string[],
+    keyOf: (identity: string) => string,
+  ): Promise<WorkerProcess[]>
 }
 
 /** What a process says about itself stays as it is while it lives, so each text is understood once. */
 export function createProcessReader(): ProcessReader {
   let understood = new Map<string, ProcessInfo | null>()
   return {
-    processesOf(identities, hashes) {
+    async read(redis, identities, keyOf) {
       const current: typeof understood = new Map()
-      const processes = identities.flatMap((identity, index) => {
-        const [text, ...state] = (hashes[index] ?? []) as (string | null)[]
-        if (!text) return []
+      const understand = (identity = '', [text, ...state]: (string | null)[]): WorkerProcess | null => {
+        if (!text) return null
         const known = understood.get(text)
         const info = known === undefined ? infoOf(text) : known
         current.set(text, info)
-        return info === null ? [] : processOf(identity, info, state)
-      })
+        return info && processOf(identity, info, state)
+      }
+      const keys = identities.map(keyOf)
+      const processes =
+        (await redis.readByScript(script, keys, processFields, (text, index) =>
+          understand(identities[index], String(text).split('\n')),
+        )) ??
+        (await readByCommands(redis, keys)).map((values, index) => understand(identities[index], values))
       understood = current
-      return processes.sort(byIdentity)
+      return processes.filter((process) => process !== null).sort(byIdentity)
     },
   }
 }
+
+const readByCommands = (redis: RedisReader, keys: string[]) =>
+  redis.read(keys.map((key) => ['hmget', key, ...processFields])) as Promise<(string | null)[][]>
 
 function infoOf(text: string): ProcessInfo | null {
   const parsed = processInfo.safeParse(objectOf(text))

@@ -1,12 +1,12 @@
 import type { Clock } from '@switchyard/domain'
 import { registryKeys } from '@switchyard/jobs-heartbeat/registry'
 import type { Logger } from '@switchyard/service-kit/observability'
-import type { JobSource, SourceSnapshot, WorkerProcess } from '../job-source.js'
-import { byIdentity, createProcessReader, readProcessHashes } from '../process-hash.js'
+import type { JobSource, QueueFigures, SourceSnapshot, WorkerProcess } from '../job-source.js'
+import { byIdentity, createProcessReader } from '../process-hash.js'
 import type { RedisReader } from '../redis/redis-reader.js'
 import type { BullmqSourceConfig } from '../source-config.js'
 import { createProcessGuesser, type WorkerClient, workerClientsOf } from './client-list.js'
-import { type BullmqQueue, queueOf } from './queue-reading.js'
+import { type BullmqQueue, type QueueReading, queueOf } from './queue-reading.js'
 import { readByCommands } from './read-by-commands.js'
 import { readByScript } from './read-by-script.js'
 import { type Registry, readRegistry } from './read-registry.js'
@@ -25,18 +25,17 @@ export function createBullmqSource(
 ): JobSource {
   const { name, prefix } = config
   const keys = registryKeys(prefix)
-  const { processesOf } = createProcessReader()
+  const processReader = createProcessReader()
   const guesser = createProcessGuesser()
   const scanned = config.scanMinutes ? scanNames(redis, prefix, config.scanMinutes, logger) : null
 
   async function readQueues(names: string[], nowMs: number): Promise<BullmqQueue[]> {
     const bases = names.map((queue) => `${prefix}:${queue}:`)
-    const readings = (await readByScript(redis, bases, nowMs)) ?? (await readByCommands(redis, bases, nowMs))
-    return readings.map((reading, index) => queueOf(names[index] ?? '', reading, nowMs))
-  }
-
-  async function readProcesses(ids: string[]): Promise<WorkerProcess[]> {
-    return processesOf(ids, await readProcessHashes(redis, ids.map(keys.process)))
+    const understand = (reading: QueueReading, index: number) => queueOf(names[index] ?? '', reading, nowMs)
+    return (
+      (await readByScript(redis, bases, nowMs, understand)) ??
+      (await readByCommands(redis, bases, nowMs)).map(understand)
+    )
   }
 
   return {
@@ -48,7 +47,10 @@ export function createBullmqSource(
         config.clients ? redis.clientList().then((lines) => workerClientsOf(lines, prefix)) : [],
       ])
       const names = namesOf(registry, config.queues, scanned?.current() ?? [], clients)
-      const [queues, processes] = await Promise.all([readQueues(names, nowMs), readProcesses(registry.ids)])
+      const [queues, processes] = await Promise.all([
+        readQueues(names, nowMs),
+        processReader.read(redis, registry.ids, keys.process),
+      ])
       const registered = new Set(registry.names)
       const others = withoutHeartbeat(clients, processes)
       const busy = new Map(queues.map((queue) => [queue.name, queue.busy ?? 0]))
@@ -78,13 +80,20 @@ function withoutHeartbeat(clients: WorkerClient[], processes: WorkerProcess[]): 
   return clients.filter(({ queue }) => !known.has(queue))
 }
 
-function figuresOf(queue: BullmqQueue, { processedBy, failedBy }: Registry, hasHeartbeat: boolean) {
+function figuresOf(
+  queue: BullmqQueue,
+  { processedBy, failedBy }: Registry,
+  hasHeartbeat: boolean,
+): QueueFigures {
   const { name, backlog, latencySeconds, paused, busy, ended } = queue
-  const figures = { name, backlog, latencySeconds, paused, busy }
-  if (hasHeartbeat) {
-    return { ...figures, processed: Number(processedBy[name] ?? 0), failed: Number(failedBy[name] ?? 0) }
+  const unlessApproximate = (count: number) => (ended.approximate ? null : count)
+  return {
+    name,
+    backlog,
+    latencySeconds,
+    paused,
+    busy,
+    processed: hasHeartbeat ? Number(processedBy.get(name) ?? 0) : unlessApproximate(ended.processed),
+    failed: hasHeartbeat ? Number(failedBy.get(name) ?? 0) : unlessApproximate(ended.failed),
   }
-  return ended.approximate
-    ? { ...figures, processed: null, failed: null }
-    : { ...figures, processed: ended.processed, failed: ended.failed }
 }

@@ -10,46 +10,51 @@ import { countOf, type QueueReading, tailLength } from './queue-reading.js'
  * Of the priorities it looks at the oldest job of each, up to a limit; the last job of all is there as well.
  * Ids that BullMQ gives count up: where the last job of a list has a lower one than the job before it, it came first,
  * and unless it was delayed or tried before, it is the one that waits longest.
+ * Arguments are texts and zeros nothing, because the server takes long to write a number down.
  */
 const lua = `
-local call, find = redis.call, string.find
-local overdueMax, tail = ARGV[1], -tonumber(ARGV[2])
-local function add(out, created, processed, opts)
-  local count = #out
-  out[count + 1], out[count + 2], out[count + 3] = created, processed, opts
+local call, find, concat = redis.call, string.find, table.concat
+local overdueMax, tail = ARGV[1], '-' .. ARGV[2]
+local function unlessZero(count)
+  return count > 0 and count or ''
 end
 local function timesOf(id, base)
-  local times = call('HMGET', base .. id, 'timestamp', 'processedOn', 'opts')
-  local opts = times[3] and find(times[3], '"delay"', 1, true) and times[3]
-  return times[1] or '', times[2] or '', opts or ''
+  return call('HMGET', base .. id, 'timestamp', 'processedOn', 'opts')
+end
+local function wasDelayed(times)
+  return times[3] and find(times[3], '"delay"', 1, true)
+end
+local function add(out, times)
+  local count = #out
+  out[count + 1], out[count + 2], out[count + 3] = times[1] or '', times[2] or '', wasDelayed(times) and times[3] or ''
 end
 local function addTail(out, list, base)
-  local ids = call('LRANGE', list, -2, -1)
+  local ids = call('LRANGE', list, '-2', '-1')
   local last, before = tonumber(ids[#ids]), tonumber(ids[#ids - 1])
   if last and (#ids == 1 or before and last < before) then
-    local created, processed, opts = timesOf(ids[#ids], base)
-    add(out, created, processed, opts)
-    if created ~= '' and processed == '' and opts == '' then return end
+    local times = timesOf(ids[#ids], base)
+    add(out, times)
+    if times[1] and not times[2] and not wasDelayed(times) then return end
   end
-  for _, id in ipairs(call('LRANGE', list, tail, -1)) do add(out, timesOf(id, base)) end
+  for _, id in ipairs(call('LRANGE', list, tail, '-1')) do add(out, timesOf(id, base)) end
 end
 local function addPriorities(out, list, base)
   local min = '-inf'
   for _ = 1, 16 do
-    local first = call('ZRANGEBYSCORE', list, min, '+inf', 'WITHSCORES', 'LIMIT', 0, 1)
+    local first = call('ZRANGEBYSCORE', list, min, '+inf', 'WITHSCORES', 'LIMIT', '0', '1')
     if not first[1] then break end
     add(out, timesOf(first[1], base))
     min = string.format('%.0f', (math.floor(tonumber(first[2]) / 4294967296) + 1) * 4294967296)
   end
-  add(out, timesOf(call('ZRANGE', list, -1, -1)[1], base))
+  add(out, timesOf(call('ZRANGE', list, '-1', '-1')[1], base))
 end
 local function read(base)
   local wait, paused, prioritized, delayed = base .. 'wait', base .. 'paused', base .. 'prioritized', base .. 'delayed'
   local completed, failed = base .. 'metrics:completed', base .. 'metrics:failed'
   local waiting = call('LLEN', wait)
   local out = {
-    waiting, call('LLEN', base .. 'active'), call('ZCARD', base .. 'failed'), call('ZCARD', base .. 'completed'),
-    call('HGET', base .. 'meta', 'paused') or '', ''
+    waiting, unlessZero(call('LLEN', base .. 'active')), unlessZero(call('ZCARD', base .. 'failed')),
+    unlessZero(call('ZCARD', base .. 'completed')), call('HGET', base .. 'meta', 'paused') or '', ''
   }
   if waiting > 0 then addTail(out, wait, base) end
   if call('EXISTS', paused, prioritized, delayed, completed, failed) > 0 then
@@ -59,13 +64,13 @@ local function read(base)
       call('HGET', completed, 'count') or '', call('HGET', failed, 'count') or ''
     }
     if rare[4] > 0 then
-      rare[5] = call('ZRANGEBYSCORE', delayed, '-inf', overdueMax, 'WITHSCORES', 'LIMIT', 0, 1)[2]
+      rare[5] = call('ZRANGEBYSCORE', delayed, '-inf', overdueMax, 'WITHSCORES', 'LIMIT', '0', '1')[2]
     end
     if rare[1] > 0 then addTail(out, paused, base) end
     if rare[2] > 0 then addPriorities(out, prioritized, base) end
-    out[6] = table.concat(rare, ' ')
+    out[6] = concat(rare, ' ')
   end
-  return table.concat(out, '\\n')
+  return concat(out, '\\n')
 end
 local texts = {}
 for index, base in ipairs(KEYS) do texts[index] = read(base) end
@@ -112,11 +117,14 @@ function readingOf(text: string): QueueReading {
  *
  * @param bases first part of the keys of each queue, with its colon
  */
-export async function readByScript(
+export async function readByScript<Answer>(
   redis: RedisReader,
   bases: string[],
   nowMs: number,
-): Promise<QueueReading[] | null> {
+  understand: (reading: QueueReading, index: number) => Answer,
+): Promise<Answer[] | null> {
   const overdueMax = String(overdueScoreMax(nowMs))
-  return await redis.readByScript(script, bases, [overdueMax, tailLength], (text) => readingOf(String(text)))
+  return await redis.readByScript(script, bases, [overdueMax, tailLength], (text, index) =>
+    understand(readingOf(String(text)), index),
+  )
 }

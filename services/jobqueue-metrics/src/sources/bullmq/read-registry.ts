@@ -11,8 +11,8 @@ export interface Registry {
   processed: number
   failed: number
   /** The same by queue, as Redis holds them. */
-  processedBy: Record<string, string>
-  failedBy: Record<string, string>
+  processedBy: ReadonlyMap<string, string>
+  failedBy: ReadonlyMap<string, string>
 }
 
 export async function readRegistry(redis: RedisReader, keys: RegistryKeys, nowMs: number): Promise<Registry> {
@@ -29,15 +29,18 @@ export async function readRegistry(redis: RedisReader, keys: RegistryKeys, nowMs
     ids,
     processed: Number(processed ?? 0),
     failed: Number(failed ?? 0),
-    processedBy: recordOf(processedBy),
-    failedBy: recordOf(failedBy),
+    processedBy: mapOf(processedBy),
+    failedBy: mapOf(failedBy),
   }
 }
 
-/** Through a pipeline HGETALL answers with a flat list, by its own method with an object. */
-function recordOf(answer: unknown): Record<string, string> {
-  if (!Array.isArray(answer)) return answer as Record<string, string>
-  const record: Record<string, string> = {}
-  for (let index = 0; index < answer.length; index += 2) record[answer[index]] = answer[index + 1]
-  return record
+/**
+ * Through a pipeline HGETALL answers with a flat list, by its own method with an object. A map finds texts that have
+ * just been read faster than an object does.
+ */
+function mapOf(answer: unknown): Map<string, string> {
+  if (!Array.isArray(answer)) return new Map(Object.entries(answer as Record<string, string>))
+  const map = new Map<string, string>()
+  for (let index = 0; index < answer.length; index += 2) map.set(answer[index], answer[index + 1])
+  return map
 }

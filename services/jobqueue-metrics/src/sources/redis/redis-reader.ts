@@ -34,13 +34,14 @@ export interface RedisReader {
   read(commands: readonly ReadCommand[]): Promise<unknown[]>
   /**
    * Runs a script that answers once for each of its keys, in one round trip; its answers in the order of the keys,
-   * each understood as soon as it has come. Null where this server or this user runs none.
+   * each understood as soon as it has come, while the server works on the next. Null where this server or this user
+   * runs none.
    */
   readByScript<Answer>(
     script: ReadScript,
     keys: readonly string[],
     args: readonly (string | number)[],
-    understand: (answer: unknown) => Answer,
+    understand: (answer: unknown, index: number) => Answer,
   ): Promise<Answer[] | null>
   /** What CLIENT LIST says on every node, one line a connection. */
   clientList(): Promise<string[]>

@@ -53,14 +53,15 @@ async function runInParts<Answer>(
   script: ReadScript,
   keys: readonly string[],
   args: Arguments,
-  understand: (answer: unknown) => Answer,
+  understand: (answer: unknown, index: number) => Answer,
 ): Promise<Answer[]> {
   const requests: Arguments[] = []
   for (let start = 0; start < keys.length; start += script.keysMax) {
     const part = keys.slice(start, start + script.keysMax)
     requests.push(run(script, start === 0, [part.length, ...part, ...args]))
   }
-  const understandAll = (answers: unknown) => (answers as unknown[]).map(understand)
+  const understandAll = (answers: unknown, request: number) =>
+    (answers as unknown[]).map((answer, index) => understand(answer, request * script.keysMax + index))
   return (await inChunks(redis, requests, runsInChunk, understandAll)).flat(1)
 }
 
@@ -89,14 +90,14 @@ async function inChunks<Answer = unknown>(
   redis: Redis,
   requests: readonly Arguments[],
   length = chunkLength,
-  understand = (answer: unknown) => answer as Answer,
+  understand = (answer: unknown, _request: number) => answer as Answer,
 ): Promise<Answer[]> {
   const answers: Promise<Answer[]>[] = []
   for (let start = 0; start < requests.length; start += length) {
     if (start > 0) await yieldToOthers()
     const pipeline = redis.pipeline()
     for (const [name, ...rest] of requests.slice(start, start + length)) pipeline.call(String(name), ...rest)
-    const chunk = answersOf(pipeline, understand)
+    const chunk = answersOf(pipeline, (answer, index) => understand(answer, start + index))
     // Whoever awaits them below learns of it; until then a failure is nobody's.
     chunk.catch(() => {})
     answers.push(chunk)
@@ -106,12 +107,12 @@ async function inChunks<Answer = unknown>(
 
 async function answersOf<Answer>(
   pipeline: ChainableCommander,
-  understand: (answer: unknown) => Answer,
+  understand: (answer: unknown, index: number) => Answer,
 ): Promise<Answer[]> {
   const results = (await pipeline.exec()) ?? []
-  return results.map(([error, answer]) => {
+  return results.map(([error, answer], index) => {
     if (error) throw error
-    return understand(answer)
+    return understand(answer, index)
   })
 }
 

@@ -1,7 +1,7 @@
 import type { Clock } from '@switchyard/domain'
 import { latencySeconds } from '../age.js'
 import type { JobSource, QueueFigures, SourceSnapshot } from '../job-source.js'
-import { createProcessReader, readProcessHashes } from '../process-hash.js'
+import { createProcessReader } from '../process-hash.js'
 import type { ReadCommand, RedisReader } from '../redis/redis-reader.js'
 import type { SidekiqSourceConfig } from '../source-config.js'
 import { enqueuedAtMs } from './job-age.js'
@@ -16,12 +16,12 @@ export function createSidekiqSource(
   clock: Clock,
 ): JobSource {
   const key = (part: string) => (namespace === undefined ? part : `${namespace}:${part}`)
-  const { processesOf } = createProcessReader()
+  const processReader = createProcessReader()
   return {
     name,
     async read(): Promise<SourceSnapshot> {
       const { names, identities, paused, jobs } = await readNames(redis, key)
-      const [answers, hashes] = await Promise.all([
+      const [answers, processes] = await Promise.all([
         redis.read(
           names.flatMap((queue): ReadCommand[] => [
             ['llen', key(`queue:${queue}`)],
@@ -29,7 +29,7 @@ export function createSidekiqSource(
             ['lindex', key(`queue:${queue}`), -1],
           ]),
         ),
-        readProcessHashes(redis, identities.map(key)),
+        processReader.read(redis, identities, key),
       ])
       const nowMs = clock().getTime()
       const queues = names.map((queue, index): QueueFigures => {
@@ -44,7 +44,7 @@ export function createSidekiqSource(
           failed: null,
         }
       })
-      return { queues, processes: processesOf(identities, hashes), jobs }
+      return { queues, processes, jobs }
     },
     close: () => redis.close(),
   }
