@@ -88,10 +88,14 @@ export const flag = () =>
 
 /**
  * A point in time: ISO 8601 with or without a zone (UTC then), a date alone, or RFC 2822. A day that no calendar has,
- * which JavaScript takes for one of the next month, is refused.
+ * which JavaScript takes for one of the next month, is refused, and so are years before 0, of which PostgreSQL holds
+ * only some.
  */
 export const time = () =>
-  z.preprocess((value) => (typeof value === 'string' ? parseTime(value) : value), z.date())
+  z.preprocess(
+    (value) => (typeof value === 'string' ? parseTime(value) : value),
+    z.date().refine((date) => date.getUTCFullYear() >= 0, { error: 'is invalid' }),
+  )
 
 const isoDay = /^(\d{4})-(\d{2})-(\d{2})(?=$|[T ])/
 const isoWithoutZone = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?$/
