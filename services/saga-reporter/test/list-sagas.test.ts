@@ -1,12 +1,16 @@
+import { credentials, Metadata, type ServiceError, status } from '@grpc/grpc-js'
+import { ListSagasRequest, type ListSagasResponse, SagaQueryClient } from '@switchyard/contracts/saga-query'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createTokens, startHarness } from './harness.js'
 import { createSagas, createTags, minute } from './saga-rows.js'
 
 let harness: Awaited<ReturnType<typeof startHarness>>
 let token: string
+let client: SagaQueryClient
 
 beforeAll(async () => {
   harness = await startHarness()
+  client = new SagaQueryClient(`127.0.0.1:${harness.grpcPort}`, credentials.createInsecure())
   token = (await createTokens(harness.database)).reader
   const { prisma } = harness.database
   await createSagas(harness.database, [
@@ -55,7 +59,10 @@ beforeAll(async () => {
     ],
   })
 })
-afterAll(() => harness.close())
+afterAll(async () => {
+  client?.close()
+  await harness?.close()
+})
 
 const get = (query: string) =>
   fetch(`${harness.baseUrl}/api/v4/sagas${query}`, { headers: { 'PRIVATE-TOKEN': token } })
@@ -66,6 +73,27 @@ async function list(query: string) {
   const sagas = (await response.json()) as { saga_id: string; last_event_at: string; flags: object[] }[]
   return { ids: sagas.map(({ saga_id }) => saga_id), sagas, headers: response.headers }
 }
+
+const flagOf: Record<string, boolean> = { true: true, yes: true, 1: true, false: false }
+
+/** `ListSagas` with what a query of REST says. */
+function listOverGrpc(query: string, more: Partial<ListSagasRequest> = {}): Promise<ListSagasResponse> {
+  const given = Object.fromEntries(
+    [...new URLSearchParams(query)].map(([key, value]) => [
+      key.replace(/_[a-z]/g, (end) => end.slice(1).toUpperCase()),
+      flagOf[value] ?? value,
+    ]),
+  )
+  const metadata = new Metadata()
+  metadata.set('private-token', token)
+  return new Promise((resolve, reject) => {
+    client.listSagas(ListSagasRequest.fromJSON({ ...given, ...more }), metadata, (error, response) =>
+      error ? reject(error) : resolve(response),
+    )
+  })
+}
+
+const idsOverGrpc = async (query: string) => (await listOverGrpc(query)).sagas.map(({ sagaId }) => sagaId)
 
 const all = ['c-1', 'c-2', 'b%2', 'b_1', 'a-3', 'a-2', 'a-1']
 
@@ -106,6 +134,7 @@ describe('the list of sagas', () => {
     const found = (await list(query)).ids
     if (query.includes('updated_before')) expect(new Set(found)).toEqual(new Set(ids))
     else expect(found).toEqual(ids)
+    expect(await idsOverGrpc(query), 'over gRPC').toEqual(found)
   })
 
   it('finds what several filters have in common', async () => {
@@ -116,6 +145,7 @@ describe('the list of sagas', () => {
     expect((await list('?stuck=true&id_prefix=c&status=Started&service_name=booking')).ids).toEqual(['c-1'])
     expect((await list('?errors_contains=refused&tag=order%3D43')).ids).toEqual([])
     expect((await list('?errors_contains=e&order_by=id'.replace('=e&', '=take&'))).ids).toEqual(['a-3'])
+    expect(await idsOverGrpc('?stuck=true&overdue=true&id_prefix=c&order_by=updated_at')).toEqual(['c-1'])
   })
 
   it('has four orders, each in both directions', async () => {
@@ -169,7 +199,19 @@ describe('pages of the list', () => {
       url = next && new URL(next).search
     }
     expect(found).toEqual(expected)
+    expect(await walkOverGrpc(`?${query}`), 'over gRPC').toEqual(expected)
   })
+
+  async function walkOverGrpc(query: string): Promise<string[]> {
+    const found: string[] = []
+    let pageToken = ''
+    do {
+      const page: ListSagasResponse = await listOverGrpc(query, { pageSize: 1, pageToken })
+      found.push(...page.sagas.map(({ sagaId }) => sagaId))
+      pageToken = page.nextPageToken
+    } while (pageToken !== '')
+    return found
+  }
 
   it('do not move when newer sagas begin', async () => {
     const first = await list('?per_page=2&service_name=shipping&sort=asc')
@@ -193,6 +235,18 @@ describe('counts by status', () => {
       'Pending=0, Started=2, Overtime=0, Ended=0, Error=0',
     )
   })
+
+  it('are told over gRPC too', async () => {
+    expect((await listOverGrpc('')).statusCounts).toEqual([])
+    const { statusCounts } = await listOverGrpc('?status=Error&service_name=shipping', { withCounts: true })
+    expect(statusCounts.map((counted) => [counted.status, counted.count, counted.more])).toEqual([
+      ['Pending', 1, false],
+      ['Started', 0, false],
+      ['Overtime', 0, false],
+      ['Ended', 0, false],
+      ['Error', 1, false],
+    ])
+  })
 })
 
 describe('bad questions', () => {
@@ -202,6 +256,7 @@ describe('bad questions', () => {
     ['?order_by=name', 'order_by does not have a valid value'],
     ['?stuck=perhaps', 'stuck is invalid'],
     ['?created_after=yesterday', 'created_after is invalid'],
+    ['?created_after=-005000-01-01T00:00:00Z', 'created_after is invalid'],
     ['?tenant=', 'tenant is empty'],
     ['?id_prefix=', 'id_prefix is empty'],
     ['?service_name=%00', 'service_name is invalid'],
@@ -219,5 +274,24 @@ describe('bad questions', () => {
     const response = await get(query)
     expect(response.status).toBe(400)
     expect(await response.json()).toMatchObject({ error, request_id: expect.any(String) })
+  })
+
+  it.each([
+    [{ orderBy: 'name' }, 'order_by does not have a valid value'],
+    [{ sort: 'up' }, 'sort does not have a valid value'],
+    [{ status: 'Broken' }, 'status does not have a valid value'],
+    [{ outcome: 'good' }, 'outcome does not have a valid value'],
+    [{ tag: ' ' }, 'tag is empty'],
+    [{ serviceName: '\0' }, 'service_name is invalid'],
+    [{ errorsContains: 'ab' }, 'errors_contains is too short (minimum is 3 characters)'],
+    [{ endedBefore: new Date('-005000-01-01T00:00:00Z') }, 'ended_before is invalid'],
+    [{ pageSize: -1 }, 'page_size does not have a valid value'],
+    [{ pageToken: 'nonsense' }, 'page_token is invalid'],
+  ])('%o is answered with INVALID_ARGUMENT', async (given, error) => {
+    const refusal = await listOverGrpc('', given).then(
+      () => null,
+      ({ code, details }: ServiceError) => ({ code, details }),
+    )
+    expect(refusal).toEqual({ code: status.INVALID_ARGUMENT, details: error })
   })
 })

@@ -28,5 +28,15 @@ export { administrator, administratorOrScope, anyone, readingScopes, signedIn } 
 export { LongText } from './large-json.js'
 export { type HttpServer, listen } from './listen.js'
 export { type Page, pageParameters, pageReply, rowsOf } from './pagination.js'
-export { decimal, filledText, flag, integer, parameterProblem, rowId, text, time } from './parameters.js'
+export {
+  decimal,
+  filledText,
+  flag,
+  integer,
+  parameterProblem,
+  readParameters,
+  rowId,
+  text,
+  time,
+} from './parameters.js'
 export { link, oneOf, timeText } from './shapes.js'

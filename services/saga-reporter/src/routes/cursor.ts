@@ -11,9 +11,10 @@ const cursorShape = z.tuple([z.string(), z.string(), z.int().nullable(), z.strin
 /**
  * The position of a cursor.
  *
+ * @param name what its sender calls it
  * @throws DomainError invalid-parameters when it was not written for this order
  */
-export function readCursor(order: SagaOrder, cursor: string): SagaPosition {
+export function readCursor(order: SagaOrder, cursor: string, name = 'cursor'): SagaPosition {
   const parsed = cursorShape.safeParse(parseJson(Buffer.from(cursor, 'base64url').toString()))
   const [by, direction, at, id] = parsed.data ?? []
   const timed = order.by !== 'id'
@@ -23,8 +24,8 @@ export function readCursor(order: SagaOrder, cursor: string): SagaPosition {
     id === undefined ||
     timed !== (typeof at === 'number')
   )
-    throw parameterProblem('cursor', 'is invalid')
-  return { at: typeof at === 'number' ? dateOf(at) : null, id: withoutNul(id) }
+    throw parameterProblem(name, 'is invalid')
+  return { at: typeof at === 'number' ? dateOf(at, name) : null, id: withoutNul(id, name) }
 }
 
 function parseJson(text: string): unknown {
@@ -36,13 +37,13 @@ function parseJson(text: string): unknown {
 }
 
 /** Times that PostgreSQL cannot hold are nobody's. */
-function dateOf(ms: number): Date {
-  if (Math.abs(ms) > 4e12) throw parameterProblem('cursor', 'is invalid')
+function dateOf(ms: number, name: string): Date {
+  if (Math.abs(ms) > 4e12) throw parameterProblem(name, 'is invalid')
   return new Date(ms)
 }
 
-function withoutNul(id: string): string {
-  if (id.includes('\0')) throw parameterProblem('cursor', 'is invalid')
+function withoutNul(id: string, name: string): string {
+  if (id.includes('\0')) throw parameterProblem(name, 'is invalid')
   return id
 }
 

@@ -1,7 +1,7 @@
 import { type ClientReadableStream, credentials, Metadata, type ServiceError, status } from '@grpc/grpc-js'
 import {
   type GetSagaResponse,
-  type ListSagasRequest,
+  ListSagasRequest,
   type ListSagasResponse,
   SagaQueryClient,
   type WatchSagasResponse,
@@ -48,10 +48,9 @@ const answer = <Response>(
 const getSaga = (sagaId: string, token: string | null = tokens.reader) =>
   answer<GetSagaResponse>((callback) => client.getSaga({ tenant: '', sagaId }, bearing(token), callback))
 
-const page = { tenant: '', pageSize: 0, pageToken: '' }
 const listSagas = (given: Partial<ListSagasRequest> = {}) =>
   answer<ListSagasResponse>((callback) =>
-    client.listSagas({ ...page, ...given }, bearing(tokens.reader), callback),
+    client.listSagas(ListSagasRequest.fromJSON(given), bearing(tokens.reader), callback),
   )
 
 const codeOf = (work: Promise<unknown>): Promise<number | undefined> =>

@@ -20,6 +20,7 @@ import {
   type ServiceError,
   type UntypedServiceImplementation,
 } from "@grpc/grpc-js";
+import { Timestamp } from "../../../google/protobuf/timestamp.js";
 import { Activity, Saga, SagaEvent } from "./saga.js";
 
 export const protobufPackage = "switchyard.sagas.v1";
@@ -46,20 +47,67 @@ export interface ListSagasRequest {
   /** Unset: default. */
   tenant: string;
   /** Exactly this service. */
-  serviceName?: string | undefined;
+  serviceName?:
+    | string
+    | undefined;
+  /** Pending, Started, Overtime, Ended or Error. */
   status?:
     | string
     | undefined;
   /** At most 100. Unset: 20. */
   pageSize: number;
-  /** next_page_token of the page before; unset: the first page. */
+  /** next_page_token of the page before, of the same filters and order; unset: the first page. */
   pageToken: string;
+  /** succeeded, compensated, empty or inconsistent. */
   outcome?:
     | string
     | undefined;
   /** key=value, exactly. */
   tag?: string | undefined;
-  idPrefix?: string | undefined;
+  idPrefix?:
+    | string
+    | undefined;
+  /** Flags. true: with it, false: without it. */
+  stuck?: boolean | undefined;
+  overdue?: boolean | undefined;
+  settled?: boolean | undefined;
+  parked?: boolean | undefined;
+  inconsistent?:
+    | boolean
+    | undefined;
+  /** An activity event was received after the end. */
+  late?:
+    | boolean
+    | undefined;
+  /** Part of the errors of an activity, in any case; at least 3 characters. */
+  errorsContains?:
+    | string
+    | undefined;
+  /** Ranges include both of their ends. First seen: */
+  createdAfter: Date | undefined;
+  createdBefore:
+    | Date
+    | undefined;
+  /** Last event, of the saga or of an activity: */
+  updatedAfter: Date | undefined;
+  updatedBefore: Date | undefined;
+  endedAfter: Date | undefined;
+  endedBefore:
+    | Date
+    | undefined;
+  /**
+   * created_at, updated_at, ended_at (leaves out what has not ended) or id. Unset: the one of the filter, which is id
+   * with id_prefix, ended_at or updated_at with such a range, else created_at.
+   */
+  orderBy?:
+    | string
+    | undefined;
+  /** asc or desc. Unset: asc by id, else desc. */
+  sort?:
+    | string
+    | undefined;
+  /** Asks for status_counts. */
+  withCounts: boolean;
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
 
@@ -67,6 +115,17 @@ export interface ListSagasResponse {
   sagas: Saga[];
   /** Unset on the last page. */
   nextPageToken: string;
+  /** How many sagas of each status the other filters find. Empty unless asked for, and when counting took too long. */
+  statusCounts: StatusCount[];
+  _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
+}
+
+export interface StatusCount {
+  status: string;
+  /** At most 10000. */
+  count: number;
+  /** There are more than that. */
+  more: boolean;
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
 
@@ -316,6 +375,22 @@ function createBaseListSagasRequest(): ListSagasRequest {
     outcome: undefined,
     tag: undefined,
     idPrefix: undefined,
+    stuck: undefined,
+    overdue: undefined,
+    settled: undefined,
+    parked: undefined,
+    inconsistent: undefined,
+    late: undefined,
+    errorsContains: undefined,
+    createdAfter: undefined,
+    createdBefore: undefined,
+    updatedAfter: undefined,
+    updatedBefore: undefined,
+    endedAfter: undefined,
+    endedBefore: undefined,
+    orderBy: undefined,
+    sort: undefined,
+    withCounts: false,
     _unknownFields: {},
   };
 }
@@ -345,6 +420,54 @@ export const ListSagasRequest: MessageFns<ListSagasRequest> = {
     }
     if (message.idPrefix !== undefined) {
       writer.uint32(66).string(message.idPrefix);
+    }
+    if (message.stuck !== undefined) {
+      writer.uint32(72).bool(message.stuck);
+    }
+    if (message.overdue !== undefined) {
+      writer.uint32(80).bool(message.overdue);
+    }
+    if (message.settled !== undefined) {
+      writer.uint32(88).bool(message.settled);
+    }
+    if (message.parked !== undefined) {
+      writer.uint32(96).bool(message.parked);
+    }
+    if (message.inconsistent !== undefined) {
+      writer.uint32(104).bool(message.inconsistent);
+    }
+    if (message.late !== undefined) {
+      writer.uint32(112).bool(message.late);
+    }
+    if (message.errorsContains !== undefined) {
+      writer.uint32(122).string(message.errorsContains);
+    }
+    if (message.createdAfter !== undefined) {
+      Timestamp.encode(toTimestamp(message.createdAfter), writer.uint32(130).fork()).join();
+    }
+    if (message.createdBefore !== undefined) {
+      Timestamp.encode(toTimestamp(message.createdBefore), writer.uint32(138).fork()).join();
+    }
+    if (message.updatedAfter !== undefined) {
+      Timestamp.encode(toTimestamp(message.updatedAfter), writer.uint32(146).fork()).join();
+    }
+    if (message.updatedBefore !== undefined) {
+      Timestamp.encode(toTimestamp(message.updatedBefore), writer.uint32(154).fork()).join();
+    }
+    if (message.endedAfter !== undefined) {
+      Timestamp.encode(toTimestamp(message.endedAfter), writer.uint32(162).fork()).join();
+    }
+    if (message.endedBefore !== undefined) {
+      Timestamp.encode(toTimestamp(message.endedBefore), writer.uint32(170).fork()).join();
+    }
+    if (message.orderBy !== undefined) {
+      writer.uint32(178).string(message.orderBy);
+    }
+    if (message.sort !== undefined) {
+      writer.uint32(186).string(message.sort);
+    }
+    if (message.withCounts !== false) {
+      writer.uint32(192).bool(message.withCounts);
     }
     if (message._unknownFields !== undefined) {
       for (const [key, values] of globalThis.Object.entries(message._unknownFields)) {
@@ -434,6 +557,134 @@ export const ListSagasRequest: MessageFns<ListSagasRequest> = {
             message.idPrefix = reader.string();
             continue;
           }
+          case 9: {
+            if (tag !== 72) {
+              break;
+            }
+
+            message.stuck = reader.bool();
+            continue;
+          }
+          case 10: {
+            if (tag !== 80) {
+              break;
+            }
+
+            message.overdue = reader.bool();
+            continue;
+          }
+          case 11: {
+            if (tag !== 88) {
+              break;
+            }
+
+            message.settled = reader.bool();
+            continue;
+          }
+          case 12: {
+            if (tag !== 96) {
+              break;
+            }
+
+            message.parked = reader.bool();
+            continue;
+          }
+          case 13: {
+            if (tag !== 104) {
+              break;
+            }
+
+            message.inconsistent = reader.bool();
+            continue;
+          }
+          case 14: {
+            if (tag !== 112) {
+              break;
+            }
+
+            message.late = reader.bool();
+            continue;
+          }
+          case 15: {
+            if (tag !== 122) {
+              break;
+            }
+
+            message.errorsContains = reader.string();
+            continue;
+          }
+          case 16: {
+            if (tag !== 130) {
+              break;
+            }
+
+            message.createdAfter = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 17: {
+            if (tag !== 138) {
+              break;
+            }
+
+            message.createdBefore = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 18: {
+            if (tag !== 146) {
+              break;
+            }
+
+            message.updatedAfter = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 19: {
+            if (tag !== 154) {
+              break;
+            }
+
+            message.updatedBefore = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 20: {
+            if (tag !== 162) {
+              break;
+            }
+
+            message.endedAfter = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 21: {
+            if (tag !== 170) {
+              break;
+            }
+
+            message.endedBefore = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 22: {
+            if (tag !== 178) {
+              break;
+            }
+
+            message.orderBy = reader.string();
+            continue;
+          }
+          case 23: {
+            if (tag !== 186) {
+              break;
+            }
+
+            message.sort = reader.string();
+            continue;
+          }
+          case 24: {
+            if (tag !== 192) {
+              break;
+            }
+
+            message.withCounts = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -480,6 +731,58 @@ export const ListSagasRequest: MessageFns<ListSagasRequest> = {
         : isSet(object.id_prefix)
         ? globalThis.String(object.id_prefix)
         : undefined,
+      stuck: isSet(object.stuck) ? globalThis.Boolean(object.stuck) : undefined,
+      overdue: isSet(object.overdue) ? globalThis.Boolean(object.overdue) : undefined,
+      settled: isSet(object.settled) ? globalThis.Boolean(object.settled) : undefined,
+      parked: isSet(object.parked) ? globalThis.Boolean(object.parked) : undefined,
+      inconsistent: isSet(object.inconsistent) ? globalThis.Boolean(object.inconsistent) : undefined,
+      late: isSet(object.late) ? globalThis.Boolean(object.late) : undefined,
+      errorsContains: isSet(object.errorsContains)
+        ? globalThis.String(object.errorsContains)
+        : isSet(object.errors_contains)
+        ? globalThis.String(object.errors_contains)
+        : undefined,
+      createdAfter: isSet(object.createdAfter)
+        ? fromJsonTimestamp(object.createdAfter)
+        : isSet(object.created_after)
+        ? fromJsonTimestamp(object.created_after)
+        : undefined,
+      createdBefore: isSet(object.createdBefore)
+        ? fromJsonTimestamp(object.createdBefore)
+        : isSet(object.created_before)
+        ? fromJsonTimestamp(object.created_before)
+        : undefined,
+      updatedAfter: isSet(object.updatedAfter)
+        ? fromJsonTimestamp(object.updatedAfter)
+        : isSet(object.updated_after)
+        ? fromJsonTimestamp(object.updated_after)
+        : undefined,
+      updatedBefore: isSet(object.updatedBefore)
+        ? fromJsonTimestamp(object.updatedBefore)
+        : isSet(object.updated_before)
+        ? fromJsonTimestamp(object.updated_before)
+        : undefined,
+      endedAfter: isSet(object.endedAfter)
+        ? fromJsonTimestamp(object.endedAfter)
+        : isSet(object.ended_after)
+        ? fromJsonTimestamp(object.ended_after)
+        : undefined,
+      endedBefore: isSet(object.endedBefore)
+        ? fromJsonTimestamp(object.endedBefore)
+        : isSet(object.ended_before)
+        ? fromJsonTimestamp(object.ended_before)
+        : undefined,
+      orderBy: isSet(object.orderBy)
+        ? globalThis.String(object.orderBy)
+        : isSet(object.order_by)
+        ? globalThis.String(object.order_by)
+        : undefined,
+      sort: isSet(object.sort) ? globalThis.String(object.sort) : undefined,
+      withCounts: isSet(object.withCounts)
+        ? globalThis.Boolean(object.withCounts)
+        : isSet(object.with_counts)
+        ? globalThis.Boolean(object.with_counts)
+        : false,
     };
   },
 
@@ -509,6 +812,54 @@ export const ListSagasRequest: MessageFns<ListSagasRequest> = {
     if (message.idPrefix !== undefined) {
       obj.idPrefix = message.idPrefix;
     }
+    if (message.stuck !== undefined) {
+      obj.stuck = message.stuck;
+    }
+    if (message.overdue !== undefined) {
+      obj.overdue = message.overdue;
+    }
+    if (message.settled !== undefined) {
+      obj.settled = message.settled;
+    }
+    if (message.parked !== undefined) {
+      obj.parked = message.parked;
+    }
+    if (message.inconsistent !== undefined) {
+      obj.inconsistent = message.inconsistent;
+    }
+    if (message.late !== undefined) {
+      obj.late = message.late;
+    }
+    if (message.errorsContains !== undefined) {
+      obj.errorsContains = message.errorsContains;
+    }
+    if (message.createdAfter !== undefined) {
+      obj.createdAfter = message.createdAfter.toISOString();
+    }
+    if (message.createdBefore !== undefined) {
+      obj.createdBefore = message.createdBefore.toISOString();
+    }
+    if (message.updatedAfter !== undefined) {
+      obj.updatedAfter = message.updatedAfter.toISOString();
+    }
+    if (message.updatedBefore !== undefined) {
+      obj.updatedBefore = message.updatedBefore.toISOString();
+    }
+    if (message.endedAfter !== undefined) {
+      obj.endedAfter = message.endedAfter.toISOString();
+    }
+    if (message.endedBefore !== undefined) {
+      obj.endedBefore = message.endedBefore.toISOString();
+    }
+    if (message.orderBy !== undefined) {
+      obj.orderBy = message.orderBy;
+    }
+    if (message.sort !== undefined) {
+      obj.sort = message.sort;
+    }
+    if (message.withCounts !== false) {
+      obj.withCounts = message.withCounts;
+    }
     return obj;
   },
 
@@ -525,12 +876,28 @@ export const ListSagasRequest: MessageFns<ListSagasRequest> = {
     message.outcome = object.outcome ?? undefined;
     message.tag = object.tag ?? undefined;
     message.idPrefix = object.idPrefix ?? undefined;
+    message.stuck = object.stuck ?? undefined;
+    message.overdue = object.overdue ?? undefined;
+    message.settled = object.settled ?? undefined;
+    message.parked = object.parked ?? undefined;
+    message.inconsistent = object.inconsistent ?? undefined;
+    message.late = object.late ?? undefined;
+    message.errorsContains = object.errorsContains ?? undefined;
+    message.createdAfter = object.createdAfter ?? undefined;
+    message.createdBefore = object.createdBefore ?? undefined;
+    message.updatedAfter = object.updatedAfter ?? undefined;
+    message.updatedBefore = object.updatedBefore ?? undefined;
+    message.endedAfter = object.endedAfter ?? undefined;
+    message.endedBefore = object.endedBefore ?? undefined;
+    message.orderBy = object.orderBy ?? undefined;
+    message.sort = object.sort ?? undefined;
+    message.withCounts = object.withCounts ?? false;
     return message;
   },
 };
 
 function createBaseListSagasResponse(): ListSagasResponse {
-  return { sagas: [], nextPageToken: "", _unknownFields: {} };
+  return { sagas: [], nextPageToken: "", statusCounts: [], _unknownFields: {} };
 }
 
 export const ListSagasResponse: MessageFns<ListSagasResponse> = {
@@ -540,6 +907,9 @@ export const ListSagasResponse: MessageFns<ListSagasResponse> = {
     }
     if (message.nextPageToken !== "") {
       writer.uint32(18).string(message.nextPageToken);
+    }
+    for (const v of message.statusCounts) {
+      StatusCount.encode(v!, writer.uint32(26).fork()).join();
     }
     if (message._unknownFields !== undefined) {
       for (const [key, values] of globalThis.Object.entries(message._unknownFields)) {
@@ -581,6 +951,14 @@ export const ListSagasResponse: MessageFns<ListSagasResponse> = {
             message.nextPageToken = reader.string();
             continue;
           }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.statusCounts.push(StatusCount.decode(reader, reader.uint32()));
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -609,6 +987,11 @@ export const ListSagasResponse: MessageFns<ListSagasResponse> = {
         : isSet(object.next_page_token)
         ? globalThis.String(object.next_page_token)
         : "",
+      statusCounts: globalThis.Array.isArray(object?.statusCounts)
+        ? object.statusCounts.map((e: any) => StatusCount.fromJSON(e))
+        : globalThis.Array.isArray(object?.status_counts)
+        ? object.status_counts.map((e: any) => StatusCount.fromJSON(e))
+        : [],
     };
   },
 
@@ -620,6 +1003,9 @@ export const ListSagasResponse: MessageFns<ListSagasResponse> = {
     if (message.nextPageToken !== "") {
       obj.nextPageToken = message.nextPageToken;
     }
+    if (message.statusCounts?.length) {
+      obj.statusCounts = message.statusCounts.map((e) => StatusCount.toJSON(e));
+    }
     return obj;
   },
 
@@ -630,6 +1016,124 @@ export const ListSagasResponse: MessageFns<ListSagasResponse> = {
     const message = createBaseListSagasResponse();
     message.sagas = object.sagas?.map((e) => Saga.fromPartial(e)) || [];
     message.nextPageToken = object.nextPageToken ?? "";
+    message.statusCounts = object.statusCounts?.map((e) => StatusCount.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseStatusCount(): StatusCount {
+  return { status: "", count: 0, more: false, _unknownFields: {} };
+}
+
+export const StatusCount: MessageFns<StatusCount> = {
+  encode(message: StatusCount, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.status !== "") {
+      writer.uint32(10).string(message.status);
+    }
+    if (message.count !== 0) {
+      writer.uint32(16).int32(message.count);
+    }
+    if (message.more !== false) {
+      writer.uint32(24).bool(message.more);
+    }
+    if (message._unknownFields !== undefined) {
+      for (const [key, values] of globalThis.Object.entries(message._unknownFields)) {
+        const tag = parseInt(key, 10);
+        for (const value of values) {
+          writer.uint32(tag).raw(value);
+        }
+      }
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): StatusCount {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseStatusCount();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.status = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.count = reader.int32();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.more = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        const buf = reader.skip(tag & 7);
+
+        const list = message._unknownFields![tag];
+
+        if (list === undefined) {
+          message._unknownFields![tag] = [buf];
+        } else {
+          list.push(buf);
+        }
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): StatusCount {
+    return {
+      status: isSet(object.status) ? globalThis.String(object.status) : "",
+      count: isSet(object.count) ? globalThis.Number(object.count) : 0,
+      more: isSet(object.more) ? globalThis.Boolean(object.more) : false,
+    };
+  },
+
+  toJSON(message: StatusCount): unknown {
+    const obj: any = {};
+    if (message.status !== "") {
+      obj.status = message.status;
+    }
+    if (message.count !== 0) {
+      obj.count = Math.round(message.count);
+    }
+    if (message.more !== false) {
+      obj.more = message.more;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<StatusCount>, I>>(base?: I): StatusCount {
+    return StatusCount.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<StatusCount>, I>>(object: I): StatusCount {
+    const message = createBaseStatusCount();
+    message.status = object.status ?? "";
+    message.count = object.count ?? 0;
+    message.more = object.more ?? false;
     return message;
   },
 };
@@ -953,7 +1457,7 @@ export const SagaQueryService = {
     responseSerialize: (value: GetSagaResponse): Buffer => Buffer.from(GetSagaResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): GetSagaResponse => GetSagaResponse.decode(value),
   },
-  /** A page of sagas, the newest first. */
+  /** A page of the sagas that all of the given filters find. */
   listSagas: {
     path: "/switchyard.sagas.v1.SagaQuery/ListSagas" as const,
     requestStream: false as const,
@@ -982,7 +1486,7 @@ export const SagaQueryService = {
 export interface SagaQueryServer extends UntypedServiceImplementation {
   /** One saga with its activities. NOT_FOUND when there is none. */
   getSaga: handleUnaryCall<GetSagaRequest, GetSagaResponse>;
-  /** A page of sagas, the newest first. */
+  /** A page of the sagas that all of the given filters find. */
   listSagas: handleUnaryCall<ListSagasRequest, ListSagasResponse>;
   /**
    * Follows the log, for as long as the client likes. Each event comes exactly once, in the order of its sequence.
@@ -1009,7 +1513,7 @@ export interface SagaQueryClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: GetSagaResponse) => void,
   ): ClientUnaryCall;
-  /** A page of sagas, the newest first. */
+  /** A page of the sagas that all of the given filters find. */
   listSagas(
     request: ListSagasRequest,
     callback: (error: ServiceError | null, response: ListSagasResponse) => void,
@@ -1058,6 +1562,28 @@ export type DeepPartial<T> = T extends Builtin ? T
 type KeysOfUnion<T> = T extends T ? keyof T : never;
 export type Exact<P, I extends P> = P extends Builtin ? P
   : P & { [K in keyof P]: Exact<P[K], I[K]> } & { [K in Exclude<keyof I, KeysOfUnion<P>>]: never };
+
+function toTimestamp(date: Date): Timestamp {
+  const seconds = Math.trunc(date.getTime() / 1_000);
+  const nanos = (date.getTime() % 1_000) * 1_000_000;
+  return { seconds, nanos };
+}
+
+function fromTimestamp(t: Timestamp): Date {
+  let millis = (t.seconds || 0) * 1_000;
+  millis += (t.nanos || 0) / 1_000_000;
+  return new globalThis.Date(millis);
+}
+
+function fromJsonTimestamp(o: any): Date {
+  if (o instanceof globalThis.Date) {
+    return o;
+  } else if (typeof o === "string") {
+    return new globalThis.Date(o);
+  } else {
+    return fromTimestamp(Timestamp.fromJSON(o));
+  }
+}
 
 function longToNumber(int64: { toString(): string }): number {
   const num = globalThis.Number(int64.toString());
