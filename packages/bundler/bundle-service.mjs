@@ -3,6 +3,7 @@
 // load, and `npm start` starts five services on the same cores; from a few files they load in a third of that.
 import { rmSync } from 'node:fs'
 import { build } from 'esbuild'
+import { lateModules } from './late-modules.mjs'
 
 // Files are named by their content: those of the last build would stay.
 rmSync('dist/bundle', { recursive: true, force: true })
@@ -22,6 +23,7 @@ await build({
   sourcemap: true,
   sourcesContent: false,
   logLevel: 'warning',
+  plugins: [lateModules],
   // They read .proto files that lie beside their modules, and must see the same grpc-js as everyone. The service that
   // serves gRPC depends on them, so that they are found.
   external: ['@grpc/grpc-js', '@grpc/reflection', 'grpc-health-check'],

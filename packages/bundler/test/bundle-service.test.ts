@@ -1,29 +1,47 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { execa } from 'execa'
 import { expect, it } from 'vitest'
 
 const bundleService = fileURLToPath(new URL('../bundle-service.mjs', import.meta.url))
 
-it('keeps the names of classes that clash, when told to: errors are told apart by them', async () => {
+/** What the bundle of these files prints; `main.js` is where it begins. */
+async function runBundled(files: Record<string, string>): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'switchyard-bundler-'))
   try {
-    mkdirSync(join(folder, 'dist'))
-    writeFileSync(join(folder, 'package.json'), '{"type":"module"}')
-    const module =
-      'export class Clash extends Error { constructor() { super(); this.name = this.constructor.name } }'
-    for (const name of ['one', 'two']) writeFileSync(join(folder, 'dist', `${name}.js`), module)
-    writeFileSync(
-      join(folder, 'dist', 'main.js'),
-      `import * as one from './one.js'; import * as two from './two.js'
-       console.log(new one.Clash().name, new two.Clash().name)`,
-    )
+    for (const [path, content] of Object.entries({ 'package.json': '{"type":"module"}', ...files })) {
+      mkdirSync(dirname(join(folder, path)), { recursive: true })
+      writeFileSync(join(folder, path), content)
+    }
     await execa('node', [bundleService, '--keep-names'], { cwd: folder })
-    const { stdout } = await execa('node', ['dist/bundle/main.js'], { cwd: folder })
-    expect(stdout).toBe('Clash Clash')
+    return (await execa('node', ['dist/bundle/main.js'], { cwd: folder })).stdout
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
+}
+
+it('keeps the names of classes that clash, when told to: errors are told apart by them', async () => {
+  const module =
+    'export class Clash extends Error { constructor() { super(); this.name = this.constructor.name } }'
+  const printed = await runBundled({
+    'dist/one.js': module,
+    'dist/two.js': module,
+    'dist/main.js': `import * as one from './one.js'; import * as two from './two.js'
+      console.log(new one.Clash().name, new two.Clash().name)`,
+  })
+  expect(printed).toBe('Clash Clash')
+})
+
+it('gives CommonJS packages that are loaded late the names that Node gives them', async () => {
+  const printed = await runBundled({
+    'node_modules/tool/package.json': '{"name":"tool","main":"index.js"}',
+    'node_modules/tool/index.js': 'exports.Tool = class { name() { return "tool" } }; exports["a-b"] = 1',
+    'dist/late.js': `export const late = async () => { const { Tool } = await import('tool'); return new Tool().name() }`,
+    'dist/main.js': `import tool from 'tool'; import { late } from './late.js'
+      const { default: same } = await import('tool')
+      console.log(await late(), same === tool)`,
+  })
+  expect(printed).toBe('tool true')
 })
