@@ -119,6 +119,11 @@ test.each([
   expect(await response.json()).toMatchObject(body)
 })
 
+test('a lone slash is the path of the whole repository', async () => {
+  const [all, below] = await Promise.all([get(base), get(`${base}?path=${encoded('//')}`)])
+  expect([below.status, await below.json()]).toEqual([200, await all.json()])
+})
+
 test('an empty repository has no commits', async () => {
   const empty = await harness.project()
   const response = await get(`/projects/${empty.id}/repository/commits`)

@@ -33,7 +33,8 @@ export const listCommits = ({ git }: Pick<Dependencies, 'git'>) =>
         all: query.all,
         since: query.since,
         until: query.until,
-        path: query.path?.replace(/^\/+/, ''),
+        // What is left of a lone slash is the whole repository.
+        path: query.path?.replace(/^\/+/, '') || undefined,
         author: query.author,
         firstParent: query.first_parent,
         topological: query.order === 'topo',
