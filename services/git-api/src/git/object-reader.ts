@@ -37,14 +37,25 @@ export async function readByGit(repository: OpenRepository, name: string): Promi
 }
 
 /** Bytes that the object of this id has; null when there is none. */
-export async function sizeByGit(
+export async function sizeByGit(repository: OpenRepository, id: string): Promise<number | null> {
+  return (await sizesByGit(repository, [id])).get(id) ?? null
+}
+
+const sizeLineBytes = 100
+
+/** Bytes of each of these objects that there is, asked for in one question. */
+export async function sizesByGit(
   { path, engine, signal }: OpenRepository,
-  id: string,
-): Promise<number | null> {
-  const question = { input: `info ${id}\n`, answerBytesMax: 1024, timeoutMs }
+  ids: readonly string[],
+): Promise<Map<string, number>> {
+  const input = ids.map((id) => `info ${id}\n`).join('')
+  const question = { input, answerBytesMax: sizeLineBytes * (ids.length + 1), timeoutMs }
   const { bytes } = await engine.children.ask(path, objectChild, question, signal)
-  const found = header.exec(bytes.toString('latin1').trimEnd())
-  return found ? Number(found[3]) : null
+  const found = bytes
+    .toString('latin1')
+    .split('\n')
+    .map((line) => header.exec(line))
+  return new Map(found.flatMap((line) => (line ? [[line[1] ?? '', Number(line[3])]] : [])))
 }
 
 const header = /^([0-9a-f]{40}) (\w+) (\d+)$/

@@ -21,6 +21,8 @@ export interface DiffEntry {
   encoding: TextEncoding
   /** The patch is over the limit and left out. */
   tooLarge: boolean
+  /** Of a file that git took for binary: the ids of both sides, a zero id where there is none. */
+  binaryIds?: [before: string, after: string]
 }
 
 export type TextEncoding = 'utf8' | 'latin1'
@@ -35,6 +37,7 @@ export interface DiffLimits {
 interface RawChange {
   oldMode: string
   newMode: string
+  ids: [before: string, after: string]
   status: string
   oldPath: string
   newPath: string
@@ -67,7 +70,7 @@ export async function parseDiff(
       newFile: change.status === 'A',
       renamedFile: change.status === 'R',
       deletedFile: change.status === 'D',
-      ...(fits ? { ...readPatch(patch), tooLarge: false } : leftOut),
+      ...(fits ? { ...readPatch(patch, change), tooLarge: false } : leftOut),
     })
     sliceBytes += entryBytes + (fits ? patch.length : 0)
     if (sliceBytes < sliceBytesMax) continue
@@ -81,11 +84,12 @@ export async function parseDiff(
 const sliceBytesMax = 1024 * 1024
 const entryBytes = 1024
 
-const leftOut = { header: '', patch: '', encoding: 'utf8', tooLarge: true } as const
+/** What stands in the place of a patch that is over a limit. */
+export const leftOut = { header: '', patch: '', encoding: 'utf8', tooLarge: true } as const
 
 const shortMode = (mode: string) => (mode === '000000' ? '0' : mode)
 
-const rawChange = /^:(\d{6}) (\d{6}) [0-9a-f]+ [0-9a-f]+ ([A-Z])\d*$/
+const rawChange = /^:(\d{6}) (\d{6}) ([0-9a-f]+) ([0-9a-f]+) ([A-Z])\d*$/
 
 function parseRaw(output: Buffer): { changes: RawChange[]; patchStart: number } {
   const changes: RawChange[] = []
@@ -100,10 +104,10 @@ function parseRaw(output: Buffer): { changes: RawChange[]; patchStart: number } 
   while (output[at] === colon) {
     const found = rawChange.exec(next().toString('latin1'))
     if (!found) break
-    const [, oldMode = '', newMode = '', status = ''] = found
+    const [, oldMode = '', newMode = '', before = '', after = '', status = ''] = found
     const oldPath = nameOf(next())
     const newPath = status === 'R' || status === 'C' ? nameOf(next()) : oldPath
-    changes.push(...splitTypeChange({ oldMode, newMode, status, oldPath, newPath }))
+    changes.push(...splitTypeChange({ oldMode, newMode, ids: [before, after], status, oldPath, newPath }))
   }
   // A lone NUL stands between the list and the patches.
   return { changes, patchStart: Math.min(at + 1, output.length) }
@@ -115,10 +119,13 @@ const colon = ':'.charCodeAt(0)
 function splitTypeChange(change: RawChange): RawChange[] {
   if (change.status !== 'T') return [change]
   return [
-    { ...change, status: 'D', newMode: '000000' },
-    { ...change, status: 'A', oldMode: '000000' },
+    { ...change, status: 'D', newMode: '000000', ids: [change.ids[0], zeroId] },
+    { ...change, status: 'A', oldMode: '000000', ids: [zeroId, change.ids[1]] },
   ]
 }
+
+/** Stands where a file is missing. */
+export const zeroId = '0'.repeat(40)
 
 const patchStart = Buffer.from('\ndiff --git ')
 
@@ -135,7 +142,9 @@ function splitPatches(text: Buffer): Buffer[] {
   return patches
 }
 
-function readPatch(patch: Buffer): Pick<DiffEntry, 'header' | 'patch' | 'encoding'> {
+type PatchFields = Pick<DiffEntry, 'header' | 'patch' | 'encoding' | 'binaryIds'>
+
+function readPatch(patch: Buffer, { ids }: RawChange): PatchFields {
   const encoding = isUtf8(patch) ? 'utf8' : 'latin1'
   const hunk = patch.indexOf('\n@@ ')
   if (hunk >= 0) {
@@ -148,5 +157,6 @@ function readPatch(patch: Buffer): Pick<DiffEntry, 'header' | 'patch' | 'encodin
     }
   }
   const notice = patch.indexOf('\nBinary files ')
-  return { encoding, header: '', patch: notice < 0 ? '' : patch.toString(encoding, notice + 1) }
+  if (notice < 0) return { encoding, header: '', patch: '' }
+  return { encoding, header: '', patch: patch.toString(encoding, notice + 1), binaryIds: ids }
 }

@@ -1,6 +1,8 @@
 import { patchChild } from './children/child-kinds.js'
+import { comparedBytesMax } from './git-process.js'
+import { sizesByGit } from './object-reader.js'
 import type { OpenRepository } from './open-repository.js'
-import { type DiffEntry, parseDiff } from './parse-diff.js'
+import { type DiffEntry, leftOut, parseDiff, zeroId } from './parse-diff.js'
 
 /** Of the whole answer of git; entries beyond it stay, without their text. */
 const answerBytesMax = 32 * 1024 * 1024
@@ -15,16 +17,28 @@ const limits = {
 }
 
 /** What a commit changed against its first parent, or against nothing when it is a root. */
-export async function readDiff({ path, engine, signal }: OpenRepository, id: string): Promise<DiffEntry[]> {
+export async function readDiff(repository: OpenRepository, id: string): Promise<DiffEntry[]> {
+  const { path, engine, signal } = repository
   const key = `diff ${id}`
   const known = engine.cache.get<DiffEntry[]>(path, key)
   if (known) return known
   const question = { input: `${id}\n`, answerBytesMax, timeoutMs }
   const { bytes, truncated } = await engine.children.ask(path, patchChild, question, signal)
   // The answer begins with the id and a NUL.
-  const entries = await parseDiff(bytes.subarray(id.length + 1), truncated, limits)
+  const parsed = await parseDiff(bytes.subarray(id.length + 1), truncated, limits)
+  const entries = await flagUncompared(repository, parsed)
   engine.cache.set(path, key, entries, sizeOf(entries))
   return entries
+}
+
+/** git calls every file binary that it does not read for its size; that is a limit, and is said so. */
+async function flagUncompared(repository: OpenRepository, entries: DiffEntry[]): Promise<DiffEntry[]> {
+  const ids = new Set(entries.flatMap(({ binaryIds }) => binaryIds ?? []).filter((id) => id !== zeroId))
+  if (ids.size === 0) return entries
+  const sizes = await sizesByGit(repository, [...ids])
+  const isUncompared = ({ binaryIds }: DiffEntry) =>
+    binaryIds?.some((id) => (sizes.get(id) ?? 0) > comparedBytesMax)
+  return entries.map((entry) => (isUncompared(entry) ? { ...entry, ...leftOut } : entry))
 }
 
 function sizeOf(entries: readonly DiffEntry[]): number {
