@@ -1,11 +1,27 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { notFound, unavailable } from '@switchyard/domain'
 
+/** A file of more bytes is neither compared nor made into deltas, so its size is no memory. */
+export const comparedBytesMax = 64 * 1024 * 1024
+
+const emptyTree = '4b825dc642cb6eb9a060e54bf8d69288fbee4904'
+
 /** Settings that hold in every repository, whatever its own configuration says. */
 const settings: Record<string, string> = {
   'core.hooksPath': '/dev/null',
-  // What is larger is neither compared nor made into deltas, so its size is no memory.
-  'core.bigFileThreshold': '64m',
+  // Programs that a stored configuration could name. Those of the rest are kept out where they would run: the
+  // comparisons by flags, merges by a repository that has no configuration of its own.
+  'core.alternateRefsCommand': 'true',
+  'core.fsmonitor': 'false',
+  'gpg.program': 'false',
+  'gpg.openpgp.program': 'false',
+  'gpg.ssh.program': 'false',
+  'gpg.x509.program': 'false',
+  'log.showSignature': 'false',
+  // Attributes are nobody's: by its version git would take them from nowhere or from the default branch.
+  'attr.tree': emptyTree,
+  'core.attributesFile': '/dev/null',
+  'core.bigFileThreshold': String(comparedBytesMax),
   'core.fsync': 'committed,reference',
   'core.protectHFS': 'true',
   'core.protectNTFS': 'true',
@@ -41,6 +57,9 @@ function environment({ variables, hooksPath }: SpawnOptions): NodeJS.ProcessEnv 
     GIT_CONFIG_GLOBAL: '/dev/null',
     GIT_ATTR_NOSYSTEM: '1',
     GIT_TERMINAL_PROMPT: '0',
+    // What is missing is missing: nothing is fetched, whatever transport a stored configuration allows.
+    GIT_ALLOW_PROTOCOL: '',
+    GIT_NO_LAZY_FETCH: '1',
     GIT_LITERAL_PATHSPECS: '1',
     GIT_NO_REPLACE_OBJECTS: '1',
     GIT_CONFIG_COUNT: String(configuration.length),
@@ -121,6 +140,8 @@ export interface RunOptions {
   stdin?: string | Uint8Array
   /** Output beyond this is cut off, and the process ended. */
   stdoutBytesMax?: number
+  /** Added to the environment. */
+  variables?: Record<string, string>
 }
 
 export interface GitResult {
@@ -146,9 +167,9 @@ export async function runGit(
   command: GitCommand,
   options: RunOptions = {},
 ): Promise<GitResult> {
-  const { signal, timeoutMs = timeoutMsDefault, stdoutBytesMax = stdoutBytesMaxDefault } = options
+  const { signal, timeoutMs = timeoutMsDefault, stdoutBytesMax = stdoutBytesMaxDefault, variables } = options
   signal?.throwIfAborted()
-  const child = spawnGit(argumentsOf(path, command))
+  const child = spawnGit(argumentsOf(path, command), variables && { variables })
   const stop = () => stopGit(child)
   const timer = setTimeout(stop, timeoutMs)
   signal?.addEventListener('abort', stop)

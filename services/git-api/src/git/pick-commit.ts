@@ -1,3 +1,5 @@
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
 import { conflict } from '@switchyard/domain'
 import { type Commit, formatCommitObject, type NewCommit, type Signature } from '@switchyard/domain/commit'
 import { addTree } from './edit-tree.js'
@@ -107,12 +109,24 @@ async function mergeByGit(
     flags: ['--write-tree', '-z', '--name-only', '--no-messages', '--allow-unrelated-histories'],
     revisions: [ours, theirs],
   }
-  const result = await runGit(path, command, { signal })
+  const result = await runGit(neutral, command, { signal, variables: objectsOf(path) })
   const [treeId = '', ...paths] = result.stdout.toString('utf8').split('\0')
   if (result.code === 0) return { treeId }
   if (result.code === 1) return { treeId, paths: conflictedPaths(paths, [ours, theirs]) }
   throw gitFailure(command, result)
 }
+
+/**
+ * An empty repository. A merge needs objects alone, and with those of another repository it is made here:
+ * whoever could write the configuration there could name programs that merge files.
+ */
+const neutral = dirname(createRequire(import.meta.url).resolve('@switchyard/git-api/neutral/HEAD'))
+
+/** Where objects lie, and which commits of a shallow history have no parents. */
+const objectsOf = (path: string) => ({
+  GIT_OBJECT_DIRECTORY: join(path, 'objects'),
+  GIT_SHALLOW_FILE: join(path, 'shallow'),
+})
 
 /** A file in the way of a folder is called after the side it comes from; callers know it by its own name. */
 function conflictedPaths(paths: string[], sides: string[]): string[] {
