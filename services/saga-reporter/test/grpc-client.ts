@@ -47,7 +47,7 @@ const decode = (bytes: Buffer): CommonResponse => {
 }
 
 export interface CallOptions {
-  metadata?: Record<string, string>
+  metadata?: Record<string, string | string[]>
   service?: string
   deadlineMs?: number
 }
@@ -64,7 +64,8 @@ export function connect(port: number, channel: ChannelCredentials = credentials.
   const unary = (path: string, bytes: Buffer, { metadata = {}, deadlineMs = 20_000 }: CallOptions = {}) =>
     new Promise<Buffer>((resolve, reject) => {
       const sent = new Metadata()
-      for (const [key, value] of Object.entries(metadata)) sent.set(key, value)
+      for (const [key, values] of Object.entries(metadata))
+        for (const value of [values].flat()) sent.add(key, value)
       client.makeUnaryRequest(
         path,
         (request: Buffer) => request,

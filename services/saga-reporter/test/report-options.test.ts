@@ -254,7 +254,7 @@ describe('what a client says beside the contract', () => {
       ],
       tenantOf(tenant),
     )
-    const metadata = { 'x-tenant': tenant, 'x-event-seq': '7', 'x-tag': 'order=42' }
+    const metadata = { 'x-tenant': tenant, 'x-event-seq': '7', 'x-tag': ['order=42', 'region=eu'] }
     await harness.grpc.report(...abort, { metadata: { ...metadata, 'x-attempt': '0' } })
     expect(await statusOf()).toBe('Executing')
     await harness.grpc.report(...abort, { metadata: { ...metadata, 'x-attempt': '1' } })
@@ -264,8 +264,11 @@ describe('what a client says beside the contract', () => {
       { eventSeq: 7n, attempt: 0 },
       { eventSeq: 7n, attempt: 1 },
     ])
-    expect(await harness.database.prisma.sagaTag.findMany({ where: { tenant } })).toMatchObject([
+    expect(
+      await harness.database.prisma.sagaTag.findMany({ where: { tenant }, orderBy: { tag: 'asc' } }),
+    ).toMatchObject([
       { sagaId: 's', tag: 'order=42' },
+      { sagaId: 's', tag: 'region=eu' },
     ])
     const { stored, derived } = await deriveFromLog(harness.database, tenant)
     expect(stored).toEqual(derived)

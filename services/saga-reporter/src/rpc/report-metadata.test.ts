@@ -50,6 +50,15 @@ describe('what a caller says of an event', () => {
     })
   })
 
+  it.each([
+    ['a=1, b=2,c=3', ['a=1', 'b=2', 'c=3']],
+    ['note=red, white and blue', ['note=red, white and blue']],
+    ['note=red, white, a=1,', ['note=red, white', 'a=1,']],
+    [', a=1', ['a=1']],
+  ])('finds the tags that HTTP joined in %j', (joined, tags) => {
+    expect(read({ 'x-tag': joined }).tags).toEqual(tags)
+  })
+
   it.each(['-1', '1.5', 'one', '1e3', `${2 ** 31}`])('does without the attempt %s', (text) => {
     expect(read({ 'x-attempt': text }).attempt).toBeNull()
   })

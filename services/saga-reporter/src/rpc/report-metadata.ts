@@ -70,7 +70,10 @@ function traceParentOf(value: Sent): string | null {
   return traceParentPattern.test(text) ? text : null
 }
 
+/** HTTP may join what was sent as several headers into one, with commas. Others are part of a tag's value. */
+const betweenTags = /,(?=[^=,]{1,64}=)/
+
 const tagsOf = (metadata: Metadata): string[] =>
-  [...new Set(metadata.get('x-tag').map((tag) => `${tag}`.trim()))]
+  [...new Set(metadata.get('x-tag').flatMap((tags) => `${tags}`.split(betweenTags).map((tag) => tag.trim())))]
     .filter((tag) => tagPattern.test(tag))
     .slice(0, tagsMax)
