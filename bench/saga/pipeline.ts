@@ -44,7 +44,6 @@ const reportEvent = createReportEvent({
   clock: () => new Date(),
   validation: { serviceNameRequired: true },
   limits: { payloadBytesMax: 256 * 1024, errorsBytesMax: 16 * 1024 },
-  unavailableAsFailure: false,
 })
 const metadata = {
   tenant: 'default',

@@ -74,7 +74,6 @@ export async function createService(config: Config, { logger, metrics, health, l
     clock: systemClock,
     validation: { serviceNameRequired: !config.SAGA_SERVICE_NAME_OPTIONAL },
     limits: { payloadBytesMax: config.SAGA_PAYLOAD_BYTES_MAX, errorsBytesMax: config.SAGA_ERRORS_BYTES_MAX },
-    unavailableAsFailure: config.SAGA_UNAVAILABLE_AS_FAILURE,
   })
   const authorize = createAuthorize(sagaAuthOf(config, authenticate))
   const grpc = await startGrpcServer({
@@ -82,7 +81,13 @@ export async function createService(config: Config, { logger, metrics, health, l
     port: config.GRPC_PORT,
     tls: tlsFilesOf(config),
     services: [
-      ...sagaServices({ reportEvent, authorize, rateLimit: rateLimitOf(config), logger }),
+      ...sagaServices({
+        reportEvent,
+        authorize,
+        rateLimit: rateLimitOf(config),
+        unavailableAsFailure: config.SAGA_UNAVAILABLE_AS_FAILURE,
+        logger,
+      }),
       sagaQueryService({ database: readDatabase, authorize: createAuthorizeReader(authenticate), ...stream }),
       sagaRecoveryService({ database, authorize, logger }),
     ],

@@ -86,6 +86,19 @@ it('SAGA_UNAVAILABLE_AS_FAILURE says in the answer that an event cannot be store
       },
       link.url,
     )
+    await withService(
+      { ...env, SAGA_AUTH: 'token' },
+      async ({ grpc }) => {
+        link.cut()
+        const metadata = { 'private-token': 'glpat-nobody-can-look-up' }
+        expect(await grpc.report('SagaStarted', started('folded'), { metadata })).toEqual({
+          isSuccess: false,
+          message: 'temporarily unavailable',
+          errors: 'UNAVAILABLE: tokens cannot be checked',
+        })
+      },
+      link.url,
+    )
   } finally {
     link.close()
   }

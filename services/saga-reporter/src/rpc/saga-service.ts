@@ -1,7 +1,9 @@
-import type { ServiceDefinition, UntypedServiceImplementation } from '@grpc/grpc-js'
+import type { ServerUnaryCall, ServiceDefinition, UntypedServiceImplementation } from '@grpc/grpc-js'
 import { type CommonResponse, SagaService } from '@switchyard/contracts/saga'
+import { DomainError } from '@switchyard/domain'
 import { type GrpcService, isAbandoned, unary } from '@switchyard/service-kit/grpc'
 import type { Logger } from '@switchyard/service-kit/observability'
+import { unavailableResponse } from '../presenters/common-response.js'
 import type { ReportEvent } from '../use-cases/report-event.js'
 import type { Authorize } from './authorize.js'
 import { type Decoder, decoders } from './decoders.js'
@@ -13,6 +15,8 @@ interface Dependencies {
   reportEvent: ReportEvent
   authorize: Authorize
   rateLimit: RateLimit
+  /** Answer isSuccess=false where the status would be UNAVAILABLE. */
+  unavailableAsFailure: boolean
   logger: Logger
 }
 
@@ -25,9 +29,12 @@ export function sagaServices(deps: Dependencies): GrpcService[] {
   return serviceNames.map((name) => ({ name, definition: definitionUnder(name), implementation }))
 }
 
-function sagaImplementation({ reportEvent, authorize, rateLimit, logger }: Dependencies) {
-  const report = (decode: Decoder) =>
-    unary<Buffer, CommonResponse>(async (request, call) => {
+type Call = ServerUnaryCall<Buffer, CommonResponse>
+
+function sagaImplementation(deps: Dependencies) {
+  const { reportEvent, authorize, rateLimit, unavailableAsFailure, logger } = deps
+  const report = (decode: Decoder) => {
+    const take = async (request: Buffer, call: Call) => {
       const peer = await authorize(call)
       const raw = decode(request)
       const metadata = readReportMetadata(call.metadata, peer.tenant ?? defaultTenant)
@@ -35,7 +42,10 @@ function sagaImplementation({ reportEvent, authorize, rateLimit, logger }: Depen
       rateLimit({ peer, tenant: metadata.tenant, event: raw, address: () => addressOf(call.getPeer()) })
       const givenUp = () => isAbandoned(call, Date.now())
       return reportEvent({ raw, request, metadata, givenUp })
-    }, logger)
+    }
+    const folded = (request: Buffer, call: Call) => take(request, call).catch(foldUnavailable)
+    return unary(unavailableAsFailure ? folded : take, logger)
+  }
   return {
     sagaStarted: report(decoders.SagaStarted),
     sagaEnded: report(decoders.SagaEnded),
@@ -48,6 +58,11 @@ function sagaImplementation({ reportEvent, authorize, rateLimit, logger }: Depen
     activityExecuteOvertime: report(decoders.ActivityExecuteOvertime),
     activityRevoked: report(decoders.ActivityRevoked),
   } satisfies Record<keyof typeof SagaService, unknown> as UntypedServiceImplementation
+}
+
+function foldUnavailable(error: unknown): CommonResponse {
+  if (error instanceof DomainError && error.kind === 'unavailable') return unavailableResponse(error)
+  throw error
 }
 
 /** `host:port` without the port, which is another for each connection. */

@@ -1,5 +1,5 @@
 import type { CommonResponse } from '@switchyard/contracts/saga'
-import { type Clock, DomainError } from '@switchyard/domain'
+import type { Clock } from '@switchyard/domain'
 import {
   type Cut,
   contentHash,
@@ -11,7 +11,7 @@ import {
 } from '@switchyard/domain/saga'
 import { type IngestFigures, type ReportResult, reportResultOf } from '../ingest/ingest-figures.js'
 import type { SagaIngest } from '../ingest/saga-ingest.js'
-import { recordedResponse, rejectedResponse, unavailableResponse } from '../presenters/common-response.js'
+import { recordedResponse, rejectedResponse } from '../presenters/common-response.js'
 import type { ReportMetadata } from '../rpc/report-metadata.js'
 import { cutRequest, type RequestLimits } from './cut-request.js'
 
@@ -34,13 +34,11 @@ interface Dependencies {
   clock: Clock
   validation: ValidationOptions
   limits: RequestLimits
-  /** Answer isSuccess=false where the status would be UNAVAILABLE. */
-  unavailableAsFailure: boolean
 }
 
 /** Takes one lifecycle event: refuses what can never be valid, stores everything else before it answers. */
 export function createReportEvent(dependencies: Dependencies): ReportEvent {
-  const { ingest, figures, clock, validation, limits, unavailableAsFailure } = dependencies
+  const { ingest, figures, clock, validation, limits } = dependencies
   return async ({ raw, request, metadata, givenUp }) => {
     const startedMs = performance.now()
     let counted: ReportResult = 'failed'
@@ -71,9 +69,6 @@ export function createReportEvent(dependencies: Dependencies): ReportEvent {
       if (error instanceof SagaRejection) {
         counted = 'rejected'
         return rejectedResponse(error)
-      }
-      if (unavailableAsFailure && error instanceof DomainError && error.kind === 'unavailable') {
-        return unavailableResponse(error)
       }
       throw error
     } finally {
