@@ -46,6 +46,18 @@ test('a commit is shown by hash, short hash, branch with a slash and tag', async
   await expect(Commits.show(project.id, 'f'.repeat(40))).rejects.toThrow('404 Commit Not Found')
 })
 
+test.each([
+  ['Ann <a>\n', 'Ann a', '<ann@x>', 'ann@x'],
+  ['"Ann",', 'Ann', ' a b@x\n\n', 'a b@x'],
+  [' . ', 'Dora Developer', '<>', 'dora@example.com'],
+])('the author %j is answered as stored: %j', async (authorName, name, authorEmail, email) => {
+  const { Commits } = clientOf('developer')
+  const options = { startBranch: 'main', authorName, authorEmail, force: true, allowEmpty: true }
+  const made = await Commits.create(project.id, 'authors', 'm', [], options)
+  expect(made).toMatchObject({ author_name: name, author_email: email })
+  expect(await Commits.show(project.id, made.id)).toEqual(made)
+})
+
 test('a commit of all actions is made, and its diff is the change', async () => {
   const { Commits } = clientOf('developer')
   const bytes = Buffer.from([0, 255, 128])

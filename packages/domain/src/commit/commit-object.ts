@@ -94,11 +94,14 @@ function parseSignature(text: string, decode: Decode): Signature {
 }
 
 function formatSignature({ name, email, seconds, offsetMinutes }: Signature): string {
-  return `${withoutCrud(name)} <${withoutCrud(email)}> ${seconds} ${offsetText(offsetMinutes)}`
+  return `${signatureText(name)} <${signatureText(email)}> ${seconds} ${offsetText(offsetMinutes)}`
 }
 
-/** What git itself removes from names: brackets, line ends, and punctuation around them. */
-function withoutCrud(text: string): string {
+/**
+ * A name or an address as it is stored in a commit: without what git itself removes, which is brackets, line ends,
+ * and punctuation around it. Empty when that is all there is.
+ */
+export function signatureText(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: NUL would end the header.
   const clean = text.replace(/[<>\n\r\x00]/g, '')
   // biome-ignore lint/suspicious/noControlCharactersInRegex: git trims everything up to the blank.

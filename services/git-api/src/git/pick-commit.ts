@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { conflict } from '@switchyard/domain'
-import { type Commit, formatCommitObject, type NewCommit, type Signature } from '@switchyard/domain/commit'
+import { type Commit, formatCommitObject, parseCommitObject, type Signature } from '@switchyard/domain/commit'
 import { addTree } from './edit-tree.js'
 import { gitFailure, runGit } from './git-process.js'
 import { objectReader } from './object-reader.js'
@@ -51,12 +51,13 @@ export async function pickCommit(repository: OpenRepository, request: PickReques
     if (merged.treeId === tip.treeId) return { outcome: 'empty' }
     if (request.dryRun) return { outcome: 'possible' }
     const parentIds = [tip.id]
-    const content: NewCommit = { treeId: merged.treeId, parentIds, author: pick.author, committer, message }
-    const id = await objects.add('commit', formatCommitObject(content))
+    const made = { treeId: merged.treeId, parentIds, author: pick.author, committer, message }
+    const content = formatCommitObject(made)
+    const id = await objects.add('commit', content)
     await objects.store()
     signal?.throwIfAborted()
     if (await moveBranch(repository, { branch, from: tip.id, to: id })) {
-      return { outcome: 'picked', commit: { id, ...content } }
+      return { outcome: 'picked', commit: parseCommitObject(id, content) }
     }
   }
   throw conflict(`The branch ${branch} was changed meanwhile. Please refresh and try again`)

@@ -8,6 +8,7 @@ import {
   isRefName,
   isRevision,
   readActions,
+  signatureText,
 } from '@switchyard/domain/commit'
 import type { Call } from '@switchyard/service-kit/http'
 import type { Dependencies } from '../dependencies.js'
@@ -58,12 +59,7 @@ export async function createCommit(
   if (forced && !canForcePush(command.branch, protections)) {
     throw forbidden('You are not allowed to force push into this branch')
   }
-  const committer = { name: caller.user.name, email: caller.user.email, ...now() }
-  const author = {
-    ...committer,
-    name: command.authorName || committer.name,
-    email: command.authorEmail || committer.email,
-  }
+  const { author, committer } = signaturesOf(caller, command)
   const { branch, message } = command
   const commit = await repository.writeCommit({ branch, tip, parent, edits, author, committer, message })
   if (empty) await adoptDefaultBranch({ database, git }, project)
@@ -76,6 +72,14 @@ export async function createCommit(
 }
 
 const zeroId = '0'.repeat(40)
+
+/** Whom the caller names, each part by itself, else the caller. */
+function signaturesOf({ user }: Caller, { authorName = '', authorEmail = '' }: CreateCommitCommand) {
+  const committer = { name: user.name, email: user.email, ...now() }
+  const name = signatureText(authorName) || committer.name
+  const email = signatureText(authorEmail) || committer.email
+  return { author: { ...committer, name, email }, committer }
+}
 
 const now = () => ({ seconds: Math.floor(Date.now() / 1000), offsetMinutes: 0 })
 
