@@ -65,6 +65,19 @@ it('joins packs and loose objects, indexes them together, and writes the commit 
   await git(bare, 'fsck', '--full', '--strict')
 })
 
+it('runs no hook and no program that the repository names', async () => {
+  const { bare } = await pushedProject()
+  const ran = join(bare, 'ran')
+  const program = join(bare, 'hooks/reference-transaction')
+  await mkdir(join(bare, 'hooks'), { recursive: true })
+  await writeFile(program, `#!/bin/sh\ntouch ${ran}\n`, { mode: 0o755 })
+  for (const key of ['core.fsmonitor', 'core.alternateRefsCommand']) await git(bare, 'config', key, program)
+  await tidyRepository(bare, new AbortController().signal, { collectEveryMs: 0 })
+  await tidyRepository(bare, new AbortController().signal, { collectEveryMs: 0 })
+  expect(await readdir(join(bare, 'refs/heads'))).toEqual([])
+  expect(await readdir(bare)).not.toContain('ran')
+})
+
 it('comes to the same end when it runs again', async () => {
   const { project, bare, tip } = await pushedProject()
   await tidied(project.id)

@@ -6,15 +6,20 @@ const run = promisify(execFile)
 /** Messages beyond this end the command; maintenance commands print next to nothing. */
 const outputBytesMax = 1024 * 1024
 
+/** What a repository could name as programs to run: hooks, and commands of its configuration. */
+const withoutPrograms = ['core.hooksPath=/dev/null', 'core.alternateRefsCommand=true', 'core.fsmonitor=false']
+
+const settings = ['safe.directory=*', ...withoutPrograms].flatMap((setting) => ['-c', setting])
+
 /**
- * Runs git on a bare repository, with nothing of this machine's configuration.
+ * Runs git on a bare repository, with nothing of this machine's configuration, and no program of the repository's.
  *
  * @param signal ends git the soft way, so that it removes its lock files
  * @throws Error with what git said
  */
 export async function runGit(repository: string, args: string[], signal: AbortSignal): Promise<void> {
   const options = { cwd: '/', env: environment(), signal, maxBuffer: outputBytesMax }
-  await run('git', [`--git-dir=${repository}`, '-c', 'safe.directory=*', ...args], options)
+  await run('git', [`--git-dir=${repository}`, ...settings, ...args], options)
 }
 
 const environment = (): NodeJS.ProcessEnv => ({
@@ -25,4 +30,6 @@ const environment = (): NodeJS.ProcessEnv => ({
   GIT_CONFIG_GLOBAL: '/dev/null',
   GIT_ATTR_NOSYSTEM: '1',
   GIT_TERMINAL_PROMPT: '0',
+  GIT_ALLOW_PROTOCOL: '',
+  GIT_NO_LAZY_FETCH: '1',
 })
