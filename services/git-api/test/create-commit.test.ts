@@ -63,6 +63,8 @@ test('one commit holds all actions, applied in order', async () => {
       { action: 'upsert', file_path: 'é "odd"\n.txt', content: 'é' },
       { action: 'create', file_path: 'bytes', content: 'AP8A', encoding: 'base64' },
       { action: 'delete', file_path: 'bin.dat' },
+      createFile('.gitmodules', '[submodule "x"]\n\tpath = x\n\turl = ../x.git\n'),
+      createFile('src/.gitattributes', '*.txt text\n'),
     ],
   })
   const body = (await response.json()) as Record<string, unknown>
@@ -75,7 +77,7 @@ test('one commit holds all actions, applied in order', async () => {
       author_email: 'dora@example.com',
       committer_name: 'Dora Developer',
       parent_ids: [commits.second],
-      stats: { additions: 3, deletions: 1, total: 4 },
+      stats: { additions: 7, deletions: 1, total: 8 },
       status: null,
     },
   ])
@@ -83,7 +85,14 @@ test('one commit holds all actions, applied in order', async () => {
   expect((await git('rev-parse', branch)).stdout).toBe(id)
   const { stdout } = await git('ls-tree', '-r', '-z', '--format=%(objectmode) %(path)', id)
   expect(stdout.split('\0').filter(Boolean)).toEqual([
-    ...['100644 README.md', '100644 bytes', '100755 moved/b.txt', '100644 new/deep/file.txt'],
+    ...[
+      '100644 .gitmodules',
+      '100644 README.md',
+      '100644 bytes',
+      '100755 moved/b.txt',
+      '100644 new/deep/file.txt',
+    ],
+    '100644 src/.gitattributes',
     String.raw`100644 "\303\251 \"odd\"\n.txt"`,
   ])
   expect(await show(`${id}:README.md`)).toBe('# New\r\n')

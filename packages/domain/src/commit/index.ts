@@ -1,7 +1,14 @@
-export { type ActionName, actionNames, type CommitAction, readActions, type TreeEdit } from './actions.js'
+export {
+  type ActionName,
+  actionNames,
+  type CommitAction,
+  readActions,
+  refuseAction,
+  type TreeEdit,
+} from './actions.js'
 export { type BranchMove, type BranchStart, branchStart } from './branch-start.js'
 export { type Commit, type CommitStats, type Signature, signatureTime, titleOf } from './commit.js'
-export { formatCommitObject, type NewCommit, parseCommitObject } from './commit-object.js'
+export { formatCommitObject, type NewCommit, parseCommitObject, signatureText } from './commit-object.js'
 export { isGeneratedFile } from './generated-file.js'
 export { lineCountOf } from './line-count.js'
 export { type EditContext, foldersOf, planTreeEdits } from './plan-tree-edits.js'

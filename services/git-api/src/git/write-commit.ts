@@ -4,6 +4,7 @@ import {
   entryAt,
   foldersOf,
   formatCommitObject,
+  parseCommitObject,
   planTreeEdits,
   type Signature,
   type TreeEdit,
@@ -14,6 +15,7 @@ import { addTree, loadTree } from './edit-tree.js'
 import { type ObjectReader, objectReader } from './object-reader.js'
 import type { OpenRepository } from './open-repository.js'
 import { lastCommitOf, readCommit } from './read-commits.js'
+import { checkSettingsFiles } from './writing/check-settings-files.js'
 import { moveBranch } from './writing/move-refs.js'
 import { NewObjects } from './writing/new-objects.js'
 
@@ -49,6 +51,7 @@ export async function writeCommit(repository: OpenRepository, request: CommitReq
     if (attempt > 0)
       refuseChanged(await loadBase(repository, reader, request.parent, request.edits), root, request.edits)
     await plan(repository, root, parent, request.edits)
+    await checkSettingsFiles(repository, root, request.edits)
     const commit = await store(objects, root, { ...request, parent })
     signal?.throwIfAborted()
     if (await moveBranch(repository, { branch: request.branch, from: tip, to: commit.id })) return commit
@@ -95,10 +98,11 @@ async function store(objects: NewObjects, root: TreeFolder, request: StoreReques
   const { author, committer, message } = request
   const parentIds = request.parent === null ? [] : [request.parent]
   const treeId = await addTree(objects, root)
-  const content = { treeId, parentIds, author, committer, message }
-  const id = await objects.add('commit', formatCommitObject(content))
+  const content = formatCommitObject({ treeId, parentIds, author, committer, message })
+  const id = await objects.add('commit', content)
   await objects.store()
-  return { id, ...content }
+  // Names are stored without some characters; whoever is told of the commit sees them as everybody will.
+  return parseCommitObject(id, content)
 }
 
 /** @throws DomainError conflict when a path that the edits touch is not what it was */

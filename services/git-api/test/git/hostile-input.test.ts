@@ -194,6 +194,23 @@ test('a branch has a name that git takes, and every such name works', async () =
   }
 })
 
+test.each([
+  ['.gitmodules', '[submodule "x"]\n\tpath = x\n\turl = -x\n', 'disallowed submodule url: -x'],
+  ['a/GITMOD~1', '[submodule "x"]\n\tpath = -x\n\turl = y\n', 'disallowed submodule path: -x'],
+  ['.git\u200cmodules', '[submodule ".."]\n\turl = y\n', 'disallowed submodule name: ..'],
+  ['a/.gitattributes', 'x'.repeat(3000), '.gitattributes has too long lines to parse'],
+])(
+  '%s is refused as git refuses it in a push, and nothing of it is stored',
+  async (path, content, reason) => {
+    await expect(commit('settings', null, path, content)).rejects.toMatchObject({
+      kind: 'invalid',
+      message: `git refuses this file: ${reason}`,
+      extra: { action_index: 0, file_path: path },
+    })
+    expect(await bare.git('fsck', '--strict', '--no-dangling')).toBe('')
+  },
+)
+
 test('no hook and no program that a stored repository names is ever run', async () => {
   const other = await commit('other', null, 'f', '1\n2\n3\n4\n5\n6\n7\n8\n')
   const hooks = join(bare.path, 'hooks')

@@ -71,11 +71,7 @@ class PackWriter {
   }
 
   async begin(count: number): Promise<void> {
-    const header = Buffer.alloc(12)
-    header.write('PACK', 'latin1')
-    header.writeUInt32BE(2, 4)
-    header.writeUInt32BE(count, 8)
-    await this.#write(header)
+    await this.#write(packHeader(count))
   }
 
   async add(batch: NewObject[]): Promise<PackedPlace[]> {
@@ -132,8 +128,17 @@ async function feed(stream: NodeJS.WritableStream, content: Uint8Array): Promise
   stream.end()
 }
 
+/** What a pack of so many objects begins with. */
+export function packHeader(count: number): Buffer {
+  const header = Buffer.alloc(12)
+  header.write('PACK', 'latin1')
+  header.writeUInt32BE(2, 4)
+  header.writeUInt32BE(count, 8)
+  return header
+}
+
 /** Type and size: four bits of the size in the first byte, seven in each one after it. */
-function entryHeader({ type, content }: NewObject): Buffer {
+export function entryHeader({ type, content }: NewObject): Buffer {
   const bytes: number[] = []
   let rest = Math.floor(content.length / 16)
   let byte = (typeNumbers[type] << 4) | (content.length % 16)
