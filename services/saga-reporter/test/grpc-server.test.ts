@@ -136,6 +136,7 @@ describe('with SAGA_AUTH=token', () => {
   it('is PERMISSION_DENIED without the scope', async () => {
     await expect(report({ 'private-token': tokens.reader })).rejects.toMatchObject({
       code: status.PERMISSION_DENIED,
+      details: 'the token needs scope api or saga_report',
     })
   })
 

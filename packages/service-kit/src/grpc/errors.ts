@@ -30,13 +30,19 @@ const retryAfterMsDefault = 1000
  */
 export function toServiceError(error: unknown, retryAfterMs = retryAfterMsDefault): ServiceError {
   if (!(error instanceof DomainError)) return serviceError(status.INTERNAL, 'internal error')
-  const details = typeof error.detail === 'string' ? error.detail || error.kind : error.message
+  const details = detailsOf(error)
   const failure = serviceError(codeOf[error.kind], details)
   if (retried.includes(error.kind)) {
     const info = encodeRetryInfo(failure.code, details, error.retryAfterMs ?? retryAfterMs)
     failure.metadata.set(statusDetailsKey, info)
   }
   return failure
+}
+
+function detailsOf({ kind, detail, message }: DomainError): string {
+  if (typeof detail !== 'string') return message
+  if (kind === 'insufficient-scope') return `the token needs scope ${detail.replaceAll(' ', ' or ')}`
+  return detail || kind
 }
 
 function serviceError(code: status, details: string): ServiceError {

@@ -64,8 +64,7 @@ function pageUrls(call: Call, perPage: number): (page: number) => string {
   parameters.set('page', '')
   parameters.set('per_page', String(perPage))
   parameters.sort()
-  return (page) => {
-    parameters.set('page', String(page))
-    return `${call.baseUrl}${pathname}?${parameters}`
-  }
+  // Written down once for all addresses of an answer.
+  const [before = '', after = ''] = String(parameters).split(/(?<=^|&)page=(?=&|$)/)
+  return (page) => `${call.baseUrl}${pathname}?${before}page=${page}${after}`
 }

@@ -24,6 +24,14 @@ describe('readParameters', () => {
     ['blank', z.object({ branch: filledText() }), { branch: ' ' }, 'branch is empty'],
     ['no day of the calendar', z.object({ since: time() }), { since: '2026-02-30' }, 'since is invalid'],
     ['no such time', z.object({ since: time() }), { since: '2026-04-31T10:00:00Z' }, 'since is invalid'],
+    [
+      'an unknown word in a list by commas',
+      z.object({
+        status: z.preprocess((list) => `${list}`.split(','), z.array(z.enum(['Started', 'Ended']))),
+      }),
+      { status: 'Ended,Done' },
+      'status does not have a valid value',
+    ],
     ['years before 0', z.object({ since: time() }), { since: '-005000-01-01T00:00:00Z' }, 'since is invalid'],
     ['a word and a number', z.object({ since: time() }), { since: 'soon 12' }, 'since is invalid'],
     ['no decimal notation', z.object({ coverage: decimal() }), { coverage: '0x10' }, 'coverage is invalid'],

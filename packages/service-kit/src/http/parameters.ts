@@ -12,15 +12,22 @@ export function readParameters<Input extends z.ZodType>(schema: Input, given: un
 }
 
 function problemTexts(issue: z.core.$ZodIssue, given: unknown): string[] {
-  const name = parameterName(issue.path)
+  const path = givenPath(issue.path, given)
+  const name = parameterName(path)
   const restricted = 'the value is not in the list'
   const listed = issue.code === 'invalid_value' || issue.message === restricted
-  if (valueAt(given, issue.path) === undefined) {
+  if (valueAt(given, path) === undefined) {
     // GitLab reports a required parameter with a list of values twice; clients match on the text.
     return listed ? [`${name} is missing`, `${name} does not have a valid value`] : [`${name} is missing`]
   }
   if (issue.code === 'custom') return [`${name} ${issue.message}`]
   return [listed ? `${name} does not have a valid value` : `${name} is invalid`]
+}
+
+/** As far as its sender wrote it: the second of `status=Started,Ended` is no parameter of its own. */
+function givenPath(path: PropertyKey[], given: unknown): PropertyKey[] {
+  const parts = path.findIndex((_, index) => typeof valueAt(given, path.slice(0, index)) === 'string')
+  return parts === -1 ? path : path.slice(0, parts)
 }
 
 /** `['actions', 0, 'file_path']` → `actions[0][file_path]`. */

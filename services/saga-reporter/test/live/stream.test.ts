@@ -61,12 +61,17 @@ describe('who may follow', () => {
     expect(await statusOf(tokens.reader)).toBe(200)
   })
 
-  it.each(['?status=Done', '?operation=Nothing', '?last_event_id=x', '?last_event_id=-1', '?tenant='])(
-    'bad parameters are refused: %s',
-    async (query) => {
-      expect((await stream(query)).response.status).toBe(400)
-    },
-  )
+  it.each([
+    ['?status=Ended,Done', 'status does not have a valid value'],
+    ['?operation=Nothing', 'operation does not have a valid value'],
+    ['?last_event_id=x', 'last_event_id is invalid'],
+    ['?last_event_id=-1', 'last_event_id does not have a valid value'],
+    ['?tenant=', 'tenant is empty'],
+  ])('bad parameters are refused: %s', async (query, error) => {
+    const response = await fetch(address(query), { headers: reader() })
+    expect(response.status).toBe(400)
+    expect(await response.json()).toMatchObject({ error })
+  })
 
   it('HEAD is answered without opening a stream', async () => {
     const response = await fetch(address(), { method: 'HEAD', headers: reader() })
