@@ -20,14 +20,20 @@ export function buildLibgit2(): string | null {
   }
 }
 
-/** Answers a second of libgit2 in one thread. @param lines ids, or what to pick, onto what, to which branch */
+/**
+ * Answers a second of libgit2 in one thread.
+ *
+ * @param lines ids, or what to pick, onto what, to which branch
+ * @param objects whether it keeps what it has read, as it does by default
+ */
 export async function libgit2(
   path: string,
   kind: 'list' | 'stats' | 'diff' | 'pick',
   lines: string[],
   seconds: number,
+  objects: 'kept' | 'anew' = 'kept',
 ): Promise<number> {
-  const child = spawn(program, [path, kind, String(seconds)], { stdio: ['pipe', 'pipe', 'inherit'] })
+  const child = spawn(program, [path, kind, String(seconds), objects], { stdio: ['pipe', 'pipe', 'inherit'] })
   child.stdin.end(`${lines.join('\n')}\n`)
   const chunks: Buffer[] = []
   child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk))

@@ -1,8 +1,10 @@
 /*
  * The baseline in C: libgit2 in one thread, no HTTP, no JSON.
  *
- *   libgit2 REPOSITORY list|stats|diff SECONDS < ids
- *   libgit2 REPOSITORY pick SECONDS < lines of "commit onto branch"
+ *   libgit2 REPOSITORY list|stats|diff SECONDS kept|anew < ids
+ *   libgit2 REPOSITORY pick SECONDS kept|anew < lines of "commit onto branch"
+ *
+ * "kept" leaves its cache of objects on, as it is by default; with "anew" each is read from its pack again.
  *
  * Prints how many answers it gave, and the seconds it took.
  */
@@ -126,9 +128,11 @@ int main(int count, char **arguments)
 	static char lines[200000][300];
 	int given = 0, answers = 0;
 	git_repository *repository;
-	if (count != 4)
+	if (count != 5)
 		return 2;
 	git_libgit2_init();
+	if (strcmp(arguments[4], "anew") == 0)
+		git_libgit2_opts(GIT_OPT_ENABLE_CACHING, 0);
 	check(git_repository_open_bare(&repository, arguments[1]), "open");
 	while (given < 200000 && fgets(lines[given], sizeof lines[0], stdin))
 		given++;

@@ -8,7 +8,6 @@ import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { startRedis } from '../jobqueue/redis.js'
 import { startDatabases } from '../saga/databases.js'
-import type { ProcessFigures } from './git-api-process.js'
 import { createClient } from './load.js'
 import { dataDir, plans, repositoryOf } from './make-repository.js'
 
@@ -17,6 +16,14 @@ export interface Project {
   id: number
   /** Of its repository: a copy, which may be written to. */
   path: string
+}
+
+/** What a process says about itself, since it was asked before. */
+export interface ProcessFigures {
+  residentMiB: number
+  /** Of the event loop. */
+  delayP99Ms: number
+  delayMaxMs: number
 }
 
 export interface Processes {
@@ -33,6 +40,7 @@ export async function startService() {
   const token = randomBytes(20).toString('hex')
   const environment = {
     ...process.env,
+    NODE_ENV: 'production',
     DATABASE_URL: databases.urls.git,
     REDIS_URL: `unix://${redis.path}`,
     SWITCHYARD_STORAGE_ROOT: storageRoot,
@@ -43,7 +51,7 @@ export async function startService() {
   /** @param cacheBytes 0: every answer is made anew */
   const gitApi = (cacheBytes?: number) => {
     const cache = cacheBytes === undefined ? {} : { GIT_CACHE_BYTES_MAX: String(cacheBytes) }
-    return startTwo('./git-api-process.ts', { ...environment, ...cache })
+    return startTwo('./git-api-process.mjs', { ...environment, ...cache })
   }
   const first = await gitApi()
   const projects = await makeProjects(first.ports, token, databases.urls.git, storageRoot)
@@ -53,7 +61,7 @@ export async function startService() {
     projects,
     gitApi,
     bare: (answers: Record<string, string>) =>
-      startTwo('./bare-process.ts', { ...environment, BARE_ANSWERS: JSON.stringify(answers) }),
+      startTwo('./bare-process.mjs', { ...environment, BARE_ANSWERS: JSON.stringify(answers) }),
     async close() {
       await redis.stop()
       await databases.close()
@@ -64,11 +72,13 @@ export async function startService() {
 
 export type Service = Awaited<ReturnType<typeof startService>>
 
+/** Built code and plain Node, as in production: what tsx adds to each function is paid with each request. */
 async function startTwo(file: string, env: NodeJS.ProcessEnv): Promise<Processes> {
   const children = await Promise.all(
     [0, 1].map(async () => {
       const child = fork(fileURLToPath(new URL(file, import.meta.url)), [], {
         env,
+        execArgv: [],
         // Log lines go to a file that nobody reads, as in production they go to a pipe.
         stdio: ['ignore', openSync(devNull, 'w'), 'inherit', 'ipc'],
       })

@@ -14,20 +14,25 @@ export async function startGitApi(databaseUrl: string) {
   const redis = await startRedis()
   const token = randomBytes(20).toString('hex')
   const port = await getPort()
-  const child = fork(fileURLToPath(new URL('../../services/git-api/src/main.ts', import.meta.url)), [], {
-    env: {
-      PATH: process.env.PATH,
-      NODE_ENV: 'production',
-      DATABASE_URL: databaseUrl,
-      REDIS_URL: `unix://${redis.path}`,
-      SWITCHYARD_STORAGE_ROOT: storageRoot,
-      SWITCHYARD_ROOT_TOKEN: token,
-      PORT: `${port}`,
-      RATE_LIMIT_PER_MINUTE: '0',
+  const child = fork(
+    fileURLToPath(new URL('../../services/git-api/dist/bundle/main.js', import.meta.url)),
+    [],
+    {
+      env: {
+        PATH: process.env.PATH,
+        NODE_ENV: 'production',
+        DATABASE_URL: databaseUrl,
+        REDIS_URL: `unix://${redis.path}`,
+        SWITCHYARD_STORAGE_ROOT: storageRoot,
+        SWITCHYARD_ROOT_TOKEN: token,
+        PORT: `${port}`,
+        RATE_LIMIT_PER_MINUTE: '0',
+      },
+      // Log lines go to a file that nobody reads, as in production they go to a pipe.
+      execArgv: [],
+      stdio: ['ignore', openSync(devNull, 'w'), 'inherit', 'ipc'],
     },
-    // Log lines go to a file that nobody reads, as in production they go to a pipe.
-    stdio: ['ignore', openSync(devNull, 'w'), 'inherit', 'ipc'],
-  })
+  )
   const baseUrl = `http://127.0.0.1:${port}`
   const ready = () =>
     fetch(`${baseUrl}/-/readiness`).then(

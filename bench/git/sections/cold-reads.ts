@@ -5,57 +5,74 @@ import type { Processes } from '../service.js'
 
 const rounds = Number(process.env.ROUNDS ?? 3)
 const seconds = 2
+/** Until the code of a fresh process is compiled, it is several times slower. */
+const warmUpSeconds = 6
 
 /**
- * Reads whose answers are made anew each time: nothing that git said is kept. How many commits lead to a tip
- * is still counted once for each, as it is in service.
+ * Reads whose answers are made anew each time: nothing that git said is kept, but how many commits lead to a tip.
+ * Lists are also read as in service, with the commits kept that were read before, as libgit2 keeps objects.
  */
-export async function coldReads({ service, samples, withLibgit2 }: Context): Promise<void> {
-  const processes = await service.gitApi(0)
-  say('cold, 4 connections, a second', 'ours', 'p50 ms', 'p99 ms', 'libgit2', '÷ libgit2', 'diff-tree', '÷')
+export async function coldReads(context: Context): Promise<void> {
+  say(
+    'cold, 4 connections, a second',
+    'ours',
+    'p50 ms',
+    'p99 ms',
+    'lib, kept',
+    '÷',
+    'lib, anew',
+    '÷',
+    'diff-tree',
+    '÷',
+  )
+  await readAll(context, 'anew', reads)
+  await readAll(context, 'kept', ['list'])
+}
+
+async function readAll(context: Context, objects: 'kept' | 'anew', kinds: Kind[]): Promise<void> {
+  const { service, samples } = context
+  const processes = await (objects === 'anew' ? service.gitApi(0) : service.gitApi())
   const perSecond = new Map<Kind, number[]>()
   for (const sample of samples) {
-    for (const kind of reads) {
-      const ours = await compare(sample, kind, { service, processes, withLibgit2 })
+    for (const kind of kinds) {
+      const ours = await compare(sample, kind, objects, { ...context, processes })
       perSecond.set(kind, [...(perSecond.get(kind) ?? []), ours])
     }
   }
-  for (const [kind, [small = 0, large = 0]] of perSecond) say(`${kind}: small ÷ large`, small / large)
+  for (const [kind, [small = 0, large = 0]] of perSecond)
+    say(`${kind}, objects ${objects}: small ÷ large`, small / large)
   await processes.stop()
 }
 
-interface Sides {
-  service: Context['service']
+interface Sides extends Context {
   processes: Processes
-  withLibgit2: boolean
 }
 
-async function compare(sample: Sample, kind: Kind, { service, processes, withLibgit2 }: Sides) {
+async function compare(sample: Sample, kind: Kind, objects: 'kept' | 'anew', sides: Sides) {
+  const { service, processes, withLibgit2 } = sides
   const { ports } = processes
   const paths = pathsOf(sample, kind)
-  const load = () => read({ ports, paths, token: service.token, connections: 4, seconds })
+  const load = (length: number) =>
+    read({ ports, paths, token: service.token, connections: 4, seconds: length })
   const { path } = sample.project
-  await load()
-  const figures = { ours: [] as number[], p50: [] as number[], p99: [] as number[], toLib: [] as number[] }
-  const others = { lib: [] as number[], engine: [] as number[], toEngine: [] as number[] }
+  await load(warmUpSeconds)
+  const loads = []
+  const others = { kept: [] as number[], anew: [] as number[], engine: [] as number[] }
   for (let round = 0; round < rounds; round += 1) {
-    const { perSecond, p50Ms, p99Ms } = await load()
-    figures.ours.push(perSecond)
-    figures.p50.push(p50Ms)
-    figures.p99.push(p99Ms)
-    if (withLibgit2) {
-      const lib = await libgit2(path, kind, sample.ids, seconds)
-      others.lib.push(lib)
-      figures.toLib.push(perSecond / lib)
-    }
-    if (kind !== 'diff') continue
-    const bare = await engine(path, sample.ids, seconds)
-    others.engine.push(bare)
-    others.toEngine.push(perSecond / bare)
+    loads.push(await load(seconds))
+    for (const how of withLibgit2 ? (['kept', 'anew'] as const) : [])
+      others[how].push(await libgit2(path, kind, sample.ids, seconds, how))
+    if (kind === 'diff') others.engine.push(await engine(path, sample.ids, seconds))
   }
-  const ours = median(figures.ours)
-  const shown = [ours, median(figures.p50), median(figures.p99), median(others.lib), median(figures.toLib)]
-  const bare = kind === 'diff' ? [median(others.engine), median(others.toEngine)] : []
-  say(`${kind}, ${sample.project.name}`, ...shown, ...bare)
-  return ours
+  const ours = loads.map(({ perSecond }) => perSecond)
+  const against = (other: number[]) =>
+    other.length === 0 ? [] : [median(other), median(other.map((rate, index) => (ours[index] ?? 0) / rate))]
+  say(
+    `${kind}, objects ${objects}, ${sample.project.name}`,
+    median(ours),
+    median(loads.map(({ p50Ms }) => p50Ms)),
+    median(loads.map(({ p99Ms }) => p99Ms)),
+    ...[others.kept, others.anew, others.engine].flatMap(against),
+  )
+  return median(ours)
 }

@@ -3,6 +3,8 @@ import { type Context, median, pathTo, type Sample, say } from '../samples.js'
 
 const rounds = Number(process.env.ROUNDS ?? 3)
 const seconds = 2
+/** Until the code of a fresh process is compiled, it is several times slower. */
+const warmUpSeconds = 6
 
 /** Reads of what was asked for before, beside bare express with the same bytes and the same authentication. */
 export async function warmReads({ service, samples }: Context): Promise<void> {
@@ -16,10 +18,10 @@ export async function warmReads({ service, samples }: Context): Promise<void> {
   const bare = await service.bare(answers)
   say('warm, 4 connections, a second', 'bytes', 'ours', 'p50 ms', 'p99 ms', 'bare', '÷')
   for (const path of paths) {
-    const load = (ports: number[]) =>
-      read({ ports, paths: [path], token: service.token, connections: 4, seconds })
-    await load(ours.ports)
-    await load(bare.ports)
+    const load = (ports: number[], length = seconds) =>
+      read({ ports, paths: [path], token: service.token, connections: 4, seconds: length })
+    await load(ours.ports, warmUpSeconds)
+    await load(bare.ports, warmUpSeconds)
     const loads = []
     for (let round = 0; round < rounds; round += 1) {
       loads.push({ ours: await load(ours.ports), bare: await load(bare.ports) })

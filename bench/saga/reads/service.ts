@@ -6,12 +6,12 @@ import type { Database } from '@switchyard/db'
 import { hashToken } from '@switchyard/service-kit/http'
 import getPort from 'get-port'
 
-const main = fileURLToPath(new URL('../../../services/saga-reporter/src/main.ts', import.meta.url))
+const main = fileURLToPath(new URL('../../../services/saga-reporter/dist/bundle/main.js', import.meta.url))
 
 /** The service in a process of its own, as it runs everywhere. */
 export async function startService(databaseUrl: string) {
   const port = await getPort()
-  const child = spawn(process.execPath, ['--conditions=@switchyard/source', '--import', 'tsx', main], {
+  const child = spawn(process.execPath, [main], {
     stdio: ['ignore', 'ignore', 'inherit'],
     env: {
       ...process.env,

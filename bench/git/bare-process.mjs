@@ -9,7 +9,7 @@ const database = createDatabase({
   applicationName: 'bare',
 })
 const authenticate = createAuthenticate((hash) => findCaller(database, hash))
-const answers = JSON.parse(process.env.BARE_ANSWERS ?? '{}') as Record<string, string>
+const answers = JSON.parse(process.env.BARE_ANSWERS ?? '{}')
 
 const app = express()
 for (const [path, body] of Object.entries(answers)) {

@@ -1,23 +1,16 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { createServiceContext } from '@switchyard/service-kit/lifecycle'
-import { configSchema } from '../../services/git-api/src/config.js'
-import { createService } from '../../services/git-api/src/service.js'
-
-/** What a process says about itself, since it was asked before. */
-export interface ProcessFigures {
-  residentMiB: number
-  /** Of the event loop. */
-  delayP99Ms: number
-  delayMaxMs: number
-}
+import { configSchema } from '../../services/git-api/dist/config.js'
+import { createService } from '../../services/git-api/dist/service.js'
 
 const context = createServiceContext('git-api', 'info')
 const { port } = await createService(configSchema.parse(process.env), context)
 const delay = monitorEventLoopDelay({ resolution: 5 })
 delay.enable()
 
+/** Says what it needs and how late its event loop is, since it was asked before. */
 process.on('message', () => {
-  const figures: ProcessFigures = {
+  const figures = {
     residentMiB: process.memoryUsage.rss() / 2 ** 20,
     delayP99Ms: delay.percentile(99) / 1e6,
     delayMaxMs: delay.max / 1e6,
