@@ -7,6 +7,8 @@ export interface GivenSaga {
   status?: string
   outcome?: string | null
   late?: boolean
+  /** Unset: when it was first seen. */
+  startedAt?: Date
   firstSeenAt: Date
   lastEventAt?: Date
   endedAt?: Date | null

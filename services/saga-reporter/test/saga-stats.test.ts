@@ -21,6 +21,7 @@ beforeAll(async () => {
   await createSagas(harness.database, [
     { id: 'shipping-1', serviceName: 'shipping', firstSeenAt: minute(20), status: 'Error' },
     { id: 'shipping-2', serviceName: 'shipping', firstSeenAt: minute(500) },
+    { id: 'reordered', startedAt: minute(451), firstSeenAt: minute(450), endedAt: minute(450) },
     { id: 'recent', firstSeenAt: new Date() },
   ])
   await harness.database.prisma.sagaActivity.createMany({
@@ -43,6 +44,14 @@ const get = (query: string) =>
 const range = `created_after=${minute(0).toISOString()}&created_before=${minute(400).toISOString()}`
 
 describe('GET /sagas/stats', () => {
+  it('measures no saga whose start was received after its end', async () => {
+    const around = `created_after=${minute(440).toISOString()}&created_before=${minute(460).toISOString()}`
+    expect(await (await get(`?${around}`)).json()).toMatchObject({ total: 1, durations: [] })
+    const saga = `${harness.baseUrl}/api/v4/sagas/reordered`
+    const shown = await fetch(saga, { headers: { 'PRIVATE-TOKEN': token } })
+    expect(await shown.json()).toMatchObject({ duration_ms: null })
+  })
+
   it('counts, measures and groups what was created in a time', async () => {
     const response = await get(`?${range}`)
     expect(response.status).toBe(200)

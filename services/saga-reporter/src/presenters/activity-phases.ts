@@ -67,7 +67,7 @@ function endOf(activity: Facts, status: ActivityStatus): Date | null {
 }
 
 /** Null also when the events came in the other order: their receipt says nothing then. */
-function durationOf(from: Date | null, to: Date | null): number | null {
+export function durationOf(from: Date | null, to: Date | null): number | null {
   if (!from || !to || to < from) return null
   return to.getTime() - from.getTime()
 }

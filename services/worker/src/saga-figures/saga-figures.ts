@@ -52,7 +52,8 @@ export function createSagaFigures(registry: Registry, servicesMax: number): Saga
     ended({ serviceName, status, outcome, durationSeconds }) {
       const labels = { service: labelOf(serviceName), outcome: outcome ?? status.toLowerCase() }
       ended.inc(labels)
-      if (durationSeconds !== null) duration.observe(labels, Math.max(0, durationSeconds))
+      // A start that was received after the end says nothing of the time between them.
+      if (durationSeconds !== null && durationSeconds >= 0) duration.observe(labels, durationSeconds)
     },
     purged: (serviceName) => purged.inc({ service: labelOf(serviceName) }),
     found(kinds) {

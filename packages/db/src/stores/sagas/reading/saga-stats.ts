@@ -38,7 +38,7 @@ export interface SagaDurations {
   p99: number
 }
 
-/** How long ended sagas took from their start to their end. */
+/** How long ended sagas took from their start to their end; without those whose start was received after it. */
 export async function measureSagaDurations(database: Readable, range: StatsRange): Promise<SagaDurations[]> {
   const rows = await readRows<Omit<SagaDurations, 'p50' | 'p90' | 'p99'> & { percentiles: number[] }>(
     database,
@@ -47,7 +47,8 @@ export async function measureSagaDurations(database: Readable, range: StatsRange
         percentile_disc(ARRAY[0.5, 0.9, 0.99]) WITHIN GROUP (ORDER BY
           round(extract(epoch FROM s.ended_at - COALESCE(s.started_at, s.first_seen_at)) * 1000)::double precision
         ) AS percentiles
-      FROM sagas s WHERE ${inRange} AND s.ended_at IS NOT NULL GROUP BY 1, 2 ORDER BY 1, 2`,
+      FROM sagas s WHERE ${inRange} AND s.ended_at >= COALESCE(s.started_at, s.first_seen_at)
+      GROUP BY 1, 2 ORDER BY 1, 2`,
       values: valuesOf(range),
     },
   )
