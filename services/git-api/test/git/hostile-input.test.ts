@@ -199,6 +199,7 @@ test.each([
   ['a/GITMOD~1', '[submodule "x"]\n\tpath = -x\n\turl = y\n', 'disallowed submodule path: -x'],
   ['.git\u200cmodules', '[submodule ".."]\n\turl = y\n', 'disallowed submodule name: ..'],
   ['a/.gitattributes', 'x'.repeat(3000), '.gitattributes has too long lines to parse'],
+  ['a/.gitmodules/b', 'x', 'non-blob found at .gitmodules'],
 ])(
   '%s is refused as git refuses it in a push, and nothing of it is stored',
   async (path, content, reason) => {

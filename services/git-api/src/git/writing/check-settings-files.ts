@@ -5,10 +5,11 @@ import { promisify } from 'node:util'
 import { deflate } from 'node:zlib'
 import {
   entryAt,
+  folderMode,
   formatTreeObject,
   refuseAction,
   type TreeEdit,
-  type TreeFile,
+  type TreeEntry,
   type TreeFolder,
 } from '@switchyard/domain/commit'
 import { gitFailure, runGit } from '../git-process.js'
@@ -25,17 +26,31 @@ const compress = promisify(deflate)
  * @throws DomainError invalid, with `action_index` and `file_path`, for one that git refuses
  */
 export async function checkSettingsFiles(
-  { path, signal }: OpenRepository,
+  repository: OpenRepository,
   root: TreeFolder,
   edits: readonly TreeEdit[],
 ): Promise<void> {
+  const checked = new Set<string>()
   for (const [index, edit] of edits.entries()) {
-    const name = edit.path.at(-1) ?? ''
-    const file = mayBeSettings(name) ? entryAt(root, edit.path) : null
-    if (file?.kind !== 'file') continue
-    const reason = await unpackAside(path, await packOf(name, file), signal)
-    if (reason !== null) throw refuseAction(index, edit.filePath, `git refuses this file: ${reason}`)
+    for (const path of settingsPaths(edit)) {
+      const entry = checked.has(path.join('/')) ? null : entryAt(root, path)
+      checked.add(path.join('/'))
+      if (entry === null) continue
+      const reason = await unpackAside(repository, await packOf(path.at(-1) ?? '', entry))
+      if (reason !== null) throw refuseAction(index, edit.filePath, `git refuses this file: ${reason}`)
+    }
   }
+}
+
+/** The file and the folders above it, as far as their names may be those of settings. */
+const settingsPaths = ({ path }: TreeEdit): string[][] =>
+  path.flatMap((name, depth) => (mayBeSettings(name) ? [path.slice(0, depth + 1)] : []))
+
+/** Whether a file system may take a name for one of them, disguised or shortened; git itself knows exactly. */
+function mayBeSettings(name: string): boolean {
+  // What is not ASCII may be ignored, and a backslash separates names.
+  const plain = name.replace(/[^ -~]/g, '')
+  return /(?:^|\\)(?:\.git(?:modules|attributes)[ .]*(?::|\\|$)|g?i?.{0,5}~\d)/i.test(plain)
 }
 
 /**
@@ -44,11 +59,7 @@ export async function checkSettingsFiles(
  *
  * @returns why git refuses them; null when it does not
  */
-async function unpackAside(
-  path: string,
-  pack: Buffer,
-  signal: AbortSignal | undefined,
-): Promise<string | null> {
+async function unpackAside({ path, signal }: OpenRepository, pack: Buffer): Promise<string | null> {
   const stored = join(path, 'objects')
   const aside = await mkdtemp(join(stored, 'tmp_objdir-checked-'))
   try {
@@ -64,20 +75,22 @@ async function unpackAside(
   }
 }
 
-/** Whether a file system may take a name for one of them, disguised or shortened; git itself knows exactly. */
-function mayBeSettings(name: string): boolean {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: what is not ASCII may be ignored.
-  return /^(?:\.?git|gi?.{0,5}~|~\d)/i.test(name.replace(/[^\x00-\x7f]/g, ''))
-}
-
-/** A pack with the file, unless it is stored already, and a folder that has nothing else in it. */
-async function packOf(name: string, { mode, blob }: TreeFile): Promise<Buffer> {
-  const content = typeof blob === 'string' ? null : await newObject('blob', blob)
-  const tree = formatTreeObject([{ mode, name, id: content ? content.id : String(blob) }])
-  const objects: NewObject[] = [{ id: '', type: 'tree', content: tree }, ...(content ? [content] : [])]
+/** A pack with a folder that has nothing else in it, and with what that entry is unless it is stored already. */
+async function packOf(name: string, entry: TreeEntry): Promise<Buffer> {
+  const content = await contentOf(entry)
+  const mode = entry.kind === 'file' ? entry.mode : folderMode
+  const id = typeof content === 'string' ? content : content.id
+  const tree = await newObject('tree', formatTreeObject([{ mode, name, id }]))
+  const objects = [tree, ...(typeof content === 'string' ? [] : [content])]
   const entries = objects.map(async (object) =>
     Buffer.concat([entryHeader(object), await compress(object.content)]),
   )
   const pack = Buffer.concat([packHeader(objects.length), ...(await Promise.all(entries))])
   return Buffer.concat([pack, createHash('sha1').update(pack).digest()])
+}
+
+/** @returns the id of what is stored; an empty folder in the place of any other */
+async function contentOf(entry: TreeEntry): Promise<NewObject | string> {
+  if (entry.kind === 'folder') return newObject('tree', new Uint8Array())
+  return typeof entry.blob === 'string' ? entry.blob : newObject('blob', entry.blob)
 }
