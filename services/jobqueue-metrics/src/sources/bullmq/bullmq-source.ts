@@ -29,11 +29,12 @@ export function createBullmqSource(
   const guesser = createProcessGuesser()
   const scanned = config.scanMinutes ? scanNames(redis, prefix, config.scanMinutes, logger) : null
 
-  async function readQueues(names: string[], nowMs: number): Promise<BullmqQueue[]> {
+  /** @param wantsEnded whether it takes the queues themselves to know what came to an end */
+  async function readQueues(names: string[], nowMs: number, wantsEnded: boolean): Promise<BullmqQueue[]> {
     const bases = names.map((queue) => `${prefix}:${queue}:`)
     const understand = (reading: QueueReading, index: number) => queueOf(names[index] ?? '', reading, nowMs)
     return (
-      (await readByScript(redis, bases, nowMs, understand)) ??
+      (await readByScript(redis, bases, nowMs, wantsEnded, understand)) ??
       (await readByCommands(redis, bases, nowMs)).map(understand)
     )
   }
@@ -46,15 +47,20 @@ export function createBullmqSource(
         readRegistry(redis, keys, nowMs),
         config.clients ? redis.clientList().then((lines) => workerClientsOf(lines, prefix)) : [],
       ])
-      const names = namesOf(registry, config.queues, scanned?.current() ?? [], clients)
-      const [queues, processes] = await Promise.all([
-        readQueues(names, nowMs),
+      const others = namesOfOthers(registry, config.queues, scanned?.current() ?? [], clients)
+      const [served, unserved, processes] = await Promise.all([
+        readQueues(registry.names, nowMs, false),
+        readQueues(others, nowMs, true),
         processReader.read(redis, registry.ids, keys.process),
       ])
-      const registered = new Set(registry.names)
-      const others = withoutHeartbeat(clients, processes)
+      const queues = [...served, ...unserved].sort(byName)
       const busy = new Map(queues.map((queue) => [queue.name, queue.busy ?? 0]))
-      const guessed = guesser.guess(others, nowMs, (queue) => busy.get(queue) ?? 0)
+      const guessed = guesser.guess(
+        withoutHeartbeat(clients, processes),
+        nowMs,
+        (queue) => busy.get(queue) ?? 0,
+      )
+      const registered = new Set(registry.names)
       return {
         queues: queues.map((queue) => figuresOf(queue, registry, registered.has(queue.name))),
         processes: [...processes, ...guessed].sort(byIdentity),
@@ -68,9 +74,18 @@ export function createBullmqSource(
   }
 }
 
-function namesOf(registry: Registry, given: string[], scanned: string[], clients: WorkerClient[]): string[] {
-  const served = clients.map(({ queue }) => queue)
-  return [...new Set([...registry.names, ...given, ...scanned, ...served])].sort()
+const byName = (a: BullmqQueue, b: BullmqQueue) => (a.name < b.name ? -1 : 1)
+
+/** Queues that the registry does not know. */
+function namesOfOthers(
+  { names }: Registry,
+  given: string[],
+  scanned: string[],
+  clients: WorkerClient[],
+): string[] {
+  const registered = new Set(names)
+  const found = new Set([...given, ...scanned, ...clients.map(({ queue }) => queue)])
+  return [...found].filter((name) => !registered.has(name))
 }
 
 /** A queue that a process with a heartbeat serves is taken to be served by such ones only. */

@@ -14,7 +14,7 @@ import { countOf, type QueueReading, tailLength } from './queue-reading.js'
  */
 const lua = `
 local call, find, concat = redis.call, string.find, table.concat
-local overdueMax, tail = ARGV[1], '-' .. ARGV[2]
+local overdueMax, tail, wantsEnded = ARGV[1], '-' .. ARGV[2], ARGV[3] == '1'
 local function unlessZero(count)
   return count > 0 and count or ''
 end
@@ -54,14 +54,17 @@ local function read(base)
   local waiting = call('LLEN', wait)
   local out = {
     waiting, unlessZero(call('LLEN', base .. 'active')), unlessZero(call('ZCARD', base .. 'failed')),
-    unlessZero(call('ZCARD', base .. 'completed')), call('HGET', base .. 'meta', 'paused') or '', ''
+    wantsEnded and unlessZero(call('ZCARD', base .. 'completed')) or '', call('HGET', base .. 'meta', 'paused') or '', ''
   }
   if waiting > 0 then addTail(out, wait, base) end
-  if call('EXISTS', paused, prioritized, delayed, completed, failed) > 0 then
+  local others
+  if wantsEnded then others = call('EXISTS', paused, prioritized, delayed, completed, failed)
+  else others = call('EXISTS', paused, prioritized, delayed) end
+  if others > 0 then
     local rare = {
       call('LLEN', paused), call('ZCARD', prioritized), call('ZCARD', delayed),
       call('ZCOUNT', delayed, '-inf', overdueMax), '',
-      call('HGET', completed, 'count') or '', call('HGET', failed, 'count') or ''
+      wantsEnded and call('HGET', completed, 'count') or '', wantsEnded and call('HGET', failed, 'count') or ''
     }
     if rare[4] > 0 then
       rare[5] = call('ZRANGEBYSCORE', delayed, '-inf', overdueMax, 'WITHSCORES', 'LIMIT', '0', '1')[2]
@@ -116,15 +119,20 @@ function readingOf(text: string): QueueReading {
  * run: Redis before 7, a user without the right, a cluster.
  *
  * @param bases first part of the keys of each queue, with its colon
+ * @param wantsEnded whether jobs that came to an end are counted; zeros without
  */
 export async function readByScript<Answer>(
   redis: RedisReader,
   bases: string[],
   nowMs: number,
+  wantsEnded: boolean,
   understand: (reading: QueueReading, index: number) => Answer,
 ): Promise<Answer[] | null> {
   const overdueMax = String(overdueScoreMax(nowMs))
-  return await redis.readByScript(script, bases, [overdueMax, tailLength], (text, index) =>
-    understand(readingOf(String(text)), index),
+  return await redis.readByScript(
+    script,
+    bases,
+    [overdueMax, tailLength, wantsEnded ? '1' : '0'],
+    (text, index) => understand(readingOf(String(text)), index),
   )
 }
