@@ -19,10 +19,20 @@ let redis: TestRedis
 
 beforeAll(async () => {
   const env = buildEnvironment()
-  // One after another: what they share is built once and comes out of turbo's cache afterwards.
-  for (const service of ['db', ...serviceNames]) {
+  const build = async (service: string) => {
     apps.set(service, await buildService({ service, folder: join(folder, service), env }))
   }
+  // What all share is built once and comes out of turbo's cache afterwards. Of the others two at a time, since much of
+  // a build uses one core.
+  const [first = '', ...others] = serviceNames
+  for (const service of ['db', first]) await build(service)
+  const middle = Math.ceil(others.length / 2)
+  const lanes = [others.slice(0, middle), others.slice(middle)]
+  await Promise.all(
+    lanes.map(async (lane) => {
+      for (const service of lane) await build(service)
+    }),
+  )
   // Under root PostgreSQL runs as somebody else, who must pass through here.
   chmodSync(folder, 0o711)
   postgres = await startPostgres({ dataDir: join(folder, 'postgres'), log: () => {}, durable: false })
