@@ -146,13 +146,15 @@ it('tells a handler whether anybody still waits', async () => {
   })
   const slow = unary<Buffer, Buffer>(async (request, current) => {
     seen.push(isAbandoned(current, Date.now()))
-    await sleep(150)
+    await sleep(1000)
     seen.push(isAbandoned(current, Date.now()))
     finished()
     return request
   }, logger)
   const { client, server } = await start({ ...both, call: slow })
-  await expect(client.call('', 50)).rejects.toMatchObject({ code: status.DEADLINE_EXCEEDED })
+  // Connected beforehand: a call that is over before it arrives reaches no handler.
+  await collect(client.watch()).ended
+  await expect(client.call('', 700)).rejects.toMatchObject({ code: status.DEADLINE_EXCEEDED })
   await done
   expect(seen).toEqual([false, true])
   expect(await server.metrics.registry.metrics()).toMatch(

@@ -140,11 +140,15 @@ test('an answer over its limit is cut, and the next one is whole again', async (
 })
 
 test('an answer that takes too long is given up', async () => {
-  const repository = await filledRepository(40)
-  const slow = { ...limits, timeoutMs: 1, input: (await idsOf(repository)).map((id) => `${id}\n`).join('') }
+  const repository = await filledRepository()
   const pool = poolOf()
-  await expect(pool.ask(repository.path, patchChild, slow)).rejects.toMatchObject({ kind: 'unavailable' })
   const [id = ''] = await idsOf(repository)
+  await pool.ask(repository.path, patchChild, question(id))
+  for (const pid of childrenOn(repository.path)) process.kill(pid, 'SIGSTOP')
+  const impatient = { ...question(id), timeoutMs: 50 }
+  await expect(pool.ask(repository.path, patchChild, impatient)).rejects.toMatchObject({
+    kind: 'unavailable',
+  })
   await expect(pool.ask(repository.path, patchChild, question(id))).resolves.toMatchObject({
     truncated: false,
   })
