@@ -151,7 +151,7 @@ it('lets one that lags behind read the log, and joins it to the end without loss
 it('reads on after the database was away', async () => {
   const follower = await startFollower()
   await database.pool.query(
-    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'test' AND pid <> pg_backend_pid()",
+    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'test' AND pid <> pg_backend_pid() AND datname = current_database()",
   )
   const position = await appendEntry(database.pool)
   await waitFor(() => follower.positions().length === 1, { timeoutMs: 10_000 })
