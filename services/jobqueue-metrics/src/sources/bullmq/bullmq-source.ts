@@ -53,18 +53,19 @@ export function createBullmqSource(
         readQueues(others, nowMs, true),
         processReader.read(redis, registry.ids, keys.process),
       ])
-      const queues = [...served, ...unserved].sort(byName)
-      const busy = new Map(queues.map((queue) => [queue.name, queue.busy ?? 0]))
+      const busy = new Map([...served, ...unserved].map((queue) => [queue.name, queue.busy ?? 0]))
       const guessed = guesser.guess(
         withoutHeartbeat(clients, processes),
         nowMs,
         (queue) => busy.get(queue) ?? 0,
       )
-      const registered = new Set(registry.names)
       return {
-        queues: queues.map((queue) => figuresOf(queue, registry, registered.has(queue.name))),
+        queues: [
+          ...served.map((queue) => figuresOf(queue, registry, true)),
+          ...unserved.map((queue) => figuresOf(queue, registry, false)),
+        ].sort(byName),
         processes: [...processes, ...guessed].sort(byIdentity),
-        jobs: totalsOf(queues, registry),
+        jobs: totalsOf(served, unserved, registry),
       }
     },
     close() {
@@ -74,7 +75,7 @@ export function createBullmqSource(
   }
 }
 
-const byName = (a: BullmqQueue, b: BullmqQueue) => (a.name < b.name ? -1 : 1)
+const byName = (a: QueueFigures, b: QueueFigures) => (a.name < b.name ? -1 : 1)
 
 /** Queues that the registry does not know. */
 function namesOfOthers(

@@ -6,10 +6,11 @@ import type { Registry } from './read-registry.js'
  * Totals of all queues. Workers with a heartbeat count attempts; of the other queues only jobs that came to an end
  * are known, each once. BullMQ keeps jobs that wait for another attempt among the delayed ones, where they count
  * as scheduled.
+ *
+ * @param served queues that the registry knows
  */
-export function totalsOf(queues: BullmqQueue[], registry: Registry): JobTotals {
-  const registered = new Set(registry.names)
-  const others = queues.filter(({ name }) => !registered.has(name))
+export function totalsOf(served: BullmqQueue[], others: BullmqQueue[], registry: Registry): JobTotals {
+  const queues = [...served, ...others]
   const sum = <T>(items: T[], part: (item: T) => number) =>
     items.reduce((total, item) => total + part(item), 0)
   return {
