@@ -3,7 +3,7 @@ import type { Project } from '@switchyard/db'
 import { startTestRedis, type TestGitRepository, type TestRedis, waitFor } from '@switchyard/testing'
 import { verify } from '@switchyard/webhooks/signature'
 import { Redis } from 'ioredis'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { type GitHarness, pushSample, startGitHarness } from './git-harness.js'
 import { outcome } from './harness.js'
 import { type ReceivedHook, startHookReceiver } from './hook-receiver.js'
@@ -36,15 +36,17 @@ beforeAll(async () => {
     REDIS_URL: redis.url,
     SWITCHYARD_STORAGE_ROOT: harness.storageRoot,
   })
-  receiver = await startHookReceiver()
   ;({ project, work, commits } = await pushSample(harness))
+})
+// Each test has a receiver of its own: what an earlier one caused may still be on its way.
+beforeEach(async () => {
+  receiver = await startHookReceiver()
 })
 afterEach(async () => {
   await harness.database.prisma.webhook.deleteMany()
-  receiver.received.splice(0)
+  receiver.close()
 })
 afterAll(async () => {
-  receiver?.close()
   await worker?.close()
   await work?.close()
   await harness?.close()
