@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { numberOf, objectOf } from './age.js'
 import type { WorkerProcess } from './job-source.js'
+import { createReadAhead } from './read-ahead.js'
 import type { ReadScript, RedisReader } from './redis/redis-reader.js'
 
 /** Fields of a process hash that are read, in this order. Sidekiq's, and those of the heartbeat's registry. */
@@ -41,48 +42,49 @@ const processInfo = z.object({
 
 type ProcessInfo = z.infer<typeof processInfo>
 
-/** Reads processes of their hashes. */
-export interface ProcessReader {
-  /**
-   * Processes sorted by identity, without those whose hash has run out or cannot be understood: what was killed
-   * stays among the members for a while, and is none.
-   *
-   * @param keyOf the key of an identity's hash
-   */
-  read(
-    redis: RedisReader,
-    identities: string[],
-    keyOf: (identity: string) => string,
-  ): Promise<WorkerProcess[]>
-}
+/**
+ * Processes sorted by identity, without those whose hash has run out or cannot be understood: what was killed stays
+ * among the members for a while, and is none.
+ */
+export type ProcessReader = (identities: Promise<string[]>) => Promise<WorkerProcess[]>
 
-/** What a process says about itself stays as it is while it lives, so each text is understood once. */
-export function createProcessReader(): ProcessReader {
+/**
+ * What a process says about itself stays as it is while it lives, so each text is understood once.
+ *
+ * @param keyOf the key of an identity's hash
+ */
+export function createProcessReader(redis: RedisReader, keyOf: (identity: string) => string): ProcessReader {
   let understood = new Map<string, ProcessInfo | null>()
-  return {
-    async read(redis, identities, keyOf) {
-      const current: typeof understood = new Map()
-      const understand = (identity = '', [text, ...state]: (string | null)[]): WorkerProcess | null => {
-        if (!text) return null
-        const known = understood.get(text)
-        const info = known === undefined ? infoOf(text) : known
-        current.set(text, info)
-        return info && processOf(identity, info, state)
-      }
-      const keys = identities.map(keyOf)
-      const processes =
-        (await redis.readByScript(script, keys, processFields, (text, index) =>
-          understand(identities[index], String(text).split('\n')),
-        )) ??
-        (await readByCommands(redis, keys)).map((values, index) => understand(identities[index], values))
-      understood = current
-      return processes.filter((process) => process !== null).sort(byIdentity)
-    },
+  const readAhead = createReadAhead()
+  return async (identities) => {
+    const current: typeof understood = new Map()
+    const understand = (identity = '', [text, ...state]: (string | null)[]): WorkerProcess | null => {
+      if (!text) return null
+      const known = understood.get(text)
+      const info = known === undefined ? infoOf(text) : known
+      current.set(text, info)
+      return info && processOf(identity, info, state)
+    }
+    const processes = await readAhead(identities, (ids) => readHashes(redis, ids, keyOf, understand))
+    understood = current
+    return processes.filter((process) => process !== null).sort(byIdentity)
   }
 }
 
-const readByCommands = (redis: RedisReader, keys: string[]) =>
-  redis.read(keys.map((key) => ['hmget', key, ...processFields])) as Promise<(string | null)[][]>
+async function readHashes<Answer>(
+  redis: RedisReader,
+  identities: string[],
+  keyOf: (identity: string) => string,
+  understand: (identity: string | undefined, fields: (string | null)[]) => Answer,
+): Promise<Answer[]> {
+  const keys = identities.map(keyOf)
+  const read = await redis.readByScript(script, keys, processFields, (text, index) =>
+    understand(identities[index], String(text).split('\n')),
+  )
+  if (read) return read
+  const hashes = await redis.read(keys.map((key) => ['hmget', key, ...processFields]))
+  return hashes.map((fields, index) => understand(identities[index], fields as (string | null)[]))
+}
 
 function infoOf(text: string): ProcessInfo | null {
   const parsed = processInfo.safeParse(objectOf(text))

@@ -3,6 +3,7 @@ import { registryKeys } from '@switchyard/jobs-heartbeat/registry'
 import type { Logger } from '@switchyard/service-kit/observability'
 import type { JobSource, QueueFigures, SourceSnapshot, WorkerProcess } from '../job-source.js'
 import { byIdentity, createProcessReader } from '../process-hash.js'
+import { createReadAhead } from '../read-ahead.js'
 import type { RedisReader } from '../redis/redis-reader.js'
 import type { BullmqSourceConfig } from '../source-config.js'
 import { createProcessGuesser, type WorkerClient, workerClientsOf } from './client-list.js'
@@ -14,8 +15,8 @@ import { scanNames } from './scanned-names.js'
 import { totalsOf } from './totals.js'
 
 /**
- * BullMQ 5 and 6 and the processes of the heartbeat's registry, read in two round trips (three without scripts):
- * names, then figures. BullMQ's own Queue class is not used, because it writes while it reads.
+ * BullMQ 5 and 6 and the processes of the heartbeat's registry, read in one round trip once it is known who
+ * they are: names, and meanwhile figures. Without scripts it takes one more. BullMQ's own Queue class is not used, because it writes while it reads.
  */
 export function createBullmqSource(
   config: BullmqSourceConfig,
@@ -25,7 +26,9 @@ export function createBullmqSource(
 ): JobSource {
   const { name, prefix } = config
   const keys = registryKeys(prefix)
-  const processReader = createProcessReader()
+  const readProcesses = createProcessReader(redis, keys.process)
+  const readServed = createReadAhead()
+  const readUnserved = createReadAhead()
   const guesser = createProcessGuesser()
   const scanned = config.scanMinutes ? scanNames(redis, prefix, config.scanMinutes, logger) : null
 
@@ -43,15 +46,20 @@ export function createBullmqSource(
     name,
     async read(): Promise<SourceSnapshot> {
       const nowMs = clock().getTime()
-      const [registry, clients] = await Promise.all([
-        readRegistry(redis, keys, nowMs),
-        config.clients ? redis.clientList().then((lines) => workerClientsOf(lines, prefix)) : [],
-      ])
-      const others = namesOfOthers(registry, config.queues, scanned?.current() ?? [], clients)
-      const [served, unserved, processes] = await Promise.all([
-        readQueues(registry.names, nowMs, false),
-        readQueues(others, nowMs, true),
-        processReader.read(redis, registry.ids, keys.process),
+      const asked = readRegistry(redis, keys, nowMs)
+      const listed = config.clients
+        ? redis.clientList().then((lines) => workerClientsOf(lines, prefix))
+        : Promise.resolve([])
+      const names = asked.then((registry) => registry.names)
+      const others = Promise.all([asked, listed]).then(([registry, clients]) =>
+        namesOfOthers(registry, config.queues, scanned?.current() ?? [], clients),
+      )
+      const [registry, clients, served, unserved, processes] = await Promise.all([
+        asked,
+        listed,
+        readServed(names, (queues) => readQueues(queues, nowMs, false)),
+        readUnserved(others, (queues) => readQueues(queues, nowMs, true)),
+        readProcesses(asked.then(({ ids }) => ids)),
       ])
       const busy = new Map([...served, ...unserved].map((queue) => [queue.name, queue.busy ?? 0]))
       const guessed = guesser.guess(

@@ -6,7 +6,8 @@ import { countOf, type QueueReading, tailLength } from './queue-reading.js'
 
 /**
  * Everything about each queue as lines of one text, which costs a client a fraction of what many answers do. Each
- * command costs the server, so what most queues do not have is asked for by one question first.
+ * command costs the server, so one question tells how many of a queue's keys there are, and none is asked for when
+ * all have been found.
  * Of the priorities it looks at the oldest job of each, up to a limit; the last job of all is there as well.
  * Ids that BullMQ gives count up: where the last job of a list has a lower one than the job before it, it came first,
  * and unless it was delayed or tried before, it is the one that waits longest.
@@ -48,31 +49,45 @@ local function addPriorities(out, list, base)
   end
   add(out, timesOf(call('ZRANGE', list, '-1', '-1')[1], base))
 end
-local function read(base)
-  local wait, paused, prioritized, delayed = base .. 'wait', base .. 'paused', base .. 'prioritized', base .. 'delayed'
-  local completed, failed = base .. 'metrics:completed', base .. 'metrics:failed'
-  local waiting = call('LLEN', wait)
-  local out = {
-    waiting, unlessZero(call('LLEN', base .. 'active')), unlessZero(call('ZCARD', base .. 'failed')),
-    wantsEnded and unlessZero(call('ZCARD', base .. 'completed')) or '', call('HGET', base .. 'meta', 'paused') or '', ''
-  }
-  if waiting > 0 then addTail(out, wait, base) end
-  local others
-  if wantsEnded then others = call('EXISTS', paused, prioritized, delayed, completed, failed)
-  else others = call('EXISTS', paused, prioritized, delayed) end
-  if others > 0 then
-    local rare = {
-      call('LLEN', paused), call('ZCARD', prioritized), call('ZCARD', delayed),
-      call('ZCOUNT', delayed, '-inf', overdueMax), '',
-      wantsEnded and call('HGET', completed, 'count') or '', wantsEnded and call('HGET', failed, 'count') or ''
-    }
+local function rarer(out, base, left)
+  local paused, prioritized, delayed = base .. 'paused', base .. 'prioritized', base .. 'delayed'
+  local jobs, priorities, delays = 0, 0, 0
+  if left > 0 then
+    jobs, priorities, delays = call('LLEN', paused), call('ZCARD', prioritized), call('ZCARD', delayed)
+  end
+  local rare = { jobs, priorities, delays, 0, '', '', '' }
+  if delays > 0 then
+    rare[4] = call('ZCOUNT', delayed, '-inf', overdueMax)
     if rare[4] > 0 then
       rare[5] = call('ZRANGEBYSCORE', delayed, '-inf', overdueMax, 'WITHSCORES', 'LIMIT', '0', '1')[2]
     end
-    if rare[1] > 0 then addTail(out, paused, base) end
-    if rare[2] > 0 then addPriorities(out, prioritized, base) end
-    out[6] = concat(rare, ' ')
   end
+  if wantsEnded then
+    out[4] = unlessZero(call('ZCARD', base .. 'completed'))
+    rare[6] = call('HGET', base .. 'metrics:completed', 'count') or ''
+    rare[7] = call('HGET', base .. 'metrics:failed', 'count') or ''
+  end
+  out[6] = concat(rare, ' ')
+  if jobs > 0 then addTail(out, paused, base) end
+  if priorities > 0 then addPriorities(out, prioritized, base) end
+end
+local function read(base)
+  local wait, active, failed = base .. 'wait', base .. 'active', base .. 'failed'
+  local left = call('EXISTS', wait, active, failed, base .. 'paused', base .. 'prioritized', base .. 'delayed')
+  local out = { '', '', '', '', call('HGET', base .. 'meta', 'paused') or '', '' }
+  if left > 0 then
+    local waiting = call('LLEN', wait)
+    if waiting > 0 then
+      out[1], left = waiting, left - 1
+      addTail(out, wait, base)
+    end
+  end
+  if left > 0 then
+    local running, dead = call('LLEN', active), call('ZCARD', failed)
+    if running > 0 then out[2], left = running, left - 1 end
+    if dead > 0 then out[3], left = dead, left - 1 end
+  end
+  if left > 0 or wantsEnded then rarer(out, base, left) end
   return concat(out, '\\n')
 end
 local texts = {}

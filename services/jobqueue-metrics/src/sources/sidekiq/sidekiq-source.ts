@@ -2,13 +2,14 @@ import type { Clock } from '@switchyard/domain'
 import { latencySeconds } from '../age.js'
 import type { JobSource, QueueFigures, SourceSnapshot } from '../job-source.js'
 import { createProcessReader } from '../process-hash.js'
+import { createReadAhead } from '../read-ahead.js'
 import type { ReadCommand, RedisReader } from '../redis/redis-reader.js'
 import type { SidekiqSourceConfig } from '../source-config.js'
 import { enqueuedAtMs } from './job-age.js'
 
 /**
- * Sidekiq 5 to 8, read in two round trips: names and totals, then queues and processes. Nothing is cleaned up on
- * the way: members of `processes` without a hash are skipped, not removed.
+ * Sidekiq 5 to 8, read in one round trip once its queues and processes are known: names and totals, and meanwhile
+ * what is behind the names. Nothing is cleaned up on the way: members of `processes` without a hash are skipped, not removed.
  */
 export function createSidekiqSource(
   { name, namespace }: SidekiqSourceConfig,
@@ -16,27 +17,30 @@ export function createSidekiqSource(
   clock: Clock,
 ): JobSource {
   const key = (part: string) => (namespace === undefined ? part : `${namespace}:${part}`)
-  const processReader = createProcessReader()
+  const readProcesses = createProcessReader(redis, key)
+  const readKnown = createReadAhead()
   return {
     name,
     async read(): Promise<SourceSnapshot> {
-      const { names, identities, paused, jobs } = await readNames(redis, key)
-      const [answers, processes] = await Promise.all([
-        redis.read(
-          names.flatMap((queue): ReadCommand[] => [
-            ['llen', key(`queue:${queue}`)],
-            // Workers take from the tail, so the oldest is there.
-            ['lindex', key(`queue:${queue}`), -1],
-          ]),
+      const asked = readNames(redis, key)
+      const [{ names, paused, jobs }, readings, processes] = await Promise.all([
+        asked,
+        readKnown(
+          asked.then((answer) => answer.names),
+          (queues) =>
+            readQueues(
+              redis,
+              queues.map((queue) => key(`queue:${queue}`)),
+            ),
         ),
-        processReader.read(redis, identities, key),
+        readProcesses(asked.then(({ identities }) => identities)),
       ])
       const nowMs = clock().getTime()
       const queues = names.map((queue, index): QueueFigures => {
-        const oldest = answers[index * 2 + 1] as string | null
+        const { length, oldest } = readings[index] as QueueReading
         return {
           name: queue,
-          backlog: Number(answers[index * 2]),
+          backlog: length,
           latencySeconds: latencySeconds([enqueuedAtMs(oldest)], nowMs),
           paused: paused.has(queue),
           busy: null,
@@ -48,6 +52,25 @@ export function createSidekiqSource(
     },
     close: () => redis.close(),
   }
+}
+
+interface QueueReading {
+  length: number
+  /** The job at the tail, from where workers take, as it is stored. */
+  oldest: string | null
+}
+
+async function readQueues(redis: RedisReader, keys: string[]): Promise<QueueReading[]> {
+  const answers = await redis.read(
+    keys.flatMap((key): ReadCommand[] => [
+      ['llen', key],
+      ['lindex', key, -1],
+    ]),
+  )
+  return keys.map((_, index) => ({
+    length: Number(answers[index * 2]),
+    oldest: answers[index * 2 + 1] as string | null,
+  }))
 }
 
 async function readNames(redis: RedisReader, key: (part: string) => string) {
