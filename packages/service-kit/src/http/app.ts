@@ -1,5 +1,6 @@
 import { DomainError, unavailable } from '@switchyard/domain'
 import express, { type Express, type Request, type RequestHandler, type Response } from 'express'
+import { LRUCache } from 'lru-cache'
 import type { Health } from '../lifecycle/index.js'
 import type { Logger, Metrics } from '../observability/index.js'
 import { type Authenticate, callerOf } from './authentication.js'
@@ -7,11 +8,11 @@ import { bodyBytesDefault, readInput } from './body.js'
 import type { Call, Reply, Route } from './endpoint.js'
 import { streamed } from './endpoint.js'
 import { sendError } from './errors.js'
-import { sendList } from './large-reply.js'
 import { observe, observedOf } from './observe.js'
 import { addOperations } from './operations.js'
 import { readParameters } from './parameters.js'
 import { createRateLimit, type RateLimit } from './rate-limit.js'
+import { sendList, WrittenList, writeList } from './written-list.js'
 
 export interface HttpAppOptions {
   logger: Logger
@@ -40,6 +41,7 @@ export function createHttpApp(options: HttpAppOptions): Express {
   const app = express()
   app.disable('x-powered-by')
   app.set('trust proxy', 'loopback, linklocal, uniquelocal')
+  app.set('trust proxy', remembering(app.get('trust proxy fn')))
   app.set('query parser', 'extended')
   app.set('case sensitive routing', true)
   app.use(observe(options.logger, options.metrics))
@@ -66,6 +68,20 @@ export function createHttpApp(options: HttpAppOptions): Express {
     sendError(response, away ? unavailable('', { cause: error }) : error, requestId, logger)
   })
   return app
+}
+
+type IsTrusted = (address: string) => boolean
+
+/** Requests come from few addresses, and each asks several times: reading an address takes longer than finding it. */
+function remembering(isTrusted: IsTrusted): IsTrusted {
+  const known = new LRUCache<string, boolean>({ max: 1000 })
+  return (address) => {
+    const before = known.get(address)
+    if (before !== undefined) return before
+    const trusted = isTrusted(address)
+    known.set(address, trusted)
+    return trusted
+  }
 }
 
 const pathOf = ({ path, outsideApi }: Route) => (outsideApi ? path : apiPrefix + path)
@@ -106,20 +122,34 @@ function createCall(
   caller: Call['caller'],
   externalUrl?: string,
 ): Call {
-  const { requestId, logger } = observedOf(response)
-  const aborted = new AbortController()
-  response.once('close', () => {
-    if (!response.writableFinished) aborted.abort(new DomainError('unavailable', 'the client went away'))
-  })
+  const observed = observedOf(response)
+  let signal: AbortSignal | undefined
   return {
     caller,
     params: request.params as Record<string, string>,
-    requestId,
-    logger,
-    signal: aborted.signal,
+    requestId: observed.requestId,
+    // Made for those who ask for them: most calls end without either.
+    get logger() {
+      return observed.logger
+    },
+    get signal() {
+      signal ??= abortedWith(response)
+      return signal
+    },
     baseUrl: externalUrl ?? `${request.protocol}://${request.host}`,
     raw: { request, response },
   }
+}
+
+/** A signal that is aborted when the client goes away before its answer is complete. */
+function abortedWith(response: Response): AbortSignal {
+  const aborted = new AbortController()
+  const end = () => {
+    if (!response.writableFinished) aborted.abort(new DomainError('unavailable', 'the client went away'))
+  }
+  if (response.closed) end()
+  else response.once('close', end)
+  return aborted.signal
 }
 
 async function send(response: Response, { status, body, headers }: Reply): Promise<void> {
@@ -133,6 +163,7 @@ async function send(response: Response, { status, body, headers }: Reply): Promi
   })
   response.status(status)
   if (body === undefined) response.end()
-  else if (Array.isArray(body)) await sendList(response, body)
+  else if (Array.isArray(body)) await sendList(response, await writeList(body))
+  else if (body instanceof WrittenList) await sendList(response, body)
   else response.json(body)
 }

@@ -40,3 +40,4 @@ export {
   time,
 } from './parameters.js'
 export { link, oneOf, timeText } from './shapes.js'
+export { WrittenList, writeList } from './written-list.js'

@@ -5,11 +5,24 @@ import type { Logger, Metrics } from '../observability/index.js'
 const acceptableId = /^[\w.:/+=@-]{1,128}$/
 
 /** What the first middleware leaves for the later ones. */
-export interface Observed {
-  requestId: string
-  logger: Logger
+export class Observed {
   /** Pattern of the matched route: a label with few values, unlike the path. */
-  route: string
+  route = 'unmatched'
+  readonly #parent: Logger
+  #logger: Logger | undefined
+
+  constructor(
+    readonly requestId: string,
+    parent: Logger,
+  ) {
+    this.#parent = parent
+  }
+
+  /** Carries the id in every line. Most requests have nothing to say, so it is made when it is asked for. */
+  get logger(): Logger {
+    this.#logger ??= this.#parent.child({ request_id: this.requestId })
+    return this.#logger
+  }
 }
 
 export const observedOf = (response: Response): Observed => response.locals.observed as Observed
@@ -19,15 +32,13 @@ export const observedOf = (response: Response): Observed => response.locals.obse
  * out, one log line and the RED figures. Probes and scrapes are counted, not logged.
  */
 export function observe(logger: Logger, metrics: Metrics): RequestHandler {
+  // All that is in the line of a request is known here, and seeking secrets in it takes longer than writing it.
+  const requests = logger.child({}, { redact: [] })
   return (request, response, next) => {
     const startedNs = process.hrtime.bigint()
     const given = request.get('X-Request-Id')
     const requestId = given !== undefined && acceptableId.test(given) ? given : randomUUID()
-    const observed: Observed = {
-      requestId,
-      logger: logger.child({ request_id: requestId }),
-      route: 'unmatched',
-    }
+    const observed = new Observed(requestId, logger)
     response.locals.observed = observed
     response.set('X-Request-Id', requestId)
     metrics.httpInFlight.inc()
@@ -40,7 +51,8 @@ export function observe(logger: Logger, metrics: Metrics): RequestHandler {
       metrics.httpRequests.inc(labels)
       metrics.httpDuration.observe(labels, seconds)
       if (observed.route !== 'operations') {
-        observed.logger.info({ ...labels, duration_ms: Math.round(seconds * 1e6) / 1000 }, 'request')
+        const line = { request_id: requestId, ...labels, duration_ms: Math.round(seconds * 1e6) / 1000 }
+        requests.info(line, 'request')
       }
     })
     next()

@@ -43,6 +43,17 @@ export interface Repository {
   findBranchContaining(id: string, preferred: string): Promise<string | null>
   writeCommit(request: CommitRequest): Promise<Commit>
   pickCommit(request: PickRequest): Promise<PickResult>
+  /**
+   * What was made of an object before; made now, and kept while there is room, when it is not there.
+   *
+   * @param key the id of the object, and all else that the value depends on
+   * @param bytesOf what a value takes in memory, roughly
+   */
+  keep<Value extends object>(
+    key: string,
+    make: () => Promise<Value>,
+    bytesOf: (value: Value) => number,
+  ): Promise<Value>
 }
 
 export interface GitOptions {
@@ -91,4 +102,16 @@ const openRepository = (repository: OpenRepository): Repository => ({
   findBranchContaining: (id, preferred) => findBranchContaining(repository, id, preferred),
   writeCommit: (request) => writeCommit(repository, request),
   pickCommit: (request) => pickCommit(repository, request),
+  async keep<Value extends object>(
+    key: string,
+    make: () => Promise<Value>,
+    bytesOf: (value: Value) => number,
+  ) {
+    const { path, engine } = repository
+    const known = engine.cache.get<Value>(path, key)
+    if (known) return known
+    const made = await make()
+    engine.cache.set(path, key, made, 2 * key.length + bytesOf(made))
+    return made
+  },
 })

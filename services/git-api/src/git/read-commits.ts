@@ -39,10 +39,12 @@ export async function findCommit(repository: OpenRepository, revision: string): 
 /** @param revision checked already */
 export async function readCommit(repository: OpenRepository, revision: string): Promise<Commit | null> {
   const { path, engine } = repository
-  const known = engine.cache.get<Commit>(path, `commit ${revision}`)
+  const local = engine.local.open(path)
+  const id = local.findId(revision)
+  const known = id === undefined ? undefined : engine.cache.get<Commit>(path, `commit ${id}`)
   if (known) return known
-  const object =
-    engine.local.open(path).findCommit(revision) ?? (await readByGit(repository, `${revision}^{commit}`))
+  const found = id === undefined ? undefined : local.findCommit(id)
+  const object = found ?? (await readByGit(repository, `${revision}^{commit}`))
   return object && remember(repository, object)
 }
 

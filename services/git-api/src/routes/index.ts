@@ -35,6 +35,10 @@ import { listUsers } from './users/list-users.js'
 export function routes(deps: Dependencies): Route[] {
   const { readProject, maintain, own } = deps.guards
   return [
+    // Express tries one after the other: what pipelines ask for most comes first.
+    ...commitRoutes(deps),
+    ...statusRoutes(deps),
+
     route('GET', '/version', signedIn, getVersion),
     ...documentationRoutes(),
 
@@ -68,9 +72,7 @@ export function routes(deps: Dependencies): Route[] {
     route('GET', '/audit_events', administrator, listAuditEvents(deps)),
     route('GET', '/audit_events/:id', administrator, getAuditEvent(deps)),
 
-    ...commitRoutes(deps),
     ...commentRoutes(deps),
-    ...statusRoutes(deps),
     ...gitHttpRoutes(deps),
   ]
 }

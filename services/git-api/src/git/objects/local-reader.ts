@@ -52,15 +52,17 @@ export class LocalReader {
     return this.#attempt(() => this.#refs.resolveExactly(refName))
   }
 
-  /** The commit that a branch, tag, full reference name or full hash leads to. */
-  findCommit(revision: string): StoredObject | undefined {
+  /** The object that a branch, tag or full reference name stands on, or a full hash is of. */
+  findId(revision: string): string | undefined {
+    if (fullHash.test(revision)) return revision
     if (!plainName.test(revision)) return undefined
-    return this.#attempt(() => {
-      const id = fullHash.test(revision) ? revision : this.#refs.resolve(revision)
-      // It may be the beginning of a hash.
-      if (id === null) throw new UnknownLayout('no reference')
-      return this.#peel(id)
-    })
+    // Without a reference it may be the beginning of a hash.
+    return this.#attempt(() => this.#refs.resolve(revision) ?? undefined)
+  }
+
+  /** The commit that has this id, or that the tag with this id leads to. */
+  findCommit(id: string): StoredObject | undefined {
+    return this.#attempt(() => this.#peel(id))
   }
 
   walk(query: WalkQuery, signal?: AbortSignal): Promise<string[] | undefined> {

@@ -1,9 +1,11 @@
 import { endpoint, flag, ok, pageParameters, pageReply, rowsOf, text } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { Dependencies } from '../../dependencies.js'
+import type { DiffEntry } from '../../git/parse-diff.js'
 import type { ProjectCall } from '../../guards.js'
 import { diffEntryShape, presentDiffEntry } from '../../presenters/diff.js'
 import { getCommit } from '../../use-cases/get-commit.js'
+import { keptReply } from './kept-reply.js'
 
 export const getDiff = ({ git }: Pick<Dependencies, 'git'>) =>
   endpoint({
@@ -14,17 +16,17 @@ export const getDiff = ({ git }: Pick<Dependencies, 'git'>) =>
       'X-Total': 'Files in the diff, when pages were asked for',
     },
     input: z.object({ ...pageParameters, sha: text(), unidiff: flag().default(false) }),
-    async handle({ sha, unidiff, ...page }, { project }: ProjectCall, call) {
-      const repository = git.open(project, call.signal)
-      const { id } = await getCommit(repository, sha)
-      const entries = await repository.readDiff(id)
-      // Whoever does not ask for pages gets everything.
-      const { query } = call.raw.request
-      if (query.page === undefined && query.per_page === undefined) {
-        return ok(entries.map((entry) => presentDiffEntry(entry, unidiff)))
-      }
-      const { skip, take } = rowsOf(page)
-      const items = entries.slice(skip, skip + take).map((entry) => presentDiffEntry(entry, unidiff))
-      return pageReply(items, page, entries.length, call)
+    async handle(query, access: ProjectCall, call) {
+      const repository = git.open(access.project, call.signal)
+      const { id } = await getCommit(repository, query.sha)
+      return keptReply(repository, id, query, access, call, async () => {
+        const entries = await repository.readDiff(id)
+        const present = (entry: DiffEntry) => presentDiffEntry(entry, query.unidiff)
+        // Whoever does not ask for pages gets everything.
+        const given = call.raw.request.query
+        if (given.page === undefined && given.per_page === undefined) return ok(entries.map(present))
+        const { skip, take } = rowsOf(query)
+        return pageReply(entries.slice(skip, skip + take).map(present), query, entries.length, call)
+      })
     },
   })

@@ -1,10 +1,23 @@
+import type { Project } from '@switchyard/db'
 import { invalid } from '@switchyard/domain'
-import { endpoint, flag, pageParameters, pageReply, rowsOf, text, time } from '@switchyard/service-kit/http'
+import {
+  type Call,
+  endpoint,
+  flag,
+  pageParameters,
+  pageReply,
+  type Reply,
+  rowsOf,
+  text,
+  time,
+} from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { Dependencies } from '../../dependencies.js'
+import type { Repository } from '../../git/git.js'
 import type { ProjectCall } from '../../guards.js'
 import { commitShape, presentCommit, presentStats } from '../../presenters/commit.js'
 import { optional, optionalText } from '../optional.js'
+import { keptReply } from './kept-reply.js'
 
 const input = z.object({
   ...pageParameters,
@@ -24,27 +37,40 @@ export const listCommits = ({ git }: Pick<Dependencies, 'git'>) =>
     summary: 'Commits, the newest first',
     replies: { 200: z.array(commitShape) },
     input,
-    async handle(query, { project }: ProjectCall, call) {
-      const revision = query.ref_name ?? project.defaultBranch
+    async handle(query, access: ProjectCall, call) {
+      const { project } = access
+      const revision = query.ref_name ?? `refs/heads/${project.defaultBranch}`
       if (revision.startsWith('-') || /\s/.test(revision)) throw invalid('ref_name is invalid')
       const repository = git.open(project, call.signal)
-      const { commits, total } = await repository.listCommits({
-        revision,
-        all: query.all,
-        since: query.since,
-        until: query.until,
-        // What is left of a lone slash is the whole repository.
-        path: query.path?.replace(/^\/+/, '') || undefined,
-        author: query.author,
-        firstParent: query.first_parent,
-        topological: query.order === 'topo',
-        ...rowsOf(query),
-      })
-      const stats = query.with_stats ? await repository.readStats(commits.map(({ id }) => id)) : new Map()
-      const items = commits.map((commit) => {
-        const counted = stats.get(commit.id)
-        return { ...presentCommit(commit, project, call.baseUrl), ...(counted && presentStats(counted)) }
-      })
-      return pageReply(items, query, total, call)
+      const tip = query.all ? null : await repository.findCommit(revision)
+      const list = () => page(repository, tip?.id ?? revision, query, project, call)
+      return tip ? keptReply(repository, tip.id, query, access, call, list) : list()
     },
   })
+
+async function page(
+  repository: Repository,
+  revision: string,
+  query: z.output<typeof input>,
+  project: Project,
+  call: Call,
+): Promise<Reply> {
+  const { commits, total } = await repository.listCommits({
+    revision,
+    all: query.all,
+    since: query.since,
+    until: query.until,
+    // What is left of a lone slash is the whole repository.
+    path: query.path?.replace(/^\/+/, '') || undefined,
+    author: query.author,
+    firstParent: query.first_parent,
+    topological: query.order === 'topo',
+    ...rowsOf(query),
+  })
+  const stats = query.with_stats ? await repository.readStats(commits.map(({ id }) => id)) : new Map()
+  const items = commits.map((commit) => {
+    const counted = stats.get(commit.id)
+    return { ...presentCommit(commit, project, call.baseUrl), ...(counted && presentStats(counted)) }
+  })
+  return pageReply(items, query, total, call)
+}

@@ -1,0 +1,31 @@
+import { type Call, type Reply, WrittenList, writeList } from '@switchyard/service-kit/http'
+import type { Repository } from '../../git/git.js'
+import type { ProjectCall } from '../../guards.js'
+
+/** Headers, and what holds them. */
+const headersBytes = 2_000
+
+/**
+ * A list about a commit, written down. Commits never change, so the same request about the same one is answered by
+ * what was written for the first; a branch that moves names another one.
+ *
+ * @param query what was asked for, as it was understood: a body may have parts of it
+ */
+export function keptReply(
+  repository: Repository,
+  commitId: string,
+  query: object,
+  { project }: ProjectCall,
+  call: Call,
+  make: () => Promise<Reply>,
+): Promise<Reply> {
+  const asked = `${call.baseUrl} ${call.raw.request.originalUrl} ${JSON.stringify(query)}`
+  return repository.keep(
+    `reply ${commitId} ${project.pathWithNamespace} ${asked}`,
+    async () => {
+      const reply = await make()
+      return { ...reply, body: await writeList(reply.body as unknown[]) }
+    },
+    ({ body }) => headersBytes + (body instanceof WrittenList ? body.bytes : 0),
+  )
+}
