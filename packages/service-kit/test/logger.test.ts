@@ -5,6 +5,25 @@ import { expect, it } from 'vitest'
 
 const logger = fileURLToPath(new URL('../src/observability/logger.ts', import.meta.url))
 
+const run = (program: string) =>
+  promisify(execFile)(process.execPath, ['--import', 'tsx', '--input-type=module', '--eval', program])
+
+it('writes what is left when the process ends, and at once what may be the last it can say', async () => {
+  const program = (last: string) => `
+    import { createLogger } from ${JSON.stringify(logger)}
+    const logger = createLogger('test', 'info')
+    logger.info('first')
+    ${last}`
+  const texts = ({ stdout }: { stdout: string }) =>
+    stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line).msg)
+  expect(texts(await run(program(`logger.info('second'); process.exit(0)`)))).toEqual(['first', 'second'])
+  const killed = run(program(`logger.child({ a: 1 }).warn('second'); process.kill(process.pid, 'SIGKILL')`))
+  expect(texts(await killed.catch((error) => error))).toEqual(['first', 'second'])
+})
+
 it('shows the error of a Redis command without what was sent: a password, or the payload of a job', async () => {
   const program = `
     import { createLogger } from ${JSON.stringify(logger)}
@@ -13,8 +32,7 @@ it('shows the error of a Redis command without what was sent: a password, or the
     logger.warn({ err: failed }, 'away')
     logger.warn({ err: Object.assign(new Error('no node is left'), { lastNodeError: failed }) }, 'away')
     logger.child({ source: 'jobs' }).warn(failed)`
-  const args = ['--import', 'tsx', '--input-type=module', '--eval', program]
-  const { stdout } = await promisify(execFile)(process.execPath, args)
+  const { stdout } = await run(program)
   const lines = stdout.trim().split('\n')
   expect(lines.map((line) => /WRONGPASS|no node/.test(line))).toEqual([true, true, true])
   expect(stdout).toContain('hello')

@@ -1,3 +1,4 @@
+import { request } from 'node:http'
 import type { Project } from '@switchyard/db'
 import { accessLevels } from '@switchyard/domain/access'
 import { type TestGitRepository, waitFor } from '@switchyard/testing'
@@ -275,6 +276,57 @@ test.each(['', '/main', '/main/diff'])('reading commits%s asks for the right rol
   expect((await get(base + path, 'guest')).status).toBe(403)
   expect((await get(base + path, 'narrow')).status).toBe(403)
   expect((await get(`/projects/999999/repository/commits${path}`)).status).toBe(404)
+})
+
+/** A GET as fetch cannot send it: with a body, or for another host. */
+function rawGet(path: string, { host, body = '' }: { host?: string; body?: string }) {
+  const headers = {
+    'PRIVATE-TOKEN': harness.tokens.reporter,
+    'Content-Type': 'application/json',
+    'Content-Length': Buffer.byteLength(body),
+    ...(host && { Host: host }),
+  }
+  return new Promise<{ link: string; items: Record<string, unknown>[] }>((resolve, reject) => {
+    request(`${harness.baseUrl}/api/v4${path}`, { headers }, async (response) => {
+      const items = JSON.parse(Buffer.concat(await response.toArray()).toString())
+      resolve({ link: String(response.headers.link), items })
+    })
+      .once('error', reject)
+      .end(body)
+  })
+}
+
+test('answers that are kept are those to the same question', async () => {
+  const plain = await rawGet(base, {})
+  expect(await rawGet(base, {})).toEqual(plain)
+  const one = await rawGet(base, { body: '{"per_page": 1}' })
+  expect(one.items).toEqual(plain.items.slice(0, 1))
+  const elsewhere = await rawGet(base, { host: 'git.example.com' })
+  expect(elsewhere.link).toContain('<http://git.example.com/api/v4/')
+  expect(elsewhere.items[0]?.web_url).toMatch(/^http:\/\/git\.example\.com\//)
+  expect(await rawGet(base, {})).toEqual(plain)
+
+  const diff = `${base}/${commits.first}/diff`
+  const [whole, unified] = [await rawGet(diff, {}), await rawGet(`${diff}?unidiff=true`, {})]
+  expect(unified.items).not.toEqual(whole.items)
+  expect((await rawGet(diff, { body: '{"unidiff": true}' })).items).toEqual(unified.items)
+})
+
+test('the default branch is listed although a tag has its name, which a pipeline that asks for the name gets', async () => {
+  const other = await harness.project()
+  const remote = harness.remote('developer', other)
+  await work.git(
+    'push',
+    '--quiet',
+    remote,
+    `${commits.third}:refs/heads/main`,
+    `${commits.first}:refs/tags/main`,
+  )
+  const path = `/projects/${other.id}/repository/commits`
+  expect((await idsOf(await get(path, 'owner')))[0]).toBe(commits.third)
+  expect(await idsOf(await get(`${path}?ref_name=main`, 'owner'))).toEqual([commits.first])
+  await work.git('push', '--quiet', '--force', remote, `${commits.second}:refs/heads/main`)
+  expect((await idsOf(await get(path, 'owner')))[0]).toBe(commits.second)
 })
 
 test('an unchanged answer is 304', async () => {

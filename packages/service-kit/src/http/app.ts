@@ -156,11 +156,9 @@ async function send(response: Response, { status, body, headers }: Reply): Promi
   // `no-cache` is for caches on the way. Every fetch client sends it along with If-None-Match, and express
   // would then never answer 304.
   delete response.req.headers['cache-control']
-  response.set({
-    'Cache-Control': 'max-age=0, private, must-revalidate',
-    Vary: 'Accept-Encoding, PRIVATE-TOKEN, Authorization',
-    ...headers,
-  })
+  response.setHeader('Cache-Control', 'max-age=0, private, must-revalidate')
+  response.setHeader('Vary', 'Accept-Encoding, PRIVATE-TOKEN, Authorization')
+  for (const [name, value] of Object.entries(headers ?? {})) response.set(name, value)
   response.status(status)
   if (body === undefined) response.end()
   else if (Array.isArray(body)) await sendList(response, await writeList(body))

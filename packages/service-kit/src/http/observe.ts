@@ -40,7 +40,7 @@ export function observe(logger: Logger, metrics: Metrics): RequestHandler {
     const requestId = given !== undefined && acceptableId.test(given) ? given : randomUUID()
     const observed = new Observed(requestId, logger)
     response.locals.observed = observed
-    response.set('X-Request-Id', requestId)
+    response.setHeader('X-Request-Id', requestId)
     metrics.httpInFlight.inc()
 
     response.once('close', () => {

@@ -19,13 +19,40 @@ const redacted = [
 /** Errors of Redis hold the command that failed, with the password of the connection or the payload of a job. */
 const redactedCommands = ['command.args', '*.command.args', '*.*.command.args']
 
+/** Lines are written together, which is most of what one costs: so much at once, and what there is so often. */
+const bufferedBytes = 4096
+const flushMs = 100
+/** What went wrong may be the last that a process says: from `warn` on, a line is written at once. */
+const urgentLevel = 40
+
+let output: ReturnType<typeof pino.destination> | undefined
+
+/** Standard output, shared by all loggers of the process. */
+function standardOutput() {
+  if (output) return output
+  const opened = pino.destination({ dest: 1, sync: true, minLength: bufferedBytes, periodicFlush: flushMs })
+  process.once('exit', () => opened.flushSync())
+  output = opened
+  return opened
+}
+
 /** JSON lines on standard output, one object each. */
 export function createLogger(service: string, level: string): Logger {
-  return pino({
-    level,
-    base: { service },
-    timestamp: pino.stdTimeFunctions.isoTime,
-    formatters: { level: (label) => ({ level: label }) },
-    redact: { paths: [...redacted, ...redactedCommands], censor: '[secret]' },
-  })
+  const destination = standardOutput()
+  return pino(
+    {
+      level,
+      base: { service },
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+      redact: { paths: [...redacted, ...redactedCommands], censor: '[secret]' },
+      hooks: {
+        logMethod(args, method, lineLevel) {
+          method.apply(this, args)
+          if (lineLevel >= urgentLevel) destination.flushSync()
+        },
+      },
+    },
+    destination,
+  )
 }

@@ -21,10 +21,14 @@ export interface Git {
   createRepository(diskPath: string, defaultBranch: string): Promise<void>
   /** One that is gone already is fine. */
   deleteRepository(diskPath: string): Promise<void>
-  /** @param signal ends the work when the request that asked for it does */
-  open(project: { diskPath: string }, signal?: AbortSignal): Repository
+  /** @param during its signal ends the work; it is asked for when there is work to end */
+  open(project: { diskPath: string }, during?: During): Repository
   /** Ends every process and closes every file. */
   close(): void
+}
+
+interface During {
+  readonly signal?: AbortSignal | undefined
 }
 
 /** One repository, for the time of one request. Revisions may be any text: what cannot be one names nothing. */
@@ -79,7 +83,14 @@ export function createGit(storageRoot: string, { cacheBytesMax = cacheBytesDefau
       engine.local.closeRepository(path)
       engine.cache.forget(path)
     },
-    open: ({ diskPath }, signal) => openRepository({ path: join(storageRoot, diskPath), engine, signal }),
+    open: ({ diskPath }, during) =>
+      openRepository({
+        path: join(storageRoot, diskPath),
+        engine,
+        get signal() {
+          return during?.signal
+        },
+      }),
     close() {
       engine.children.close()
       engine.local.close()

@@ -15,5 +15,5 @@ export interface OpenRepository {
   /** Of the bare repository. */
   path: string
   engine: GitEngine
-  signal?: AbortSignal | undefined
+  readonly signal?: AbortSignal | undefined
 }

@@ -36,7 +36,7 @@ export async function addComment(
   { signal, baseUrl }: Pick<Call, 'signal' | 'baseUrl'>,
 ): Promise<CommentWithAuthor> {
   if (note.trim() === '') throw invalid("400 Bad request - Note can't be blank")
-  const repository = git.open(project, signal)
+  const repository = git.open(project, { signal })
   const commit = await getCommit(repository, revision)
   const exists = place !== undefined && (await hasLine(repository, commit, place))
   await repository.keepCommit(commit.id)

@@ -35,7 +35,7 @@ export async function cherryPick(
   if (!canPush(branch, level, await listProtectedBranches(database, project.id))) {
     throw forbidden('You are not allowed to push into this branch')
   }
-  const repository = git.open(project, signal)
+  const repository = git.open(project, { signal })
   const pick = await getCommit(repository, revision)
   const tip = await repository.findBranchTip(branch)
   if (tip === null) throw notFound('Branch')

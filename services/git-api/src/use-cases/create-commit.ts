@@ -50,7 +50,7 @@ export async function createCommit(
     throw invalid('400 Bad request - Provide at least one action, or set allow_empty to true')
   }
   const edits = readActions(command.actions)
-  const repository = git.open(project, signal)
+  const repository = git.open(project, { signal })
   const tip = await repository.findBranchTip(command.branch)
   const start = await findStart(repository, command)
   const empty = tip === null && start === undefined && (await repository.hasNoBranch())

@@ -36,7 +36,7 @@ export async function describeProject(
   { baseUrl, signal }: Call,
 ) {
   const empty = await git
-    .open(project, signal)
+    .open(project, { signal })
     .hasNoBranch()
     .catch((error: unknown) => {
       // One broken repository must not take the whole list away.

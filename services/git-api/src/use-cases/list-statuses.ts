@@ -25,7 +25,7 @@ export async function listStatuses(
   rows: { skip: number; take: number },
   signal?: AbortSignal,
 ) {
-  const { id: sha } = await getCommit(git.open(project, signal), revision)
+  const { id: sha } = await getCommit(git.open(project, { signal }), revision)
   const filter = { projectId: project.id, sha, stage, name, latest: !all, newestFirst }
   const page = await listCommitStatuses(database, { ...filter, ref: ref ?? project.defaultBranch }, rows)
   if (ref !== undefined || page.total > 0) return page

@@ -32,7 +32,7 @@ export async function recordStatus(
   { signal, baseUrl }: Pick<Call, 'signal' | 'baseUrl'>,
 ): Promise<StatusWithAuthor> {
   validateStatusTexts(command)
-  const repository = git.open(project, signal)
+  const repository = git.open(project, { signal })
   const commit = await getCommit(repository, command.revision)
   const { id: sha } = commit
   const ref = command.ref ?? (await repository.findBranchContaining(sha, project.defaultBranch))

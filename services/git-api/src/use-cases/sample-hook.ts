@@ -25,7 +25,7 @@ export async function sampleHook(
   signal: AbortSignal,
 ): Promise<Omit<NewDelivery, 'webhookId'>> {
   const { project } = change
-  const repository = git.open(project, signal)
+  const repository = git.open(project, { signal })
   switch (event) {
     case 'push':
     case 'tag_push':

@@ -12,7 +12,7 @@ export const listComments = ({ database, git }: Pick<Dependencies, 'database' | 
     replies: { 200: z.array(commentShape) },
     input: z.object({ ...pageParameters, sha: text() }),
     async handle({ sha, ...page }, { project }: ProjectCall, call) {
-      const commit = await getCommit(git.open(project, call.signal), sha)
+      const commit = await getCommit(git.open(project, call), sha)
       const where = { projectId: project.id, sha: commit.id }
       const { comments, total } = await listCommitComments(database, where, rowsOf(page))
       const items = comments.map((comment) => presentComment(comment, call.baseUrl))

@@ -24,7 +24,7 @@ export const cherryPick = (deps: Dependencies) =>
     async handle({ sha, branch, message, dry_run }, access: ProjectCall<Caller>, call) {
       const commit = await pick(deps, access, { revision: sha, branch, message, dryRun: dry_run }, call)
       if (!commit) return ok({ dry_run: 'success' })
-      const repository = deps.git.open(access.project, call.signal)
+      const repository = deps.git.open(access.project, call)
       const detail = await describeCommit(deps, repository, access.project, commit, true)
       return created(presentCommitDetail(detail, access.project, call.baseUrl))
     },

@@ -80,7 +80,7 @@ export const createCommitEndpoint = (deps: Dependencies) =>
         allowEmpty: body.allow_empty,
       }
       const commit = await createCommit(deps, access, command, call)
-      const repository = deps.git.open(access.project, call.signal)
+      const repository = deps.git.open(access.project, call)
       const detail = await describeCommit(deps, repository, access.project, commit, body.stats)
       return created(presentCommitDetail(detail, access.project, call.baseUrl))
     },

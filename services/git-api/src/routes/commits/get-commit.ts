@@ -11,7 +11,7 @@ export const getCommitEndpoint = (deps: Dependencies) =>
     replies: { 200: commitDetailShape },
     input: z.object({ sha: text(), stats: flag().default(true) }),
     async handle({ sha, stats }, { project }: ProjectCall, call) {
-      const repository = deps.git.open(project, call.signal)
+      const repository = deps.git.open(project, call)
       const commit = await getCommit(repository, sha)
       const detail = await describeCommit(deps, repository, project, commit, stats)
       return ok(presentCommitDetail(detail, project, call.baseUrl))

@@ -17,7 +17,7 @@ export const getDiff = ({ git }: Pick<Dependencies, 'git'>) =>
     },
     input: z.object({ ...pageParameters, sha: text(), unidiff: flag().default(false) }),
     async handle(query, access: ProjectCall, call) {
-      const repository = git.open(access.project, call.signal)
+      const repository = git.open(access.project, call)
       const { id } = await getCommit(repository, query.sha)
       return keptReply(repository, id, query, access, call, async () => {
         const entries = await repository.readDiff(id)

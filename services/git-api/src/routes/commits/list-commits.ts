@@ -41,7 +41,7 @@ export const listCommits = ({ git }: Pick<Dependencies, 'git'>) =>
       const { project } = access
       const revision = query.ref_name ?? `refs/heads/${project.defaultBranch}`
       if (revision.startsWith('-') || /\s/.test(revision)) throw invalid('ref_name is invalid')
-      const repository = git.open(project, call.signal)
+      const repository = git.open(project, call)
       const tip = query.all ? null : await repository.findCommit(revision)
       const list = () => page(repository, tip?.id ?? revision, query, project, call)
       return tip ? keptReply(repository, tip.id, query, access, call, list) : list()
