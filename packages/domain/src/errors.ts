@@ -10,6 +10,7 @@ export type ErrorKind =
   | 'forbidden'
   | 'not-found'
   | 'conflict'
+  | 'precondition-failed'
   | 'too-large'
   | 'unsupported-media-type'
   | 'rate-limited'
@@ -67,6 +68,9 @@ export const notFound = (resource = '', options?: DomainErrorOptions) =>
 
 export const conflict = (detail: string, options?: DomainErrorOptions) =>
   new DomainError('conflict', detail, options)
+
+/** It was changed since the caller looked at it, which it asked to be told. */
+export const preconditionFailed = () => new DomainError('precondition-failed', '')
 
 export const tooLarge = (detail: string) => new DomainError('too-large', detail)
 

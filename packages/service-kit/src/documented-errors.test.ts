@@ -33,6 +33,7 @@ const samples: Record<domain.ErrorKind, domain.DomainError> = {
   forbidden: domain.forbidden('<reason>'),
   'not-found': domain.notFound('Project'),
   conflict: domain.conflict('Username has already been taken'),
+  'precondition-failed': domain.preconditionFailed(),
   'too-large': domain.tooLarge('413 Request Entity Too Large'),
   'unsupported-media-type': new domain.DomainError(
     'unsupported-media-type',

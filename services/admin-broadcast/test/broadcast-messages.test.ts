@@ -343,6 +343,18 @@ describe('DELETE /broadcast_messages/:id', () => {
     expect([first.status, await first.text()]).toEqual([204, ''])
     expect((await harness.send('admin', 'DELETE', `${path}/${id}`)).status).toBe(404)
   })
+
+  it('keeps a message that was changed after the time in If-Unmodified-Since; what is no time counts as none', async () => {
+    const unlessChangedSince = async (time: string) => {
+      const { id } = await createMessage()
+      const headers = { 'If-Unmodified-Since': time }
+      const response = await harness.send('admin', 'DELETE', `${path}/${id}`, { headers })
+      return [response.status, (await harness.send('admin', 'GET', `${path}/${id}`)).status]
+    }
+    expect(await unlessChangedSince(new Date(Date.now() - 60_000).toUTCString())).toEqual([412, 200])
+    expect(await unlessChangedSince(new Date().toUTCString())).toEqual([204, 404])
+    expect(await unlessChangedSince('yesterday')).toEqual([204, 404])
+  })
 })
 
 describe('other verbs and paths', () => {

@@ -10,6 +10,7 @@ const codeOf: Record<ErrorKind, status> = {
   forbidden: status.PERMISSION_DENIED,
   'not-found': status.NOT_FOUND,
   conflict: status.ABORTED,
+  'precondition-failed': status.FAILED_PRECONDITION,
   'too-large': status.RESOURCE_EXHAUSTED,
   'unsupported-media-type': status.INVALID_ARGUMENT,
   'rate-limited': status.RESOURCE_EXHAUSTED,

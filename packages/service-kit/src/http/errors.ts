@@ -16,6 +16,7 @@ const statusOf: Record<ErrorKind, number> = {
   forbidden: 403,
   'not-found': 404,
   conflict: 409,
+  'precondition-failed': 412,
   'too-large': 413,
   'unsupported-media-type': 415,
   'rate-limited': 429,
@@ -50,6 +51,8 @@ function bodyOf({ kind, detail }: DomainError): Record<string, unknown> {
       return { message: detail ? `403 Forbidden - ${detail}` : '403 Forbidden' }
     case 'not-found':
       return { message: detail ? `404 ${detail} Not Found` : '404 Not found' }
+    case 'precondition-failed':
+      return { message: '412 Precondition Failed' }
     case 'rate-limited':
       return { message: { error: detail } }
     case 'unavailable':

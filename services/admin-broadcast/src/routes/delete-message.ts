@@ -1,4 +1,5 @@
 import { deleteBroadcastMessage, getBroadcastMessage } from '@switchyard/db'
+import { preconditionFailed } from '@switchyard/domain'
 import type { Caller } from '@switchyard/domain/access'
 import { auditAuthor, endpoint, noContent } from '@switchyard/service-kit/http'
 import { z } from 'zod'
@@ -10,11 +11,13 @@ export const deleteMessage = ({ database, news }: Pick<Dependencies, 'database' 
   endpoint({
     summary: 'Delete a broadcast message',
     replies: { 204: null },
+    refusals: [412],
     input: z.object({ id: messageId() }),
     async handle({ id }, caller: Caller, call) {
       const author = auditAuthor(caller, call)
       await auditedChange({ database }, author, 'broadcast_message_deleted', async (transaction) => {
         const message = await getBroadcastMessage(transaction, id)
+        refuseIfChanged(message.updatedAt, call.raw.request.headers['if-unmodified-since'])
         await deleteBroadcastMessage(transaction, id)
         return message
       })
@@ -22,3 +25,9 @@ export const deleteMessage = ({ database, news }: Pick<Dependencies, 'database' 
       return noContent()
     },
   })
+
+/** The header has whole seconds; one that is no time counts as none. */
+function refuseIfChanged(changedAt: Date, unmodifiedSince: string | undefined): void {
+  const sinceMs = Date.parse(unmodifiedSince ?? '')
+  if (Math.floor(changedAt.getTime() / 1000) * 1000 > sinceMs) throw preconditionFailed()
+}

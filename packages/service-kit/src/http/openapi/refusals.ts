@@ -58,6 +58,11 @@ export const refusedWith: Record<number, Refused> = {
     shapes: [refusal],
   },
   409: { name: 'Conflict', description: 'Taken, or changed by somebody else meanwhile', shapes: [refusal] },
+  412: {
+    name: 'PreconditionFailed',
+    description: 'Changed since the caller looked at it',
+    shapes: [refusal],
+  },
   413: { name: 'TooLarge', description: 'The body is too large', shapes: [refusal] },
   415: {
     name: 'UnsupportedMediaType',
