@@ -12,6 +12,7 @@ import type { Logger, Metrics } from '../observability/index.js'
 import { observe } from './observe.js'
 import { createOpenStreams } from './open-streams.js'
 import { createReloadingCredentials, type TlsFiles } from './tls.js'
+import { keepStreamsYoung } from './young-streams.js'
 
 export interface GrpcService {
   /** Full name, as health and reflection show it, e.g. `svc.Sagas.Server.Grpc.Saga`. */
@@ -73,7 +74,7 @@ const channelOptions = ({ connectionAgeMsMax, connectionAgeGraceMs }: GrpcServer
  */
 export async function startGrpcServer(options: GrpcServerOptions): Promise<GrpcServer> {
   const streams = createOpenStreams()
-  const interceptors = [streams.interceptor, observe(options.logger, options.metrics)]
+  const interceptors = [keepStreamsYoung(), streams.interceptor, observe(options.logger, options.metrics)]
   const server = new Server({ ...channelOptions(options), interceptors })
   for (const { definition, implementation } of options.services) server.addService(definition, implementation)
   new ReflectionService(loadFileDescriptorSetFromBuffer(Buffer.from(options.descriptorSet))).addToServer(

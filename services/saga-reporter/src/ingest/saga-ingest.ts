@@ -63,14 +63,16 @@ export function createSagaIngest({ writeBatch, lanes, queue: limits }: IngestOpt
     })
   }
 
+  /**
+   * One batch; the next is another call. A loop over all of them would get old, and whatever it holds of a batch would
+   * get old with it: young collections then take four times as long, and whole ones become frequent.
+   */
   async function runLane(): Promise<void> {
     busyLanes += 1
-    while (queue.length > 0) {
-      const reports = takeBatch()
-      if (reports.length > 0) await write(reports)
-      if (busyLanes > 1 && queue.length < secondLaneEventsMin) break
-    }
+    const reports = takeBatch()
+    await (reports.length > 0 ? write(reports) : undefined)
     busyLanes -= 1
+    startLanes()
     if (busyLanes === 0 && queue.length === 0) onIdle?.()
   }
 
