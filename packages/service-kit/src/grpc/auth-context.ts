@@ -1,11 +1,7 @@
 import type { ServerInterceptingCall } from '@grpc/grpc-js'
+import { sessionOf } from './session-of.js'
 
 export type AuthContext = ReturnType<ServerInterceptingCall['getAuthContext']>
-
-/** A library call that tells which connection it came by; the field is not part of its types. */
-interface ConnectedCall {
-  stream?: { session?: object }
-}
 
 const contexts = new WeakMap<object, AuthContext>()
 
@@ -14,7 +10,7 @@ const contexts = new WeakMap<object, AuthContext>()
  * the connection cannot be told, it is read for each call.
  */
 export function authContextOf(call: { getAuthContext(): AuthContext }): AuthContext {
-  const session = (call as ConnectedCall).stream?.session
+  const session = sessionOf(call)
   if (session === undefined) return call.getAuthContext()
   let context = contexts.get(session)
   if (context === undefined) {

@@ -1,4 +1,5 @@
 import type { ServerInterceptor } from '@grpc/grpc-js'
+import { sessionOf } from './session-of.js'
 
 /** All that node:http2 asks of a session's table of streams. Keys are their numbers, which count up. */
 interface StreamTable {
@@ -7,11 +8,6 @@ interface StreamTable {
   set(id: number, stream: object): unknown
   delete(id: number): boolean
   forEach(callback: (stream: object, id: number) => void): void
-}
-
-/** A library call that tells which connection it came by; the field is not part of its types. */
-interface ConnectedCall {
-  stream?: { session?: object }
 }
 
 /**
@@ -25,7 +21,7 @@ interface ConnectedCall {
 export function keepStreamsYoung(): ServerInterceptor {
   const known = new WeakSet<object>()
   return (_method, call) => {
-    const session = (call as ConnectedCall).stream?.session
+    const session = sessionOf(call)
     if (session !== undefined && !known.has(session)) {
       known.add(session)
       replaceTable(session)

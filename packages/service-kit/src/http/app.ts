@@ -1,6 +1,5 @@
 import { DomainError, unavailable } from '@switchyard/domain'
 import express, { type Express, type Request, type RequestHandler, type Response } from 'express'
-import { LRUCache } from 'lru-cache'
 import type { Health } from '../lifecycle/index.js'
 import type { Logger, Metrics } from '../observability/index.js'
 import { type Authenticate, callerOf } from './authentication.js'
@@ -41,7 +40,6 @@ export function createHttpApp(options: HttpAppOptions): Express {
   const app = express()
   app.disable('x-powered-by')
   app.set('trust proxy', 'loopback, linklocal, uniquelocal')
-  app.set('trust proxy', remembering(app.get('trust proxy fn')))
   app.set('query parser', 'extended')
   app.set('case sensitive routing', true)
   app.use(observe(options.logger, options.metrics))
@@ -68,20 +66,6 @@ export function createHttpApp(options: HttpAppOptions): Express {
     sendError(response, away ? unavailable('', { cause: error }) : error, requestId, logger)
   })
   return app
-}
-
-type IsTrusted = (address: string) => boolean
-
-/** Requests come from few addresses, and each asks several times: reading an address takes longer than finding it. */
-function remembering(isTrusted: IsTrusted): IsTrusted {
-  const known = new LRUCache<string, boolean>({ max: 1000 })
-  return (address) => {
-    const before = known.get(address)
-    if (before !== undefined) return before
-    const trusted = isTrusted(address)
-    known.set(address, trusted)
-    return trusted
-  }
 }
 
 const pathOf = ({ path, outsideApi }: Route) => (outsideApi ? path : apiPrefix + path)

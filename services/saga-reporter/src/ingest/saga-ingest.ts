@@ -70,6 +70,7 @@ export function createSagaIngest({ writeBatch, lanes, queue: limits }: IngestOpt
   async function runLane(): Promise<void> {
     busyLanes += 1
     const reports = takeBatch()
+    // Also without any report the next call comes in a turn of its own, not within this one.
     await (reports.length > 0 ? write(reports) : undefined)
     busyLanes -= 1
     startLanes()

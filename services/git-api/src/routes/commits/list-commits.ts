@@ -43,6 +43,7 @@ export const listCommits = ({ git }: Pick<Dependencies, 'git'>) =>
       if (revision.startsWith('-') || /\s/.test(revision)) throw invalid('ref_name is invalid')
       const repository = git.open(project, call)
       const tip = query.all ? null : await repository.findCommit(revision)
+      if (!tip && !query.all) return pageReply([], query, 0, call)
       const list = () => page(repository, tip?.id ?? revision, query, project, call)
       return tip ? keptReply(repository, tip.id, query, access, call, list) : list()
     },
