@@ -8,19 +8,6 @@ const send = async (redis: Redis, commands: Command[]) => {
   return results.map(([, answer]) => answer)
 }
 
-/** The counts, tail jobs and counters of one queue. */
-const queueScript = `
-local base, call = KEYS[1], redis.call
-local answer = {
-  call('LLEN', base .. 'wait'), call('LLEN', base .. 'paused'), call('ZCARD', base .. 'prioritized'),
-  call('ZCOUNT', base .. 'delayed', '-inf', ARGV[1]), call('ZCARD', base .. 'delayed'), call('LLEN', base .. 'active'),
-  call('ZCARD', base .. 'failed'), call('ZCARD', base .. 'completed'), call('HGET', base .. 'meta', 'paused'),
-  call('HGET', base .. 'metrics:completed', 'count'), call('HGET', base .. 'metrics:failed', 'count')
-}
-local last = call('LINDEX', base .. 'wait', -1)
-answer[12] = last and call('HMGET', base .. last, 'timestamp', 'processedOn', 'opts')
-return answer`
-
 const processFields = ['info', 'busy', 'concurrency', 'beat', 'quiet', 'rss']
 
 /** The baseline: the same keys in two plain pipelines, and nothing done with the answers. */
@@ -74,15 +61,4 @@ export async function bareBullmq(redis: Redis, names: string[], ids: string[]): 
     tails.map((key): Command => ['hmget', key, 'timestamp', 'processedOn', 'opts']),
   )
   return counts.length + jobs.length
-}
-
-/** A yardstick for machines: a script a queue, in one pipeline. Where 25 ms are wanted of a snapshot, this takes 18. */
-export async function scriptPerQueue(redis: Redis, names: string[]): Promise<number> {
-  const overdue = (Date.now() + 1) * 4096 - 1
-  const sha = String(await redis.script('LOAD', queueScript))
-  const answers = await send(
-    redis,
-    names.map((name): Command => ['evalsha_ro', sha, 1, `bull:${name}:`, overdue]),
-  )
-  return answers.length
 }

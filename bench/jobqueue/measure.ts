@@ -32,6 +32,12 @@ const medianCost = (costs: Cost[]): Cost => ({
   cpuMs: median(costs.map(({ cpuMs }) => cpuMs)),
 })
 
+/** Medians of some work alone; as many runs before without counting, in which code is compiled. */
+export async function measure(work: () => Promise<unknown>, rounds: number): Promise<Cost> {
+  await costsOf(work, rounds)
+  return medianCost(await costsOf(work, rounds))
+}
+
 /** Runs of one side before it is the other's turn: what one leaves behind for the collector is little of the other's time. */
 const runsInTurn = 5
 

@@ -6,10 +6,10 @@ import { Secret } from '@switchyard/service-kit/config'
 import { createLogger } from '@switchyard/service-kit/observability'
 import { Redis } from 'ioredis'
 import type { JobSource } from '../../services/jobqueue-metrics/src/sources/job-source.js'
-import { bareBullmq, bareSidekiq, scriptPerQueue } from './bare.js'
+import { bareBullmq, bareSidekiq } from './bare.js'
 import { fillBullmq, fillSidekiq, type Size } from './fill.js'
 import { thousandRequests } from './http.js'
-import { type Cost, compare, longestTurn, median, timed } from './measure.js'
+import { type Cost, compare, longestTurn, measure, median, timed } from './measure.js'
 import { startRedis } from './redis.js'
 
 type Kind = 'sidekiq' | 'bullmq'
@@ -102,11 +102,13 @@ async function measureLarge(kind: Kind): Promise<Cost> {
   await fill[kind](redis.client, large)
   const source = await open(kind, `unix://${redis.path}`)
   const client = new Redis({ path: redis.path })
+  // As in a service, before the collector has garbage of other work to deal with.
+  const alone = await measure(() => source.read(), rounds)
+  say(kind, 'full snapshot, nothing else being done, p50', both(alone))
   const { ours, theirs } = await compare(() => source.read(), await bareOf(kind, client), rounds)
-  say(kind, 'full snapshot, p50', both(ours))
+  say(kind, 'full snapshot, beside bare reads, p50', both(ours))
   say(kind, 'bare read of the same keys, p50', both(theirs))
   say(kind, 'ratio', ratio(ours, theirs))
-  if (kind === 'bullmq') await sayYardstick(client)
   await measureTurns(kind, source)
   say(kind, 'full snapshot through a link of 2 ms, p50', ms((await readThroughLink(kind, 1, rounds)).ms))
   await sayRoundTrips(kind, `with ${large.queues} queues`)
@@ -115,18 +117,7 @@ async function measureLarge(kind: Kind): Promise<Cost> {
   say(kind, 'longest turn of the event loop in one request', both(http.turn))
   source.close()
   client.disconnect()
-  return ours
-}
-
-/** What the same work takes on machines that bars in milliseconds were measured on, and here. */
-async function sayYardstick(client: Redis): Promise<void> {
-  const names = await client.smembers(registryKeys('bull').queues)
-  const { theirs } = await compare(
-    async () => {},
-    () => scriptPerQueue(client, names),
-    rounds,
-  )
-  say('bullmq', 'a script a queue, p50 (18 ms where 25 are the bar)', both(theirs))
+  return alone
 }
 
 async function measureTurns(kind: Kind, source: JobSource): Promise<void> {
@@ -144,11 +135,7 @@ async function measureTurns(kind: Kind, source: JobSource): Promise<void> {
 async function measureSmaller(kind: Kind, largest: Cost): Promise<void> {
   await fill[kind](redis.client, { ...large, jobsPerQueue: 10 })
   const source = await open(kind, `unix://${redis.path}`)
-  const { ours } = await compare(
-    () => source.read(),
-    async () => {},
-    rounds,
-  )
+  const ours = await measure(() => source.read(), rounds)
   say(kind, 'full snapshot with 10 jobs a queue, p50', both(ours))
   say(kind, `${large.jobsPerQueue} jobs a queue ÷ 10 jobs a queue`, ratio(largest, ours))
   source.close()

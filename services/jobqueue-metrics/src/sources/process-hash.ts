@@ -1,25 +1,12 @@
-import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { numberOf, objectOf } from './age.js'
 import type { WorkerProcess } from './job-source.js'
 import { createReadAhead } from './read-ahead.js'
-import type { ReadScript, RedisReader } from './redis/redis-reader.js'
+import { ReadCommand } from './redis/read-command.js'
+import type { RedisReader } from './redis/redis-reader.js'
 
 /** Fields of a process hash that are read, in this order. Sidekiq's, and those of the heartbeat's registry. */
 export const processFields = ['info', 'busy', 'concurrency', 'beat', 'quiet', 'rss']
-
-/** The fields of each hash as lines of one text, which a client reads faster than many answers: JSON has no line breaks. */
-const lua = `
-local texts = {}
-for index, key in ipairs(KEYS) do
-  local values = redis.call('HMGET', key, unpack(ARGV))
-  for field = 1, #ARGV do values[field] = values[field] or '' end
-  texts[index] = table.concat(values, '\\n')
-end
-return texts
-`
-
-const script: ReadScript = { lua, sha: createHash('sha1').update(lua).digest('hex'), keysMax: 50 }
 
 /** What every version of Sidekiq from 5 to 8, and our heartbeat, say about a process. */
 const processInfo = z.object({
@@ -48,45 +35,47 @@ type ProcessInfo = z.infer<typeof processInfo>
  */
 export type ProcessReader = (identities: Promise<string[]>) => Promise<WorkerProcess[]>
 
+interface ProcessReading {
+  question: ReadCommand
+  /** What the process says about itself, and how that was understood. */
+  text: string | null
+  info: ProcessInfo | null
+  process: WorkerProcess | null
+}
+
 /**
- * What a process says about itself stays as it is while it lives, so each text is understood once.
+ * What a process says about itself mostly stays as it is while it lives, so the same text is understood once.
  *
  * @param keyOf the key of an identity's hash
  */
 export function createProcessReader(redis: RedisReader, keyOf: (identity: string) => string): ProcessReader {
-  let understood = new Map<string, ProcessInfo | null>()
-  const readAhead = createReadAhead()
+  const readAhead = createReadAhead<ProcessReading>()
   return async (identities) => {
-    const current: typeof understood = new Map()
-    const understand = (identity = '', [text, ...state]: (string | null)[]): WorkerProcess | null => {
-      if (!text) return null
-      const known = understood.get(text)
-      const info = known === undefined ? infoOf(text) : known
-      current.set(text, info)
-      return info && processOf(identity, info, state)
-    }
-    const processes = await readAhead(identities, (ids) => readHashes(redis, ids, keyOf, understand))
-    understood = current
-    return processes.filter((process) => process !== null).sort(byIdentity)
+    const readings = await readAhead(identities, async (ids, before) => {
+      const questions = ids.map(
+        (id, index) => before[index]?.question ?? new ReadCommand('hmget', keyOf(id), ...processFields),
+      )
+      const hashes = (await redis.read(questions)) as (string | null)[][]
+      return questions.map((question, index) => ({
+        question,
+        ...understand(ids[index] ?? '', hashes[index] ?? [], before[index]),
+      }))
+    })
+    const processes = readings.flatMap(({ process }) => (process ? [process] : []))
+    return processes.sort(byIdentity)
   }
 }
 
-async function readHashes<Answer>(
-  redis: RedisReader,
-  identities: string[],
-  keyOf: (identity: string) => string,
-  understand: (identity: string | undefined, fields: (string | null)[]) => Answer,
-): Promise<Answer[]> {
-  const keys = identities.map(keyOf)
-  const read = await redis.readByScript(script, keys, processFields, (text, index) =>
-    understand(identities[index], String(text).split('\n')),
-  )
-  if (read) return read
-  const hashes = await redis.read(keys.map((key) => ['hmget', key, ...processFields]))
-  return hashes.map((fields, index) => understand(identities[index], fields as (string | null)[]))
+function understand(
+  identity: string,
+  [said = null, ...state]: (string | null)[],
+  before: ProcessReading | undefined,
+): Omit<ProcessReading, 'question'> {
+  const { text, info } = before?.text === said ? before : { text: said, info: infoOf(said) }
+  return { text, info, process: info && processOf(identity, info, state) }
 }
 
-function infoOf(text: string): ProcessInfo | null {
+function infoOf(text: string | null): ProcessInfo | null {
   const parsed = processInfo.safeParse(objectOf(text))
   return parsed.success ? parsed.data : null
 }

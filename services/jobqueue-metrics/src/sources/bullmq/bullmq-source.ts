@@ -1,22 +1,26 @@
 import type { Clock } from '@switchyard/domain'
 import { registryKeys } from '@switchyard/jobs-heartbeat/registry'
 import type { Logger } from '@switchyard/service-kit/observability'
+import { inParts } from '../in-parts.js'
 import type { JobSource, QueueFigures, SourceSnapshot, WorkerProcess } from '../job-source.js'
 import { byIdentity, createProcessReader } from '../process-hash.js'
 import { createReadAhead } from '../read-ahead.js'
 import type { RedisReader } from '../redis/redis-reader.js'
+import { askInRounds } from '../redis/rounds.js'
 import type { BullmqSourceConfig } from '../source-config.js'
 import { createProcessGuesser, type WorkerClient, workerClientsOf } from './client-list.js'
-import { type BullmqQueue, type QueueReading, queueOf } from './queue-reading.js'
-import { readByCommands } from './read-by-commands.js'
-import { readByScript } from './read-by-script.js'
+import { QueueQuestions } from './queue-questions.js'
+import { type BullmqQueue, existingKeys, type JobKey, type QueueReading, queueOf } from './queue-reading.js'
+import { askAboutQueue } from './read-queue.js'
 import { type Registry, readRegistry } from './read-registry.js'
 import { scanNames } from './scanned-names.js'
 import { totalsOf } from './totals.js'
 
 /**
- * BullMQ 5 and 6 and the processes of the heartbeat's registry, read in one round trip once it is known who
- * they are: names, and meanwhile figures. Without scripts it takes one more. BullMQ's own Queue class is not used, because it writes while it reads.
+ * BullMQ 5 and 6 and the processes of the heartbeat's registry, read in two round trips once it is known who they
+ * are: names and meanwhile counts, then the oldest jobs. A queue that holds jobs of another kind than the last time,
+ * or of several priorities, takes one or two more. BullMQ's own Queue class is not used, because it writes while it
+ * reads.
  */
 export function createBullmqSource(
   config: BullmqSourceConfig,
@@ -27,20 +31,29 @@ export function createBullmqSource(
   const { name, prefix } = config
   const keys = registryKeys(prefix)
   const readProcesses = createProcessReader(redis, keys.process)
-  const readServed = createReadAhead()
-  const readUnserved = createReadAhead()
+  const readServed = createReadAhead<KnownQueue>()
+  const readUnserved = createReadAhead<KnownQueue>()
   const guesser = createProcessGuesser()
   const scanned = config.scanMinutes ? scanNames(redis, prefix, config.scanMinutes, logger) : null
 
   /** @param wantsEnded whether it takes the queues themselves to know what came to an end */
-  async function readQueues(names: string[], nowMs: number, wantsEnded: boolean): Promise<BullmqQueue[]> {
-    const bases = names.map((queue) => `${prefix}:${queue}:`)
-    const understand = (reading: QueueReading, index: number) => queueOf(names[index] ?? '', reading, nowMs)
-    return (
-      (await readByScript(redis, bases, nowMs, wantsEnded, understand)) ??
-      (await readByCommands(redis, bases, nowMs)).map(understand)
-    )
-  }
+  const readQueues =
+    (nowMs: number, wantsEnded: boolean) => (names: string[], before: (KnownQueue | undefined)[]) =>
+      inParts(names, queuesInPart, async (part, start) => {
+        const queues = part.map((queue, index) => ({
+          questions: before[start + index]?.questions ?? new QueueQuestions(`${prefix}:${queue}:`),
+          likely: before[start + index]?.existing ?? [],
+        }))
+        let readings: QueueReading[] = []
+        await askInRounds(redis, (ask) => {
+          readings = queues.map((queue) => askAboutQueue(ask, { ...queue, nowMs, wantsEnded }))
+        })
+        return queues.map(({ questions }, index) => {
+          const reading = readings[index] as QueueReading
+          const figures = queueOf(part[index] ?? '', reading, nowMs)
+          return { questions, figures, existing: existingKeys(reading) }
+        })
+      })
 
   return {
     name,
@@ -54,13 +67,15 @@ export function createBullmqSource(
       const others = Promise.all([asked, listed]).then(([registry, clients]) =>
         namesOfOthers(registry, config.queues, scanned?.current() ?? [], clients),
       )
-      const [registry, clients, served, unserved, processes] = await Promise.all([
+      const [registry, clients, knownServed, knownUnserved, processes] = await Promise.all([
         asked,
         listed,
-        readServed(names, (queues) => readQueues(queues, nowMs, false)),
-        readUnserved(others, (queues) => readQueues(queues, nowMs, true)),
+        readServed(names, readQueues(nowMs, false)),
+        readUnserved(others, readQueues(nowMs, true)),
         readProcesses(asked.then(({ ids }) => ids)),
       ])
+      const served = knownServed.map(({ figures }) => figures)
+      const unserved = knownUnserved.map(({ figures }) => figures)
       const busy = new Map([...served, ...unserved].map((queue) => [queue.name, queue.busy ?? 0]))
       const guessed = guesser.guess(
         withoutHeartbeat(clients, processes),
@@ -81,6 +96,17 @@ export function createBullmqSource(
       redis.close()
     },
   }
+}
+
+/** While the server answers about some queues, the questions about the next are written down. */
+const queuesInPart = 250
+
+/** A queue as it was the last time. */
+interface KnownQueue {
+  questions: QueueQuestions
+  figures: BullmqQueue
+  /** Keys that were there, and are likely to be again. */
+  existing: JobKey[]
 }
 
 const byName = (a: QueueFigures, b: QueueFigures) => (a.name < b.name ? -1 : 1)

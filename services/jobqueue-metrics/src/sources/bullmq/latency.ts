@@ -19,14 +19,19 @@ export interface JobTimes {
   opts: string | null
 }
 
+/** Few jobs have a delay, and there may be thousands to look at, so their options are not read for it. */
+const hasDelay = ({ opts }: JobTimes): boolean => opts?.includes('"delay"') ?? false
+
+/** Whether a job could not run, or not any more, from its creation on. */
+export const wasPutOff = (times: JobTimes): boolean => times.processedOn !== null || hasDelay(times)
+
 /**
  * Since when a waiting job could run, ms: its creation, or the end of its delay, or its last attempt,
  * whichever was last. Null when its hash is gone, as happens when Redis evicts keys.
  */
-export function runnableSinceMs({ timestamp, processedOn, opts }: JobTimes): number | null {
-  const created = numberOf(timestamp)
+export function runnableSinceMs(times: JobTimes): number | null {
+  const created = numberOf(times.timestamp)
   if (created === null) return null
-  // Few jobs have one, and there may be thousands to look at.
-  const delayMs = opts?.includes('"delay"') ? (numberOf(objectOf(opts)?.delay) ?? 0) : 0
-  return Math.max(created + delayMs, numberOf(processedOn) ?? 0)
+  const delayMs = hasDelay(times) ? (numberOf(objectOf(times.opts)?.delay) ?? 0) : 0
+  return Math.max(created + delayMs, numberOf(times.processedOn) ?? 0)
 }

@@ -2,17 +2,18 @@ import { latencySeconds, numberOf } from '../age.js'
 import type { QueueFigures } from '../job-source.js'
 import { dueMs, type JobTimes, runnableSinceMs } from './latency.js'
 
-/** What Redis says about one queue at one moment. */
-export interface QueueReading {
-  waiting: number
-  /** A list of its own up to version 5; left-overs of it later. */
-  pausedJobs: number
-  prioritized: number
+/** Keys of a queue that hold jobs. Most queues have few of them at a time. */
+export const jobKeys = ['wait', 'active', 'failed', 'delayed', 'prioritized', 'paused'] as const
+
+export type JobKey = (typeof jobKeys)[number]
+
+/**
+ * What Redis says about one queue at one moment: how many jobs each of its keys holds. Failed ones are those kept, not
+ * ever; `paused` is a list of its own up to version 5, and left-overs of it later.
+ */
+export interface QueueReading extends Record<JobKey, number> {
+  /** Delayed jobs that are due. */
   overdue: number
-  delayed: number
-  active: number
-  /** Kept, not ever. */
-  failed: number
   completed: number
   isPaused: boolean
   /** Ever, where the workers keep metrics. */
@@ -23,6 +24,25 @@ export interface QueueReading {
   /** Jobs that can be the oldest. */
   candidates: JobTimes[]
 }
+
+/** What is known of a queue that has no keys. */
+export const emptyReading = (): QueueReading => ({
+  wait: 0,
+  active: 0,
+  failed: 0,
+  delayed: 0,
+  prioritized: 0,
+  paused: 0,
+  overdue: 0,
+  completed: 0,
+  isPaused: false,
+  metricsCompleted: null,
+  metricsFailed: null,
+  overdueScore: null,
+  candidates: [],
+})
+
+export const existingKeys = (reading: QueueReading): JobKey[] => jobKeys.filter((key) => reading[key] > 0)
 
 /** A queue's figures, and its part in the totals. */
 export interface BullmqQueue extends QueueFigures {
@@ -39,19 +59,16 @@ interface EndedJobs {
   approximate: boolean
 }
 
-/** Jobs put at the front of a queue hide older ones behind them, so more than one is looked at. */
-export const tailLength = 5
-
 /**
  * The backlog is what could run now: waiting, paused, prioritized, and delayed jobs that are overdue, which only a
  * running worker would move.
  */
 export function queueOf(name: string, reading: QueueReading, nowMs: number): BullmqQueue {
-  const { waiting, pausedJobs, prioritized, overdue, delayed, overdueScore } = reading
+  const { wait, paused, prioritized, overdue, delayed, overdueScore } = reading
   const overdueSince = overdueScore === null ? null : dueMs(overdueScore)
   return {
     name,
-    backlog: waiting + pausedJobs + prioritized + overdue,
+    backlog: wait + paused + prioritized + overdue,
     latencySeconds: latencySeconds([overdueSince, ...reading.candidates.map(runnableSinceMs)], nowMs),
     paused: reading.isPaused,
     busy: reading.active,

@@ -1,4 +1,5 @@
 import { processTtlSeconds, type RegistryKeys } from '@switchyard/jobs-heartbeat/registry'
+import { ReadCommand } from '../redis/read-command.js'
 import type { RedisReader } from '../redis/redis-reader.js'
 
 /** What workers with a heartbeat say about themselves. */
@@ -17,12 +18,12 @@ export interface Registry {
 
 export async function readRegistry(redis: RedisReader, keys: RegistryKeys, nowMs: number): Promise<Registry> {
   const [names, ids, processed, failed, processedBy, failedBy] = (await redis.read([
-    ['smembers', keys.queues],
-    ['zrangebyscore', keys.processes, nowMs - processTtlSeconds * 1000, '+inf'],
-    ['get', keys.processed],
-    ['get', keys.failed],
-    ['hgetall', keys.processedByQueue],
-    ['hgetall', keys.failedByQueue],
+    new ReadCommand('smembers', keys.queues),
+    new ReadCommand('zrangebyscore', keys.processes, nowMs - processTtlSeconds * 1000, '+inf'),
+    new ReadCommand('get', keys.processed),
+    new ReadCommand('get', keys.failed),
+    new ReadCommand('hgetall', keys.processedByQueue),
+    new ReadCommand('hgetall', keys.failedByQueue),
   ])) as [string[], string[], string | null, string | null, unknown, unknown]
   return {
     names,

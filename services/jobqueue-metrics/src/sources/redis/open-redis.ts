@@ -36,9 +36,9 @@ export function openRedis({ connection, timeoutMs, onError, onReady }: OpenRedis
     return createClusterReader(cluster)
   }
   const sentinel = connection.sentinel ? sentinelOf(connection.sentinel, given.tls) : {}
-  const redis = createRedis({ url, onError, ...given, ...sentinel })
-  redis.on('ready', onReady)
-  return createSingleReader(redis)
+  // Pipelines are written and understood by the reader itself, in this version of the protocol.
+  const redis = createRedis({ url, onError, ...given, ...sentinel, protocol: 2 })
+  return createSingleReader(redis, timeoutMs, onReady)
 }
 
 /** Those beside the URL win over those in it. */

@@ -3,7 +3,8 @@ import { latencySeconds } from '../age.js'
 import type { JobSource, QueueFigures, SourceSnapshot } from '../job-source.js'
 import { createProcessReader } from '../process-hash.js'
 import { createReadAhead } from '../read-ahead.js'
-import type { ReadCommand, RedisReader } from '../redis/redis-reader.js'
+import { ReadCommand } from '../redis/read-command.js'
+import type { RedisReader } from '../redis/redis-reader.js'
 import type { SidekiqSourceConfig } from '../source-config.js'
 import { enqueuedAtMs } from './job-age.js'
 
@@ -18,7 +19,7 @@ export function createSidekiqSource(
 ): JobSource {
   const key = (part: string) => (namespace === undefined ? part : `${namespace}:${part}`)
   const readProcesses = createProcessReader(redis, key)
-  const readKnown = createReadAhead()
+  const readKnown = createReadAhead<QueueReading>()
   return {
     name,
     async read(): Promise<SourceSnapshot> {
@@ -27,10 +28,10 @@ export function createSidekiqSource(
         asked,
         readKnown(
           asked.then((answer) => answer.names),
-          (queues) =>
+          (queues, before) =>
             readQueues(
               redis,
-              queues.map((queue) => key(`queue:${queue}`)),
+              queues.map((queue, index) => before[index]?.questions ?? questionsAbout(key(`queue:${queue}`))),
             ),
         ),
         readProcesses(asked.then(({ identities }) => identities)),
@@ -54,35 +55,39 @@ export function createSidekiqSource(
   }
 }
 
+type QueueQuestions = [length: ReadCommand, oldest: ReadCommand]
+
 interface QueueReading {
   length: number
   /** The job at the tail, from where workers take, as it is stored. */
   oldest: string | null
+  questions: QueueQuestions
 }
 
-async function readQueues(redis: RedisReader, keys: string[]): Promise<QueueReading[]> {
-  const answers = await redis.read(
-    keys.flatMap((key): ReadCommand[] => [
-      ['llen', key],
-      ['lindex', key, -1],
-    ]),
-  )
-  return keys.map((_, index) => ({
+const questionsAbout = (key: string): QueueQuestions => [
+  new ReadCommand('llen', key),
+  new ReadCommand('lindex', key, -1),
+]
+
+async function readQueues(redis: RedisReader, queues: QueueQuestions[]): Promise<QueueReading[]> {
+  const answers = await redis.read(queues.flat())
+  return queues.map((questions, index) => ({
     length: Number(answers[index * 2]),
     oldest: answers[index * 2 + 1] as string | null,
+    questions,
   }))
 }
 
 async function readNames(redis: RedisReader, key: (part: string) => string) {
   const [names, identities, paused, ...counts] = (await redis.read([
-    ['smembers', key('queues')],
-    ['smembers', key('processes')],
-    ['smembers', key('paused')],
-    ['get', key('stat:processed')],
-    ['get', key('stat:failed')],
-    ['zcard', key('schedule')],
-    ['zcard', key('retry')],
-    ['zcard', key('dead')],
+    new ReadCommand('smembers', key('queues')),
+    new ReadCommand('smembers', key('processes')),
+    new ReadCommand('smembers', key('paused')),
+    new ReadCommand('get', key('stat:processed')),
+    new ReadCommand('get', key('stat:failed')),
+    new ReadCommand('zcard', key('schedule')),
+    new ReadCommand('zcard', key('retry')),
+    new ReadCommand('zcard', key('dead')),
   ])) as [string[], string[], string[], ...unknown[]]
   const [processed = 0, failed = 0, scheduled = 0, retry = 0, dead = 0] = counts.map(Number)
   return {
