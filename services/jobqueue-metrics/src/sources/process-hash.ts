@@ -6,7 +6,7 @@ import { ReadCommand } from './redis/read-command.js'
 import type { RedisReader } from './redis/redis-reader.js'
 
 /** Fields of a process hash that are read, in this order. Sidekiq's, and those of the heartbeat's registry. */
-export const processFields = ['info', 'busy', 'concurrency', 'beat', 'quiet', 'rss']
+const processFields = ['info', 'busy', 'concurrency', 'beat', 'quiet', 'rss']
 
 /** What every version of Sidekiq from 5 to 8, and our heartbeat, say about a process. */
 const processInfo = z.object({

@@ -44,10 +44,9 @@ export function createBullmqSource(
           questions: before[start + index]?.questions ?? new QueueQuestions(`${prefix}:${queue}:`),
           likely: before[start + index]?.existing ?? [],
         }))
-        let readings: QueueReading[] = []
-        await askInRounds(redis, (ask) => {
-          readings = queues.map((queue) => askAboutQueue(ask, { ...queue, nowMs, wantsEnded }))
-        })
+        const readings = await askInRounds(redis, (ask) =>
+          queues.map((queue) => askAboutQueue(ask, { ...queue, nowMs, wantsEnded })),
+        )
         return queues.map(({ questions }, index) => {
           const reading = readings[index] as QueueReading
           const figures = queueOf(part[index] ?? '', reading, nowMs)

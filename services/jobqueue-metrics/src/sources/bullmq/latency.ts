@@ -19,7 +19,7 @@ export interface JobTimes {
   opts: string | null
 }
 
-/** Few jobs have a delay, and there may be thousands to look at, so their options are not read for it. */
+/** Few jobs have a delay, and there may be thousands to look at, so the options of the others are not parsed. */
 const hasDelay = ({ opts }: JobTimes): boolean => opts?.includes('"delay"') ?? false
 
 /** Whether a job could not run, or not any more, from its creation on. */

@@ -30,10 +30,13 @@ const write: { [Key in JobKey]: (key: string) => Questions[Key] } = {
   failed: (key) => [new ReadCommand('zcard', key)],
 }
 
+type EndedQuestions = [kept: ReadCommand, completedEver: ReadCommand, failedEver: ReadCommand]
+
 /** Questions about a queue that are the same each time, kept from snapshot to snapshot. */
 export class QueueQuestions {
   readonly isPaused: ReadCommand
   private readonly kept: Partial<Questions> = {}
+  private keptEnded: EndedQuestions | null = null
   private rest: { beside: string; question: ReadCommand | null } | null = null
 
   /** @param base first part of the queue's keys, with its colon */
@@ -45,6 +48,16 @@ export class QueueQuestions {
     const questions: Questions[Key] = this.kept[key] ?? write[key](this.base + key)
     this.kept[key] = questions
     return questions
+  }
+
+  /** About jobs that came to an end. */
+  ended(): EndedQuestions {
+    this.keptEnded ??= [
+      new ReadCommand('zcard', `${this.base}completed`),
+      new ReadCommand('hget', `${this.base}metrics:completed`, 'count'),
+      new ReadCommand('hget', `${this.base}metrics:failed`, 'count'),
+    ]
+    return this.keptEnded
   }
 
   /** Whether there is any key beside these; null when there is no other. */

@@ -37,7 +37,7 @@ export function askAboutQueue(ask: Ask, options: AskAboutQueueOptions): QueueRea
       if (countOf(answer) > 0) askAboutKeys(othersThan(likely))
     })
   }
-  if (wantsEnded) askAboutEnded(ask, reading, questions.base)
+  if (wantsEnded) askAboutEnded(ask, reading, questions)
   return reading
 }
 
@@ -96,14 +96,15 @@ const askAbout: Record<JobKey, AskAboutKey> = {
   },
 }
 
-function askAboutEnded(ask: Ask, reading: QueueReading, base: string): void {
-  ask(new ReadCommand('zcard', `${base}completed`), (answer) => {
+function askAboutEnded(ask: Ask, reading: QueueReading, questions: QueueQuestions): void {
+  const [kept, completedEver, failedEver] = questions.ended()
+  ask(kept, (answer) => {
     reading.completed = countOf(answer)
   })
-  ask(new ReadCommand('hget', `${base}metrics:completed`, 'count'), (answer) => {
+  ask(completedEver, (answer) => {
     reading.metricsCompleted = numberOf(answer)
   })
-  ask(new ReadCommand('hget', `${base}metrics:failed`, 'count'), (answer) => {
+  ask(failedEver, (answer) => {
     reading.metricsFailed = numberOf(answer)
   })
 }

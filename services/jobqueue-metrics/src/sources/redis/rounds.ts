@@ -8,14 +8,15 @@ export type Ask = (question: ReadCommand, answered: (answer: unknown) => void) =
  * Asks in rounds, each of which takes one round trip however many questions there are, until nothing is left to ask.
  *
  * @param begin asks what is known from the start
+ * @returns what `begin` does, once all is answered
  */
-export async function askInRounds(
+export async function askInRounds<Result>(
   redis: Pick<RedisReader, 'read'>,
-  begin: (ask: Ask) => void,
-): Promise<void> {
+  begin: (ask: Ask) => Result,
+): Promise<Result> {
   let questions: ReadCommand[] = []
   let answered: ((answer: unknown) => void)[] = []
-  begin((question, take) => {
+  const result = begin((question, take) => {
     questions.push(question)
     answered.push(take)
   })
@@ -26,4 +27,5 @@ export async function askInRounds(
     const answers = await redis.read(asked)
     for (let index = 0; index < takes.length; index += 1) takes[index]?.(answers[index])
   }
+  return result
 }
