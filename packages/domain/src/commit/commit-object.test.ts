@@ -50,6 +50,14 @@ test('signed, encoded and damaged commits are read as far as they go', () => {
   expect(() => parseCommitObject(id, Buffer.from('tag x\n\n'))).toThrow('is not a commit')
 })
 
+test('a name that ends in a character with the byte of a blank is whole', () => {
+  const lines = [`tree ${id}`, 'author Renà <r@x> 1 +0000', 'committer  Àà  <à@x> 2 +0000', '', 'm']
+  expect(parseCommitObject(id, Buffer.from(lines.join('\n')))).toMatchObject({
+    author: { name: 'Renà' },
+    committer: { name: 'Àà', email: 'à@x' },
+  })
+})
+
 test('names cannot break out of their line', () => {
   const who = { name: ' Evil\n<x> ', email: 'a@b>\nparent 1', seconds: 1, offsetMinutes: 0 }
   const text = Buffer.from(
@@ -69,6 +77,7 @@ test('titles and trailers', () => {
     'Signed-off-by': 'A',
     'Co-authored-by': 'B C',
   })
+  expect(trailersOf('Title\n\nKey: a\n b\n\n')).toEqual({ Key: 'a b' })
   expect(trailersOf('Key: value')).toEqual({})
   expect(trailersOf('Title\n\nKey: value\nand prose')).toEqual({})
 })

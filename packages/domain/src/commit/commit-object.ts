@@ -10,16 +10,18 @@ export function parseCommitObject(id: string, content: Uint8Array): Commit {
   const bytes = Buffer.from(content.buffer, content.byteOffset, content.byteLength)
   const found = bytes.indexOf('\n\n')
   const headerEnd = found < 0 ? bytes.length : found
-  const headers = readHeaders(bytes.toString('latin1', 0, headerEnd))
-  const { tree, author, committer } = headers
+  const { tree, parents, encoding, author, committer } = readHeaders(bytes.toString('utf8', 0, headerEnd))
   if (tree === undefined || committer === undefined) throw new Error(`${id} is not a commit`)
-  const decode = decoderFor(headers.encoding)
+  const decode = decoderFor(encoding)
+  const signatures =
+    decode === utf8
+      ? { author: parseSignature(author ?? committer), committer: parseSignature(committer) }
+      : readSignatures(bytes.toString('latin1', 0, headerEnd), decode)
   return {
     id,
     treeId: tree,
-    parentIds: headers.parents,
-    author: parseSignature(author ?? committer, decode),
-    committer: parseSignature(committer, decode),
+    parentIds: parents,
+    ...signatures,
     message: decode(bytes.subarray(Math.min(headerEnd + 2, bytes.length))),
   }
 }
@@ -73,20 +75,28 @@ function decoderFor(label: string | undefined): Decode {
   }
 }
 
-const ascii = /^\p{ASCII}*$/u
+/** Headers as Latin-1, so each character is one byte of the original: some encodings use those of `<` and `>`, too. */
+function readSignatures(headers: string, decode: Decode) {
+  const { author, committer = '' } = readHeaders(headers)
+  const decoded = ({ name, email, ...when }: Signature): Signature => ({
+    name: decode(Buffer.from(name, 'latin1')),
+    email: decode(Buffer.from(email, 'latin1')),
+    ...when,
+  })
+  return {
+    author: decoded(parseSignature(author ?? committer)),
+    committer: decoded(parseSignature(committer)),
+  }
+}
 
-/** Header values were read as Latin-1, so each character is one byte of the original. */
-const decoded = (text: string, decode: Decode) =>
-  decode === utf8 && ascii.test(text) ? text : decode(Buffer.from(text, 'latin1'))
-
-function parseSignature(text: string, decode: Decode): Signature {
+function parseSignature(text: string): Signature {
   const open = text.indexOf('<')
   const close = text.lastIndexOf('>')
   const when = /^\s*(\d{1,15})(?:\s+([+-])(\d{2,})(\d{2}))?/.exec(text.slice(close + 1))
   const minutes = Number(when?.[3] ?? 0) * 60 + Number(when?.[4] ?? 0)
   return {
-    name: decoded(text.slice(0, Math.max(0, open)).trim(), decode),
-    email: decoded(open < 0 ? '' : text.slice(open + 1, close < open ? undefined : close), decode),
+    name: text.slice(0, Math.max(0, open)).trim(),
+    email: open < 0 ? '' : text.slice(open + 1, close < open ? undefined : close),
     seconds: Number(when?.[1] ?? 0),
     // Broken tools have written offsets beyond a day; they mean nothing.
     offsetMinutes: minutes < 24 * 60 ? (when?.[2] === '-' ? -minutes || 0 : minutes) : 0,

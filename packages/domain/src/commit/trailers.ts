@@ -1,4 +1,6 @@
 const trailer = /^([A-Za-z0-9-]+)\s*:\s*(.*)$/
+/** What the last line of trailers can begin with: a key, a continuation, a note of where it was picked. */
+const lastOfTrailers = /^(?:[A-Za-z0-9-]+\s*:|[ \t]|\()/
 const pickedNote = /^\(cherry picked from commit [0-9a-f]+\)$/
 
 /**
@@ -6,7 +8,10 @@ const pickedNote = /^\(cherry picked from commit [0-9a-f]+\)$/
  * None unless the whole last paragraph consists of them.
  */
 export function trailersOf(message: string): Record<string, string> {
-  const paragraphs = message.trimEnd().split(/\n[ \t]*\n/)
+  const text = message.trimEnd()
+  // Most messages have none, which their last line alone shows.
+  if (!lastOfTrailers.test(text.slice(text.lastIndexOf('\n') + 1))) return {}
+  const paragraphs = text.split(/\n[ \t]*\n/)
   if (paragraphs.length < 2) return {}
   // A line that starts with a blank continues the one before it.
   const lines = (paragraphs.at(-1) ?? '').replace(/\n[ \t]+/g, ' ').split('\n')

@@ -9,8 +9,8 @@ import { pathHistory } from './read-path-history.js'
 import { everyReference } from './refs.js'
 
 export interface CommitQuery {
-  /** Branch, tag or hash. */
-  revision: string
+  /** Branch, tag or hash; or the commit it stands on, where that was read already. */
+  revision: string | Commit
   /** Commits of every reference; `revision` counts nothing then. */
   all?: boolean
   since?: Date
@@ -38,13 +38,22 @@ export async function findCommit(repository: OpenRepository, revision: string): 
 
 /** @param revision checked already */
 export async function readCommit(repository: OpenRepository, revision: string): Promise<Commit | null> {
+  const id = repository.engine.local.open(repository.path).findId(revision)
+  const here = id === undefined ? undefined : readHere(repository, id)
+  return here ?? readThere(repository, revision)
+}
+
+/** Without asking git; undefined when only git can tell. */
+function readHere(repository: OpenRepository, id: string): Commit | undefined {
   const { path, engine } = repository
-  const local = engine.local.open(path)
-  const id = local.findId(revision)
-  const known = id === undefined ? undefined : engine.cache.get<Commit>(path, `commit ${id}`)
+  const known = engine.cache.get<Commit>(path, `commit ${id}`)
   if (known) return known
-  const found = id === undefined ? undefined : local.findCommit(id)
-  const object = found ?? (await readByGit(repository, `${revision}^{commit}`))
+  const found = engine.local.open(path).findCommit(id)
+  return found && remember(repository, found)
+}
+
+async function readThere(repository: OpenRepository, revision: string): Promise<Commit | null> {
+  const object = await readByGit(repository, `${revision}^{commit}`)
   return object && remember(repository, object)
 }
 
@@ -62,12 +71,22 @@ function remember({ path, engine }: OpenRepository, { id, content }: StoredObjec
 
 /** Newest committer date first; an unknown revision has no commits. */
 export async function listCommits(repository: OpenRepository, query: CommitQuery): Promise<CommitPage> {
-  const tip = query.all ? null : await findCommit(repository, query.revision)
+  const tip = query.all ? null : await tipOf(repository, query)
   if (!query.all && !tip) return { commits: [], total: 0 }
   const { ids, total } = await pageOfIds(repository, query, tip?.id ?? null)
-  const commits = await Promise.all(ids.map((id) => readCommit(repository, id)))
+  const commits = ids.map((id) => (id === tip?.id ? tip : (readHere(repository, id) ?? null)))
+  if (commits.includes(null)) {
+    await Promise.all(
+      ids.map(async (id, index) => {
+        commits[index] ??= await readThere(repository, id)
+      }),
+    )
+  }
   return { commits: commits.filter((commit) => commit !== null), total }
 }
+
+const tipOf = (repository: OpenRepository, { revision }: CommitQuery) =>
+  typeof revision === 'string' ? findCommit(repository, revision) : revision
 
 interface PageOfIds {
   ids: string[]

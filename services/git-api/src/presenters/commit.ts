@@ -42,18 +42,7 @@ export function presentCommit(
   project: Project,
   baseUrl: string,
 ): z.output<typeof commitShape> {
-  let ownFields = presented.get(commit)
-  if (!ownFields) {
-    ownFields = fieldsOf(commit)
-    presented.set(commit, ownFields)
-  }
-  return { ...ownFields, web_url: `${baseUrl}/${project.pathWithNamespace}/-/commit/${commit.id}` }
-}
-
-/** A commit never changes, and while it is remembered it is shown again and again. */
-const presented = new WeakMap<Commit, ReturnType<typeof fieldsOf>>()
-
-function fieldsOf({ id, author, committer, message, parentIds }: Commit) {
+  const { id, author, committer, message, parentIds } = commit
   const committedDate = signatureTime(committer)
   return {
     id,
@@ -69,6 +58,7 @@ function fieldsOf({ id, author, committer, message, parentIds }: Commit) {
     created_at: committedDate,
     parent_ids: parentIds,
     trailers: trailersOf(message),
+    web_url: `${baseUrl}/${project.pathWithNamespace}/-/commit/${id}`,
   }
 }
 

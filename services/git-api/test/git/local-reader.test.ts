@@ -1,7 +1,10 @@
 import { createHash } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { deflateSync } from 'node:zlib'
+import fc from 'fast-check'
 import { afterEach, describe, expect, test } from 'vitest'
+import { inflateObject } from '../../src/git/objects/inflate.js'
 import { LocalReader } from '../../src/git/objects/local-reader.js'
 import { walkCommits } from '../../src/git/objects/walk.js'
 import { type BareRepository, createBareRepository, historyStream, seededRandom } from './random-history.js'
@@ -198,6 +201,28 @@ describe('what it does not know is left to git', () => {
     await repository.git('symbolic-ref', 'refs/heads/circle2', 'refs/heads/circle')
     expect(reader.findRef('refs/heads/circle')).toBeUndefined()
   })
+})
+
+test('objects are inflated as they were, whatever is damaged between them', () => {
+  const object = fc.record({
+    content: fc.uint8Array({ maxLength: 5_000, size: 'max' }),
+    level: fc.integer({ min: 0, max: 9 }),
+    following: fc.uint8Array({ maxLength: 100 }),
+    lost: fc.integer({ min: 1, max: 100 }),
+  })
+  fc.assert(
+    fc.property(object, ({ content, level, following, lost }) => {
+      const deflated = deflateSync(content, { level })
+      const whole = Buffer.concat([deflated, following])
+      expect(inflateObject(whole, content.length)).toEqual(Buffer.from(content))
+      expect(inflateObject(deflated.subarray(0, -lost), content.length)).toBeNull()
+      expect(() => inflateObject(whole, content.length + 1)).toThrow('another size')
+      if (content.length > 0) expect(() => inflateObject(whole, content.length - 1)).toThrow()
+      const damaged = Buffer.from(deflated)
+      damaged.writeUInt8((damaged.at(-1) ?? 0) ^ 1, damaged.length - 1)
+      expect(() => inflateObject(damaged, content.length)).toThrow('incorrect data check')
+    }),
+  )
 })
 
 const sectionOf = (key: string, value: string) => {

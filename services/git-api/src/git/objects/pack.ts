@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
-import { inflateSync } from 'node:zlib'
 import { LRUCache } from 'lru-cache'
 import { applyDelta } from './delta.js'
+import { inflateObject } from './inflate.js'
 import { UnknownLayout } from './layout.js'
 import { PackIndex } from './pack-index.js'
 
@@ -138,7 +138,7 @@ export class Pack {
     // What deflate may need at most; other writers than git may need more, which is rare.
     let length = Math.min(left, size + (size >> 10) + 64)
     for (;;) {
-      const content = inflateWhole(this.#bytesAt(dataAt, length), size)
+      const content = inflateObject(this.#bytesAt(dataAt, length), size)
       if (content) return content
       if (length >= left) throw new UnknownLayout('object cannot be inflated')
       length = Math.min(left, length * 4)
@@ -172,19 +172,4 @@ function byteAt(bytes: Buffer, from: { at: number }): number {
   if (byte === undefined) throw new UnknownLayout('pack ends early')
   from.at += 1
   return byte
-}
-
-/** Null when the input ends too early. */
-function inflateWhole(input: Buffer, size: number): Buffer | null {
-  try {
-    const content = inflateSync(input, {
-      maxOutputLength: Math.max(1, size),
-      chunkSize: Math.max(64, size + 1),
-    })
-    if (content.length !== size) throw new UnknownLayout('object of another size')
-    return content
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'Z_BUF_ERROR') return null
-    throw error
-  }
 }

@@ -1,5 +1,6 @@
 import type { Project } from '@switchyard/db'
 import { invalid } from '@switchyard/domain'
+import type { Commit } from '@switchyard/domain/commit'
 import {
   type Call,
   endpoint,
@@ -44,14 +45,14 @@ export const listCommits = ({ git }: Pick<Dependencies, 'git'>) =>
       const repository = git.open(project, call)
       const tip = query.all ? null : await repository.findCommit(revision)
       if (!tip && !query.all) return pageReply([], query, 0, call)
-      const list = () => page(repository, tip?.id ?? revision, query, project, call)
+      const list = () => page(repository, tip ?? revision, query, project, call)
       return tip ? keptReply(repository, tip.id, query, access, call, list) : list()
     },
   })
 
 async function page(
   repository: Repository,
-  revision: string,
+  revision: string | Commit,
   query: z.output<typeof input>,
   project: Project,
   call: Call,
@@ -71,7 +72,8 @@ async function page(
   const stats = query.with_stats ? await repository.readStats(commits.map(({ id }) => id)) : new Map()
   const items = commits.map((commit) => {
     const counted = stats.get(commit.id)
-    return { ...presentCommit(commit, project, call.baseUrl), ...(counted && presentStats(counted)) }
+    const shown = presentCommit(commit, project, call.baseUrl)
+    return counted ? { ...shown, ...presentStats(counted) } : shown
   })
   return pageReply(items, query, total, call)
 }
