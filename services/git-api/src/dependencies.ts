@@ -5,6 +5,7 @@ import type { TargetPolicy } from '@switchyard/webhooks'
 import type { Git } from './git/git.js'
 import type { ProjectGuards } from './guards.js'
 import type { Jobs } from './jobs.js'
+import type { StatusLookup } from './status-lookup.js'
 
 /** What the routes of this service work with; made once, in the composition root. */
 export interface Dependencies {
@@ -12,6 +13,7 @@ export interface Dependencies {
   guards: ProjectGuards
   jobs: Jobs
   statuses: StatusRecorder
+  statusLookup: StatusLookup
   /** Where webhooks may be sent to. */
   webhookTargets: TargetPolicy
   /** Who holds a token; git's basic authentication asks it too. */

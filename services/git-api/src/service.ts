@@ -15,6 +15,7 @@ import { createJobs } from './jobs.js'
 import { provisionAdministrator } from './provisioning/administrator.js'
 import { startProvisioning } from './provisioning/provisioning.js'
 import { routes } from './routes/index.js'
+import { createStatusLookup } from './status-lookup.js'
 import { checkStorage } from './storage.js'
 import { recordingTokenUse } from './token-use.js'
 
@@ -64,6 +65,7 @@ export async function createService(config: Config, { logger, metrics, health, l
       guards,
       jobs,
       statuses,
+      statusLookup: createStatusLookup(database, storageRoot),
       webhookTargets: targetPolicy(config),
       authenticate,
       git,

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createDatabase, type Project } from '@switchyard/db'
+import { createDatabase, type Database, type Project } from '@switchyard/db'
 import { accessLevels } from '@switchyard/domain/access'
 import { createServiceContext } from '@switchyard/service-kit/lifecycle'
 import {
@@ -13,7 +13,7 @@ import {
   createUser,
   type GivenProject,
 } from '@switchyard/testing'
-import { configSchema } from '../src/config.js'
+import { type Config, configSchema } from '../src/config.js'
 import { createGit } from '../src/git/git.js'
 import { createService } from '../src/service.js'
 
@@ -22,7 +22,6 @@ export async function startGitHarness({ redisUrl = 'redis://127.0.0.1:1', env = 
   const testDatabase = await createTestDatabase()
   const storageRoot = await mkdtemp(join(tmpdir(), 'switchyard-storage-'))
   const database = createDatabase({ url: testDatabase.url, poolSizeMax: 2, applicationName: 'test' })
-  const context = createServiceContext('git-api', 'silent')
   const config = configSchema.parse({
     DATABASE_URL: testDatabase.url,
     REDIS_URL: redisUrl,
@@ -32,11 +31,75 @@ export async function startGitHarness({ redisUrl = 'redis://127.0.0.1:1', env = 
     RATE_LIMIT_PER_MINUTE: '0',
     ...env,
   })
-  const { port } = await createService(config, context)
+  const instances = instancesOf(config)
+  const baseUrl = await instances.start()
   const git = createGit(storageRoot)
 
+  const { owner, guest, reporter, developer, tokens } = await createCallers(database)
+
+  return {
+    baseUrl,
+    /** Starts one more instance of the service on the same database and storage. */
+    start: instances.start,
+    database,
+    databaseUrl: testDatabase.url,
+    storageRoot,
+    tokens,
+    async project(given: GivenProject = {}): Promise<Project> {
+      const project = await createProject(database, owner, given)
+      await git.createRepository(project.diskPath, project.defaultBranch)
+      await addMember(database, project, guest, accessLevels.guest)
+      await addMember(database, project, reporter, accessLevels.reporter)
+      await addMember(database, project, developer, accessLevels.developer)
+      return project
+    },
+    pathOf: (project: Project) => join(storageRoot, project.diskPath),
+    /** Address for git, with the caller's token in it. */
+    remote: (who: keyof typeof tokens | 'anonymous', { pathWithNamespace }: Project) => {
+      const url = new URL(`${baseUrl}/${pathWithNamespace}.git`)
+      if (who !== 'anonymous') Object.assign(url, { username: 'any', password: tokens[who] })
+      return url.href
+    },
+    /** Sends a request as one of the callers. */
+    send(
+      who: keyof typeof tokens | 'anonymous',
+      method: string,
+      path: string,
+      body?: unknown,
+      base = baseUrl,
+    ) {
+      const headers = new Headers(body === undefined ? {} : { 'Content-Type': 'application/json' })
+      if (who !== 'anonymous') headers.set('PRIVATE-TOKEN', tokens[who])
+      const init = { method, headers, body: body === undefined ? null : JSON.stringify(body) }
+      return fetch(`${base}/api/v4${path}`, init)
+    },
+    async close() {
+      await instances.close()
+      await database.close()
+      await testDatabase.close()
+      await rm(storageRoot, { recursive: true, force: true, maxRetries: 5 })
+    },
+  }
+}
+
+function instancesOf(config: Config) {
+  const contexts: ReturnType<typeof createServiceContext>[] = []
+  return {
+    async start() {
+      const context = createServiceContext('git-api', 'silent')
+      contexts.push(context)
+      const { port } = await createService(config, context)
+      return `http://127.0.0.1:${port}`
+    },
+    async close() {
+      for (const context of contexts) await context.lifecycle.close()
+    },
+  }
+}
+
+/** One caller of each role. */
+async function createCallers(database: Database) {
   const owner = await createUser(database, { username: 'olga', name: 'Olga Owner' })
-  const levels = { reporter: accessLevels.reporter, developer: accessLevels.developer }
   const guest = await createUser(database, { username: 'gus' })
   const reporter = await createUser(database, { username: 'rita' })
   const developer = await createUser(database, { username: 'dora', name: 'Dora Developer' })
@@ -51,43 +114,7 @@ export async function startGitHarness({ redisUrl = 'redis://127.0.0.1:1', env = 
     narrow: (await createToken(database, developer, { scopes: ['read_user' as never] })).secret,
     readsRepository: (await createToken(database, developer, { scopes: ['read_repository'] })).secret,
   }
-  const baseUrl = `http://127.0.0.1:${port}`
-
-  return {
-    baseUrl,
-    database,
-    databaseUrl: testDatabase.url,
-    storageRoot,
-    tokens,
-    async project(given: GivenProject = {}): Promise<Project> {
-      const project = await createProject(database, owner, given)
-      await git.createRepository(project.diskPath, project.defaultBranch)
-      await addMember(database, project, guest, accessLevels.guest)
-      await addMember(database, project, reporter, levels.reporter)
-      await addMember(database, project, developer, levels.developer)
-      return project
-    },
-    pathOf: (project: Project) => join(storageRoot, project.diskPath),
-    /** Address for git, with the caller's token in it. */
-    remote: (who: keyof typeof tokens | 'anonymous', { pathWithNamespace }: Project) => {
-      const url = new URL(`${baseUrl}/${pathWithNamespace}.git`)
-      if (who !== 'anonymous') Object.assign(url, { username: 'any', password: tokens[who] })
-      return url.href
-    },
-    /** Sends a request as one of the callers. */
-    send(who: keyof typeof tokens | 'anonymous', method: string, path: string, body?: unknown) {
-      const headers = new Headers(body === undefined ? {} : { 'Content-Type': 'application/json' })
-      if (who !== 'anonymous') headers.set('PRIVATE-TOKEN', tokens[who])
-      const init = { method, headers, body: body === undefined ? null : JSON.stringify(body) }
-      return fetch(`${baseUrl}/api/v4${path}`, init)
-    },
-    async close() {
-      await context.lifecycle.close()
-      await database.close()
-      await testDatabase.close()
-      await rm(storageRoot, { recursive: true, force: true, maxRetries: 5 })
-    },
-  }
+  return { owner, guest, reporter, developer, tokens }
 }
 
 export type GitHarness = Awaited<ReturnType<typeof startGitHarness>>

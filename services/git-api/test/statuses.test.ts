@@ -160,6 +160,26 @@ test('the commit shows what its statuses come to', async () => {
   expect(await commitStatus(sha)).toBe('success')
 })
 
+test('a status is seen at once wherever it was posted, and whichever instance was asked before', async () => {
+  const bases = [harness.baseUrl, await harness.start()]
+  const sha = await freshCommit()
+  const path = `/projects/${project.id}/repository/commits/${sha}`
+  const seen = async () => {
+    const answers = bases.map((base) => harness.send('reporter', 'GET', path, undefined, base))
+    const bodies = await Promise.all((await Promise.all(answers)).map((answer) => answer.json()))
+    return (bodies as { status: string | null }[]).map(({ status }) => status)
+  }
+  expect(await seen()).toEqual([null, null])
+  for (const [index, state] of ['running', 'failed', 'running', 'success', 'failed', 'success'].entries()) {
+    const query = `state=${state}&name=seen`
+    const posting = `/projects/${project.id}/statuses/${sha}?${query}`
+    const { status } = await harness.send('developer', 'POST', posting, undefined, bases[index % 2])
+    expect(status).toBe(201)
+    expect(await seen()).toEqual([state, state])
+    expect(await seen()).toEqual([state, state])
+  }
+})
+
 test.each([
   [{}, { error: 'state is missing, state does not have a valid value' }],
   [{ state: 'created' }, { error: 'state does not have a valid value' }],

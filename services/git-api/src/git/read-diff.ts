@@ -18,12 +18,12 @@ const limits = {
 
 /** What a commit changed against its first parent, or against nothing when it is a root. */
 export async function readDiff(repository: OpenRepository, id: string): Promise<DiffEntry[]> {
-  const { path, engine, signal } = repository
+  const { path, engine } = repository
   const key = `diff ${id}`
   const known = engine.cache.get<DiffEntry[]>(path, key)
   if (known) return known
   const question = { input: `${id}\n`, answerBytesMax, timeoutMs }
-  const { bytes, truncated } = await engine.children.ask(path, patchChild, question, signal)
+  const { bytes, truncated } = await engine.children.ask(path, patchChild, question, repository.signal)
   // The answer begins with the id and a NUL.
   const parsed = await parseDiff(bytes.subarray(id.length + 1), truncated, limits)
   const entries = await flagUncompared(repository, parsed)

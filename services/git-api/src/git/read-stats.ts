@@ -8,9 +8,10 @@ const statsBytes = 50
 
 /** Lines added and removed against the first parent, by commit id. */
 export async function readStats(
-  { path, engine, signal }: OpenRepository,
+  repository: OpenRepository,
   ids: readonly string[],
 ): Promise<Map<string, CommitStats>> {
+  const { path, engine } = repository
   const stats = new Map<string, CommitStats>()
   const unknown: string[] = []
   for (const id of ids) {
@@ -20,7 +21,7 @@ export async function readStats(
   }
   if (unknown.length === 0) return stats
   const question = { input: unknown.map((id) => `${id}\n`).join(''), answerBytesMax, timeoutMs }
-  const { bytes, truncated } = await engine.children.ask(path, numstatChild, question, signal)
+  const { bytes, truncated } = await engine.children.ask(path, numstatChild, question, repository.signal)
   if (truncated) throw new Error(`stats of ${unknown.length} commits are over ${answerBytesMax} bytes`)
   for (const [id, counted] of parseNumstat(bytes.toString('latin1'))) {
     engine.cache.set(path, `stats ${id}`, counted, statsBytes)

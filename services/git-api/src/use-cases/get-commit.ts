@@ -1,4 +1,4 @@
-import { listCountedStatuses, type Project } from '@switchyard/db'
+import type { Project } from '@switchyard/db'
 import { notFound } from '@switchyard/domain'
 import type { Commit } from '@switchyard/domain/commit'
 import { aggregateStatus } from '@switchyard/domain/commit-status'
@@ -15,7 +15,7 @@ export async function getCommit(repository: Repository, revision: string): Promi
 
 /** A commit with its line counts, where asked for, and the state of its statuses. */
 export async function describeCommit(
-  { database }: Pick<Dependencies, 'database'>,
+  { statusLookup }: Pick<Dependencies, 'statusLookup'>,
   repository: Repository,
   project: Project,
   commit: Commit,
@@ -23,7 +23,7 @@ export async function describeCommit(
 ): Promise<CommitDetail> {
   const [stats, statuses] = await Promise.all([
     withStats ? repository.readStats([commit.id]) : undefined,
-    listCountedStatuses(database, project.id, commit.id),
+    statusLookup.find(project, commit.id),
   ])
   return { commit, stats: stats?.get(commit.id), status: aggregateStatus(statuses) }
 }

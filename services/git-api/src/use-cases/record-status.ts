@@ -26,7 +26,7 @@ export interface RecordStatusCommand {
  * @throws DomainError not-found for an unknown commit; invalid, and nothing recorded, for texts that do not fit
  */
 export async function recordStatus(
-  { git, jobs, statuses }: Pick<Dependencies, 'git' | 'jobs' | 'statuses'>,
+  { git, jobs, statuses, statusLookup }: Pick<Dependencies, 'git' | 'jobs' | 'statuses' | 'statusLookup'>,
   { project, caller }: ProjectCall<Caller>,
   command: RecordStatusCommand,
   { signal, baseUrl }: Pick<Call, 'signal' | 'baseUrl'>,
@@ -38,13 +38,16 @@ export async function recordStatus(
   const ref = command.ref ?? (await repository.findBranchContaining(sha, project.defaultBranch))
   const label = { projectId: project.id, sha, ref, name: command.name }
   const about = { project, commit, user: caller.user, baseUrl }
-  const { status, changed } = await statuses.record({
-    label,
-    author: caller.user,
-    apply: (current, now) => applyPost(current, command, now),
-    tell: (recorded) => jobHook(recorded, about),
-    tellPipeline: (pipeline) => pipelineHook(pipeline, about),
-  })
+  const { status, changed } = await statuses
+    .record({
+      label,
+      author: caller.user,
+      apply: (current, now) => applyPost(current, command, now),
+      tell: (recorded) => jobHook(recorded, about),
+      tellPipeline: (pipeline) => pipelineHook(pipeline, about),
+    })
+    // Also when it failed: it may be recorded, and only the answer was lost.
+    .finally(() => statusLookup.hasChanged(project))
   const { id, name } = status
   if (changed) {
     const notice = { event: 'job', project_id: project.id, id: Number(id), sha, ref, name } as const

@@ -1,0 +1,64 @@
+import { randomUUID } from 'node:crypto'
+import { closeSync, constants, openSync, readFileSync, statSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Database, listCountedStatuses, type Project } from '@switchyard/db'
+import { LRUCache } from 'lru-cache'
+
+/** What a process that ended between a post and its mark has left unseen is seen within this time. */
+const knownMs = 1_000
+const rememberedMax = 10_000
+/** In the folder of a repository, where git leaves what it does not know alone. */
+const markFile = 'switchyard-statuses'
+
+type Counted = Awaited<ReturnType<typeof listCountedStatuses>>
+export type StatusLookup = ReturnType<typeof createStatusLookup>
+
+/**
+ * Finds the statuses that count for the state of a commit. Every post leaves a mark beside the repository, which all
+ * replicas share, before it is answered. Looking at the mark takes a few microseconds, so the database is only asked
+ * when there is another one, or after a while.
+ */
+export function createStatusLookup(database: Database, storageRoot: string) {
+  const markOf = ({ diskPath }: Project) => join(storageRoot, diskPath, markFile)
+  const known = new LRUCache<string, { mark: string; statuses: Counted }>({
+    max: rememberedMax,
+    ttl: knownMs,
+  })
+  return {
+    async find(project: Project, sha: string): Promise<Counted> {
+      // Read before the database is asked: what is posted meanwhile leaves another one.
+      const mark = readMark(markOf(project))
+      const key = `${project.id} ${sha}`
+      const found = known.get(key)
+      if (found?.mark === mark) return found.statuses
+      const statuses = await listCountedStatuses(database, project.id, sha)
+      known.set(key, { mark, statuses })
+      return statuses
+    },
+    /** Statuses may be others now. To be called before anybody is told so. */
+    hasChanged(project: Project): void {
+      writeMark(markOf(project))
+    },
+  }
+}
+
+const none = 'none'
+
+function readMark(file: string): string {
+  return statSync(file, { throwIfNoEntry: false }) ? readFileSync(file, 'latin1') : none
+}
+
+/** All marks are of one length, so a new one takes the place of the last. */
+function writeMark(path: string): void {
+  try {
+    const file = openSync(path, constants.O_WRONLY | constants.O_CREAT, 0o644)
+    try {
+      writeSync(file, randomUUID(), 0)
+    } finally {
+      closeSync(file)
+    }
+  } catch (error) {
+    // The repository is being removed, and with it all that could be seen.
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+  }
+}
