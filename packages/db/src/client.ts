@@ -1,6 +1,7 @@
 import { PrismaPg } from '@prisma/adapter-pg'
 import pg from 'pg'
 import { type Prisma, PrismaClient } from './generated/client.js'
+import { keepQueriesYoung } from './young-queries.js'
 
 export interface DatabaseOptions {
   url: string
@@ -49,7 +50,10 @@ export function createDatabase({
   })
   // A connection lost between two queries must not end the process: the next query reports what is wrong.
   pool.on('error', ignoreLostConnection)
-  pool.on('connect', (client) => client.on('error', ignoreLostConnection))
+  pool.on('connect', (client) => {
+    client.on('error', ignoreLostConnection)
+    keepQueriesYoung(client)
+  })
 
   // The other formats put lines of source code into messages, and with them into logs.
   const prisma = new PrismaClient({ adapter: new PrismaPg(pool), errorFormat: 'minimal' })

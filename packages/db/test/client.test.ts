@@ -1,3 +1,6 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createScratchDatabase, type ScratchDatabase } from '../scripts/scratch-database.js'
 import {
@@ -15,6 +18,8 @@ let database: Database
 function open(url: string): Database {
   return createDatabase({ url, poolSizeMax: 2, applicationName: 'client-test' })
 }
+
+const limited = (text: string, values: unknown[]) => ({ text, values, query_timeout: 5000 })
 
 async function createUser({ prisma }: DatabaseOrTransaction, username: string) {
   const email = `${username}@example.com`
@@ -83,4 +88,58 @@ test('connections cut by the server do not end the process, and the next query c
   held.release(true)
   expect(await database.prisma.user.count({ where: { username: 'nobody' } })).toBe(0)
   await other.close()
+})
+
+test('a query answers awaited and by callback, with its values beside it or in it, and tells its failure', async () => {
+  const client = await database.pool.connect()
+  const text = 'SELECT $1::text AS given'
+  const callback = (config: string | object, values?: string[]) =>
+    new Promise((resolve, reject) => {
+      const answer = (error: Error | null, result?: { rows: unknown[] }) =>
+        error ? reject(error) : resolve(result?.rows)
+      if (values) void client.query(config as string, values, answer)
+      else void client.query(config as string, answer)
+    })
+  try {
+    expect((await client.query(text, ['a'])).rows).toEqual([{ given: 'a' }])
+    expect((await client.query(limited(text, ['b']))).rows).toEqual([{ given: 'b' }])
+    expect(await callback(text, ['c'])).toEqual([{ given: 'c' }])
+    expect(await callback(limited(text, ['d']))).toEqual([{ given: 'd' }])
+    await expect(client.query('SELECT 1 / $1::integer', [0])).rejects.toMatchObject({ code: '22012' })
+    await expect(callback('SELECT 1 / 0')).rejects.toMatchObject({ code: '22012' })
+  } finally {
+    client.release()
+  }
+})
+
+test('a query that is not answered in time is rejected, and its connection is not used again', async () => {
+  const other = open(scratch.url)
+  const pidOf = async () =>
+    (await other.pool.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')).rows[0]?.pid
+  const pid = await pidOf()
+  const late = { text: 'SELECT pg_sleep(0.5)', query_timeout: 50 }
+  await expect(other.pool.query(late)).rejects.toThrow('Query read timeout')
+  expect(await pidOf()).not.toBe(pid)
+  await other.close()
+})
+
+test('what a query held is freed while it is young, without everything being marked', async () => {
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as (options?: { type: 'minor' }) => void
+  const bytes = 1_000_000
+  const ask = async () => {
+    const query = limited('SELECT octet_length($1::bytea) AS length', [Buffer.alloc(bytes, 'x')])
+    const { rows } = await database.pool.query(query)
+    expect(rows).toEqual([{ length: bytes }])
+  }
+  await ask()
+  collect()
+  const before = process.memoryUsage().arrayBuffers
+  for (let index = 0; index < 20; index += 1) await ask()
+  for (let round = 0; round < 3; round += 1) {
+    collect({ type: 'minor' })
+    await delay(20)
+  }
+  // What outlives a young collection or two by chance gets old; most of it must not.
+  expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(12 * bytes)
 })
