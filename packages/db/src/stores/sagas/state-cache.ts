@@ -44,15 +44,28 @@ export interface CacheLimits {
 /** About what an entry takes beside the texts and payloads it keeps. */
 const entryBytes = 1000
 
+/** Ended sagas that are kept: what is still reported about one is mostly a repetition right after its end. */
+const endedMax = 2000
+
 const keyOf = (tenant: string, id: string): string => `${tenant}\0${id}`
 
-/** The sagas and activities that were reported about last, bounded by number and by bytes. */
+/**
+ * The sagas and activities that were reported about last, bounded by number and by bytes. Sagas that have ended go
+ * early, and their activities with them: the more is kept, the longer the collector stops the process to mark it.
+ */
 export class StateCache {
   readonly #sagas: LRUCache<string, SagaEntry>
+  readonly #ended: LRUCache<string, SagaEntry>
   readonly #activities: LRUCache<string, ActivityEntry>
 
   constructor({ entriesMax, bytesMax }: CacheLimits) {
     this.#sagas = new LRUCache({ max: entriesMax, maxSize: bytesMax / 2, sizeCalculation: sagaBytes })
+    this.#ended = new LRUCache({
+      max: Math.min(endedMax, entriesMax),
+      dispose: (entry, _, reason) => {
+        if (reason === 'evict') this.#forgetActivitiesOf(entry)
+      },
+    })
     this.#activities = new LRUCache({
       max: entriesMax,
       maxSize: bytesMax / 2,
@@ -61,7 +74,8 @@ export class StateCache {
   }
 
   findSaga(tenant: string, id: string): SagaEntry | undefined {
-    return this.#sagas.get(keyOf(tenant, id))
+    const key = keyOf(tenant, id)
+    return this.#sagas.get(key) ?? this.#ended.get(key)
   }
 
   findActivity(tenant: string, id: string): ActivityEntry | undefined {
@@ -69,7 +83,10 @@ export class StateCache {
   }
 
   keepSaga(entry: SagaEntry): void {
-    this.#sagas.set(keyOf(entry.tenant, entry.id), entry)
+    const key = keyOf(entry.tenant, entry.id)
+    const [kept, other] = entry.saga?.endedAt ? [this.#ended, this.#sagas] : [this.#sagas, this.#ended]
+    other.delete(key)
+    kept.set(key, entry)
   }
 
   keepActivity(entry: ActivityEntry): void {
@@ -77,11 +94,17 @@ export class StateCache {
   }
 
   forgetSaga(entry: SagaEntry): void {
-    this.#sagas.delete(keyOf(entry.tenant, entry.id))
+    const key = keyOf(entry.tenant, entry.id)
+    this.#sagas.delete(key)
+    this.#ended.delete(key)
   }
 
   forgetActivity(entry: ActivityEntry): void {
     this.#activities.delete(keyOf(entry.tenant, entry.id))
+  }
+
+  #forgetActivitiesOf({ tenant, facts }: SagaEntry): void {
+    for (const id of facts?.keys() ?? []) this.#activities.delete(keyOf(tenant, id))
   }
 }
 

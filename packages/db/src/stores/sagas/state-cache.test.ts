@@ -1,0 +1,42 @@
+import type { Saga } from '@switchyard/domain/saga'
+import { expect, it } from 'vitest'
+import { newActivityEntry, newSagaEntry, StateCache } from './state-cache.js'
+
+const now = new Date('2026-01-01')
+const sagaOf = (id: string, endedAt: Date | null) => ({ id, endedAt }) as Saga
+
+function keepSaga(cache: StateCache, id: string, endedAt: Date | null) {
+  const entry = newSagaEntry('t', id)
+  entry.saga = sagaOf(id, endedAt)
+  entry.facts?.set(`a-${id}`, {
+    status: 'Executed',
+    finalAbort: false,
+    overtimeNamedSaga: false,
+    givenUpAt: null,
+  })
+  cache.keepSaga(entry)
+  cache.keepActivity(newActivityEntry('t', `a-${id}`))
+  return entry
+}
+
+it('ended sagas go before open ones, oldest first, and their activities with them', () => {
+  const cache = new StateCache({ entriesMax: 10_000, bytesMax: 1 << 30 })
+  keepSaga(cache, 'open', null)
+  for (let index = 0; index <= 2000; index += 1) keepSaga(cache, `ended-${index}`, now)
+  expect(cache.findSaga('t', 'ended-0')).toBeUndefined()
+  expect(cache.findActivity('t', 'a-ended-0')).toBeUndefined()
+  for (const id of ['open', 'ended-1', 'ended-2000']) {
+    expect(cache.findSaga('t', id)?.id).toBe(id)
+    expect(cache.findActivity('t', `a-${id}`)?.id).toBe(`a-${id}`)
+  }
+})
+
+it('a saga that ends is found, kept once and forgotten as before', () => {
+  const cache = new StateCache({ entriesMax: 10, bytesMax: 1 << 20 })
+  const entry = keepSaga(cache, 's', null)
+  entry.saga = sagaOf('s', now)
+  cache.keepSaga(entry)
+  expect(cache.findSaga('t', 's')).toBe(entry)
+  cache.forgetSaga(entry)
+  expect(cache.findSaga('t', 's')).toBeUndefined()
+})
