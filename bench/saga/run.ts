@@ -145,7 +145,7 @@ try {
     const most = await measureRatios(subjects)
     const [one] = subjects.one
     if (one && parts.includes('half')) {
-      const half = await measure('one', [one.port], { rate: most / 2, seconds: 15 })
+      const half = await measure('one', [one.port], { rate: most / 2, seconds: 45 })
       say('half of the most: p99', `${half.p99Ms.toFixed(1)} ms`, `p50 ${half.p50Ms.toFixed(1)} ms`)
     }
     for (const subject of Object.values(subjects).flat()) await subject.stop()
