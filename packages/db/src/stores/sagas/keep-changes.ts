@@ -9,13 +9,14 @@ export function keepChanges(cache: StateCache, { sagas, activities }: BatchChang
     const before = entry.version
     const wasInSaga = entry.activity?.sagaId != null
     entry.version = before + 1
-    // Of the parameter it matters alone that there is one. The result is copied off the buffer it was received in.
+    // Of the parameter it matters alone that there is one. The result is copied off the buffer it was received in, and
+    // not into one that it shares with what comes and goes: that would stay as long as the result.
     entry.activity = {
       ...row,
       parameterData: row.parameterData && stored,
       resultData:
         row.resultData && row.resultData !== entry.activity?.resultData
-          ? Buffer.from(row.resultData)
+          ? new Uint8Array(row.resultData)
           : row.resultData,
     }
     if (row.sagaId !== null) {
