@@ -40,3 +40,15 @@ it('a saga that ends is found, kept once and forgotten as before', () => {
   cache.forgetSaga(entry)
   expect(cache.findSaga('t', 's')).toBeUndefined()
 })
+
+it('ended sagas are bounded by bytes, too: many activities count', () => {
+  const cache = new StateCache({ entriesMax: 10_000, bytesMax: 1 << 20 })
+  const facts = { status: 'Executed', finalAbort: false, overtimeNamedSaga: false, givenUpAt: null } as const
+  for (const id of ['first', 'last']) {
+    const entry = keepSaga(cache, id, now)
+    for (let index = 0; index < 600; index += 1) entry.facts?.set(`${id}-${index}`, facts)
+    cache.keepSaga(entry)
+  }
+  expect(cache.findSaga('t', 'first')).toBeUndefined()
+  expect(cache.findSaga('t', 'last')?.id).toBe('last')
+})

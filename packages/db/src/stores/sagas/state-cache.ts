@@ -59,9 +59,11 @@ export class StateCache {
   readonly #activities: LRUCache<string, ActivityEntry>
 
   constructor({ entriesMax, bytesMax }: CacheLimits) {
-    this.#sagas = new LRUCache({ max: entriesMax, maxSize: bytesMax / 2, sizeCalculation: sagaBytes })
+    this.#sagas = new LRUCache({ max: entriesMax, maxSize: (bytesMax * 3) / 8, sizeCalculation: sagaBytes })
     this.#ended = new LRUCache({
       max: Math.min(endedMax, entriesMax),
+      maxSize: bytesMax / 8,
+      sizeCalculation: sagaBytes,
       dispose: (entry, _, reason) => {
         if (reason === 'evict') this.#forgetActivitiesOf(entry)
       },
@@ -83,13 +85,14 @@ export class StateCache {
   }
 
   keepSaga(entry: SagaEntry): void {
-    const key = keyOf(entry.tenant, entry.id)
-    const [kept, other] = entry.saga?.endedAt ? [this.#ended, this.#sagas] : [this.#sagas, this.#ended]
-    other.delete(key)
-    kept.set(key, entry)
+    // Entries change in place; the cache measures one anew only when it comes in.
+    this.forgetSaga(entry)
+    const kept = entry.saga?.endedAt ? this.#ended : this.#sagas
+    kept.set(keyOf(entry.tenant, entry.id), entry)
   }
 
   keepActivity(entry: ActivityEntry): void {
+    this.forgetActivity(entry)
     this.#activities.set(keyOf(entry.tenant, entry.id), entry)
   }
 
