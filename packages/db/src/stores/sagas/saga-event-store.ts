@@ -11,7 +11,7 @@ import { inLockOrder, stripeOf } from './lock-stripes.js'
 import type { NewSagaEvent, RecordedSagaEvent } from './new-saga-event.js'
 import { setPlaces } from './places.js'
 import { activityKeys, eventIdKeys, findSagaKeys, type SagaKey } from './saga-keys.js'
-import { type BatchMark, type CacheLimits, StateCache } from './state-cache.js'
+import { type BatchMark, StateCache } from './state-cache.js'
 import { statement } from './statement.js'
 
 export interface SagaEventStore {
@@ -36,7 +36,6 @@ export interface CommittedBatch {
 export interface SagaEventStoreOptions {
   /** Refuse what does not follow from what is known. */
   strict?: boolean
-  cache?: CacheLimits
   /** Told after each commit that added to the log; it must return at once and not throw. */
   onCommitted?: (batch: CommittedBatch) => void
 }
@@ -62,7 +61,7 @@ const attemptsMax = 10
 const pauseMsMax = 20
 /** After a batch whose knowledge was out of date, so many are read first; twice as many after the next one. */
 const carefulBatchesMax = 64
-const cacheDefault: CacheLimits = { entriesMax: 200_000, bytesMax: 256 * 1024 * 1024 }
+const cacheBytesMax = 256 * 1024 * 1024
 
 const serializationFailure = '40001'
 const deadlockDetected = '40P01'
@@ -86,11 +85,11 @@ class Store implements SagaEventStore {
   #careful = 0
   #carefulNext = 1
 
-  constructor(pool: Pool, { strict = false, onCommitted = () => {}, cache }: SagaEventStoreOptions) {
+  constructor(pool: Pool, { strict = false, onCommitted = () => {} }: SagaEventStoreOptions) {
     this.#pool = pool
     this.#strict = strict
     this.#onCommitted = onCommitted
-    this.#cache = new StateCache(cache ?? cacheDefault)
+    this.#cache = new StateCache(cacheBytesMax)
   }
 
   record(events: readonly NewSagaEvent[]): Promise<RecordedSagaEvent[]> {

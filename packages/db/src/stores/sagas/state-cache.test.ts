@@ -20,7 +20,7 @@ function keepSaga(cache: StateCache, id: string, endedAt: Date | null) {
 }
 
 it('ended sagas go before open ones, oldest first, and their activities with them', () => {
-  const cache = new StateCache({ entriesMax: 10_000, bytesMax: 1 << 30 })
+  const cache = new StateCache(1 << 30)
   keepSaga(cache, 'open', null)
   for (let index = 0; index <= 2000; index += 1) keepSaga(cache, `ended-${index}`, now)
   expect(cache.findSaga('t', 'ended-0')).toBeUndefined()
@@ -32,7 +32,7 @@ it('ended sagas go before open ones, oldest first, and their activities with the
 })
 
 it('a saga that ends is found, kept once and forgotten as before', () => {
-  const cache = new StateCache({ entriesMax: 10, bytesMax: 1 << 20 })
+  const cache = new StateCache(1 << 20)
   const entry = keepSaga(cache, 's', null)
   entry.saga = sagaOf('s', now)
   cache.keepSaga(entry)
@@ -42,7 +42,7 @@ it('a saga that ends is found, kept once and forgotten as before', () => {
 })
 
 it('ended sagas are bounded by bytes, too: many activities count', () => {
-  const cache = new StateCache({ entriesMax: 10_000, bytesMax: 1 << 20 })
+  const cache = new StateCache(1 << 20)
   const facts = { status: 'Executed', finalAbort: false, overtimeNamedSaga: false, givenUpAt: null } as const
   for (const id of ['first', 'last']) {
     const entry = keepSaga(cache, id, now)

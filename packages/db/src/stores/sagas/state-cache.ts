@@ -36,11 +36,6 @@ export interface ActivityEntry {
   batch: BatchMark | null
 }
 
-export interface CacheLimits {
-  entriesMax: number
-  bytesMax: number
-}
-
 /** About what an entry takes beside the texts and payloads it keeps. */
 const entryBytes = 1000
 
@@ -50,29 +45,27 @@ const endedMax = 2000
 const keyOf = (tenant: string, id: string): string => `${tenant}\0${id}`
 
 /**
- * The sagas and activities that were reported about last, bounded by number and by bytes. Sagas that have ended go
- * early, and their activities with them: the more is kept, the longer the collector stops the process to mark it.
+ * The sagas and activities that were reported about last, bounded by bytes. Sagas that have ended go early, and their
+ * activities with them: the more is kept, the longer the collector is at work to mark it. That is also why nothing
+ * bounds the number of the others: the cache would hold room for all of them from the start.
  */
 export class StateCache {
   readonly #sagas: LRUCache<string, SagaEntry>
   readonly #ended: LRUCache<string, SagaEntry>
   readonly #activities: LRUCache<string, ActivityEntry>
 
-  constructor({ entriesMax, bytesMax }: CacheLimits) {
-    this.#sagas = new LRUCache({ max: entriesMax, maxSize: (bytesMax * 3) / 8, sizeCalculation: sagaBytes })
+  /** @param bytesMax of all entries together, about */
+  constructor(bytesMax: number) {
+    this.#sagas = new LRUCache({ maxSize: (bytesMax * 3) / 8, sizeCalculation: sagaBytes })
     this.#ended = new LRUCache({
-      max: Math.min(endedMax, entriesMax),
+      max: endedMax,
       maxSize: bytesMax / 8,
       sizeCalculation: sagaBytes,
       dispose: (entry, _, reason) => {
         if (reason === 'evict') this.#forgetActivitiesOf(entry)
       },
     })
-    this.#activities = new LRUCache({
-      max: entriesMax,
-      maxSize: bytesMax / 2,
-      sizeCalculation: activityBytes,
-    })
+    this.#activities = new LRUCache({ maxSize: bytesMax / 2, sizeCalculation: activityBytes })
   }
 
   findSaga(tenant: string, id: string): SagaEntry | undefined {
