@@ -14,6 +14,8 @@ const { values: options } = parseArgs({
     seconds: { type: 'string', default: '6' },
     /** Before each of these. */
     warmUp: { type: 'string', default: '2' },
+    /** Events a second of `half`; half of what one reporter has reached when left out. */
+    rate: { type: 'string' },
     /** Folder for a CPU profile of the reporter. */
     profile: { type: 'string' },
     /** What to measure: sides of the ratios, `half`, `pipeline`. */
@@ -145,7 +147,8 @@ try {
     const most = await measureRatios(subjects)
     const [one] = subjects.one
     if (one && parts.includes('half')) {
-      const half = await measure('one', [one.port], { rate: most / 2, seconds: 45 })
+      const rate = options.rate === undefined ? most / 2 : Number(options.rate)
+      const half = await measure('one', [one.port], { rate, seconds: 45 })
       say('half of the most: p99', `${half.p99Ms.toFixed(1)} ms`, `p50 ${half.p50Ms.toFixed(1)} ms`)
     }
     for (const subject of Object.values(subjects).flat()) await subject.stop()
