@@ -149,7 +149,11 @@ try {
     if (one && parts.includes('half')) {
       const rate = options.rate === undefined ? most / 2 : Number(options.rate)
       const half = await measure('one', [one.port], { rate, seconds: 45 })
-      say('half of the most: p99', `${half.p99Ms.toFixed(1)} ms`, `p50 ${half.p50Ms.toFixed(1)} ms`)
+      say(
+        `p99 at ${rate.toFixed(0)} events/s`,
+        `${half.p99Ms.toFixed(1)} ms`,
+        `p50 ${half.p50Ms.toFixed(1)} ms`,
+      )
     }
     for (const subject of Object.values(subjects).flat()) await subject.stop()
     for (const side of ['one', 'each', 'two'] as const)
