@@ -1,5 +1,7 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
 import { createDatabase, findCaller } from '@switchyard/db'
-import { callerOf, createAuthenticate, listen } from '@switchyard/service-kit/http'
+import { callerOf, createAuthenticate } from '@switchyard/service-kit/http'
 import express from 'express'
 
 /** The baseline of warm reads: express alone, which sends the same bytes to whoever has a good token. */
@@ -18,6 +20,7 @@ for (const [path, body] of Object.entries(answers)) {
     response.type('json').send(body)
   })
 }
-const { port } = await listen(app, '127.0.0.1', 0, 1000)
+const server = createServer(app).listen(0, '127.0.0.1')
+await once(server, 'listening')
 process.once('disconnect', () => process.exit(0))
-process.send?.(port)
+process.send?.(server.address().port)

@@ -1,3 +1,6 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import {
   createAuthenticate,
   createHttpApp,
@@ -37,14 +40,17 @@ function kitApp() {
   })
 }
 
-function bareApp() {
+async function listenBarely() {
   const app = express()
   app.get('/api/v4/projects/:id/repository/commits/:sha', (_request, response) => {
     response.json(body)
   })
-  return app
+  const server = createServer(app).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return server.address() as AddressInfo
 }
 
-const server = await listen(process.argv[2] === 'kit' ? kitApp() : bareApp(), '127.0.0.1', 0, 1000)
-process.send?.(server.port)
+const { port } =
+  process.argv[2] === 'kit' ? await listen(kitApp(), '127.0.0.1', 0, 1000) : await listenBarely()
+process.send?.(port)
 process.once('disconnect', () => process.exit(0))

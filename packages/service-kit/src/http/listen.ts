@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Express } from 'express'
+import { messagesOf } from './messages.js'
 
 /** Statuses may come in the query, and each letter of a description there takes up to twelve bytes. */
 const headerBytesMax = 64 * 1024
@@ -23,7 +24,7 @@ export async function listen(
   port: number,
   drainTimeoutMs: number,
 ): Promise<HttpServer> {
-  const server = createServer({ maxHeaderSize: headerBytesMax }, app).listen(port, host)
+  const server = createServer({ maxHeaderSize: headerBytesMax, ...messagesOf(app) }, app).listen(port, host)
   // A slow push is legitimate; idle connections outlive those of the gateway in front.
   server.requestTimeout = 0
   server.keepAliveTimeout = 75_000
