@@ -1,6 +1,6 @@
 import type { EventResult, OperatorResolved, SagaEnded, SagaLifecycleEvent, SagaStarted } from './events.js'
 import { SagaRejection } from './rejection.js'
-import { type Saga, unseenSaga } from './saga.js'
+import { copySaga, type Saga, unseenSaga } from './saga.js'
 
 export interface AppliedSagaEvent {
   /** Status and outcome are as before: see settleSaga. */
@@ -22,12 +22,11 @@ export function applySagaEvent(
 ): AppliedSagaEvent {
   const before = saga ?? unseenSaga(event.sagaId, receivedAt)
   refuseOtherService(before, event)
-  const after = withFact(before, event, receivedAt)
+  const after = copySaga(before)
+  addFact(after, event, receivedAt)
   if (saga && !differs(saga, after)) return { saga, result: 'duplicate' }
-  return {
-    saga: { ...after, ...seen(before, receivedAt) },
-    result: isLate(before, event) ? 'late' : 'recorded',
-  }
+  see(after, receivedAt)
+  return { saga: after, result: isLate(before, event) ? 'late' : 'recorded' }
 }
 
 /** Younger than so, an ordinary event of an activity is not noted in its saga. */
@@ -42,13 +41,16 @@ export function noteActivityEvent(saga: Saga | null, sagaId: string, receivedAt:
   const late = saga.late || saga.endedAt !== null
   const olderMs = receivedAt.getTime() - saga.lastEventAt.getTime()
   if (late === saga.late && olderMs < notedAfterMs) return saga
-  return { ...saga, ...seen(saga, receivedAt), late }
+  const noted = copySaga(saga)
+  noted.late = late
+  see(noted, receivedAt)
+  return noted
 }
 
-function withFact(before: Saga, event: SagaLifecycleEvent, receivedAt: Date): Saga {
-  if (event.operation === 'SagaStarted') return started(before, event, receivedAt)
-  if (event.operation === 'SagaEnded') return ended(before, event, receivedAt)
-  return resolved(before, event, receivedAt)
+function addFact(next: Saga, event: SagaLifecycleEvent, receivedAt: Date): void {
+  if (event.operation === 'SagaStarted') start(next, event, receivedAt)
+  else if (event.operation === 'SagaEnded') end(next, event, receivedAt)
+  else resolve(next, event, receivedAt)
 }
 
 /** The name that SagaStarted gave is the saga's; before that, an earlier SagaEnded may have given one. */
@@ -60,36 +62,35 @@ function refuseOtherService(saga: Saga, event: SagaLifecycleEvent) {
   }
 }
 
-const started = (before: Saga, event: SagaStarted, receivedAt: Date): Saga => ({
-  ...before,
-  startedAt: before.startedAt ?? receivedAt,
-  addTime: before.addTime ?? event.addTime,
-  serviceName: event.serviceName ?? before.serviceName,
-})
+function start(next: Saga, event: SagaStarted, receivedAt: Date): void {
+  next.startedAt ??= receivedAt
+  next.addTime ??= event.addTime
+  next.serviceName = event.serviceName ?? next.serviceName
+}
 
-const ended = (before: Saga, event: SagaEnded, receivedAt: Date): Saga => ({
-  ...before,
-  endedAt: before.endedAt ?? receivedAt,
-  expiresAt: later(before.expiresAt, event.expiresAt),
-  serviceName: before.serviceName ?? event.serviceName,
-})
+function end(next: Saga, event: SagaEnded, receivedAt: Date): void {
+  next.endedAt ??= receivedAt
+  next.expiresAt = later(next.expiresAt, event.expiresAt)
+  next.serviceName ??= event.serviceName
+}
 
-const resolved = (before: Saga, event: OperatorResolved, receivedAt: Date): Saga => ({
-  ...before,
-  resolvedAt: later(before.resolvedAt, receivedAt),
-  resolvedBy: event.author,
-})
+function resolve(next: Saga, event: OperatorResolved, receivedAt: Date): void {
+  next.resolvedAt = later(next.resolvedAt, receivedAt)
+  next.resolvedBy = event.author
+}
 
 const later = (a: Date | null, b: Date | null): Date | null => (a && (!b || a >= b) ? a : b)
 
-const seen = (saga: Saga, receivedAt: Date) => ({
-  lastEventAt: receivedAt > saga.lastEventAt ? receivedAt : saga.lastEventAt,
-})
+function see(next: Saga, receivedAt: Date): void {
+  if (receivedAt > next.lastEventAt) next.lastEventAt = receivedAt
+}
 
 /** The fact is kept, but cannot change the status any more. */
 const isLate = (before: Saga, event: SagaLifecycleEvent): boolean =>
   (before.status === 'Error' && event.operation !== 'OperatorResolved') ||
   (event.operation === 'SagaStarted' && before.endedAt !== null)
 
-const differs = (a: Saga, b: Saga): boolean =>
-  (Object.keys(b) as (keyof Saga)[]).some((key) => a[key] !== b[key])
+function differs(a: Saga, b: Saga): boolean {
+  for (const key in b) if (a[key as keyof Saga] !== b[key as keyof Saga]) return true
+  return false
+}

@@ -1,4 +1,4 @@
-export { type Activity, type Anomaly, anomalies } from './activity.js'
+export { type Activity, type Anomaly, anomalies, copyActivity } from './activity.js'
 export { type ActivityStatus, activityStatuses, rankOf } from './activity-status.js'
 export { type AppliedActivityEvent, applyActivityEvent } from './apply-activity-event.js'
 export { type AppliedSagaEvent, applySagaEvent, noteActivityEvent } from './apply-saga-event.js'

@@ -1,9 +1,9 @@
-import type { Activity } from './activity.js'
+import { type Activity, copyActivity } from './activity.js'
 import { applyActivityEvent } from './apply-activity-event.js'
 import { applySagaEvent, noteActivityEvent } from './apply-saga-event.js'
 import { addContentKey, hasContentKey, keyInAttempt, repeatsCount } from './content-keys.js'
 import type { ActivityEvent, EventResult, SagaEvent, SagaLifecycleEvent } from './events.js'
-import { type ActivityFacts, concernsSaga, type Saga, settleSaga } from './saga.js'
+import { type ActivityFacts, concernsSaga, copySaga, type Saga, settleSaga } from './saga.js'
 import { refuseDisorder } from './strict.js'
 
 export interface AppliedEvent {
@@ -108,8 +108,8 @@ export class SagaLedger {
     }
     const { saga, result } = applySagaEvent(before, event, receivedAt)
     if (this.#strict) refuseDisorder(event, result, before)
-    if (result !== 'duplicate') this.#keepSaga(this.#settle(before, saga), contentKey)
-    else if (contentKey !== null) this.#keepSaga(saga, contentKey)
+    const settled = result === 'duplicate' ? saga : this.#settle(before, saga)
+    if (result !== 'duplicate' || contentKey !== null) this.#keepSaga(before, settled, contentKey)
     return { result, sagaId: saga.id, isNew: true }
   }
 
@@ -126,13 +126,14 @@ export class SagaLedger {
     const saga = sagaId === null ? null : (this.#sagas.get(sagaId) ?? null)
     if (this.#strict) refuseDisorder(event, result, saga)
     if (activity !== before) this.#noteInSaga(activity, saga, receivedAt)
-    if (activity !== before || key !== null) this.#keepActivity(activity, key)
+    if (activity !== before || key !== null) this.#keepActivity(before, activity, key)
     return { result, sagaId, isNew: true }
   }
 
-  #keepActivity(activity: Activity, key: string | null): void {
-    const contentKeys = key === null ? activity.contentKeys : addContentKey(activity.contentKeys, key)
-    const kept = contentKeys === activity.contentKeys ? activity : { ...activity, contentKeys }
+  /** @param before as it was loaded or kept, which is not changed any more */
+  #keepActivity(before: Activity | null, activity: Activity, key: string | null): void {
+    const kept = activity === before ? copyActivity(activity) : activity
+    if (key !== null) kept.contentKeys = addContentKey(kept.contentKeys, key)
     this.#activities.set(activity.id, kept)
     this.#changedActivities.add(activity.id)
   }
@@ -145,7 +146,8 @@ export class SagaLedger {
     if (concernsSaga(noted, activity)) noted = settleSaga(noted, this.#allFactsOf(sagaId))
     if (noted === saga) return
     // Whatever else changes the row, its newest event is in it.
-    this.#keepSaga(receivedAt > noted.lastEventAt ? { ...noted, lastEventAt: receivedAt } : noted, null)
+    if (receivedAt > noted.lastEventAt) noted.lastEventAt = receivedAt
+    this.#keepSaga(saga, noted, null)
   }
 
   /** A start alone changes nothing that activities decide, nor does an end after the first. */
@@ -153,11 +155,14 @@ export class SagaLedger {
     const concerned = saga.endedAt !== before?.endedAt || saga.resolvedAt !== before?.resolvedAt
     if (before && concerned) return settleSaga(saga, this.#allFactsOf(saga.id))
     if (!before) return settleSaga(saga, [])
-    return saga.status === 'Pending' && saga.startedAt ? { ...saga, status: 'Started' } : saga
+    if (saga.status === 'Pending' && saga.startedAt) saga.status = 'Started'
+    return saga
   }
 
-  #keepSaga(saga: Saga, key: string | null): void {
-    const kept = key === null ? saga : { ...saga, contentKeys: addContentKey(saga.contentKeys, key) }
+  /** @param before as it was loaded or kept, which is not changed any more */
+  #keepSaga(before: Saga | null, saga: Saga, key: string | null): void {
+    const kept = saga === before ? copySaga(saga) : saga
+    if (key !== null) kept.contentKeys = addContentKey(kept.contentKeys, key)
     this.#sagas.set(saga.id, kept)
     this.#changedSagas.add(saga.id)
   }

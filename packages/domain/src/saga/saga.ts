@@ -52,6 +52,24 @@ export const unseenSaga = (id: string, receivedAt: Date): Saga => ({
   contentKeys: '',
 })
 
+/** Another saga with the same facts, of the same shape: see {@link copyActivity}. */
+export const copySaga = (saga: Saga): Saga => ({
+  id: saga.id,
+  serviceName: saga.serviceName,
+  status: saga.status,
+  outcome: saga.outcome,
+  addTime: saga.addTime,
+  startedAt: saga.startedAt,
+  endedAt: saga.endedAt,
+  expiresAt: saga.expiresAt,
+  late: saga.late,
+  resolvedAt: saga.resolvedAt,
+  resolvedBy: saga.resolvedBy,
+  firstSeenAt: saga.firstSeenAt,
+  lastEventAt: saga.lastEventAt,
+  contentKeys: saga.contentKeys,
+})
+
 /** What a saga's status and outcome depend on of each of its activities. */
 export type ActivityFacts = Pick<Activity, 'status' | 'finalAbort' | 'overtimeNamedSaga' | 'givenUpAt'>
 
@@ -91,7 +109,11 @@ export function deriveSagaOutcome(
 export function settleSaga(saga: Saga, activities: readonly ActivityFacts[]): Saga {
   const status = deriveSagaStatus(saga, activities)
   const outcome = deriveSagaOutcome(status, activities)
-  return status === saga.status && outcome === saga.outcome ? saga : { ...saga, status, outcome }
+  if (status === saga.status && outcome === saga.outcome) return saga
+  const settled = copySaga(saga)
+  settled.status = status
+  settled.outcome = outcome
+  return settled
 }
 
 /**

@@ -1,3 +1,4 @@
+import { copyActivity } from '@switchyard/domain/saga'
 import type { BatchChanges } from './batch-parameters.js'
 import type { StateCache } from './state-cache.js'
 
@@ -11,14 +12,12 @@ export function keepChanges(cache: StateCache, { sagas, activities }: BatchChang
     entry.version = before + 1
     // Of the parameter it matters alone that there is one. The result is copied off the buffer it was received in, and
     // not into one that it shares with what comes and goes: that would stay as long as the result.
-    entry.activity = {
-      ...row,
-      parameterData: row.parameterData && stored,
-      resultData:
-        row.resultData && row.resultData !== entry.activity?.resultData
-          ? new Uint8Array(row.resultData)
-          : row.resultData,
+    const kept = copyActivity(row)
+    kept.parameterData = row.parameterData && stored
+    if (row.resultData && row.resultData !== entry.activity?.resultData) {
+      kept.resultData = new Uint8Array(row.resultData)
     }
+    entry.activity = kept
     if (row.sagaId !== null) {
       const saga = cache.findSaga(entry.tenant, row.sagaId)
       if (saga) saga.factsSum += wasInSaga ? 1 : before + 1

@@ -22,6 +22,8 @@ export interface SagaEntry {
   facts: Map<string, ActivityFacts> | null
   /** Sum of the versions of these activities' rows: it grows with each of their changes. */
   factsSum: number
+  /** As what it counts in the cache. */
+  bytes: number
   batch: BatchMark | null
 }
 
@@ -33,6 +35,8 @@ export interface ActivityEntry {
   version: number
   place: Place
   activity: Activity | null
+  /** As what it counts in the cache. */
+  bytes: number
   batch: BatchMark | null
 }
 
@@ -56,16 +60,19 @@ export class StateCache {
 
   /** @param bytesMax of all entries together, about */
   constructor(bytesMax: number) {
-    this.#sagas = new LRUCache({ maxSize: (bytesMax * 3) / 8, sizeCalculation: sagaBytes })
-    this.#ended = new LRUCache({
+    this.#sagas = new LRUCache<string, SagaEntry>({ maxSize: (bytesMax * 3) / 8, sizeCalculation: bytesOf })
+    this.#ended = new LRUCache<string, SagaEntry>({
       max: endedMax,
       maxSize: bytesMax / 8,
-      sizeCalculation: sagaBytes,
+      sizeCalculation: bytesOf,
       dispose: (entry, _, reason) => {
         if (reason === 'evict') this.#forgetActivitiesOf(entry)
       },
     })
-    this.#activities = new LRUCache({ maxSize: bytesMax / 2, sizeCalculation: activityBytes })
+    this.#activities = new LRUCache<string, ActivityEntry>({
+      maxSize: bytesMax / 2,
+      sizeCalculation: bytesOf,
+    })
   }
 
   findSaga(tenant: string, id: string): SagaEntry | undefined {
@@ -78,15 +85,15 @@ export class StateCache {
   }
 
   keepSaga(entry: SagaEntry): void {
-    // Entries change in place; the cache measures one anew only when it comes in.
-    this.forgetSaga(entry)
-    const kept = entry.saga?.endedAt ? this.#ended : this.#sagas
-    kept.set(keyOf(entry.tenant, entry.id), entry)
+    const key = keyOf(entry.tenant, entry.id)
+    const hasEnded = entry.saga?.endedAt
+    const others = hasEnded ? this.#sagas : this.#ended
+    others.delete(key)
+    keep(hasEnded ? this.#ended : this.#sagas, key, entry, sagaBytes(entry))
   }
 
   keepActivity(entry: ActivityEntry): void {
-    this.forgetActivity(entry)
-    this.#activities.set(keyOf(entry.tenant, entry.id), entry)
+    keep(this.#activities, keyOf(entry.tenant, entry.id), entry, activityBytes(entry))
   }
 
   forgetSaga(entry: SagaEntry): void {
@@ -103,6 +110,21 @@ export class StateCache {
     for (const id of facts?.keys() ?? []) this.#activities.delete(keyOf(tenant, id))
   }
 }
+
+/** Entries change in place, and the cache counts one only when it comes in; most stay as large as they are. */
+function keep<Entry extends { bytes: number }>(
+  cache: LRUCache<string, Entry>,
+  key: string,
+  entry: Entry,
+  bytes: number,
+): void {
+  if (entry.bytes === bytes && cache.get(key) === entry) return
+  entry.bytes = bytes
+  cache.delete(key)
+  cache.set(key, entry)
+}
+
+const bytesOf = ({ bytes }: { bytes: number }): number => bytes
 
 const sagaBytes = ({ facts }: SagaEntry): number => entryBytes + (facts === null ? 0 : facts.size * 150)
 
@@ -121,6 +143,7 @@ export const newSagaEntry = (tenant: string, id: string): SagaEntry => ({
   saga: null,
   facts: new Map(),
   factsSum: 0,
+  bytes: 0,
   batch: null,
 })
 
@@ -131,5 +154,6 @@ export const newActivityEntry = (tenant: string, id: string): ActivityEntry => (
   version: 0,
   place: nowhere,
   activity: null,
+  bytes: 0,
   batch: null,
 })
