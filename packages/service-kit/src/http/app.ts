@@ -1,5 +1,6 @@
 import { DomainError, unavailable } from '@switchyard/domain'
 import express, { type Express, type Request, type RequestHandler, type Response } from 'express'
+import { LRUCache } from 'lru-cache'
 import type { Health } from '../lifecycle/index.js'
 import type { Logger, Metrics } from '../observability/index.js'
 import { type Authenticate, callerOf } from './authentication.js'
@@ -11,7 +12,7 @@ import { observe, observedOf } from './observe.js'
 import { addOperations } from './operations.js'
 import { readParameters } from './parameters.js'
 import { createRateLimit, type RateLimit } from './rate-limit.js'
-import { sendList, WrittenList, writeList } from './written-list.js'
+import { sendJson, WrittenJson, writeJson } from './written-json.js'
 
 export interface HttpAppOptions {
   logger: Logger
@@ -39,7 +40,7 @@ const apiPrefix = '/api/v4'
 export function createHttpApp(options: HttpAppOptions): Express {
   const app = express()
   app.disable('x-powered-by')
-  app.set('trust proxy', 'loopback, linklocal, uniquelocal')
+  trustProxies(app)
   app.set('query parser', 'extended')
   app.set('case sensitive routing', true)
   app.use(observe(options.logger, options.metrics))
@@ -66,6 +67,20 @@ export function createHttpApp(options: HttpAppOptions): Express {
     sendError(response, away ? unavailable('', { cause: error }) : error, requestId, logger)
   })
   return app
+}
+
+/** Requests come from few addresses, and looking one of them up takes as long as reading a small request. */
+function trustProxies(app: Express): void {
+  app.set('trust proxy', 'loopback, linklocal, uniquelocal')
+  const isTrusted: (address: string) => boolean = app.get('trust proxy fn')
+  const known = new LRUCache<string, boolean>({ max: 1000 })
+  app.set('trust proxy', (address: string) => {
+    const before = known.get(address)
+    if (before !== undefined) return before
+    const trusted = isTrusted(address)
+    known.set(address, trusted)
+    return trusted
+  })
 }
 
 const pathOf = ({ path, outsideApi }: Route) => (outsideApi ? path : apiPrefix + path)
@@ -142,10 +157,8 @@ async function send(response: Response, { status, body, headers }: Reply): Promi
   delete response.req.headers['cache-control']
   response.setHeader('Cache-Control', 'max-age=0, private, must-revalidate')
   response.setHeader('Vary', 'Accept-Encoding, PRIVATE-TOKEN, Authorization')
-  for (const [name, value] of Object.entries(headers ?? {})) response.set(name, value)
+  for (const [name, value] of Object.entries(headers ?? {})) response.setHeader(name, value)
   response.status(status)
   if (body === undefined) response.end()
-  else if (Array.isArray(body)) await sendList(response, await writeList(body))
-  else if (body instanceof WrittenList) await sendList(response, body)
-  else response.json(body)
+  else await sendJson(response, body instanceof WrittenJson ? body : await writeJson(body))
 }

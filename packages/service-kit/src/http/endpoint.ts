@@ -48,7 +48,7 @@ export const documented = <Access>(documents: GuardDocumentation, guard: Guard<A
 /** What an endpoint answers with. */
 export interface Reply {
   status: number
-  /** Sent as JSON, a WrittenList as it is; undefined sends no body. */
+  /** Sent as JSON, a WrittenJson as it is; undefined sends no body. */
   body?: unknown
   headers?: Record<string, string>
 }

@@ -40,4 +40,4 @@ export {
   time,
 } from './parameters.js'
 export { link, oneOf, timeText } from './shapes.js'
-export { WrittenList, writeList } from './written-list.js'
+export { WrittenJson, writeJson } from './written-json.js'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { RequestHandler, Response } from 'express'
-import type { Logger, Metrics } from '../observability/index.js'
+import type { Logger, Metrics, Tally } from '../observability/index.js'
 
 const acceptableId = /^[\w.:/+=@-]{1,128}$/
 
@@ -34,6 +34,7 @@ export const observedOf = (response: Response): Observed => response.locals.obse
 export function observe(logger: Logger, metrics: Metrics): RequestHandler {
   // All that is in the line of a request is known here, and seeking secrets in it takes longer than writing it.
   const requests = logger.child({}, { redact: [] })
+  const tallyOf = createTallies(metrics)
   return (request, response, next) => {
     const startedNs = process.hrtime.bigint()
     const given = request.get('X-Request-Id')
@@ -46,15 +47,29 @@ export function observe(logger: Logger, metrics: Metrics): RequestHandler {
     response.once('close', () => {
       const seconds = Number(process.hrtime.bigint() - startedNs) / 1e9
       const status = response.writableFinished ? String(response.statusCode) : 'aborted'
-      const labels = { method: request.method, route: observed.route, status }
+      const { method } = request
+      const { route } = observed
       metrics.httpInFlight.dec()
-      metrics.httpRequests.inc(labels)
-      metrics.httpDuration.observe(labels, seconds)
-      if (observed.route !== 'operations') {
-        const line = { request_id: requestId, ...labels, duration_ms: Math.round(seconds * 1e6) / 1000 }
-        requests.info(line, 'request')
+      tallyOf(method, route, status).observe(seconds)
+      if (route !== 'operations') {
+        const milliseconds = Math.round(seconds * 1e6) / 1000
+        requests.info({ request_id: requestId, method, route, status, duration_ms: milliseconds }, 'request')
       }
     })
     next()
+  }
+}
+
+/** The tally of each verb, route and outcome; node refuses verbs that it does not know, so they are few. */
+function createTallies({ httpDuration }: Metrics) {
+  const tallies = new Map<string, Tally<'method' | 'route' | 'status'>>()
+  return (method: string, route: string, status: string) => {
+    const key = `${status} ${method} ${route}`
+    let tally = tallies.get(key)
+    if (!tally) {
+      tally = httpDuration.tally({ method, route, status })
+      tallies.set(key, tally)
+    }
+    return tally
   }
 }

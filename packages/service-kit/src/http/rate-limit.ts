@@ -1,7 +1,7 @@
 import { rateLimited } from '@switchyard/domain'
 import type { Request, Response } from 'express'
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
-import { hashToken, tokenOf } from './authentication.js'
+import { tokenKey, tokenOf } from './authentication.js'
 
 /** Counts a request and refuses it when its sender had too many in this minute. */
 export type RateLimit = (request: Request, response: Response) => Promise<void>
@@ -14,7 +14,7 @@ export function createRateLimit(perMinute: number): RateLimit {
   const limiter = new RateLimiterMemory({ points: perMinute, duration: 60 })
   return async (request, response) => {
     const token = tokenOf(request.headers)
-    const sender = token === null ? `address ${request.ip}` : Buffer.from(hashToken(token)).toString('base64')
+    const sender = token === null ? `address ${request.ip}` : tokenKey(token)
     const { outcome, exceeded } = await consume(limiter, sender)
     const seconds = Math.ceil(outcome.msBeforeNext / 1000)
     response.set({

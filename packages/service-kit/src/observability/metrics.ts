@@ -1,11 +1,11 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
 import { TallyHistogram } from './tally-histogram.js'
 
 /** A service's Prometheus registry with the figures every service has. */
 export interface Metrics {
   registry: Registry
-  httpRequests: Counter<'method' | 'route' | 'status'>
-  httpDuration: Histogram<'method' | 'route' | 'status'>
+  /** Every HTTP request with its duration; `http_requests_total` is counted from it. */
+  httpDuration: TallyHistogram<'method' | 'route' | 'status'>
   httpInFlight: Gauge
   /** Every gRPC call with its duration; `grpc_server_handled_total` is counted from it. */
   grpcDuration: TallyHistogram<'method' | 'code'>
@@ -21,22 +21,22 @@ export function createMetrics(service: string): Metrics {
   const registers = [registry]
   return {
     registry,
-    httpRequests: new Counter({
-      name: 'http_requests_total',
-      help: 'HTTP requests answered, by route pattern.',
-      labelNames: ['method', 'route', 'status'],
-      registers,
-    }),
-    httpDuration: new Histogram({
-      name: 'http_request_duration_seconds',
-      help: 'Time from the first byte of a request to the end of its answer.',
-      labelNames: ['method', 'route', 'status'],
-      buckets: secondsBuckets,
-      registers,
-    }),
+    httpDuration: createHttpDuration(registers),
     httpInFlight: new Gauge({ name: 'http_requests_in_flight', help: 'HTTP requests under way.', registers }),
     grpcDuration: createGrpcDuration(registers),
   }
+}
+
+function createHttpDuration(registers: Registry[]): TallyHistogram<'method' | 'route' | 'status'> {
+  const duration = new TallyHistogram({
+    name: 'http_request_duration_seconds',
+    help: 'Time from the first byte of a request to the end of its answer.',
+    labelNames: ['method', 'route', 'status'],
+    buckets: secondsBuckets,
+    registers,
+  })
+  countFrom(duration, 'http_requests_total', 'HTTP requests answered, by route pattern.', registers)
+  return duration
 }
 
 function createGrpcDuration(registers: Registry[]): TallyHistogram<'method' | 'code'> {
@@ -47,15 +47,25 @@ function createGrpcDuration(registers: Registry[]): TallyHistogram<'method' | 'c
     buckets: secondsBuckets,
     registers,
   })
+  countFrom(duration, 'grpc_server_handled_total', 'gRPC calls answered, by status code.', registers)
+  return duration
+}
+
+/** A counter with the labels of a histogram: how many observations there were. */
+function countFrom<Label extends string>(
+  histogram: TallyHistogram<Label>,
+  name: string,
+  help: string,
+  registers: Registry[],
+): void {
   new Counter({
-    name: 'grpc_server_handled_total',
-    help: 'gRPC calls answered, by status code.',
-    labelNames: ['method', 'code'],
+    name,
+    help,
+    labelNames: histogram.labelNames,
     registers,
     collect() {
       this.reset()
-      for (const { labels, count } of duration.counts()) this.inc(labels, count)
+      for (const { labels, count } of histogram.counts()) this.inc(labels, count)
     },
   })
-  return duration
 }

@@ -73,7 +73,8 @@ export class ChildPool {
    */
   async ask(path: string, kind: ChildKind, question: Question, signal?: AbortSignal): Promise<Answer> {
     signal?.throwIfAborted()
-    const child = await this.#acquire(this.#laneOf(path, kind), signal)
+    const lane = this.#laneOf(path, kind)
+    const child = this.#childAtOnce(lane) ?? (await this.#acquire(lane, signal))
     const isFirst = child.answers === 0
     const abandon = () => child.abandon(signal?.reason)
     signal?.addEventListener('abort', abandon)
@@ -115,6 +116,13 @@ export class ChildPool {
     return lane
   }
 
+  /** A child that nobody waits for. */
+  #childAtOnce(lane: Lane): GitChild | null {
+    if (this.#closed || this.#waiting.some((waiting) => waiting.lane === lane)) return null
+    const child = this.#childFor(lane)
+    return child && occupy(lane, child)
+  }
+
   #acquire(lane: Lane, signal?: AbortSignal): Promise<GitChild> {
     if (this.#closed || this.#waiting.length >= waitingMax) return Promise.reject(unavailable('git'))
     return new Promise((resolve, reject) => {
@@ -146,9 +154,7 @@ export class ChildPool {
         full.add(lane)
         return true
       }
-      lane.busy.add(child)
-      child.busySinceMs = performance.now()
-      take(child)
+      take(occupy(lane, child))
       return false
     })
     if (this.#waiting.length === 0 || this.#slowTimer) return
@@ -220,4 +226,10 @@ export class ChildPool {
   #dropLane(lane: Lane): void {
     if (!this.#waiting.some((waiting) => waiting.lane === lane)) this.#lanes.delete(lane.key)
   }
+}
+
+function occupy(lane: Lane, child: GitChild): GitChild {
+  lane.busy.add(child)
+  child.busySinceMs = performance.now()
+  return child
 }

@@ -1,4 +1,4 @@
-import { type Call, type Reply, WrittenList, writeList } from '@switchyard/service-kit/http'
+import { type Call, type Reply, WrittenJson, writeJson } from '@switchyard/service-kit/http'
 import type { Repository } from '../../git/git.js'
 import type { ProjectCall } from '../../guards.js'
 
@@ -24,8 +24,8 @@ export function keptReply(
     `reply ${commitId} ${project.pathWithNamespace} ${asked}`,
     async () => {
       const reply = await make()
-      return { ...reply, body: await writeList(reply.body as unknown[]) }
+      return { ...reply, body: await writeJson(reply.body) }
     },
-    ({ body }) => headersBytes + (body instanceof WrittenList ? body.bytes : 0),
+    ({ body }) => headersBytes + (body instanceof WrittenJson ? body.bytes : 0),
   )
 }
