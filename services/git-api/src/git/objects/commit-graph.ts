@@ -43,7 +43,7 @@ export class CommitGraph {
     const key = Buffer.from(id, 'hex')
     for (let index = this.#layers.length - 1; index >= 0; index -= 1) {
       const layer = this.#layers[index] as Layer
-      const position = findId(layer.fanout, 0, layer.ids, key)
+      const position = findId(layer.fanout, layer.ids, key)
       if (position >= 0) return layer.firstPosition + position
     }
     return -1

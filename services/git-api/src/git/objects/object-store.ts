@@ -6,8 +6,6 @@ import { Pack, type PackedObject } from './pack.js'
 
 /** More packs than this are for git to search; housekeeping brings them together. */
 const packsMax = 100
-/** All indexes of one repository in memory. */
-const indexBytesMax = 128 * 1024 * 1024
 
 export interface StoredObject extends PackedObject {
   id: string
@@ -90,9 +88,6 @@ export class ObjectStore {
       // Removed between looking and opening: what was in it is in another pack now.
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
     }
-    let indexBytes = 0
-    for (const pack of this.#packs.values()) indexBytes += pack.indexBytes
-    if (indexBytes > indexBytesMax) throw new UnknownLayout('large pack indexes')
   }
 }
 

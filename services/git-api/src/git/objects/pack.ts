@@ -48,23 +48,25 @@ export class Pack {
 
   /** @param file path without its ending */
   constructor(file: string) {
-    this.#index = new PackIndex(`${file}.idx`)
     this.#file = openSync(`${file}.pack`, 'r')
-    this.#size = fstatSync(this.#file).size
-  }
-
-  get indexBytes(): number {
-    return this.#index.bytes.length
+    try {
+      this.#size = fstatSync(this.#file).size
+      this.#index = new PackIndex(`${file}.idx`)
+    } catch (error) {
+      closeSync(this.#file)
+      throw error
+    }
   }
 
   get memoryBytes(): number {
-    return this.indexBytes + this.#trees.calculatedSize + this.#pages.size * pageBytes
+    return this.#index.memoryBytes + this.#trees.calculatedSize + this.#pages.size * pageBytes
   }
 
   close(): void {
     if (this.#closed) return
     this.#closed = true
     closeSync(this.#file)
+    this.#index.close()
   }
 
   /**
