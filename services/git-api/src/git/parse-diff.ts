@@ -52,14 +52,15 @@ export async function parseDiff(
   truncated: boolean,
   limits: DiffLimits,
 ): Promise<DiffEntry[]> {
+  // To put a long output together took its time already.
+  if (output.length > sliceBytesMax) await others()
   const { changes, patchStart } = parseRaw(output)
-  const patches = splitPatches(output.subarray(patchStart))
-  if (truncated) patches.pop()
+  const patches = splitPatches(output.subarray(patchStart), truncated)
   const entries: DiffEntry[] = []
   let bytesLeft = limits.diffBytesMax
   let sliceBytes = 0
-  for (const [index, change] of changes.entries()) {
-    const patch = patches[index]
+  for (const change of changes) {
+    const patch = patches.next().value
     const fits = patch !== undefined && patch.length <= Math.min(limits.patchBytesMax, bytesLeft)
     if (fits) bytesLeft -= patch.length
     entries.push({
@@ -129,17 +130,20 @@ export const zeroId = '0'.repeat(40)
 
 const patchStart = Buffer.from('\ndiff --git ')
 
-/** No line of a patch itself starts like its first one: they all start with a mark. */
-function splitPatches(text: Buffer): Buffer[] {
-  const patches: Buffer[] = []
+/**
+ * One patch after the other. No line of a patch itself starts like its first one: they all start with a mark.
+ *
+ * @param truncated the last patch is not whole, and left out
+ */
+function* splitPatches(text: Buffer, truncated: boolean): Generator<Buffer, undefined> {
   let start = 0
   while (start < text.length) {
     const next = text.indexOf(patchStart, start)
+    if (next < 0 && truncated) return
     const end = next < 0 ? text.length : next + 1
-    patches.push(text.subarray(start, end))
+    yield text.subarray(start, end)
     start = end
   }
-  return patches
 }
 
 type PatchFields = Pick<DiffEntry, 'header' | 'patch' | 'encoding' | 'binaryIds'>
