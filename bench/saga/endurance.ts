@@ -13,6 +13,8 @@ const { values: options } = parseArgs({
   options: {
     /** Events that are in one of the logs beforehand. */
     events: { type: 'string', default: '10000000' },
+    /** Loads only this reporter: `empty` or `full`. */
+    side: { type: 'string' },
     slices: { type: 'string', default: '6' },
     seconds: { type: 'string', default: '12' },
     /** Folder of the databases, kept for the next run. */
@@ -24,8 +26,8 @@ const { values: options } = parseArgs({
 
 const databases = await startDatabases(['empty', 'full'], options.data)
 const load = new LoadProcess()
-const sides = ['empty', 'full'] as const
-type Side = (typeof sides)[number]
+type Side = 'empty' | 'full'
+const sides = (['empty', 'full'] as const).filter((side) => side === (options.side ?? side))
 
 const slices: Record<Side, { cost: number; residentMiB: number }[]> = { empty: [], full: [] }
 const events = { empty: 0, full: 0 }
@@ -61,21 +63,21 @@ try {
   await fillLog(databases.urls.full, Number(options.events), console.log)
   if (!options.fill) {
     const before = { empty: await countLog(databases.urls.empty), full: await countLog(databases.urls.full) }
-    const subjects = {
-      empty: await startReporter(databases.urls.empty),
-      full: await startReporter(databases.urls.full),
-    }
+    const subjects = new Map<Side, Subject>()
+    for (const side of sides) subjects.set(side, await startReporter(databases.urls[side]))
     for (let slice = 0; slice <= Number(options.slices); slice += 1) {
-      for (const side of sides) await measure(side, subjects[side], slice)
+      for (const [side, subject] of subjects) await measure(side, subject, slice)
     }
-    for (const side of sides) {
-      await subjects[side].stop()
+    for (const [side, subject] of subjects) {
+      await subject.stop()
       await checkLog(databases.urls[side], before[side] + events[side])
     }
     const cost = (side: Side) => median(slices[side].map((slice) => slice.cost))
-    console.log(
-      `\nan event beside ${before.full} others costs ${(cost('full') / cost('empty')).toFixed(2)} × one beside none`,
-    )
+    if (options.side === undefined) {
+      console.log(
+        `\nan event beside ${before.full} others costs ${(cost('full') / cost('empty')).toFixed(2)} × one beside none`,
+      )
+    }
   }
 } finally {
   load.close()

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { DomainError, unavailable } from '@switchyard/domain'
 import express, { type Express, type Request, type RequestHandler, type Response } from 'express'
 import { LRUCache } from 'lru-cache'
@@ -143,6 +144,8 @@ function createCall(
 /** A signal that is aborted when the client goes away before its answer is complete. */
 function abortedWith(response: Response): AbortSignal {
   const aborted = new AbortController()
+  // A page of commits asks for each of them at once.
+  setMaxListeners(0, aborted.signal)
   const end = () => {
     if (!response.writableFinished) aborted.abort(new DomainError('unavailable', 'the client went away'))
   }

@@ -1,6 +1,6 @@
 import type { Activity, Payload, Saga, SagaEvent } from '@switchyard/contracts/saga-messages'
 import type { ActivityView, LogEntry, PayloadHead, SagaView } from '@switchyard/db'
-import { phasesOf } from './activity-phases.js'
+import { durationOf, phasesOf } from './activity-phases.js'
 
 /** A saga as a message of `switchyard.sagas.v1`. */
 export const toSagaMessage = (saga: SagaView): Saga => ({
@@ -22,6 +22,9 @@ export const toSagaMessage = (saga: SagaView): Saga => ({
     activityId: activityId ?? undefined,
     since,
   })),
+  resolvedAt: saga.resolvedAt ?? undefined,
+  resolvedBy: saga.resolvedBy ?? undefined,
+  durationMs: durationOf(saga.startedAt ?? saga.firstSeenAt, saga.endedAt) ?? undefined,
 })
 
 export function toActivityMessage(activity: ActivityView): Activity {
@@ -43,6 +46,21 @@ export function toActivityMessage(activity: ActivityView): Activity {
     lastEventAt: activity.lastEventAt,
     parameter: toPayloadMessage(activity.parameter),
     result: toPayloadMessage(activity.result),
+    executeStatus: execute.status ?? undefined,
+    compensationStatus: compensate.status ?? undefined,
+    retryReports: activity.retryReports,
+    deadlineAt: activity.deadlineAt ?? undefined,
+    addTime: activity.addTime ?? undefined,
+    firstSeenAt: activity.firstSeenAt,
+    abortedAt: activity.abortedAt ?? undefined,
+    overtimeAt: activity.overtimeAt ?? undefined,
+    revokedAt: activity.revokedAt ?? undefined,
+    compensatingAt: activity.compensatingAt ?? undefined,
+    compensateAbortedAt: activity.compensateAbortedAt ?? undefined,
+    executeDurationMs: execute.durationMs ?? undefined,
+    compensateDurationMs: compensate.durationMs ?? undefined,
+    executeErrorsSize: activity.executeErrors?.size,
+    compensateErrorsSize: activity.compensateErrors?.size,
   }
 }
 

@@ -8,6 +8,7 @@ import {
 } from '@switchyard/contracts/saga-query'
 import { waitFor } from '@switchyard/testing'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { reportAll } from '../grpc-client.js'
 import { createTokens, startHarness, startService } from '../harness.js'
 import { appendEntries, appendEntry } from './log-writer.js'
 
@@ -62,6 +63,27 @@ const codeOf = (work: Promise<unknown>): Promise<number | undefined> =>
 const start = (sagaId: string, serviceName = 'booking') =>
   harness.grpc.report('SagaStarted', { sagaId, serviceName })
 
+interface SagaInRest {
+  activities: [
+    Record<'execute_errors' | 'compensate_errors', { text: string; size: number }> & Record<string, unknown>,
+  ]
+  resolution: { at: string; by: string }
+  [name: string]: unknown
+}
+
+/** A message with the names and the times of the REST API. */
+const asInRest = (message: object | undefined) =>
+  Object.fromEntries(
+    Object.entries(JSON.parse(JSON.stringify(message))).map(([name, value]) => [
+      name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+      value,
+    ]),
+  )
+
+/** A message has no nulls: what nothing has told is unset. */
+const withoutNulls = (row: object) =>
+  Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null))
+
 describe('reading', () => {
   it('shows a saga with its activities in their order', async () => {
     await start('q1')
@@ -82,6 +104,52 @@ describe('reading', () => {
       { activityId: 'q1-b', order: 1, status: 'ExecuteAborted', executeErrors: 'no room' },
     ])
     expect(activities[1]?.parameter).toMatchObject({ head: Buffer.from('{"room":7}'), size: 10 })
+  })
+
+  it('tells of a saga and its activities what the REST API tells', async () => {
+    const about = { activityId: 'whole-1', sagaId: 'whole' }
+    await reportAll(harness.grpc, [
+      ['SagaStarted', { sagaId: 'whole', serviceName: 'booking' }],
+      ['ActivityExecuteStarted', { ...about, order: 4, timeOutSeconds: 5, addTime: '2026-01-02 03:04:06' }],
+      ['ActivityRetried', { activityId: 'whole-1' }],
+      ['ActivityRetried', { activityId: 'whole-1', retries: 2, status: 'Executing' }],
+      ['ActivityRevoked', { activityId: 'whole-1' }],
+      ['ActivityExecuteAborted', { activityId: 'whole-1', errors: 'no room' }],
+      ['ActivityExecuteOvertime', { ...about, errors: 'too late' }],
+      ['ActivityEnded', { activityId: 'whole-1', resultData: Buffer.from('{}') }],
+      [
+        'ActivityRetried',
+        { activityId: 'whole-1', retries: 1, activityRetryType: 1, status: 'Compensating' },
+      ],
+      ['ActivityCompensateAborted', { ...about, errors: 'cannot undo' }],
+      ['SagaEnded', { sagaId: 'whole', serviceName: '2030-01-02 03:04:05' }],
+    ])
+    const sagaUrl = `${harness.baseUrl}/api/v4/sagas/whole`
+    const resolved = await fetch(`${sagaUrl}/resolve`, {
+      method: 'POST',
+      headers: { 'PRIVATE-TOKEN': tokens.administrator, 'Content-Type': 'application/json' },
+      body: JSON.stringify({ note: 'refunded by hand' }),
+    })
+    expect(resolved.ok).toBe(true)
+
+    const headers = { 'PRIVATE-TOKEN': tokens.reader }
+    const { activities, ...rest } = (await (await fetch(sagaUrl, { headers })).json()) as SagaInRest
+    const message = await getSaga('whole')
+    const { notes, events_url, resolution, ...facts } = rest
+    expect(asInRest(message.saga)).toMatchObject({
+      ...withoutNulls(facts),
+      resolved_at: resolution.at,
+      resolved_by: resolution.by,
+    })
+    const [{ parameter, result, execute_errors, compensate_errors, ...activity }] = activities
+    expect(Object.keys(activity).filter((name) => activity[name] === null)).toEqual(['compensated_at'])
+    expect(asInRest(message.activities[0])).toMatchObject({
+      ...withoutNulls(activity),
+      execute_errors: execute_errors.text,
+      execute_errors_size: execute_errors.size,
+      compensate_errors: compensate_errors.text,
+      compensate_errors_size: compensate_errors.size,
+    })
   })
 
   it('lists sagas in pages', async () => {

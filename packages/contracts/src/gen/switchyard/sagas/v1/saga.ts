@@ -37,6 +37,13 @@ export interface Saga {
   lastEventAt: Date | undefined;
   tags: string[];
   flags: SagaFlag[];
+  /** When an operator saw to it last. */
+  resolvedAt: Date | undefined;
+  resolvedBy?:
+    | string
+    | undefined;
+  /** From its start, or what was received first, to its end. */
+  durationMs?: number | undefined;
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
 
@@ -78,7 +85,41 @@ export interface Activity {
   compensatedAt: Date | undefined;
   lastEventAt: Date | undefined;
   parameter: Payload | undefined;
-  result: Payload | undefined;
+  result:
+    | Payload
+    | undefined;
+  /** How its execution ended, also when compensating hides that. Unset while it has not begun. */
+  executeStatus?:
+    | string
+    | undefined;
+  /** Unset while compensating has not begun. */
+  compensationStatus?:
+    | string
+    | undefined;
+  /** Retry reports without number and status. */
+  retryReports: number;
+  /** Its start and its time out. */
+  deadlineAt:
+    | Date
+    | undefined;
+  /** As the client named it. */
+  addTime: Date | undefined;
+  firstSeenAt: Date | undefined;
+  abortedAt: Date | undefined;
+  overtimeAt: Date | undefined;
+  revokedAt: Date | undefined;
+  compensatingAt: Date | undefined;
+  compensateAbortedAt:
+    | Date
+    | undefined;
+  /** From its reported beginning to its end; unset while either is unknown. */
+  executeDurationMs?: number | undefined;
+  compensateDurationMs?:
+    | number
+    | undefined;
+  /** Bytes of the whole errors, of which execute_errors and compensate_errors may be the beginning. */
+  executeErrorsSize?: number | undefined;
+  compensateErrorsSize?: number | undefined;
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
 
@@ -138,6 +179,9 @@ function createBaseSaga(): Saga {
     lastEventAt: undefined,
     tags: [],
     flags: [],
+    resolvedAt: undefined,
+    resolvedBy: undefined,
+    durationMs: undefined,
     _unknownFields: {},
   };
 }
@@ -185,6 +229,15 @@ export const Saga: MessageFns<Saga> = {
     }
     for (const v of message.flags) {
       SagaFlag.encode(v!, writer.uint32(114).fork()).join();
+    }
+    if (message.resolvedAt !== undefined) {
+      Timestamp.encode(toTimestamp(message.resolvedAt), writer.uint32(122).fork()).join();
+    }
+    if (message.resolvedBy !== undefined) {
+      writer.uint32(130).string(message.resolvedBy);
+    }
+    if (message.durationMs !== undefined) {
+      writer.uint32(136).int64(message.durationMs);
     }
     if (message._unknownFields !== undefined) {
       for (const [key, values] of globalThis.Object.entries(message._unknownFields)) {
@@ -322,6 +375,30 @@ export const Saga: MessageFns<Saga> = {
             message.flags.push(SagaFlag.decode(reader, reader.uint32()));
             continue;
           }
+          case 15: {
+            if (tag !== 122) {
+              break;
+            }
+
+            message.resolvedAt = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 16: {
+            if (tag !== 130) {
+              break;
+            }
+
+            message.resolvedBy = reader.string();
+            continue;
+          }
+          case 17: {
+            if (tag !== 136) {
+              break;
+            }
+
+            message.durationMs = longToNumber(reader.int64());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -394,6 +471,21 @@ export const Saga: MessageFns<Saga> = {
       flags: globalThis.Array.isArray(object?.flags)
         ? object.flags.map((e: any) => SagaFlag.fromJSON(e))
         : [],
+      resolvedAt: isSet(object.resolvedAt)
+        ? fromJsonTimestamp(object.resolvedAt)
+        : isSet(object.resolved_at)
+        ? fromJsonTimestamp(object.resolved_at)
+        : undefined,
+      resolvedBy: isSet(object.resolvedBy)
+        ? globalThis.String(object.resolvedBy)
+        : isSet(object.resolved_by)
+        ? globalThis.String(object.resolved_by)
+        : undefined,
+      durationMs: isSet(object.durationMs)
+        ? globalThis.Number(object.durationMs)
+        : isSet(object.duration_ms)
+        ? globalThis.Number(object.duration_ms)
+        : undefined,
     };
   },
 
@@ -441,6 +533,15 @@ export const Saga: MessageFns<Saga> = {
     if (message.flags?.length) {
       obj.flags = message.flags.map((e) => SagaFlag.toJSON(e));
     }
+    if (message.resolvedAt !== undefined) {
+      obj.resolvedAt = message.resolvedAt.toISOString();
+    }
+    if (message.resolvedBy !== undefined) {
+      obj.resolvedBy = message.resolvedBy;
+    }
+    if (message.durationMs !== undefined) {
+      obj.durationMs = Math.round(message.durationMs);
+    }
     return obj;
   },
 
@@ -463,6 +564,9 @@ export const Saga: MessageFns<Saga> = {
     message.lastEventAt = object.lastEventAt ?? undefined;
     message.tags = object.tags?.map((e) => e) || [];
     message.flags = object.flags?.map((e) => SagaFlag.fromPartial(e)) || [];
+    message.resolvedAt = object.resolvedAt ?? undefined;
+    message.resolvedBy = object.resolvedBy ?? undefined;
+    message.durationMs = object.durationMs ?? undefined;
     return message;
   },
 };
@@ -606,6 +710,21 @@ function createBaseActivity(): Activity {
     lastEventAt: undefined,
     parameter: undefined,
     result: undefined,
+    executeStatus: undefined,
+    compensationStatus: undefined,
+    retryReports: 0,
+    deadlineAt: undefined,
+    addTime: undefined,
+    firstSeenAt: undefined,
+    abortedAt: undefined,
+    overtimeAt: undefined,
+    revokedAt: undefined,
+    compensatingAt: undefined,
+    compensateAbortedAt: undefined,
+    executeDurationMs: undefined,
+    compensateDurationMs: undefined,
+    executeErrorsSize: undefined,
+    compensateErrorsSize: undefined,
     _unknownFields: {},
   };
 }
@@ -659,6 +778,51 @@ export const Activity: MessageFns<Activity> = {
     }
     if (message.result !== undefined) {
       Payload.encode(message.result, writer.uint32(130).fork()).join();
+    }
+    if (message.executeStatus !== undefined) {
+      writer.uint32(138).string(message.executeStatus);
+    }
+    if (message.compensationStatus !== undefined) {
+      writer.uint32(146).string(message.compensationStatus);
+    }
+    if (message.retryReports !== 0) {
+      writer.uint32(152).int32(message.retryReports);
+    }
+    if (message.deadlineAt !== undefined) {
+      Timestamp.encode(toTimestamp(message.deadlineAt), writer.uint32(162).fork()).join();
+    }
+    if (message.addTime !== undefined) {
+      Timestamp.encode(toTimestamp(message.addTime), writer.uint32(170).fork()).join();
+    }
+    if (message.firstSeenAt !== undefined) {
+      Timestamp.encode(toTimestamp(message.firstSeenAt), writer.uint32(178).fork()).join();
+    }
+    if (message.abortedAt !== undefined) {
+      Timestamp.encode(toTimestamp(message.abortedAt), writer.uint32(186).fork()).join();
+    }
+    if (message.overtimeAt !== undefined) {
+      Timestamp.encode(toTimestamp(message.overtimeAt), writer.uint32(194).fork()).join();
+    }
+    if (message.revokedAt !== undefined) {
+      Timestamp.encode(toTimestamp(message.revokedAt), writer.uint32(202).fork()).join();
+    }
+    if (message.compensatingAt !== undefined) {
+      Timestamp.encode(toTimestamp(message.compensatingAt), writer.uint32(210).fork()).join();
+    }
+    if (message.compensateAbortedAt !== undefined) {
+      Timestamp.encode(toTimestamp(message.compensateAbortedAt), writer.uint32(218).fork()).join();
+    }
+    if (message.executeDurationMs !== undefined) {
+      writer.uint32(224).int64(message.executeDurationMs);
+    }
+    if (message.compensateDurationMs !== undefined) {
+      writer.uint32(232).int64(message.compensateDurationMs);
+    }
+    if (message.executeErrorsSize !== undefined) {
+      writer.uint32(240).int64(message.executeErrorsSize);
+    }
+    if (message.compensateErrorsSize !== undefined) {
+      writer.uint32(248).int64(message.compensateErrorsSize);
     }
     if (message._unknownFields !== undefined) {
       for (const [key, values] of globalThis.Object.entries(message._unknownFields)) {
@@ -812,6 +976,126 @@ export const Activity: MessageFns<Activity> = {
             message.result = Payload.decode(reader, reader.uint32());
             continue;
           }
+          case 17: {
+            if (tag !== 138) {
+              break;
+            }
+
+            message.executeStatus = reader.string();
+            continue;
+          }
+          case 18: {
+            if (tag !== 146) {
+              break;
+            }
+
+            message.compensationStatus = reader.string();
+            continue;
+          }
+          case 19: {
+            if (tag !== 152) {
+              break;
+            }
+
+            message.retryReports = reader.int32();
+            continue;
+          }
+          case 20: {
+            if (tag !== 162) {
+              break;
+            }
+
+            message.deadlineAt = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 21: {
+            if (tag !== 170) {
+              break;
+            }
+
+            message.addTime = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 22: {
+            if (tag !== 178) {
+              break;
+            }
+
+            message.firstSeenAt = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 23: {
+            if (tag !== 186) {
+              break;
+            }
+
+            message.abortedAt = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 24: {
+            if (tag !== 194) {
+              break;
+            }
+
+            message.overtimeAt = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 25: {
+            if (tag !== 202) {
+              break;
+            }
+
+            message.revokedAt = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 26: {
+            if (tag !== 210) {
+              break;
+            }
+
+            message.compensatingAt = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 27: {
+            if (tag !== 218) {
+              break;
+            }
+
+            message.compensateAbortedAt = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 28: {
+            if (tag !== 224) {
+              break;
+            }
+
+            message.executeDurationMs = longToNumber(reader.int64());
+            continue;
+          }
+          case 29: {
+            if (tag !== 232) {
+              break;
+            }
+
+            message.compensateDurationMs = longToNumber(reader.int64());
+            continue;
+          }
+          case 30: {
+            if (tag !== 240) {
+              break;
+            }
+
+            message.executeErrorsSize = longToNumber(reader.int64());
+            continue;
+          }
+          case 31: {
+            if (tag !== 248) {
+              break;
+            }
+
+            message.compensateErrorsSize = longToNumber(reader.int64());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -896,6 +1180,81 @@ export const Activity: MessageFns<Activity> = {
         : undefined,
       parameter: isSet(object.parameter) ? Payload.fromJSON(object.parameter) : undefined,
       result: isSet(object.result) ? Payload.fromJSON(object.result) : undefined,
+      executeStatus: isSet(object.executeStatus)
+        ? globalThis.String(object.executeStatus)
+        : isSet(object.execute_status)
+        ? globalThis.String(object.execute_status)
+        : undefined,
+      compensationStatus: isSet(object.compensationStatus)
+        ? globalThis.String(object.compensationStatus)
+        : isSet(object.compensation_status)
+        ? globalThis.String(object.compensation_status)
+        : undefined,
+      retryReports: isSet(object.retryReports)
+        ? globalThis.Number(object.retryReports)
+        : isSet(object.retry_reports)
+        ? globalThis.Number(object.retry_reports)
+        : 0,
+      deadlineAt: isSet(object.deadlineAt)
+        ? fromJsonTimestamp(object.deadlineAt)
+        : isSet(object.deadline_at)
+        ? fromJsonTimestamp(object.deadline_at)
+        : undefined,
+      addTime: isSet(object.addTime)
+        ? fromJsonTimestamp(object.addTime)
+        : isSet(object.add_time)
+        ? fromJsonTimestamp(object.add_time)
+        : undefined,
+      firstSeenAt: isSet(object.firstSeenAt)
+        ? fromJsonTimestamp(object.firstSeenAt)
+        : isSet(object.first_seen_at)
+        ? fromJsonTimestamp(object.first_seen_at)
+        : undefined,
+      abortedAt: isSet(object.abortedAt)
+        ? fromJsonTimestamp(object.abortedAt)
+        : isSet(object.aborted_at)
+        ? fromJsonTimestamp(object.aborted_at)
+        : undefined,
+      overtimeAt: isSet(object.overtimeAt)
+        ? fromJsonTimestamp(object.overtimeAt)
+        : isSet(object.overtime_at)
+        ? fromJsonTimestamp(object.overtime_at)
+        : undefined,
+      revokedAt: isSet(object.revokedAt)
+        ? fromJsonTimestamp(object.revokedAt)
+        : isSet(object.revoked_at)
+        ? fromJsonTimestamp(object.revoked_at)
+        : undefined,
+      compensatingAt: isSet(object.compensatingAt)
+        ? fromJsonTimestamp(object.compensatingAt)
+        : isSet(object.compensating_at)
+        ? fromJsonTimestamp(object.compensating_at)
+        : undefined,
+      compensateAbortedAt: isSet(object.compensateAbortedAt)
+        ? fromJsonTimestamp(object.compensateAbortedAt)
+        : isSet(object.compensate_aborted_at)
+        ? fromJsonTimestamp(object.compensate_aborted_at)
+        : undefined,
+      executeDurationMs: isSet(object.executeDurationMs)
+        ? globalThis.Number(object.executeDurationMs)
+        : isSet(object.execute_duration_ms)
+        ? globalThis.Number(object.execute_duration_ms)
+        : undefined,
+      compensateDurationMs: isSet(object.compensateDurationMs)
+        ? globalThis.Number(object.compensateDurationMs)
+        : isSet(object.compensate_duration_ms)
+        ? globalThis.Number(object.compensate_duration_ms)
+        : undefined,
+      executeErrorsSize: isSet(object.executeErrorsSize)
+        ? globalThis.Number(object.executeErrorsSize)
+        : isSet(object.execute_errors_size)
+        ? globalThis.Number(object.execute_errors_size)
+        : undefined,
+      compensateErrorsSize: isSet(object.compensateErrorsSize)
+        ? globalThis.Number(object.compensateErrorsSize)
+        : isSet(object.compensate_errors_size)
+        ? globalThis.Number(object.compensate_errors_size)
+        : undefined,
     };
   },
 
@@ -949,6 +1308,51 @@ export const Activity: MessageFns<Activity> = {
     if (message.result !== undefined) {
       obj.result = Payload.toJSON(message.result);
     }
+    if (message.executeStatus !== undefined) {
+      obj.executeStatus = message.executeStatus;
+    }
+    if (message.compensationStatus !== undefined) {
+      obj.compensationStatus = message.compensationStatus;
+    }
+    if (message.retryReports !== 0) {
+      obj.retryReports = Math.round(message.retryReports);
+    }
+    if (message.deadlineAt !== undefined) {
+      obj.deadlineAt = message.deadlineAt.toISOString();
+    }
+    if (message.addTime !== undefined) {
+      obj.addTime = message.addTime.toISOString();
+    }
+    if (message.firstSeenAt !== undefined) {
+      obj.firstSeenAt = message.firstSeenAt.toISOString();
+    }
+    if (message.abortedAt !== undefined) {
+      obj.abortedAt = message.abortedAt.toISOString();
+    }
+    if (message.overtimeAt !== undefined) {
+      obj.overtimeAt = message.overtimeAt.toISOString();
+    }
+    if (message.revokedAt !== undefined) {
+      obj.revokedAt = message.revokedAt.toISOString();
+    }
+    if (message.compensatingAt !== undefined) {
+      obj.compensatingAt = message.compensatingAt.toISOString();
+    }
+    if (message.compensateAbortedAt !== undefined) {
+      obj.compensateAbortedAt = message.compensateAbortedAt.toISOString();
+    }
+    if (message.executeDurationMs !== undefined) {
+      obj.executeDurationMs = Math.round(message.executeDurationMs);
+    }
+    if (message.compensateDurationMs !== undefined) {
+      obj.compensateDurationMs = Math.round(message.compensateDurationMs);
+    }
+    if (message.executeErrorsSize !== undefined) {
+      obj.executeErrorsSize = Math.round(message.executeErrorsSize);
+    }
+    if (message.compensateErrorsSize !== undefined) {
+      obj.compensateErrorsSize = Math.round(message.compensateErrorsSize);
+    }
     return obj;
   },
 
@@ -977,6 +1381,21 @@ export const Activity: MessageFns<Activity> = {
     message.result = (object.result !== undefined && object.result !== null)
       ? Payload.fromPartial(object.result)
       : undefined;
+    message.executeStatus = object.executeStatus ?? undefined;
+    message.compensationStatus = object.compensationStatus ?? undefined;
+    message.retryReports = object.retryReports ?? 0;
+    message.deadlineAt = object.deadlineAt ?? undefined;
+    message.addTime = object.addTime ?? undefined;
+    message.firstSeenAt = object.firstSeenAt ?? undefined;
+    message.abortedAt = object.abortedAt ?? undefined;
+    message.overtimeAt = object.overtimeAt ?? undefined;
+    message.revokedAt = object.revokedAt ?? undefined;
+    message.compensatingAt = object.compensatingAt ?? undefined;
+    message.compensateAbortedAt = object.compensateAbortedAt ?? undefined;
+    message.executeDurationMs = object.executeDurationMs ?? undefined;
+    message.compensateDurationMs = object.compensateDurationMs ?? undefined;
+    message.executeErrorsSize = object.executeErrorsSize ?? undefined;
+    message.compensateErrorsSize = object.compensateErrorsSize ?? undefined;
     return message;
   },
 };
