@@ -8,7 +8,8 @@ import autocannon from 'autocannon'
 const rounds = 5
 const secondsPerRound = 4
 
-type Side = 'kit' | 'bare'
+const names = ['kit', 'bare', 'bareAndFitting'] as const
+type Side = (typeof names)[number]
 
 async function start(side: Side): Promise<{ child: ChildProcess; port: number }> {
   const child = fork(fileURLToPath(new URL('./servers.ts', import.meta.url)), [side], {
@@ -32,16 +33,20 @@ async function load(port: number): Promise<number> {
 
 const median = (values: number[]) => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
 
-const sides = { kit: await start('kit'), bare: await start('bare') }
-const figures: Record<Side, number[]> = { kit: [], bare: [] }
-await load(sides.kit.port)
-await load(sides.bare.port)
+const sides = new Map<Side, Awaited<ReturnType<typeof start>>>()
+for (const side of names) sides.set(side, await start(side))
+const figures: Record<Side, number[]> = { kit: [], bare: [], bareAndFitting: [] }
+for (const { port } of sides.values()) await load(port)
 for (let round = 0; round < rounds; round += 1) {
-  for (const side of ['kit', 'bare'] as const) figures[side].push(await load(sides[side].port))
+  for (const [side, { port }] of sides) figures[side].push(await load(port))
 }
-for (const { child } of Object.values(sides)) child.kill()
+for (const { child } of sides.values()) child.kill()
 
-const ratios = figures.kit.map((value, round) => value / (figures.bare[round] ?? Number.NaN))
-console.log(`kit   ${Math.round(median(figures.kit))} requests/s`)
-console.log(`bare  ${Math.round(median(figures.bare))} requests/s`)
-console.log(`ratio ${median(ratios).toFixed(2)} (${ratios.map((ratio) => ratio.toFixed(2)).join(', ')})`)
+const beside = (side: Side) => {
+  const ratios = figures[side].map((value, round) => value / (figures.bare[round] ?? Number.NaN))
+  return `÷ bare ${median(ratios).toFixed(2)} (${ratios.map((ratio) => ratio.toFixed(2)).join(', ')})`
+}
+for (const side of names) {
+  const perSecond = Math.round(median(figures[side]))
+  console.log(`${side.padEnd(14)} ${perSecond} requests/s${side === 'bare' ? '' : `, ${beside(side)}`}`)
+}

@@ -40,17 +40,27 @@ function kitApp() {
   })
 }
 
-async function listenBarely() {
+function bareApp() {
   const app = express()
   app.get('/api/v4/projects/:id/repository/commits/:sha', (_request, response) => {
     response.json(body)
   })
-  const server = createServer(app).listen(0, '127.0.0.1')
+  return app
+}
+
+async function listenBarely() {
+  const server = createServer(bareApp()).listen(0, '127.0.0.1')
   await once(server, 'listening')
   return server.address() as AddressInfo
 }
 
-const { port } =
-  process.argv[2] === 'kit' ? await listen(kitApp(), '127.0.0.1', 0, 1000) : await listenBarely()
+/** `bareAndFitting`: express alone, of a server that makes requests and responses as express wants them. */
+const listeners = {
+  kit: () => listen(kitApp(), '127.0.0.1', 0, 1000),
+  bare: listenBarely,
+  bareAndFitting: () => listen(bareApp(), '127.0.0.1', 0, 1000),
+}
+
+const { port } = await listeners[process.argv[2] as keyof typeof listeners]()
 process.send?.(port)
 process.once('disconnect', () => process.exit(0))
