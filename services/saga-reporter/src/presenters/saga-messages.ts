@@ -40,29 +40,33 @@ export function toActivityMessage(activity: ActivityView): Activity {
     executeErrors: activity.executeErrors?.text,
     compensateErrors: activity.compensateErrors?.text,
     anomalies: activity.anomalies,
-    startedAt: activity.startedAt ?? undefined,
-    endedAt: activity.endedAt ?? undefined,
-    compensatedAt: activity.compensatedAt ?? undefined,
+    ...timesOf(activity),
     lastEventAt: activity.lastEventAt,
     parameter: toPayloadMessage(activity.parameter),
     result: toPayloadMessage(activity.result),
     executeStatus: execute.status ?? undefined,
     compensationStatus: compensate.status ?? undefined,
     retryReports: activity.retryReports,
-    deadlineAt: activity.deadlineAt ?? undefined,
-    addTime: activity.addTime ?? undefined,
     firstSeenAt: activity.firstSeenAt,
-    abortedAt: activity.abortedAt ?? undefined,
-    overtimeAt: activity.overtimeAt ?? undefined,
-    revokedAt: activity.revokedAt ?? undefined,
-    compensatingAt: activity.compensatingAt ?? undefined,
-    compensateAbortedAt: activity.compensateAbortedAt ?? undefined,
     executeDurationMs: execute.durationMs ?? undefined,
     compensateDurationMs: compensate.durationMs ?? undefined,
     executeErrorsSize: activity.executeErrors?.size,
     compensateErrorsSize: activity.compensateErrors?.size,
   }
 }
+
+const timesOf = (activity: ActivityView) => ({
+  deadlineAt: activity.deadlineAt ?? undefined,
+  addTime: activity.addTime ?? undefined,
+  startedAt: activity.startedAt ?? undefined,
+  endedAt: activity.endedAt ?? undefined,
+  abortedAt: activity.abortedAt ?? undefined,
+  overtimeAt: activity.overtimeAt ?? undefined,
+  revokedAt: activity.revokedAt ?? undefined,
+  compensatingAt: activity.compensatingAt ?? undefined,
+  compensatedAt: activity.compensatedAt ?? undefined,
+  compensateAbortedAt: activity.compensateAbortedAt ?? undefined,
+})
 
 const toPayloadMessage = (payload: PayloadHead | null): Payload | undefined =>
   payload ? { head: payload.head, size: payload.size, sha256: payload.sha256 } : undefined
