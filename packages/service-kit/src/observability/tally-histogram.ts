@@ -47,11 +47,11 @@ export class Tally<Label extends string> {
 export class TallyHistogram<Label extends string> extends Histogram<Label> {
   readonly #tallies: Tally<Label>[] = []
   readonly #about: { name: string; help: string; bounds: readonly number[] }
-  readonly labelNames: readonly Label[]
+  /** Set by prom-client, whose types do not tell. */
+  declare readonly labelNames: readonly Label[]
 
   constructor(configuration: HistogramConfiguration<Label> & { buckets: number[] }) {
     super(configuration)
-    this.labelNames = configuration.labelNames ?? []
     this.#about = { name: configuration.name, help: configuration.help, bounds: configuration.buckets }
   }
 

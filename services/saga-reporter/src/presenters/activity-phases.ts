@@ -1,4 +1,4 @@
-import { type Activity, type ActivityStatus, rankOf } from '@switchyard/domain/saga'
+import { type Activity, type ActivityStatus, rankOf, type Saga } from '@switchyard/domain/saga'
 
 type Facts = Pick<
   Activity,
@@ -71,3 +71,11 @@ export function durationOf(from: Date | null, to: Date | null): number | null {
   if (!from || !to || to < from) return null
   return to.getTime() - from.getTime()
 }
+
+/** From its start, or what was received first, to its end. */
+export const durationOfSaga = ({
+  startedAt,
+  firstSeenAt,
+  endedAt,
+}: Pick<Saga, 'startedAt' | 'firstSeenAt' | 'endedAt'>): number | null =>
+  durationOf(startedAt ?? firstSeenAt, endedAt)

@@ -1,6 +1,6 @@
 import type { Activity, Payload, Saga, SagaEvent } from '@switchyard/contracts/saga-messages'
 import type { ActivityView, LogEntry, PayloadHead, SagaView } from '@switchyard/db'
-import { durationOf, phasesOf } from './activity-phases.js'
+import { durationOfSaga, phasesOf } from './activity-phases.js'
 
 /** A saga as a message of `switchyard.sagas.v1`. */
 export const toSagaMessage = (saga: SagaView): Saga => ({
@@ -24,7 +24,7 @@ export const toSagaMessage = (saga: SagaView): Saga => ({
   })),
   resolvedAt: saga.resolvedAt ?? undefined,
   resolvedBy: saga.resolvedBy ?? undefined,
-  durationMs: durationOf(saga.startedAt ?? saga.firstSeenAt, saga.endedAt) ?? undefined,
+  durationMs: durationOfSaga(saga) ?? undefined,
 })
 
 export function toActivityMessage(activity: ActivityView): Activity {

@@ -4,7 +4,7 @@ import { oneOf } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { SagaUrl } from '../routes/saga-url.js'
 import { activityShape, presentActivity } from './activity.js'
-import { durationOf } from './activity-phases.js'
+import { durationOfSaga } from './activity-phases.js'
 import { noteShape, presentNote } from './note.js'
 
 const flagShape = z.object({
@@ -63,7 +63,7 @@ export const presentSaga = (saga: SagaView): z.output<typeof sagaShape> => ({
   resolution: saga.resolvedAt && { at: saga.resolvedAt, by: saga.resolvedBy },
   first_seen_at: saga.firstSeenAt,
   last_event_at: saga.lastEventAt,
-  duration_ms: durationOf(saga.startedAt ?? saga.firstSeenAt, saga.endedAt),
+  duration_ms: durationOfSaga(saga),
 })
 
 export interface SagaDetail {

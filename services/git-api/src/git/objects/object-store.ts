@@ -3,9 +3,12 @@ import { join } from 'node:path'
 import { UnknownLayout } from './layout.js'
 import { readLoose } from './loose.js'
 import { Pack, type PackedObject } from './pack.js'
+import { createBuckets } from './pack-index.js'
 
 /** More packs than this are for git to search; housekeeping brings them together. */
 const packsMax = 100
+/** What is kept of all indexes of one repository. */
+const indexBytesMax = 128 * 1024 * 1024
 
 export interface StoredObject extends PackedObject {
   id: string
@@ -14,6 +17,7 @@ export interface StoredObject extends PackedObject {
 /** Packs and loose objects of one repository. Packs that others write or replace are found on a miss. */
 export class ObjectStore {
   readonly #objectsPath: string
+  readonly #buckets = createBuckets(indexBytesMax)
   #packs = new Map<string, Pack>()
   #scanned = false
 
@@ -22,7 +26,7 @@ export class ObjectStore {
   }
 
   get memoryBytes(): number {
-    let bytes = 0
+    let bytes = this.#buckets.calculatedSize
     for (const pack of this.#packs.values()) bytes += pack.memoryBytes
     return bytes
   }
@@ -83,7 +87,7 @@ export class ObjectStore {
 
   #open(name: string): void {
     try {
-      this.#packs.set(name, new Pack(join(this.#objectsPath, 'pack', name)))
+      this.#packs.set(name, new Pack(join(this.#objectsPath, 'pack', name), this.#buckets))
     } catch (error) {
       // Removed between looking and opening: what was in it is in another pack now.
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error

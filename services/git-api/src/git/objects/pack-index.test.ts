@@ -6,11 +6,12 @@ import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
 import { formatPackIndex } from '../writing/pack-index-file.js'
 import { UnknownLayout } from './layout.js'
-import { PackIndex } from './pack-index.js'
+import { createBuckets, PackIndex } from './pack-index.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'switchyard-index-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
+const buckets = createBuckets(1024 * 1024)
 const idOf = (index: number) => createHash('sha1').update(`${index}`).digest('hex')
 
 /** @param offsetOf of each object, by its number */
@@ -36,7 +37,7 @@ it('finds every object where git finds it, beyond two gigabytes too, and none th
       .map((line) => line.split(' '))
       .map(([offset = '', id = '']) => [id, Number(offset)]),
   )
-  const index = new PackIndex(file)
+  const index = new PackIndex(file, buckets)
   expect(git.size).toBe(places.length)
   for (const { id, offset } of places) {
     expect(git.get(id)).toBe(offset)
@@ -49,21 +50,37 @@ it('finds every object where git finds it, beyond two gigabytes too, and none th
 
 it('reads only the parts of an index that are asked for', () => {
   const { file, places } = indexOf('parts', 20_000, (index) => index)
-  const index = new PackIndex(file)
-  const before = index.memoryBytes
+  const index = new PackIndex(file, buckets)
   index.find(Buffer.from(places[0]?.id ?? '', 'hex'))
-  expect(index.memoryBytes).toBeGreaterThan(before)
-  expect(index.memoryBytes).toBeLessThan((20_000 * 24) / 50)
+  expect(buckets.calculatedSize).toBeGreaterThan(0)
+  expect(buckets.calculatedSize).toBeLessThan((20_000 * 24) / 50)
   index.close()
+  expect(buckets.calculatedSize).toBe(0)
+})
+
+it('keeps no more of all indexes together than it may, and tells them apart', () => {
+  const few = createBuckets(30_000)
+  const indexes = ['one', 'two'].map((name, which) =>
+    indexOf(name, 3000, (index) => 12 + index * (which + 1)),
+  )
+  const opened = indexes.map(({ file }) => new PackIndex(file, few))
+  for (let number = 0; number < 3000; number += 1) {
+    for (const [which, index] of opened.entries()) {
+      const place = indexes[which]?.places[number]
+      expect(index.find(Buffer.from(place?.id ?? '', 'hex'))).toBe(place?.offset)
+    }
+    expect(few.calculatedSize).toBeLessThanOrEqual(30_000)
+  }
+  for (const index of opened) index.close()
 })
 
 it('leaves an index that is too short, or of another version, to git', () => {
   const { file } = indexOf('short', 100, (index) => index)
   const bytes = readFileSync(file)
   writeFileSync(file, bytes.subarray(0, bytes.length - 60))
-  expect(() => new PackIndex(file)).toThrow(UnknownLayout)
+  expect(() => new PackIndex(file, buckets)).toThrow(UnknownLayout)
   writeFileSync(file, Buffer.concat([bytes.subarray(0, 7), Buffer.from([3]), bytes.subarray(8)]))
-  expect(() => new PackIndex(file)).toThrow(UnknownLayout)
+  expect(() => new PackIndex(file, buckets)).toThrow(UnknownLayout)
   writeFileSync(file, bytes.subarray(0, 20))
-  expect(() => new PackIndex(file)).toThrow(UnknownLayout)
+  expect(() => new PackIndex(file, buckets)).toThrow(UnknownLayout)
 })

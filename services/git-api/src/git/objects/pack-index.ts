@@ -10,14 +10,20 @@ const checksumBytes = 4
 const offsetBytes = 4
 const trailerBytes = 40
 const largeOffset = 0x80000000
-/** Of one index. */
-const bucketsBytesMax = 32 * 1024 * 1024
-
 /** The ids that begin with the same byte, and where their objects begin. */
 interface Bucket {
   ids: Buffer
   offsets: Buffer
 }
+
+/** What is kept of the indexes of a repository, all together, by the number of the index and the first byte. */
+export type Buckets = LRUCache<number, Bucket>
+
+/** @param bytesMax of all of them */
+export const createBuckets = (bytesMax: number): Buckets =>
+  new LRUCache({ maxSize: bytesMax, sizeCalculation: ({ ids, offsets }) => ids.length + offsets.length })
+
+let indexes = 0
 
 /**
  * Where each object of a pack begins; version 2 of the format, the only one written since 2007. Its parts are read when
@@ -27,13 +33,15 @@ export class PackIndex {
   readonly #file: number
   readonly #fanout: Buffer
   readonly #count: number
-  readonly #buckets = new LRUCache<number, Bucket>({
-    maxSize: bucketsBytesMax,
-    sizeCalculation: ({ ids, offsets }) => ids.length + offsets.length,
-  })
+  readonly #buckets: Buckets
+  /** Of its first bucket: no two indexes have the same. */
+  readonly #firstKey: number
 
   /** @throws UnknownLayout for another version */
-  constructor(path: string) {
+  constructor(path: string, buckets: Buckets) {
+    this.#buckets = buckets
+    this.#firstKey = indexes * 256
+    indexes += 1
     this.#file = openSync(path, 'r')
     try {
       const header = this.#read(0, idsAt)
@@ -49,11 +57,8 @@ export class PackIndex {
     }
   }
 
-  get memoryBytes(): number {
-    return idsAt + this.#buckets.calculatedSize
-  }
-
   close(): void {
+    for (let byte = 0; byte < 256; byte += 1) this.#buckets.delete(this.#firstKey + byte)
     closeSync(this.#file)
   }
 
@@ -76,7 +81,7 @@ export class PackIndex {
 
   /** @returns null when no id begins so */
   #bucketOf(firstByte: number): Bucket | null {
-    const known = this.#buckets.get(firstByte)
+    const known = this.#buckets.get(this.#firstKey + firstByte)
     if (known) return known
     const [low, high] = rangeOf(this.#fanout, firstByte)
     if (low === high) return null
@@ -84,7 +89,7 @@ export class PackIndex {
       ids: this.#read(idsAt + low * idBytes, (high - low) * idBytes),
       offsets: this.#read(this.#offsetsAt + low * offsetBytes, (high - low) * offsetBytes),
     }
-    this.#buckets.set(firstByte, bucket)
+    this.#buckets.set(this.#firstKey + firstByte, bucket)
     return bucket
   }
 

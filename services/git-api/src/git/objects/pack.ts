@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache'
 import { applyDelta } from './delta.js'
 import { inflateObject } from './inflate.js'
 import { UnknownLayout } from './layout.js'
-import { PackIndex } from './pack-index.js'
+import { type Buckets, PackIndex } from './pack-index.js'
 
 export interface PackedObject {
   type: string
@@ -47,11 +47,11 @@ export class Pack {
   #closed = false
 
   /** @param file path without its ending */
-  constructor(file: string) {
+  constructor(file: string, buckets: Buckets) {
     this.#file = openSync(`${file}.pack`, 'r')
     try {
       this.#size = fstatSync(this.#file).size
-      this.#index = new PackIndex(`${file}.idx`)
+      this.#index = new PackIndex(`${file}.idx`, buckets)
     } catch (error) {
       closeSync(this.#file)
       throw error
@@ -59,7 +59,7 @@ export class Pack {
   }
 
   get memoryBytes(): number {
-    return this.#index.memoryBytes + this.#trees.calculatedSize + this.#pages.size * pageBytes
+    return this.#trees.calculatedSize + this.#pages.size * pageBytes
   }
 
   close(): void {
