@@ -214,17 +214,6 @@ test('unknown services, content types and verbs get documented answers', async (
   expect((await fetch(`${base}/git-upload-pack`)).status).toBe(405)
 })
 
-test('nonsense instead of a request ends with an error, not with a hanging process', async () => {
-  const project = await harness.project({ visibility: 'public' })
-  const response = await fetch(`${harness.remote('anonymous', project)}/git-upload-pack`, {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/x-git-upload-pack-request' },
-    body: 'zzzzzzzz',
-  })
-  expect([200, 500]).toContain(response.status)
-  await response.arrayBuffer()
-})
-
 test('of pushes and API commits that race for one branch some win, the others are told, and nothing is lost', async () => {
   const project = await harness.project()
   expect((await git(work, 'push', harness.remote('owner', project), 'main')).code).toBe(0)
@@ -302,15 +291,67 @@ test('a lock that a killed process left does not stop pushes for ever', async ()
   expect((await git(work, 'push', harness.remote('owner', project), ':refs/heads/a/b')).code).toBe(0)
 })
 
+const services = ['git-upload-pack', 'git-receive-pack'] as const
+
+/** A request that git itself would not send. */
+async function sendTo(
+  service: (typeof services)[number],
+  project: Parameters<GitHarness['pathOf']>[0],
+  body: Uint8Array | string,
+  encoding: Record<string, string> = {},
+) {
+  const url = new URL(harness.remote('owner', project))
+  const response = await fetch(`${url.origin}${url.pathname}/${service}`, {
+    method: 'POST',
+    headers: {
+      Authorization: `Basic ${btoa(`${url.username}:${url.password}`)}`,
+      'Content-Type': `application/x-${service}-request`,
+      ...encoding,
+    },
+    body,
+  })
+  return { status: response.status, text: await response.text() }
+}
+
+const refusal = (fields: object) => ({ ...fields, request_id: expect.any(String) })
+
+const gzipped = { 'Content-Encoding': 'gzip' }
+
+test.for(services)('%s answers 400 to what is no gzip, or breaks off, and serves on', async (service) => {
+  const { project } = await pushSample(harness)
+  const broken = gzipSync(Buffer.alloc(100_000, '0032want')).subarray(0, 50)
+  for (const body of ['notgzip', broken]) {
+    const { status, text } = await sendTo(service, project, body, gzipped)
+    expect([status, JSON.parse(text)]).toEqual([400, refusal({ error: 'the body could not be read' })])
+  }
+  const heads = await git(work, 'ls-remote', harness.remote('owner', project), 'refs/heads/main')
+  expect(heads).toMatchObject({ code: 0, output: expect.stringContaining('refs/heads/main') })
+})
+
+test.for(services)('%s answers 400 to what is not its protocol', async (service) => {
+  const { project } = await pushSample(harness)
+  for (const body of ['zzzz', '', '0032want']) {
+    const { status, text } = await sendTo(service, project, body)
+    const message = `${service} could not read the request`
+    expect([status, JSON.parse(text)]).toEqual([400, refusal({ message })])
+  }
+})
+
+test.for(services)(
+  '%s answers a client that sends all it has before it reads, plain or packed',
+  async (service) => {
+    const { project } = await pushSample(harness)
+    const zeros = Buffer.alloc(20 * 1024 * 1024)
+    expect((await sendTo(service, project, zeros)).status).toBe(400)
+    expect((await sendTo(service, project, gzipSync(zeros), gzipped)).status).toBe(400)
+  },
+)
+
 test('a fetch whose question unpacks to more than anyone asks is cut off', async () => {
   const project = await harness.project({ visibility: 'public' })
   const bomb = gzipSync(Buffer.alloc(100 * 1024 * 1024, `0032want ${'1'.repeat(40)}\n`))
-  const response = await fetch(`${harness.remote('anonymous', project)}/git-upload-pack`, {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/x-git-upload-pack-request', 'Content-Encoding': 'gzip' },
-    body: bomb,
-  }).catch(() => null)
-  await response?.arrayBuffer().catch(() => null)
+  // git answers the first questions while it reads.
+  expect((await sendTo('git-upload-pack', project, bomb, gzipped)).text).toContain('not our ref')
   await expect.poll(() => sessionsOf(project)).toEqual([])
 })
 

@@ -225,3 +225,23 @@ it('puts a job with a payload nobody can read among the dead ones at once', asyn
   const dead = await queue.getJob(job.id ?? '')
   expect([dead?.attemptsMade, dead?.failedReason]).toEqual([1, expect.stringContaining('payload')])
 })
+
+it('tidies a repository into which a replacement that leads in a circle was pushed', async () => {
+  const { project, bare, tip } = await pushedProject()
+  await git(bare, 'update-ref', `refs/replace/${tip}`, tip)
+  await tidied(project.id)
+  expect(await git(bare, 'count-objects')).toMatch(/^0 objects/)
+})
+
+it('removes what a broken push left a day ago, and leaves one alone that goes on', async () => {
+  const { project, bare } = await pushedProject()
+  const [old, young] = ['tmp_objdir-incoming-old', 'tmp_objdir-incoming-young']
+  for (const name of [old, young]) {
+    await mkdir(join(bare, 'objects', name, 'pack'), { recursive: true })
+    await writeFile(join(bare, 'objects', name, 'pack/tmp_pack_x'), 'half a pack')
+  }
+  await utimes(join(bare, 'objects', old), new Date(0), new Date(0))
+  await tidied(project.id)
+  const left = await readdir(join(bare, 'objects'))
+  expect([left.includes(old), left.includes(young)]).toEqual([false, true])
+})

@@ -93,6 +93,10 @@ export function sendError(response: Response, error: unknown, requestId: string,
     response.destroy()
     return
   }
-  response.set({ 'Cache-Control': 'no-cache', ...headers }).status(status)
+  // An answer that failed may have named the type it was going to have.
+  response
+    .type('json')
+    .set({ 'Cache-Control': 'no-cache', ...headers })
+    .status(status)
   response.json({ ...body, request_id: requestId })
 }

@@ -3,6 +3,7 @@ import { createRequire } from 'node:module'
 import { dirname } from 'node:path'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { DomainError, invalid, tooLarge } from '@switchyard/domain'
 import type { BranchProtection } from '@switchyard/domain/access'
 import { branchRules } from './branch-rules.js'
 import { ended, spawnGit, stopGit } from './git-process.js'
@@ -70,7 +71,7 @@ export async function advertiseRefs(session: GitSession, output: NodeJS.Writable
  *
  * @param rights what a push may do; needed for `git-receive-pack`
  * @returns whether references changed
- * @throws Error when git failed before it answered anything
+ * @throws DomainError when git could not read what the client sent, and had not answered anything; Error when git failed
  */
 export async function serveRpc(
   session: GitSession,
@@ -94,13 +95,13 @@ export async function serveRpc(
   try {
     // git ends a fetch without reading on once it knows enough, which breaks this pipe; its exit code tells.
     const bounded = pushes ? input : input.compose(atMost(fetchBytesMax))
-    const received = pipeline(bounded, child.stdin).catch(() => stdinEnd(child.stdin))
+    const received = pipeline(bounded, child.stdin).catch((error: unknown) => {
+      child.stdin.end()
+      return error
+    })
     await pipeline(child.stdout, output, { end: false })
     const code = await finished
-    await received
-    if (code !== 0 && sentBytes === 0) {
-      throw new Error(`${session.service} exited with ${code}: ${(await complaints).slice(0, 1000)}`)
-    }
+    if (code !== 0 && sentBytes === 0) throw failure(session, code, await complaints, await received)
     return (await report).trim() !== ''
   } catch (error) {
     // Nobody is left to be told; what git had finished by then holds.
@@ -113,7 +114,21 @@ export async function serveRpc(
   }
 }
 
-const stdinEnd = (stdin: NodeJS.WritableStream) => void stdin.end()
+/** Why git answered nothing: what it was sent, or something of ours. */
+function failure(
+  { service }: GitSession,
+  code: number | null,
+  complaint: string,
+  inputError: unknown,
+): Error {
+  if (inputError instanceof DomainError) return inputError
+  if (misunderstood.test(complaint)) return invalid(`${service} could not read the request`)
+  return new Error(`${service} exited with ${code}: ${complaint.slice(0, 1000)}`)
+}
+
+/** What git says of a request that does not speak its protocol, or breaks off. */
+const misunderstood =
+  /^fatal: (?:protocol error|bad line length|the remote end hung up|expected |unexpected |unknown |invalid )/im
 
 function start({ path, service, protocol }: GitSession, flags: string[], rights?: PushRights) {
   const variables = {
@@ -135,7 +150,7 @@ const atMost = (bytesMax: number) =>
     let bytes = 0
     for await (const chunk of source) {
       bytes += chunk.length
-      if (bytes > bytesMax) throw new Error('the request is too long')
+      if (bytes > bytesMax) throw tooLarge('413 Request Entity Too Large')
       yield chunk
     }
   }

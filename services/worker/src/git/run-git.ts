@@ -32,4 +32,6 @@ const environment = (): NodeJS.ProcessEnv => ({
   GIT_TERMINAL_PROMPT: '0',
   GIT_ALLOW_PROTOCOL: '',
   GIT_NO_LAZY_FETCH: '1',
+  // A pushed replacement may lead in a circle, and every command would end with an error.
+  GIT_NO_REPLACE_OBJECTS: '1',
 })

@@ -1,6 +1,6 @@
 import { access, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { removeStaleLocks } from './remove-stale-locks.js'
+import { removeLeftovers } from './remove-leftovers.js'
 import { runGit } from './run-git.js'
 
 export interface TidyOptions {
@@ -50,7 +50,7 @@ export async function tidyRepository(
   { collectEveryMs = week, grace = '2.weeks.ago' }: TidyOptions = {},
 ): Promise<boolean> {
   if (!(await exists(join(repository, 'objects')))) return false
-  await removeStaleLocks(repository)
+  await removeLeftovers(repository)
   const collects = await isCollectionDue(repository, collectEveryMs)
   for (const step of collects ? collectingSteps(grace) : usualSteps) await runGit(repository, step, signal)
   if (collects) await utimes(stampOf(repository), new Date(), new Date())

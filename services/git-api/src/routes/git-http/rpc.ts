@@ -1,4 +1,4 @@
-import type { Readable } from 'node:stream'
+import { PassThrough, type Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
 import { listProtectedBranches } from '@switchyard/db'
@@ -18,7 +18,7 @@ export const rpc = (dependencies: Dependencies, service: GitService) =>
     input: z.object({}),
     async handle(_input, access: ProjectCall, call) {
       const { raw, signal } = call
-      const input = requestBody(raw, service)
+      const body = requestBody(raw, service)
       const session = {
         path: dependencies.git.open(access.project).path,
         service,
@@ -26,11 +26,16 @@ export const rpc = (dependencies: Dependencies, service: GitService) =>
         signal,
       }
       raw.response.set({ 'Content-Type': `application/x-${service}-result`, 'Cache-Control': 'no-cache' })
-      if (service === 'git-receive-pack') await push(dependencies, access, session, input, call)
-      else await serveRpc(session, input, raw.response)
+      try {
+        if (service === 'git-receive-pack') await push(dependencies, access, session, body, call)
+        else await serveRpc(session, body, raw.response)
+      } finally {
+        // What git left unread would stand before the next request of this connection, and clients that send all of
+        // it before they read an answer would wait for ever.
+        raw.request.unpipe().resume()
+        body.destroy()
+      }
       raw.response.end()
-      // What git left unread would stand before the next request of this connection.
-      raw.request.unpipe().resume()
       return streamed
     },
   })
@@ -59,8 +64,11 @@ async function push(
   })
 }
 
-/** git sends longer negotiations compressed. */
-function requestBody({ request }: Call['raw'], service: GitService) {
+/**
+ * What the client sends, unpacked: git sends longer negotiations compressed. A stream of its own, so that whoever is
+ * done with it does not close the connection that the answer needs.
+ */
+function requestBody({ request }: Call['raw'], service: GitService): Readable {
   const type = request.headers['content-type']
   if (type !== `application/x-${service}-request`) {
     throw new DomainError(
@@ -68,6 +76,17 @@ function requestBody({ request }: Call['raw'], service: GitService) {
       `The provided content-type '${type ?? ''}' is not supported.`,
     )
   }
+  const body = new PassThrough()
+  // Whoever reads it learns of an error by that; before and after, nobody has to.
+  body.on('error', () => undefined)
+  request.on('error', (error) => body.destroy(error))
   const encoding = request.headers['content-encoding']
-  return encoding === 'gzip' || encoding === 'x-gzip' ? request.pipe(createGunzip()) : request
+  if (encoding !== 'gzip' && encoding !== 'x-gzip') return request.pipe(body)
+  const unpacked = request.pipe(createGunzip())
+  unpacked.on('error', (cause) => body.destroy(unreadable(cause)))
+  body.on('close', () => unpacked.destroy())
+  return unpacked.pipe(body)
 }
+
+const unreadable = (cause: Error) =>
+  new DomainError('invalid-parameters', 'the body could not be read', { cause })

@@ -1,4 +1,4 @@
-import { PassThrough, type Readable, Transform } from 'node:stream'
+import { PassThrough, pipeline, type Readable, Transform } from 'node:stream'
 import type { RefChange } from '../../presenters/hooks/push-hook.js'
 
 /** Commands and report of a push that moves thousands of references; more than that is not looked at. */
@@ -26,8 +26,8 @@ export function watchPush(request: Readable): WatchedPush {
       done(null, chunk)
     },
   })
-  request.on('error', (error) => input.destroy(error))
-  request.pipe(input)
+  // Whoever reads it learns of an error by that.
+  pipeline(request, input, () => undefined)
   const output = new PassThrough()
   output.on('data', (chunk: Buffer) => report.add(chunk))
   return {

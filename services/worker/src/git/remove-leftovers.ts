@@ -14,13 +14,26 @@ const locks = [
 /** Longer than a run may take, so the process that took such a lock is gone. */
 const staleMs = 60 * 60_000
 
-/** Removes the locks of processes that were killed: git would refuse to go on for as long as they are there. */
-export async function removeStaleLocks(repository: string): Promise<void> {
+/** Longer than git-api lets a push take. */
+const pushStaleMs = 24 * 60 * 60_000
+
+/**
+ * Removes what processes left that were killed: locks, for as long as which git would refuse to go on, and what broken
+ * pushes had sent, which git itself keeps for as long as objects that nothing refers to.
+ */
+export async function removeLeftovers(repository: string): Promise<void> {
   for (const lock of [...locks, ...(await locksOfReferences(repository))]) {
-    const path = join(repository, lock)
-    const found = await stat(path).catch(() => null)
-    if (found && Date.now() - found.mtimeMs > staleMs) await rm(path, { force: true })
+    await removeIfOlder(join(repository, lock), staleMs)
   }
+  const objects = join(repository, 'objects')
+  for (const name of await readdir(objects)) {
+    if (name.startsWith('tmp_objdir-')) await removeIfOlder(join(objects, name), pushStaleMs)
+  }
+}
+
+async function removeIfOlder(path: string, ageMs: number): Promise<void> {
+  const found = await stat(path).catch(() => null)
+  if (found && Date.now() - found.mtimeMs > ageMs) await rm(path, { recursive: true, force: true })
 }
 
 /** References are in one file for the most part, so few folders are left to look into. */
