@@ -17,9 +17,12 @@ export const plans: RepositoryPlan[] = [
 
 const root = resolve(import.meta.dirname, '../..')
 export const dataDir = join(resolve(root, process.env.SWITCHYARD_DATA ?? '.switchyard'), 'bench', 'git')
-const fileBytesMax = 24_000
+/** With files up to this size, and long ones changed more often, a changed one has 34 to 37 KB; in Linux 36. */
+const fileBytesMax = 150_000
+/** A file with a longer line was written by a program. */
+const lineLengthMax = 500
 /** Changes how histories are made: raise it with every change of this file. */
-const edition = 1
+const edition = 2
 
 interface SourceFile {
   path: string
@@ -104,8 +107,7 @@ interface Dice {
 }
 
 function changeOf(tree: Map<string, string[]>, { upTo, anyLine, renames }: Dice): string {
-  const paths = pathsOf(tree)
-  const path = paths[upTo(paths.length)] as string
+  const path = pathOfAnyLine(tree, upTo)
   const lines = tree.get(path)
   if (!renames || lines === undefined || upTo(100) > 0) return edit(tree, path, upTo, anyLine)
   const moved = `${dirname(path)}/moved-${upTo(1_000_000)}.${path.split('.').pop()}`
@@ -115,16 +117,37 @@ function changeOf(tree: Map<string, string[]>, { upTo, anyLine, renames }: Dice)
   return `D ${path}\n${edit(tree, moved, upTo, anyLine)}`
 }
 
-/** The list of paths is made anew only when their number may have changed. */
-let listed: { tree: Map<string, string[]>; paths: string[] } | undefined
+interface Lines {
+  tree: Map<string, string[]>
+  paths: string[]
+  /** For each path, how many lines it and those before it have. */
+  upToHere: number[]
+}
+
+/** Made anew only when it may have changed by much. */
+let counted: Lines | undefined
 let age = 0
-function pathsOf(tree: Map<string, string[]>): string[] {
+function countLines(tree: Map<string, string[]>): Lines {
   age += 1
-  if (listed?.tree !== tree || age > 200) {
-    listed = { tree, paths: [...tree.keys()] }
-    age = 0
+  if (counted?.tree === tree && age <= 200) return counted
+  age = 0
+  let sum = 0
+  const upToHere = Array.from(tree.values(), (lines) => (sum += lines.length + 1))
+  counted = { tree, paths: [...tree.keys()], upToHere }
+  return counted
+}
+
+/** Each line is as likely to change as any other, so long files change more often, as they do everywhere. */
+function pathOfAnyLine(tree: Map<string, string[]>, upTo: UpTo): string {
+  const { paths, upToHere } = countLines(tree)
+  const line = upTo(upToHere.at(-1) ?? 0)
+  let [low, high] = [0, paths.length - 1]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((upToHere[middle] ?? 0) > line) high = middle
+    else low = middle + 1
   }
-  return listed.paths
+  return paths[low] as string
 }
 
 function edit(tree: Map<string, string[]>, path: string, upTo: UpTo, anyLine: () => string): string {
@@ -186,7 +209,9 @@ function collect(folder: string, path: string, found: SourceFile[], most: number
     if (file.includes('node_modules') || !/^[\w./-]+\.(?:js|ts|md|json|mjs)$/.test(file)) continue
     const { size } = statSync(whole)
     if (size < 400 || size > fileBytesMax) continue
-    found.push({ path: `${path}/${file}`, lines: readFileSync(whole, 'utf8').split('\n') })
+    const lines = readFileSync(whole, 'utf8').split('\n')
+    if (lines.some((line) => line.length > lineLengthMax)) continue
+    found.push({ path: `${path}/${file}`, lines })
     taken += 1
   }
 }
