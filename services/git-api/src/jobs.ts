@@ -15,6 +15,8 @@ export interface Jobs {
   requestHousekeeping(projectId: number): void
   /** Tells who listens now that something happened in a project. */
   announce(notice: ProjectNotice): void
+  /** Work that goes on after its request was answered, and never fails: closing waits for it. */
+  goOn(work: Promise<void>): void
   close(): Promise<void>
 }
 
@@ -35,6 +37,8 @@ export function createJobs(redisUrl: string, logger: Logger): Jobs {
   const name = queueNames.repositoryHousekeeping
   const queue = createJobQueue({ name, prefix: jobKeyPrefix, connection: redis, onError })
 
+  const goingOn = new Set<Promise<void>>()
+
   return {
     requestHousekeeping(projectId) {
       if (redis.status !== 'ready') return
@@ -45,7 +49,12 @@ export function createJobs(redisUrl: string, logger: Logger): Jobs {
       if (redis.status !== 'ready') return
       redis.publish(projectEventsChannel, JSON.stringify(notice)).catch(onError)
     },
+    goOn(work) {
+      goingOn.add(work)
+      void work.then(() => goingOn.delete(work))
+    },
     async close() {
+      await Promise.all(goingOn)
       await queue.close()
       redis.disconnect()
     },

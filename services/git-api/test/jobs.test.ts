@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { jobKeyPrefix, queueNames } from '@switchyard/contracts/jobs'
 import { createLogger } from '@switchyard/service-kit/observability'
 import { createRedis } from '@switchyard/service-kit/redis'
@@ -52,4 +53,12 @@ it('closes while Redis is away', async () => {
   const jobs = createJobs('redis://127.0.0.1:1', logger)
   jobs.requestHousekeeping(1)
   await jobs.close()
+})
+
+it('closes only when the work that goes on is done', async () => {
+  const jobs = createJobs('redis://127.0.0.1:1', logger)
+  const done: string[] = []
+  jobs.goOn(delay(50).then(() => void done.push('work')))
+  await jobs.close()
+  expect(done).toEqual(['work'])
 })

@@ -9,12 +9,15 @@ export interface TreeChange {
   after: { mode: string; id: string } | null
 }
 
+/** Folders need not hold files, so the number of changes does not bound them. */
+const foldersMax = 10_000
+
 /**
  * Every file that differs between two stored trees, without looking for renames.
  *
  * @param before null: an empty tree
  * @param changesMax gives up beyond
- * @returns null when there are more
+ * @returns null when there are more, or too many folders
  */
 export async function compareTrees(
   reader: ObjectReader,
@@ -24,7 +27,10 @@ export async function compareTrees(
 ): Promise<TreeChange[] | null> {
   const changes: TreeChange[] = []
   const folders: FolderPair[] = [{ path: [], before, after }]
+  let foldersRead = 0
   for (let folder = folders.pop(); folder; folder = folders.pop()) {
+    foldersRead += 1
+    if (foldersRead > foldersMax) return null
     for (const { path, was, is } of await differingEntries(reader, folder)) {
       const change = { path, before: fileOf(was), after: fileOf(is) }
       if (change.before || change.after) changes.push(change)

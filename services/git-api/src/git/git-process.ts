@@ -1,5 +1,5 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
-import { notFound, unavailable } from '@switchyard/domain'
+import { type DomainError, notFound, tooLarge, unavailable } from '@switchyard/domain'
 
 /** A file of more bytes is neither compared nor made into deltas, so its size is no memory. */
 export const comparedBytesMax = 64 * 1024 * 1024
@@ -100,14 +100,19 @@ export interface SpawnOptions {
   hooksPath?: string
   /** Opens a fourth stream, which hooks can write to. */
   withReport?: boolean
-  /** Of address space, for it and each process it starts. Unset: no limit. */
+  /** Of data, for it and each process it starts; packs are mapped and do not count. Unset: 1 GiB. */
   memoryBytesMax?: number
 }
 
+/**
+ * Some kilobytes of trees can name more files than any machine has memory for. Here fit a commit of a million files, and
+ * two files of the size up to which they are compared, unless their lines are of a few characters.
+ */
+const memoryBytesDefault = 1024 ** 3
+
 /** Starts git; its streams are the caller's. */
 export function spawnGit(args: string[], options: SpawnOptions = {}): ChildProcessWithoutNullStreams {
-  const [command, all] = limited(args, options)
-  const child = spawn(command, all, {
+  const child = spawn('sh', limited(args, options), {
     cwd: '/',
     env: environment(options),
     stdio: ['pipe', 'pipe', 'pipe', ...(options.withReport ? (['pipe'] as const) : [])],
@@ -117,12 +122,17 @@ export function spawnGit(args: string[], options: SpawnOptions = {}): ChildProce
   return child
 }
 
-/** The shell sets the limit and then becomes git; no argument is read by it. */
-function limited(args: string[], { memoryBytesMax }: SpawnOptions): [command: string, args: string[]] {
-  if (memoryBytesMax === undefined) return ['git', args]
+/** The shell sets the limit, where the system has such a one, and then becomes git; no argument is read by it. */
+function limited(args: string[], { memoryBytesMax = memoryBytesDefault }: SpawnOptions): string[] {
   const kilobytes = String(Math.ceil(memoryBytesMax / 1024))
-  return ['sh', ['-c', 'ulimit -v "$0" && exec git "$@"', kilobytes, ...args]]
+  return ['-c', 'ulimit -d "$0" 2>/dev/null; exec git "$@"', kilobytes, ...args]
 }
+
+/** What it means that git got no more memory, by its last words; null when it had enough. */
+export const memoryRefusal = (stderr: string): DomainError | null =>
+  /^fatal: .*out of memory/im.test(stderr)
+    ? tooLarge('This is more than git can work on within its memory')
+    : null
 
 const killAfterMs = 2000
 
@@ -160,7 +170,8 @@ const stderrBytesMax = 64 * 1024
 /**
  * Runs one git command to its end.
  *
- * @throws DomainError unavailable after the timeout; the signal's reason when it is aborted
+ * @throws DomainError unavailable after the timeout, too-large when its memory did not do; the signal's reason when it
+ *   is aborted
  */
 export async function runGit(
   path: string,
@@ -187,7 +198,10 @@ export async function runGit(
       )
       throw unavailable('git', { cause })
     }
-    return { code, stdout: stdout.bytes(), stderr: stderr.bytes().toString(), truncated }
+    const result = { code, stdout: stdout.bytes(), stderr: stderr.bytes().toString(), truncated }
+    const refusal = code === 0 ? null : memoryRefusal(result.stderr)
+    if (refusal) throw refusal
+    return result
   } finally {
     clearTimeout(timer)
     signal?.removeEventListener('abort', stop)

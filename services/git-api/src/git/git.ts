@@ -1,15 +1,15 @@
 import { join } from 'node:path'
-import type { Commit, CommitStats } from '@switchyard/domain/commit'
+import type { Commit } from '@switchyard/domain/commit'
 import { GitCache } from './cache/git-cache.js'
 import { ChildPool } from './children/child-pool.js'
 import { LocalReaders } from './objects/local-readers.js'
 import type { GitEngine, OpenRepository } from './open-repository.js'
 import type { DiffEntry } from './parse-diff.js'
 import { type PickRequest, type PickResult, pickCommit } from './pick-commit.js'
-import { type CommitPage, type CommitQuery, findCommit, listCommits } from './read-commits.js'
+import { type CommitPage, type CommitQuery, findCommit, findCommitId, listCommits } from './read-commits.js'
 import { readDiff } from './read-diff.js'
 import { readFile } from './read-file.js'
-import { readStats } from './read-stats.js'
+import { readStats, type StatsOfCommits } from './read-stats.js'
 import { findBranchContaining, findBranchTip, findUsualBranch, hasNoBranch, pointHeadTo } from './refs.js'
 import { createRepository, deleteRepository } from './repository-files.js'
 import { type CommitRequest, writeCommit } from './write-commit.js'
@@ -35,8 +35,9 @@ interface During {
 export interface Repository {
   path: string
   findCommit(revision: string): Promise<Commit | null>
+  findCommitId(revision: string): Promise<string | null>
   listCommits(query: CommitQuery): Promise<CommitPage>
-  readStats(ids: readonly string[]): Promise<Map<string, CommitStats>>
+  readStats(ids: readonly string[]): Promise<StatsOfCommits>
   readDiff(id: string): Promise<DiffEntry[]>
   readFile(commitId: string, filePath: string): Promise<Buffer | null>
   findBranchTip(branch: string): Promise<string | null>
@@ -51,7 +52,7 @@ export interface Repository {
    * What was made of an object before; made now, and kept while there is room, when it is not there.
    *
    * @param key the id of the object, and all else that the value depends on
-   * @param bytesOf what a value takes in memory, roughly
+   * @param bytesOf what a value takes in memory, roughly; Infinity: it is not kept
    */
   keep<Value extends object>(
     key: string,
@@ -101,6 +102,7 @@ export function createGit(storageRoot: string, { cacheBytesMax = cacheBytesDefau
 const openRepository = (repository: OpenRepository): Repository => ({
   path: repository.path,
   findCommit: (revision) => findCommit(repository, revision),
+  findCommitId: (revision) => findCommitId(repository, revision),
   listCommits: (query) => listCommits(repository, query),
   readStats: (ids) => readStats(repository, ids),
   readDiff: (id) => readDiff(repository, id),

@@ -36,6 +36,15 @@ export async function findCommit(repository: OpenRepository, revision: string): 
   return isRevision(revision) ? readCommit(repository, revision) : null
 }
 
+/** The id of that commit, for those who need no more of it: the commit itself is not read where the graph knows it. */
+export async function findCommitId(repository: OpenRepository, revision: string): Promise<string | null> {
+  if (!isRevision(revision)) return null
+  const local = repository.engine.local.open(repository.path)
+  const id = local.findId(revision)
+  if (id !== undefined && local.isKnownCommit(id)) return id
+  return (await readCommit(repository, revision))?.id ?? null
+}
+
 /** @param revision checked already */
 export async function readCommit(repository: OpenRepository, revision: string): Promise<Commit | null> {
   const id = repository.engine.local.open(repository.path).findId(revision)

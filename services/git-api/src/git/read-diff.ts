@@ -1,4 +1,5 @@
 import { patchChild } from './children/child-kinds.js'
+import { compareCommits } from './compare-commits.js'
 import { comparedBytesMax } from './git-process.js'
 import { sizesByGit } from './object-reader.js'
 import type { OpenRepository } from './open-repository.js'
@@ -6,7 +7,6 @@ import { type DiffEntry, leftOut, parseDiff, zeroId } from './parse-diff.js'
 
 /** Of the whole answer of git; entries beyond it stay, without their text. */
 const answerBytesMax = 32 * 1024 * 1024
-const timeoutMs = 60_000
 const entryBytes = 400
 
 const limits = {
@@ -16,14 +16,17 @@ const limits = {
   diffBytesMax: 8 * 1024 * 1024,
 }
 
-/** What a commit changed against its first parent, or against nothing when it is a root. */
+/**
+ * What a commit changed against its first parent, or against nothing when it is a root.
+ *
+ * @throws Incomparable when git cannot say
+ */
 export async function readDiff(repository: OpenRepository, id: string): Promise<DiffEntry[]> {
   const { path, engine } = repository
   const key = `diff ${id}`
   const known = engine.cache.get<DiffEntry[]>(path, key)
   if (known) return known
-  const question = { input: `${id}\n`, answerBytesMax, timeoutMs }
-  const { bytes, truncated } = await engine.children.ask(path, patchChild, question, repository.signal)
+  const { bytes, truncated } = await compareCommits(repository, patchChild, [id], answerBytesMax)
   // The answer begins with the id and a NUL.
   const parsed = await parseDiff(bytes.subarray(id.length + 1), truncated, limits)
   const entries = await flagUncompared(repository, parsed)

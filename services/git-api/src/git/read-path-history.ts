@@ -1,3 +1,4 @@
+import { isTooHard } from './children/git-child.js'
 import type { GitCommand } from './git-process.js'
 import { runGitOk } from './git-process.js'
 import type { OpenRepository } from './open-repository.js'
@@ -60,7 +61,13 @@ async function findNameBefore(
     revisions: [commitId],
     paths: [filePath],
   }
-  const { stdout } = await runGitOk(path, command, { signal })
+  const found = await runGitOk(path, command, { signal }).catch((error: unknown) => {
+    // Where there is more to compare than git can, no former name is found, and the file counts as new.
+    if (isTooHard(error)) return null
+    throw error
+  })
+  if (!found) return null
+  const { stdout } = found
   const [status = '', before = '', after] = stdout.toString('latin1').replace(/^\n/, '').split('\0')
   if (!/^[RC]\d+$/.test(status) || after === undefined) return null
   const name = Buffer.from(before, 'latin1')

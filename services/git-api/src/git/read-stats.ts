@@ -1,18 +1,20 @@
 import type { CommitStats } from '@switchyard/domain/commit'
 import { numstatChild } from './children/child-kinds.js'
+import { compareCommits, Incomparable } from './compare-commits.js'
 import type { OpenRepository } from './open-repository.js'
 
 const answerBytesMax = 64 * 1024 * 1024
-const timeoutMs = 60_000
+/** Commits that are asked for one by one: those not begun after this time have to wait for another request. */
+const oneByOneMs = 10_000
 const statsBytes = 50
 
-/** Lines added and removed against the first parent, by commit id. */
-export async function readStats(
-  repository: OpenRepository,
-  ids: readonly string[],
-): Promise<Map<string, CommitStats>> {
+/** By commit id. Null: the commit cannot be compared. Missing: it could not be this time. */
+export type StatsOfCommits = Map<string, CommitStats | null>
+
+/** Lines added and removed against the first parent. */
+export async function readStats(repository: OpenRepository, ids: readonly string[]): Promise<StatsOfCommits> {
   const { path, engine } = repository
-  const stats = new Map<string, CommitStats>()
+  const stats: StatsOfCommits = new Map()
   const unknown: string[] = []
   for (const id of ids) {
     const known = engine.cache.get<CommitStats>(path, `stats ${id}`)
@@ -20,12 +22,33 @@ export async function readStats(
     else unknown.push(id)
   }
   if (unknown.length === 0) return stats
-  const question = { input: unknown.map((id) => `${id}\n`).join(''), answerBytesMax, timeoutMs }
-  const { bytes, truncated } = await engine.children.ask(path, numstatChild, question, repository.signal)
-  if (truncated) throw new Error(`stats of ${unknown.length} commits are over ${answerBytesMax} bytes`)
-  for (const [id, counted] of parseNumstat(bytes.toString('latin1'))) {
-    engine.cache.set(path, `stats ${id}`, counted, statsBytes)
+  for (const [id, counted] of await countLines(repository, unknown)) {
+    if (counted) engine.cache.set(path, `stats ${id}`, counted, statsBytes)
     stats.set(id, counted)
+  }
+  return stats
+}
+
+async function countLines(repository: OpenRepository, ids: readonly string[]): Promise<StatsOfCommits> {
+  const answer = await compareCommits(repository, numstatChild, ids, answerBytesMax).catch(orIncomparable)
+  const refused = answer instanceof Incomparable
+  if (!refused && !answer.truncated) return parseNumstat(answer.bytes.toString('latin1'))
+  if (ids.length > 1) return countOneByOne(repository, ids)
+  return new Map(refused && !answer.forGood ? [] : ids.map((id) => [id, null]))
+}
+
+function orIncomparable(error: unknown): Incomparable {
+  if (error instanceof Incomparable) return error
+  throw error
+}
+
+/** So that a commit which cannot be compared does not keep back the others. */
+async function countOneByOne(repository: OpenRepository, ids: readonly string[]): Promise<StatsOfCommits> {
+  const stats: StatsOfCommits = new Map()
+  const until = performance.now() + oneByOneMs
+  for (const id of ids) {
+    if (performance.now() > until) break
+    for (const [counted, lines] of await countLines(repository, [id])) stats.set(counted, lines)
   }
   return stats
 }

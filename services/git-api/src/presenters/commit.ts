@@ -3,7 +3,11 @@ import { type Commit, type CommitStats, signatureTime, titleOf, trailersOf } fro
 import { link, timeText } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 
-const statsShape = z.object({ additions: z.int(), deletions: z.int(), total: z.int() })
+const statsShape = z
+  .object({ additions: z.int(), deletions: z.int(), total: z.int() })
+  .nullable()
+  .meta({ description: 'There when asked for; null for a commit that changes more than can be compared' })
+  .optional()
 
 const commitFields = {
   id: z.string(),
@@ -22,15 +26,14 @@ const commitFields = {
   web_url: link(),
 }
 
-/** `stats` is there when it was asked for. */
 export const commitShape = z
-  .object({ ...commitFields, stats: statsShape.optional() })
+  .object({ ...commitFields, stats: statsShape })
   .meta({ id: 'Commit', description: 'A commit in a list' })
 
 export const commitDetailShape = z
   .object({
     ...commitFields,
-    stats: statsShape.optional(),
+    stats: statsShape,
     status: z.string().nullable(),
     project_id: z.int(),
   })
@@ -62,14 +65,15 @@ export function presentCommit(
   }
 }
 
-export const presentStats = ({ additions, deletions }: CommitStats) => ({
-  stats: { additions, deletions, total: additions + deletions },
+/** @param stats null: the commit could not be compared */
+export const presentStats = (stats: CommitStats | null) => ({
+  stats: stats && { ...stats, total: stats.additions + stats.deletions },
 })
 
 export interface CommitDetail {
   commit: Commit
-  /** Undefined: not asked for. */
-  stats: CommitStats | undefined
+  /** Undefined: not asked for. Null: the commit could not be compared. */
+  stats: CommitStats | null | undefined
   /** Aggregated state of its statuses; null without any. */
   status: string | null
 }
@@ -81,7 +85,7 @@ export const presentCommitDetail = (
   baseUrl: string,
 ): z.output<typeof commitDetailShape> => ({
   ...presentCommit(commit, project, baseUrl),
-  ...(stats && presentStats(stats)),
+  ...(stats !== undefined && presentStats(stats)),
   status,
   project_id: project.id,
 })

@@ -13,6 +13,13 @@ export async function getCommit(repository: Repository, revision: string): Promi
   return commit
 }
 
+/** Its id alone. @throws DomainError not-found like getCommit */
+export async function getCommitId(repository: Repository, revision: string): Promise<string> {
+  const id = await repository.findCommitId(revision)
+  if (id === null) throw notFound('Commit')
+  return id
+}
+
 /** A commit with its line counts, where asked for, and the state of its statuses. */
 export async function describeCommit(
   { statusLookup }: Pick<Dependencies, 'statusLookup'>,
@@ -22,8 +29,9 @@ export async function describeCommit(
   withStats: boolean,
 ): Promise<CommitDetail> {
   const [stats, statuses] = await Promise.all([
-    withStats ? repository.readStats([commit.id]) : undefined,
+    withStats ? repository.readStats([commit.id]) : null,
     statusLookup.find(project, commit.id),
   ])
-  return { commit, stats: stats?.get(commit.id), status: aggregateStatus(statuses) }
+  const counted = stats ? (stats.get(commit.id) ?? null) : undefined
+  return { commit, stats: counted, status: aggregateStatus(statuses) }
 }

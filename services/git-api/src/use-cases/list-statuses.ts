@@ -1,6 +1,6 @@
 import { hasCommitStatus, listCommitStatuses, type Project } from '@switchyard/db'
 import type { Dependencies } from '../dependencies.js'
-import { getCommit } from './get-commit.js'
+import { getCommitId } from './get-commit.js'
 
 export interface StatusQuery {
   /** Hash, branch or tag. */
@@ -25,7 +25,7 @@ export async function listStatuses(
   rows: { skip: number; take: number },
   signal?: AbortSignal,
 ) {
-  const { id: sha } = await getCommit(git.open(project, { signal }), revision)
+  const sha = await getCommitId(git.open(project, { signal }), revision)
   const filter = { projectId: project.id, sha, stage, name, latest: !all, newestFirst }
   const page = await listCommitStatuses(database, { ...filter, ref: ref ?? project.defaultBranch }, rows)
   if (ref !== undefined || page.total > 0) return page

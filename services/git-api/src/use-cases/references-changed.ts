@@ -1,6 +1,10 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { enqueueForProject, type Project } from '@switchyard/db'
+import { DomainError } from '@switchyard/domain'
+import type { Commit } from '@switchyard/domain/commit'
 import type { Dependencies } from '../dependencies.js'
 import type { Repository } from '../git/git.js'
+import type { DiffEntry } from '../git/parse-diff.js'
 import type { HookUser } from '../presenters/hooks/hook-parts.js'
 import { isZero, type PushedCommits, pushHook, type RefChange } from '../presenters/hooks/push-hook.js'
 
@@ -18,26 +22,45 @@ const shownCommitsMax = 20
 /** How far back commits are looked for that were there before. */
 const knownCommitsMax = 500
 
+/** An answer waits for its webhooks to be noted, which takes milliseconds; for no longer than this. */
+const awaitedMs = 500
+/** After so long no further commit of a push is compared. */
+const comparingMs = 10_000
+
 /**
  * Everything that follows from moved references: tidying, news, webhooks. They have moved by now, so nothing that
- * fails here makes a push look refused.
+ * fails here makes a push look refused, and nothing that takes long keeps it waiting.
  */
 export async function referencesChanged(
-  { database, git, jobs, logger }: Pick<Dependencies, 'database' | 'git' | 'jobs' | 'logger'>,
-  { project, user, baseUrl }: Change,
+  dependencies: Pick<Dependencies, 'database' | 'git' | 'jobs' | 'logger'>,
+  about: Change,
   changes: readonly RefChange[],
 ): Promise<void> {
-  jobs.requestHousekeeping(project.id)
+  const { jobs } = dependencies
+  jobs.requestHousekeeping(about.project.id)
+  const told = changes.slice(0, toldChangesMax).flatMap((change) => {
+    const event = eventOf(change.ref)
+    return event === null ? [] : [{ event, change }]
+  })
+  for (const { event, change } of told) jobs.announce({ event, project_id: about.project.id, ...change })
+  const noted = noteDeliveries(dependencies, about, told)
+  jobs.goOn(noted)
+  await Promise.race([noted, delay(awaitedMs, undefined, { ref: false })])
+}
+
+async function noteDeliveries(
+  { database, git, logger }: Pick<Dependencies, 'database' | 'git' | 'logger'>,
+  about: Change,
+  told: readonly { event: string; change: RefChange }[],
+): Promise<void> {
+  const { project } = about
+  const compareUntilMs = performance.now() + comparingMs
   try {
     const repository = git.open(project)
-    for (const change of changes.slice(0, toldChangesMax)) {
-      const event = eventOf(change.ref)
-      if (event === null) continue
-      jobs.announce({ event, project_id: project.id, ...change })
-      await enqueueForProject(database.pool, project.id, event, async () => {
-        const commits = await pushedCommits(repository, project, change)
-        return pushHook(change, commits, { project, user, baseUrl })
-      })
+    for (const { event, change } of told) {
+      await enqueueForProject(database.pool, project.id, event, async () =>
+        pushHook(change, await pushedCommits(repository, project, change, compareUntilMs), about),
+      )
     }
   } catch (error) {
     logger.warn({ err: error, project_id: project.id }, 'could not tell webhooks of a push')
@@ -49,11 +72,16 @@ function eventOf(ref: string): 'push' | 'tag_push' | null {
   return ref.startsWith('refs/tags/') ? 'tag_push' : null
 }
 
-/** The commits that came with a change, and how many; a new branch is held against the default branch. */
+/**
+ * The commits that came with a change, and how many; a new branch is held against the default branch.
+ *
+ * @param compareUntilMs on the clock of `performance.now()`: nothing is said of the files of the commits after that
+ */
 export async function pushedCommits(
   repository: Repository,
   project: Project,
   { ref, before, after }: RefChange,
+  compareUntilMs = performance.now() + comparingMs,
 ): Promise<PushedCommits> {
   if (isZero(after) || eventOf(ref) !== 'push') return { commits: [], total: 0 }
   const isDefault = ref === `refs/heads/${project.defaultBranch}`
@@ -66,8 +94,25 @@ export async function pushedCommits(
   // Past the window the difference of the counts is right for branches that went forward.
   const total = fresh.length < since.commits.length ? fresh.length : Math.max(0, since.total - known.total)
   const shown = fresh.slice(0, Math.min(shownCommitsMax, total)).reverse()
-  const commits = await Promise.all(
-    shown.map(async (commit) => ({ commit, changes: await repository.readDiff(commit.id) })),
-  )
-  return { commits, total }
+  return { commits: await withChanges(repository, shown, compareUntilMs), total }
+}
+
+/** One commit at a time, so that a push takes the memory of one comparison. */
+async function withChanges(repository: Repository, shown: readonly Commit[], compareUntilMs: number) {
+  const commits: PushedCommits['commits'] = []
+  for (const commit of shown) {
+    const inTime = performance.now() < compareUntilMs
+    commits.push({ commit, changes: inTime ? await changesOf(repository, commit) : [] })
+  }
+  return commits
+}
+
+/** A push is told without the files of a commit that cannot be compared, or not now. */
+async function changesOf(repository: Repository, { id }: Commit): Promise<readonly DiffEntry[]> {
+  try {
+    return await repository.readDiff(id)
+  } catch (error) {
+    if (error instanceof DomainError) return []
+    throw error
+  }
 }

@@ -63,7 +63,11 @@ export const refusedWith: Record<number, Refused> = {
     description: 'Changed since the caller looked at it',
     shapes: [refusal],
   },
-  413: { name: 'TooLarge', description: 'The body is too large', shapes: [refusal] },
+  413: {
+    name: 'TooLarge',
+    description: 'The body, or what was asked about, is too large',
+    shapes: [refusal],
+  },
   415: {
     name: 'UnsupportedMediaType',
     description: 'The body is neither JSON nor a form',

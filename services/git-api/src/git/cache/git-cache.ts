@@ -6,6 +6,7 @@ const entryBytes = 200
 const largestPart = 8
 const repositoriesMax = 20_000
 const totalsMax = 50_000
+const refusalsMax = 2_000
 
 type Value = object
 
@@ -15,6 +16,8 @@ type Value = object
  */
 export class GitCache {
   readonly #answers: LRUCache<string, Value> | null
+  /** Kept whatever memory answers may take: what cannot be answered is what took git the most. */
+  readonly #refusals = new LRUCache<string, Error>({ max: refusalsMax })
   readonly #totals = new LRUCache<string, number>({ max: totalsMax })
   readonly #scopes = new LRUCache<string, number>({ max: repositoriesMax })
   readonly #bytesMax: number
@@ -36,6 +39,16 @@ export class GitCache {
     const size = Math.ceil(bytes) + entryBytes
     if (size * largestPart > this.#bytesMax) return
     this.#answers?.set(`${this.#scopeOf(path)} ${key}`, value, { size })
+  }
+
+  /** Why a question has no answer. */
+  getRefusal(path: string, key: string): Error | undefined {
+    return this.#refusals.get(`${this.#scopeOf(path)} ${key}`)
+  }
+
+  /** @param holdsMs how long to believe it; unset: for good */
+  setRefusal(path: string, key: string, refusal: Error, holdsMs?: number): void {
+    this.#refusals.set(`${this.#scopeOf(path)} ${key}`, refusal, { ttl: holdsMs ?? 0 })
   }
 
   /** How many commits a query has, from the tips that are part of the key. */

@@ -1,5 +1,5 @@
 import { unavailable } from '@switchyard/domain'
-import { type Answer, type ChildKind, GitChild, type Question } from './git-child.js'
+import { type Answer, type ChildKind, GitChild, isTooHard, type Question } from './git-child.js'
 
 export interface ChildPoolOptions {
   /** Children of all repositories together. */
@@ -25,6 +25,8 @@ const defaults = {
   answersMax: 5_000,
 }
 const answeredBytesMax = 1024 * 1024 * 1024
+/** A question whose child ended before that had no part in it. */
+const blamelessMs = 1_000
 const waitingMax = 1_000
 const sweepMs = 5_000
 
@@ -69,20 +71,23 @@ export class ChildPool {
   /**
    * @param path of the bare repository
    * @throws DomainError not-found without a repository; unavailable when git failed, was too slow, or has
-   *   too much to do; the signal's reason when it is aborted
+   *   too much to do; too-large when its memory did not do; the signal's reason when it is aborted
    */
   async ask(path: string, kind: ChildKind, question: Question, signal?: AbortSignal): Promise<Answer> {
     signal?.throwIfAborted()
     const lane = this.#laneOf(path, kind)
     const child = this.#childAtOnce(lane) ?? (await this.#acquire(lane, signal))
     const isFirst = child.answers === 0
+    const askedAtMs = performance.now()
     const abandon = () => child.abandon(signal?.reason)
     signal?.addEventListener('abort', abandon)
     try {
       return await child.ask(question)
     } catch (error) {
-      // A child that worked before may have been ended from outside, for want of memory say.
-      if (isFirst || !kind.readsOnly || child.tooSlow || signal?.aborted || this.#closed) throw error
+      // A child that worked before may have been ended from outside. One that was killed over this question would be
+      // again, and so would one that ran out of memory: hardly any of it is kept from one answer to the next.
+      const blameless = performance.now() - askedAtMs < blamelessMs && !isTooHard(error)
+      if (isFirst || !kind.readsOnly || !blameless || signal?.aborted || this.#closed) throw error
       return await this.ask(path, kind, question, signal)
     } finally {
       signal?.removeEventListener('abort', abandon)

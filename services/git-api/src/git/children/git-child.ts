@@ -1,7 +1,7 @@
 import type { ChildProcessWithoutNullStreams } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { notFound, unavailable } from '@switchyard/domain'
-import { argumentsOf, type GitCommand, spawnGit } from '../git-process.js'
+import { DomainError, notFound, unavailable } from '@switchyard/domain'
+import { argumentsOf, type GitCommand, memoryRefusal, spawnGit } from '../git-process.js'
 
 /** A git command that answers one question after the other. */
 export interface ChildKind {
@@ -50,8 +50,6 @@ export class GitChild {
   /** When its question was asked; null while it is idle. */
   busySinceMs: number | null = null
   idleSinceMs = performance.now()
-  /** It was ended because an answer took too long. */
-  tooSlow = false
   readonly #child: ChildProcessWithoutNullStreams
   readonly #kind: ChildKind
   readonly #mark: { sent: string; echoed: Buffer }
@@ -81,7 +79,10 @@ export class GitChild {
     return this.#alive
   }
 
-  /** @throws DomainError unavailable when it ended, was too slow, or could not be started */
+  /**
+   * @throws DomainError unavailable when it ended, was too slow (its cause is a TooSlow), or could not be started;
+   *   too-large when its memory did not do
+   */
   ask(question: Question): Promise<Answer> {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => this.#giveUp(), question.timeoutMs)
@@ -143,8 +144,7 @@ export class GitChild {
   }
 
   #giveUp(): void {
-    this.tooSlow = true
-    this.#gone(unavailable('git', { cause: new Error(`git ${this.#kind.name} was too slow`) }))
+    this.#gone(unavailable('git', { cause: new TooSlow(`git ${this.#kind.name} was too slow`) }))
     this.end()
   }
 
@@ -160,9 +160,20 @@ export class GitChild {
 
   #failure(code: number | null): Error {
     if (/not a git repository/i.test(this.#stderr)) return notFound('Repository')
-    return unavailable('git', { cause: new ChildEnded(this.#kind.name, code, this.#stderr.trim()) })
+    const ended = () =>
+      unavailable('git', { cause: new ChildEnded(this.#kind.name, code, this.#stderr.trim()) })
+    return memoryRefusal(this.#stderr) ?? ended()
   }
 }
+
+/** Why a child was given up. */
+class TooSlow extends Error {
+  override readonly name = 'TooSlow'
+}
+
+/** The question itself took more time or memory than there is. */
+export const isTooHard = (error: unknown): error is DomainError =>
+  error instanceof DomainError && (error.kind === 'too-large' || error.cause instanceof TooSlow)
 
 /** Why a child ended before it answered. */
 export class ChildEnded extends Error {

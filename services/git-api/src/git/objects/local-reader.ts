@@ -65,6 +65,11 @@ export class LocalReader {
     return this.#attempt(() => this.#peel(id))
   }
 
+  /** Whether this is the id of a commit, as the graph knows it; what the graph does not know may be one. */
+  isKnownCommit(id: string): boolean {
+    return this.#attempt(() => (this.#graph?.find(id) ?? -1) >= 0) ?? false
+  }
+
   walk(query: WalkQuery, signal?: AbortSignal): Promise<string[] | undefined> {
     return this.#attemptAsync(() => walkCommits(this.#history(), query, signal), signal)
   }

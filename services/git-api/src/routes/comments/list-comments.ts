@@ -4,7 +4,7 @@ import { z } from 'zod'
 import type { Dependencies } from '../../dependencies.js'
 import type { ProjectCall } from '../../guards.js'
 import { commentShape, presentComment } from '../../presenters/comment.js'
-import { getCommit } from '../../use-cases/get-commit.js'
+import { getCommitId } from '../../use-cases/get-commit.js'
 
 export const listComments = ({ database, git }: Pick<Dependencies, 'database' | 'git'>) =>
   endpoint({
@@ -12,8 +12,8 @@ export const listComments = ({ database, git }: Pick<Dependencies, 'database' | 
     replies: { 200: z.array(commentShape) },
     input: z.object({ ...pageParameters, sha: text() }),
     async handle({ sha, ...page }, { project }: ProjectCall, call) {
-      const commit = await getCommit(git.open(project, call), sha)
-      const where = { projectId: project.id, sha: commit.id }
+      const commitId = await getCommitId(git.open(project, call), sha)
+      const where = { projectId: project.id, sha: commitId }
       const { comments, total } = await listCommitComments(database, where, rowsOf(page))
       const items = comments.map((comment) => presentComment(comment, call.baseUrl))
       return pageReply(items, page, total, call)

@@ -4,13 +4,14 @@ import type { Dependencies } from '../../dependencies.js'
 import type { DiffEntry } from '../../git/parse-diff.js'
 import type { ProjectCall } from '../../guards.js'
 import { diffEntryShape, presentDiffEntry } from '../../presenters/diff.js'
-import { getCommit } from '../../use-cases/get-commit.js'
+import { getCommitId } from '../../use-cases/get-commit.js'
 import { keptReply } from './kept-reply.js'
 
 export const getDiff = ({ git }: Pick<Dependencies, 'git'>) =>
   endpoint({
     summary: 'What a commit changed',
     replies: { 200: z.array(diffEntryShape) },
+    refusals: [413],
     headers: {
       Link: 'Other pages, when pages were asked for',
       'X-Total': 'Files in the diff, when pages were asked for',
@@ -18,7 +19,7 @@ export const getDiff = ({ git }: Pick<Dependencies, 'git'>) =>
     input: z.object({ ...pageParameters, sha: text(), unidiff: flag().default(false) }),
     async handle(query, access: ProjectCall, call) {
       const repository = git.open(access.project, call)
-      const { id } = await getCommit(repository, query.sha)
+      const id = await getCommitId(repository, query.sha)
       return keptReply(repository, id, query, access, call, async () => {
         const entries = await repository.readDiff(id)
         const present = (entry: DiffEntry) => presentDiffEntry(entry, query.unidiff)

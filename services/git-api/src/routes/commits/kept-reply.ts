@@ -5,6 +5,11 @@ import type { ProjectCall } from '../../guards.js'
 /** Headers, and what holds them. */
 const headersBytes = 2_000
 
+export interface KeepableReply extends Reply {
+  /** The next request may find more, so this one is not kept. */
+  passing?: boolean
+}
+
 /**
  * A list about a commit, written down. Commits never change, so the same request about the same one is answered by
  * what was written for the first; a branch that moves names another one.
@@ -17,7 +22,7 @@ export function keptReply(
   query: object,
   { project }: ProjectCall,
   call: Call,
-  make: () => Promise<Reply>,
+  make: () => Promise<KeepableReply>,
 ): Promise<Reply> {
   const asked = `${call.baseUrl} ${call.raw.request.originalUrl} ${JSON.stringify(query)}`
   return repository.keep(
@@ -26,6 +31,7 @@ export function keptReply(
       const reply = await make()
       return { ...reply, body: await writeJson(reply.body) }
     },
-    ({ body }) => headersBytes + (body instanceof WrittenJson ? body.bytes : 0),
+    ({ body, passing }) =>
+      passing ? Number.POSITIVE_INFINITY : headersBytes + (body instanceof WrittenJson ? body.bytes : 0),
   )
 }

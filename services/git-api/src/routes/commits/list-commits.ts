@@ -7,7 +7,6 @@ import {
   flag,
   pageParameters,
   pageReply,
-  type Reply,
   rowsOf,
   text,
   time,
@@ -18,7 +17,7 @@ import type { Repository } from '../../git/git.js'
 import type { ProjectCall } from '../../guards.js'
 import { commitShape, presentCommit, presentStats } from '../../presenters/commit.js'
 import { optional, optionalText } from '../optional.js'
-import { keptReply } from './kept-reply.js'
+import { type KeepableReply, keptReply } from './kept-reply.js'
 
 const input = z.object({
   ...pageParameters,
@@ -37,6 +36,7 @@ export const listCommits = ({ git }: Pick<Dependencies, 'git'>) =>
   endpoint({
     summary: 'Commits, the newest first',
     replies: { 200: z.array(commitShape) },
+    refusals: [413],
     input,
     async handle(query, access: ProjectCall, call) {
       const { project } = access
@@ -56,7 +56,7 @@ async function page(
   query: z.output<typeof input>,
   project: Project,
   call: Call,
-): Promise<Reply> {
+): Promise<KeepableReply> {
   const { commits, total } = await repository.listCommits({
     revision,
     all: query.all,
@@ -69,11 +69,11 @@ async function page(
     topological: query.order === 'topo',
     ...rowsOf(query),
   })
-  const stats = query.with_stats ? await repository.readStats(commits.map(({ id }) => id)) : new Map()
-  const items = commits.map((commit) => {
-    const counted = stats.get(commit.id)
-    const shown = presentCommit(commit, project, call.baseUrl)
-    return counted ? { ...shown, ...presentStats(counted) } : shown
-  })
-  return pageReply(items, query, total, call)
+  const stats = query.with_stats ? await repository.readStats(commits.map(({ id }) => id)) : null
+  const items = commits.map((commit) => ({
+    ...presentCommit(commit, project, call.baseUrl),
+    ...(stats && presentStats(stats.get(commit.id) ?? null)),
+  }))
+  const reply = pageReply(items, query, total, call)
+  return { ...reply, passing: stats !== null && commits.some(({ id }) => !stats.has(id)) }
 }

@@ -1,0 +1,28 @@
+import { isolatedGitEnv } from '@switchyard/testing'
+import { execa } from 'execa'
+
+/** A blob, or a folder that holds nothing. */
+type BombCore = 'file' | 'nothing'
+
+/**
+ * Trees of some kilobytes that name 10^10 files, or as many empty folders.
+ *
+ * @param path of a repository, its work tree or itself when it is bare
+ * @param parent of the commit; unset: it is a root
+ * @returns the id of a commit of them
+ */
+export async function makeTreeBomb(path: string, core: BombCore = 'file', parent?: string): Promise<string> {
+  const git = async (args: string[], input = '') =>
+    (await execa('git', ['-C', path, ...args], { env: isolatedGitEnv(), extendEnv: false, input })).stdout
+  const tenOf = (entry: string) =>
+    git(['mktree'], Array.from({ length: 10 }, (_, index) => `${entry}\t${index}\n`).join(''))
+  let tree =
+    core === 'file'
+      ? await tenOf(`100644 blob ${await git(['hash-object', '-w', '--stdin'], 'x\n')}`)
+      : await git(['mktree'])
+  for (let level = 0; level < (core === 'file' ? 9 : 10); level += 1)
+    tree = await tenOf(`040000 tree ${tree}`)
+  const identity = ['-c', 'user.name=a', '-c', 'user.email=a@example.com']
+  const parents = parent === undefined ? [] : ['-p', parent]
+  return git([...identity, 'commit-tree', '-m', 'Bomb', ...parents, tree])
+}

@@ -1,0 +1,87 @@
+import { basename, dirname } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createGit, type Git, type Repository } from '../../src/git/git.js'
+import { type BareRepository, createBareRepository } from './random-history.js'
+import { makeTreeBomb } from './tree-bomb.js'
+
+let bare: BareRepository
+let git: Git
+let repository: Repository
+let small: string
+let bomb: string
+let onTop: string
+
+/** Bytes of answers are not kept here, so what is remembered must be remembered without them. */
+beforeAll(async () => {
+  bare = await createBareRepository()
+  git = createGit(dirname(bare.path), { cacheBytesMax: 0 })
+  repository = git.open({ diskPath: basename(bare.path) })
+  small = await commitOf(await bare.feed('', 'mktree'))
+  bomb = await makeTreeBomb(bare.path, 'file', small)
+  onTop = await commitOf(await bare.git('rev-parse', `${bomb}^{tree}`), bomb)
+  await bare.git('update-ref', 'refs/heads/main', onTop)
+})
+afterAll(async () => {
+  git?.close()
+  await bare?.close()
+})
+
+const commitOf = (tree: string, ...parents: string[]) =>
+  bare.git(
+    ...['-c', 'user.name=a', '-c', 'user.email=a@x', 'commit-tree', '-m', 'm', tree],
+    ...parents.flatMap((parent) => ['-p', parent]),
+  )
+
+async function msOf(work: Promise<unknown>): Promise<number> {
+  const startedAt = performance.now()
+  await work.catch(() => undefined)
+  return performance.now() - startedAt
+}
+
+const timeout = 60_000
+/** Far below what it takes git to run out of memory. */
+const atOnceMs = 500
+
+test('a commit of more files than can be compared is refused, other questions go on meanwhile, and asking again costs nothing', {
+  timeout,
+}, async () => {
+  const refused = repository.readDiff(bomb)
+  const outcome = refused.catch((error: unknown) => error)
+  for (let round = 0; round < 10; round += 1) {
+    expect(await repository.readDiff(onTop)).toEqual([])
+    expect(await repository.findCommit('main')).toMatchObject({ id: onTop })
+  }
+  expect(await outcome).toMatchObject({
+    kind: 'too-large',
+    message: expect.stringContaining('more than can be compared'),
+  })
+  expect(await msOf(repository.readDiff(bomb))).toBeLessThan(atOnceMs)
+  await expect(repository.readDiff(bomb)).rejects.toMatchObject({ kind: 'too-large' })
+})
+
+test('stats of a list are those of the commits that can be compared, and null for the others', {
+  timeout,
+}, async () => {
+  const none = { additions: 0, deletions: 0 }
+  const stats = await repository.readStats([onTop, bomb, small])
+  expect(Object.fromEntries(stats)).toEqual({ [onTop]: none, [bomb]: null, [small]: none })
+  expect(await msOf(repository.readStats([onTop, bomb, small]))).toBeLessThan(atOnceMs)
+})
+
+test('the history of a file ends at a commit that cannot be compared', { timeout }, async () => {
+  const path = '0/1/2/3/4/5/6/7/8/9'
+  const { commits } = await repository.listCommits({ revision: 'main', path, skip: 0, take: 9 })
+  expect(commits.map(({ id }) => id)).toEqual([bomb])
+})
+
+test('a commit of endless empty folders is merged without walking through them', { timeout }, async () => {
+  const pick = await repository.findCommit(await makeTreeBomb(bare.path, 'nothing', small))
+  if (!pick) throw new Error('no bomb')
+  await bare.git('update-ref', 'refs/heads/target', small)
+  const committer = { name: 'A', email: 'a@x', seconds: 1_700_000_000, offsetMinutes: 0 }
+  const request = { branch: 'target', tip: small, pick, committer, message: 'm', dryRun: false }
+  expect(await repository.pickCommit(request)).toMatchObject({
+    outcome: 'picked',
+    commit: { treeId: pick.treeId },
+  })
+})
