@@ -1,3 +1,4 @@
+import { gitText } from '../baselines.js'
 import { createClient, read } from '../load.js'
 import { type Context, type Kind, pathsOf, pathTo, type Sample, say } from '../samples.js'
 
@@ -35,8 +36,7 @@ export async function mixedReads({ service, samples }: Context): Promise<void> {
   const sample = samples.at(-1) as Sample
   const processes = await service.gitApi(0)
   const client = createClient(processes.ports, service.token)
-  const root = await client.get(pathTo(sample, '?order=topo&per_page=1&page=65000'))
-  const [{ id }] = JSON.parse(root.text) as [{ id: string }]
+  const id = (await gitText(sample.project.path, 'rev-list', ['--max-parents=0'], ['main'])).trim()
   const bytes = Buffer.byteLength((await client.get(pathTo(sample, `/${id}/diff`))).text)
   const order = { ports: processes.ports, token: service.token, connections: 2, seconds: 4 }
   say('small reads', 'a second', 'p50 ms', 'p99 ms', 'loop max')

@@ -53,7 +53,10 @@ export async function createService(config: Config, { logger, metrics, health, l
   const authenticate = createAuthenticate(recordingTokenUse(database, find, logger))
   const guards = createGuards(database)
   const statuses = createStatusRecorder(database, { job: 'job', pipeline: 'pipeline' })
-  const git = createGit(storageRoot, { cacheBytesMax: config.GIT_CACHE_BYTES_MAX })
+  const git = createGit(storageRoot, {
+    cacheBytesMax: config.GIT_CACHE_BYTES_MAX,
+    processBytesMax: config.GIT_PROCESS_BYTES_MAX,
+  })
   lifecycle.onClose('git', () => git.close())
   const app = createHttpApp({
     logger,

@@ -28,11 +28,12 @@ export class Incomparable extends DomainError {
  * @throws Incomparable when one of them is too large, or all of them take too long
  */
 export async function compareCommits(
-  { path, engine, signal }: OpenRepository,
+  repository: OpenRepository,
   kind: ChildKind,
   ids: readonly string[],
   answerBytesMax: number,
 ): Promise<Answer> {
+  const { path, engine } = repository
   const keys = ids.map((id) => `${kind.name} ${id}`)
   for (const key of keys) {
     const known = engine.cache.getRefusal(path, key)
@@ -40,7 +41,7 @@ export async function compareCommits(
   }
   const question = { input: ids.map((id) => `${id}\n`).join(''), answerBytesMax, timeoutMs }
   try {
-    return await engine.children.ask(path, kind, question, signal)
+    return await engine.children.ask(path, kind, question, repository)
   } catch (error) {
     if (!isTooHard(error)) throw error
     const refusal = new Incomparable(error)

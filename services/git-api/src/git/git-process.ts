@@ -108,7 +108,7 @@ export interface SpawnOptions {
  * Some kilobytes of trees can name more files than any machine has memory for. Here fit a commit of a million files, and
  * two files of the size up to which they are compared, unless their lines are of a few characters.
  */
-const memoryBytesDefault = 1024 ** 3
+export const processBytesDefault = 1024 ** 3
 
 /** Starts git; its streams are the caller's. */
 export function spawnGit(args: string[], options: SpawnOptions = {}): ChildProcessWithoutNullStreams {
@@ -123,7 +123,7 @@ export function spawnGit(args: string[], options: SpawnOptions = {}): ChildProce
 }
 
 /** The shell sets the limit, where the system has such a one, and then becomes git; no argument is read by it. */
-function limited(args: string[], { memoryBytesMax = memoryBytesDefault }: SpawnOptions): string[] {
+function limited(args: string[], { memoryBytesMax = processBytesDefault }: SpawnOptions): string[] {
   const kilobytes = String(Math.ceil(memoryBytesMax / 1024))
   return ['-c', 'ulimit -d "$0" 2>/dev/null; exec git "$@"', kilobytes, ...args]
 }
@@ -144,14 +144,12 @@ export function stopGit(child: ChildProcessWithoutNullStreams): void {
   child.once('close', () => clearTimeout(timer))
 }
 
-export interface RunOptions {
+export interface RunOptions extends Pick<SpawnOptions, 'variables' | 'memoryBytesMax'> {
   signal?: AbortSignal | undefined
   timeoutMs?: number
   stdin?: string | Uint8Array
   /** Output beyond this is cut off, and the process ended. */
   stdoutBytesMax?: number
-  /** Added to the environment. */
-  variables?: Record<string, string>
 }
 
 export interface GitResult {
@@ -178,9 +176,9 @@ export async function runGit(
   command: GitCommand,
   options: RunOptions = {},
 ): Promise<GitResult> {
-  const { signal, timeoutMs = timeoutMsDefault, stdoutBytesMax = stdoutBytesMaxDefault, variables } = options
+  const { signal, timeoutMs = timeoutMsDefault, stdoutBytesMax = stdoutBytesMaxDefault } = options
   signal?.throwIfAborted()
-  const child = spawnGit(argumentsOf(path, command), variables && { variables })
+  const child = spawnGit(argumentsOf(path, command), options)
   const stop = () => stopGit(child)
   const timer = setTimeout(stop, timeoutMs)
   signal?.addEventListener('abort', stop)

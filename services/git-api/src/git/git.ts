@@ -2,6 +2,8 @@ import { join } from 'node:path'
 import type { Commit } from '@switchyard/domain/commit'
 import { GitCache } from './cache/git-cache.js'
 import { ChildPool } from './children/child-pool.js'
+import type { During } from './during.js'
+import { processBytesDefault } from './git-process.js'
 import { LocalReaders } from './objects/local-readers.js'
 import type { GitEngine, OpenRepository } from './open-repository.js'
 import type { DiffEntry } from './parse-diff.js'
@@ -25,10 +27,6 @@ export interface Git {
   open(project: { diskPath: string }, during?: During): Repository
   /** Ends every process and closes every file. */
   close(): void
-}
-
-interface During {
-  readonly signal?: AbortSignal | undefined
 }
 
 /** One repository, for the time of one request. Revisions may be any text: what cannot be one names nothing. */
@@ -64,14 +62,18 @@ export interface Repository {
 export interface GitOptions {
   /** Memory for answers that never change; 0: none are kept. Unset: 128 MB. */
   cacheBytesMax?: number
+  /** Memory of one process that answers questions; packs do not count. Unset: 1 GiB. */
+  processBytesMax?: number
 }
 
 const cacheBytesDefault = 128 * 1024 * 1024
 
 /** @param storageRoot folder below which the bare repositories lie */
-export function createGit(storageRoot: string, { cacheBytesMax = cacheBytesDefault }: GitOptions = {}): Git {
+export function createGit(storageRoot: string, options: GitOptions = {}): Git {
+  const { cacheBytesMax = cacheBytesDefault, processBytesMax = processBytesDefault } = options
   const engine: GitEngine = {
-    children: new ChildPool(),
+    processBytesMax,
+    children: new ChildPool({ processBytesMax }),
     cache: new GitCache(cacheBytesMax),
     local: new LocalReaders(),
   }

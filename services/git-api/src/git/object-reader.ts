@@ -29,9 +29,9 @@ export const objectReader = (repository: OpenRepository): ObjectReader => ({
  * @throws DomainError too-large for an object over 64 MB
  */
 export async function readByGit(repository: OpenRepository, name: string): Promise<StoredObject | null> {
-  const { path, engine, signal } = repository
+  const { path, engine } = repository
   const question = { input: `contents ${name}\n`, answerBytesMax, timeoutMs }
-  const { bytes, truncated } = await engine.children.ask(path, objectChild, question, signal)
+  const { bytes, truncated } = await engine.children.ask(path, objectChild, question, repository)
   if (truncated) throw new Error(`${name} is larger than ${answerBytesMax} bytes`)
   return parseObject(bytes)
 }
@@ -45,12 +45,13 @@ const sizeLineBytes = 100
 
 /** Bytes of each of these objects that there is, asked for in one question. */
 export async function sizesByGit(
-  { path, engine, signal }: OpenRepository,
+  repository: OpenRepository,
   ids: readonly string[],
 ): Promise<Map<string, number>> {
+  const { path, engine } = repository
   const input = ids.map((id) => `info ${id}\n`).join('')
   const question = { input, answerBytesMax: sizeLineBytes * (ids.length + 1), timeoutMs }
-  const { bytes } = await engine.children.ask(path, objectChild, question, signal)
+  const { bytes } = await engine.children.ask(path, objectChild, question, repository)
   const found = bytes
     .toString('latin1')
     .split('\n')

@@ -1,9 +1,12 @@
 import type { GitCache } from './cache/git-cache.js'
 import type { ChildPool } from './children/child-pool.js'
+import type { During } from './during.js'
 import type { LocalReaders } from './objects/local-readers.js'
 
 /** What answers questions about repositories, shared by all requests of this process. */
 export interface GitEngine {
+  /** Memory of one process. */
+  processBytesMax: number
   children: ChildPool
   cache: GitCache
   /** Reads what it understands without a process; whatever it does not is git's own. */
@@ -11,9 +14,8 @@ export interface GitEngine {
 }
 
 /** One repository for the time of one request. */
-export interface OpenRepository {
+export interface OpenRepository extends During {
   /** Of the bare repository. */
   path: string
   engine: GitEngine
-  readonly signal?: AbortSignal | undefined
 }

@@ -118,13 +118,13 @@ async function pageOfIds(
 
 /** Plain walks only; undefined for what git must be asked. */
 async function walkHere(
-  { path, engine, signal }: OpenRepository,
+  repository: OpenRepository,
   query: CommitQuery,
   tip: string | null,
 ): Promise<string[] | undefined> {
   if (tip === null || isFiltered(query)) return undefined
   const { skip, take, firstParent = false } = query
-  return engine.local.open(path).walk({ tip, firstParent, skip, take }, signal)
+  return repository.engine.local.open(repository.path).walk({ tip, firstParent, skip, take }, repository)
 }
 
 const isFiltered = ({ since, until, author, topological }: CommitQuery) =>
@@ -144,7 +144,7 @@ const walkCommand = (query: CommitQuery, tip: string | null, flags: string[]): G
 
 /** How many commits there are in all; counted once for each tip and query. */
 async function totalOf(repository: OpenRepository, query: CommitQuery, tip: string | null): Promise<number> {
-  const { path, engine, signal } = repository
+  const { path, engine } = repository
   // The order makes no difference to their number.
   const key = `total ${tip} ${filters({ ...query, topological: false }).join(' ')}`
   const known = tip === null ? undefined : engine.cache.getTotal(path, key)
@@ -152,7 +152,7 @@ async function totalOf(repository: OpenRepository, query: CommitQuery, tip: stri
   const counted =
     tip === null || isFiltered({ ...query, topological: false })
       ? undefined
-      : await engine.local.open(path).count(tip, query.firstParent ?? false, signal)
+      : await engine.local.open(path).count(tip, query.firstParent ?? false, repository)
   const total = counted ?? (await countByGit(repository, query, tip))
   if (tip !== null) engine.cache.setTotal(path, key, total)
   return total

@@ -17,7 +17,7 @@ const idTextBytes = 64
 /** Ids of the commits that changed a file, its renames followed, or a folder; newest first. */
 export async function pathHistory(repository: OpenRepository, query: PathHistoryQuery): Promise<string[]> {
   const { tip, filePath, firstParent } = query
-  const { path, engine, signal } = repository
+  const { path, engine } = repository
   if (tip === null) return historyByGit(repository, query)
   const key = `path ${tip} ${firstParent} ${filePath}`
   const known = engine.cache.get<string[]>(path, key)
@@ -25,7 +25,7 @@ export async function pathHistory(repository: OpenRepository, query: PathHistory
   const nameBefore = (commitId: string, name: string) => findNameBefore(repository, commitId, name)
   const here = { tip, path: filePath, firstParent, nameBefore }
   const ids =
-    (await engine.local.open(path).walkPath(here, signal)) ?? (await historyByGit(repository, query))
+    (await engine.local.open(path).walkPath(here, repository)) ?? (await historyByGit(repository, query))
   engine.cache.set(path, key, ids, ids.length * idTextBytes)
   return ids
 }
@@ -51,7 +51,7 @@ async function historyByGit({ path, signal }: OpenRepository, query: PathHistory
  * @throws Error when that is a name which no argument of a process can have
  */
 async function findNameBefore(
-  { path, signal }: OpenRepository,
+  { path, engine, signal }: OpenRepository,
   commitId: string,
   filePath: string,
 ): Promise<string | null> {
@@ -61,7 +61,8 @@ async function findNameBefore(
     revisions: [commitId],
     paths: [filePath],
   }
-  const found = await runGitOk(path, command, { signal }).catch((error: unknown) => {
+  const options = { signal, memoryBytesMax: engine.processBytesMax }
+  const found = await runGitOk(path, command, options).catch((error: unknown) => {
     // Where there is more to compare than git can, no former name is found, and the file counts as new.
     if (isTooHard(error)) return null
     throw error

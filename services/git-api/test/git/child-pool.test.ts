@@ -77,7 +77,7 @@ test('a question that its client gave up neither stops nor changes the answers o
   const ids = await idsOf(repository)
   const gone = new AbortController()
   const asked = ids.map((id, index) =>
-    pool.ask(repository.path, patchChild, question(id), index % 2 ? gone.signal : undefined).then(
+    pool.ask(repository.path, patchChild, question(id), index % 2 ? gone : undefined).then(
       ({ bytes }) => bytes.toString().slice(0, 40),
       (error: Error) => error.message,
     ),
@@ -85,7 +85,9 @@ test('a question that its client gave up neither stops nor changes the answers o
   gone.abort(new Error('gone'))
   const expected = ids.map((id, index) => (index % 2 ? 'gone' : id))
   expect(await Promise.all(asked)).toEqual(expected)
-  await expect(pool.ask(repository.path, patchChild, question('x'), gone.signal)).rejects.toThrow('gone')
+  const behind = pool.ask(repository.path, patchChild, question('x'))
+  await expect(pool.ask(repository.path, patchChild, question('x'), gone)).rejects.toThrow('gone')
+  await behind
 })
 
 test('a child that is killed is replaced, and its question asked again', async () => {

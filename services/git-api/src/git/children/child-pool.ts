@@ -1,4 +1,6 @@
 import { unavailable } from '@switchyard/domain'
+import type { During } from '../during.js'
+import { processBytesDefault } from '../git-process.js'
 import { type Answer, type ChildKind, GitChild, isTooHard, type Question } from './git-child.js'
 
 export interface ChildPoolOptions {
@@ -14,6 +16,8 @@ export interface ChildPoolOptions {
   idleMs?: number
   /** A child is replaced after so many answers, before its memory grows. */
   answersMax?: number
+  /** Memory of one child; packs do not count. */
+  processBytesMax?: number
 }
 
 const defaults = {
@@ -23,6 +27,7 @@ const defaults = {
   slowAfterMs: 100,
   idleMs: 60_000,
   answersMax: 5_000,
+  processBytesMax: processBytesDefault,
 }
 const answeredBytesMax = 1024 * 1024 * 1024
 /** A question whose child ended before that had no part in it. */
@@ -71,26 +76,25 @@ export class ChildPool {
   /**
    * @param path of the bare repository
    * @throws DomainError not-found without a repository; unavailable when git failed, was too slow, or has
-   *   too much to do; too-large when its memory did not do; the signal's reason when it is aborted
+   *   too much to do; too-large when its memory did not do; the signal's reason when it is aborted before a child is
+   *   free, or while the answer takes long
    */
-  async ask(path: string, kind: ChildKind, question: Question, signal?: AbortSignal): Promise<Answer> {
-    signal?.throwIfAborted()
+  async ask(path: string, kind: ChildKind, question: Question, during?: During): Promise<Answer> {
     const lane = this.#laneOf(path, kind)
-    const child = this.#childAtOnce(lane) ?? (await this.#acquire(lane, signal))
+    const child = this.#childAtOnce(lane) ?? (await this.#acquire(lane, during?.signal))
     const isFirst = child.answers === 0
     const askedAtMs = performance.now()
-    const abandon = () => child.abandon(signal?.reason)
-    signal?.addEventListener('abort', abandon)
+    const watch = watchLater(during, (reason) => child.abandon(reason))
     try {
       return await child.ask(question)
     } catch (error) {
       // A child that worked before may have been ended from outside. One that was killed over this question would be
       // again, and so would one that ran out of memory: hardly any of it is kept from one answer to the next.
       const blameless = performance.now() - askedAtMs < blamelessMs && !isTooHard(error)
-      if (isFirst || !kind.readsOnly || !blameless || signal?.aborted || this.#closed) throw error
-      return await this.ask(path, kind, question, signal)
+      if (isFirst || !kind.readsOnly || !blameless || this.#closed || during?.signal?.aborted) throw error
+      return await this.ask(path, kind, question, during)
     } finally {
-      signal?.removeEventListener('abort', abandon)
+      watch.end()
     }
   }
 
@@ -128,8 +132,9 @@ export class ChildPool {
     return child && occupy(lane, child)
   }
 
-  #acquire(lane: Lane, signal?: AbortSignal): Promise<GitChild> {
-    if (this.#closed || this.#waiting.length >= waitingMax) return Promise.reject(unavailable('git'))
+  async #acquire(lane: Lane, signal?: AbortSignal): Promise<GitChild> {
+    signal?.throwIfAborted()
+    if (this.#closed || this.#waiting.length >= waitingMax) throw unavailable('git')
     return new Promise((resolve, reject) => {
       const waiting: Waiting = {
         lane,
@@ -170,7 +175,7 @@ export class ChildPool {
   }
 
   #childFor(lane: Lane): GitChild | null {
-    const { quickMax, perKindMax, totalMax, slowAfterMs } = this.#options
+    const { quickMax, perKindMax, totalMax, slowAfterMs, processBytesMax } = this.#options
     // The one used last is the one whose memory is warm; the others may become idle enough to end.
     const idle = lane.idle.pop()
     if (idle) return idle
@@ -183,7 +188,10 @@ export class ChildPool {
     }
     if (this.#total >= totalMax && !this.#endLeastUsed()) return null
     this.#total += 1
-    return new GitChild(lane.path, lane.kind, (child) => this.#returned(lane, child))
+    return new GitChild(lane.path, lane.kind, {
+      memoryBytesMax: processBytesMax,
+      onIdle: (child) => this.#returned(lane, child),
+    })
   }
 
   /** Makes room for another repository's child. */
@@ -230,6 +238,25 @@ export class ChildPool {
 
   #dropLane(lane: Lane): void {
     if (!this.#waiting.some((waiting) => waiting.lane === lane)) this.#lanes.delete(lane.key)
+  }
+}
+
+/** Most answers are here before somebody who went away is worth looking for. */
+const watchedAfterMs = 20
+
+function watchLater(during: During | undefined, onAbort: (reason: unknown) => void) {
+  let signal: AbortSignal | undefined
+  const abort = () => onAbort(signal?.reason)
+  const timer = setTimeout(() => {
+    signal = during?.signal
+    if (signal?.aborted) abort()
+    else signal?.addEventListener('abort', abort)
+  }, watchedAfterMs)
+  return {
+    end() {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', abort)
+    },
   }
 }
 

@@ -27,6 +27,13 @@ export interface Answer {
   truncated: boolean
 }
 
+interface ChildOptions {
+  /** Of data; packs do not count. */
+  memoryBytesMax: number
+  /** Called when it can take a question, and when it is gone. */
+  onIdle: (child: GitChild) => void
+}
+
 interface Pending {
   question: Question
   chunks: Buffer[]
@@ -60,13 +67,12 @@ export class GitChild {
   #alive = true
   #stderr = ''
 
-  /** @param onIdle called when it can take a question, and when it is gone */
-  constructor(path: string, kind: ChildKind, onIdle: (child: GitChild) => void) {
+  constructor(path: string, kind: ChildKind, { memoryBytesMax, onIdle }: ChildOptions) {
     const { sent, echoed } = kind.endMark(randomUUID())
     this.#kind = kind
     this.#mark = { sent, echoed: Buffer.from(echoed) }
     this.#onIdle = onIdle
-    this.#child = spawnGit(argumentsOf(path, kind.command))
+    this.#child = spawnGit(argumentsOf(path, kind.command), { memoryBytesMax })
     this.#child.stdout.on('data', (chunk: Buffer) => this.#receive(chunk))
     this.#child.stderr.on('data', (chunk: Buffer) => {
       this.#stderr = (this.#stderr + chunk.toString()).slice(-stderrTextMax)

@@ -1,3 +1,4 @@
+import type { During } from '../during.js'
 import { DateQueue } from './date-queue.js'
 import { createTurns, type History, Nodes } from './walk.js'
 
@@ -16,13 +17,13 @@ export interface CountQuery {
 export async function countCommits(
   history: History,
   query: CountQuery,
-  signal?: AbortSignal,
+  during?: During,
 ): Promise<number | null> {
   const count: Count = {
     history,
     query,
     nodes: new Nodes(history),
-    turns: createTurns(signal),
+    turns: createTurns(during),
     inside: new DateQueue(),
     outside: [],
   }

@@ -1,3 +1,4 @@
+import type { During } from '../during.js'
 import { type CommitGraph, graphStamp, readCommitGraph } from './commit-graph.js'
 import { commitLinks } from './commit-links.js'
 import { countCommits } from './count.js'
@@ -70,22 +71,22 @@ export class LocalReader {
     return this.#attempt(() => (this.#graph?.find(id) ?? -1) >= 0) ?? false
   }
 
-  walk(query: WalkQuery, signal?: AbortSignal): Promise<string[] | undefined> {
-    return this.#attemptAsync(() => walkCommits(this.#history(), query, signal), signal)
+  walk(query: WalkQuery, during?: During): Promise<string[] | undefined> {
+    return this.#attemptAsync(() => walkCommits(this.#history(), query, during), during)
   }
 
   /** Commits from the tip on, itself included. */
-  count(tip: string, firstParent: boolean, signal?: AbortSignal): Promise<number | undefined> {
+  count(tip: string, firstParent: boolean, during?: During): Promise<number | undefined> {
     const query = { tip, firstParent, outsideMax }
     return this.#attemptAsync(
-      async () => (await countCommits(this.#history(), query, signal)) ?? undefined,
-      signal,
+      async () => (await countCommits(this.#history(), query, during)) ?? undefined,
+      during,
     )
   }
 
   /** Commits that changed a path, as `git log --follow` lists them. */
-  walkPath(query: PathQuery, signal?: AbortSignal): Promise<string[] | undefined> {
-    return this.#attemptAsync(() => walkPath(this.#history(), (id) => this.#tree(id), query, signal), signal)
+  walkPath(query: PathQuery, during?: During): Promise<string[] | undefined> {
+    return this.#attemptAsync(() => walkPath(this.#history(), (id) => this.#tree(id), query, during), during)
   }
 
   #history(): History {
@@ -131,11 +132,11 @@ export class LocalReader {
     }
   }
 
-  async #attemptAsync<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T | undefined> {
+  async #attemptAsync<T>(work: () => Promise<T>, during?: During): Promise<T | undefined> {
     try {
       return this.#isKnown() ? await work() : undefined
     } catch {
-      signal?.throwIfAborted()
+      during?.signal?.throwIfAborted()
       return undefined
     }
   }

@@ -1,3 +1,4 @@
+import type { During } from '../during.js'
 import { DateQueue } from './date-queue.js'
 import { UnknownLayout } from './layout.js'
 import { type PathKey, pathKey } from './path-filters.js'
@@ -26,11 +27,11 @@ export async function walkPath(
   history: History,
   readTree: (id: string) => Buffer,
   query: PathQuery,
-  signal?: AbortSignal,
+  during?: During,
 ): Promise<string[]> {
   const nodes = new Nodes(history)
   const queue = new DateQueue()
-  const turns = createTurns(signal)
+  const turns = createTurns(during)
   const follower = new Follower({ history, nodes, readTree, query })
   const enter = (node: number) => queue.push(node, nodes.secondsOf(node))
   const first = nodes.meet(query.tip)

@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
+import type { During } from '../during.js'
 import type { CommitGraph } from './commit-graph.js'
 import { DateQueue } from './date-queue.js'
 
@@ -111,15 +112,14 @@ export class Nodes {
 }
 
 /** Lets others go first when this has worked for a while. */
-export function createTurns(signal?: AbortSignal) {
-  signal?.throwIfAborted()
+export function createTurns(during?: During) {
   let steps = 0
   let startedMs = performance.now()
   return {
     isOver: () => ++steps % stepsBetweenLooks === 0 && performance.now() - startedMs > turnMs,
     async pass() {
       await setImmediate()
-      signal?.throwIfAborted()
+      during?.signal?.throwIfAborted()
       startedMs = performance.now()
     },
   }
@@ -136,11 +136,11 @@ export interface WalkQuery {
 export async function walkCommits(
   history: History,
   { tip, firstParent, skip, take }: WalkQuery,
-  signal?: AbortSignal,
+  during?: During,
 ): Promise<string[]> {
   const nodes = new Nodes(history)
   const queue = new DateQueue()
-  const turns = createTurns(signal)
+  const turns = createTurns(during)
   const enter = (node: number) => queue.push(node, nodes.secondsOf(node))
   const first = nodes.meet(tip)
   if (first !== null) enter(first)
