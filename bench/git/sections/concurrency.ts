@@ -3,6 +3,8 @@ import { createClient, read } from '../load.js'
 import { type Context, type Kind, pathsOf, pathTo, type Sample, say } from '../samples.js'
 
 const seconds = 2
+/** Until the code of a fresh process is compiled, it is several times slower. */
+const warmUpSeconds = 6
 const headings = ['a second', 'p50 ms', 'p99 ms', 'loop p99', 'loop max', 'RSS MiB']
 
 /** Cold reads of the large repository at 1, 8 and 64 connections, with what the processes say of themselves. */
@@ -39,6 +41,7 @@ export async function mixedReads({ service, samples }: Context): Promise<void> {
   const id = (await gitText(sample.project.path, 'rev-list', ['--max-parents=0'], ['main'])).trim()
   const bytes = Buffer.byteLength((await client.get(pathTo(sample, `/${id}/diff`))).text)
   const order = { ports: processes.ports, token: service.token, connections: 2, seconds: 4 }
+  await read({ ...order, seconds: warmUpSeconds, paths: pathsOf(sample, 'stats') })
   say('small reads', 'a second', 'p50 ms', 'p99 ms', 'loop max')
   for (const beside of ['alone', `beside diffs of ${(bytes / 2 ** 20).toFixed(1)} MiB`]) {
     await processes.figures()

@@ -1,5 +1,6 @@
 import type { ChildProcessWithoutNullStreams } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
+import { setImmediate } from 'node:timers/promises'
 import { DomainError, notFound, unavailable } from '@switchyard/domain'
 import { argumentsOf, type GitCommand, memoryRefusal, spawnGit } from '../git-process.js'
 
@@ -39,7 +40,7 @@ interface Pending {
   chunks: Buffer[]
   length: number
   timer: NodeJS.Timeout
-  resolve: (answer: Answer) => void
+  resolve: (answer: Answer | Promise<Answer>) => void
   reject: (error: unknown) => void
 }
 
@@ -136,9 +137,11 @@ export class GitChild {
     this.#settle(pending)
     this.answers += 1
     this.answeredBytes += length
-    const [first] = pending.chunks
-    const whole = pending.chunks.length === 1 && first ? first : Buffer.concat(pending.chunks)
-    if (!this.#abandoned) pending.resolve({ bytes: whole.subarray(0, length), truncated })
+    if (!this.#abandoned) {
+      const whole = join(pending.chunks, pending.length)
+      const answer = (bytes: Buffer) => ({ bytes: bytes.subarray(0, length), truncated })
+      pending.resolve(Buffer.isBuffer(whole) ? answer(whole) : whole.then(answer))
+    }
     if (!truncated) this.#onIdle(this)
   }
 
@@ -190,6 +193,29 @@ export class ChildEnded extends Error {
     this.name = 'ChildEnded'
     this.stderr = stderr
   }
+}
+
+/** To copy so much takes some milliseconds, as the memory is new. */
+const joinedAtOnceMax = 1024 * 1024
+
+/** Puts an answer together, a long one in several turns of the event loop. */
+function join(chunks: readonly Buffer[], length: number): Buffer | Promise<Buffer> {
+  const [first] = chunks
+  if (chunks.length === 1 && first) return first
+  return length <= joinedAtOnceMax ? Buffer.concat(chunks, length) : joinInTurns(chunks, length)
+}
+
+async function joinInTurns(chunks: readonly Buffer[], length: number): Promise<Buffer> {
+  const whole = Buffer.allocUnsafeSlow(length)
+  let at = 0
+  let turnEnds = joinedAtOnceMax
+  for (const chunk of chunks) {
+    at += chunk.copy(whole, at)
+    if (at < turnEnds) continue
+    turnEnds = at + joinedAtOnceMax
+    await setImmediate()
+  }
+  return whole
 }
 
 /** Whether the chunks, taken together, end with these bytes. */
