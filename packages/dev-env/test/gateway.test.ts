@@ -149,6 +149,23 @@ describe('the local gateway', () => {
     expect(await response.json()).toEqual({ ...body, request_id: 'abc-2' })
   })
 
+  it('a client that leaves with its answer before it has sent everything leaves no request behind', async () => {
+    const closed = new Promise((resolve) => {
+      answer = (incoming, response) => {
+        incoming.socket.once('close', resolve)
+        incoming.resume()
+        response.writeHead(400).end('no')
+      }
+    })
+    const sent = request(url('/push'), { method: 'POST', headers: { 'Content-Length': '1000000' } })
+    sent.on('error', () => {})
+    sent.write('some')
+    const [response] = (await once(sent, 'response')) as [IncomingMessage]
+    expect(response.statusCode).toBe(400)
+    sent.destroy()
+    expect(await Promise.race([closed.then(() => 'closed'), delay(5000, 'open')])).toBe('closed')
+  })
+
   it('answers what is no HTTP with 400', async () => {
     const text = await sendBytes('nonsense\r\n\r\n')
     expect(text).toMatch(/^HTTP\/1.1 400 /)

@@ -30,6 +30,12 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
     if (!(response instanceof ServerResponse) || response.headersSent) response.destroy()
     else refuse(request as IncomingMessage, response, 502)
   })
+  // Whoever was answered before all was sent goes away without a word; the rest has no reader any more.
+  proxy.on('proxyReq', (forwarded, request, response) => {
+    response.once('close', () => {
+      if (!request.complete) forwarded.destroy()
+    })
+  })
   // A service that dies within its answer must not look as if the answer were complete.
   proxy.on('proxyRes', (answer, _request, response) => {
     answer.once('error', () => response.destroy())
