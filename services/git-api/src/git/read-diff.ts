@@ -1,5 +1,6 @@
-import { patchChild } from './children/child-kinds.js'
-import { compareCommits } from './compare-commits.js'
+import { namesChild, patchChild } from './children/child-kinds.js'
+import type { Answer } from './children/git-child.js'
+import { compareCommits, Incomparable } from './compare-commits.js'
 import { comparedBytesMax } from './git-process.js'
 import { sizesByGit } from './object-reader.js'
 import type { OpenRepository } from './open-repository.js'
@@ -26,12 +27,22 @@ export async function readDiff(repository: OpenRepository, id: string): Promise<
   const key = `diff ${id}`
   const known = engine.cache.get<DiffEntry[]>(path, key)
   if (known) return known
-  const { bytes, truncated } = await compareCommits(repository, patchChild, [id], answerBytesMax)
+  const { bytes, truncated } = await compare(repository, id)
   // The answer begins with the id and a NUL.
   const parsed = await parseDiff(bytes.subarray(id.length + 1), truncated, limits)
   const entries = await flagUncompared(repository, parsed)
   engine.cache.set(path, key, entries, sizeOf(entries))
   return entries
+}
+
+/** A file that is new or gone is read whole, whatever its size; where memory does not do, its commit has names only. */
+async function compare(repository: OpenRepository, id: string): Promise<Answer> {
+  try {
+    return await compareCommits(repository, patchChild, [id], answerBytesMax)
+  } catch (error) {
+    if (!(error instanceof Incomparable) || !error.forGood) throw error
+    return { ...(await compareCommits(repository, namesChild, [id], answerBytesMax)), truncated: true }
+  }
 }
 
 /** git calls every file binary that it does not read for its size; that is a limit, and is said so. */

@@ -71,6 +71,18 @@ test('stats of a list are those of the commits that can be compared, and null fo
   expect(await isKnown(repository.readStats([bomb]))).toBe(true)
 })
 
+test('a new file that takes more memory than there is keeps its entry, and its commit the others', {
+  timeout,
+}, async () => {
+  const large = (await bare.feed('0'.repeat(100 * 1024 * 1024), 'hash-object', '-w', '--stdin')).trim()
+  const entries = ['large.bin', 'other.bin'].map((name) => `100644 blob ${large}\t${name}\n`)
+  const commit = await commitOf((await bare.feed(entries.join(''), 'mktree')).trim(), small)
+  expect(await repository.readDiff(commit)).toMatchObject([
+    { newPath: 'large.bin', newFile: true, tooLarge: true, patch: '' },
+    { newPath: 'other.bin', newFile: true, tooLarge: true, patch: '' },
+  ])
+})
+
 test('the history of a file ends at a commit that cannot be compared', { timeout }, async () => {
   const path = '0/1/2/3/4/5/6/7/8/9'
   const { commits } = await repository.listCommits({ revision: 'main', path, skip: 0, take: 9 })

@@ -26,6 +26,14 @@ export const patchChild: ChildKind = {
   endMark: repeated,
 }
 
+/** What the former says without patches, and without reading a file: of renames only those that changed nothing. */
+export const namesChild: ChildKind = {
+  name: 'diff-tree --raw',
+  readsOnly: true,
+  command: { command: 'diff-tree', flags: [...comparison, '-M100%', '-z', '--raw', '--full-index'] },
+  endMark: repeated,
+}
+
 /** Takes `contents NAME` and `info NAME`. No reference can have two dots, so git does not even look for one. */
 export const objectChild: ChildKind = {
   name: 'cat-file',
