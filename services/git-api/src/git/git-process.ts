@@ -128,9 +128,9 @@ function limited(args: string[], { memoryBytesMax = processBytesDefault }: Spawn
   return ['-c', 'ulimit -d "$0" 2>/dev/null; exec git "$@"', kilobytes, ...args]
 }
 
-/** What it means that git got no more memory, by its last words; null when it had enough. */
+/** What it means that git got no more memory, by what it said of it; null when it had enough. */
 export const memoryRefusal = (stderr: string): DomainError | null =>
-  /^fatal: .*out of memory/im.test(stderr)
+  /^(?:fatal|error): .*(?:out of memory|cannot allocate memory)/im.test(stderr)
     ? tooLarge('This is more than git can work on within its memory')
     : null
 

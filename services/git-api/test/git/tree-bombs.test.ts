@@ -5,6 +5,7 @@ import { createGit, type Git, type Repository } from '../../src/git/git.js'
 import { type BareRepository, createBareRepository } from './random-history.js'
 import { makeTreeBomb } from './tree-bomb.js'
 
+const limits = { cacheBytesMax: 0, processBytesMax: 64 * 1024 * 1024 }
 let bare: BareRepository
 let git: Git
 let repository: Repository
@@ -15,7 +16,7 @@ let onTop: string
 /** Bytes of answers are not kept here, so what is remembered must be remembered without them. */
 beforeAll(async () => {
   bare = await createBareRepository()
-  git = createGit(dirname(bare.path), { cacheBytesMax: 0, processBytesMax: 64 * 1024 * 1024 })
+  git = createGit(dirname(bare.path), limits)
   repository = git.open({ diskPath: basename(bare.path) })
   small = await commitOf(await bare.feed('', 'mktree'))
   bomb = await makeTreeBomb(bare.path, 'file', small)
@@ -77,10 +78,15 @@ test('a new file that takes more memory than there is keeps its entry, and its c
   const large = (await bare.feed('0'.repeat(100 * 1024 * 1024), 'hash-object', '-w', '--stdin')).trim()
   const entries = ['large.bin', 'other.bin'].map((name) => `100644 blob ${large}\t${name}\n`)
   const commit = await commitOf((await bare.feed(entries.join(''), 'mktree')).trim(), small)
-  expect(await repository.readDiff(commit)).toMatchObject([
-    { newPath: 'large.bin', newFile: true, tooLarge: true, patch: '' },
-    { newPath: 'other.bin', newFile: true, tooLarge: true, patch: '' },
-  ])
+  const entry = (newPath: string) => ({ newPath, newFile: true, tooLarge: true, patch: '' })
+  const expected = [entry('large.bin'), entry('other.bin')]
+  expect(await repository.readDiff(commit)).toMatchObject(expected)
+  // git says it otherwise of an object in a pack.
+  await bare.git('update-ref', 'refs/heads/large', commit)
+  await bare.git('repack', '-adq')
+  const again = createGit(dirname(bare.path), limits)
+  expect(await again.open({ diskPath: basename(bare.path) }).readDiff(commit)).toMatchObject(expected)
+  again.close()
 })
 
 test('the history of a file ends at a commit that cannot be compared', { timeout }, async () => {
