@@ -137,7 +137,7 @@ function countLines(tree: Map<string, string[]>): Lines {
   return counted
 }
 
-/** Each line is as likely to change as any other, so long files change more often, as they do everywhere. */
+/** Each line is as likely to change as any other, so long files change more often. */
 function pathOfAnyLine(tree: Map<string, string[]>, upTo: UpTo): string {
   const { paths, upToHere } = countLines(tree)
   const line = upTo(upToHere.at(-1) ?? 0)

@@ -21,7 +21,7 @@ export const configSchema = z.object({
   SWITCHYARD_STORAGE_ROOT: absolutePath(),
   /** Memory for answers of git that cannot change; 0: none are kept. Unset: 128 MB. */
   GIT_CACHE_BYTES_MAX: integer(0, 2 ** 40).default(128 * 1024 * 1024),
-  /** Memory of one git process that reads; packs do not count. Unset: 1 GiB. */
+  /** Memory of one git process that compares commits or reads objects; packs do not count. Unset: 1 GiB. */
   GIT_PROCESS_BYTES_MAX: integer(32 * 1024 * 1024, 2 ** 40).default(1024 ** 3),
   /** Token of the administrator `root`. Unset: a random one, when there is a file to keep it in. */
   SWITCHYARD_ROOT_TOKEN: rootToken().optional(),
