@@ -1,4 +1,4 @@
-import type { JobsOptions, Queue } from 'bullmq'
+import { type JobsOptions, Queue } from 'bullmq'
 import type { Redis } from 'ioredis'
 
 export interface JobQueue {
@@ -16,25 +16,21 @@ export interface JobQueueOptions {
   onError: (error: Error) => void
 }
 
-/**
- * A queue that workers serve. It opens with its first job: to load BullMQ takes as long as the rest of a service, and
- * nothing else in a service that only hands out work needs it.
- */
+/** A queue that workers serve. It opens with its first job, so that a service starts while Redis is away. */
 export function createJobQueue({ name: queueName, prefix, connection, onError }: JobQueueOptions): JobQueue {
-  let opening: Promise<Queue> | undefined
-  const open = async () => {
-    const { Queue } = await import('bullmq')
-    const queue = new Queue(queueName, { connection, prefix, skipVersionCheck: true })
-    queue.on('error', onError)
-    return queue
+  let queue: Queue | undefined
+  const open = () => {
+    const opened = new Queue(queueName, { connection, prefix, skipVersionCheck: true })
+    opened.on('error', onError)
+    return opened
   }
   return {
     async add(name, data, options) {
-      opening ??= open()
-      await (await opening).add(name, data, options)
+      queue ??= open()
+      await queue.add(name, data, options)
     },
     async close() {
-      await (await opening)?.close()
+      await queue?.close()
     },
   }
 }

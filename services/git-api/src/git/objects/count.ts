@@ -27,6 +27,8 @@ export async function countCommits(
     inside: new DateQueue(),
     outside: [],
   }
+  // A turn of its own: the first question of a process has kept others waiting by now, as its code was compiled.
+  await count.turns.pass()
   const first = count.nodes.meet(query.tip)
   if (first !== null) enter(count, first)
   const outside = await countOutside(count)

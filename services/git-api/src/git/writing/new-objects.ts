@@ -8,6 +8,8 @@ import { writePack } from './pack-file.js'
 const looseCountMax = 32
 const looseBytesMax = 1024 * 1024
 const pauseBytes = 2 * 1024 * 1024
+/** What an object costs beside its bytes takes as long as so many of them. */
+const objectBytes = 16 * 1024
 
 /** Gathers the objects that a repository is to get, and stores them together. */
 export class NewObjects {
@@ -36,9 +38,9 @@ export class NewObjects {
     return object.id
   }
 
-  /** Lets other requests go on after some megabytes. */
+  /** Lets other requests go on after some milliseconds. */
   async #pause(bytes: number): Promise<void> {
-    this.#bytesSincePause += bytes
+    this.#bytesSincePause += bytes + objectBytes
     if (this.#bytesSincePause < pauseBytes) return
     this.#bytesSincePause = 0
     await others()

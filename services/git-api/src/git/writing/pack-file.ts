@@ -14,6 +14,8 @@ const compress = promisify(deflate)
 const level = 1
 /** Larger contents are compressed piece by piece. */
 const wholeBytesMax = 1024 * 1024
+/** To begin and end a compression takes this process a tenth of a millisecond, whatever the size. */
+const batchObjectsMax = 32
 const typeNumbers = { commit: 1, tree: 2, blob: 3 }
 
 /**
@@ -50,7 +52,8 @@ function* batches(objects: readonly NewObject[]): Generator<NewObject[]> {
   let batch: NewObject[] = []
   let bytes = 0
   for (const object of objects) {
-    if (bytes + object.content.length > wholeBytesMax && batch.length > 0) {
+    const fits = bytes + object.content.length <= wholeBytesMax && batch.length < batchObjectsMax
+    if (!fits && batch.length > 0) {
       yield batch
       batch = []
       bytes = 0
