@@ -7,28 +7,32 @@ const [path = '', seconds = '3'] = process.argv.slice(2)
 const flags = ['--stdin', '-r', '-M', '--root', '--diff-merges=first-parent', '--always']
 const patch = ['-z', '--raw', '--patch', '--no-color', '--full-index']
 const mark = 'the-end-of-an-answer'
+/** New processes have read nothing yet; those that they are compared with have. */
+const warmUpSeconds = 2
 
-async function askAll(ids: string[], until: number): Promise<number> {
+async function askAll(nextId: () => string): Promise<number> {
   const command = { command: 'diff-tree', flags: [...flags, ...patch] }
   const child = spawnGit(argumentsOf(`${dirname(path)}/${basename(path)}`, command))
   let answers = 0
   let tail = ''
-  while (performance.now() < until) {
-    child.stdin.write(`${ids[answers % ids.length]}\n${mark}\n`)
+  const from = performance.now() + warmUpSeconds * 1000
+  const until = from + Number(seconds) * 1000
+  for (let now = performance.now(); now < until; now = performance.now()) {
+    child.stdin.write(`${nextId()}\n${mark}\n`)
     do {
       const [chunk] = (await once(child.stdout, 'data')) as [Buffer]
       tail = (tail + chunk.toString('latin1', Math.max(0, chunk.length - 64))).slice(-64)
     } while (!tail.endsWith(`${mark}\n`))
     tail = ''
-    answers += 1
+    if (now >= from) answers += 1
   }
   child.kill('SIGKILL')
   return answers
 }
 
 process.once('message', async (ids: string[]) => {
-  const until = performance.now() + Number(seconds) * 1000
-  const half = Math.ceil(ids.length / 2)
-  const counts = await Promise.all([askAll(ids.slice(0, half), until), askAll(ids.slice(half), until)])
+  let next = 0
+  const nextId = () => ids[next++ % ids.length] ?? ''
+  const counts = await Promise.all([askAll(nextId), askAll(nextId)])
   process.send?.((counts[0] ?? 0) + (counts[1] ?? 0), () => process.disconnect())
 })

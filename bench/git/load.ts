@@ -21,20 +21,23 @@ interface ReadOrder {
 }
 
 const warmUpSeconds = 1
+const processesMax = 8
 
-/** Reads one path after the other with `h2load`, half of them from each port. */
+/**
+ * Reads one path after the other with `h2load`, from all ports alike. Each of its processes begins elsewhere, so that no
+ * two of up to eight connections ask for the same at the same time.
+ */
 export async function read({ ports, paths, token, connections, seconds }: ReadOrder): Promise<Load> {
   const folder = mkdtempSync(join(tmpdir(), 'switchyard-load-'))
-  // One connection is one process.
-  const asked = ports.slice(0, connections)
-  const runs = asked.map(async (port, index) => {
+  const processes = Math.min(connections, processesMax)
+  const runs = Array.from({ length: processes }, async (_, index) => {
+    const port = ports[index % ports.length]
     const urls = join(folder, `urls-${index}`)
     const log = join(folder, `log-${index}`)
-    // Connections of one process begin at the same path, those of the other one elsewhere.
-    const shift = Math.floor((paths.length * index) / asked.length)
+    const shift = Math.floor((paths.length * index) / processes)
     const turned = [...paths.slice(shift), ...paths.slice(0, shift)]
     writeFileSync(urls, turned.map((path) => `http://127.0.0.1:${port}${path}`).join('\n'))
-    const clients = Math.round(connections / asked.length)
+    const clients = Math.round(connections / processes)
     const args = ['--h1', '-t', '1', '-c', String(clients), '-i', urls, '--log-file', log]
     const times = ['-D', String(seconds), '--warm-up-time', String(warmUpSeconds)]
     const child = spawn('h2load', [...args, ...times, '-H', `PRIVATE-TOKEN: ${token}`], { stdio: 'ignore' })

@@ -1,5 +1,6 @@
 import { buildLibgit2 } from './baselines.js'
 import { reads, sampleOf } from './samples.js'
+import { requestsAlone } from './sections/alone.js'
 import { checkAnswers } from './sections/answers.js'
 import { coldReads } from './sections/cold-reads.js'
 import { mixedReads, sweep } from './sections/concurrency.js'
@@ -22,6 +23,7 @@ try {
   if (isWanted('cold')) await coldReads(context)
   if (isWanted('warm')) await warmReads(context)
   if (isWanted('sweep')) await sweep(context, reads)
+  if (isWanted('alone')) await requestsAlone(context)
   if (isWanted('mixed')) await mixedReads(context)
   if (isWanted('paths')) await pathReads(context)
   if (isWanted('create')) await creates(context)

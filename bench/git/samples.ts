@@ -4,8 +4,10 @@ import type { Project, Service } from './service.js'
 /** What of a repository is asked for. */
 export interface Sample {
   project: Project
-  /** Commits all over the history, merges aside. */
+  /** Commits all over the history, merges aside, in no order. */
   ids: string[]
+  /** A tenth of them. */
+  fewIds: string[]
   tip: string
 }
 
@@ -15,13 +17,19 @@ export interface Context {
   withLibgit2: boolean
 }
 
-const idsMax = 300
+/** So many that hardly any question comes again while git still has in its memory what it read for it. */
+const idsMax = Number(process.env.IDS ?? 3000)
+/** Neighbours in a history share what is read, and old commits cost more than new ones: each comes from elsewhere. */
+const stride = 1009
 
 export async function sampleOf(project: Project): Promise<Sample> {
   const all = (await gitText(project.path, 'rev-list', ['--no-merges'], ['main'])).split('\n').filter(Boolean)
   const step = all.length / idsMax
-  const ids = Array.from({ length: idsMax }, (_, index) => all[Math.floor(index * step)] ?? '')
-  return { project, ids, tip: all[0] ?? '' }
+  const ids = Array.from(
+    { length: idsMax },
+    (_, index) => all[Math.floor(((index * stride) % idsMax) * step)] ?? '',
+  )
+  return { project, ids, fewIds: ids.slice(0, idsMax / 10), tip: all[0] ?? '' }
 }
 
 const base = ({ project }: Sample) => `/api/v4/projects/${project.id}/repository/commits`

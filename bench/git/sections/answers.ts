@@ -43,10 +43,10 @@ export async function checkAnswers({ service, samples }: Context): Promise<void>
 }
 
 /** The sampled commits, and more that rename files: that is where engines differ. */
-async function withRenames({ project, ids }: Sample): Promise<string[]> {
+async function withRenames({ project, fewIds }: Sample): Promise<string[]> {
   const flags = ['-M', '--diff-filter=R', '--format=%H', '--no-merges', '--max-count=60']
   const renaming = (await gitText(project.path, 'log', flags, ['main'])).split('\n').filter(Boolean)
-  return [...ids.filter((_id, index) => index % 3 === 0), ...renaming]
+  return [...fewIds.filter((_id, index) => index % 3 === 0), ...renaming]
 }
 
 function expectSame(id: string, ours: string, git: string): void {

@@ -100,7 +100,7 @@ export async function cherryPicks({ service, samples, withLibgit2 }: Context): P
   say('cherry-picks, 4 workers', 'ours', 'p50 ms', 'p99 ms', 'libgit2', '÷ libgit2')
   for (const sample of samples) {
     const bases = await basesOf(sample)
-    const ids = sample.ids.filter((id) => bases.has(id))
+    const ids = sample.fewIds.filter((id) => bases.has(id))
     const onto = ids.map((id) => bases.get(id) ?? '')
     const loads: { ours: Load; theirs: number }[] = []
     for (let round = -warmUpRounds; round < rounds; round += 1) {
@@ -138,14 +138,14 @@ export async function cherryPicks({ service, samples, withLibgit2 }: Context): P
 
 /** For each sampled commit one some generations before it. */
 async function basesOf(sample: Sample): Promise<Map<string, string>> {
-  const names = sample.ids.map((id) => `${id}~4`)
+  const names = sample.fewIds.map((id) => `${id}~4`)
   const input = `${names.join('\n')}\n`
   const found = execFileSync('git', [`--git-dir=${sample.project.path}`, 'cat-file', '--batch-check'], {
     input,
   })
   const lines = found.toString().split('\n')
   return new Map(
-    sample.ids.flatMap((id, index) => {
+    sample.fewIds.flatMap((id, index) => {
       const base = lines[index] ?? ''
       return base.includes(' commit ') ? [[id, base.slice(0, 40)] as const] : []
     }),
