@@ -304,6 +304,16 @@ test('parallel commits to one branch all land, one after the other', async () =>
   expect((await git('ls-tree', '--name-only', `${branch}:parallel`)).stdout.split('\n')).toHaveLength(6)
 })
 
+test('forty parallel commits to one branch that touch different files all land', async () => {
+  const branch = await freshBranch()
+  const numbers = Array.from({ length: 40 }, (_, n) => n)
+  const responses = await Promise.all(
+    numbers.map((n) => post({ branch, actions: [createFile(`forty/${n}.txt`)] })),
+  )
+  expect(responses.map(({ status }) => status)).toEqual(numbers.map(() => 201))
+  expect((await git('ls-tree', '--name-only', `${branch}:forty`)).stdout.split('\n')).toHaveLength(40)
+})
+
 test('of parallel commits to one file exactly one wins, and the others are told', async () => {
   const branch = await freshBranch()
   const responses = await Promise.all(

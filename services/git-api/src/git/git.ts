@@ -15,6 +15,7 @@ import { readStats, type StatsOfCommits } from './read-stats.js'
 import { findBranchContaining, findBranchTip, findUsualBranch, hasNoBranch, pointHeadTo } from './refs.js'
 import { createRepository, deleteRepository } from './repository-files.js'
 import { type CommitRequest, writeCommit } from './write-commit.js'
+import { BranchTurns } from './writing/branch-turns.js'
 import { keepCommit } from './writing/move-refs.js'
 
 /** The one door to git. How it answers (a process per question, a pool, a reader in here) is its own affair. */
@@ -75,6 +76,7 @@ export function createGit(storageRoot: string, options: GitOptions = {}): Git {
     processBytesMax,
     children: new ChildPool({ processBytesMax }),
     cache: new GitCache(cacheBytesMax),
+    branchTurns: new BranchTurns(),
     local: new LocalReaders(),
   }
   return {

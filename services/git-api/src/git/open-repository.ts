@@ -2,6 +2,7 @@ import type { GitCache } from './cache/git-cache.js'
 import type { ChildPool } from './children/child-pool.js'
 import type { During } from './during.js'
 import type { LocalReaders } from './objects/local-readers.js'
+import type { BranchTurns } from './writing/branch-turns.js'
 
 /** What answers questions about repositories, shared by all requests of this process. */
 export interface GitEngine {
@@ -9,6 +10,7 @@ export interface GitEngine {
   processBytesMax: number
   children: ChildPool
   cache: GitCache
+  branchTurns: BranchTurns
   /** Reads what it understands without a process; whatever it does not is git's own. */
   local: LocalReaders
 }

@@ -31,7 +31,8 @@ export type PickResult =
   | { outcome: 'empty' }
   | { outcome: 'conflict'; paths: string[] }
 
-const attemptsMax = 20
+/** How often it is picked anew because the branch moved meanwhile. */
+const retriesMax = 20
 
 /**
  * Repeats a commit's change on a branch: a three-way merge without a work tree, with the first parent of
@@ -40,27 +41,40 @@ const attemptsMax = 20
  * @throws DomainError conflict when the branch vanishes, or keeps moving
  */
 export async function pickCommit(repository: OpenRepository, request: PickRequest): Promise<PickResult> {
-  const { path, signal } = repository
-  const { branch, pick, committer, message } = request
-  const objects = new NewObjects(path)
-  for (let attempt = 0; attempt < attemptsMax; attempt += 1) {
-    const tip = await findCommit(repository, attempt === 0 ? request.tip : branchRef(branch))
-    if (!tip) break
-    const merged = await mergeTrees(repository, objects, tip, pick)
-    if (merged.paths) return { outcome: 'conflict', paths: merged.paths }
-    if (merged.treeId === tip.treeId) return { outcome: 'empty' }
-    if (request.dryRun) return { outcome: 'possible' }
-    const parentIds = [tip.id]
-    const made = { treeId: merged.treeId, parentIds, author: pick.author, committer, message }
-    const content = formatCommitObject(made)
-    const id = await objects.add('commit', content)
-    await objects.store()
-    signal?.throwIfAborted()
-    if (await moveBranch(repository, { branch, from: tip.id, to: id })) {
-      return { outcome: 'picked', commit: parseCommitObject(id, content) }
+  const { branch } = request
+  const objects = new NewObjects(repository.path)
+  const tip = await findCommit(repository, request.tip)
+  const first = tip && (await tryPick(repository, request, objects, tip))
+  if (first) return first
+  return repository.engine.branchTurns.take(repository, branch, async () => {
+    for (let retry = 0; retry < retriesMax; retry += 1) {
+      const now = await findCommit(repository, branchRef(branch))
+      if (!now) break
+      const result = await tryPick(repository, request, objects, now)
+      if (result) return result
     }
-  }
-  throw conflict(`The branch ${branch} was changed meanwhile. Please refresh and try again`)
+    throw conflict(`The branch ${branch} was changed meanwhile. Please refresh and try again`)
+  })
+}
+
+/** @returns null when the branch stands elsewhere */
+async function tryPick(
+  repository: OpenRepository,
+  { branch, pick, committer, message, dryRun }: PickRequest,
+  objects: NewObjects,
+  tip: Commit,
+): Promise<PickResult | null> {
+  const merged = await mergeTrees(repository, objects, tip, pick)
+  if (merged.paths) return { outcome: 'conflict', paths: merged.paths }
+  if (merged.treeId === tip.treeId) return { outcome: 'empty' }
+  if (dryRun) return { outcome: 'possible' }
+  const made = { treeId: merged.treeId, parentIds: [tip.id], author: pick.author, committer, message }
+  const content = formatCommitObject(made)
+  const id = await objects.add('commit', content)
+  await objects.store()
+  repository.signal?.throwIfAborted()
+  if (!(await moveBranch(repository, { branch, from: tip.id, to: id }))) return null
+  return { outcome: 'picked', commit: parseCommitObject(id, content) }
 }
 
 interface MergedTrees {

@@ -32,7 +32,7 @@ export interface CommitRequest {
 }
 
 /** How often a commit is built anew because the branch moved meanwhile. */
-const attemptsMax = 20
+const retriesMax = 20
 
 /**
  * Makes a commit and moves the branch to it. Every object is durable before the branch moves, and the
@@ -42,26 +42,44 @@ const attemptsMax = 20
  * @throws DomainError invalid for an edit that does not fit; conflict for a lost race
  */
 export async function writeCommit(repository: OpenRepository, request: CommitRequest): Promise<Commit> {
-  const { path, signal } = repository
-  const reader = objectReader(repository)
-  const objects = new NewObjects(path)
-  let { parent, tip } = request
-  for (let attempt = 0; attempt < attemptsMax; attempt += 1) {
-    const root = await loadBase(repository, reader, parent, request.edits)
-    if (attempt > 0)
-      refuseChanged(await loadBase(repository, reader, request.parent, request.edits), root, request.edits)
-    await plan(repository, root, parent, request.edits)
-    await checkSettingsFiles(repository, root, request.edits)
-    const commit = await store(objects, root, { ...request, parent })
-    signal?.throwIfAborted()
-    if (await moveBranch(repository, { branch: request.branch, from: tip, to: commit.id })) return commit
-    // A branch that was to be made, or moved by force, is somebody else's decision now.
-    if (request.parent !== request.tip) break
-    tip = (await readCommit(repository, `refs/heads/${request.branch}`))?.id ?? null
-    parent = tip
-    if (tip === null) break
-  }
-  throw movedMeanwhile(request.branch)
+  const { branch, tip, parent } = request
+  const tools = { reader: objectReader(repository), objects: new NewObjects(repository.path) }
+  const first = await tryWrite(repository, request, tools, { tip, parent })
+  if (first) return first
+  // A branch that was to be made, or moved by force, is somebody else's decision now.
+  if (parent !== tip) throw movedMeanwhile(branch)
+  return repository.engine.branchTurns.take(repository, branch, async () => {
+    for (let retry = 0; retry < retriesMax; retry += 1) {
+      const now = await readCommit(repository, `refs/heads/${branch}`)
+      if (!now) break
+      const commit = await tryWrite(repository, request, tools, { tip: now.id, parent: now.id })
+      if (commit) return commit
+    }
+    throw movedMeanwhile(branch)
+  })
+}
+
+interface Tools {
+  reader: ObjectReader
+  objects: NewObjects
+}
+
+/** @returns null, with everything stored but the branch where it was, when that stands elsewhere */
+async function tryWrite(
+  repository: OpenRepository,
+  request: CommitRequest,
+  { reader, objects }: Tools,
+  { tip, parent }: Pick<CommitRequest, 'tip' | 'parent'>,
+): Promise<Commit | null> {
+  const { branch, edits } = request
+  const root = await loadBase(repository, reader, parent, edits)
+  if (parent !== request.parent)
+    refuseChanged(await loadBase(repository, reader, request.parent, edits), root, edits)
+  await plan(repository, root, parent, edits)
+  await checkSettingsFiles(repository, root, edits)
+  const commit = await store(objects, root, { ...request, parent })
+  repository.signal?.throwIfAborted()
+  return (await moveBranch(repository, { branch, from: tip, to: commit.id })) ? commit : null
 }
 
 const movedMeanwhile = (branch: string) =>

@@ -8,12 +8,15 @@ import { type NewObject, objectHeader } from './new-object.js'
 
 const compress = promisify(deflate)
 
+/** Housekeeping removes folders that have become empty, also one that was just made. */
+const attemptsMax = 10
+
 /** Stores each object in a file of its own; all are durable when this returns. */
 export async function writeLooseObjects(objectsPath: string, objects: readonly NewObject[]): Promise<void> {
   const folders = await Promise.all(objects.map((object) => writeLoose(objectsPath, object)))
   const touched = new Set(folders.filter((folder) => folder !== null))
   if (touched.size > 0) touched.add(objectsPath)
-  await Promise.all([...touched].map(syncFolder))
+  await Promise.all([...touched].map((folder) => syncFolder(folder).catch(unlessMissing)))
 }
 
 /** @returns the folder that has a new name in it; null when the object was there */
@@ -22,11 +25,23 @@ async function writeLoose(objectsPath: string, { id, type, content }: NewObject)
   if (await refresh(file)) return null
   const folder = dirname(file)
   const bytes = await compress(Buffer.concat([objectHeader(type, content), content]), { level: 1 })
-  await mkdir(folder, { recursive: true })
-  await writeDurably(join(folder, `tmp_obj_${randomUUID()}`), file, async (handle) => {
-    await handle.writeFile(bytes)
-  })
-  return folder
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      await mkdir(folder, { recursive: true })
+      await writeDurably(join(folder, `tmp_obj_${randomUUID()}`), file, async (handle) => {
+        await handle.writeFile(bytes)
+      })
+      return folder
+    } catch (error) {
+      if (attempt === attemptsMax) throw error
+      unlessMissing(error)
+    }
+  }
+}
+
+/** A folder that is gone after an object was written to it has been packed with it, durably. */
+function unlessMissing(error: unknown): void {
+  if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
 }
 
 /** Whether the object is stored already. Its new time keeps it from being cleaned up as unused. */
@@ -36,7 +51,7 @@ async function refresh(file: string): Promise<boolean> {
     await utimes(file, now, now)
     return true
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false
-    throw error
+    unlessMissing(error)
+    return false
   }
 }
