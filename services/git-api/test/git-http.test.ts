@@ -337,6 +337,43 @@ test.for(services)('%s answers 400 to what is not its protocol', async (service)
   }
 })
 
+test('a push cannot make branches whose names the API refuses', async () => {
+  const { project } = await pushSample(harness)
+  for (const name of ['-x', '--upload-pack=touch', 'HEAD']) {
+    const pushed = await git(work, 'push', harness.remote('owner', project), `main:refs/heads/${name}`)
+    expect(pushed).toMatchObject({ code: 1, output: expect.stringContaining('Branch name is invalid') })
+  }
+})
+
+const version2 = { 'Git-Protocol': 'version=2' }
+
+test.for([
+  ['000awant x0000', {}],
+  ['0014command=foobar\n0000', {}],
+  ['0001', version2],
+  ['', version2],
+  ['0011command=fetch00010011want zzzzzzzz\n0000', version2],
+  ['0011command=fetch0011command=fetch0000', version2],
+] as const)('git-upload-pack answers 400 to %j', async ([body, headers]) => {
+  const { project } = await pushSample(harness)
+  const { status, text } = await sendTo('git-upload-pack', project, body, headers)
+  const message = 'git-upload-pack could not read the request'
+  expect([status, JSON.parse(text)]).toEqual([400, refusal({ message })])
+})
+
+test('broken gzip is told to clients of version 2, too, to which git itself says nothing', async () => {
+  const { project } = await pushSample(harness)
+  const broken = gzipSync('0014command=ls-refs\n0000').subarray(0, 15)
+  const { status, text } = await sendTo('git-upload-pack', project, broken, { ...gzipped, ...version2 })
+  expect([status, JSON.parse(text)]).toEqual([400, refusal({ error: 'the body could not be read' })])
+})
+
+test.for(services)('%s answers 415 to what is packed in a way that it does not know', async (service) => {
+  const { project } = await pushSample(harness)
+  const { status, text } = await sendTo(service, project, '0000', { 'Content-Encoding': 'br' })
+  expect([status, JSON.parse(text)]).toEqual([415, refusal({ error: 'the body could not be read' })])
+})
+
 test.for(services)(
   '%s answers a client that sends all it has before it reads, plain or packed',
   async (service) => {

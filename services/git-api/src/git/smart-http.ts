@@ -94,14 +94,20 @@ export async function serveRpc(
   })
   try {
     // git ends a fetch without reading on once it knows enough, which breaks this pipe; its exit code tells.
-    const bounded = pushes ? input : input.compose(atMost(fetchBytesMax))
+    let isEmpty = !pushes
+    const bounded = pushes ? input : input.compose(atMost(fetchBytesMax, () => (isEmpty = false)))
     const received = pipeline(bounded, child.stdin).catch((error: unknown) => {
       child.stdin.end()
       return error
     })
     await pipeline(child.stdout, output, { end: false })
     const code = await finished
-    if (code !== 0 && sentBytes === 0) throw failure(session, code, await complaints, await received)
+    if (sentBytes === 0) {
+      const inputError = await received
+      if (inputError instanceof DomainError) throw inputError
+      // A client that speaks version 2 and says nothing is answered nothing, and no failure to git.
+      if (code !== 0 || isEmpty) throw failure(session, code, await complaints)
+    }
     return (await report).trim() !== ''
   } catch (error) {
     // Nobody is left to be told; what git had finished by then holds.
@@ -115,20 +121,17 @@ export async function serveRpc(
 }
 
 /** Why git answered nothing: what it was sent, or something of ours. */
-function failure(
-  { service }: GitSession,
-  code: number | null,
-  complaint: string,
-  inputError: unknown,
-): Error {
-  if (inputError instanceof DomainError) return inputError
-  if (misunderstood.test(complaint)) return invalid(`${service} could not read the request`)
-  return new Error(`${service} exited with ${code}: ${complaint.slice(0, 1000)}`)
+function failure({ service }: GitSession, code: number | null, complaint: string): Error {
+  if (code === 0 || misunderstood.test(complaint)) return invalid(`${service} could not read the request`)
+  // What git quotes is what the client has sent, which no log line may hold.
+  return new Error(
+    `${service} exited with ${code}: ${complaint.replace(/'[^'\n]*'?/g, "'…'").slice(0, 1000)}`,
+  )
 }
 
 /** What git says of a request that does not speak its protocol, or breaks off. */
 const misunderstood =
-  /^fatal: (?:protocol error|bad line length|the remote end hung up|expected |unexpected |unknown |invalid )/im
+  /^fatal: (?:git upload-pack: )?(?:protocol error|bad line length|the remote end hung up|expected |unexpected |unknown |invalid |no command requested|command '.*' requested after)/im
 
 function start({ path, service, protocol }: GitSession, flags: string[], rights?: PushRights) {
   const variables = {
@@ -145,10 +148,11 @@ function start({ path, service, protocol }: GitSession, flags: string[], rights?
 }
 
 /** Passes on what it gets, and fails beyond so many bytes. */
-const atMost = (bytesMax: number) =>
+const atMost = (bytesMax: number, onBytes: () => void) =>
   async function* (source: AsyncIterable<Buffer>) {
     let bytes = 0
     for await (const chunk of source) {
+      onBytes()
       bytes += chunk.length
       if (bytes > bytesMax) throw tooLarge('413 Request Entity Too Large')
       yield chunk

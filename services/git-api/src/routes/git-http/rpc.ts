@@ -80,13 +80,17 @@ function requestBody({ request }: Call['raw'], service: GitService): Readable {
   // Whoever reads it learns of an error by that; before and after, nobody has to.
   body.on('error', () => undefined)
   request.on('error', (error) => body.destroy(error))
-  const encoding = request.headers['content-encoding']
-  if (encoding !== 'gzip' && encoding !== 'x-gzip') return request.pipe(body)
+  const encoding = request.headers['content-encoding'] ?? 'identity'
+  if (!encodings.includes(encoding))
+    throw new DomainError('unsupported-media-type', 'the body could not be read')
+  if (encoding === 'identity') return request.pipe(body)
   const unpacked = request.pipe(createGunzip())
   unpacked.on('error', (cause) => body.destroy(unreadable(cause)))
   body.on('close', () => unpacked.destroy())
   return unpacked.pipe(body)
 }
+
+const encodings = ['identity', 'gzip', 'x-gzip']
 
 const unreadable = (cause: Error) =>
   new DomainError('invalid-parameters', 'the body could not be read', { cause })
