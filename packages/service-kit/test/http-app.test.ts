@@ -176,6 +176,15 @@ it('sends all seven pagination headers, links with every parameter sorted', asyn
   expect(headers.link).toContain(`<${base}/groups/a%2Fb/letters?id=a%2Fb&page=3&per_page=10&z=1>; rel="next"`)
 })
 
+it('leaves links out that would be longer than proxies pass on', async () => {
+  const response = await fetch(`${base}/groups/1/letters?per_page=10&z=${'x'.repeat(8000)}`)
+  expect([response.status, response.headers.get('Link'), response.headers.get('X-Next-Page')]).toEqual([
+    200,
+    null,
+    '2',
+  ])
+})
+
 it('gives an absent neighbour an empty header, and caps a page at 100', async () => {
   const response = await fetch(`${base}/groups/1/letters?per_page=1000`)
   expect(response.headers.get('X-Next-Page')).toBe('')

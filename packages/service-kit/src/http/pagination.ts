@@ -3,6 +3,8 @@ import { integer } from './parameters.js'
 
 const perPageDefault = 20
 const perPageMax = 100
+/** Longer headers are refused by proxies; the numbers of the pages stand in headers of their own. */
+const linkBytesMax = 8 * 1024
 
 const atLeastOne = () => integer().refine((value) => value >= 1, { error: 'does not have a valid value' })
 
@@ -25,7 +27,7 @@ export const rowsOf = ({ page, per_page }: Page) => ({ skip: (page - 1) * per_pa
 
 /**
  * A page of a list with GitLab's seven headers. An absent neighbour is an empty header; links carry
- * every parameter of the request, path parameters included, sorted by name.
+ * every parameter of the request, path parameters included, sorted by name, and are left out where that is too long.
  *
  * @param total rows in the whole list
  */
@@ -46,7 +48,7 @@ export function pageReply(items: unknown[], { page, per_page }: Page, total: num
     status: 200,
     body: items,
     headers: {
-      Link: links.join(', '),
+      ...linkOf(links),
       'X-Next-Page': next === null ? '' : String(next),
       'X-Page': String(page),
       'X-Per-Page': String(per_page),
@@ -55,6 +57,12 @@ export function pageReply(items: unknown[], { page, per_page }: Page, total: num
       'X-Total-Pages': String(total === 0 ? 0 : pages),
     },
   }
+}
+
+/** The header `Link`, if there is room for it. */
+export function linkOf(links: readonly string[]): { Link?: string } {
+  const link = links.join(', ')
+  return link.length > linkBytesMax ? {} : { Link: link }
 }
 
 /** The address of each page of the list that a call asks for. */

@@ -1,5 +1,5 @@
 import type { SagaOrder, SagaPosition } from '@switchyard/db'
-import { type Call, ok, parameterProblem, type Reply } from '@switchyard/service-kit/http'
+import { type Call, linkOf, ok, parameterProblem, type Reply } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 
 /** Where a page begins, as text that clients hand back unread. */
@@ -72,5 +72,5 @@ export function cursorReply(
   searchParams.set('per_page', String(perPage))
   searchParams.sort()
   const link = `<${call.baseUrl}${pathname}?${searchParams}>; rel="next"`
-  return ok(items, { ...headers, Link: link, 'X-Next-Cursor': next.value })
+  return ok(items, { ...headers, ...linkOf([link]), 'X-Next-Cursor': next.value })
 }
