@@ -295,23 +295,13 @@ test('writing asks for the right role before it looks at parameters', async () =
 
 test('parallel commits to one branch all land, one after the other', async () => {
   const branch = await freshBranch()
-  const numbers = [1, 2, 3, 4, 5, 6]
+  const numbers = Array.from({ length: 40 }, (_, n) => n)
   const responses = await Promise.all(
     numbers.map((n) => post({ branch, actions: [createFile(`parallel/${n}.txt`)] })),
   )
   expect(responses.map(({ status }) => status)).toEqual(numbers.map(() => 201))
-  expect((await git('rev-list', '--count', `${commits.second}..${branch}`)).stdout).toBe('6')
-  expect((await git('ls-tree', '--name-only', `${branch}:parallel`)).stdout.split('\n')).toHaveLength(6)
-})
-
-test('forty parallel commits to one branch that touch different files all land', async () => {
-  const branch = await freshBranch()
-  const numbers = Array.from({ length: 40 }, (_, n) => n)
-  const responses = await Promise.all(
-    numbers.map((n) => post({ branch, actions: [createFile(`forty/${n}.txt`)] })),
-  )
-  expect(responses.map(({ status }) => status)).toEqual(numbers.map(() => 201))
-  expect((await git('ls-tree', '--name-only', `${branch}:forty`)).stdout.split('\n')).toHaveLength(40)
+  expect((await git('rev-list', '--count', `${commits.second}..${branch}`)).stdout).toBe('40')
+  expect((await git('ls-tree', '--name-only', `${branch}:parallel`)).stdout.split('\n')).toHaveLength(40)
 })
 
 test('of parallel commits to one file exactly one wins, and the others are told', async () => {

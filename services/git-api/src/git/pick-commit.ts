@@ -46,7 +46,7 @@ export async function pickCommit(repository: OpenRepository, request: PickReques
   const tip = await findCommit(repository, request.tip)
   const first = tip && (await tryPick(repository, request, objects, tip))
   if (first) return first
-  return repository.engine.branchTurns.take(repository, branch, async () => {
+  return repository.engine.branchTurns.take(repository.path, branch, repository, async () => {
     for (let retry = 0; retry < retriesMax; retry += 1) {
       const now = await findCommit(repository, branchRef(branch))
       if (!now) break

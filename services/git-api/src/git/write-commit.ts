@@ -48,7 +48,7 @@ export async function writeCommit(repository: OpenRepository, request: CommitReq
   if (first) return first
   // A branch that was to be made, or moved by force, is somebody else's decision now.
   if (parent !== tip) throw movedMeanwhile(branch)
-  return repository.engine.branchTurns.take(repository, branch, async () => {
+  return repository.engine.branchTurns.take(repository.path, branch, repository, async () => {
     for (let retry = 0; retry < retriesMax; retry += 1) {
       const now = await readCommit(repository, `refs/heads/${branch}`)
       if (!now) break

@@ -1,4 +1,4 @@
-import type { OpenRepository } from '../open-repository.js'
+import type { During } from '../during.js'
 
 /**
  * Lets those who lost a race for a branch try again one after the other. Side by side all but one of them would make
@@ -8,17 +8,21 @@ import type { OpenRepository } from '../open-repository.js'
 export class BranchTurns {
   readonly #last = new Map<string, Promise<void>>()
 
-  /** @throws the reason of the repository's signal when it is aborted before the turn comes; what the work throws */
+  /**
+   * @param path of the repository
+   * @throws the reason of the signal when it is aborted before the turn comes; what the work throws
+   */
   async take<Result>(
-    repository: OpenRepository,
+    path: string,
     branch: string,
+    during: During,
     work: () => Promise<Result>,
   ): Promise<Result> {
-    const key = `${repository.path} ${branch}`
+    const key = `${path} ${branch}`
     const before = this.#last.get(key)
     const turn = (async () => {
       await before
-      repository.signal?.throwIfAborted()
+      during.signal?.throwIfAborted()
       return work()
     })()
     const over = turn.then(nothing, nothing)
