@@ -13,6 +13,7 @@ import {
   createUser,
   type GivenProject,
 } from '@switchyard/testing'
+import { execa } from 'execa'
 import { type Config, configSchema } from '../src/config.js'
 import { createGit } from '../src/git/git.js'
 import { createService } from '../src/service.js'
@@ -150,4 +151,14 @@ export async function pushSample(harness: GitHarness, given: GivenProject = {}) 
   await work.git('push', '--quiet', harness.remote('owner', project), '--all')
   await work.git('push', '--quiet', harness.remote('owner', project), '--tags')
   return { project, work, commits: { first, second, third, side } }
+}
+
+/** Processes of git that serve a client of this repository. */
+export async function sessionsOf(
+  harness: GitHarness,
+  project: Parameters<GitHarness['pathOf']>[0],
+): Promise<string[]> {
+  const { stdout } = await execa('ps', ['-eo', 'args'])
+  const path = harness.pathOf(project)
+  return stdout.split('\n').filter((line) => line.includes(path) && line.includes('--stateless-rpc'))
 }
