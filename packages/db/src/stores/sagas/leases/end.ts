@@ -21,11 +21,14 @@ export async function extendLease({ pool }: Pool, token: string, leaseSeconds: n
   return rows[0]?.leasedUntil ?? null
 }
 
+/** The column holds milliseconds, and rounded up, at once would be later than now. */
+const thisMillisecond = "date_trunc('milliseconds', now())"
+
 /** When the saga may be leased again: after the pause, or at once. */
 const resolve = statement(
   `UPDATE saga_leases l SET resolution = $2, resolved_at = now(), note = $3, leased_until = now(),
       attempts = CASE $2 WHEN 'failed' THEN l.attempts WHEN 'done' THEN 0 ELSE greatest(l.attempts - 1, 0) END,
-      available_at = CASE WHEN $2 = 'failed' THEN now() + ${pauseAfter('l.attempts')} ELSE now() END
+      available_at = CASE WHEN $2 = 'failed' THEN now() + ${pauseAfter('l.attempts')} ELSE ${thisMillisecond} END
     WHERE l.token = $1 AND l.resolution IS NULL AND l.leased_until > now()
     RETURNING l.available_at AS "availableAt"`,
   'saga-lease-resolve',
