@@ -137,7 +137,8 @@ function newPath({ upTo, pick }: Dice): Bytes {
 function newFile(dice: Dice): StoredFile {
   const chance = dice.random()
   if (chance < 0.06) return { mode: '120000', content: dice.pick(names) }
-  if (chance < 0.1) return { mode: '160000', content: String(dice.upTo(9)).repeat(40) }
+  // Git's index refuses an id of zeros.
+  if (chance < 0.1) return { mode: '160000', content: String(1 + dice.upTo(9)).repeat(40) }
   if (chance < 0.2) return { mode: '100644', content: `\0${dice.pick(lines)}${dice.upTo(9)}` }
   if (chance < 0.25) return { mode: '100644', content: '' }
   const text = Array.from({ length: 4 + dice.upTo(30) }, () => dice.pick(lines))

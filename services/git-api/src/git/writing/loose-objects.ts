@@ -16,6 +16,7 @@ export async function writeLooseObjects(objectsPath: string, objects: readonly N
   const folders = await Promise.all(objects.map((object) => writeLoose(objectsPath, object)))
   const touched = new Set(folders.filter((folder) => folder !== null))
   if (touched.size > 0) touched.add(objectsPath)
+  // A folder that is gone again was emptied by packing what was in it, durably.
   await Promise.all([...touched].map((folder) => syncFolder(folder).catch(unlessMissing)))
 }
 
@@ -39,7 +40,6 @@ async function writeLoose(objectsPath: string, { id, type, content }: NewObject)
   }
 }
 
-/** A folder that is gone after an object was written to it has been packed with it, durably. */
 function unlessMissing(error: unknown): void {
   if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
 }

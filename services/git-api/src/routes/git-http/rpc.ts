@@ -76,13 +76,13 @@ function requestBody({ request }: Call['raw'], service: GitService): Readable {
       `The provided content-type '${type ?? ''}' is not supported.`,
     )
   }
+  const encoding = request.headers['content-encoding'] ?? 'identity'
+  if (!encodings.includes(encoding))
+    throw new DomainError('unsupported-media-type', 'the body could not be read')
   const body = new PassThrough()
   // Whoever reads it learns of an error by that; before and after, nobody has to.
   body.on('error', () => undefined)
   request.on('error', (error) => body.destroy(error))
-  const encoding = request.headers['content-encoding'] ?? 'identity'
-  if (!encodings.includes(encoding))
-    throw new DomainError('unsupported-media-type', 'the body could not be read')
   if (encoding === 'identity') return request.pipe(body)
   const unpacked = request.pipe(createGunzip())
   unpacked.on('error', (cause) => body.destroy(unreadable(cause)))
