@@ -30,7 +30,7 @@ const median = (values: number[]) => [...values].sort((a, b) => a - b)[values.le
 
 const allSides = ['echo', 'one', 'each', 'two'] as const
 type Side = (typeof allSides)[number]
-const sides = allSides.filter((side) => parts.includes(side))
+const sides = allSides.filter((side) => parts.includes(side) || (side === 'one' && parts.includes('half')))
 const names: Record<Side, string> = {
   echo: 'bare grpc-js echo',
   one: 'one reporter',

@@ -44,7 +44,7 @@ export interface ActivityEntry {
 const entryBytes = 1000
 
 /** Ended sagas that are kept: what is still reported about one is mostly a repetition right after its end. */
-const endedMax = 2000
+const endedMax = 300
 
 const keyOf = (tenant: string, id: string): string => `${tenant}\0${id}`
 
