@@ -4,6 +4,7 @@ import { requestsAlone } from './sections/alone.js'
 import { checkAnswers } from './sections/answers.js'
 import { coldReads } from './sections/cold-reads.js'
 import { mixedReads, sweep } from './sections/concurrency.js'
+import { growth } from './sections/growth.js'
 import { pathReads } from './sections/paths.js'
 import { warmReads } from './sections/warm-reads.js'
 import { cherryPicks, creates } from './sections/writes.js'
@@ -21,6 +22,7 @@ try {
   const context = { service, samples, withLibgit2: noLibgit2 === null }
   if (isWanted('answers')) await checkAnswers(context)
   if (isWanted('cold')) await coldReads(context)
+  if (isWanted('growth')) await growth(context)
   if (isWanted('warm')) await warmReads(context)
   if (isWanted('sweep')) await sweep(context, reads)
   if (isWanted('alone')) await requestsAlone(context)

@@ -32,15 +32,9 @@ export async function coldReads(context: Context): Promise<void> {
 async function readAll(context: Context, objects: 'kept' | 'anew', kinds: Kind[]): Promise<void> {
   const { service, samples } = context
   const processes = await (objects === 'anew' ? service.gitApi(0) : service.gitApi())
-  const perSecond = new Map<Kind, number[]>()
   for (const sample of samples) {
-    for (const kind of kinds) {
-      const ours = await compare(sample, kind, objects, { ...context, processes })
-      perSecond.set(kind, [...(perSecond.get(kind) ?? []), ours])
-    }
+    for (const kind of kinds) await compare(sample, kind, objects, { ...context, processes })
   }
-  for (const [kind, [small = 0, large = 0]] of perSecond)
-    say(`${kind}, objects ${objects}: small ÷ large`, small / large)
   await processes.stop()
 }
 
@@ -48,7 +42,7 @@ interface Sides extends Context {
   processes: Processes
 }
 
-async function compare(sample: Sample, kind: Kind, objects: 'kept' | 'anew', sides: Sides) {
+async function compare(sample: Sample, kind: Kind, objects: 'kept' | 'anew', sides: Sides): Promise<void> {
   const { service, processes, withLibgit2 } = sides
   const { ports } = processes
   const paths = pathsOf(sample, kind)
@@ -74,5 +68,4 @@ async function compare(sample: Sample, kind: Kind, objects: 'kept' | 'anew', sid
     median(loads.map(({ p99Ms }) => p99Ms)),
     ...[others.kept, others.anew, others.engine].flatMap(against),
   )
-  return median(ours)
 }
