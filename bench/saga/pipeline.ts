@@ -60,7 +60,7 @@ async function report(template: Template, runDigits: string, saga: number): Prom
   const request = Buffer.allocUnsafe(template.message.length)
   fillIds(request, 0, template, runDigits, saga)
   const raw = decoders[template.rpc](request)
-  const { isSuccess, message } = await reportEvent({ raw, request, metadata, givenUp })
+  const { isSuccess, message } = await reportEvent({ raw, request, metadata, ownService: null, givenUp })
   if (!isSuccess || message !== 'recorded') throw new Error(`an event was answered ${message}`)
 }
 

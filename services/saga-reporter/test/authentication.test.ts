@@ -84,6 +84,26 @@ describe('with SAGA_AUTH=mtls', () => {
     })
   })
 
+  it('takes no event about a saga of another service, whether or not the event names one', async () => {
+    const { grpc: others } = await start({ SAGA_AUTH: 'none' })
+    await others.report('SagaStarted', { sagaId: 'theirs', serviceName: 'billing' })
+    await others.report('ActivityExecuteStarted', { sagaId: 'theirs', activityId: 'their-activity' })
+    const orders = client(port, 'orders')
+    const refused = { ...denied, details: 'the saga is not one of service orders' }
+    for (let repetition = 0; repetition < 2; repetition += 1) {
+      const events: [Parameters<typeof orders.report>[0], object][] = [
+        ['ActivityEnded', { activityId: 'their-activity' }],
+        ['ActivityExecuteStarted', { sagaId: 'theirs', activityId: 'one-more' }],
+        ['SagaStarted', { sagaId: 'theirs', serviceName: 'orders' }],
+        ['SagaEnded', { sagaId: 'theirs', serviceName: '2026-01-01 00:00:00.000' }],
+      ]
+      for (const [operation, event] of events)
+        await expect(orders.report(operation, event), operation).rejects.toMatchObject(refused)
+    }
+    const where = { sagaId: 'theirs' }
+    expect(await harness.database.prisma.sagaEvent.count({ where })).toBe(2)
+  })
+
   it('takes a tenant from the certificate, and refuses every other one', async () => {
     const billing = client(port, 'billing')
     const started = { sagaId: 'mtls-tenant', serviceName: 'billing' }

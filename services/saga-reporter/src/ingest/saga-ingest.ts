@@ -1,6 +1,6 @@
 import type { NewSagaEvent, RecordedSagaEvent } from '@switchyard/db'
 import { unavailable } from '@switchyard/domain'
-import { type EventResult, SagaRejection } from '@switchyard/domain/saga'
+import type { EventResult } from '@switchyard/domain/saga'
 import { RecordFailure } from './record-splitting.js'
 import { type QueuedReport, type QueueLimits, ReportQueue } from './report-queue.js'
 
@@ -11,6 +11,7 @@ export interface SagaIngest {
    *
    * @param givenUp asked right before the event is written: when nobody waits for it any more, it is not
    * @throws SagaRejection when it contradicts what it refers to
+   * @throws DomainError forbidden when its sender may not report about that saga
    * @throws DomainError unavailable when it cannot be stored now; it may have been stored nevertheless
    */
   record(received: NewSagaEvent, givenUp?: () => boolean): Promise<EventResult>
@@ -87,7 +88,7 @@ export function createSagaIngest({ writeBatch, lanes, queue: limits }: IngestOpt
       new Promise((resolve, reject) => {
         if (closed) throw unavailable('shutting down')
         const answer = (recorded: RecordedSagaEvent) =>
-          recorded instanceof SagaRejection ? reject(recorded) : resolve(recorded)
+          recorded instanceof Error ? reject(recorded) : resolve(recorded)
         const bytes = received.request.length + eventBytes
         if (!queue.add({ received, bytes, givenUp, answer, fail: reject }))
           throw unavailable('too many events wait')

@@ -41,7 +41,7 @@ function sagaImplementation(deps: Dependencies) {
       requireOwn(peer, metadata.tenant, raw)
       rateLimit({ peer, tenant: metadata.tenant, event: raw, address: () => addressOf(call.getPeer()) })
       const givenUp = () => isAbandoned(call, Date.now())
-      return reportEvent({ raw, request, metadata, givenUp })
+      return reportEvent({ raw, request, metadata, ownService: peer.service, givenUp })
     }
     const folded = (request: Buffer, call: Call) => take(request, call).catch(foldUnavailable)
     return unary(unavailableAsFailure ? folded : take, logger)

@@ -21,11 +21,13 @@ export interface Report {
   /** The message as it came. */
   request: Uint8Array
   metadata: ReportMetadata
+  /** The only service whose sagas the caller may report about; null: any. */
+  ownService: string | null
   /** Whether the caller waits no longer; an event not written by then is not written. */
   givenUp: () => boolean
 }
 
-/** Answers once the event is stored for good; @throws DomainError unavailable when it cannot be stored now */
+/** Answers once the event is stored for good; @throws DomainError unavailable when it cannot be stored now | forbidden */
 export type ReportEvent = (report: Report) => Promise<CommonResponse>
 
 interface Dependencies {
@@ -39,7 +41,7 @@ interface Dependencies {
 /** Takes one lifecycle event: refuses what can never be valid, stores everything else before it answers. */
 export function createReportEvent(dependencies: Dependencies): ReportEvent {
   const { ingest, figures, clock, validation, limits } = dependencies
-  return async ({ raw, request, metadata, givenUp }) => {
+  return async ({ raw, request, metadata, ownService, givenUp }) => {
     const startedMs = performance.now()
     let counted: ReportResult = 'failed'
     try {
@@ -60,6 +62,7 @@ export function createReportEvent(dependencies: Dependencies): ReportEvent {
           attempt,
           traceParent,
           tags,
+          ownService,
         },
         givenUp,
       )

@@ -1,3 +1,4 @@
+import { forbidden } from '@switchyard/domain'
 import { contentKeyOf, type EventResult, SagaLedger, SagaRejection, sagaIdOf } from '@switchyard/domain/saga'
 import { stripeOf } from './lock-stripes.js'
 import type { NewSagaEvent, RecordedSagaEvent } from './new-saga-event.js'
@@ -70,6 +71,9 @@ function foldEvent(
     if (ids.has(id) || known.isRecorded(tenant, eventId)) return 'duplicate'
   }
   if (!touch(received, fold, ledger, known, mark)) return 'late'
+  if (isOfAnotherService(received, ledger)) {
+    return forbidden(`the saga is not one of service ${received.ownService}`)
+  }
   try {
     const contentKey = eventId === null ? contentKeyOf(received.contentKey) : null
     const applied = ledger.apply(event, received.receivedAt, {
@@ -110,6 +114,15 @@ function touch(
   // The next batch relies on the facts that this one begins.
   else ledger.gatherFacts(entry.id, entry.facts)
   return true
+}
+
+/** A saga that has not said yet whose it is may be anybody's. */
+function isOfAnotherService({ event, ownService }: NewSagaEvent, ledger: SagaLedger): boolean {
+  if (ownService === null || ownService === undefined) return false
+  const activity = 'activityId' in event ? ledger.findActivity(event.activityId) : undefined
+  const sagaId = activity?.sagaId ?? sagaIdOf(event)
+  const serviceName = sagaId === null ? undefined : ledger.findSaga(sagaId)?.serviceName
+  return (serviceName ?? ownService) !== ownService
 }
 
 /** Marks what the batch touches for the first time. */

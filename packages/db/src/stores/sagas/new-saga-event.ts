@@ -1,3 +1,4 @@
+import type { DomainError } from '@switchyard/domain'
 import type { Cut, EventResult, SagaEvent, SagaRejection } from '@switchyard/domain/saga'
 
 /** An event as it was received, before it is in the log. */
@@ -21,10 +22,12 @@ export interface NewSagaEvent {
   traceParent?: string | null
   /** For the saga it belongs to, each `key=value`. */
   tags?: readonly string[]
+  /** The only service whose sagas its sender may report about; null or missing: any. */
+  ownService?: string | null
 }
 
-/** What became of an event: taken, or refused because of what it refers to. */
-export type RecordedSagaEvent = EventResult | SagaRejection
+/** What became of an event: taken, or refused because of what it refers to or whose that is. */
+export type RecordedSagaEvent = EventResult | SagaRejection | DomainError
 
 /** What an event's payload or errors were, when only their head is kept. */
 export function cutOf(event: SagaEvent): Cut | null {
