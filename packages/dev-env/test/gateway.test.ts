@@ -149,6 +149,19 @@ describe('the local gateway', () => {
     expect(await response.json()).toEqual({ ...body, request_id: 'abc-2' })
   })
 
+  it('a client that sends everything before it reads gets the answer that came earlier', async () => {
+    answer = (_incoming, response) => response.writeHead(413).end('too much')
+    const bytes = 32 * 1024 * 1024
+    const socket = connect(gateway.port, '127.0.0.1')
+    socket.pause()
+    socket.write(`POST /x HTTP/1.1\r\nHost: x\r\nContent-Length: ${bytes}\r\n\r\n`)
+    for (let sent = 0; sent < bytes; sent += 1024 * 1024)
+      await new Promise((resolve) => socket.write(Buffer.alloc(1024 * 1024), resolve))
+    const [head] = await once(socket.setEncoding('utf8').resume(), 'data')
+    expect(head).toMatch(/^HTTP\/1.1 413 /)
+    socket.destroy()
+  })
+
   it('a client that leaves with its answer before it has sent everything leaves no request behind', async () => {
     const closed = new Promise((resolve) => {
       answer = (incoming, response) => {

@@ -235,6 +235,8 @@ test.each([
   [{ branch: 'n', start_sha: 'f'.repeat(40) }, `Cannot find start_sha '${'f'.repeat(40)}'`],
   [{ branch: '--exec=x', start_sha: 'main' }, 'Branch name is invalid'],
   [{ branch: 'a..b', start_sha: 'main' }, 'Branch name is invalid'],
+  [{ branch: 'refs/heads/main', start_sha: 'main' }, 'Branch name is invalid'],
+  [{ branch: 'a'.repeat(40), start_sha: 'main' }, 'Branch name is invalid'],
   [
     { branch: 'main/below', start_sha: 'main' },
     'A branch above or below this name exists. Branch name is invalid',

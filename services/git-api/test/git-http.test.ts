@@ -1,6 +1,8 @@
 import { execFile } from 'node:child_process'
-import { access, mkdir, utimes, writeFile } from 'node:fs/promises'
+import { randomBytes } from 'node:crypto'
+import { access, mkdir, readdir, utimes, writeFile } from 'node:fs/promises'
 import { request as httpRequest } from 'node:http'
+import { deflateSync } from 'node:zlib'
 import { createGitRepository, isolatedGitEnv, type TestGitRepository } from '@switchyard/testing'
 import { execa } from 'execa'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -256,6 +258,32 @@ const commitOver = ({ id }: { id: number }, files: Record<string, string>) =>
 const bareGit = async (project: Parameters<GitHarness['pathOf']>[0], ...args: string[]) =>
   (await execa('git', ['--git-dir', harness.pathOf(project), ...args], { env: isolatedGitEnv() })).stdout
 
+test('a push that breaks off leaves nothing of what it had sent', async () => {
+  const project = await harness.project()
+  const url = new URL(harness.remote('owner', project))
+  const quarantined = async () => {
+    const names = await readdir(`${harness.pathOf(project)}/objects`, { recursive: true })
+    return names.filter((name) => /tmp_objdir.*tmp_pack/.test(name))
+  }
+  const request = httpRequest(`${url.origin}${url.pathname}/git-receive-pack`, {
+    method: 'POST',
+    headers: {
+      Authorization: `Basic ${btoa(`${url.username}:${url.password}`)}`,
+      'Content-Type': 'application/x-git-receive-pack-request',
+    },
+  })
+  request.on('error', () => {})
+  const command = `${'0'.repeat(40)} ${'1'.repeat(40)} refs/heads/main\0report-status`
+  request.write(`${(command.length + 4).toString(16).padStart(4, '0')}${command}0000`)
+  // Of so many objects git writes a pack: version 2, 200 objects, the first one a file of 8 MB.
+  request.write(Buffer.from('PACK\0\0\0\x02\0\0\0\xc8\xb0\x80\x80\x20', 'latin1'))
+  request.write(deflateSync(randomBytes(8 * 1024 * 1024), { level: 0 }).subarray(0, 4 * 1024 * 1024))
+  await expect.poll(quarantined).toHaveLength(1)
+  request.destroy()
+  await expect.poll(() => sessionsOf(harness, project)).toEqual([])
+  expect(await quarantined()).toEqual([])
+})
+
 test('a client that goes away in the middle of a push or a clone takes git with it', async () => {
   const project = await harness.project()
   const url = new URL(harness.remote('owner', project))
@@ -285,7 +313,7 @@ test('a lock that a killed process left does not stop pushes for ever', async ()
 
 test('a push cannot make branches whose names the API refuses', async () => {
   const { project } = await pushSample(harness)
-  for (const name of ['-x', '--upload-pack=touch', 'HEAD']) {
+  for (const name of ['-x', '--upload-pack=touch', 'HEAD', 'refs/heads/main', 'a'.repeat(40)]) {
     const pushed = await git(work, 'push', harness.remote('owner', project), `main:refs/heads/${name}`)
     expect(pushed).toMatchObject({ code: 1, output: expect.stringContaining('Branch name is invalid') })
   }

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises'
+import { appendFile, mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -63,6 +63,28 @@ it('joins packs and loose objects, indexes them together, and writes the commit 
   expect(await git(bare, 'rev-parse', 'branch-3')).toBe(tip)
   await git(bare, 'commit-graph', 'verify')
   await git(bare, 'fsck', '--full', '--strict')
+})
+
+it('does not compare files of more than 64 MB, whatever that would save, so that its memory has a bound', async () => {
+  const { bare } = await pushedProject()
+  const ids: string[] = []
+  for (const end of ['one', 'two']) {
+    const file = join(bare, end)
+    await writeFile(file, Buffer.alloc(65 * 1024 * 1024))
+    await appendFile(file, end)
+    ids.push(await git(bare, 'hash-object', '-w', file))
+    await git(bare, 'update-ref', `refs/tags/${end}`, ids.at(-1) ?? '')
+  }
+  await tidyRepository(bare, new AbortController().signal)
+  const packs = (await readdir(join(bare, 'objects/pack'))).filter((name) => name.endsWith('.idx'))
+  const listed = await git(
+    bare,
+    'verify-pack',
+    '--verbose',
+    ...packs.map((name) => join(bare, 'objects/pack', name)),
+  )
+  // A delta would name its depth and what it is based on.
+  for (const id of ids) expect(listed).toMatch(new RegExp(`^${id} blob +\\d+ \\d+ \\d+$`, 'm'))
 })
 
 it('runs no hook and no program that the repository names', async () => {

@@ -30,10 +30,13 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
     if (!(response instanceof ServerResponse) || response.headersSent) response.destroy()
     else refuse(request as IncomingMessage, response, 502)
   })
-  // Whoever was answered before all was sent goes away without a word; the rest has no reader any more.
+  // Whoever is answered before all was sent may go away without a word, or send the rest before looking at the answer:
+  // no service reads that any more.
   proxy.on('proxyReq', (forwarded, request, response) => {
     response.once('close', () => {
-      if (!request.complete) forwarded.destroy()
+      if (request.complete) return
+      forwarded.destroy()
+      request.unpipe(forwarded).resume()
     })
   })
   // A service that dies within its answer must not look as if the answer were complete.

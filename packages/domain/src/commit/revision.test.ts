@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { isGitFolder, parseFilePath } from './file-path.js'
-import { isRefName, isRevision } from './revision.js'
+import { isNewBranchName, isRefName, isRevision } from './revision.js'
 
 test.each([
   'main',
@@ -15,6 +15,16 @@ test.each([
   'refs/heads/main',
   'dé',
 ])('%s may name a commit', (revision) => expect(isRevision(revision)).toBe(true))
+
+test.each(['main', 'feature/x.y', 'heads/x', 'a'.repeat(39), 'A'.repeat(40)])(
+  'a branch may be called %s',
+  (name) => expect(isNewBranchName(name)).toBe(true),
+)
+
+test.each(['', '-x', 'HEAD', 'a..b', 'refs/heads/main', 'refs/x', 'a'.repeat(40)])(
+  'no branch may be called %s',
+  (name) => expect(isNewBranchName(name)).toBe(false),
+)
 
 const refused = [
   ...[

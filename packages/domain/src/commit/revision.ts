@@ -13,6 +13,13 @@ export function isRefName(name: string): boolean {
     .every((part) => part !== '' && part.length <= 240 && !part.startsWith('.') && !part.endsWith('.lock'))
 }
 
+/**
+ * Whether a branch of this name may be made. One that looks like a full reference or a hash could never be asked for:
+ * the other meaning would win. The hook `update` of git-api has the same rule for pushes.
+ */
+export const isNewBranchName = (name: string): boolean =>
+  isRefName(name) && !name.startsWith('refs/') && !isFullHash(name)
+
 const steps = /(?:[~^]\d{0,6}|\^\{(?:commit)?\})*$/
 
 /**

@@ -46,6 +46,8 @@ const fetchBytesMax = 64 * 1024 * 1024
 
 /** A push of gigabytes over a slow line is legitimate; a connection that stands still for ever is not. */
 const timeoutMs = 4 * 3_600_000
+/** For git to notice that nothing more comes. */
+const abandonedMs = 3000
 
 /** Writes the references that a client may ask for, as the start of a fetch or push. */
 export async function advertiseRefs(session: GitSession, output: NodeJS.WritableStream): Promise<void> {
@@ -83,8 +85,15 @@ export async function serveRpc(
   if (pushes) await removeStaleRefLocks(session.path)
   const child = start(session, [], rights)
   const stop = () => stopGit(child)
-  session.signal.addEventListener('abort', stop)
-  const timer = setTimeout(stop, timeoutMs)
+  let timer = setTimeout(stop, timeoutMs)
+  const abandon = () => {
+    if (!pushes) return stop()
+    // When its input ends, git removes what it was sent. Ended by a signal, it does so while its child still writes.
+    child.stdin.destroy()
+    clearTimeout(timer)
+    timer = setTimeout(stop, abandonedMs)
+  }
+  session.signal.addEventListener('abort', abandon)
   const finished = ended(child)
   const report = textOf(child.stdio[3] as Readable | undefined)
   const complaints = textOf(child.stderr)
@@ -100,7 +109,8 @@ export async function serveRpc(
       child.stdin.end()
       return error
     })
-    await pipeline(child.stdout, output, { end: false })
+    // Of a push that breaks off git removes nothing when it can no longer write either.
+    await pipeline(child.stdout.iterator({ destroyOnReturn: false }), output, { end: false })
     const code = await finished
     if (sentBytes === 0) {
       const inputError = await received
@@ -111,11 +121,14 @@ export async function serveRpc(
     return (await report).trim() !== ''
   } catch (error) {
     // Nobody is left to be told; what git had finished by then holds.
-    if (session.signal.aborted) return (await report).trim() !== ''
+    if (session.signal.aborted) {
+      child.stdout.resume()
+      return (await report).trim() !== ''
+    }
     throw error
   } finally {
     clearTimeout(timer)
-    session.signal.removeEventListener('abort', stop)
+    session.signal.removeEventListener('abort', abandon)
     stopGit(child)
   }
 }

@@ -5,7 +5,7 @@ import {
   branchStart,
   type Commit,
   type CommitAction,
-  isRefName,
+  isNewBranchName,
   isRevision,
   readActions,
   signatureText,
@@ -55,7 +55,7 @@ export async function createCommit(
   const start = await findStart(repository, command)
   const empty = tip === null && start === undefined && (await repository.hasNoBranch())
   const { parent, forced } = branchStart({ branch: command.branch, tip, start, empty, force: command.force })
-  if (tip === null && !isRefName(command.branch)) throw invalid('Branch name is invalid')
+  if (tip === null && !isNewBranchName(command.branch)) throw invalid('Branch name is invalid')
   if (forced && !canForcePush(command.branch, protections)) {
     throw forbidden('You are not allowed to force push into this branch')
   }

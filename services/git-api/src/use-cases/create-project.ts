@@ -9,7 +9,7 @@ import {
 } from '@switchyard/db'
 import { invalid } from '@switchyard/domain'
 import { pathOfName, projectProblems, type Visibility } from '@switchyard/domain/access'
-import { isRefName, readActions, type Signature } from '@switchyard/domain/commit'
+import { isNewBranchName, readActions, type Signature } from '@switchyard/domain/commit'
 import type { Dependencies } from '../dependencies.js'
 import { diskPathOf } from '../git/repository-files.js'
 
@@ -63,7 +63,7 @@ const projectRow = ({ owner, description, visibility, defaultBranch }: CreatePro
 
 function refuseBadNames(name: string, path: string, defaultBranch: string): void {
   const problems = projectProblems({ name, path })
-  if (!isRefName(defaultBranch)) problems.default_branch = ['is not a valid branch name']
+  if (!isNewBranchName(defaultBranch)) problems.default_branch = ['is not a valid branch name']
   if (Object.keys(problems).length > 0) throw invalid(problems)
 }
 

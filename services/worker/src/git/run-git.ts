@@ -9,7 +9,24 @@ const outputBytesMax = 1024 * 1024
 /** What a repository could name as programs to run: hooks, and commands of its configuration. */
 const withoutPrograms = ['core.hooksPath=/dev/null', 'core.alternateRefsCommand=true', 'core.fsmonitor=false']
 
-const settings = ['safe.directory=*', ...withoutPrograms].flatMap((setting) => ['-c', setting])
+/**
+ * What packing may hold in memory, some 350 MB in all: otherwise every file below 512 MB is compared with its neighbours,
+ * in each thread. git-api does not compare files of more than 64 MB either.
+ */
+const withinMemory = [
+  'core.bigFileThreshold=64m',
+  'core.deltaBaseCacheLimit=64m',
+  'core.packedGitLimit=256m',
+  'core.packedGitWindowSize=32m',
+  'pack.threads=1',
+  'pack.windowMemory=128m',
+  'pack.deltaCacheSize=64m',
+]
+
+const settings = ['safe.directory=*', ...withoutPrograms, ...withinMemory].flatMap((setting) => [
+  '-c',
+  setting,
+])
 
 /**
  * Runs git on a bare repository, with nothing of this machine's configuration, and no program of the repository's.
