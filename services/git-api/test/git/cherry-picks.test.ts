@@ -117,13 +117,15 @@ const scenario: fc.Arbitrary<Scenario> = fc.record({
 async function pickedByGit(tip: string, pick: string, isMerge: boolean) {
   const script = `
     git checkout --quiet --force --detach "$1" && git clean -ffdxq || exit 9
-    git -c user.name=x -c user.email=x@x cherry-pick $3 "$2" >/dev/null 2>&1
+    said=$(git -c user.name=x -c user.email=x@x cherry-pick $3 "$2" 2>&1)
+    case $?$said in 1*'CONFLICT ('*) echo yes ;; *) echo no ;; esac
     git ls-files -z --unmerged | tr '\\0' '\\n' | cut -f2 | sort -u
     echo "HEAD $(git rev-parse HEAD) $(git rev-parse 'HEAD^{tree}')"
     git cherry-pick --quit; git reset --quiet --hard`
   const args = ['-c', script, 'sh', tip, pick, isMerge ? '-m1' : '']
   const { stdout } = await execa('sh', args, { cwd: folder, env: isolatedGitEnv(), extendEnv: false })
-  const lines = stdout.split('\n')
+  // A conflict about where a renamed folder goes leaves no file unmerged.
+  const [conflicts, ...lines] = stdout.split('\n')
   const [, head, tree] = lines.at(-1)?.split(' ') ?? []
   // A file in the way of a folder is renamed for the work tree.
   const paths = [
@@ -131,7 +133,7 @@ async function pickedByGit(tip: string, pick: string, isMerge: boolean) {
       lines.slice(0, -1).map((line) => line.replace(/~(?:HEAD|[0-9a-f]{7,} \(theirs\))(?:_\d+)?$/, '')),
     ),
   ].sort()
-  if (paths.length > 0) return { outcome: 'conflict', paths }
+  if (conflicts === 'yes') return { outcome: 'conflict', paths }
   return head === tip ? { outcome: 'empty' } : { outcome: 'picked', tree }
 }
 
