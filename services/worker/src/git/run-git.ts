@@ -10,8 +10,8 @@ const outputBytesMax = 1024 * 1024
 const withoutPrograms = ['core.hooksPath=/dev/null', 'core.alternateRefsCommand=true', 'core.fsmonitor=false']
 
 /**
- * What packing may hold in memory, some 350 MB in all: otherwise every file below 512 MB is compared with its neighbours,
- * in each thread. git-api does not compare files of more than 64 MB either.
+ * What packing may hold in memory, some 500 MB with what it maps of packs: otherwise every file below 512 MB is compared
+ * with its neighbours, in each thread. git-api does not compare files of more than 64 MB either.
  */
 const withinMemory = [
   'core.bigFileThreshold=64m',
