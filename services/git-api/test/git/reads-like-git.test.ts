@@ -194,7 +194,8 @@ async function treeAfter(bare: BareRepository, id: string, entries: DiffEntry[])
     bytesOf(bare, ['update-index', '-z', '--index-info'], env, lines.map((line) => `${line}\0`).join(''))
   const binary = entries.filter(isBinary)
   // Binary files go first and come last: a file of another kind may be where one was, or below its name.
-  await index(binary.map(({ oldPath }) => `0 ${'0'.repeat(40)}\t${rawName(oldPath)}`))
+  const before = binary.filter(({ newFile }) => !newFile)
+  await index(before.map(({ oldPath }) => `0 ${'0'.repeat(40)}\t${rawName(oldPath)}`))
   const text = entries.filter((entry) => !isBinary(entry)).map(patchOf)
   const flags = ['--cached', '--whitespace=nowarn', '--unidiff-zero', '--allow-empty', '-']
   await bytesOf(bare, ['apply', ...flags], env, text.join(''))
