@@ -120,11 +120,9 @@ export async function serveRpc(
     }
     return (await report).trim() !== ''
   } catch (error) {
+    child.stdout.resume()
     // Nobody is left to be told; what git had finished by then holds.
-    if (session.signal.aborted) {
-      child.stdout.resume()
-      return (await report).trim() !== ''
-    }
+    if (session.signal.aborted) return (await report).trim() !== ''
     throw error
   } finally {
     clearTimeout(timer)
