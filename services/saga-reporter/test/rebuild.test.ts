@@ -2,10 +2,9 @@ import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { recordSagaEvents } from '@switchyard/db'
 import { contentHash } from '@switchyard/domain/saga'
-import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
-import type { Fields, Operation } from './grpc-client.js'
 import { startHarness, startService } from './harness.js'
+import { randomCalls } from './random-calls.js'
 
 let harness: Awaited<ReturnType<typeof startHarness>>
 let second: Awaited<ReturnType<typeof startService>>
@@ -40,55 +39,10 @@ function rebuild(...options: string[]): Promise<{ code: number; lines: string[] 
   })
 }
 
-const saga = fc.constantFrom('s1', 's2', 's3')
-const activityOf = fc
-  .constantFrom('a', 'b')
-  .chain((name) => saga.map((sagaId) => ({ sagaId, activityId: `${sagaId}-${name}` })))
-const errors = fc.constantFrom('no stock', 'e'.repeat(20_000))
-const call: fc.Arbitrary<[Operation, Fields]> = fc.oneof(
-  saga.map((sagaId): [Operation, Fields] => ['SagaStarted', { sagaId, serviceName: 'booking' }]),
-  fc
-    .tuple(saga, fc.constantFrom('', '2030-01-01 00:00:00.000'))
-    .map(([sagaId, serviceName]): [Operation, Fields] => ['SagaEnded', { sagaId, serviceName }]),
-  fc
-    .tuple(activityOf, fc.constantFrom(0, 30), fc.constantFrom('', 'x', 'p'.repeat(20_000)))
-    .map(([ids, timeOutSeconds, parameter]): [Operation, Fields] => [
-      'ActivityExecuteStarted',
-      { ...ids, timeOutSeconds, order: 1, parameterData: Buffer.from(parameter) },
-    ]),
-  fc
-    .tuple(activityOf, fc.boolean(), fc.constantFrom('', 'done', 'r'.repeat(20_000)))
-    .map(([{ sagaId, activityId }, named, result]): [Operation, Fields] => [
-      'ActivityEnded',
-      { activityId, sagaId: named ? sagaId : '', resultData: Buffer.from(result) },
-    ]),
-  fc
-    .tuple(activityOf, errors)
-    .map(([{ activityId }, text]): [Operation, Fields] => [
-      'ActivityExecuteAborted',
-      { activityId, errors: text },
-    ]),
-  fc
-    .tuple(activityOf, fc.boolean(), errors)
-    .map(([{ sagaId, activityId }, gaveUp, text]): [Operation, Fields] => [
-      'ActivityCompensateAborted',
-      { activityId, sagaId: gaveUp ? sagaId : '', errors: text },
-    ]),
-  activityOf.map(({ activityId }): [Operation, Fields] => ['ActivityCompensated', { activityId }]),
-  activityOf.map(({ activityId }): [Operation, Fields] => ['ActivityRevoked', { activityId }]),
-  fc
-    .tuple(activityOf, fc.nat(3), fc.nat(1))
-    .map(([{ activityId }, retries, activityRetryType]): [Operation, Fields] => [
-      'ActivityRetried',
-      { activityId, retries, activityRetryType },
-    ]),
-)
-
 /** Histories at random, over two reporters at once. */
 async function report(count: number, tenant: string): Promise<void> {
-  const calls = fc.sample(call, count)
   await Promise.all(
-    calls.map(([operation, fields], index) =>
+    randomCalls(count).map(([operation, fields], index) =>
       (index % 2 === 0 ? harness : second).grpc.report(operation, fields, {
         metadata: {
           'x-tenant': tenant,

@@ -113,7 +113,9 @@ export type ActivityEvent =
 export type SagaEvent = SagaLifecycleEvent | ActivityEvent
 
 /** What the caller is told of an event that was taken. */
-export type EventResult = 'recorded' | 'duplicate' | 'late' | 'parked' | 'conflict recorded'
+export const eventResults = ['recorded', 'duplicate', 'late', 'parked', 'conflict recorded'] as const
+
+export type EventResult = (typeof eventResults)[number]
 
 /** The saga an event names, or null. */
 export const sagaIdOf = (event: SagaEvent): string | null => ('sagaId' in event ? event.sagaId : null)

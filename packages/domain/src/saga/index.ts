@@ -38,4 +38,5 @@ export {
   settleSaga,
 } from './saga.js'
 export { type AppliedEvent, FactsMissing, type Receipt, SagaLedger } from './saga-ledger.js'
+export { defaultTenant, keyInTenant } from './tenant.js'
 export { type RawSagaEvent, type ValidationOptions, validateSagaEvent } from './validate-event.js'

@@ -96,8 +96,9 @@ class ObservedCall extends ServerInterceptingCall {
   }
 
   onCancel(): void {
-    // The library ends a call whose deadline passes by itself and tells only that it is over.
-    this.#end(Date.now() >= Number(this.#call.getDeadline()) ? 'DEADLINE_EXCEEDED' : 'CANCELLED')
+    // Told of every call. The library ends one whose deadline passes by itself and tells only that it is over.
+    if (!this.#finished)
+      this.#end(Date.now() >= Number(this.#call.getDeadline()) ? 'DEADLINE_EXCEEDED' : 'CANCELLED')
     this.#listener?.onCancel()
   }
 

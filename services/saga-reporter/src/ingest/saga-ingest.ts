@@ -31,7 +31,7 @@ export interface IngestOptions {
 
 const batchLimits: QueueLimits = { eventsMax: 500, bytesMax: 8 * 1024 * 1024 }
 /** A further batch beside one under way pays for its round trip only from here on. */
-const secondLaneEventsMin = 32
+const secondLaneEventsMin = 48
 /** An event's objects beside its bytes. */
 const eventBytes = 512
 

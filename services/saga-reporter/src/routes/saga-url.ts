@@ -1,5 +1,5 @@
+import { defaultTenant } from '@switchyard/domain/saga'
 import type { Call } from '@switchyard/service-kit/http'
-import { defaultTenant } from '../rpc/report-metadata.js'
 
 /** Makes links to what belongs to a saga, e.g. to `activities/1/payloads/result`; parts are encoded one by one. */
 export type SagaUrl = (...parts: string[]) => string

@@ -1,8 +1,7 @@
 import { type SagaOrder, type SagaSearch, sagaOrders } from '@switchyard/db'
-import { sagaFlagKinds, sagaOutcomes, sagaStatuses } from '@switchyard/domain/saga'
+import { defaultTenant, sagaFlagKinds, sagaOutcomes, sagaStatuses } from '@switchyard/domain/saga'
 import { filledText, flag, pageParameters, text, time } from '@switchyard/service-kit/http'
 import { z } from 'zod'
-import { defaultTenant } from '../rpc/report-metadata.js'
 
 /** Texts are found by their trigrams, of which a shorter one has none. */
 const searchedCharsMin = 3

@@ -1,6 +1,6 @@
 import type { Metadata } from '@grpc/grpc-js'
 import { invalidParameters } from '@switchyard/domain'
-import { parseEventTime } from '@switchyard/domain/saga'
+import { defaultTenant, parseEventTime } from '@switchyard/domain/saga'
 
 /** What a caller may say of an event beside the contract's message. */
 export interface ReportMetadata {
@@ -19,8 +19,6 @@ export interface ReportMetadata {
   /** `x-tag`, each `key=value`; what is no such tag is left out. */
   tags: readonly string[]
 }
-
-export const defaultTenant = 'default'
 
 const charsMax = 128
 const tagsMax = 16

@@ -8,11 +8,11 @@ import {
 } from '@switchyard/contracts/saga-query'
 import { findSagaView, listActivityViews, type Readable } from '@switchyard/db'
 import { invalidParameters, notFound } from '@switchyard/domain'
+import { defaultTenant } from '@switchyard/domain/saga'
 import { type GrpcService, serverStream, unary } from '@switchyard/service-kit/grpc'
 import type { Logger } from '@switchyard/service-kit/observability'
 import { toActivityMessage, toSagaMessage } from '../presenters/saga-messages.js'
 import { listSagas } from './list-sagas.js'
-import { defaultTenant } from './report-metadata.js'
 import { createWatchMessages, type WatchDependencies } from './watch-sagas.js'
 import { refuseWhileAway } from './while-away.js'
 

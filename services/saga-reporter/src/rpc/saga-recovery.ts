@@ -21,13 +21,13 @@ import {
   type SagaLeaseGrant,
 } from '@switchyard/db'
 import { forbidden, invalid, invalidParameters } from '@switchyard/domain'
+import { defaultTenant } from '@switchyard/domain/saga'
 import { type GrpcService, unary } from '@switchyard/service-kit/grpc'
 import type { Logger } from '@switchyard/service-kit/observability'
 import { toActivityMessage, toSagaMessage } from '../presenters/saga-messages.js'
 import type { Authorize } from './authorize.js'
 import { fitHeads } from './fit-heads.js'
 import type { Peer } from './peer.js'
-import { defaultTenant } from './report-metadata.js'
 import { headBytesMax } from './saga-query.js'
 import { refuseWhileAway } from './while-away.js'
 

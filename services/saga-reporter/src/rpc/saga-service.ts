@@ -1,15 +1,16 @@
 import type { ServerUnaryCall, ServiceDefinition, UntypedServiceImplementation } from '@grpc/grpc-js'
 import { type CommonResponse, SagaService } from '@switchyard/contracts/saga'
 import { DomainError } from '@switchyard/domain'
+import { defaultTenant } from '@switchyard/domain/saga'
 import { type GrpcService, isAbandoned, unary } from '@switchyard/service-kit/grpc'
 import type { Logger } from '@switchyard/service-kit/observability'
-import { unavailableResponse } from '../presenters/common-response.js'
+import { encodeResponse, unavailableResponse } from '../presenters/common-response.js'
 import type { ReportEvent } from '../use-cases/report-event.js'
 import type { Authorize } from './authorize.js'
 import { type Decoder, decoders } from './decoders.js'
 import { requireOwn } from './peer.js'
 import type { RateLimit } from './rate-limit.js'
-import { defaultTenant, readReportMetadata } from './report-metadata.js'
+import { readReportMetadata } from './report-metadata.js'
 
 interface Dependencies {
   reportEvent: ReportEvent
@@ -77,6 +78,7 @@ function definitionUnder(serviceName: string): ServiceDefinition {
         ...method,
         path: `/${serviceName}/${method.path.split('/').at(-1)}`,
         requestDeserialize: (bytes: Buffer) => bytes,
+        responseSerialize: encodeResponse,
       },
     ]),
   ) as ServiceDefinition

@@ -1,7 +1,6 @@
-import type { RawSagaEvent } from '@switchyard/domain/saga'
+import { keyInTenant, type RawSagaEvent } from '@switchyard/domain/saga'
 import { serviceNameOf } from './peer.js'
 import { RecentMap } from './recent-map.js'
-import { defaultTenant } from './report-metadata.js'
 
 /** The service an event belongs to, as far as this process has seen; null when it cannot tell. */
 export type ServiceMemory = (tenant: string, event: RawSagaEvent) => string | null
@@ -15,14 +14,14 @@ export function createServiceMemory(max: number): ServiceMemory {
   const activities = new RecentMap<string>(max)
   const ofSaga = (tenant: string, sagaId: string, named: string | null): string | null => {
     if (sagaId === '') return named
-    const key = keyOf(tenant, sagaId)
+    const key = keyInTenant(tenant, sagaId)
     if (named === null) return sagas.get(key) ?? null
     sagas.set(key, named)
     return named
   }
   return (tenant, event) => {
     if (!('activityId' in event)) return ofSaga(tenant, event.sagaId.trim(), serviceNameOf(event))
-    const key = keyOf(tenant, event.activityId.trim())
+    const key = keyInTenant(tenant, event.activityId.trim())
     const known = activities.get(key)
     if (known !== undefined || !('sagaId' in event)) return known ?? null
     const service = ofSaga(tenant, event.sagaId.trim(), null)
@@ -30,6 +29,3 @@ export function createServiceMemory(max: number): ServiceMemory {
     return service
   }
 }
-
-/** Most events are of the default tenant; theirs are spared the copy. */
-const keyOf = (tenant: string, id: string) => (tenant === defaultTenant ? id : `${id}\0${tenant}`)

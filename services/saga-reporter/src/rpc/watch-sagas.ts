@@ -1,7 +1,7 @@
 import type { ServerWritableStream } from '@grpc/grpc-js'
 import type { WatchSagasRequest, WatchSagasResponse } from '@switchyard/contracts/saga-query'
 import { conflict, invalidParameters } from '@switchyard/domain'
-import { sagaStatuses } from '@switchyard/domain/saga'
+import { defaultTenant, sagaStatuses } from '@switchyard/domain/saga'
 import type { StreamMessages } from '@switchyard/service-kit/grpc'
 import type { Batch } from '../live/follow.js'
 import type { LiveSagas } from '../live/live-sagas.js'
@@ -9,7 +9,6 @@ import { sagaOperations } from '../live/operations.js'
 import type { WatchFilter } from '../live/watch-filter.js'
 import { toEventMessage } from '../presenters/saga-messages.js'
 import type { AuthorizeReader } from './authorize-reader.js'
-import { defaultTenant } from './report-metadata.js'
 import { refuseWhileAway } from './while-away.js'
 
 export interface WatchDependencies {

@@ -14,6 +14,7 @@ const rowTypes = {
   saga_ingest_saga: 17,
   saga_ingest_event: 8,
   saga_ingest_annotated_event: 15,
+  saga_ingest_error: 7,
   saga_ingest_tag: 4,
 } as const
 
@@ -67,6 +68,7 @@ export function batchCall(fold: Fold, changes: BatchChanges, oids: RowTypeOids, 
     (known ?? knownSagas(fold, changes, oids)).finish(),
     (known ?? knownActivities(fold, changes, oids)).finish(),
     ...changed.map(({ rows }) => rows.finish()),
+    errorRows(changes, fold, oids).finish(),
     tagRows(fold, oids).finish(),
     (annotated ? none('saga_ingest_event') : events).finish(),
     (annotated ? events : none('saga_ingest_annotated_event')).finish(),
@@ -310,6 +312,30 @@ function addEvent(rows: BinaryRows, { received, result, sagaId }: LoggedEvent, a
   rows.text(received.traceParent ?? null)
   rows.int4(cut?.size ?? null)
   rows.bytes(cut?.sha256 ?? null)
+}
+
+/** The errors of activities that failed, or whose saga has just been named. */
+function errorRows({ activities }: BatchChanges, { ledgers }: Fold, oids: RowTypeOids): BinaryRows {
+  const rows = new BinaryRows(oids.saga_ingest_error, 64)
+  for (const { entry, row } of activities) {
+    if (row.sagaId === null || !hasNewErrors(entry.activity, row)) continue
+    const saga = ledgers.get(entry.tenant)?.findSaga(row.sagaId)
+    rows.begin(rowTypes.saga_ingest_error)
+    rows.text(entry.tenant)
+    rows.text(entry.id)
+    rows.text(row.sagaId)
+    rows.time(saga?.firstSeenAt ?? row.firstSeenAt)
+    rows.time(row.lastEventAt)
+    rows.text(row.errorFingerprint)
+    rows.text([row.executeErrors, row.compensateErrors].filter(Boolean).join('\n'))
+  }
+  return rows
+}
+
+function hasNewErrors(before: Activity | null, { executeErrors, compensateErrors }: Activity): boolean {
+  if (executeErrors === null && compensateErrors === null) return false
+  if (before === null || before.sagaId === null) return true
+  return executeErrors !== before.executeErrors || compensateErrors !== before.compensateErrors
 }
 
 /** Tags belong to the saga, so those of events that are about none yet are left out. */

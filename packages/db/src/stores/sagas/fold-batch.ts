@@ -1,5 +1,12 @@
 import { forbidden } from '@switchyard/domain'
-import { contentKeyOf, type EventResult, SagaLedger, SagaRejection, sagaIdOf } from '@switchyard/domain/saga'
+import {
+  contentKeyOf,
+  type EventResult,
+  keyInTenant,
+  SagaLedger,
+  SagaRejection,
+  sagaIdOf,
+} from '@switchyard/domain/saga'
 import { stripeOf } from './lock-stripes.js'
 import type { NewSagaEvent, RecordedSagaEvent } from './new-saga-event.js'
 import type { ActivityEntry, BatchMark, SagaEntry } from './state-cache.js'
@@ -67,8 +74,7 @@ function foldEvent(
   const ledger = ledgerOf(fold, tenant, strict)
   if (eventId !== null) {
     fold.eventStripes.push(stripeOf('event', tenant, eventId))
-    const id = `${tenant}\0${eventId}`
-    if (ids.has(id) || known.isRecorded(tenant, eventId)) return 'duplicate'
+    if (ids.has(keyInTenant(tenant, eventId)) || known.isRecorded(tenant, eventId)) return 'duplicate'
   }
   if (!touch(received, fold, ledger, known, mark)) return 'late'
   if (isOfAnotherService(received, ledger)) {
@@ -80,7 +86,7 @@ function foldEvent(
       contentKey,
       attempt: received.attempt ?? null,
     })
-    if (eventId !== null) ids.add(`${tenant}\0${eventId}`)
+    if (eventId !== null) ids.add(keyInTenant(tenant, eventId))
     if (applied.isNew) fold.logged.push({ received, result: applied.result, sagaId: applied.sagaId })
     return applied.result
   } catch (error) {

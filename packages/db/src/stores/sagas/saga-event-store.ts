@@ -42,7 +42,7 @@ export interface SagaEventStoreOptions {
 
 const ingest = {
   ...statement(
-    `SELECT * FROM saga_ingest(${Array.from({ length: 12 }, (_, index) => `$${index + 1}`).join(', ')})`,
+    `SELECT * FROM saga_ingest(${Array.from({ length: 13 }, (_, index) => `$${index + 1}`).join(', ')})`,
     'saga-ingest',
   ),
   // Arrays are read as they come: the library's parser would make many texts of them.

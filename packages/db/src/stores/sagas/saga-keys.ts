@@ -1,3 +1,4 @@
+import { keyInTenant } from '@switchyard/domain/saga'
 import type { Pool } from 'pg'
 import type { NewSagaEvent } from './new-saga-event.js'
 import { statement } from './statement.js'
@@ -7,8 +8,7 @@ export interface SagaKey {
   id: string
 }
 
-/** Identifiers hold no control characters, so that this never joins two pairs to one text. */
-export const keyText = ({ tenant, id }: SagaKey): string => `${tenant}\0${id}`
+export const keyText = ({ tenant, id }: SagaKey): string => keyInTenant(tenant, id)
 
 export const uniqueKeys = (keys: readonly SagaKey[]): SagaKey[] => [
   ...new Map(keys.map((key) => [keyText(key), key])).values(),

@@ -1,4 +1,4 @@
-import type { Activity, ActivityFacts, Saga } from '@switchyard/domain/saga'
+import { type Activity, type ActivityFacts, keyInTenant, type Saga } from '@switchyard/domain/saga'
 import { LRUCache } from 'lru-cache'
 import { stripeOf } from './lock-stripes.js'
 import { nowhere, type Place } from './places.js'
@@ -46,8 +46,6 @@ const entryBytes = 1000
 /** Ended sagas that are kept: what is still reported about one is mostly a repetition right after its end. */
 const endedMax = 300
 
-const keyOf = (tenant: string, id: string): string => `${tenant}\0${id}`
-
 /**
  * The sagas and activities that were reported about last, bounded by bytes. Sagas that have ended go early, and their
  * activities with them: the more is kept, the longer the collector is at work to mark it. That is also why nothing
@@ -76,16 +74,16 @@ export class StateCache {
   }
 
   findSaga(tenant: string, id: string): SagaEntry | undefined {
-    const key = keyOf(tenant, id)
+    const key = keyInTenant(tenant, id)
     return this.#sagas.get(key) ?? this.#ended.get(key)
   }
 
   findActivity(tenant: string, id: string): ActivityEntry | undefined {
-    return this.#activities.get(keyOf(tenant, id))
+    return this.#activities.get(keyInTenant(tenant, id))
   }
 
   keepSaga(entry: SagaEntry): void {
-    const key = keyOf(entry.tenant, entry.id)
+    const key = keyInTenant(entry.tenant, entry.id)
     const hasEnded = entry.saga?.endedAt
     const others = hasEnded ? this.#sagas : this.#ended
     others.delete(key)
@@ -93,21 +91,21 @@ export class StateCache {
   }
 
   keepActivity(entry: ActivityEntry): void {
-    keep(this.#activities, keyOf(entry.tenant, entry.id), entry, activityBytes(entry))
+    keep(this.#activities, keyInTenant(entry.tenant, entry.id), entry, activityBytes(entry))
   }
 
   forgetSaga(entry: SagaEntry): void {
-    const key = keyOf(entry.tenant, entry.id)
+    const key = keyInTenant(entry.tenant, entry.id)
     this.#sagas.delete(key)
     this.#ended.delete(key)
   }
 
   forgetActivity(entry: ActivityEntry): void {
-    this.#activities.delete(keyOf(entry.tenant, entry.id))
+    this.#activities.delete(keyInTenant(entry.tenant, entry.id))
   }
 
   #forgetActivitiesOf({ tenant, facts }: SagaEntry): void {
-    for (const id of facts?.keys() ?? []) this.#activities.delete(keyOf(tenant, id))
+    for (const id of facts?.keys() ?? []) this.#activities.delete(keyInTenant(tenant, id))
   }
 }
 

@@ -1,9 +1,9 @@
 import type { Caller } from '@switchyard/domain/access'
+import { defaultTenant } from '@switchyard/domain/saga'
 import { auditAuthor, created, endpoint, filledText } from '@switchyard/service-kit/http'
 import { addWebhook, auditedWebhook } from '@switchyard/webhooks'
 import { z } from 'zod'
 import { presentWebhook, webhookShape } from '../../presenters/webhook.js'
-import { defaultTenant } from '../../rpc/report-metadata.js'
 import { rulesOf, type WebhookDependencies } from './dependencies.js'
 import { optionalWebhookParameters, requiredWebhookParameters } from './webhook-parameters.js'
 
