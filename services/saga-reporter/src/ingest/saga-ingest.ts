@@ -48,11 +48,6 @@ export function createSagaIngest({ writeBatch, lanes, queue: limits }: IngestOpt
   let closed = false
   let onIdle: (() => void) | undefined
 
-  async function write(reports: QueuedReport[]): Promise<void> {
-    const outcomes = await writeBatch(reports.map(({ received }) => received))
-    for (const [index, report] of reports.entries()) settle(report, outcomes[index])
-  }
-
   /** Its share: while PostgreSQL writes one batch, this process answers and prepares another. */
   function takeBatch(): QueuedReport[] {
     const share = Math.ceil(queue.length / (lanes - busyLanes + 1))
@@ -72,9 +67,11 @@ export function createSagaIngest({ writeBatch, lanes, queue: limits }: IngestOpt
     busyLanes += 1
     const reports = takeBatch()
     // Also without any report the next call comes in a turn of its own, not within this one.
-    await (reports.length > 0 ? write(reports) : undefined)
+    const outcomes = await (reports.length > 0 ? writeBatch(reports.map(({ received }) => received)) : [])
     busyLanes -= 1
+    // The next batch is on its way while these are answered.
     startLanes()
+    for (const [index, report] of reports.entries()) settle(report, outcomes[index])
     if (busyLanes === 0 && queue.length === 0) onIdle?.()
   }
 
