@@ -19,7 +19,7 @@ export async function startServer(kind: 'echo' | 'insert-each', databaseUrl = ''
 }
 
 /**
- * The service as it runs everywhere, built.
+ * The service built, with the options of Node that it has in docker-compose.yml and in the local start.
  *
  * @param profileDir where it leaves a CPU profile when it stops
  */
@@ -28,7 +28,7 @@ export async function startReporter(databaseUrl: string, profileDir?: string): P
   const grpcPort = await getPort()
   const profile = profileDir ? ['--cpu-prof', `--cpu-prof-dir=${profileDir}`] : []
   const main = here('../../services/saga-reporter/dist/bundle/main.js')
-  const child = spawn(process.execPath, [...profile, main], {
+  const child = spawn(process.execPath, [...profile, '--v8-pool-size=1', main], {
     stdio: ['ignore', 'ignore', 'inherit'],
     env: {
       PATH: process.env.PATH,

@@ -30,6 +30,9 @@ export interface Neighbours {
 const readyTimeoutMs = 60_000
 const hopelessFailures = 4
 
+/** As in docker-compose.yml: four threads that collect memory would take the cores that its callers and PostgreSQL need. */
+const nodeOptions: Partial<Record<ServiceName, string[]>> = { 'saga-reporter': ['--v8-pool-size=1'] }
+
 /** Starts one service as a child that comes back when it crashes. */
 export async function startService(
   name: ServiceName,
@@ -45,7 +48,7 @@ export async function startService(
   const child = supervise({
     name,
     command: process.execPath,
-    args: ['--enable-source-maps', main],
+    args: ['--enable-source-maps', ...(nodeOptions[name] ?? []), main],
     cwd: join(settings.root, 'services', name),
     env: serviceEnvironment(name, port, settings, neighbours),
     logFile,
