@@ -15,7 +15,7 @@ interface Frames {
 }
 
 const bufferBytes = 1 << 16
-const nothing = Buffer.alloc(0)
+const nothing: Buffer = Buffer.alloc(0)
 
 /**
  * The least an HTTP/2 client can do: it writes requests that were encoded beforehand and looks at the answers' frames
@@ -33,7 +33,7 @@ export class H2Client {
   readonly #slotOf = new Map<number, number>()
   readonly #answered = new Set<number>()
   #nextStream = 1
-  #received: Buffer<ArrayBufferLike> = nothing
+  #received = nothing
   #out: Buffer = Buffer.allocUnsafe(bufferBytes)
   #outEnd = 0
   #consumed = 0

@@ -60,9 +60,8 @@ describe('docker-compose.yml', () => {
       const schema = await configSchemaOf(service)
       const environment = compose.services[service]?.environment ?? {}
       expect(() => loadConfig(service, schema, { ...ofImages, ...environment })).not.toThrow()
-      const ofNode = new Set(['NODE_OPTIONS'])
-      const own = Object.keys(environment).filter((name) => !ofNode.has(name))
-      expect(Object.keys(schema.shape)).toEqual(expect.arrayContaining(own))
+      const { NODE_OPTIONS: _ofNode, ...own } = environment
+      expect(Object.keys(schema.shape)).toEqual(expect.arrayContaining(Object.keys(own)))
     },
   )
 })

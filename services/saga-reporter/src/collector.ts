@@ -9,8 +9,8 @@ import { setFlagsFromString } from 'node:v8'
  * and from then on makes a sixth of all objects old at once: six times as much to be marked away.
  *
  * By default everything is marked again once the heap has grown by a tenth to a third, here once it has grown by two
- * fifths. A stop is as long as there were calls since the last one, because what HTTP/2 headers are kept in is freed then;
- * with twice the growth the slowest calls take half as long again, with half the growth more calls are slow.
+ * fifths. A stop is as long as there were calls since the last one, because what HTTP/2 headers are kept in is freed
+ * then: with more growth the slowest calls take longer, with less there are more slow calls.
  */
 export function tuneCollector(): void {
   setFlagsFromString('--no-allocation-site-pretenuring')

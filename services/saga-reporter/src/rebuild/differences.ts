@@ -1,4 +1,5 @@
 import type { DerivedRow } from '@switchyard/db'
+import { keyInTenant } from '@switchyard/domain/saga'
 
 export interface Difference {
   table: 'sagas' | 'saga_activities'
@@ -33,7 +34,7 @@ export function differencesOf(
   ]
 }
 
-const keyOf = ({ tenant, id }: DerivedRow): string => `${tenant}\0${id}`
+const keyOf = ({ tenant, id }: DerivedRow): string => keyInTenant(tenant, id)
 
 const textOf = (value: unknown): string =>
   value instanceof Uint8Array ? Buffer.from(value).toString('hex') : (JSON.stringify(value) ?? 'null')

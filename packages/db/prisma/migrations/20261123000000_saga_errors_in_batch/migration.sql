@@ -1,18 +1,13 @@
 -- A batch writes the errors of its activities itself, in one statement: a trigger for each of them, with its plan, took a
 -- quarter of the time that PostgreSQL needed for a batch.
 
-DROP FUNCTION saga_ingest(
-    integer[], saga_ingest_known[], saga_ingest_known[], saga_ingest_begun[], saga_ingest_moved[], saga_ingest_activity[],
-    saga_ingest_activity[], saga_ingest_saga[], saga_ingest_saga[], saga_ingest_tag[], saga_ingest_event[],
-    saga_ingest_annotated_event[]
-);
-
 CREATE TYPE saga_ingest_error AS (
     tenant text COLLATE "C", activity_id text COLLATE "C", saga_id text COLLATE "C", first_seen_at timestamptz,
     failed_at timestamptz, fingerprint text COLLATE "C", text text
 );
 
--- For all other writers the triggers stay.
+-- For all other writers the triggers stay, among them the function of the same name that takes no errors: reporters that
+-- are not replaced yet call it.
 DROP TRIGGER keep_saga_errors_of_new ON saga_activities;
 DROP TRIGGER keep_saga_errors_of_changed ON saga_activities;
 CREATE CONSTRAINT TRIGGER keep_saga_errors_of_new AFTER INSERT ON saga_activities

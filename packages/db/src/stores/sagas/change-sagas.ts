@@ -7,9 +7,6 @@ export interface TenantKey {
   id: string
 }
 
-/** Identifiers hold no control characters, so that this never joins two pairs to one text. */
-export const tenantKeyText = ({ tenant, id }: TenantKey): string => `${tenant}\0${id}`
-
 /** As the two parameters of `unnest($1::text[], $2::text[]) AS given(tenant, id)`. */
 export const tenantKeyArrays = (keys: readonly TenantKey[]): [string[], string[]] => [
   keys.map(({ tenant }) => tenant),

@@ -1,8 +1,9 @@
 import type { RetainedActivity, RetainedSaga } from '@switchyard/domain/saga'
 import type { PoolClient } from 'pg'
 import type { Database } from '../../client.js'
-import { beginChange, type TenantKey, tenantKeyArrays, tenantKeyText } from './change-sagas.js'
+import { beginChange, type TenantKey, tenantKeyArrays } from './change-sagas.js'
 import { type RetentionCandidate, retainedList } from './retention-sources.js'
+import { keyText } from './saga-keys.js'
 
 export interface PurgedSaga extends TenantKey {
   serviceName: string | null
@@ -70,11 +71,11 @@ async function purgeLocked(
   await beginChange(client, { sagas: keys, activities: foreseen })
   const { rows: sagas } = await client.query<RetentionCandidate>(sagasOf, tenantKeyArrays(keys))
   const { rows: activities } = await client.query<SagaActivity>(activitiesOf, tenantKeyArrays(keys))
-  const locked = new Set(foreseen.map(tenantKeyText))
+  const locked = new Set(foreseen.map(keyText))
   const due = sagas.flatMap((saga) => {
     const own = activities.filter(({ tenant, sagaId }) => tenant === saga.tenant && sagaId === saga.id)
     // One that came while the locks were waited for is not locked itself: the saga's turn comes again.
-    const mayGo = own.every((activity) => locked.has(tenantKeyText(activity))) && isDue(saga, own)
+    const mayGo = own.every((activity) => locked.has(keyText(activity))) && isDue(saga, own)
     const { tenant, id, serviceName } = saga
     return mayGo ? [{ tenant, id, serviceName, activities: own.length }] : []
   })

@@ -2,6 +2,7 @@ import type { PoolClient } from 'pg'
 import type { Database } from '../../client.js'
 import { beginChange, type TenantKey, tenantKeyArrays } from './change-sagas.js'
 import { activityColumns, sagaColumns } from './columns.js'
+import { uniqueKeys } from './saga-keys.js'
 
 /** An entry of the log with everything that sagas are derived from. */
 export interface LoggedEvent {
@@ -154,9 +155,9 @@ async function readSagaEvents(client: PoolClient, sagas: readonly TenantKey[]): 
   const activities = own.flatMap(({ tenant, activityId }) =>
     activityId === null ? [] : [{ tenant, id: activityId }],
   )
-  const earlier = await readUnnamedEvents(client, uniqueOf(activities))
+  const earlier = await readUnnamedEvents(client, uniqueKeys(activities))
   if (earlier.length > 0) {
-    const adopted = uniqueOf(earlier.map(({ tenant, activityId }) => ({ tenant, id: activityId ?? '' })))
+    const adopted = uniqueKeys(earlier.map(({ tenant, activityId }) => ({ tenant, id: activityId ?? '' })))
     await client.query(
       `INSERT INTO adopted SELECT * FROM ${given} ON CONFLICT DO NOTHING`,
       tenantKeyArrays(adopted),
@@ -164,10 +165,6 @@ async function readSagaEvents(client: PoolClient, sagas: readonly TenantKey[]): 
   }
   return [...own, ...earlier].sort((a, b) => (BigInt(a.id) < BigInt(b.id) ? -1 : 1))
 }
-
-const uniqueOf = (keys: readonly TenantKey[]): TenantKey[] => [
-  ...new Map(keys.map((key) => [`${key.tenant}\0${key.id}`, key])).values(),
-]
 
 async function readUnnamedEvents(
   client: PoolClient,
