@@ -1,6 +1,7 @@
 import { type ChildProcess, fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
+import { findJemalloc } from '@switchyard/dev-env'
 import getPort from 'get-port'
 
 /** A server under load, in a process of its own. */
@@ -19,7 +20,7 @@ export async function startServer(kind: 'echo' | 'insert-each', databaseUrl = ''
 }
 
 /**
- * The service built, with the options of Node that it has in docker-compose.yml and in the local start.
+ * The service built, with the options of Node that it has in docker-compose.yml and the allocator of its image.
  *
  * @param profileDir where it leaves a CPU profile when it stops
  */
@@ -32,6 +33,7 @@ export async function startReporter(databaseUrl: string, profileDir?: string): P
     stdio: ['ignore', 'ignore', 'inherit'],
     env: {
       PATH: process.env.PATH,
+      LD_PRELOAD: await findJemalloc(here('../../.switchyard/tools')),
       NODE_ENV: 'production',
       DATABASE_URL: databaseUrl,
       PORT: `${port}`,

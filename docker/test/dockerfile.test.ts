@@ -61,6 +61,12 @@ describe('Dockerfile', () => {
     expect(parents.toSorted()).toEqual(['runtime-git-api', 'runtime-worker'])
   })
 
+  it('the image that preloads an allocator installs it', () => {
+    const own = (stages.get('runtime-saga-reporter') ?? []).map((item) => item.getTextContent())
+    expect(own).toContain('ENV LD_PRELOAD=libjemalloc.so.2')
+    expect(own.findIndex((line) => /apt-get install .*\blibjemalloc2\b/s.test(line))).toBeGreaterThan(0)
+  })
+
   it('builds with the versions of the workspace', () => {
     const { packageManager } = JSON.parse(readRepositoryFile('package.json')) as { packageManager: string }
     const { catalog } = parse(readRepositoryFile('pnpm-workspace.yaml')) as {

@@ -14,7 +14,7 @@ export interface DatabaseOptions {
 }
 
 export interface Database {
-  prisma: PrismaClient
+  readonly prisma: PrismaClient
   /** The pool below `prisma`, for SQL on hot paths. */
   pool: pg.Pool
   /** Waits for running queries, then closes every connection. */
@@ -55,13 +55,18 @@ export function createDatabase({
     keepQueriesYoung(client)
   })
 
-  // The other formats put lines of source code into messages, and with them into logs.
-  const prisma = new PrismaClient({ adapter: new PrismaPg(pool), errorFormat: 'minimal' })
+  let prisma: PrismaClient | undefined
   return {
-    prisma,
+    // A client holds a graph of the whole schema, 17,000 objects that each collection of memory marks anew: who runs only
+    // SQL of its own goes without.
+    get prisma() {
+      // The other formats put lines of source code into messages, and with them into logs.
+      prisma ??= new PrismaClient({ adapter: new PrismaPg(pool), errorFormat: 'minimal' })
+      return prisma
+    },
     pool,
     async close() {
-      await prisma.$disconnect()
+      await prisma?.$disconnect()
       await pool.end()
     },
   }

@@ -39,6 +39,13 @@ afterAll(async () => {
   await scratch.drop()
 })
 
+test('a handle that was used for SQL alone closes its pool', async () => {
+  const handle = open(scratch.url)
+  await handle.pool.query('SELECT 1')
+  await handle.close()
+  expect(handle.pool.ended).toBe(true)
+})
+
 test('a migrated database is ready', async () => {
   await expect(checkDatabase(database)).resolves.toBeUndefined()
 })

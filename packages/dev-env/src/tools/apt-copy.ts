@@ -3,11 +3,15 @@ import { join } from 'node:path'
 import { execa } from 'execa'
 import { findOnPath, isExecutable } from './find-on-path.js'
 
-export interface AptTool {
-  /** Names the folder, and is the name of the launcher in it. */
+export interface AptPackages {
+  /** Names the folder. */
   name: string
   /** Debian packages that hold it, in order of preference. */
   packages: string[]
+}
+
+/** A program; its launcher has the name of the folder. */
+export interface AptTool extends AptPackages {
   /** Where those packages put the program, relative to the root folder. */
   binaries: string[]
   /** Further variables of the launcher, each a list of folders below the root folder. */
@@ -21,30 +25,44 @@ export function findAptCopy(tool: AptTool, toolsDir: string): string | null {
 }
 
 /**
- * Fetches a program with the apt of the system but into a folder of ours: no root, nothing installed. apt checks
- * signatures and finds out which libraries the system lacks. The result is a launcher script that may be moved
- * and called like the program itself. Rejects with apt's own words.
+ * Fetches a program as {@link fetchAptFolder} does. The result is a launcher script that may be moved and called like
+ * the program itself.
  */
 export async function fetchAptCopy(tool: AptTool, toolsDir: string): Promise<string> {
+  const root = await fetchAptFolder(tool, toolsDir, (unpacked) => writeLauncher(tool, unpacked))
+  return join(root, tool.name)
+}
+
+/**
+ * Unpacks packages with the apt of the system but into a folder of ours, `toolsDir/name`: no root, nothing installed.
+ * apt checks signatures and finds out which libraries the system lacks. Rejects with apt's own words.
+ *
+ * @param complete done to the folder before it gets its name
+ */
+export async function fetchAptFolder(
+  wanted: AptPackages,
+  toolsDir: string,
+  complete: (root: string) => void = () => {},
+): Promise<string> {
   if (!findOnPath('apt-get') || !findOnPath('dpkg-deb')) throw new Error('there is no apt on this system')
   mkdirSync(toolsDir, { recursive: true, mode: 0o700 })
-  const target = join(toolsDir, tool.name)
+  const target = join(toolsDir, wanted.name)
   // Two starts may fetch at the same time: each works in a folder of its own, the first rename wins.
-  const work = join(toolsDir, `${tool.name}.${process.pid}.partial`)
+  const work = join(toolsDir, `${wanted.name}.${process.pid}.partial`)
   try {
-    const root = await downloadAndUnpack(tool, work)
-    writeLauncher(tool, root)
+    const root = await downloadAndUnpack(wanted.packages, work)
+    complete(root)
     rmSync(target, { recursive: true, force: true })
     renameSync(root, target)
   } catch (error) {
-    if (!findAptCopy(tool, toolsDir)) throw error
+    if (!existsSync(target)) throw error
   } finally {
     rmSync(work, { recursive: true, force: true })
   }
-  return join(target, tool.name)
+  return target
 }
 
-async function downloadAndUnpack(tool: AptTool, work: string): Promise<string> {
+async function downloadAndUnpack(packages: string[], work: string): Promise<string> {
   const root = join(work, 'root')
   for (const folder of ['state/lists/partial', 'cache/archives/partial', 'log', 'root']) {
     mkdirSync(join(work, folder), { recursive: true })
@@ -61,7 +79,7 @@ async function downloadAndUnpack(tool: AptTool, work: string): Promise<string> {
   ].flatMap((option) => ['-o', option])
   const apt = (...args: string[]) => execa('apt-get', ['-qq', ...options, ...args], { all: true })
   await apt('update').catch(explain)
-  await firstThatWorks(tool.packages, (name) =>
+  await firstThatWorks(packages, (name) =>
     apt('--yes', '--no-install-recommends', '--download-only', 'install', name),
   ).catch(explain)
   const archives = join(work, 'cache', 'archives')
@@ -106,7 +124,8 @@ ${further.join('')}LD_LIBRARY_PATH="${libraries.join(':')}\${LD_LIBRARY_PATH:+:$
   writeFileSync(join(root, tool.name), script, { mode: 0o755 })
 }
 
-function multiarchFolders(root: string, folder: string): string[] {
+/** `lib/x86_64-linux-gnu` and the like, below `root/folder`. */
+export function multiarchFolders(root: string, folder: string): string[] {
   if (!existsSync(join(root, folder))) return []
   return readdirSync(join(root, folder))
     .filter((name) => name.includes('-linux-gnu'))

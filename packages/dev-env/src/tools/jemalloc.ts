@@ -1,0 +1,29 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { SetupProblem } from '../problem.js'
+import { fetchAptFolder, multiarchFolders } from './apt-copy.js'
+
+const wanted = { name: 'jemalloc', packages: ['libjemalloc2'] }
+
+/**
+ * The library that saga-reporter's image preloads: the system's, else the copy below `toolsDir`, else fetched there as
+ * `findRedisServer` does.
+ */
+export async function findJemalloc(toolsDir: string): Promise<string> {
+  const present = libraryBelow('/') ?? libraryBelow(join(toolsDir, wanted.name))
+  if (present) return present
+  try {
+    const library = libraryBelow(await fetchAptFolder(wanted, toolsDir))
+    if (library) return library
+    throw new Error('the package does not hold libjemalloc.so.2')
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new SetupProblem(`jemalloc is missing (${reason}): type "sudo apt-get install -y libjemalloc2"`)
+  }
+}
+
+function libraryBelow(root: string): string | undefined {
+  return multiarchFolders(root, 'usr/lib')
+    .map((folder) => join(root, folder, 'libjemalloc.so.2'))
+    .find(existsSync)
+}
