@@ -1,5 +1,6 @@
+import { once } from 'node:events'
 import { readFile, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
+import { type AddressInfo, createServer, type Server } from 'node:net'
 import { join } from 'node:path'
 import { startHeartbeat } from '@switchyard/jobs-heartbeat'
 import { waitFor } from '@switchyard/testing'
@@ -16,21 +17,28 @@ beforeEach(async () => {
 })
 afterEach(() => servers.stop())
 
-/** Ports that are free now, and whose cluster buses (10,000 above) are in range. */
+/** Ports that are free now, and with them those of their cluster buses (10,000 above). */
 async function freePorts(count: number): Promise<number[]> {
-  const listeners = await Promise.all(
-    Array.from({ length: count * 4 }, async () => {
-      const server = createServer()
-      await new Promise<void>((resolve) => {
-        server.listen(0, '127.0.0.1', resolve)
-      })
-      return server
-    }),
-  )
-  const ports = listeners.map((server) => (server.address() as { port: number }).port)
-  for (const server of listeners) server.close()
-  return ports.filter((port) => port < 55_000).slice(0, count)
+  const found: Server[] = []
+  const others: Server[] = []
+  while (found.length < count) {
+    const server = await listen(0)
+    const bus = portOf(server) < 55_000 ? await listen(portOf(server) + 10_000).catch(() => null) : null
+    ;(bus ? found : others).push(server)
+    if (bus) others.push(bus)
+  }
+  const ports = found.map(portOf)
+  for (const server of [...found, ...others]) server.close()
+  return ports
 }
+
+async function listen(port: number): Promise<Server> {
+  const server = createServer().listen(port, '127.0.0.1')
+  await once(server, 'listening')
+  return server
+}
+
+const portOf = (server: Server) => (server.address() as AddressInfo).port
 
 const plain = ['--save', '', '--bind', '127.0.0.1']
 

@@ -23,13 +23,16 @@ export async function createRedisServers() {
   return {
     folder,
     client,
-    /** Starts a server and waits until it answers; returns how to end it. */
+    /** Starts a server and waits until it answers; returns how to end it. Rejects with its words when it ends instead. */
     async start(port: number, args: string[], options: RedisOptions = {}) {
       const own = await mkdtemp(join(folder, 'data-'))
       const server = execa(program, [...args, '--dir', own], { reject: false, all: true, stdin: 'ignore' })
       servers.push(server)
       const probe = client(port, options)
-      await waitFor(async () => (await probe.ping()) === 'PONG', { what: `Redis on ${port}` })
+      const ended = server.then(({ all }) => Promise.reject(new Error(`Redis on ${port} ended: ${all}`)))
+      ended.catch(() => {})
+      const answers = waitFor(async () => (await probe.ping()) === 'PONG', { what: `Redis on ${port}` })
+      await Promise.race([answers, ended])
       return { redis: probe, kill: () => server.kill('SIGKILL') }
     },
     async stop() {
