@@ -20,7 +20,7 @@ export async function startServer(kind: 'echo' | 'insert-each', databaseUrl = ''
 }
 
 /**
- * The service built, with the options of Node that it has in docker-compose.yml and the allocator of its image.
+ * The service built, with the options of Node and the allocator that it has in its image.
  *
  * @param profileDir where it leaves a CPU profile when it stops
  */

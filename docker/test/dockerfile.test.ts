@@ -63,7 +63,7 @@ describe('Dockerfile', () => {
 
   it('the image that preloads an allocator installs it', () => {
     const own = (stages.get('runtime-saga-reporter') ?? []).map((item) => item.getTextContent())
-    expect(own).toContain('ENV LD_PRELOAD=libjemalloc.so.2')
+    expect(own.join('\n')).toContain('ENV LD_PRELOAD=libjemalloc.so.2')
     expect(own.findIndex((line) => /apt-get install .*\blibjemalloc2\b/s.test(line))).toBeGreaterThan(0)
   })
 

@@ -30,7 +30,7 @@ export interface Neighbours {
 const readyTimeoutMs = 60_000
 const hopelessFailures = 4
 
-/** As in docker-compose.yml: four threads that collect memory would take the cores that its callers and PostgreSQL need. */
+/** As in its image: four threads that collect memory would take the cores that its callers and PostgreSQL need. */
 const nodeOptions: Partial<Record<ServiceName, string[]>> = { 'saga-reporter': ['--v8-pool-size=1'] }
 
 /** Starts one service as a child that comes back when it crashes. */

@@ -37,12 +37,12 @@ export async function fetchAptCopy(tool: AptTool, toolsDir: string): Promise<str
  * Unpacks packages with the apt of the system but into a folder of ours, `toolsDir/name`: no root, nothing installed.
  * apt checks signatures and finds out which libraries the system lacks. Rejects with apt's own words.
  *
- * @param complete done to the folder before it gets its name
+ * @param complete checks or completes the folder before it gets its name; what it throws is thrown
  */
 export async function fetchAptFolder(
   wanted: AptPackages,
   toolsDir: string,
-  complete: (root: string) => void = () => {},
+  complete: (root: string) => unknown,
 ): Promise<string> {
   if (!findOnPath('apt-get') || !findOnPath('dpkg-deb')) throw new Error('there is no apt on this system')
   mkdirSync(toolsDir, { recursive: true, mode: 0o700 })

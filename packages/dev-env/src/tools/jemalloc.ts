@@ -13,13 +13,17 @@ export async function findJemalloc(toolsDir: string): Promise<string> {
   const present = libraryBelow('/') ?? libraryBelow(join(toolsDir, wanted.name))
   if (present) return present
   try {
-    const library = libraryBelow(await fetchAptFolder(wanted, toolsDir))
-    if (library) return library
-    throw new Error('the package does not hold libjemalloc.so.2')
+    return requireLibrary(await fetchAptFolder(wanted, toolsDir, requireLibrary))
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
     throw new SetupProblem(`jemalloc is missing (${reason}): type "sudo apt-get install -y libjemalloc2"`)
   }
+}
+
+function requireLibrary(root: string): string {
+  const library = libraryBelow(root)
+  if (!library) throw new Error('the package does not hold libjemalloc.so.2')
+  return library
 }
 
 function libraryBelow(root: string): string | undefined {
