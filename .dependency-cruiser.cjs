@@ -20,7 +20,7 @@ module.exports = {
     below('service-kit', ['domain']),
     below('saga-client', ['contracts']),
     below('webhooks', ['service-kit', 'db', 'domain']),
-    below('testing', ['db', 'domain']),
+    below('testing', ['db', 'dev-env', 'domain']),
     below('dev-env', ['db', 'contracts', 'domain']),
     {
       name: 'examples-use-the-client-only',

@@ -2,11 +2,11 @@ import { chmodSync, mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { execa, execaSync } from 'execa'
-import getPort from 'get-port'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { buildService, readDockerfile, repository } from '../docker/test/support/build-stages.js'
 import { serviceNames } from '../docker/test/support/service-configs.js'
 import { startPostgres } from '../packages/dev-env/src/postgres.js'
+import { findFreePort } from '../packages/dev-env/src/process/free-port.js'
 import { findRedisServer } from '../packages/dev-env/src/tools/redis-server.js'
 import { startTestRedis, type TestRedis } from '../packages/testing/src/test-redis.js'
 
@@ -107,7 +107,7 @@ describe('the deployed program', () => {
   })
 
   it.each(serviceNames)('of %s starts with plain node, becomes ready, and ends on SIGTERM', async (name) => {
-    const port = await getPort()
+    const port = await findFreePort()
     const child = run(name, 'dist/bundle/main.js', {
       PORT: String(port),
       GRPC_PORT: '0',

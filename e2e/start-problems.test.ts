@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { type AddressInfo, createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import getPort from 'get-port'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { findFreePort } from '../packages/dev-env/src/process/free-port.js'
 import { listProcesses } from './support/processes.js'
 import { spawnStart } from './support/tree.js'
 
@@ -24,7 +24,7 @@ afterAll(() => {
 
 /** Starts with something wrong and returns the lines that name a problem. */
 async function problemsOf(env: Record<string, string>): Promise<string[]> {
-  const free = { PORT: String(await getPort()), GRPC_PORT: String(await getPort()) }
+  const free = { PORT: String(await findFreePort()), GRPC_PORT: String(await findFreePort()) }
   const start = spawnStart({ ...free, SWITCHYARD_DATA: dataDir, ...env })
   expect((await start.exited).code).toBe(1)
   expect(start.output()).not.toContain('hunter2')

@@ -6,7 +6,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import getPort from 'get-port'
+import { findFreePort } from '../packages/dev-env/dist/process/free-port.js'
 
 const root = resolve(import.meta.dirname, '..')
 const file = join(root, 'packages/contracts/openapi.json')
@@ -26,7 +26,7 @@ const environment = {
 
 /** What a service says of itself, from its sources. */
 async function documentOf(service) {
-  const port = await getPort()
+  const port = await findFreePort()
   const args = ['--conditions=@switchyard/source', '--import', 'tsx', 'src/main.ts']
   const child = spawn(process.execPath, args, {
     cwd: join(root, 'services', service),

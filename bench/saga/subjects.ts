@@ -2,7 +2,7 @@ import { type ChildProcess, fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { findJemalloc } from '@switchyard/dev-env'
-import getPort from 'get-port'
+import { findFreePort } from '@switchyard/dev-env/free-port'
 
 /** A server under load, in a process of its own. */
 export interface Subject {
@@ -25,8 +25,8 @@ export async function startServer(kind: 'echo' | 'insert-each', databaseUrl = ''
  * @param profileDir where it leaves a CPU profile when it stops
  */
 export async function startReporter(databaseUrl: string, profileDir?: string): Promise<Subject> {
-  const port = await getPort()
-  const grpcPort = await getPort()
+  const port = await findFreePort()
+  const grpcPort = await findFreePort()
   const profile = profileDir ? ['--cpu-prof', `--cpu-prof-dir=${profileDir}`] : []
   const main = here('../../services/saga-reporter/dist/bundle/main.js')
   const child = spawn(process.execPath, [...profile, '--v8-pool-size=1', main], {

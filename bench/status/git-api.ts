@@ -5,7 +5,7 @@ import { mkdtempSync, openSync, rmSync } from 'node:fs'
 import { devNull, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import getPort from 'get-port'
+import { findFreePort } from '@switchyard/dev-env/free-port'
 import { startRedis } from '../jobqueue/redis.js'
 
 /** The service in a process of its own, with a public project that has one commit. */
@@ -13,7 +13,7 @@ export async function startGitApi(databaseUrl: string) {
   const storageRoot = mkdtempSync(join(tmpdir(), 'switchyard-bench-'))
   const redis = await startRedis()
   const token = randomBytes(20).toString('hex')
-  const port = await getPort()
+  const port = await findFreePort()
   const child = fork(
     fileURLToPath(new URL('../../services/git-api/dist/bundle/main.js', import.meta.url)),
     [],

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import getPort from 'get-port'
+import { findFreePort } from '../../packages/dev-env/src/process/free-port.js'
 
 const root = resolve(import.meta.dirname, '../..')
 const readyTimeoutMs = 240_000
@@ -70,7 +70,7 @@ export async function startTree(
   options: { dataDir?: string; env?: Record<string, string> } = {},
 ): Promise<Tree> {
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'switchyard-e2e-'))
-  const [httpPort, grpcPort] = [await getPort(), await getPort()]
+  const [httpPort, grpcPort] = [await findFreePort(), await findFreePort()]
   const started = spawnStart({
     PORT: String(httpPort),
     GRPC_PORT: String(grpcPort),

@@ -9,6 +9,7 @@ import { type ClaimResponse, SagaRecoveryClient } from '@switchyard/contracts/sa
 import {
   createGitRepository,
   createTestDatabase,
+  findFreePort,
   isolatedGitEnv,
   startTestRedis,
   type TestDatabase,
@@ -16,7 +17,6 @@ import {
   type TestRedis,
 } from '@switchyard/testing'
 import { execa } from 'execa'
-import getPort from 'get-port'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Gateway, startGateway } from './support/gateway.js'
 import { insecure } from './support/grpc.js'
@@ -35,7 +35,7 @@ beforeAll(async () => {
   database = await createTestDatabase()
   redis = await startTestRedis()
   storage = await mkdtemp(join(tmpdir(), 'switchyard-storage-'))
-  const grpcPort = await getPort()
+  const grpcPort = await findFreePort()
   const env = {
     DATABASE_URL: database.url,
     REDIS_URL: redis.url,

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
-import getPort from 'get-port'
+import { findFreePort } from '../../../packages/dev-env/src/process/free-port.js'
 import { waitFor } from '../../support/wait-for.js'
 
 const main = resolve(import.meta.dirname, '../../../services/saga-reporter/dist/bundle/main.js')
@@ -33,7 +33,7 @@ export class Reporter {
 
   static async start(options: ReporterOptions): Promise<Reporter> {
     if (!existsSync(main)) throw new Error(`${main} is missing: build first`)
-    const reporter = new Reporter(options, await getPort(), await getPort())
+    const reporter = new Reporter(options, await findFreePort(), await findFreePort())
     await reporter.start()
     return reporter
   }

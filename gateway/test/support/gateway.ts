@@ -5,8 +5,7 @@ import { chmod, copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promi
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { findNginx } from '@switchyard/dev-env'
-import { waitFor } from '@switchyard/testing'
-import getPort from 'get-port'
+import { findFreePort, waitFor } from '@switchyard/testing'
 
 /** The upstream groups of nginx.conf. */
 export const upstreamNames = [
@@ -47,9 +46,9 @@ export async function startGateway(ports: Partial<Record<UpstreamName, number>>)
   const folder = await mkdtemp(join(tmpdir(), 'switchyard-gateway-'))
   // Under root the workers run as somebody else, who must reach the folder.
   await chmod(folder, 0o755)
-  const httpPort = await getPort()
-  const grpcPort = await getPort()
-  const downPort = await getPort()
+  const httpPort = await findFreePort()
+  const grpcPort = await findFreePort()
+  const downPort = await findFreePort()
   await copyFile(join(gatewayFolder, 'nginx.conf'), join(folder, 'nginx.conf'))
   await writeFile(join(folder, 'listen-http.conf'), `listen 127.0.0.1:${httpPort};\n`)
   await writeFile(join(folder, 'listen-grpc.conf'), `listen 127.0.0.1:${grpcPort} http2;\n`)

@@ -1,7 +1,6 @@
 import { join, resolve } from 'node:path'
-import { waitFor } from '@switchyard/testing'
+import { findFreePort, waitFor } from '@switchyard/testing'
 import { execa } from 'execa'
-import getPort from 'get-port'
 
 export interface ServiceProcess {
   port: number
@@ -12,7 +11,7 @@ const repository = resolve(import.meta.dirname, '../../..')
 
 /** A service as its own process, on its sources; resolves when it is ready. */
 export async function startService(name: string, env: Record<string, string>): Promise<ServiceProcess> {
-  const port = await getPort()
+  const port = await findFreePort()
   const main = join(repository, 'services', name, 'src/main.ts')
   const child = execa(
     process.execPath,

@@ -1,12 +1,12 @@
 import { chmodSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import getPort from 'get-port'
 import pg from 'pg'
 import { findPostgresBinaries } from './postgres/binaries.js'
 import { clearOrphan, ensureCluster, loadPassword } from './postgres/cluster.js'
 import { findServerUser } from './postgres/server-user.js'
 import { SetupProblem } from './problem.js'
-import { rotateLog, tailLog } from './process/log-file.js'
+import { findFreePort } from './process/free-port.js'
+import { lastFailure, rotateLog } from './process/log-file.js'
 import { type SupervisedProcess, supervise } from './process/supervised-process.js'
 
 export interface PostgresOptions {
@@ -47,7 +47,7 @@ export async function startPostgres(options: PostgresOptions): Promise<RunningPo
   await ensureCluster({ clusterDir, initdb: binaries.initdb, password, user, durable })
   await clearOrphan(clusterDir)
 
-  const port = await getPort({ host: '127.0.0.1' })
+  const port = await findFreePort()
   const adminUrl = `postgresql://postgres:${password}@127.0.0.1:${port}/postgres`
   const server = { command: binaries.postgres, args: serverArguments(clusterDir, port, durable) }
   rotateLog(logFile)
@@ -96,8 +96,9 @@ async function waitUntilReady(adminUrl: string, child: SupervisedProcess): Promi
   const deadline = performance.now() + readyTimeoutMs
   while (!(await canConnect(adminUrl))) {
     if (child.failures() >= 4 || performance.now() > deadline) {
-      const reason = tailLog(child.logFile, 1)[0] ?? 'it wrote no log'
-      throw new SetupProblem(`PostgreSQL did not start: ${reason} (log: ${child.logFile})`)
+      throw new SetupProblem(
+        `PostgreSQL did not start: ${lastFailure(child.logFile)} (log: ${child.logFile})`,
+      )
     }
     await new Promise((resolve) => setTimeout(resolve, 25))
   }

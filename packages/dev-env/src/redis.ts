@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { Redis } from 'ioredis'
 import { SetupProblem } from './problem.js'
 import { endProcess, findCommandLine } from './process/find-process.js'
-import { rotateLog, tailLog } from './process/log-file.js'
+import { lastFailure, rotateLog } from './process/log-file.js'
 import { type SupervisedProcess, supervise } from './process/supervised-process.js'
 import { makeSocketFolder } from './socket-folder.js'
 
@@ -46,7 +46,7 @@ export async function startRedis(options: RedisOptions): Promise<RunningRedis> {
   while (!(await answers(socket))) {
     if (child.failures() >= 4 || performance.now() > deadline) {
       await child.stop()
-      throw new SetupProblem(`Redis did not start: ${tailLog(logFile, 1)[0] ?? 'no log'} (log: ${logFile})`)
+      throw new SetupProblem(`Redis did not start: ${lastFailure(logFile)} (log: ${logFile})`)
     }
     await new Promise((resolve) => setTimeout(resolve, 20))
   }

@@ -1,3 +1,4 @@
+export { findFreePort } from '@switchyard/dev-env/free-port'
 export { launchBrowser } from './browser.js'
 export { type DocumentedAnswer, type DocumentedCall, openDocumentedApi } from './documented-api.js'
 export {

@@ -1,9 +1,7 @@
-import { once } from 'node:events'
 import { readFile, writeFile } from 'node:fs/promises'
-import { type AddressInfo, createServer, type Server } from 'node:net'
 import { join } from 'node:path'
 import { startHeartbeat } from '@switchyard/jobs-heartbeat'
-import { waitFor } from '@switchyard/testing'
+import { findFreePort, waitFor } from '@switchyard/testing'
 import { Queue, Worker } from 'bullmq'
 import { execa } from 'execa'
 import { Cluster } from 'ioredis'
@@ -17,33 +15,10 @@ beforeEach(async () => {
 })
 afterEach(() => servers.stop())
 
-/** Ports that are free now, and with them those of their cluster buses (10,000 above). */
-async function freePorts(count: number): Promise<number[]> {
-  const found: Server[] = []
-  const others: Server[] = []
-  while (found.length < count) {
-    const server = await listen(0)
-    const bus = portOf(server) < 55_000 ? await listen(portOf(server) + 10_000).catch(() => null) : null
-    ;(bus ? found : others).push(server)
-    if (bus) others.push(bus)
-  }
-  const ports = found.map(portOf)
-  for (const server of [...found, ...others]) server.close()
-  return ports
-}
-
-async function listen(port: number): Promise<Server> {
-  const server = createServer().listen(port, '127.0.0.1')
-  await once(server, 'listening')
-  return server
-}
-
-const portOf = (server: Server) => (server.address() as AddressInfo).port
-
 const plain = ['--save', '', '--bind', '127.0.0.1']
 
 it('a cluster of three nodes is read with one pipeline a node, Sidekiq and BullMQ alike', async () => {
-  const ports = await freePorts(3)
+  const ports = [await findFreePort(), await findFreePort(), await findFreePort()]
   const nodes = await Promise.all(
     ports.map((port) => servers.start(port, [...plain, '--port', String(port), '--cluster-enabled', 'yes'])),
   )
@@ -98,7 +73,7 @@ it('a cluster of three nodes is read with one pipeline a node, Sidekiq and BullM
 }, 60_000)
 
 it('the master that Sentinel names is read, also after it has changed', async () => {
-  const [one = 0, two = 0, three = 0] = await freePorts(3)
+  const [one, two, three] = [await findFreePort(), await findFreePort(), await findFreePort()]
   const master = await servers.start(one, [...plain, '--port', String(one)])
   const replica = await servers.start(two, [
     ...[...plain, '--port', String(two), '--replicaof', '127.0.0.1', String(one)],
@@ -139,7 +114,7 @@ it('the master that Sentinel names is read, also after it has changed', async ()
 }, 90_000)
 
 it('a server that only speaks TLS is read by a user with a certificate', async () => {
-  const [port = 0] = await freePorts(1)
+  const port = await findFreePort()
   const path = (name: string) => join(servers.folder, name)
   const subject = ['-subj', '/CN=jobs.internal', '-addext', 'subjectAltName=DNS:jobs.internal']
   const made = ['-keyout', path('key.pem'), '-out', path('cert.pem')]

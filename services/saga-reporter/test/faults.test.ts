@@ -1,11 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { resolve } from 'node:path'
 import { status } from '@grpc/grpc-js'
 import { createDatabase } from '@switchyard/db'
-import { createTestDatabase, waitFor } from '@switchyard/testing'
+import { createTestDatabase, findFreePort, waitFor } from '@switchyard/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startLink } from './cuttable-link.js'
 import { deriveFromLog, readLog } from './event-log.js'
@@ -170,7 +169,7 @@ async function reportUntilCut(grpc: Grpc, lane: number, acknowledged: Set<string
 }
 
 async function startProcess(main: string, databaseUrl: string): Promise<{ child: ChildProcess; grpc: Grpc }> {
-  const [httpPort, grpcPort] = await freePorts()
+  const [httpPort, grpcPort] = [await findFreePort(), await findFreePort()]
   const child = spawn(process.execPath, [main], {
     env: {
       PATH: process.env.PATH,
@@ -186,12 +185,4 @@ async function startProcess(main: string, databaseUrl: string): Promise<{ child:
     what: 'the reporter to be ready',
   })
   return { child, grpc: connect(grpcPort) }
-}
-
-async function freePorts(): Promise<[number, number]> {
-  const servers = [createServer().listen(0, '127.0.0.1'), createServer().listen(0, '127.0.0.1')]
-  await Promise.all(servers.map((server) => once(server, 'listening')))
-  const ports = servers.map((server) => (server.address() as { port: number }).port)
-  for (const server of servers) server.close()
-  return ports as [number, number]
 }

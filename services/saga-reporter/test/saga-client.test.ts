@@ -1,10 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { join, resolve } from 'node:path'
 import { createSagaClient, type SagaClientOptions, SagaReportError } from '@switchyard/saga-client'
-import { waitFor } from '@switchyard/testing'
+import { findFreePort, waitFor } from '@switchyard/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { makeCertificates } from './certificates.js'
 import { readLog } from './event-log.js'
@@ -161,7 +160,7 @@ describe('the client', () => {
 
 describe('a reporter that is killed and started again during traffic', () => {
   it('has every event once, in the order of its saga, and the client loses none', async () => {
-    const port = await freePort()
+    const port = await findFreePort()
     const reporter = client({
       address: `127.0.0.1:${port}`,
       tenant: 'client-restart',
@@ -236,12 +235,4 @@ async function startProcess(grpcPort: number): Promise<ChildProcess> {
     { timeoutMs: 30_000, what: 'the reporter' },
   )
   return child
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as { port: number }
-  server.close()
-  return port
 }

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { createServer } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { jobKeyPrefix } from '@switchyard/contracts/jobs'
 import { registryKeys } from '@switchyard/jobs-heartbeat/registry'
+import { findFreePort } from '@switchyard/testing'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startHarness } from './harness.js'
 
@@ -16,17 +16,8 @@ afterAll(() => harness.close())
 const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
 const nodeArguments = ['--conditions=@switchyard/source', '--import', 'tsx', main]
 
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  if (address === null || typeof address === 'string') throw new Error('no port')
-  return address.port
-}
-
 async function startProcess(overrides: Record<string, string> = {}) {
-  const port = await freePort()
+  const port = await findFreePort()
   const env = { PATH: process.env.PATH, ...harness.environment, PORT: String(port), ...overrides }
   const child = spawn(process.execPath, nodeArguments, { env, stdio: ['ignore', 'ignore', 'pipe'] })
   let errors = ''

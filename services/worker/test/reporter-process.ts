@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { createServer } from 'node:net'
 import { fileURLToPath } from 'node:url'
+import { findFreePort } from '@switchyard/testing'
 import { expect } from 'vitest'
 
 const main = fileURLToPath(new URL('../../saga-reporter/src/main.ts', import.meta.url))
@@ -9,7 +9,7 @@ const nodeArguments = ['--conditions=@switchyard/source', '--import', 'tsx', mai
 
 /** The service that takes what operators say, as a process of its own. */
 export async function startReporterProcess(databaseUrl: string) {
-  const [port, grpcPort] = [await freePort(), await freePort()]
+  const [port, grpcPort] = [await findFreePort(), await findFreePort()]
   const child = spawn(process.execPath, nodeArguments, {
     env: {
       PATH: process.env.PATH,
@@ -35,13 +35,4 @@ export async function startReporterProcess(databaseUrl: string) {
       await exited
     },
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  if (address === null || typeof address === 'string') throw new Error('no port')
-  return address.port
 }

@@ -18,8 +18,8 @@ export function openLog(file: string): number {
   return openSync(file, 'a', 0o600)
 }
 
-/** The last non-empty lines of a log, at most `lines` of its last 8 kB. */
-export function tailLog(file: string, lines = 10): string[] {
+/** The non-empty lines in the last 8 kB of a log. */
+function tailLog(file: string): string[] {
   if (!existsSync(file)) return []
   const descriptor = openSync(file, 'r')
   try {
@@ -27,11 +27,26 @@ export function tailLog(file: string, lines = 10): string[] {
     const start = Math.max(fstatSync(descriptor).size - buffer.length, 0)
     const length = readSync(descriptor, buffer, 0, buffer.length, start)
     const text = buffer.toString('utf8', 0, length)
-    return text
-      .split('\n')
-      .filter((line) => line.trim() !== '')
-      .slice(-lines)
+    return text.split('\n').filter((line) => line.trim() !== '')
   } finally {
     closeSync(descriptor)
+  }
+}
+
+/** Why a process ended, by its log: the message of its last fatal line, else its last line. At most 300 characters. */
+export function lastFailure(file: string): string {
+  const lines = tailLog(file)
+  const reason =
+    lines.findLast((line) => line.includes('"level":"fatal"')) ?? lines.at(-1) ?? 'it wrote no log'
+  return messageOf(reason).slice(0, 300)
+}
+
+/** Services write lines of JSON, the servers beside them plain text. */
+function messageOf(line: string): string {
+  try {
+    const { err, msg } = JSON.parse(line) as { err?: { message?: string }; msg?: string }
+    return err?.message ?? msg ?? line
+  } catch {
+    return line
   }
 }

@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import getPort from 'get-port'
 import { SetupProblem } from '../problem.js'
-import { rotateLog, tailLog } from '../process/log-file.js'
+import { findFreePort } from '../process/free-port.js'
+import { lastFailure, rotateLog } from '../process/log-file.js'
 import { type SupervisedProcess, supervise } from '../process/supervised-process.js'
 import type { Settings } from './settings.js'
 
@@ -42,7 +42,7 @@ export async function startService(
 ): Promise<RunningService> {
   const main = join(settings.root, 'services', name, 'dist', settings.watch ? 'main.js' : 'bundle/main.js')
   if (!existsSync(main)) throw new SetupProblem(`${name} is not built: ${main} is missing`)
-  const port = await getPort({ host: '127.0.0.1' })
+  const port = await findFreePort()
   const logFile = join(settings.dataDir, 'logs', `${name}.log`)
   rotateLog(logFile)
   const child = supervise({
@@ -98,8 +98,9 @@ export async function waitUntilReady(service: RunningService, isStopping: () => 
     if (state === 'ready' || isStopping()) return
     if (service.process.failures() >= hopelessFailures || performance.now() > deadline) {
       const { logFile } = service.process
-      const last = tailLog(logFile, 1)[0]?.slice(0, 300) ?? 'no log'
-      throw new SetupProblem(`${service.name} is not ready (${state}): ${last} (log: ${logFile})`)
+      throw new SetupProblem(
+        `${service.name} is not ready (${state}): ${lastFailure(logFile)} (log: ${logFile})`,
+      )
     }
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
