@@ -28,11 +28,11 @@ export class H2Client {
   readonly #written: Buffer[] = []
   readonly #onAnswer: (slot: number, ok: boolean) => void
   readonly #frames = new Map<Template, Frames>()
-  readonly #authority: string
   /** Slot by stream, and whether its message came. */
   readonly #slotOf = new Map<number, number>()
   readonly #answered = new Set<number>()
-  #nextStream = 1
+  /** The first names the headers that all others refer to. */
+  #nextStream = 3
   #received = nothing
   #out: Buffer = Buffer.allocUnsafe(bufferBytes)
   #outEnd = 0
@@ -46,13 +46,13 @@ export class H2Client {
     onAnswer: (slot: number, ok: boolean) => void,
   ) {
     this.#socket = socket
-    this.#authority = authority
     this.#onAnswer = onAnswer
     this.#isAnswer = isAnswer
     socket.setNoDelay(true)
     const settings = frame(types.settings, 0, 0, Buffer.from([0, 4, 0x7f, 0xff, 0xff, 0xff]))
     const window = frame(types.windowUpdate, 0, 0, uint32(0x7fff0000))
-    socket.write(Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), settings, window]))
+    const first = frame(types.headers, endHeaders | endStream, 1, firstHeaders(authority))
+    socket.write(Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), settings, window, first]))
   }
 
   static async open(
@@ -107,7 +107,7 @@ export class H2Client {
   #framesOf(template: Template): Frames {
     const known = this.#frames.get(template)
     if (known) return known
-    const headers = frame(types.headers, endHeaders, 0, headerBlock(this.#authority, template.path))
+    const headers = frame(types.headers, endHeaders, 0, headersOf(template.path))
     const prefix = Buffer.concat([Buffer.from([0]), uint32(template.message.length)])
     const data = frame(types.data, endStream, 0, Buffer.concat([prefix, template.message]))
     const bytes = Buffer.concat([headers, data])
@@ -174,16 +174,20 @@ const uint32 = (value: number): Buffer => {
   return bytes
 }
 
-/** HPACK: two names of the static table, everything else literal and without the dynamic table. */
-function headerBlock(authority: string, path: string): Buffer {
-  const text = (value: string) => Buffer.concat([Buffer.from([value.length]), Buffer.from(value)])
-  const field = (name: string, value: string) => Buffer.concat([Buffer.from([0]), text(name), text(value)])
-  return Buffer.concat([
-    Buffer.from([0x83, 0x86, 0x04]),
-    text(path),
-    Buffer.from([0x01]),
-    text(authority),
-    field('te', 'trailers'),
-    field('content-type', 'application/grpc'),
+/** HPACK as nghttp2 writes it: names of the static table, and everything but paths kept in the dynamic table. */
+const pathName = Buffer.from([0x83, 0x86, 0x04])
+const text = (value: string) => Buffer.concat([Buffer.from([value.length]), Buffer.from(value)])
+
+/** A request that no server knows; it puts the headers that are always the same into the dynamic table. */
+const firstHeaders = (authority: string): Buffer =>
+  Buffer.concat([
+    ...[pathName, text('/switchyard.bench/None')],
+    ...[Buffer.from([0x41]), text(authority)],
+    ...[Buffer.from([0x7a]), text('grpc-switchyard-bench/1.0')],
+    ...[Buffer.from([0x5f]), text('application/grpc')],
+    ...[Buffer.from([0x40]), text('te'), text('trailers')],
   ])
-}
+
+/** The last four of the dynamic table, the oldest first. */
+const headersOf = (path: string): Buffer =>
+  Buffer.concat([pathName, text(path), Buffer.from([0x80 | 65, 0x80 | 64, 0x80 | 63, 0x80 | 62])])

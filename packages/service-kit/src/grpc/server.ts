@@ -11,6 +11,7 @@ import type { Health } from '../lifecycle/index.js'
 import type { Logger, Metrics } from '../observability/index.js'
 import { observe } from './observe.js'
 import { createOpenStreams } from './open-streams.js'
+import { completeResponseOptions } from './response-options.js'
 import { createReloadingCredentials, type TlsFiles } from './tls.js'
 import { keepStreamsYoung } from './young-streams.js'
 
@@ -74,7 +75,12 @@ const channelOptions = ({ connectionAgeMsMax, connectionAgeGraceMs }: GrpcServer
  */
 export async function startGrpcServer(options: GrpcServerOptions): Promise<GrpcServer> {
   const streams = createOpenStreams()
-  const interceptors = [keepStreamsYoung(), streams.interceptor, observe(options.logger, options.metrics)]
+  const interceptors = [
+    keepStreamsYoung(),
+    completeResponseOptions(),
+    streams.interceptor,
+    observe(options.logger, options.metrics),
+  ]
   const server = new Server({ ...channelOptions(options), interceptors })
   for (const { definition, implementation } of options.services) server.addService(definition, implementation)
   new ReflectionService(loadFileDescriptorSetFromBuffer(Buffer.from(options.descriptorSet))).addToServer(

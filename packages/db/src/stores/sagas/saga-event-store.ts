@@ -40,15 +40,12 @@ export interface SagaEventStoreOptions {
   onCommitted?: (batch: CommittedBatch) => void
 }
 
-const ingest = {
-  ...statement(
-    `SELECT * FROM saga_ingest(${Array.from({ length: 13 }, (_, index) => `$${index + 1}`).join(', ')})`,
-    'saga-ingest',
-  ),
-  // Arrays are read as they come: the library's parser would make many texts of them.
-  rowMode: 'array' as const,
-  types: { getTypeParser: () => (value: string) => value },
-}
+const ingest = statement(
+  `SELECT * FROM saga_ingest(${Array.from({ length: 13 }, (_, index) => `$${index + 1}`).join(', ')})`,
+  'saga-ingest',
+)
+/** Arrays are read as they come: the library's parser would make many texts of them. */
+const asText = { getTypeParser: () => (value: string) => value }
 const rowTypes = statement(
   'SELECT given.name, given.name::regtype::oid::integer AS oid FROM unnest($1::text[]) AS given(name)',
 )
@@ -184,12 +181,22 @@ class Store implements SagaEventStore {
 
 /** @returns the highest id of the log's new rows, or {@link nothingWritten} */
 async function write(client: Pool | PoolClient, { parameters, written }: BatchCall): Promise<string> {
-  const { rows } = await client.query<(string | null)[]>({ ...ingest, values: parameters })
+  const { rows } = await client.query<(string | null)[]>(ingestQuery(parameters))
   const [id, ...places] = rows[0] ?? []
   if (!id) throw new Error('saga_ingest returned nothing')
   for (const [index, entries] of written.entries()) setPlaces(entries, places[index] ?? '')
   return id
 }
+
+/** Field by field: V8 gives a copy to which something is added a shape of its own, and whoever reads it finds none known. */
+const ingestQuery = (values: unknown[]) => ({
+  text: ingest.text,
+  name: ingest.name,
+  query_timeout: ingest.query_timeout,
+  rowMode: 'array' as const,
+  types: asText,
+  values,
+})
 
 /** Ends a transaction that failed. In a state that is not known, closing the connection is what frees its locks. */
 async function giveBack(client: PoolClient, isUsable: boolean): Promise<void> {
