@@ -1,4 +1,4 @@
-// The arrows of docs/architecture.md: dev-env → services → service-kit, db, contracts → domain; testing → db, domain.
+// The arrows of docs/architecture.md: dev-env → services → service-kit, db, contracts → domain; testing → db, dev-env, domain.
 const below = (from, allowed) => ({
   name: `${from}-points-down`,
   severity: 'error',
