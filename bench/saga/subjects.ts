@@ -11,6 +11,8 @@ export interface Subject {
   stop(): Promise<void>
 }
 
+let jemalloc: Promise<string> | undefined
+
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 
 export async function startServer(kind: 'echo' | 'insert-each', databaseUrl = ''): Promise<Subject> {
@@ -27,13 +29,15 @@ export async function startServer(kind: 'echo' | 'insert-each', databaseUrl = ''
 export async function startReporter(databaseUrl: string, profileDir?: string): Promise<Subject> {
   const port = await findFreePort()
   const grpcPort = await findFreePort()
+  // Once for all: two that fetch it at a time in one process would be in each other's way.
+  jemalloc ??= findJemalloc(here('../../.switchyard/tools'))
   const profile = profileDir ? ['--cpu-prof', `--cpu-prof-dir=${profileDir}`] : []
   const main = here('../../services/saga-reporter/dist/bundle/main.js')
   const child = spawn(process.execPath, [...profile, '--v8-pool-size=1', main], {
     stdio: ['ignore', 'ignore', 'inherit'],
     env: {
       PATH: process.env.PATH,
-      LD_PRELOAD: await findJemalloc(here('../../.switchyard/tools')),
+      LD_PRELOAD: await jemalloc,
       NODE_ENV: 'production',
       DATABASE_URL: databaseUrl,
       PORT: `${port}`,
