@@ -39,7 +39,8 @@ const gzipped = { 'Content-Encoding': 'gzip' }
 
 test.for(services)('%s answers 400 to what is no gzip, or breaks off, and serves on', async (service) => {
   const { project, work } = await pushSample(harness)
-  const broken = gzipSync(Buffer.alloc(100_000, '0032want')).subarray(0, 50)
+  // Breaks off within a packet: of a whole one that it cannot read git might complain first.
+  const broken = gzipSync(`fff0want ${'0'.repeat(65_000)}`).subarray(0, 50)
   for (const body of ['notgzip', broken]) {
     const { status, text } = await sendTo(service, project, body, gzipped)
     expect([status, JSON.parse(text)]).toEqual([400, refusal({ error: 'the body could not be read' })])
