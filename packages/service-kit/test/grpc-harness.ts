@@ -3,11 +3,10 @@ import {
   Client,
   credentials,
   Metadata,
-  type ServiceDefinition,
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js'
 import { type GrpcServerOptions, startGrpcServer } from '../src/grpc/index.js'
-import { createServiceContext } from '../src/lifecycle/index.js'
+import { createServiceContext, type ServiceContext } from '../src/lifecycle/index.js'
 
 const same = (bytes: Buffer) => bytes
 
@@ -22,7 +21,7 @@ const method = (name: string, responseStream: boolean) => ({
 })
 
 /** A service of bytes: one unary method, one that streams. */
-const definition: ServiceDefinition = { call: method('Call', false), watch: method('Watch', true) }
+export const definition = { call: method('Call', false), watch: method('Watch', true) }
 
 /** Serves the two methods; its context shows what was counted. */
 export async function startServer(
@@ -42,6 +41,15 @@ export async function startServer(
     ...options,
   })
   return { ...context, ...server }
+}
+
+/** How many calls of the unary method have ended, by status code. */
+export async function handledOf({
+  metrics,
+}: Pick<ServiceContext, 'metrics'>): Promise<Record<string, number>> {
+  const counted = /^grpc_server_handled_total\{method="\/test\.Test\/Call",code="(\w+)".*\} (\d+)$/gm
+  const text = await metrics.registry.metrics()
+  return Object.fromEntries([...text.matchAll(counted)].map(([, code, count]) => [code, Number(count)]))
 }
 
 /** A connection of its own; rejects with the gRPC error. */

@@ -1,3 +1,4 @@
+import { TLSSocket } from 'node:tls'
 import type { ServerInterceptingCall } from '@grpc/grpc-js'
 import { sessionOf } from './session-of.js'
 
@@ -6,16 +7,22 @@ export type AuthContext = ReturnType<ServerInterceptingCall['getAuthContext']>
 const contexts = new WeakMap<object, AuthContext>()
 
 /**
- * The certificate behind a call, read once a connection: reading one takes tens of microseconds. Where
- * the connection cannot be told, it is read for each call.
+ * The certificate behind a call, read once a connection: reading one takes tens of microseconds. A
+ * certificate that no authority of ours signed is none.
  */
-export function authContextOf(call: { getAuthContext(): AuthContext }): AuthContext {
+export function authContextOf(call: object): AuthContext {
   const session = sessionOf(call)
-  if (session === undefined) return call.getAuthContext()
+  if (session === undefined) return {}
   let context = contexts.get(session)
   if (context === undefined) {
-    context = call.getAuthContext()
+    context = readContext(session.socket)
     contexts.set(session, context)
   }
   return context
+}
+
+function readContext(socket: unknown): AuthContext {
+  if (!(socket instanceof TLSSocket && socket.authorized)) return {}
+  const certificate = socket.getPeerCertificate()
+  return { transportSecurityType: 'ssl', ...(certificate.raw && { sslPeerCertificate: certificate }) }
 }

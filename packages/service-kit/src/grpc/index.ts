@@ -4,3 +4,4 @@ export { type GrpcServer, type GrpcServerOptions, type GrpcService, startGrpcSer
 export { type StreamMessages, serverStream } from './server-stream.js'
 export type { TlsFiles } from './tls.js'
 export { unary } from './unary.js'
+export type { UnaryCall } from './unary-call.js'

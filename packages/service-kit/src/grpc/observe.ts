@@ -6,29 +6,34 @@ type NextCall = ConstructorParameters<typeof ServerInterceptingCall>[0]
 type Listener = Parameters<ServerInterceptingCall['start']>[0]
 type CallStatus = Parameters<ServerInterceptingCall['sendStatus']>[0]
 type Tallies = Map<string, Tally<'method' | 'code'>>
-type Finish = (code: string, milliseconds: number) => void
 
 const unobserved = ['/grpc.health.v1.Health/', '/grpc.reflection.']
+
+/** Notes the end of a call: its status code by name, and how long it took. */
+export type NoteEnd = (code: string, milliseconds: number) => void
+
+/** Gives what notes the ends of one method's calls; null for methods that are left out. */
+export type CallFigures = (path: string) => NoteEnd | null
 
 /**
  * Counts and times every call by method and status code; logs those that did not end with OK. Health
  * and reflection calls are left out, and payloads never reach a log line.
  */
-export function observe(logger: Logger, metrics: Metrics): ServerInterceptor {
-  const finishes = new Map<string, Finish | null>()
-  return ({ path }, call) => {
-    let finish = finishes.get(path)
-    if (finish === undefined) {
+export function createCallFigures(logger: Logger, metrics: Metrics): CallFigures {
+  const methods = new Map<string, NoteEnd | null>()
+  return (path) => {
+    let noteEnd = methods.get(path)
+    if (noteEnd === undefined) {
       const isObserved = !unobserved.some((prefix) => path.startsWith(prefix))
-      finish = isObserved ? finishOf(path, logger, metrics) : null
-      finishes.set(path, finish)
+      noteEnd = isObserved ? noteEndOf(path, logger, metrics) : null
+      methods.set(path, noteEnd)
     }
-    return finish === null ? new ServerInterceptingCall(call) : new ObservedCall(call, finish)
+    return noteEnd
   }
 }
 
 /** Only methods that are served come here, so the paths and their tallies are few. */
-function finishOf(method: string, logger: Logger, metrics: Metrics): Finish {
+function noteEndOf(method: string, logger: Logger, metrics: Metrics): NoteEnd {
   const tallies: Tallies = new Map()
   return (code, milliseconds) => {
     let tally = tallies.get(code)
@@ -43,22 +48,26 @@ function finishOf(method: string, logger: Logger, metrics: Metrics): Finish {
   }
 }
 
-/**
- * Stands between a call and its handler, as the call of the one and the listener of the other. Every
- * call passes here, so it is one object that passes things on: the library's own builders make some ten
- * objects and closures a call.
- */
+/** Tells the figures of the calls that the library hands to methods. */
+export const observe =
+  (figures: CallFigures): ServerInterceptor =>
+  ({ path }, call) => {
+    const noteEnd = figures(path)
+    return noteEnd === null ? new ServerInterceptingCall(call) : new ObservedCall(call, noteEnd)
+  }
+
+/** Stands between a call and its handler, as the call of the one and the listener of the other. */
 class ObservedCall extends ServerInterceptingCall {
   readonly #call: NextCall
-  readonly #finish: Finish
+  readonly #noteEnd: NoteEnd
   readonly #startedMs = performance.now()
   #listener: Listener | undefined
   #finished = false
 
-  constructor(call: NextCall, finish: Finish) {
+  constructor(call: NextCall, noteEnd: NoteEnd) {
     super(call)
     this.#call = call
-    this.#finish = finish
+    this.#noteEnd = noteEnd
   }
 
   override start(listener: Listener): void {
@@ -105,6 +114,6 @@ class ObservedCall extends ServerInterceptingCall {
   #end(code: string): void {
     if (this.#finished) return
     this.#finished = true
-    this.#finish(code, performance.now() - this.#startedMs)
+    this.#noteEnd(code, performance.now() - this.#startedMs)
   }
 }

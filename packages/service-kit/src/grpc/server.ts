@@ -9,9 +9,11 @@ import { ReflectionService } from '@grpc/reflection'
 import { HealthImplementation } from 'grpc-health-check'
 import type { Health } from '../lifecycle/index.js'
 import type { Logger, Metrics } from '../observability/index.js'
-import { observe } from './observe.js'
+import type { DirectMethod } from './direct-call.js'
+import { answerDirectly } from './direct-calls.js'
+import { insideOf } from './http2-servers.js'
+import { type CallFigures, createCallFigures, observe } from './observe.js'
 import { createOpenStreams } from './open-streams.js'
-import { completeResponseOptions } from './response-options.js'
 import { createReloadingCredentials, type TlsFiles } from './tls.js'
 import { keepStreamsYoung } from './young-streams.js'
 
@@ -54,11 +56,11 @@ export interface GrpcServer {
   close: () => Promise<void>
 }
 
-const mib = 1024 * 1024
+const requestBytesMax = 4 * 1024 * 1024
 const minuteMs = 60_000
 
 const channelOptions = ({ connectionAgeMsMax, connectionAgeGraceMs }: GrpcServerOptions) => ({
-  'grpc.max_receive_message_length': 4 * mib,
+  'grpc.max_receive_message_length': requestBytesMax,
   // It would count every call once more, for a service of the library's own that is not served here.
   'grpc.enable_channelz': 0,
   'grpc.keepalive_time_ms': minuteMs,
@@ -75,12 +77,8 @@ const channelOptions = ({ connectionAgeMsMax, connectionAgeGraceMs }: GrpcServer
  */
 export async function startGrpcServer(options: GrpcServerOptions): Promise<GrpcServer> {
   const streams = createOpenStreams()
-  const interceptors = [
-    keepStreamsYoung(),
-    completeResponseOptions(),
-    streams.interceptor,
-    observe(options.logger, options.metrics),
-  ]
+  const figures = createCallFigures(options.logger, options.metrics)
+  const interceptors = [streams.interceptor, observe(figures)]
   const server = new Server({ ...channelOptions(options), interceptors })
   for (const { definition, implementation } of options.services) server.addService(definition, implementation)
   new ReflectionService(loadFileDescriptorSetFromBuffer(Buffer.from(options.descriptorSet))).addToServer(
@@ -90,6 +88,13 @@ export async function startGrpcServer(options: GrpcServerOptions): Promise<GrpcS
   const tls = options.tls && createReloadingCredentials(options.tls, options.logger)
   const stopHealth = serveHealth(server, options)
   const port = await bind(server, options, tls?.credentials ?? ServerCredentials.createInsecure())
+  const inside = insideOf(server)
+  for (const http2Server of inside?.http2Servers.keys() ?? []) {
+    keepStreamsYoung(http2Server)
+    answerDirectly(http2Server, unaryMethods(options.services, figures), (stream) =>
+      inside?.onStreamOpened(stream),
+    )
+  }
   return {
     port,
     close: async () => {
@@ -101,6 +106,25 @@ export async function startGrpcServer(options: GrpcServerOptions): Promise<GrpcS
       tls?.close()
     },
   }
+}
+
+function unaryMethods(services: GrpcService[], figures: CallFigures): Map<string, DirectMethod> {
+  const methods = services.flatMap(({ definition, implementation }) =>
+    Object.entries(definition)
+      .filter(([, { requestStream, responseStream }]) => !requestStream && !responseStream)
+      .map(([name, { path, requestDeserialize, responseSerialize }]): [string, DirectMethod] => [
+        path,
+        {
+          path,
+          requestDeserialize,
+          responseSerialize,
+          method: implementation[name] as DirectMethod['method'],
+          noteEnd: figures(path),
+          requestBytesMax,
+        },
+      ]),
+  )
+  return new Map(methods)
 }
 
 /** Publishes readiness as serving status; returns how to declare NOT_SERVING for good. */

@@ -1,7 +1,7 @@
-import type { handleUnaryCall, ServerUnaryCall } from '@grpc/grpc-js'
 import { DomainError } from '@switchyard/domain'
 import type { Logger } from '../observability/index.js'
 import { toServiceError } from './errors.js'
+import type { UnaryCall, UnaryMethod } from './unary-call.js'
 
 /**
  * Makes a gRPC method of an async function. What it throws becomes the status of the error table; an
@@ -10,10 +10,10 @@ import { toServiceError } from './errors.js'
  * @param retryAfterMs what callers are asked to wait after a failure that waiting may cure
  */
 export function unary<Request, Response>(
-  handle: (request: Request, call: ServerUnaryCall<Request, Response>) => Promise<Response>,
+  handle: (request: Request, call: UnaryCall<Request>) => Promise<Response>,
   logger: Logger,
   retryAfterMs?: number,
-): handleUnaryCall<Request, Response> {
+): UnaryMethod<Request, Response> {
   return (call, answer) => {
     handle(call.request, call).then(
       (response) => answer(null, response),

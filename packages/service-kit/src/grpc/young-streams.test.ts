@@ -1,6 +1,6 @@
 import type { ServerHttp2Session } from 'node:http2'
 import { expect, it } from 'vitest'
-import { startStreams } from '../../test/intercepted-streams.js'
+import { startStreams } from '../../test/open-streams.js'
 import { keepStreamsYoung } from './young-streams.js'
 
 const tablesOf = (session: object) => {
@@ -10,7 +10,7 @@ const tablesOf = (session: object) => {
 const kindOf = (table: object) => Object.prototype.toString.call(table)
 
 it('a session with other tables of streams answers, counts, closes and is cut as before', async () => {
-  const { open, ask, close } = await startStreams(keepStreamsYoung())
+  const { open, ask, close } = await startStreams(keepStreamsYoung)
   const asked = [ask(), ask(), ask()]
   await expect.poll(() => open.length).toBe(3)
   const session = open[0]?.session as ServerHttp2Session

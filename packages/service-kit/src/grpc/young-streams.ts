@@ -1,5 +1,4 @@
-import type { ServerInterceptor } from '@grpc/grpc-js'
-import { sessionOf } from './session-of.js'
+import type { Http2Server } from 'node:http2'
 
 /** All that node:http2 asks of a session's table of streams. Keys are their numbers, which count up. */
 interface StreamTable {
@@ -27,16 +26,8 @@ interface StreamSet {
  * until everything is marked: young collections take four times as long, and what they move is what makes whole ones
  * necessary every few seconds. Tables without such links have neither.
  */
-export function keepStreamsYoung(): ServerInterceptor {
-  const known = new WeakSet<object>()
-  return (_method, call) => {
-    const session = sessionOf(call)
-    if (session !== undefined && !known.has(session)) {
-      known.add(session)
-      replaceTables(session)
-    }
-    return call as ReturnType<ServerInterceptor>
-  }
+export function keepStreamsYoung(http2Server: Http2Server): void {
+  http2Server.on('session', replaceTables)
 }
 
 /** Where the inside of node:http2 is not as it is known, it stays as it is. */

@@ -1,6 +1,7 @@
 import type { NewSagaEvent, RecordedSagaEvent } from '@switchyard/db'
 import { unavailable } from '@switchyard/domain'
 import type { EventResult } from '@switchyard/domain/saga'
+import { LaneChoice } from './lane-choice.js'
 import { RecordFailure } from './record-splitting.js'
 import { type QueuedReport, type QueueLimits, ReportQueue } from './report-queue.js'
 
@@ -24,7 +25,7 @@ export type WriteBatch = (events: readonly NewSagaEvent[]) => Promise<(RecordedS
 
 export interface IngestOptions {
   writeBatch: WriteBatch
-  /** Batches that are written at the same time. */
+  /** Batches that are written at the same time, at most. */
   lanes: number
   queue: QueueLimits
 }
@@ -41,8 +42,9 @@ const never = () => false
  * Group commit: events that arrive while a batch is being written share the next one, so that the busier it gets, the
  * less each event costs. What waits is bounded: beyond that, calls are refused at once and may be tried again.
  */
-export function createSagaIngest({ writeBatch, lanes, queue: limits }: IngestOptions): SagaIngest {
+export function createSagaIngest({ writeBatch, lanes: lanesMax, queue: limits }: IngestOptions): SagaIngest {
   const queue = new ReportQueue(limits)
+  const choice = new LaneChoice(lanesMax)
   let busyLanes = 0
   let scheduled = false
   let closed = false
@@ -50,7 +52,7 @@ export function createSagaIngest({ writeBatch, lanes, queue: limits }: IngestOpt
 
   /** Its share: while PostgreSQL writes one batch, this process answers and prepares another. */
   function takeBatch(): QueuedReport[] {
-    const share = Math.ceil(queue.length / (lanes - busyLanes + 1))
+    const share = Math.ceil(queue.length / (choice.lanes - busyLanes + 1))
     const eventsMax = Math.min(batchLimits.eventsMax, Math.max(share, secondLaneEventsMin))
     return queue.take({ ...batchLimits, eventsMax }).filter((report) => {
       if (!report.givenUp()) return true
@@ -69,6 +71,7 @@ export function createSagaIngest({ writeBatch, lanes, queue: limits }: IngestOpt
     // Also without any report the next call comes in a turn of its own, not within this one.
     const outcomes = await (reports.length > 0 ? writeBatch(reports.map(({ received }) => received)) : [])
     busyLanes -= 1
+    choice.look()
     // The next batch is on its way while these are answered.
     startLanes()
     for (const [index, report] of reports.entries()) settle(report, outcomes[index])
@@ -77,7 +80,8 @@ export function createSagaIngest({ writeBatch, lanes, queue: limits }: IngestOpt
 
   function startLanes(): void {
     scheduled = false
-    while (busyLanes < lanes && queue.length >= (busyLanes === 0 ? 1 : secondLaneEventsMin)) void runLane()
+    while (busyLanes < choice.lanes && queue.length >= (busyLanes === 0 ? 1 : secondLaneEventsMin))
+      void runLane()
   }
 
   return {
@@ -89,7 +93,7 @@ export function createSagaIngest({ writeBatch, lanes, queue: limits }: IngestOpt
         const bytes = received.request.length + eventBytes
         if (!queue.add({ received, bytes, givenUp, answer, fail: reject }))
           throw unavailable('too many events wait')
-        if (scheduled || busyLanes === lanes) return
+        if (scheduled || busyLanes >= choice.lanes) return
         scheduled = true
         // Everything that this turn of the event loop reads from the sockets shares one batch.
         setImmediate(startLanes)

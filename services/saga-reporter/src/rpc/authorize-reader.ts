@@ -1,6 +1,6 @@
-import type { ServerUnaryCall } from '@grpc/grpc-js'
 import { DomainError, unavailable } from '@switchyard/domain'
 import { requireAdministratorOrScope } from '@switchyard/domain/access'
+import type { UnaryCall } from '@switchyard/service-kit/grpc'
 import { type Authenticate, callerOf } from '@switchyard/service-kit/http'
 
 /**
@@ -9,7 +9,7 @@ import { type Authenticate, callerOf } from '@switchyard/service-kit/http'
  *
  * @throws DomainError unauthenticated | forbidden | unavailable
  */
-export type AuthorizeReader = (call: Pick<ServerUnaryCall<unknown, unknown>, 'metadata'>) => Promise<void>
+export type AuthorizeReader = (call: Pick<UnaryCall<unknown>, 'metadata'>) => Promise<void>
 
 export function createAuthorizeReader(authenticate: Authenticate): AuthorizeReader {
   return async ({ metadata }) => {

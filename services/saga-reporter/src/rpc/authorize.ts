@@ -1,13 +1,13 @@
 import { hash } from 'node:crypto'
-import type { ServerUnaryCall } from '@grpc/grpc-js'
 import { DomainError, forbidden, unauthenticated, unavailable } from '@switchyard/domain'
 import { requireScope, requireUnboundToken } from '@switchyard/domain/access'
+import type { UnaryCall } from '@switchyard/service-kit/grpc'
 import { type Authenticate, tokenOf } from '@switchyard/service-kit/http'
 import { LRUCache } from 'lru-cache'
 import { certificateNames, type Peer, type PeerBindings } from './peer.js'
 
 /** The part of a call that says who sends it. */
-export type IdentifiedCall = Pick<ServerUnaryCall<unknown, unknown>, 'metadata' | 'getAuthContext'>
+export type IdentifiedCall = Pick<UnaryCall<unknown>, 'metadata' | 'getAuthContext'>
 
 /**
  * Says who calls, or refuses the call.

@@ -1,4 +1,3 @@
-import type { ServerUnaryCall } from '@grpc/grpc-js'
 import {
   type GetSagaRequest,
   type GetSagaResponse,
@@ -25,7 +24,7 @@ export interface SagaQueryDependencies extends WatchDependencies {
 export function sagaQueryService(deps: SagaQueryDependencies): GrpcService {
   const { database, authorize, logger } = deps
   const reading = <Request, Response>(read: (request: Request) => Promise<Response>) =>
-    unary<Request, Response>(async (request, call: ServerUnaryCall<Request, Response>) => {
+    unary<Request, Response>(async (request, call) => {
       await authorize(call)
       return refuseWhileAway(read(request))
     }, logger)

@@ -1,8 +1,8 @@
-import type { ServerUnaryCall, ServiceDefinition, UntypedServiceImplementation } from '@grpc/grpc-js'
+import type { ServiceDefinition, UntypedServiceImplementation } from '@grpc/grpc-js'
 import { type CommonResponse, SagaService } from '@switchyard/contracts/saga'
 import { DomainError } from '@switchyard/domain'
 import { defaultTenant } from '@switchyard/domain/saga'
-import { type GrpcService, isAbandoned, unary } from '@switchyard/service-kit/grpc'
+import { type GrpcService, isAbandoned, type UnaryCall, unary } from '@switchyard/service-kit/grpc'
 import type { Logger } from '@switchyard/service-kit/observability'
 import { encodeResponse, unavailableResponse } from '../presenters/common-response.js'
 import type { ReportEvent } from '../use-cases/report-event.js'
@@ -30,7 +30,7 @@ export function sagaServices(deps: Dependencies): GrpcService[] {
   return serviceNames.map((name) => ({ name, definition: definitionUnder(name), implementation }))
 }
 
-type Call = ServerUnaryCall<Buffer, CommonResponse>
+type Call = UnaryCall<Buffer>
 
 function sagaImplementation(deps: Dependencies) {
   const { reportEvent, authorize, rateLimit, unavailableAsFailure, logger } = deps

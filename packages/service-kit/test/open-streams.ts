@@ -1,14 +1,13 @@
 import { once } from 'node:events'
-import { connect, createServer, type ServerHttp2Stream } from 'node:http2'
+import { connect, createServer, type Http2Server, type ServerHttp2Stream } from 'node:http2'
 import type { AddressInfo } from 'node:net'
-import type { ServerInterceptor } from '@grpc/grpc-js'
 
-/** A server of node:http2 whose streams pass the interceptor and wait in `open`, and a client of it. */
-export async function startStreams(intercept: ServerInterceptor) {
+/** A server of node:http2, prepared, whose streams wait in `open`, and a client of it. */
+export async function startStreams(prepare: (server: Http2Server) => void) {
   const open: ServerHttp2Stream[] = []
   const server = createServer().listen(0, '127.0.0.1')
+  prepare(server)
   server.on('stream', (stream: ServerHttp2Stream) => {
-    intercept({} as never, { stream } as never)
     open.push(stream)
   })
   await once(server, 'listening')

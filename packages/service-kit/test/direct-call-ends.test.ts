@@ -1,0 +1,268 @@
+import { once } from 'node:events'
+import { constants } from 'node:http2'
+import { Server, ServerCredentials, status } from '@grpc/grpc-js'
+import { invalidParameters } from '@switchyard/domain'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import type { DirectMethod } from '../src/grpc/direct-call.js'
+import { answerDirectly } from '../src/grpc/direct-calls.js'
+import { insideOf } from '../src/grpc/http2-servers.js'
+import { serverStream, type UnaryCall, unary } from '../src/grpc/index.js'
+import { createLogger } from '../src/observability/index.js'
+import { definition, handledOf, startServer } from './grpc-harness.js'
+import { connectRaw, frame } from './raw-calls.js'
+
+/** On a busy machine a second is soon over. */
+const patience = { timeout: 15_000 }
+const logger = createLogger('test', 'silent')
+const closing: (() => unknown)[] = []
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close()
+})
+
+const watch = serverStream<Buffer, Buffer>(async function* () {}, logger)
+
+/** A method whose calls wait until all are let go; it refuses `bad`. */
+function waiting() {
+  const calls: UnaryCall<Buffer>[] = []
+  let letGo: () => void = () => {}
+  const free = new Promise<void>((resolve) => {
+    letGo = resolve
+  })
+  const call = unary<Buffer, Buffer>(async (request, current) => {
+    calls.push(current)
+    await free
+    if (String(request) === 'bad') throw invalidParameters(['bad'])
+    return request
+  }, logger)
+  return { calls, letGo, call }
+}
+
+async function connectTo(port: number) {
+  const raw = await connectRaw(port)
+  closing.push(raw.close)
+  return raw
+}
+
+async function start({ call, calls, letGo } = waiting()) {
+  const server = await startServer({ call, watch })
+  closing.push(server.close)
+  const raw = await connectTo(server.port)
+  const arrived = (count = 1) => vi.waitFor(() => expect(calls).toHaveLength(count), patience)
+  return { server, raw, calls, letGo, arrived }
+}
+
+const ok = { status: '0', text: 'next' }
+
+describe('the deadline of a call', () => {
+  it.each([
+    ['3H', 3 * 3_600_000],
+    ['20M', 20 * 60_000],
+    ['90S', 90_000],
+    ['1200000m', 1_200_000],
+    ['80000000u', 80_000],
+    ['99999999n', 100],
+  ])('%s is so far away', async (timeout, timeoutMs) => {
+    const { raw, calls, letGo, arrived } = await start()
+    const sentMs = Date.now()
+    const answer = raw.call(frame('next'), { 'grpc-timeout': timeout })
+    await arrived()
+    const deadlineMs = Number(calls[0]?.getDeadline())
+    expect(deadlineMs).toBeGreaterThanOrEqual(sentMs + timeoutMs)
+    expect(deadlineMs).toBeLessThan(sentMs + timeoutMs + 30_000)
+    letGo()
+    await answer
+  })
+
+  it('is never when none was sent', async () => {
+    const { raw, calls, letGo, arrived } = await start()
+    const answer = raw.call(frame('next'))
+    await arrived()
+    expect(calls[0]?.getDeadline()).toBe(Number.POSITIVE_INFINITY)
+    letGo()
+    expect(await answer).toMatchObject(ok)
+  })
+
+  it('does not pass at once when it is further away than a timer waits', async () => {
+    const { raw, calls, letGo, arrived } = await start()
+    const answer = raw.call(frame('next'), { 'grpc-timeout': '99999999H' })
+    await arrived()
+    expect(Number(calls[0]?.getDeadline())).toBeGreaterThan(Date.now() + 20 * 24 * 3_600_000)
+    letGo()
+    expect(await answer).toMatchObject(ok)
+  })
+
+  it.each(['', '5', 'S', '1s', '-1S', '1.5S', '123456789S'])('%j is refused', async (timeout) => {
+    const { raw, server, calls } = await start()
+    expect(await raw.call(frame('a'), { 'grpc-timeout': timeout })).toMatchObject({
+      status: String(status.INTERNAL),
+      details: `Invalid grpc-timeout value "${timeout}"`,
+      isHeadersOnly: true,
+    })
+    expect(calls).toEqual([])
+    expect(await handledOf(server)).toEqual({ INTERNAL: 1 })
+  })
+
+  it.each(['late', 'bad'])(
+    'that passes ends the call for all, and its answer is dropped (%s)',
+    async (text) => {
+      const { raw, server, calls, letGo, arrived } = await start()
+      const answer = raw.call(frame(text), { 'grpc-timeout': '200m' })
+      expect(await answer).toMatchObject({
+        status: String(status.DEADLINE_EXCEEDED),
+        details: 'Deadline exceeded',
+        isHeadersOnly: true,
+      })
+      await arrived()
+      expect(calls[0]?.cancelled).toBe(true)
+      letGo()
+      expect(await raw.call(frame('next'))).toMatchObject(ok)
+      expect(await handledOf(server)).toEqual({ DEADLINE_EXCEEDED: 1, OK: 1 })
+    },
+  )
+
+  it('that passes before the request is whole ends the call without the method', async () => {
+    const { raw, server, calls } = await start()
+    const { stream, answer } = raw.open({ 'grpc-timeout': '200m' })
+    stream.write(frame('half', 0, 8))
+    expect(await answer).toMatchObject({ status: String(status.DEADLINE_EXCEEDED) })
+    stream.end('half')
+    await once(stream, 'close')
+    expect(calls).toEqual([])
+    expect(await handledOf(server)).toEqual({ DEADLINE_EXCEEDED: 1 })
+  })
+
+  it('leaves no timer behind once the call is answered', async () => {
+    const { raw, letGo } = await start()
+    const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
+    const before = timers()
+    letGo()
+    const calls = Array.from({ length: 100 }, () => raw.call(frame('next'), { 'grpc-timeout': '1H' }))
+    await Promise.all(calls)
+    expect(timers()).toBeLessThan(before + calls.length / 2)
+  })
+
+  it('is what a caller is counted under who leaves once it has passed', async () => {
+    const { raw, server, calls, arrived } = await start()
+    const { stream, answer } = raw.open({ 'grpc-timeout': '1M' })
+    stream.end(frame('a'))
+    await arrived()
+    // The timer of the deadline follows another clock, so the call is still under way.
+    vi.setSystemTime(Date.now() + 61_000)
+    closing.push(() => vi.useRealTimers())
+    stream.close(constants.NGHTTP2_CANCEL)
+    await answer
+    await vi.waitFor(() => expect(calls[0]?.cancelled).toBe(true), patience)
+    expect(await handledOf(server)).toEqual({ DEADLINE_EXCEEDED: 1 })
+  })
+})
+
+describe('a caller that goes', () => {
+  it.each([
+    ['resets its stream', 'a', 'CANCEL'],
+    ['resets its stream with an error', 'a', 'INTERNAL_ERROR'],
+    ['resets its stream', 'bad', 'CANCEL'],
+    ['cuts its connection', 'a', null],
+    ['cuts its connection', 'bad', null],
+  ] as const)('and %s is noticed, counted once and hinders nobody (%s, %s)', async (_how, text, code) => {
+    const { raw, server, calls, letGo, arrived } = await start()
+    const other = await connectTo(server.port)
+    const { stream, answer } = raw.open()
+    stream.end(frame(text))
+    await arrived()
+    expect(calls[0]?.cancelled).toBe(false)
+    if (code === null) raw.cut()
+    else stream.close(constants[`NGHTTP2_${code}`])
+    await answer
+    await vi.waitFor(() => expect(calls[0]?.cancelled).toBe(true), patience)
+    expect(await handledOf(server)).toEqual({ CANCELLED: 1 })
+    letGo()
+    expect(await other.call(frame('next'))).toMatchObject(ok)
+    if (code !== null) expect(await raw.call(frame('next'))).toMatchObject(ok)
+    expect(await handledOf(server)).toEqual({ CANCELLED: 1, OK: code === null ? 1 : 2 })
+  })
+
+  it.each([
+    ['before its message', Buffer.alloc(0), 'reset'],
+    ['in the middle of its message', frame('half', 0, 8), 'reset'],
+    ['in the middle of its message', frame('half', 0, 8), 'cut'],
+  ] as const)('%s reaches no method and is counted once (%s, %s)', async (_when, sent, how) => {
+    const { raw, server, calls, letGo } = await start()
+    const other = await connectTo(server.port)
+    const { stream } = raw.open()
+    stream.write(sent)
+    await raw.ping()
+    if (how === 'cut') raw.cut()
+    else raw.reset(stream)
+    await vi.waitFor(async () => expect(await handledOf(server)).toEqual({ CANCELLED: 1 }), patience)
+    letGo()
+    expect(await other.call(frame('next'))).toMatchObject(ok)
+    expect(calls).toHaveLength(1)
+    expect(await handledOf(server)).toEqual({ CANCELLED: 1, OK: 1 })
+  })
+
+  it('does not end the other calls of its connection', async () => {
+    const { raw, letGo, arrived } = await start()
+    const stays = raw.call(frame('next'))
+    const { stream } = raw.open()
+    stream.end(frame('a'))
+    await arrived(2)
+    stream.close(constants.NGHTTP2_CANCEL)
+    await once(stream, 'close')
+    letGo()
+    expect(await stays).toMatchObject(ok)
+  })
+})
+
+describe('a call under way', () => {
+  it('is answered by a server that has begun to close', async () => {
+    const { raw, server, letGo, arrived } = await start()
+    const answer = raw.call(frame('next'))
+    await arrived()
+    const saidGoodbye = once(raw.session, 'goaway')
+    const closed = server.close()
+    await saidGoodbye
+    letGo()
+    expect(await answer).toMatchObject(ok)
+    await closed
+    expect(await handledOf(server)).toEqual({ OK: 1 })
+  })
+
+  it('keeps its connection from being idle, and only as long as it lasts', async () => {
+    const { call, calls, letGo } = waiting()
+    const server = new Server({ 'grpc.max_connection_idle_ms': 100 })
+    closing.push(() => server.forceShutdown())
+    const port = await new Promise<number>((resolve, reject) => {
+      server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, bound) =>
+        error ? reject(error) : resolve(bound),
+      )
+    })
+    const directly = { method: call, noteEnd: null, requestBytesMax: 100 }
+    const method = { ...definition.call, ...directly } as unknown as DirectMethod
+    const inside = insideOf(server)
+    for (const http2Server of inside?.http2Servers.keys() ?? [])
+      answerDirectly(http2Server, new Map([[method.path, method]]), (stream) =>
+        inside?.onStreamOpened(stream),
+      )
+
+    const busy = await connectTo(port)
+    let isSentAway = false
+    busy.session.on('goaway', () => {
+      isSentAway = true
+    })
+    const answer = busy.call(frame('next'))
+    await vi.waitFor(() => expect(calls).toHaveLength(1), patience)
+    // It is younger, so when it has been idle for too long, the other one would have been as well.
+    const idle = await connectTo(port)
+    await once(idle.session, 'goaway')
+    expect(isSentAway).toBe(false)
+    letGo()
+    expect(await answer).toMatchObject(ok)
+    await vi.waitFor(() => expect(isSentAway).toBe(true), patience)
+  })
+})
+
+it('calls stay with a library whose inside is not as it is known', () => {
+  expect(insideOf(new Server())).not.toBeNull()
+  expect(insideOf({ http2Servers: new Map() } as unknown as Server)).toBeNull()
+  expect(insideOf({ http2Servers: [], onStreamOpened: () => {} } as unknown as Server)).toBeNull()
+})
