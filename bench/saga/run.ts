@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { checkLog, startDatabases } from './databases.js'
+import { p99OfFlushes } from './disk.js'
 import type { LoadOrder, LoadResult } from './load.js'
 import { LoadProcess } from './load-process.js'
 import { cpuSecondsOfTree, usageOf } from './process-usage.js'
@@ -94,6 +95,20 @@ async function measureRatios(subjects: Record<Side, Subject[]>): Promise<number>
   return median(perSecond('one'))
 }
 
+/** The p99 at a fixed rate, between two looks at what the disk alone does. */
+async function measureHalf(port: number, rate: number): Promise<void> {
+  // The system writes back what it holds half a minute later, and every flush of the WAL waits for that.
+  execFileSync('sync')
+  const before = await p99OfFlushes(rate / 50, 20)
+  const half = await measure('one', [port], { rate, seconds: 45 })
+  const after = await p99OfFlushes(rate / 50, 20)
+  say(
+    `p99 at ${rate.toFixed(0)} events/s`,
+    `${half.p99Ms.toFixed(1)} ms`,
+    `p50 ${half.p50Ms.toFixed(1)} ms; of flushes alone, before and after: ${before.toFixed(1)} and ${after.toFixed(1)} ms`,
+  )
+}
+
 const cpuOf = (subjects: Subject[]) => subjects.reduce((sum, { pid }) => sum + usageOf(pid).cpuSeconds, 0)
 
 function say(what: string, value: string, more = ''): void {
@@ -147,15 +162,7 @@ try {
     const most = await measureRatios(subjects)
     const [one] = subjects.one
     if (one && parts.includes('half')) {
-      const rate = options.rate === undefined ? most / 2 : Number(options.rate)
-      // The system writes back what it holds half a minute later, and every flush of the WAL waits for that.
-      execFileSync('sync')
-      const half = await measure('one', [one.port], { rate, seconds: 45 })
-      say(
-        `p99 at ${rate.toFixed(0)} events/s`,
-        `${half.p99Ms.toFixed(1)} ms`,
-        `p50 ${half.p50Ms.toFixed(1)} ms`,
-      )
+      await measureHalf(one.port, options.rate === undefined ? most / 2 : Number(options.rate))
     }
     for (const subject of Object.values(subjects).flat()) await subject.stop()
     for (const side of ['one', 'each', 'two'] as const)
