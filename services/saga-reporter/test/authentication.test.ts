@@ -2,7 +2,7 @@ import { copyFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connect as connectTls } from 'node:tls'
-import { type ServiceError, status } from '@grpc/grpc-js'
+import { type ChannelOptions, compressionAlgorithms, type ServiceError, status } from '@grpc/grpc-js'
 import { createProject, createToken, createUser } from '@switchyard/testing'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { clientCredentials, issue, makeCertificates } from './certificates.js'
@@ -31,8 +31,8 @@ async function start(env: Record<string, string>) {
   return service
 }
 
-function client(port: number, name?: string) {
-  const grpc = connect(port, clientCredentials(folder, name))
+function client(port: number, name?: string, channelOptions?: ChannelOptions) {
+  const grpc = connect(port, clientCredentials(folder, name), channelOptions)
   closing.push(grpc.close)
   return grpc
 }
@@ -115,6 +115,16 @@ describe('with SAGA_AUTH=mtls', () => {
     await expect(
       billing.report('SagaStarted', started, { metadata: { 'x-tenant': 'default' } }),
     ).rejects.toMatchObject(denied)
+  })
+
+  it('knows the certificate of a caller that compresses its messages', async () => {
+    const orders = client(port, 'orders', {
+      'grpc.default_compression_algorithm': compressionAlgorithms.gzip,
+    })
+    const started = (sagaId: string, serviceName: string) =>
+      orders.report('SagaStarted', { sagaId, serviceName })
+    expect(await started('mtls-gzip', 'orders')).toMatchObject({ isSuccess: true, message: 'recorded' })
+    await expect(started('mtls-gzip-2', 'billing')).rejects.toMatchObject(denied)
   })
 
   it('denies a good certificate that no peer has, whatever its common name', async () => {

@@ -1,4 +1,4 @@
-import { type ChannelCredentials, Client, credentials, Metadata } from '@grpc/grpc-js'
+import { type ChannelCredentials, type ChannelOptions, Client, credentials, Metadata } from '@grpc/grpc-js'
 import { CommonResponse, SagaService } from '@switchyard/contracts/saga'
 import type { SagaEvent } from '@switchyard/domain/saga'
 
@@ -53,12 +53,17 @@ export interface CallOptions {
 }
 
 /** A connection to a reporter. Rejects with the gRPC status as `code`. */
-export function connect(port: number, channel: ChannelCredentials = credentials.createInsecure()) {
+export function connect(
+  port: number,
+  channel: ChannelCredentials = credentials.createInsecure(),
+  channelOptions: ChannelOptions = {},
+) {
   const client = new Client(`127.0.0.1:${port}`, channel, {
     'grpc.max_send_message_length': -1,
     // Reconnects at once after a fault, so that tests wait for the service and not for the client.
     'grpc.initial_reconnect_backoff_ms': 50,
     'grpc.max_reconnect_backoff_ms': 100,
+    ...channelOptions,
   })
 
   const unary = (path: string, bytes: Buffer, { metadata = {}, deadlineMs = 20_000 }: CallOptions = {}) =>

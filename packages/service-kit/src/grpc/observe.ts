@@ -1,6 +1,7 @@
 import { type Metadata, ServerInterceptingCall, type ServerInterceptor, status } from '@grpc/grpc-js'
 import type { Logger, Metrics, Tally } from '../observability/index.js'
 import { type AuthContext, authContextOf } from './auth-context.js'
+import { sessionOf } from './session-of.js'
 
 type NextCall = ConstructorParameters<typeof ServerInterceptingCall>[0]
 type Listener = Parameters<ServerInterceptingCall['start']>[0]
@@ -76,7 +77,7 @@ class ObservedCall extends ServerInterceptingCall {
   }
 
   override getAuthContext(): AuthContext {
-    return authContextOf(this.#call)
+    return sessionOf(this.#call) === undefined ? this.#call.getAuthContext() : authContextOf(this.#call)
   }
 
   override sendMetadata(metadata: Metadata): void {
