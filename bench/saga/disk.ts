@@ -1,4 +1,4 @@
-import { closeSync, fdatasync, fsyncSync, ftruncateSync, openSync, rmSync, write, writeSync } from 'node:fs'
+import { closeSync, fdatasync, fsyncSync, openSync, rmSync, write, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -40,7 +40,6 @@ export async function p99OfFlushes(seconds: number): Promise<number> {
 }
 
 function fillWithZeros(file: number): void {
-  ftruncateSync(file, 0)
   const zeros = Buffer.alloc(1024 * 1024)
   for (let bytes = 0; bytes < fileBytes; bytes += zeros.length) writeSync(file, zeros)
   fsyncSync(file)

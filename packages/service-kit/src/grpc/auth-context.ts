@@ -1,18 +1,16 @@
+import type { Http2Session } from 'node:http2'
 import { TLSSocket } from 'node:tls'
 import type { ServerInterceptingCall } from '@grpc/grpc-js'
-import { sessionOf } from './session-of.js'
 
 export type AuthContext = ReturnType<ServerInterceptingCall['getAuthContext']>
 
 const contexts = new WeakMap<object, AuthContext>()
 
 /**
- * The certificate behind a call, read once a connection: reading one takes tens of microseconds. A
+ * The certificate behind the calls of a connection, read once: reading one takes tens of microseconds. A
  * certificate that no authority of ours signed is none.
  */
-export function authContextOf(call: object): AuthContext {
-  const session = sessionOf(call)
-  if (session === undefined) return {}
+export function authContextOf(session: Http2Session): AuthContext {
   let context = contexts.get(session)
   if (context === undefined) {
     context = readContext(session.socket)

@@ -43,19 +43,17 @@ export class DirectCall implements UnaryCall<unknown> {
   readonly metadata: Metadata
   request: unknown
   cancelled = false
-  /** By which authContextOf finds the connection. */
-  readonly stream: ServerHttp2Stream
+  readonly #stream: ServerHttp2Stream
   readonly #method: DirectMethod
   readonly #startedMs = performance.now()
   #deadlineMs = Number.POSITIVE_INFINITY
   #deadlineTimer: NodeJS.Timeout | undefined
-  #parts: Buffer[] | undefined
+  #parts: Buffer[] = []
   #bytes = 0
-  #first: Buffer | undefined
   #isOver = false
 
   constructor(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, method: DirectMethod) {
-    this.stream = stream
+    this.#stream = stream
     this.#method = method
     this.metadata = Metadata.fromHttp2Headers(headers)
     stream.on('error', ignore)
@@ -75,11 +73,12 @@ export class DirectCall implements UnaryCall<unknown> {
   }
 
   getAuthContext(): AuthContext {
-    return authContextOf(this)
+    const { session } = this.#stream
+    return session === undefined ? {} : authContextOf(session)
   }
 
   getPeer(): string {
-    const { remoteAddress, remotePort } = this.stream.session?.socket ?? {}
+    const { remoteAddress, remotePort } = this.#stream.session?.socket ?? {}
     return remoteAddress === undefined ? 'unknown' : `${remoteAddress}:${remotePort}`
   }
 
@@ -96,31 +95,28 @@ export class DirectCall implements UnaryCall<unknown> {
     }, timeoutMs)
   }
 
-  /** Most messages come in one part, which is kept as it is. */
   #take(part: Buffer): void {
     if (this.#isOver) return
     this.#bytes += part.length
-    const announced = this.#first === undefined && part.length >= prefixBytes ? part.readUInt32BE(1) : 0
+    const announced = this.#parts.length === 0 && part.length >= prefixBytes ? part.readUInt32BE(1) : 0
     const bytes = Math.max(announced, this.#bytes - prefixBytes)
     const { requestBytesMax } = this.#method
     if (bytes > requestBytesMax) {
-      this.#parts = undefined
       this.#fail(
         status.RESOURCE_EXHAUSTED,
         `Received message larger than max (${bytes} vs ${requestBytesMax})`,
       )
-    } else if (this.#first === undefined) this.#first = part
-    else if (this.#parts === undefined) this.#parts = [this.#first, part]
-    else this.#parts.push(part)
+    } else this.#parts.push(part)
   }
 
   #start(): void {
     if (this.#isOver) return
     const { path, method, requestDeserialize } = this.#method
-    const body = this.#parts === undefined ? this.#first : Buffer.concat(this.#parts)
-    this.#first = undefined
-    this.#parts = undefined
-    if (body === undefined || body.length < prefixBytes || body.length < prefixBytes + body.readUInt32BE(1)) {
+    const [first, ...more] = this.#parts
+    // Most messages come in one part, which is kept as it is.
+    const body = first === undefined || more.length > 0 ? Buffer.concat(this.#parts) : first
+    this.#parts = []
+    if (body.length < prefixBytes || body.length < prefixBytes + body.readUInt32BE(1)) {
       this.#fail(status.UNIMPLEMENTED, `Received no request message for method ${path}`)
       return
     }
@@ -159,7 +155,7 @@ export class DirectCall implements UnaryCall<unknown> {
       return
     }
     if (!this.#end('OK')) return
-    const { stream } = this
+    const stream = this.#stream
     const body = Buffer.allocUnsafe(prefixBytes + message.length)
     body[0] = 0
     body.writeUInt32BE(message.length, 1)
@@ -179,7 +175,7 @@ export class DirectCall implements UnaryCall<unknown> {
       'grpc-message': encodeURI(Buffer.from(details).toString()),
       ...metadata?.toHttp2Headers(),
     }
-    this.stream.respond(headers, failureOptions)
+    this.#stream.respond(headers, failureOptions)
   }
 
   #leave(): void {
@@ -191,8 +187,9 @@ export class DirectCall implements UnaryCall<unknown> {
   #end(code: string): boolean {
     if (this.#isOver) return false
     this.#isOver = true
+    this.#parts = []
     clearTimeout(this.#deadlineTimer)
-    const isGone = this.stream.destroyed || this.stream.closed
+    const isGone = this.#stream.destroyed || this.#stream.closed
     this.#method.noteEnd?.(isGone ? this.#codeOfLeaving() : code, performance.now() - this.#startedMs)
     return !isGone
   }

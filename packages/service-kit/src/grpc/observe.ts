@@ -77,7 +77,8 @@ class ObservedCall extends ServerInterceptingCall {
   }
 
   override getAuthContext(): AuthContext {
-    return sessionOf(this.#call) === undefined ? this.#call.getAuthContext() : authContextOf(this.#call)
+    const session = sessionOf(this.#call)
+    return session === undefined ? this.#call.getAuthContext() : authContextOf(session)
   }
 
   override sendMetadata(metadata: Metadata): void {

@@ -89,11 +89,10 @@ export async function startGrpcServer(options: GrpcServerOptions): Promise<GrpcS
   const stopHealth = serveHealth(server, options)
   const port = await bind(server, options, tls?.credentials ?? ServerCredentials.createInsecure())
   const inside = insideOf(server)
+  const methods = unaryMethods(options.services, figures)
   for (const http2Server of inside?.http2Servers.keys() ?? []) {
     keepStreamsYoung(http2Server)
-    answerDirectly(http2Server, unaryMethods(options.services, figures), (stream) =>
-      inside?.onStreamOpened(stream),
-    )
+    answerDirectly(http2Server, methods, (stream) => inside?.onStreamOpened(stream))
   }
   return {
     port,

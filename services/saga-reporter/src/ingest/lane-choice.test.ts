@@ -41,6 +41,12 @@ describe('lanes', () => {
     expect(pass(20, 299, 100)).toEqual(Array.from({ length: 20 }, () => 4))
   })
 
+  it('are as before a few seconds after the whole process was stopped', () => {
+    const { pass } = startChoice()
+    expect(pass(1, 60_000, 0)).toEqual([1])
+    expect(pass(4, 800, 800).at(-1)).toBe(4)
+  })
+
   it('are looked at once a second, however many batches there are', () => {
     const { usage, choice } = startChoice()
     for (let batch = 0; batch < 999; batch += 1) {

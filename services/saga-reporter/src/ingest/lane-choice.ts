@@ -12,7 +12,7 @@ const lookMs = 1000
 /** Of a look; with less to do nothing is to be told from it. */
 const activeMsMin = 300
 /** Time with something to do, as a multiple of time with a core: when several lanes give way to one, and when they return. */
-const waiting = { much: 1.22, little: 1.12 }
+const waiting = { much: 1.22, little: 1.12, most: 2 }
 
 export function processUsage(): Usage {
   const { user, system } = process.cpuUsage()
@@ -55,8 +55,8 @@ export class LaneChoice {
     const cpuMs = usage.cpuMs - this.#seen.cpuMs
     this.#seen = usage
     if (activeMs < activeMsMin) return
-    // One second may mislead, so it counts as much as all before it.
-    this.#waiting = (this.#waiting + activeMs / cpuMs) / 2
+    // One look may mislead, so it counts as much as all before it, and no more when the whole process was stopped.
+    this.#waiting = (this.#waiting + Math.min(activeMs / cpuMs, waiting.most)) / 2
     if (this.#waiting > waiting.much) this.#lanes = 1
     else if (this.#waiting < waiting.little) this.#lanes = this.#lanesMax
   }
