@@ -33,7 +33,7 @@ export async function startReporter(databaseUrl: string, profileDir?: string): P
   jemalloc ??= findJemalloc(here('../../.switchyard/tools'))
   const profile = profileDir ? ['--cpu-prof', `--cpu-prof-dir=${profileDir}`] : []
   const main = here('../../services/saga-reporter/dist/bundle/main.js')
-  const child = spawn(process.execPath, [...profile, '--v8-pool-size=1', main], {
+  const child = spawn(process.execPath, [...profile, '--v8-pool-size=1', '--max-semi-space-size=32', main], {
     stdio: ['ignore', 'ignore', 'inherit'],
     env: {
       PATH: process.env.PATH,

@@ -82,7 +82,7 @@ function serverArguments(clusterDir: string, port: number, durable: boolean): st
     timezone: 'UTC',
     log_timezone: 'UTC',
     ...(durable
-      ? {}
+      ? { shared_buffers: '256MB' }
       : { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_wal_size: '4GB' }),
   }
   return [

@@ -43,8 +43,11 @@ export interface ActivityEntry {
 /** About what an entry takes beside the texts and payloads it keeps. */
 const entryBytes = 1000
 
-/** Ended sagas that are kept: what is still reported about one is mostly a repetition right after its end. */
-const endedMax = 300
+/**
+ * Ended sagas that are kept: what is still reported about one is mostly a repetition right after its end. Few enough for
+ * a saga of some hundred milliseconds to be given up before the collector has taken it for old.
+ */
+const endedMax = 30
 
 /**
  * The sagas and activities that were reported about last, bounded by bytes. Sagas that have ended go early, and their
