@@ -59,7 +59,7 @@ describe('an answer the gateway makes itself is JSON in the documented shape', (
     ['a path that leaves the root', 'GET /../x HTTP/1.1\r\nHost: x\r\n\r\n', 400],
     ['two lengths', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab', 400],
     ['no host', 'GET / HTTP/1.1\r\n\r\n', 400],
-    ['headers without end', `GET / HTTP/1.1\r\nHost: x\r\nX: ${'a'.repeat(40_000)}\r\n\r\n`, 400],
+    ['headers without end', `GET / HTTP/1.1\r\nHost: x\r\nX: ${'a'.repeat(40_000)}\r\n\r\n`, 431],
     ['a path without end', `GET /${'a'.repeat(40_000)} HTTP/1.1\r\nHost: x\r\n\r\n`, 414],
     ['TRACE', 'TRACE / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', 405],
   ])('%s', async (_name, bytes, code) => {

@@ -184,4 +184,10 @@ describe('the local gateway', () => {
     expect(text).toMatch(/^HTTP\/1.1 400 /)
     expect(bodyOf(text)).toMatchObject({ error: '400 Bad Request' })
   })
+
+  it('answers headers that are too large with 431', async () => {
+    const text = await sendBytes(`GET / HTTP/1.1\r\nHost: x\r\nX: ${'a'.repeat(70_000)}\r\n\r\n`)
+    expect(text).toMatch(/^HTTP\/1.1 431 /)
+    expect(bodyOf(text)).toMatchObject({ message: '431 Request Header Fields Too Large' })
+  })
 })

@@ -57,7 +57,7 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
     proxy.web(request, response, { target: { host: '127.0.0.1', port } })
   })
   server.keepAliveTimeout = 75_000
-  server.on('clientError', answerBadRequest)
+  server.on('clientError', answerUnreadable)
   await listen(server, options)
   return {
     port: (server.address() as { port: number }).port,
@@ -101,10 +101,12 @@ function sendJson(response: ServerResponse, status: number, body: object): void 
   response.end(text)
 }
 
-function answerBadRequest(_error: Error, socket: Socket | import('node:stream').Duplex): void {
+function answerUnreadable(error: NodeJS.ErrnoException, socket: Socket | import('node:stream').Duplex): void {
   if (!socket.writable) return void socket.destroy()
-  const body = JSON.stringify({ error: '400 Bad Request', request_id: randomUUID() })
-  const head = ['HTTP/1.1 400 Bad Request', 'Content-Type: application/json', 'Connection: close']
+  const tooLarge = error.code === 'HPE_HEADER_OVERFLOW'
+  const status = tooLarge ? '431 Request Header Fields Too Large' : '400 Bad Request'
+  const body = JSON.stringify({ [tooLarge ? 'message' : 'error']: status, request_id: randomUUID() })
+  const head = [`HTTP/1.1 ${status}`, 'Content-Type: application/json', 'Connection: close']
   socket.end(`${head.join('\r\n')}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`)
 }
 
