@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type ServiceError, status } from '@grpc/grpc-js'
 import { DomainError, rateLimited, tooLarge, unavailable } from '@switchyard/domain'
+import { pino } from 'pino'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { isAbandoned, serverStream, unary } from '../src/grpc/index.js'
 import { createLogger } from '../src/observability/index.js'
@@ -160,6 +161,73 @@ it('tells a handler whether anybody still waits', async () => {
   expect(await server.metrics.registry.metrics()).toMatch(
     /grpc_server_handled_total\{method="\/test\.Test\/Call",code="(DEADLINE_EXCEEDED|CANCELLED)",service="test"\} 1/,
   )
+})
+
+describe('a call that fails once nobody waits for it', () => {
+  const ends = ['cancels', 'lets its deadline pass']
+  const failAfterEnd = async (how: string, error: Error) => {
+    const lines: { level: number; msg: string }[] = []
+    const lineLogger = pino({ level: 'debug' }, { write: (line) => lines.push(JSON.parse(line)) })
+    let cancel = () => {}
+    const call = unary<Buffer, Buffer>(async (_request, current) => {
+      if (how === 'cancels') cancel()
+      await vi.waitFor(() => expect(isAbandoned(current, Date.now())).toBe(true), patience)
+      throw error
+    }, lineLogger)
+    const { client } = await start({ ...both, call })
+    // Connected beforehand: a call that is over before it arrives reaches no handler.
+    await collect(client.watch()).ended
+    const deadline = Date.now() + (how === 'cancels' ? 10_000 : 500)
+    const bytes = (message: Buffer) => message
+    const ended = new Promise((resolve) => {
+      const request = client.client.makeUnaryRequest(
+        '/test.Test/Call',
+        bytes,
+        bytes,
+        Buffer.alloc(0),
+        { deadline },
+        resolve,
+      )
+      cancel = () => request.cancel()
+    })
+    expect(await ended).toMatchObject({
+      code: how === 'cancels' ? status.CANCELLED : status.DEADLINE_EXCEEDED,
+    })
+    await vi.waitFor(() => expect(lines).toHaveLength(1), patience)
+    return lines[0]
+  }
+
+  it.each(ends)('is no news for operators when the client %s and its work is left', async (how) => {
+    const line = await failAfterEnd(how, unavailable('the call ended before its event was written'))
+    expect(line).toMatchObject({
+      level: 20,
+      msg: 'call given up',
+      method: '/test.Test/Call',
+      reason: 'the call ended before its event was written',
+    })
+    expect(line).not.toHaveProperty('err')
+  })
+
+  it.each([
+    ['a defect', new Error('defect')],
+    ['a neighbour', unavailable('the database is away', { cause: new Error('ECONNREFUSED') })],
+  ])('is an error when %s is the cause', async (_what, error) => {
+    for (const how of ends)
+      expect(await failAfterEnd(how, error)).toMatchObject({
+        level: 50,
+        msg: 'call failed',
+        err: { stack: expect.stringContaining(error.message) },
+      })
+  })
+})
+
+it('is an error when a neighbour fails a call that somebody waits for', async () => {
+  const lines: object[] = []
+  const lineLogger = pino({ level: 'debug' }, { write: (line) => lines.push(JSON.parse(line)) })
+  const call = unary<Buffer, Buffer>(() => Promise.reject(unavailable('too many events wait')), lineLogger)
+  const { client } = await start({ ...both, call })
+  await expect(client.call()).rejects.toMatchObject({ code: status.UNAVAILABLE })
+  expect(lines).toMatchObject([{ level: 50, msg: 'call failed' }])
 })
 
 it('counts and times calls by method and code, health left out', async () => {

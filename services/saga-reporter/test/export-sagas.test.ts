@@ -78,6 +78,16 @@ describe('GET /sagas/export', () => {
       'saga-0',
     ])
     expect(await idsOf(`?tenant=many&id_prefix=saga-5999`)).toEqual(['saga-5999'])
+    const { pool } = harness.database
+    await pool.query(`INSERT INTO saga_activities (tenant, id, saga_id, status, execute_errors, first_seen_at, last_event_at)
+      SELECT s.tenant, s.id || n, s.id, 'ExecuteAborted', s.service_name || ' card ' || n, s.first_seen_at, s.first_seen_at
+      FROM sagas s, generate_series(1, 2) AS n WHERE s.tenant = 'many'`)
+    expect(await idsOf('?tenant=many&errors_contains=CARD+')).toEqual(ids)
+    expect(await idsOf('?tenant=many&errors_contains=rare+card')).toEqual([
+      'saga-6000',
+      'saga-3000',
+      'saga-0',
+    ])
     expect(await idsOf('?tenant=nobody')).toEqual([])
   })
 

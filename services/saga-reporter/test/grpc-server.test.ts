@@ -1,4 +1,5 @@
 import { status } from '@grpc/grpc-js'
+import { descriptorSet } from '@switchyard/contracts/descriptors'
 import { waitFor } from '@switchyard/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { connect, type Grpc } from './grpc-client.js'
@@ -19,6 +20,24 @@ const healthRequest = (service: string) =>
     ? Buffer.alloc(0)
     : Buffer.concat([Buffer.from([0x0a, service.length]), Buffer.from(service)])
 const servingStatus = (response: Buffer) => response[1]
+
+/** The values of a field of strings or messages, in the bytes of a message whose other fields are numbers. */
+function valuesOf(message: Buffer, field: number): Buffer[] {
+  const values: Buffer[] = []
+  let at = 0
+  const readNumber = (): number => {
+    const byte = message.readUInt8(at++)
+    return byte < 0x80 ? byte : byte - 0x80 + readNumber() * 0x80
+  }
+  while (at < message.length) {
+    const tag = readNumber()
+    const number = readNumber()
+    if (tag % 8 !== 2) continue
+    if (tag === field * 8 + 2) values.push(message.subarray(at, at + number))
+    at += number
+  }
+  return values
+}
 
 describe('health', () => {
   it.each(['', 'svc.Sagas.Server.Grpc.Saga', 'pole.Sagas.Server.Grpc.Saga'])(
@@ -59,21 +78,74 @@ it('counts what was reported, by operation and what became of it', async () => {
   ])
 })
 
-it('answers reflection with the service and its descriptor', async () => {
-  const path = '/grpc.reflection.v1.ServerReflection/ServerReflectionInfo'
-  const symbol = 'svc.Sagas.Server.Grpc.Saga'
-  const ask = (request: Buffer) =>
-    new Promise<string>((resolve, reject) => {
+describe.each(['v1', 'v1alpha'])('reflection %s', (version) => {
+  const ask = (field: number, text: string) =>
+    new Promise<Buffer>((resolve, reject) => {
+      const path = `/grpc.reflection.${version}.ServerReflection/ServerReflectionInfo`
       const call = harness.grpc.client.makeBidiStreamRequest(path, bytes, bytes)
-      call.on('data', (response: Buffer) => resolve(response.toString('latin1')))
+      call.on('data', resolve)
       call.on('error', reject)
-      call.write(request)
+      call.write(Buffer.concat([Buffer.from([field * 8 + 2, text.length]), Buffer.from(text)]))
       call.end()
     })
-  expect(await ask(Buffer.from([0x3a, 0]))).toContain(symbol)
-  const descriptor = await ask(Buffer.concat([Buffer.from([0x22, symbol.length]), Buffer.from(symbol)]))
-  expect(descriptor).toContain('saga.proto')
-  expect(descriptor).toContain('ActivityExecuteOvertime')
+  /** FileDescriptorResponse of an answer to `file_by_filename` or `file_containing_symbol`. */
+  const askFiles = async (field: number, text: string) =>
+    valuesOf(await ask(field, text), 4).flatMap((response) => valuesOf(response, 1))
+  const [byFilename, bySymbol, listServices] = [3, 4, 7]
+
+  const compiled = valuesOf(Buffer.from(descriptorSet), 1)
+  const nameOf = (file: Buffer) => String(valuesOf(file, 1)[0])
+  const importsOf = (file: Buffer) => valuesOf(file, 3).map(String)
+  const servicesOf = (file: Buffer) =>
+    valuesOf(file, 6).map((service) => `${valuesOf(file, 2)[0]}.${valuesOf(service, 1)[0]}`)
+  const fileNames = [
+    'saga.proto',
+    'google/protobuf/timestamp.proto',
+    'switchyard/sagas/v1/saga.proto',
+    'switchyard/sagas/v1/saga_query.proto',
+    'switchyard/sagas/v1/saga_recovery.proto',
+  ]
+  const fileOfService = {
+    'svc.Sagas.Server.Grpc.Saga': 'saga.proto',
+    'switchyard.sagas.v1.SagaQuery': 'switchyard/sagas/v1/saga_query.proto',
+    'switchyard.sagas.v1.SagaRecovery': 'switchyard/sagas/v1/saga_recovery.proto',
+  }
+
+  /** What a strict client asks of files: as they were compiled, each once, with all that they import. */
+  function expectLoadable(files: Buffer[]) {
+    const names = files.map(nameOf)
+    expect(new Set(names).size).toBe(names.length)
+    for (const file of files) {
+      expect(file.equals(compiled.find((one) => nameOf(one) === nameOf(file)) as Buffer)).toBe(true)
+      expect(names).toEqual(expect.arrayContaining(importsOf(file)))
+    }
+  }
+
+  it('lists the services', async () => {
+    const [response] = valuesOf(await ask(listServices, '*'), 6)
+    const names = valuesOf(response as Buffer, 1).map((service) => String(valuesOf(service, 1)[0]))
+    expect(names).toEqual(Object.keys(fileOfService))
+  })
+
+  it.each(Object.entries(fileOfService))(
+    'answers %s with its file %s and what it needs',
+    async (name, file) => {
+      const files = await askFiles(bySymbol, name)
+      expectLoadable(files)
+      expect(nameOf(files[0] as Buffer)).toBe(file)
+      expect(files.filter((one) => servicesOf(one).includes(name)).map(nameOf)).toEqual([file])
+    },
+  )
+
+  it('finds every file by its name, and no other', async () => {
+    expect(compiled.map(nameOf)).toEqual(fileNames)
+    for (const name of fileNames) {
+      const files = await askFiles(byFilename, name)
+      expectLoadable(files)
+      expect(nameOf(files[0] as Buffer)).toBe(name)
+    }
+    expect(await askFiles(byFilename, 'switchyard/sagas/v1/nope.proto')).toEqual([])
+  })
 })
 
 describe('stopping', () => {

@@ -95,6 +95,16 @@ function listOverGrpc(query: string, more: Partial<ListSagasRequest> = {}): Prom
 
 const idsOverGrpc = async (query: string) => (await listOverGrpc(query)).sagas.map(({ sagaId }) => sagaId)
 
+/** An export has one order only. */
+async function exportedIds(query: string): Promise<string[]> {
+  const filters = new URLSearchParams(query)
+  filters.delete('order_by')
+  const response = await get(`/export?format=ndjson&${filters}`)
+  expect(response.status, query).toBe(200)
+  const lines = (await response.text()).split('\n').filter(Boolean)
+  return lines.map((line) => (JSON.parse(line) as { saga_id: string }).saga_id)
+}
+
 const all = ['c-1', 'c-2', 'b%2', 'b_1', 'a-3', 'a-2', 'a-1']
 
 describe('the list of sagas', () => {
@@ -135,6 +145,7 @@ describe('the list of sagas', () => {
     if (query.includes('updated_before')) expect(new Set(found)).toEqual(new Set(ids))
     else expect(found).toEqual(ids)
     expect(await idsOverGrpc(query), 'over gRPC').toEqual(found)
+    expect((await exportedIds(query)).toSorted(), 'as a file').toEqual(found.toSorted())
   })
 
   it('finds what several filters have in common', async () => {

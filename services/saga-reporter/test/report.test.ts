@@ -155,6 +155,21 @@ describe('a call that is repeated or comes out of order', () => {
     expect(await report('SagaStarted', started, elsewhere)).toMatchObject({ message: 'recorded' })
   })
 
+  it('is a duplicate when its x-event-id is known, also where it would be refused by now', async () => {
+    const metadata = { 'x-event-id': 'e-1', 'x-tenant': 'repeated' }
+    const tenant = { 'x-tenant': 'repeated' }
+    const ended: Fields = { sagaId: 's', serviceName: 'booking' }
+    expect(await report('SagaEnded', ended, metadata)).toMatchObject({ message: 'recorded' })
+    expect(await report('SagaStarted', { sagaId: 's', serviceName: 'billing' }, tenant)).toMatchObject({
+      isSuccess: true,
+    })
+    expect(await report('SagaEnded', ended, { ...tenant, 'x-event-id': 'e-2' })).toMatchObject({
+      isSuccess: false,
+      errors: expect.stringMatching('^SAGA_SERVICE_MISMATCH: '),
+    })
+    expect(await report('SagaEnded', ended, metadata)).toMatchObject({ message: 'duplicate' })
+  })
+
   it('is a duplicate when it tells nothing new; only what it says in other words is stored', async () => {
     const tenant = 'contents'
     const metadata = { 'x-tenant': tenant }

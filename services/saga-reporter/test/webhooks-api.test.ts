@@ -157,6 +157,14 @@ describe('creating', () => {
     expect({ status, message: body.message }).toEqual({ status: 400, message: problems })
   })
 
+  it('refuses a tenant that no event can have', async () => {
+    const { status, body } = await send('POST', '', { ...given, tenant: 'n'.repeat(129) })
+    expect({ status, error: body.error }).toEqual({
+      status: 400,
+      error: 'tenant is too long (maximum is 128 characters)',
+    })
+  })
+
   it('names every parameter that is missing', async () => {
     const { status, body } = await send('POST', '', {})
     expect({ status, error: body.error }).toEqual({

@@ -4,7 +4,8 @@ import { startHarness } from './harness.js'
 import { ago, compensated, ended, executed, executing, givenUp, report, started } from './saga-events.js'
 
 const day = 86_400
-const poll = { timeout: 10_000, interval: 100 }
+/** A saga stays until webhooks, which look every five seconds, have been told of it. */
+const poll = { timeout: 20_000, interval: 100 }
 const settings = {
   SAGA_SWEEP_SECONDS: '1',
   SAGA_RETENTION_EVERY_SECONDS: '1',
@@ -25,6 +26,18 @@ const sagasOf = async (tenant: string) => {
   const rows = await harness.database.prisma.saga.findMany({ where: { tenant }, orderBy: { id: 'asc' } })
   return rows.map(({ id }) => id)
 }
+
+/** Waits until webhooks and figures have come to the end of the log: no saga goes before. */
+const everythingIsTold = () =>
+  expect
+    .poll(async () => {
+      const { rows } = await harness.database.pool.query<{ told: boolean }>(
+        `SELECT LEAST(c.position, (s.position -> 'ended' ->> 0)::bigint) >= (SELECT max(id) FROM saga_events) AS told
+         FROM webhook_cursors c, saga_sweeps s WHERE c.name = 'sagas' AND s.name = 'figures'`,
+      )
+      return rows[0]?.told
+    }, poll)
+    .toBe(true)
 
 /** A saga of one step that ended so long ago. */
 const finished = (id: string, days: number, service = 'orders') =>
@@ -161,6 +174,7 @@ it('judges a saga anew once nothing can change it any more', async () => {
   const purged = await purgeSagas(harness.database, [{ tenant: 'nobody', id: 'raced' }], () => true)
   expect(purged).toEqual([])
   await finished('judged', 3)
+  await everythingIsTold()
   const kept = await purgeSagas(harness.database, [{ tenant: 'default', id: 'judged' }], (_, activities) => {
     judged.push(activities.length)
     return false
@@ -172,6 +186,7 @@ it('judges a saga anew once nothing can change it any more', async () => {
 it('loses no event that is reported while its saga is deleted', async () => {
   const rounds = Array.from({ length: 20 }, (_, round) => `race-${round}`)
   await Promise.all(rounds.map((id) => finished(id, 3)))
+  await everythingIsTold()
   await Promise.all(
     rounds.flatMap((id) => [
       report(harness.database, [[executing(id, `${id}-late`), 0]]),

@@ -13,6 +13,8 @@ export function optionalId(field: string, text: string): string | null {
   if (id.length > idCharsMax)
     throw new SagaRejection('ID_INVALID', `${field} is longer than ${idCharsMax} characters`)
   if (/\p{Cc}/u.test(id)) throw new SagaRejection('ID_INVALID', `${field} has control characters`)
+  // What stands for bytes that are no UTF-8: ids that differ there would be one.
+  if (id.includes('\ufffd')) throw new SagaRejection('ID_INVALID', `${field} is not UTF-8`)
   return id
 }
 

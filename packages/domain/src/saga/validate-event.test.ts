@@ -53,6 +53,7 @@ describe('validateSagaEvent rejects what can never be valid', () => {
     [{ ...started, sagaId: 'x'.repeat(129) }, 'ID_INVALID'],
     [{ ...started, sagaId: 'a\0b' }, 'ID_INVALID'],
     [{ ...started, sagaId: 'a\u0085b' }, 'ID_INVALID'],
+    [{ ...started, sagaId: 'a\ufffdb' }, 'ID_INVALID'],
     [{ ...started, serviceName: ' ' }, 'SERVICE_NAME_REQUIRED'],
     [{ ...started, addTime: 'yesterday' }, 'ADD_TIME_INVALID'],
     [{ ...execute, addTime: '2026-02-30 00:00:00.000' }, 'ADD_TIME_INVALID'],

@@ -4,8 +4,6 @@ import {
   type ServiceDefinition,
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js'
-import { loadFileDescriptorSetFromBuffer } from '@grpc/proto-loader'
-import { ReflectionService } from '@grpc/reflection'
 import { HealthImplementation } from 'grpc-health-check'
 import type { Health } from '../lifecycle/index.js'
 import type { Logger, Metrics } from '../observability/index.js'
@@ -14,6 +12,7 @@ import { answerDirectly } from './direct-calls.js'
 import { insideOf } from './http2-servers.js'
 import { type CallFigures, createCallFigures, observe } from './observe.js'
 import { createOpenStreams } from './open-streams.js'
+import { createReflection } from './reflection.js'
 import { createReloadingCredentials, type TlsFiles } from './tls.js'
 import { keepStreamsYoung } from './young-streams.js'
 
@@ -81,9 +80,7 @@ export async function startGrpcServer(options: GrpcServerOptions): Promise<GrpcS
   const interceptors = [streams.interceptor, observe(figures)]
   const server = new Server({ ...channelOptions(options), interceptors })
   for (const { definition, implementation } of options.services) server.addService(definition, implementation)
-  new ReflectionService(loadFileDescriptorSetFromBuffer(Buffer.from(options.descriptorSet))).addToServer(
-    server,
-  )
+  createReflection(options.descriptorSet).addToServer(server)
 
   const tls = options.tls && createReloadingCredentials(options.tls, options.logger)
   const stopHealth = serveHealth(server, options)

@@ -34,16 +34,23 @@ export const presentSagaEvent = (event: SagaEventView): z.output<typeof sagaEven
   trace_parent: event.traceParent,
   payload_size: event.payloadSize,
   request_size: event.requestSize,
-  request: event.request && presentRequest(event.operation, event.request),
+  request: event.request && presentRequest(event.operation, event.request, event.payloadSize),
 })
 
 /** Characters of a text that are shown; errors may have millions. */
 const textCharsMax = 4096
 
-function presentRequest(operation: string, request: Buffer): Record<string, unknown> | null {
+/** @param payloadSize of the payload as it was sent, where only its head is kept */
+function presentRequest(
+  operation: string,
+  request: Buffer,
+  payloadSize: number | null,
+): Record<string, unknown> | null {
   const fields = decodeRequest(operation, request)
   if (fields === null) return null
-  const shown = Object.entries(fields).flatMap(([name, value]) => presentField(snakeCase(name), value))
+  const shown = Object.entries(fields).flatMap(([name, value]) =>
+    presentField(snakeCase(name), value, payloadSize),
+  )
   return Object.fromEntries(shown)
 }
 
@@ -58,8 +65,8 @@ function decodeRequest(operation: string, request: Buffer): Record<string, unkno
   }
 }
 
-function presentField(name: string, value: unknown): [string, unknown][] {
-  if (value instanceof Uint8Array) return [[name.replace(/_data$/, '_size'), value.length]]
+function presentField(name: string, value: unknown, payloadSize: number | null): [string, unknown][] {
+  if (value instanceof Uint8Array) return [[name.replace(/_data$/, '_size'), payloadSize ?? value.length]]
   if (typeof value === 'string') return [[name, value.slice(0, textCharsMax)]]
   return value === undefined ? [] : [[name, value]]
 }

@@ -12,6 +12,19 @@ describe('SAGA_MTLS_PEERS', () => {
     })
   })
 
+  it('closes a tenant that somebody is bound to for those who are bound to a service alone', () => {
+    const bindings = parsePeerBindings('orders=service:orders, both=service:orders, both=tenant:acme')
+    const report = (name: string, tenant: string) => () => {
+      const peer = bindings?.get(name)
+      if (!peer) throw new Error(`${name} is not bound`)
+      requireOwn(peer, tenant, { operation: 'SagaStarted', sagaId: 's', serviceName: 'orders' })
+    }
+    expect(report('orders', 'acme')).toThrow('does not report for tenant acme')
+    expect(report('orders', 'default')).not.toThrow()
+    expect(report('orders', 'globex')).not.toThrow()
+    expect(report('both', 'acme')).not.toThrow()
+  })
+
   it.each(['', 'orders', 'orders=', 'orders=service:', 'orders=user:1', 'a=service:b,,c=tenant:d'])(
     'is not %j',
     (text) => {

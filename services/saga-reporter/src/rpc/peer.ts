@@ -10,13 +10,16 @@ export interface Peer {
   service: string | null
   /** The only tenant this sender may report for; null: any. */
   tenant: string | null
+  /** Tenants that other senders are bound to, when this one is bound to none: it may not report for them. */
+  tenantsOfOthers?: ReadonlySet<string>
 }
 
 /** Certificate name → what its holder may report for. */
 export type PeerBindings = ReadonlyMap<string, Peer>
 
 /**
- * Reads `orders.internal=service:orders, billing=tenant:acme`; a name that comes twice is bound to both.
+ * Reads `orders.internal=service:orders, billing=tenant:acme`; a name that comes twice is bound to both. A tenant that
+ * somebody is bound to is closed to those who are bound to a service alone.
  *
  * @returns null when the text is no such list
  */
@@ -27,6 +30,10 @@ export function parsePeerBindings(text: string): PeerBindings | null {
     if (!match?.name || !match.value) return null
     const known = bindings.get(match.name) ?? { name: match.name, service: null, tenant: null }
     bindings.set(match.name, { ...known, [match.kind as 'service' | 'tenant']: match.value.trim() })
+  }
+  const tenants = new Set([...bindings.values()].flatMap(({ tenant }) => tenant ?? []))
+  for (const [name, peer] of bindings) {
+    if (peer.tenant === null) bindings.set(name, { ...peer, tenantsOfOthers: tenants })
   }
   return bindings
 }
@@ -55,6 +62,8 @@ export function requireOwn(peer: Peer, tenant: string, event: RawSagaEvent): voi
   if (peer.tenant !== null && tenant !== peer.tenant) {
     throw forbidden(`this certificate reports for tenant ${peer.tenant} only`)
   }
+  if (peer.tenantsOfOthers?.has(tenant))
+    throw forbidden(`this certificate does not report for tenant ${tenant}`)
   if (peer.service === null) return
   const named = serviceNameOf(event)
   if (named !== null && named !== peer.service) {

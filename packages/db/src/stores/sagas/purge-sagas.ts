@@ -19,6 +19,18 @@ const activitiesOf = `SELECT a.tenant, a.id, a.saga_id AS "sagaId", a.status, a.
 
 const sagasOf = `SELECT ${retainedList} FROM ${given} JOIN sagas s USING (tenant, id)`
 
+/**
+ * Sagas with news that webhooks or the figures have not come to yet: an event of the log, or a flag. Figures that nobody
+ * has begun to keep are not waited for.
+ */
+const untoldOf = `SELECT given.tenant, given.id FROM ${given}
+  CROSS JOIN (SELECT LEAST(c.position, (SELECT (position -> 'ended' ->> 0)::bigint FROM saga_sweeps WHERE name = 'figures'))
+      AS position, c.flags_set_at FROM webhook_cursors c WHERE c.name = 'sagas') AS told
+  WHERE EXISTS (SELECT FROM saga_events e
+      WHERE e.tenant = given.tenant AND e.saga_id = given.id AND e.id > told.position)
+    OR EXISTS (SELECT FROM saga_flags f
+      WHERE f.tenant = given.tenant AND f.saga_id = given.id AND f.set_at > told.flags_set_at)`
+
 /** Its events stay in the log, until their day goes. */
 const purge = `WITH given AS (SELECT * FROM ${given}),
   purged AS (
@@ -39,7 +51,7 @@ const purge = `WITH given AS (SELECT * FROM ${given}),
 /**
  * Deletes sagas with all that belongs to them and leaves tombstones, all or none. Waits for events about them that are
  * being recorded, and lets later ones wait: an event is recorded before, and then `isDue` judges it too, or it meets a
- * tombstone.
+ * tombstone. A saga stays until webhooks and figures have come to its last event, as they would not find it any more.
  *
  * @param isDue asked again, about the saga as it is when nothing can change it any more
  * @returns those that are gone
@@ -71,11 +83,14 @@ async function purgeLocked(
   await beginChange(client, { sagas: keys, activities: foreseen })
   const { rows: sagas } = await client.query<RetentionCandidate>(sagasOf, tenantKeyArrays(keys))
   const { rows: activities } = await client.query<SagaActivity>(activitiesOf, tenantKeyArrays(keys))
+  const { rows: untold } = await client.query<TenantKey>(untoldOf, tenantKeyArrays(keys))
+  const waiting = new Set(untold.map(keyText))
   const locked = new Set(foreseen.map(keyText))
   const due = sagas.flatMap((saga) => {
     const own = activities.filter(({ tenant, sagaId }) => tenant === saga.tenant && sagaId === saga.id)
     // One that came while the locks were waited for is not locked itself: the saga's turn comes again.
-    const mayGo = own.every((activity) => locked.has(keyText(activity))) && isDue(saga, own)
+    const isWhole = own.every((activity) => locked.has(keyText(activity)))
+    const mayGo = isWhole && !waiting.has(keyText(saga)) && isDue(saga, own)
     const { tenant, id, serviceName } = saga
     return mayGo ? [{ tenant, id, serviceName, activities: own.length }] : []
   })

@@ -117,6 +117,7 @@ class Store implements SagaEventStore {
     await known.waitForOthers(events)
     try {
       const fold = foldBatch(events, known, mark, this.#strict)
+      if (mayRefuseRepetition(events, fold)) throw new NotKnown()
       const changes = changesOf(fold)
       const id = await write(this.#pool, batchCall(fold, changes, types, false))
       if (id === nothingWritten) return this.#outdated(known)
@@ -178,6 +179,10 @@ class Store implements SagaEventStore {
     return results
   }
 }
+
+/** What is refused is not written, so the database would not find that its id is in the log, which makes it a duplicate. */
+const mayRefuseRepetition = (events: readonly NewSagaEvent[], { results }: Fold): boolean =>
+  results.some((result, index) => result instanceof Error && events[index]?.eventId !== null)
 
 /** @returns the highest id of the log's new rows, or {@link nothingWritten} */
 async function write(client: Pool | PoolClient, { parameters, written }: BatchCall): Promise<string> {

@@ -7,6 +7,9 @@ import { presentWebhook, webhookShape } from '../../presenters/webhook.js'
 import { rulesOf, type WebhookDependencies } from './dependencies.js'
 import { optionalWebhookParameters, requiredWebhookParameters } from './webhook-parameters.js'
 
+/** As long as `x-tenant` of an event may be. */
+const tenantCharsMax = 128
+
 /** `POST /sagas/webhooks` */
 export const createWebhook = (dependencies: WebhookDependencies) =>
   endpoint({
@@ -15,7 +18,11 @@ export const createWebhook = (dependencies: WebhookDependencies) =>
     input: z.object({
       ...optionalWebhookParameters,
       ...requiredWebhookParameters,
-      tenant: filledText().default(defaultTenant),
+      tenant: filledText()
+        .refine((tenant) => tenant.length <= tenantCharsMax, {
+          error: `is too long (maximum is ${tenantCharsMax} characters)`,
+        })
+        .default(defaultTenant),
     }),
     async handle(
       { tenant, service_name: serviceName = null, enabled = true, ...given },

@@ -65,7 +65,8 @@ function drivingRows(
   parameters: SqlParameters,
   walk: boolean,
 ): string {
-  const { table, where, text } = drivingTable(driver, search, parameters)
+  const { table, where } = drivingTable(driver, search, parameters)
+  const text = driver === 'errors' ? containsErrors(search, parameters) : null
   const conditions = [`d.tenant = ${parameters.add(search.tenant)}`, ...where]
   const byCreation = order.by === 'created_at'
   if (byCreation) conditions.push(...withinRange(search, parameters))
@@ -82,18 +83,17 @@ function drivingRows(
   return `SELECT DISTINCT d.first_seen_at, d.saga_id FROM ${table} d WHERE ${all} ${byCreation ? ordered : ''}`
 }
 
-/** The table that answers the driver's part of a search: its rows `d` have the order of creation. */
+/** The table that answers the driver's part of a search, texts of errors aside: its rows `d` have the order of creation. */
 export function drivingTable(driver: NonNullable<Driver>, search: SagaSearch, parameters: SqlParameters) {
   if (driver === 'tag') {
-    return { table: 'saga_tags', where: [`d.tag = ${parameters.add(search.tag)}`], text: null }
+    return { table: 'saga_tags', where: [`d.tag = ${parameters.add(search.tag)}`] }
   }
-  if (driver === 'errors') {
-    const pattern = parameters.add(containsPattern(search.errorsContain ?? ''))
-    return { table: 'saga_errors', where: [], text: `d.folded LIKE lower(${pattern})` }
-  }
-  const where = [`d.kind = ${parameters.add(driver.flag)}`, "d.saga_id <> ''"]
-  return { table: 'saga_flags', where, text: null }
+  if (driver === 'errors') return { table: 'saga_errors', where: [] }
+  return { table: 'saga_flags', where: [`d.kind = ${parameters.add(driver.flag)}`, "d.saga_id <> ''"] }
 }
+
+const containsErrors = ({ errorsContain = '' }: SagaSearch, parameters: SqlParameters) =>
+  `d.folded LIKE lower(${parameters.add(containsPattern(errorsContain))})`
 
 function withinRange({ createdAfter, createdBefore }: SagaSearch, parameters: SqlParameters): string[] {
   return [
