@@ -20,7 +20,8 @@ export interface ReportMetadata {
   tags: readonly string[]
 }
 
-const charsMax = 128
+/** Of a tenant, and of ids. */
+export const identifierCharsMax = 128
 const tagsMax = 16
 const traceParentPattern = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/
 const tagPattern = /^[^=\p{Cc}]{1,64}=[^\p{Cc}]{0,192}$/u
@@ -50,8 +51,8 @@ type Sent = string | Buffer | undefined
 function identifier(value: Sent, key: string): string | null {
   if (value === undefined) return null
   const text = `${value}`.trim()
-  if (text.length > charsMax)
-    throw invalidParameters([`${key} is too long (maximum is ${charsMax} characters)`])
+  if (text.length > identifierCharsMax)
+    throw invalidParameters([`${key} is too long (maximum is ${identifierCharsMax} characters)`])
   if (/\p{Cc}/u.test(text)) throw invalidParameters([`${key} is invalid`])
   return text === '' ? null : text
 }

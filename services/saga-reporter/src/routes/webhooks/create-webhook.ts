@@ -4,11 +4,9 @@ import { auditAuthor, created, endpoint, filledText } from '@switchyard/service-
 import { addWebhook, auditedWebhook } from '@switchyard/webhooks'
 import { z } from 'zod'
 import { presentWebhook, webhookShape } from '../../presenters/webhook.js'
+import { identifierCharsMax } from '../../rpc/report-metadata.js'
 import { rulesOf, type WebhookDependencies } from './dependencies.js'
 import { optionalWebhookParameters, requiredWebhookParameters } from './webhook-parameters.js'
-
-/** As long as `x-tenant` of an event may be. */
-const tenantCharsMax = 128
 
 /** `POST /sagas/webhooks` */
 export const createWebhook = (dependencies: WebhookDependencies) =>
@@ -19,8 +17,8 @@ export const createWebhook = (dependencies: WebhookDependencies) =>
       ...optionalWebhookParameters,
       ...requiredWebhookParameters,
       tenant: filledText()
-        .refine((tenant) => tenant.length <= tenantCharsMax, {
-          error: `is too long (maximum is ${tenantCharsMax} characters)`,
+        .refine((tenant) => tenant.length <= identifierCharsMax, {
+          error: `is too long (maximum is ${identifierCharsMax} characters)`,
         })
         .default(defaultTenant),
     }),
