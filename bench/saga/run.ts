@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { checkLog, startDatabases } from './databases.js'
-import { p99OfFlushes } from './disk.js'
+import { FlushProbe, likeTheLoad, sparse } from './disk.js'
 import type { LoadOrder, LoadResult } from './load.js'
 import { LoadProcess } from './load-process.js'
 import { cpuSecondsOfTree, usageOf } from './process-usage.js'
@@ -15,7 +15,7 @@ const { values: options } = parseArgs({
     seconds: { type: 'string', default: '6' },
     /** Before each of these. */
     warmUp: { type: 'string', default: '2' },
-    /** Events a second of `half`; half of what one reporter has reached when left out. */
+    /** Events a second of `half`; half of what one reporter reaches right before when left out. */
     rate: { type: 'string' },
     /** Folder for a CPU profile of the reporter. */
     profile: { type: 'string' },
@@ -31,13 +31,17 @@ const median = (values: number[]) => [...values].sort((a, b) => a - b)[values.le
 
 const allSides = ['echo', 'one', 'each', 'two'] as const
 type Side = (typeof allSides)[number]
-const sides = allSides.filter((side) => parts.includes(side) || (side === 'one' && parts.includes('half')))
+const sides = allSides.filter((side) => parts.includes(side))
 const names: Record<Side, string> = {
   echo: 'bare grpc-js echo',
   one: 'one reporter',
   each: 'one INSERT per call',
   two: 'two reporters',
 }
+
+/** Long enough for the whole collections of the reporter's heap to be among them. */
+const halfSeconds = 25
+const halfSides = ['one', 'echo', 'each'] as const
 
 const databases = await startDatabases(['one', 'each', 'two', 'pipeline', 'plain'])
 const load = new LoadProcess()
@@ -62,7 +66,7 @@ async function measure(side: Side, ports: number[], given: Partial<LoadOrder> = 
   return result
 }
 
-async function measureRatios(subjects: Record<Side, Subject[]>): Promise<number> {
+async function measureRatios(subjects: Record<Side, Subject[]>): Promise<void> {
   const figures: Record<Side, LoadResult[]> = { echo: [], one: [], each: [], two: [] }
   for (let round = 0; round <= rounds; round += 1) {
     for (const side of sides) {
@@ -92,20 +96,62 @@ async function measureRatios(subjects: Record<Side, Subject[]>): Promise<number>
   ratio('one reporter ÷ echo', 'one', 'echo')
   ratio('one reporter ÷ one INSERT per call', 'one', 'each')
   ratio('two reporters ÷ one', 'two', 'one')
-  return median(perSecond('one'))
 }
 
-/** The p99 at a fixed rate, and that of bare flushes, before it and beside it: no commit is sooner than the disk. */
-async function measureHalf(port: number, rate: number): Promise<void> {
-  // The system writes back what it holds half a minute later, and every flush of the WAL waits for that.
-  execFileSync('sync')
-  const alone = await p99OfFlushes(20)
-  const [half, beside] = await Promise.all([measure('one', [port], { rate, seconds: 45 }), p99OfFlushes(45)])
-  say(
-    `p99 at ${rate.toFixed(0)} events/s`,
-    `${half.p99Ms.toFixed(1)} ms`,
-    `p50 ${half.p50Ms.toFixed(1)} ms; of bare flushes before it ${alone.toFixed(1)}, beside it ${beside.toFixed(1)} ms`,
-  )
+/**
+ * The p99 of each side at half of what it reached right before, since machines change within minutes: that of the echo and
+ * of one INSERT per call is what the machine leaves to any server. No commit is sooner than the disk: bare flushes are
+ * timed before it, as many as a reporter needs, and beside it, a few.
+ */
+async function measureHalf(subjects: Record<Side, Subject[]>): Promise<void> {
+  const probe = FlushProbe.open()
+  const flushMs: number[] = []
+  const figures = halfSides.map((side) => ({
+    side,
+    rates: [] as number[],
+    halves: [] as LoadResult[],
+    besideMs: [] as number[],
+  }))
+  try {
+    for (let round = 1; round <= rounds; round += 1) {
+      // The system writes back what it holds half a minute later, and every flush of the WAL waits for that.
+      execFileSync('sync')
+      flushMs.push(await probe.p99Ms(halfSeconds, likeTheLoad))
+      for (const { side, rates, halves, besideMs } of figures) {
+        const ports = subjects[side].map(({ port }) => port)
+        const rate =
+          options.rate === undefined ? (await measure(side, ports)).perSecond / 2 : Number(options.rate)
+        execFileSync('sync')
+        const [half, beside] = await Promise.all([
+          measure(side, ports, { rate, seconds: halfSeconds }),
+          probe.p99Ms(halfSeconds, sparse),
+        ])
+        rates.push(rate)
+        halves.push(half)
+        besideMs.push(beside)
+      }
+    }
+  } finally {
+    probe.close()
+  }
+  const tell = (what: string, unit: string, values: number[]) =>
+    say(what, `${median(values).toFixed(0)}${unit}`, values.map((value) => value.toFixed(0)).join(' '))
+  console.log()
+  for (const { side, rates, halves, besideMs } of figures) {
+    tell(`${names[side]}, half of the most`, '/s', rates)
+    tell(
+      '  p99',
+      ' ms',
+      halves.map(({ p99Ms }) => p99Ms),
+    )
+    tell(
+      '  p50',
+      ' ms',
+      halves.map(({ p50Ms }) => p50Ms),
+    )
+    tell('  p99 of a few bare flushes beside', ' ms', besideMs)
+  }
+  tell('bare flushes alone, 300 a second, p99', ' ms', flushMs)
 }
 
 const cpuOf = (subjects: Subject[]) => subjects.reduce((sum, { pid }) => sum + usageOf(pid).cpuSeconds, 0)
@@ -151,22 +197,17 @@ async function startSubjects(): Promise<Record<Side, Subject[]>> {
     two: () => [startReporter(two), startReporter(two)],
   }
   const subjects: Record<Side, Subject[]> = { echo: [], one: [], each: [], two: [] }
-  for (const side of sides) subjects[side] = await Promise.all(start[side]())
+  const needed = new Set<Side>([...sides, ...(parts.includes('half') ? halfSides : [])])
+  for (const side of needed) subjects[side] = await Promise.all(start[side]())
   return subjects
 }
 
 try {
-  if (sides.length > 0) {
-    const subjects = await startSubjects()
-    const most = await measureRatios(subjects)
-    const [one] = subjects.one
-    if (one && parts.includes('half')) {
-      await measureHalf(one.port, options.rate === undefined ? most / 2 : Number(options.rate))
-    }
-    for (const subject of Object.values(subjects).flat()) await subject.stop()
-    for (const side of ['one', 'each', 'two'] as const)
-      await checkLog(databases.urls[side], acknowledged[side])
-  }
+  const subjects = await startSubjects()
+  if (sides.length > 0) await measureRatios(subjects)
+  if (parts.includes('half')) await measureHalf(subjects)
+  for (const subject of Object.values(subjects).flat()) await subject.stop()
+  for (const side of ['one', 'each', 'two'] as const) await checkLog(databases.urls[side], acknowledged[side])
   if (parts.includes('pipeline')) await measurePipeline()
 } finally {
   load.close()

@@ -79,6 +79,13 @@ export { withRepositoryLock } from './stores/repository-lock.js'
 export { ensureSagaEventPartitions } from './stores/saga-event-partitions.js'
 export type { TenantKey } from './stores/sagas/change-sagas.js'
 export {
+  type EndedSaga,
+  figuresSweep,
+  readEndedCursor,
+  readNewlyEnded,
+  writeEndedCursor,
+} from './stores/sagas/ended-sagas.js'
+export {
   type LogEntry,
   type LogPage,
   readLastPosition,
@@ -102,10 +109,6 @@ export {
   writeFlags,
 } from './stores/sagas/flags.js'
 export {
-  type EndedCursor,
-  type EndedSaga,
-  readLogEnd,
-  readNewlyEnded,
   readSagaGauges,
   type SagaCount,
   type SagaGauges,

@@ -1,4 +1,4 @@
-import { purgeSagas, writeSweepPosition } from '@switchyard/db'
+import { purgeSagas, writeEndedCursor } from '@switchyard/db'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { followFlags } from '../src/webhooks/follow-flags.js'
 import { followDecidedSagas } from '../src/webhooks/follow-sagas.js'
@@ -36,7 +36,7 @@ const lastEventId = async () => {
 }
 
 const countedUpTo = (position: string) =>
-  writeSweepPosition(harness.database, 'figures', { ended: [position, position, '0'] })
+  writeEndedCursor(harness.database, { position, horizon: position, horizonXid: '0' })
 
 it('a saga stays until webhooks have come to its last event', async () => {
   await finished('news')

@@ -1,20 +1,16 @@
 import { randomUUID } from 'node:crypto'
 import {
   type Database,
-  type EndedCursor,
+  figuresSweep,
   holdSweep,
-  readLogEnd,
+  readEndedCursor,
   readNewlyEnded,
   readSagaGauges,
-  readSweepPosition,
   releaseSweep,
-  writeSweepPosition,
+  writeEndedCursor,
 } from '@switchyard/db'
 import type { Logger } from '@switchyard/service-kit/observability'
 import type { SagaFigures } from './saga-figures.js'
-
-const name = 'figures'
-const cursorKey = 'ended'
 
 export interface KeepFiguresOptions {
   database: Database
@@ -41,7 +37,7 @@ export function keepFigures({ database, figures, logger, everyMs }: KeepFiguresO
 
   async function run(): Promise<void> {
     const askedMs = Date.now()
-    if (!(await holdSweep(database, name, owner, heldMs))) return figures.hideGauges()
+    if (!(await holdSweep(database, figuresSweep, owner, heldMs))) return figures.hideGauges()
     clearTimeout(hiding)
     // It was granted after it was asked for, so this is over before it is.
     hiding = setTimeout(figures.hideGauges, heldMs - (Date.now() - askedMs)).unref()
@@ -66,7 +62,7 @@ export function keepFigures({ database, figures, logger, everyMs }: KeepFiguresO
       clearTimeout(hiding)
       figures.hideGauges()
       // Without the database the lease runs out by itself.
-      await releaseSweep(database, name, owner).catch((error: unknown) =>
+      await releaseSweep(database, figuresSweep, owner).catch((error: unknown) =>
         logger.debug({ err: error }, 'could not give the figures of sagas up'),
       )
     },
@@ -75,12 +71,7 @@ export function keepFigures({ database, figures, logger, everyMs }: KeepFiguresO
 
 /** Counts what has ended since the last time. What ended before anybody counted is not counted. */
 async function countEnded(database: Database, figures: SagaFigures): Promise<void> {
-  const [position, horizon, horizonXid] = (await readSweepPosition(database, name))[cursorKey] ?? []
-  const known = position !== undefined && horizon !== undefined && horizonXid !== undefined
-  const before = known ? { position, horizon, horizonXid } : await readLogEnd(database)
-  const { ended, cursor } = await readNewlyEnded(database, before)
-  await writeSweepPosition(database, name, { [cursorKey]: keysOf(cursor) })
+  const { ended, cursor } = await readNewlyEnded(database, await readEndedCursor(database))
+  await writeEndedCursor(database, cursor)
   for (const saga of ended) figures.ended(saga)
 }
-
-const keysOf = ({ position, horizon, horizonXid }: EndedCursor) => [position, horizon, horizonXid]

@@ -2,6 +2,7 @@ import type { RetainedActivity, RetainedSaga } from '@switchyard/domain/saga'
 import type { PoolClient } from 'pg'
 import type { Database } from '../../client.js'
 import { beginChange, type TenantKey, tenantKeyArrays } from './change-sagas.js'
+import { countedUpTo } from './ended-sagas.js'
 import { type RetentionCandidate, retainedList } from './retention-sources.js'
 import { keyText } from './saga-keys.js'
 
@@ -24,8 +25,7 @@ const sagasOf = `SELECT ${retainedList} FROM ${given} JOIN sagas s USING (tenant
  * has begun to keep are not waited for.
  */
 const untoldOf = `SELECT given.tenant, given.id FROM ${given}
-  CROSS JOIN (SELECT LEAST(c.position, (SELECT (position -> 'ended' ->> 0)::bigint FROM saga_sweeps WHERE name = 'figures'))
-      AS position, c.flags_set_at FROM webhook_cursors c WHERE c.name = 'sagas') AS told
+  CROSS JOIN (SELECT LEAST(c.position, ${countedUpTo}) AS position, c.flags_set_at FROM webhook_cursors c WHERE c.name = 'sagas') AS told
   WHERE EXISTS (SELECT FROM saga_events e
       WHERE e.tenant = given.tenant AND e.saga_id = given.id AND e.id > told.position)
     OR EXISTS (SELECT FROM saga_flags f
