@@ -22,18 +22,12 @@ const writeAt = promisify(write)
 
 /** What the disk does to a commit: it writes over a file that is already there, and flushes, as PostgreSQL does. */
 export class FlushProbe {
-  readonly #path: string
-  readonly #file: number
+  readonly #path = join(tmpdir(), `switchyard-bench-flushes-${process.pid}`)
+  readonly #file = openSync(this.#path, 'w')
 
-  private constructor(path: string) {
-    this.#path = path
-    this.#file = openSync(path, 'w')
+  constructor() {
     writeSync(this.#file, Buffer.alloc(fileBytes))
     fsyncSync(this.#file)
-  }
-
-  static open(): FlushProbe {
-    return new FlushProbe(join(tmpdir(), `switchyard-bench-flushes-${process.pid}`))
   }
 
   /**

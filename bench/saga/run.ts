@@ -15,7 +15,7 @@ const { values: options } = parseArgs({
     seconds: { type: 'string', default: '6' },
     /** Before each of these. */
     warmUp: { type: 'string', default: '2' },
-    /** Events a second of `half`; half of what one reporter reaches right before when left out. */
+    /** Events a second of `half`; half of what each side reaches right before when left out. */
     rate: { type: 'string' },
     /** Folder for a CPU profile of the reporter. */
     profile: { type: 'string' },
@@ -104,7 +104,7 @@ async function measureRatios(subjects: Record<Side, Subject[]>): Promise<void> {
  * timed before it, as many as a reporter needs, and beside it, a few.
  */
 async function measureHalf(subjects: Record<Side, Subject[]>): Promise<void> {
-  const probe = FlushProbe.open()
+  const probe = new FlushProbe()
   const flushMs: number[] = []
   const figures = halfSides.map((side) => ({
     side,
@@ -151,7 +151,7 @@ async function measureHalf(subjects: Record<Side, Subject[]>): Promise<void> {
     )
     tell('  p99 of a few bare flushes beside', ' ms', besideMs)
   }
-  tell('bare flushes alone, 300 a second, p99', ' ms', flushMs)
+  tell(`bare flushes alone, ${likeTheLoad.perSecond} a second, p99`, ' ms', flushMs)
 }
 
 const cpuOf = (subjects: Subject[]) => subjects.reduce((sum, { pid }) => sum + usageOf(pid).cpuSeconds, 0)

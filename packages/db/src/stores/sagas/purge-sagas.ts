@@ -25,7 +25,8 @@ const sagasOf = `SELECT ${retainedList} FROM ${given} JOIN sagas s USING (tenant
  * has begun to keep are not waited for.
  */
 const untoldOf = `SELECT given.tenant, given.id FROM ${given}
-  CROSS JOIN (SELECT LEAST(c.position, ${countedUpTo}) AS position, c.flags_set_at FROM webhook_cursors c WHERE c.name = 'sagas') AS told
+  CROSS JOIN (SELECT LEAST(c.position, ${countedUpTo}) AS position, c.flags_set_at
+      FROM webhook_cursors c WHERE c.name = 'sagas') AS told
   WHERE EXISTS (SELECT FROM saga_events e
       WHERE e.tenant = given.tenant AND e.saga_id = given.id AND e.id > told.position)
     OR EXISTS (SELECT FROM saga_flags f
