@@ -124,8 +124,10 @@ class Load {
     if (ok) this.#acknowledged += 1
     else this.#refused += 1
     if (ok && now >= this.#beginMs && now < this.#endMs) this.#latencies.push(now - slot.sentAt)
-    if (now >= this.#endMs) this.#finish(index, now)
-    else if (this.#order.rate !== undefined) this.#idle.push(index)
+    if (now >= this.#endMs) {
+      this.#finish(index, now)
+      this.#endWhenDone()
+    } else if (this.#order.rate !== undefined) this.#idle.push(index)
     else this.#next(index, now)
   }
 
@@ -133,7 +135,11 @@ class Load {
   #finish(index: number, now: number): void {
     const slot = this.#slots[index] as Slot
     if (slot.step < slot.trace.length) this.#next(index, now)
-    else if (this.#underWay === 0) this.#onDone()
+  }
+
+  /** Slots that wait may have a saga to finish, even when no call is under way. */
+  #endWhenDone(): void {
+    if (this.#underWay === 0 && this.#idle.length === 0) this.#onDone()
   }
 
   /** Sends at a fixed rate, whatever the server does; an event's time runs from when it was due. */
@@ -144,6 +150,7 @@ class Load {
       const now = performance.now()
       if (now >= this.#endMs) {
         for (const index of this.#idle.splice(0)) this.#finish(index, now)
+        this.#endWhenDone()
       } else {
         for (; due <= now && this.#idle.length > 0; due += everyMs)
           this.#next(this.#idle.shift() as number, due)
