@@ -1,14 +1,11 @@
 import { once } from 'node:events'
 import { constants } from 'node:http2'
-import { Server, ServerCredentials, status } from '@grpc/grpc-js'
+import { status } from '@grpc/grpc-js'
 import { invalidParameters } from '@switchyard/domain'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import type { DirectMethod } from '../src/grpc/direct-call.js'
-import { answerDirectly } from '../src/grpc/direct-calls.js'
-import { insideOf } from '../src/grpc/http2-servers.js'
 import { serverStream, type UnaryCall, unary } from '../src/grpc/index.js'
 import { createLogger } from '../src/observability/index.js'
-import { definition, handledOf, startServer } from './grpc-harness.js'
+import { handledOf, startServer } from './grpc-harness.js'
 import { connectRaw, frame } from './raw-calls.js'
 
 /** On a busy machine a second is soon over. */
@@ -229,22 +226,9 @@ describe('a call under way', () => {
 
   it('keeps its connection from being idle, and only as long as it lasts', async () => {
     const { call, calls, letGo } = waiting()
-    const server = new Server({ 'grpc.max_connection_idle_ms': 100 })
-    closing.push(() => server.forceShutdown())
-    const port = await new Promise<number>((resolve, reject) => {
-      server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, bound) =>
-        error ? reject(error) : resolve(bound),
-      )
-    })
-    const directly = { method: call, noteEnd: null, requestBytesMax: 100 }
-    const method = { ...definition.call, ...directly } as unknown as DirectMethod
-    const inside = insideOf(server)
-    for (const http2Server of inside?.http2Servers.keys() ?? [])
-      answerDirectly(http2Server, new Map([[method.path, method]]), (stream) =>
-        inside?.onStreamOpened(stream),
-      )
-
-    const busy = await connectTo(port)
+    const server = await startServer({ call, watch }, { connectionIdleMsMax: 100 })
+    closing.push(server.close)
+    const busy = await connectTo(server.port)
     let isSentAway = false
     busy.session.on('goaway', () => {
       isSentAway = true
@@ -252,17 +236,11 @@ describe('a call under way', () => {
     const answer = busy.call(frame('next'))
     await vi.waitFor(() => expect(calls).toHaveLength(1), patience)
     // It is younger, so when it has been idle for too long, the other one would have been as well.
-    const idle = await connectTo(port)
+    const idle = await connectTo(server.port)
     await once(idle.session, 'goaway')
     expect(isSentAway).toBe(false)
     letGo()
     expect(await answer).toMatchObject(ok)
     await vi.waitFor(() => expect(isSentAway).toBe(true), patience)
   })
-})
-
-it('calls stay with a library whose inside is not as it is known', () => {
-  expect(insideOf(new Server())).not.toBeNull()
-  expect(insideOf({ http2Servers: new Map() } as unknown as Server)).toBeNull()
-  expect(insideOf({ http2Servers: [], onStreamOpened: () => {} } as unknown as Server)).toBeNull()
 })

@@ -1,6 +1,6 @@
-import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2'
 import { Metadata, status } from '@grpc/grpc-js'
-import { type AuthContext, authContextOf } from './auth-context.js'
+import { encodeFields, type RequestHeaders, type Stream, type StreamReader } from '../http2/index.js'
+import type { AuthContext, Caller } from './caller.js'
 import type { NoteEnd } from './observe.js'
 import type { UnaryCall, UnaryMethod } from './unary-call.js'
 
@@ -19,31 +19,26 @@ type Failure = Parameters<Parameters<UnaryMethod<unknown, unknown>>[1]>[0]
 /** A message is preceded by a byte that says whether it is compressed, and four for its length. */
 const prefixBytes = 5
 
-const responseHeaders = {
-  ':status': 200,
-  'content-type': 'application/grpc+proto',
-  'grpc-accept-encoding': 'identity,deflate,gzip',
-  'grpc-encoding': 'identity',
-}
-const responseOptions = { endStream: false, waitForTrailers: true, sendDate: false }
-const failureOptions = { endStream: true, waitForTrailers: false, sendDate: false }
-const okTrailers = { 'grpc-status': '0', 'grpc-message': 'OK' }
-
-const ignore = () => {}
-
-function sendOk(this: ServerHttp2Stream): void {
-  this.sendTrailers(okTrailers)
-}
+const responseHead = encodeFields([
+  [':status', '200'],
+  ['content-type', 'application/grpc+proto'],
+  ['grpc-accept-encoding', 'identity,deflate,gzip'],
+])
+const okTrailers = encodeFields([
+  ['grpc-status', '0'],
+  ['grpc-message', 'OK'],
+])
 
 /**
  * One unary call, read from its HTTP/2 stream and answered on it. It ends once: with an answer, when its
  * deadline passes, or when the caller goes.
  */
-export class DirectCall implements UnaryCall<unknown> {
+export class DirectCall implements UnaryCall<unknown>, StreamReader {
   readonly metadata: Metadata
   request: unknown
   cancelled = false
-  readonly #stream: ServerHttp2Stream
+  readonly #stream: Stream
+  readonly #caller: Caller
   readonly #method: DirectMethod
   readonly #startedMs = performance.now()
   #deadlineMs = Number.POSITIVE_INFINITY
@@ -52,16 +47,13 @@ export class DirectCall implements UnaryCall<unknown> {
   #bytes = 0
   #isOver = false
 
-  constructor(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, method: DirectMethod) {
+  constructor(stream: Stream, headers: RequestHeaders, method: DirectMethod, caller: Caller) {
     this.#stream = stream
     this.#method = method
+    this.#caller = caller
     this.metadata = Metadata.fromHttp2Headers(headers)
-    stream.on('error', ignore)
-    stream.on('close', () => this.#leave())
-    stream.on('data', (part: Buffer) => this.#take(part))
-    stream.on('end', () => this.#start())
     const timeout = headers['grpc-timeout']
-    if (timeout !== undefined) this.#endIn(String(timeout))
+    if (timeout !== undefined) this.#endIn(timeout)
   }
 
   getPath(): string {
@@ -73,13 +65,11 @@ export class DirectCall implements UnaryCall<unknown> {
   }
 
   getAuthContext(): AuthContext {
-    const { session } = this.#stream
-    return session === undefined ? {} : authContextOf(session)
+    return this.#caller.authContext
   }
 
   getPeer(): string {
-    const { remoteAddress, remotePort } = this.#stream.session?.socket ?? {}
-    return remoteAddress === undefined ? 'unknown' : `${remoteAddress}:${remotePort}`
+    return this.#caller.peer
   }
 
   #endIn(timeout: string): void {
@@ -95,8 +85,9 @@ export class DirectCall implements UnaryCall<unknown> {
     }, timeoutMs)
   }
 
-  #take(part: Buffer): void {
+  onData(part: Buffer): void {
     if (this.#isOver) return
+    this.#stream.use(part.length)
     this.#bytes += part.length
     const announced = this.#parts.length === 0 && part.length >= prefixBytes ? part.readUInt32BE(1) : 0
     const bytes = Math.max(announced, this.#bytes - prefixBytes)
@@ -109,7 +100,7 @@ export class DirectCall implements UnaryCall<unknown> {
     } else this.#parts.push(part)
   }
 
-  #start(): void {
+  onEnd(): void {
     if (this.#isOver) return
     const { path, method, requestDeserialize } = this.#method
     const [first, ...more] = this.#parts
@@ -160,25 +151,26 @@ export class DirectCall implements UnaryCall<unknown> {
     body[0] = 0
     body.writeUInt32BE(message.length, 1)
     body.set(message, prefixBytes)
-    stream.respond(responseHeaders, responseOptions)
-    stream.on('wantTrailers', sendOk)
-    stream.end(body)
+    stream.respond(responseHead)
+    stream.write(body)
+    stream.end(okTrailers)
   }
 
   #fail(code: status, details: string, metadata?: Metadata | null): void {
     if (!this.#end(status[code] ?? 'UNKNOWN')) return
-    const headers = {
-      ':status': 200,
-      'content-type': 'application/grpc+proto',
-      'grpc-status': code,
+    const fields: [string, string][] = [
+      [':status', '200'],
+      ['content-type', 'application/grpc+proto'],
+      ['grpc-status', String(code)],
       // Half of a surrogate pair, which encodeURI throws at, becomes U+FFFD.
-      'grpc-message': encodeURI(Buffer.from(details).toString()),
-      ...metadata?.toHttp2Headers(),
-    }
-    this.#stream.respond(headers, failureOptions)
+      ['grpc-message', encodeURI(Buffer.from(details).toString())],
+    ]
+    for (const [name, values] of Object.entries(metadata?.toHttp2Headers() ?? {}))
+      for (const value of [values ?? []].flat()) fields.push([name, String(value)])
+    this.#stream.respond(encodeFields(fields), true)
   }
 
-  #leave(): void {
+  onLeave(): void {
     this.cancelled = true
     this.#end('CANCELLED')
   }
@@ -189,7 +181,7 @@ export class DirectCall implements UnaryCall<unknown> {
     this.#isOver = true
     this.#parts = []
     clearTimeout(this.#deadlineTimer)
-    const isGone = this.#stream.destroyed || this.#stream.closed
+    const isGone = this.#stream.isClosed
     this.#method.noteEnd?.(isGone ? this.#codeOfLeaving() : code, performance.now() - this.#startedMs)
     return !isGone
   }

@@ -1,33 +1,46 @@
-import type { Http2Server, IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2'
+import { status } from '@grpc/grpc-js'
+import {
+  encodeFields,
+  noReader,
+  type RequestHeaders,
+  type Stream,
+  type StreamReader,
+} from '../http2/index.js'
+import type { Caller } from './caller.js'
 import { DirectCall, type DirectMethod } from './direct-call.js'
+import type { LibraryCalls } from './library-calls.js'
 
-/**
- * Answers calls of these methods on their HTTP/2 streams, in place of the library. It keeps the
- * connections, and serves all that streams, is compressed or is not known here.
- *
- * @param onStreamOpened told of each call that is taken from the library
- */
-export function answerDirectly(
-  http2Server: Http2Server,
+const tooLarge = encodeFields([
+  [':status', '200'],
+  ['content-type', 'application/grpc+proto'],
+  ['grpc-status', String(status.RESOURCE_EXHAUSTED)],
+  ['grpc-message', 'Received metadata larger than max'],
+])
+
+/** Answers calls of these methods on their streams; the library has all that streams, is compressed or is not known. */
+export function acceptCall(
+  stream: Stream,
+  headers: RequestHeaders | null,
+  caller: Caller,
   methods: ReadonlyMap<string, DirectMethod>,
-  onStreamOpened: (stream: ServerHttp2Stream) => void,
-): void {
-  const others = http2Server.listeners('stream')
-  http2Server.removeAllListeners('stream')
-  http2Server.on('stream', (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, ...rest: unknown[]) => {
-    const method = methods.get(String(headers[':path']))
-    if (method !== undefined && isPlain(headers)) {
-      onStreamOpened(stream)
-      new DirectCall(stream, headers, method)
-    } else for (const other of others) Reflect.apply(other, http2Server, [stream, headers, ...rest])
-  })
+  library: LibraryCalls,
+): StreamReader {
+  if (headers === null) {
+    stream.respond(tooLarge, true)
+    return noReader
+  }
+  const method = methods.get(headers[':path'] ?? '')
+  return method !== undefined && isPlain(headers)
+    ? new DirectCall(stream, headers, method, caller)
+    : library.open(stream, headers, caller)
 }
 
-const isPlain = (headers: IncomingHttpHeaders): boolean => {
+const isPlain = (headers: RequestHeaders): boolean => {
   const encoding = headers['grpc-encoding']
   return (
     (encoding === undefined || encoding === 'identity') &&
     headers[':method'] === 'POST' &&
+    headers['content-length'] === undefined &&
     headers['content-type']?.startsWith('application/grpc') === true
   )
 }

@@ -1,7 +1,7 @@
 import { type Metadata, ServerInterceptingCall, type ServerInterceptor, status } from '@grpc/grpc-js'
 import type { Logger, Metrics, Tally } from '../observability/index.js'
-import { type AuthContext, authContextOf } from './auth-context.js'
-import { sessionOf } from './session-of.js'
+import type { AuthContext, Caller } from './caller.js'
+import type { MarkedCallers } from './marked-callers.js'
 
 type NextCall = ConstructorParameters<typeof ServerInterceptingCall>[0]
 type Listener = Parameters<ServerInterceptingCall['start']>[0]
@@ -49,24 +49,27 @@ function noteEndOf(method: string, logger: Logger, metrics: Metrics): NoteEnd {
   }
 }
 
-/** Tells the figures of the calls that the library hands to methods. */
+/** Tells the figures of the calls that the library hands to methods, and the methods whose they are. */
 export const observe =
-  (figures: CallFigures): ServerInterceptor =>
+  (figures: CallFigures, callers: MarkedCallers): ServerInterceptor =>
   ({ path }, call) => {
     const noteEnd = figures(path)
-    return noteEnd === null ? new ServerInterceptingCall(call) : new ObservedCall(call, noteEnd)
+    return noteEnd === null ? new ServerInterceptingCall(call) : new ObservedCall(call, noteEnd, callers)
   }
 
 /** Stands between a call and its handler, as the call of the one and the listener of the other. */
 class ObservedCall extends ServerInterceptingCall {
   readonly #call: NextCall
   readonly #noteEnd: NoteEnd
+  readonly #callers: MarkedCallers
+  #caller: Caller | undefined
   readonly #startedMs = performance.now()
   #listener: Listener | undefined
   #finished = false
 
-  constructor(call: NextCall, noteEnd: NoteEnd) {
+  constructor(call: NextCall, noteEnd: NoteEnd, callers: MarkedCallers) {
     super(call)
+    this.#callers = callers
     this.#call = call
     this.#noteEnd = noteEnd
   }
@@ -77,8 +80,11 @@ class ObservedCall extends ServerInterceptingCall {
   }
 
   override getAuthContext(): AuthContext {
-    const session = sessionOf(this.#call)
-    return session === undefined ? this.#call.getAuthContext() : authContextOf(session)
+    return this.#caller?.authContext ?? this.#call.getAuthContext()
+  }
+
+  override getPeer(): string {
+    return this.#caller?.peer ?? this.#call.getPeer()
   }
 
   override sendMetadata(metadata: Metadata): void {
@@ -95,6 +101,7 @@ class ObservedCall extends ServerInterceptingCall {
   }
 
   onReceiveMetadata(metadata: Metadata): void {
+    this.#caller = this.#callers.takeFrom(metadata)
     this.#listener?.onReceiveMetadata(metadata)
   }
 

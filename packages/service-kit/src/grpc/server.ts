@@ -1,20 +1,26 @@
+import { once } from 'node:events'
+import type { Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import {
+  logVerbosity,
   Server,
-  ServerCredentials,
   type ServiceDefinition,
+  setLogVerbosity,
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js'
 import { HealthImplementation } from 'grpc-health-check'
+import { Connection, type ConnectionLimits, limitLifetime, listen } from '../http2/index.js'
 import type { Health } from '../lifecycle/index.js'
 import type { Logger, Metrics } from '../observability/index.js'
+import { Caller } from './caller.js'
 import type { DirectMethod } from './direct-call.js'
-import { answerDirectly } from './direct-calls.js'
-import { insideOf } from './http2-servers.js'
+import { acceptCall } from './direct-calls.js'
+import { LibraryCalls } from './library-calls.js'
+import { MarkedCallers } from './marked-callers.js'
 import { type CallFigures, createCallFigures, observe } from './observe.js'
 import { createOpenStreams } from './open-streams.js'
 import { createReflection } from './reflection.js'
-import { createReloadingCredentials, type TlsFiles } from './tls.js'
-import { keepStreamsYoung } from './young-streams.js'
+import { followTls, readTls, type TlsFiles } from './tls.js'
 
 export interface GrpcService {
   /** Full name, as health and reflection show it, e.g. `svc.Sagas.Server.Grpc.Saga`. */
@@ -40,6 +46,8 @@ export interface GrpcServerOptions {
    */
   connectionAgeMsMax?: number
   connectionAgeGraceMs?: number
+  /** How long a connection may be open without a call. */
+  connectionIdleMsMax?: number
   /** How often readiness is asked and told to health watchers. */
   healthIntervalMs?: number
   /** Pause between NOT_SERVING and the end of new calls, so that load balancers notice. */
@@ -58,15 +66,22 @@ export interface GrpcServer {
 const requestBytesMax = 4 * 1024 * 1024
 const minuteMs = 60_000
 
-const channelOptions = ({ connectionAgeMsMax, connectionAgeGraceMs }: GrpcServerOptions) => ({
+const channelOptions = {
   'grpc.max_receive_message_length': requestBytesMax,
   // It would count every call once more, for a service of the library's own that is not served here.
   'grpc.enable_channelz': 0,
-  'grpc.keepalive_time_ms': minuteMs,
-  'grpc.keepalive_timeout_ms': 20_000,
-  'grpc.max_connection_idle_ms': 2 * minuteMs,
-  'grpc.max_connection_age_ms': connectionAgeMsMax ?? 5 * minuteMs,
-  'grpc.max_connection_age_grace_ms': connectionAgeGraceMs ?? 70_000,
+}
+
+const connectionLimits = ({
+  connectionAgeMsMax,
+  connectionAgeGraceMs,
+  connectionIdleMsMax,
+}: GrpcServerOptions): ConnectionLimits => ({
+  ageMsMax: connectionAgeMsMax ?? 5 * minuteMs,
+  ageGraceMs: connectionAgeGraceMs ?? 70_000,
+  idleMsMax: connectionIdleMsMax ?? 2 * minuteMs,
+  keepaliveMs: minuteMs,
+  keepaliveTimeoutMs: 20_000,
 })
 
 /**
@@ -75,31 +90,44 @@ const channelOptions = ({ connectionAgeMsMax, connectionAgeGraceMs }: GrpcServer
  * @throws Error when the address is in use or the certificates do not fit
  */
 export async function startGrpcServer(options: GrpcServerOptions): Promise<GrpcServer> {
+  // Its lines quote metadata that it cannot use, tokens among them.
+  setLogVerbosity(logVerbosity.NONE)
   const streams = createOpenStreams()
   const figures = createCallFigures(options.logger, options.metrics)
-  const interceptors = [streams.interceptor, observe(figures)]
-  const server = new Server({ ...channelOptions(options), interceptors })
+  const callers = new MarkedCallers()
+  const interceptors = [streams.interceptor, observe(figures, callers)]
+  const server = new Server({ ...channelOptions, interceptors })
+  const library = new LibraryCalls(server, callers)
   for (const { definition, implementation } of options.services) server.addService(definition, implementation)
   createReflection(options.descriptorSet).addToServer(server)
 
-  const tls = options.tls && createReloadingCredentials(options.tls, options.logger)
-  const stopHealth = serveHealth(server, options)
-  const port = await bind(server, options, tls?.credentials ?? ServerCredentials.createInsecure())
-  const inside = insideOf(server)
   const methods = unaryMethods(options.services, figures)
-  for (const http2Server of inside?.http2Servers.keys() ?? []) {
-    keepStreamsYoung(http2Server)
-    answerDirectly(http2Server, methods, (stream) => inside?.onStreamOpened(stream))
+  const limits = connectionLimits(options)
+  const connections = new Set<Connection>()
+  const onSocket = (socket: Socket) => {
+    const caller = new Caller(socket)
+    const connection = new Connection(socket, (stream, headers) =>
+      acceptCall(stream, headers, caller, methods, library),
+    )
+    limitLifetime(connection, limits)
+    connections.add(connection)
+    socket.once('close', () => connections.delete(connection))
   }
+  const { host, port, tls } = options
+  const listener = await listen({ host, port, onSocket, ...(tls && { tls: readTls(tls) }) })
+  const stopFollowing = tls && followTls(tls, options.logger, listener.renew)
+  const stopHealth = serveHealth(server, options)
   return {
-    port,
+    port: listener.port,
     close: async () => {
       stopHealth()
-      await new Promise((resolve) => setTimeout(resolve, options.probePeriodMs ?? 500))
-      server.drain(`${options.host}:${port}`, options.drainTimeoutMs)
+      await sleep(options.probePeriodMs ?? 500)
+      listener.close()
+      for (const connection of connections) connection.drain()
       streams.end()
-      await shutDown(server, options.drainTimeoutMs)
-      tls?.close()
+      await allClosed(connections, options.drainTimeoutMs)
+      server.forceShutdown()
+      stopFollowing?.()
     },
   }
 }
@@ -148,20 +176,12 @@ function serveHealth(server: Server, { services, health, healthIntervalMs = 1000
   }
 }
 
-const bind = (server: Server, { host, port }: GrpcServerOptions, credentials: ServerCredentials) =>
-  new Promise<number>((resolve, reject) => {
-    server.bindAsync(`${host}:${port}`, credentials, (error, bound) =>
-      error ? reject(error) : resolve(bound),
-    )
-  })
-
 /** A call that never ends must not keep the process, so waiting for the calls under way has a limit. */
-async function shutDown(server: Server, timeoutMs: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined
-  const timeout = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, timeoutMs)
-  })
-  await Promise.race([new Promise<void>((resolve) => server.tryShutdown(() => resolve())), timeout])
+async function allClosed(connections: ReadonlySet<Connection>, timeoutMs: number): Promise<void> {
+  const limit = new AbortController()
+  const closed = [...connections].map(({ socket }) => once(socket, 'close', { signal: limit.signal }))
+  const timer = setTimeout(() => limit.abort(), timeoutMs)
+  await Promise.allSettled(closed)
   clearTimeout(timer)
-  server.forceShutdown()
+  for (const connection of connections) connection.destroy()
 }

@@ -1,6 +1,5 @@
 import { readFileSync, statSync } from 'node:fs'
-import { createSecureContext, type SecureContextOptions } from 'node:tls'
-import { ServerCredentials } from '@grpc/grpc-js'
+import { createSecureContext, type SecureContextOptions, type TlsOptions } from 'node:tls'
 import type { Logger } from '../observability/index.js'
 
 /** Files in PEM. They are read again when they change, so certificates are renewed without a restart. */
@@ -11,29 +10,35 @@ export interface TlsFiles {
   clientCaFile?: string
 }
 
-/** Credentials that follow their files; `close` ends the watching. */
-export interface ReloadingCredentials {
-  credentials: ServerCredentials
-  close: () => void
-}
-
 const refreshMs = 1000
 
 /**
- * Server credentials from files. Polling beats watching here: mounted secrets are replaced by renaming
- * folders, which file watchers miss. A set that does not fit (a new certificate beside the old key, half
- * a file) is logged and the last good one stays; connections that are open keep what they began with.
+ * What a server needs to use certificates.
  *
- * @throws Error when the files cannot be read or do not fit at the start
+ * @throws Error when the files cannot be read or do not fit
  */
-export function createReloadingCredentials(files: TlsFiles, logger: Logger): ReloadingCredentials {
+export function readTls(files: TlsFiles): TlsOptions {
+  const hasClientCa = files.clientCaFile !== undefined
+  return {
+    ...readContext(files),
+    minVersion: 'TLSv1.2',
+    requestCert: hasClientCa,
+    rejectUnauthorized: hasClientCa,
+  }
+}
+
+/**
+ * Reads files again when they change; the result ends that. Polling beats watching here: mounted secrets are replaced
+ * by renaming folders, which file watchers miss. A set that does not fit (a new certificate beside the old key, half a
+ * file) is logged and the last good one stays; connections that are open keep what they began with.
+ */
+export function followTls(files: TlsFiles, logger: Logger, renew: (tls: TlsOptions) => void): () => void {
   let seen = fingerprint(files)
-  const credentials = new FileCredentials(files.clientCaFile !== undefined, readContext(files))
   const refresh = () => {
     try {
       const current = fingerprint(files)
       if (current === seen) return
-      credentials.replace(readContext(files))
+      renew(readTls(files))
       seen = current
       logger.info('certificates loaded')
     } catch (error) {
@@ -42,22 +47,7 @@ export function createReloadingCredentials(files: TlsFiles, logger: Logger): Rel
   }
   const timer = setInterval(refresh, refreshMs)
   timer.unref()
-  return { credentials, close: () => clearInterval(timer) }
-}
-
-class FileCredentials extends ServerCredentials {
-  constructor(requireClientCertificate: boolean, context: SecureContextOptions) {
-    const options = { requestCert: requireClientCertificate, rejectUnauthorized: requireClientCertificate }
-    super({ ...options, minVersion: 'TLSv1.2' }, context)
-  }
-
-  replace(context: SecureContextOptions): void {
-    this.updateSecureContextOptions(context)
-  }
-
-  override _equals(other: ServerCredentials): boolean {
-    return this === other
-  }
+  return () => clearInterval(timer)
 }
 
 function readContext({ certFile, keyFile, clientCaFile }: TlsFiles): SecureContextOptions {
