@@ -1,5 +1,4 @@
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from 'node:http2'
-import { duplexPair } from 'node:stream'
 import { type Server, ServerCredentials } from '@grpc/grpc-js'
 import {
   encodeFields,
@@ -10,6 +9,7 @@ import {
   type StreamReader,
 } from '../http2/index.js'
 import type { Caller } from './caller.js'
+import { InnerSockets } from './inner-sockets.js'
 import { callerHeader, type MarkedCallers } from './marked-callers.js'
 
 type Fields = Record<string, string | string[] | number | undefined>
@@ -19,13 +19,23 @@ type Fields = Record<string, string | string[] | number | undefined>
  * compressed messages, and whatever is not known here.
  */
 export class LibraryCalls {
-  readonly #injector: ReturnType<Server['createConnectionInjector']>
+  readonly #sockets: InnerSockets
   readonly #callers: MarkedCallers
   readonly #sessions = new WeakMap<Caller, { mark: string; session: ClientHttp2Session }>()
 
   constructor(server: Server, callers: MarkedCallers) {
     this.#callers = callers
-    this.#injector = server.createConnectionInjector(ServerCredentials.createInsecure())
+    const injector = server.createConnectionInjector(ServerCredentials.createInsecure())
+    this.#sockets = new InnerSockets((socket) => injector.injectConnection(socket))
+  }
+
+  /** To be awaited before the first call. */
+  start(): Promise<void> {
+    return this.#sockets.listen()
+  }
+
+  close(): void {
+    this.#sockets.close()
   }
 
   open(stream: Stream, headers: RequestHeaders, caller: Caller): StreamReader {
@@ -43,9 +53,8 @@ export class LibraryCalls {
   #sessionOf(caller: Caller) {
     const open = this.#sessions.get(caller)
     if (open !== undefined && !open.session.closed && !open.session.destroyed) return open
-    const [ours, theirs] = duplexPair()
     const session = connect('http://localhost', {
-      createConnection: () => ours,
+      createConnection: () => this.#sockets.connect(),
       maxSessionMemory: Number.MAX_SAFE_INTEGER,
     })
     session.on('error', ignore)
@@ -56,7 +65,6 @@ export class LibraryCalls {
       caller.socket.off('close', end)
       this.#callers.delete(mark)
     })
-    this.#injector.injectConnection(theirs)
     const entry = { mark, session }
     this.#sessions.set(caller, entry)
     return entry

@@ -114,6 +114,7 @@ export async function startGrpcServer(options: GrpcServerOptions): Promise<GrpcS
     socket.once('close', () => connections.delete(connection))
   }
   const { host, port, tls } = options
+  await library.start()
   const listener = await listen({ host, port, onSocket, ...(tls && { tls: readTls(tls) }) })
   const stopFollowing = tls && followTls(tls, options.logger, listener.renew)
   const stopHealth = serveHealth(server, options)
@@ -127,6 +128,7 @@ export async function startGrpcServer(options: GrpcServerOptions): Promise<GrpcS
       streams.end()
       await allClosed(connections, options.drainTimeoutMs)
       server.forceShutdown()
+      library.close()
       stopFollowing?.()
     },
   }

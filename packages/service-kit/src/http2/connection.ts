@@ -6,9 +6,10 @@ import { FrameWriter } from './frame-writer.js'
 import { frameFlags, frameTypes, int31Max, windowBytesInitial } from './frames.js'
 import { HeaderBlocks, withoutPadding } from './header-blocks.js'
 import { HpackDecoder } from './hpack-decoder.js'
+import type { HpackField } from './hpack-field.js'
 import { Outflow } from './outflow.js'
 import { type RequestHeaders, readRequestHeaders } from './request-headers.js'
-import { limits, ourSettings, readInitialWindow, windowBytesAdded } from './settings.js'
+import { limits, ourSettings, readSettings, windowBytesAdded } from './settings.js'
 import { Stream, type StreamLink, type StreamReader } from './stream.js'
 
 /**
@@ -178,7 +179,7 @@ export class Connection implements StreamLink {
     // Each block changes the table, also one that nobody reads.
     const fields = this.#decoder.decode(whole.block)
     const stream = this.#streams[id]
-    if (stream !== undefined) this.#onTrailers(stream, whole.isEnd)
+    if (stream !== undefined) this.#onTrailers(stream, fields, whole.isEnd)
     else if (id > this.#lastId) {
       this.#lastId = id
       if (id <= this.#lastServedId)
@@ -203,9 +204,10 @@ export class Connection implements StreamLink {
   }
 
   /** They say nothing here; they only end the request. */
-  #onTrailers(stream: Stream, isEnd: boolean): void {
+  #onTrailers(stream: Stream, fields: HpackField[] | null, isEnd: boolean): void {
+    const areTrailers = isEnd && fields?.every(({ name }) => !name.startsWith(':')) !== false
     if (stream.isRemoteEnded) stream.fail(errorCodes.streamClosed)
-    else if (!isEnd) stream.fail(errorCodes.protocolError)
+    else if (!areTrailers) stream.fail(errorCodes.protocolError)
     else stream.endRemote()
   }
 
@@ -222,9 +224,10 @@ export class Connection implements StreamLink {
     this.#hasSettings = true
     if (isAck) return
     this.#floods.count(performance.now())
-    const window = readInitialWindow(payload) ?? this.#initialWindow
-    const change = window - this.#initialWindow
-    this.#initialWindow = window
+    const { initialWindow = this.#initialWindow, hasOtherTable } = readSettings(payload)
+    const change = initialWindow - this.#initialWindow
+    this.#initialWindow = initialWindow
+    if (hasOtherTable) this.writer.emptyTable()
     if (change !== 0)
       for (const stream of Object.values(this.#streams)) if (!stream.growWindow(change)) throw tooMuch()
     this.writer.write(frameTypes.settings, frameFlags.ack, 0, empty)

@@ -4,6 +4,9 @@ import { frameFlags, frameHeaderBytes, frameTypes, payloadBytesMax } from './fra
 const bufferBytes = 64 * 1024
 const freeBuffersMax = 64
 
+/** Says that the table of fields has no room: RFC 7541, section 6.3. */
+const noTable = Buffer.from([0x20])
+
 /** Shared by all connections: one that is silent needs none. New ones for each write would be garbage of the costly kind. */
 const freeBuffers: Buffer[] = []
 
@@ -12,6 +15,7 @@ export class FrameWriter {
   readonly #socket: Socket
   #buffer: Buffer | null = null
   #used = 0
+  #saysTable = false
 
   constructor(socket: Socket) {
     this.#socket = socket
@@ -30,8 +34,15 @@ export class FrameWriter {
     this.#used = at + frameHeaderBytes + length
   }
 
-  /** Writes a header block, in as many frames as it needs. */
-  writeHeaders(streamId: number, block: Buffer, isEnd: boolean): void {
+  /** Begins the next header block as a reader expects it that may keep another table: RFC 7541, section 4.2. */
+  emptyTable(): void {
+    this.#saysTable = true
+  }
+
+  /** Writes a header block that uses no table but the static one, in as many frames as it needs. */
+  writeHeaders(streamId: number, fields: Buffer, isEnd: boolean): void {
+    const block = this.#saysTable ? Buffer.concat([noTable, fields]) : fields
+    this.#saysTable = false
     const endFlag = isEnd ? frameFlags.endStream : frameFlags.none
     if (block.length <= payloadBytesMax) {
       this.write(frameTypes.headers, frameFlags.endHeaders | endFlag, streamId, block)

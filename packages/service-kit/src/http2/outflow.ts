@@ -1,16 +1,21 @@
 import type { Socket } from 'node:net'
 import { windowBytesInitial } from './frames.js'
-import type { Stream } from './stream.js'
 
 /** What may wait in a socket before streams keep what they have to send. */
 const socketBytesMax = 256 * 1024
+
+/** What has something to send. */
+interface Sender {
+  /** Sends one frame, and waits again if there is more. */
+  sendFrame(): void
+}
 
 /** Divides what a connection may send among its streams, frame by frame. */
 export class Outflow {
   readonly #socket: Socket
   #window = windowBytesInitial
   /** Those that could send more, were it not for the connection. */
-  #waiting: Stream[] = []
+  #waiting: Sender[] = []
 
   constructor(socket: Socket) {
     this.#socket = socket
@@ -32,8 +37,8 @@ export class Outflow {
     return this.#window
   }
 
-  wait(stream: Stream): void {
-    if (!this.#waiting.includes(stream)) this.#waiting.push(stream)
+  wait(sender: Sender): void {
+    if (!this.#waiting.includes(sender)) this.#waiting.push(sender)
   }
 
   /** Lets those that wait send in turns, one frame each. */
@@ -41,7 +46,7 @@ export class Outflow {
     while (this.#waiting.length > 0 && this.bytesFree > 0) {
       const turn = this.#waiting
       this.#waiting = []
-      for (const stream of turn) stream.sendFrame()
+      for (const sender of turn) sender.sendFrame()
     }
   }
 }

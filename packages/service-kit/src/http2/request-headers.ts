@@ -31,5 +31,7 @@ const isNewPseudo = (name: string, headers: RequestHeaders): boolean =>
 const isOfHttp2 = (name: string, value: string): boolean =>
   name === 'te' ? value === 'trailers' : !connectionNames.includes(name)
 
-const isWhole = (headers: RequestHeaders): boolean =>
-  headers[':method'] !== undefined && headers[':scheme'] !== undefined && Boolean(headers[':path'])
+const isWhole = ({ ':method': method, ':scheme': scheme, ':path': path }: RequestHeaders): boolean =>
+  Boolean(method) && scheme !== undefined && (path?.startsWith('/') === true || isOfServer(method, path))
+
+const isOfServer = (method?: string, path?: string): boolean => method === 'OPTIONS' && path === '*'

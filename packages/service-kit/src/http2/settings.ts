@@ -3,6 +3,7 @@ import { int31Max, windowBytesInitial } from './frames.js'
 
 /** Identifiers: RFC 9113, section 6.5.2. */
 const ids = {
+  headerTableBytes: 0x1,
   enablePush: 0x2,
   concurrentStreamsMax: 0x3,
   initialWindowBytes: 0x4,
@@ -37,24 +38,28 @@ function setting(id: number, value: number): Buffer {
   return bytes
 }
 
-/**
- * Reads the SETTINGS of a client; of them, only the window of new streams matters here.
- *
- * @returns that window; undefined when it says nothing of it
- * @throws ConnectionError when a value is not allowed
- */
-export function readInitialWindow(payload: Buffer): number | undefined {
+/** What matters here of a client's SETTINGS. */
+export interface ClientSettings {
+  /** Of new streams. */
+  initialWindow?: number
+  /** It may keep another table of fields than before. */
+  hasOtherTable: boolean
+}
+
+/** @throws ConnectionError when a value is not allowed */
+export function readSettings(payload: Buffer): ClientSettings {
   if (payload.length % settingBytes !== 0)
     throw new ConnectionError(errorCodes.frameSizeError, 'half a setting')
-  let window: number | undefined
+  const settings: ClientSettings = { hasOtherTable: false }
   for (let at = 0; at < payload.length; at += settingBytes) {
     const id = payload.readUInt16BE(at)
     const value = payload.readUInt32BE(at + 2)
-    if (id === ids.initialWindowBytes) window = value
+    if (id === ids.initialWindowBytes) settings.initialWindow = value
+    if (id === ids.headerTableBytes) settings.hasOtherTable = true
     const code = faultOf(id, value)
     if (code !== null) throw new ConnectionError(code, `setting ${id} must not be ${value}`)
   }
-  return window
+  return settings
 }
 
 function faultOf(id: number, value: number): number | null {
