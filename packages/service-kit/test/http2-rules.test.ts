@@ -132,7 +132,8 @@ describe('a connection ends', () => {
   it.each(cases)('at %s', async (_what, code, ...frames) => {
     const [peer, beside] = await Promise.all([service.peer(), service.raw()])
     peer.send(...frames)
-    await peer.closed()
+    // One that goes on would answer.
+    await expect(peer.sync()).rejects.toThrow('the connection has ended')
     expect(peer.goAwayCodes().map((one) => names[one])).toEqual([names[code]])
     await isServed(beside)
   })
@@ -298,6 +299,15 @@ describe('a connection goes on', () => {
     peer.send(callOf(1, 'a'))
     await peer.answer(1)
     peer.send(windowOf(1, 1), windowOf(1, 0), resetOf(1, 8), dataOf(1, 'a'), resetOf(1, 8))
+    await expectServed(peer, 3)
+    expect(peer.goAwayCodes()).toEqual([])
+  })
+
+  it('after frames of a stream that is over', async () => {
+    const peer = await service.peer()
+    await expectServed(peer, 1)
+    peer.send(windowOf(1, 1), windowOf(1, 0), windowOf(1, windowMax), resetOf(1, 8), dataOf(1, 'a'))
+    peer.send(headersOf(1, [['x-a', 'a']], endHeaders | endStream))
     await expectServed(peer, 3)
     expect(peer.goAwayCodes()).toEqual([])
   })

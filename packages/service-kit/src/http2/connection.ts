@@ -96,6 +96,10 @@ export class Connection implements StreamLink {
     if (this.#lastServedId !== int31Max) this.#end()
   }
 
+  onFault(): void {
+    this.#floods.count(performance.now())
+  }
+
   #read(chunk: Buffer): void {
     if (this.#isOver) return
     this.heardMs = performance.now()

@@ -4,8 +4,8 @@ const burst = 1000
 const perSecond = 33
 
 /**
- * Counts what costs a client nothing and us something: streams that are opened only to be reset, frames without
- * content. A client that does so all the time is sent away; a pause gives it its allowance back.
+ * Counts what costs a client nothing and us something: streams that are opened only to be reset, by either side, and
+ * frames without content. A client that does so all the time is sent away; a pause gives it its allowance back.
  */
 export class FloodGuard {
   #left = burst

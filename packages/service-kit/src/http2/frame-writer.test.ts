@@ -130,6 +130,17 @@ describe('a header block', () => {
   })
 })
 
+it('says once that the table has no room, at the start of the next header block', async () => {
+  const { writer, close } = connect()
+  writer.writeHeaders(1, Buffer.from('a'), false)
+  writer.emptyTable()
+  writer.write(0x0, 0, 1, Buffer.from('data'))
+  writer.writeHeaders(3, Buffer.alloc(16_384, 'b'), false)
+  writer.writeHeaders(1, Buffer.from('c'), true)
+  const expected = ['a', 'data', `\x20${'b'.repeat(16_383)}`, 'b', 'c']
+  expect(payloadsOf(Buffer.concat(await close()))).toEqual(expected)
+})
+
 describe('what waits to be sent', () => {
   it('is not written over, however many connections write in whatever turns', async () => {
     const step = fc.record({

@@ -3,7 +3,7 @@ import { frameFlags, frameTypes } from './frames.js'
 
 const priorityBytes = 5
 /** Enough for twice the largest list of fields; more is an attack: RFC 9113, section 10.5.1. */
-const continuationsMax = 8
+const framesMax = 8
 
 /** A header block whose end has come. */
 export interface WholeBlock {
@@ -33,7 +33,7 @@ export class HeaderBlocks {
    */
   add(type: number, flags: number, id: number, payload: Buffer): WholeBlock | null {
     if (type === frameTypes.headers) this.#begin(flags, id, payload)
-    else if (this.#parts.push(payload) > continuationsMax)
+    else if (this.#parts.push(payload) > framesMax)
       throw new ConnectionError(errorCodes.enhanceYourCalm, 'a header block of too many frames')
     if ((flags & frameFlags.endHeaders) === 0) return null
     this.#id = 0

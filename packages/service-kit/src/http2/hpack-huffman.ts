@@ -58,7 +58,7 @@ function addCode(nodes: Node[], code: number, bits: number, symbol: number): voi
   node[code & 1] = ~symbol
 }
 
-/** No string may be longer than a header list, which is checked before. */
+/** A header block has at most 128 KiB, and no code is shorter than five bits. */
 const octets = Buffer.allocUnsafeSlow(256 * 1024)
 
 /**

@@ -60,9 +60,9 @@ async function readRequests(requests: OutgoingHttpHeaders[]) {
     lists.push(decoder.decode(whole.block)?.map(({ name, value }) => [name, value]))
     if (lists.length === requests.length) finish()
   })
-  for (const headers of requests) client.request(headers, { endStream: true }).on('error', () => {})
-  const done = new Promise<void>((resolve) => {
+  const done = new Promise<void>((resolve, reject) => {
     finish = resolve
+    for (const headers of requests) client.request(headers, { endStream: true }).on('error', reject)
   })
   await Promise.race([done, failure]).finally(() => client.destroy())
   return { blocks, lists }

@@ -14,8 +14,8 @@ interface Sender {
 export class Outflow {
   readonly #socket: Socket
   #window = windowBytesInitial
-  /** Those that could send more, were it not for the connection. */
-  #waiting: Sender[] = []
+  /** Those that could send more, were it not for the connection, in their order. */
+  readonly #waiting = new Set<Sender>()
 
   constructor(socket: Socket) {
     this.#socket = socket
@@ -38,15 +38,20 @@ export class Outflow {
   }
 
   wait(sender: Sender): void {
-    if (!this.#waiting.includes(sender)) this.#waiting.push(sender)
+    this.#waiting.add(sender)
   }
 
-  /** Lets those that wait send in turns, one frame each. */
+  /** It will not send any more. */
+  leave(sender: Sender): void {
+    this.#waiting.delete(sender)
+  }
+
+  /** Lets those that wait send in turns, one frame each; one that waits again has its next turn after all others. */
   resume(): void {
-    while (this.#waiting.length > 0 && this.bytesFree > 0) {
-      const turn = this.#waiting
-      this.#waiting = []
-      for (const sender of turn) sender.sendFrame()
+    for (const sender of this.#waiting) {
+      if (this.bytesFree <= 0) return
+      this.#waiting.delete(sender)
+      sender.sendFrame()
     }
   }
 }

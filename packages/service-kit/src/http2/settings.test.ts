@@ -48,6 +48,13 @@ it('reads the window among any settings that nghttp2 writes', () => {
   )
 })
 
+it('learns of another table of fields, whatever its size, and of none that nobody speaks of', () => {
+  for (const bytes of [0, 4096, 2 ** 32 - 1])
+    expect(readSettings(settings([4, 1], [1, bytes])).hasOtherTable).toBe(true)
+  expect(readSettings(settings([4, 1])).hasOtherTable).toBe(false)
+  expect(readSettings(settings()).hasOtherTable).toBe(false)
+})
+
 it('takes the last of several windows', () => {
   expect(readSettings(settings([4, 1], [4, 0])).initialWindow).toBe(0)
 })

@@ -25,6 +25,12 @@ export interface StreamLink {
   readonly outflow: Outflow
   /** The stream is closed on both sides, or was reset. */
   onClosed(id: number): void
+  /**
+   * The peer broke a rule on a stream, which ended it.
+   *
+   * @throws ConnectionError when it does so all the time
+   */
+  onFault(): void
 }
 
 /** One request and its answer: RFC 9113, section 5.1. */
@@ -106,6 +112,7 @@ export class Stream {
   fail(code: number): void {
     this.reset(code)
     this.reader?.onLeave(code)
+    this.#link.onFault()
   }
 
   /** The peer gave it up, or its connection is lost. */
@@ -177,6 +184,7 @@ export class Stream {
   #close(): void {
     this.isClosed = true
     this.#pending = []
+    this.#link.outflow.leave(this)
     this.#link.onClosed(this.id)
   }
 }

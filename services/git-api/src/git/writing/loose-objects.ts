@@ -8,8 +8,8 @@ import { type NewObject, objectHeader } from './new-object.js'
 
 const compress = promisify(deflate)
 
-/** Housekeeping removes folders that have become empty, also one that was just made. */
-const attemptsMax = 10
+/** Housekeeping removes folders that have become empty, also one that was just made, and on a busy machine many times. */
+const attemptsMax = 50
 
 /** Stores each object in a file of its own; all are durable when this returns. */
 export async function writeLooseObjects(objectsPath: string, objects: readonly NewObject[]): Promise<void> {
