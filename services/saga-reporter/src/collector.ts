@@ -9,9 +9,7 @@ import { setFlagsFromString } from 'node:v8'
  * and from then on makes a sixth of all objects old at once: six times as much to be marked away.
  *
  * By default everything is marked again once the heap has grown by a tenth to a third, here once it is two and a half
- * times as large. A stop is as long as there were calls since the last one, because what HTTP/2 headers are kept in is
- * freed then, but marking takes the same time however much has grown: with less growth more calls are slow. How long
- * freeing takes is up to the allocator: half as long with the one that the image preloads.
+ * times as large: marking takes the same time however much has grown, so with less growth more calls are slow.
  */
 export function tuneCollector(): void {
   setFlagsFromString('--no-allocation-site-pretenuring')
