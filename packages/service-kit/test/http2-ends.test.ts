@@ -1,6 +1,5 @@
-import { once } from 'node:events'
 import { constants } from 'node:http2'
-import { PerformanceObserver } from 'node:perf_hooks'
+import { type PerformanceEntry, PerformanceObserver } from 'node:perf_hooks'
 import { gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { frameTypes } from '../src/http2/frames.js'
@@ -31,18 +30,23 @@ const unlimited: ConnectionLimits = {
 
 /** A connection by itself, and what its client gets. */
 async function open(limits: Partial<ConnectionLimits> = {}) {
-  const { peer, close } = await serveConnections(keepingReader)
+  const readers: ReturnType<typeof keepingReader>[] = []
+  const { peer, close } = await serveConnections(() => {
+    const reader = keepingReader()
+    readers.push(reader)
+    return reader
+  })
   closing.add(close)
   const { peer: client, connection } = await peer()
   limitLifetime(connection, { ...unlimited, ...limits })
   const asked = () => client.ofType(frameTypes.ping).filter(({ flags }) => flags === 0)
-  return { client, connection, asked }
+  return { client, connection, readers, asked }
 }
 
 describe('a connection whose client is asked for a sign of life', () => {
   it('goes on as long as it gives one', async () => {
-    const { client, asked } = await open({ keepaliveMs: 60, keepaliveTimeoutMs: 55 })
-    for (let count = 1; count <= 5; count++) {
+    const { client, asked } = await open({ keepaliveMs: 500, keepaliveTimeoutMs: 450 })
+    for (let count = 1; count <= 3; count++) {
       const ping = await client.until(() => asked()[count - 1])
       client.send(pongOf(ping.payload))
     }
@@ -51,32 +55,35 @@ describe('a connection whose client is asked for a sign of life', () => {
   })
 
   it('is cut when it gives none, and its calls end', async () => {
-    const { client, connection, asked } = await open({ keepaliveMs: 50, keepaliveTimeoutMs: 50 })
+    const { client, readers, asked } = await open({ keepaliveMs: 50, keepaliveTimeoutMs: 40 })
     client.send(headersOf(1))
     await client.closed()
     expect(asked().length).toBeGreaterThan(0)
-    expect(connection.idleSinceMs).not.toBeNull()
+    await vi.waitFor(() => expect(readers).toMatchObject([{ code: constants.NGHTTP2_CANCEL }]), patience)
   })
 })
 
 describe('a connection that is old', () => {
-  it('has the calls under way finish, and is cut when they take too long', async () => {
-    const { calls, call, letGo } = waiting()
-    const service = await start({ call }, { connectionAgeMsMax: 50, connectionAgeGraceMs: 300 })
-    const [patient, endless] = [await service.peer(), await service.peer()]
-    for (const peer of [patient, endless]) peer.send(callOf(1, 'a'))
-    endless.send(headersOf(3))
-    for (const peer of [patient, endless]) {
-      const goodbye = await peer.until(() => peer.ofType(frameTypes.ping)[0])
-      peer.send(pongOf(goodbye.payload))
-      await peer.until(() => peer.goAwayCodes().length === 2)
-    }
+  it('ends once the calls under way are answered', async () => {
+    const { call, letGo } = waiting()
+    const service = await start({ call }, { connectionAgeMsMax: 50 })
+    const peer = await service.peer()
+    peer.send(callOf(1, 'a'))
+    const goodbye = await peer.until(() => peer.ofType(frameTypes.ping)[0])
+    peer.send(pongOf(goodbye.payload))
+    await peer.until(() => peer.goAwayCodes().length === 2)
     letGo()
-    for (const peer of [patient, endless])
-      expect(await peer.answer(1)).toMatchObject({ status: '0', body: messageOf('a') })
-    await Promise.all([patient.closed(), endless.closed()])
-    expect(calls).toHaveLength(2)
-    expect(endless.ofType(frameTypes.headers, 3)).toEqual([])
+    expect(await peer.answer(1)).toMatchObject({ status: '0', body: messageOf('a') })
+    await peer.closed()
+    expect(peer.goAwayCodes()).toEqual([0, 0])
+  })
+
+  it('is cut when they take too long', async () => {
+    const { client, readers } = await open({ ageMsMax: 50, ageGraceMs: 50 })
+    client.send(headersOf(1))
+    await client.closed()
+    expect(client.goAwayCodes()).toEqual([0])
+    await vi.waitFor(() => expect(readers).toMatchObject([{ code: constants.NGHTTP2_CANCEL }]), patience)
   })
 
   it('is not said to serve more streams than it was said before', async () => {
@@ -120,7 +127,7 @@ describe('a call that the library has', () => {
     },
   )
 
-  it.each(['NO_ERROR', 'CANCEL'] as const)(
+  it.each(['NO_ERROR', 'CANCEL', 'INTERNAL_ERROR'] as const)(
     'is not taken for a whole one when its caller resets it with %s',
     async (code) => {
       const { calls, call, letGo } = waiting()
@@ -135,15 +142,15 @@ describe('a call that the library has', () => {
       peer.send(resetOf(1, constants[`NGHTTP2_${code}`]))
       peer.send(callOf(5, 'a', fieldsOf('/test.Test/Unknown')))
       await peer.answer(5)
-      expect(calls).toEqual([])
+      expect(calls).toHaveLength(0)
     },
   )
 
   it('keeps no connection within the process once its caller has gone', async () => {
     const ended: string[] = []
     const observer = new PerformanceObserver((list) => {
-      for (const { name, detail } of list.getEntries())
-        if (name === 'Http2Session') ended.push((detail as { type: string }).type)
+      for (const { name, detail } of list.getEntries() as (PerformanceEntry & { detail: { type: string } })[])
+        if (name === 'Http2Session') ended.push(detail.type)
     })
     observer.observe({ entryTypes: ['http2'] })
     closing.add(() => observer.disconnect())
@@ -153,10 +160,10 @@ describe('a call that the library has', () => {
       peer.send(watchOf(1), watchOf(3), callOf(5, 'a', fieldsOf('/test.Test/Unknown')))
       await Promise.all([peer.answer(1), peer.answer(3), peer.answer(5)])
     }
-    expect(ended).toEqual([])
     for (const peer of peers) peer.close()
-    await vi.waitFor(() => expect(ended).toHaveLength(40), patience)
-    expect(ended.filter((type) => type === 'client')).toHaveLength(20)
+    const clients = () => ended.filter((type) => type === 'client')
+    // Connections of tests before may end meanwhile too.
+    await vi.waitFor(() => expect(clients().length).toBeGreaterThanOrEqual(peers.length), patience)
   })
 })
 
@@ -185,14 +192,7 @@ describe('large requests at once', () => {
   })
 
   it('do not hold up others while nobody reads them', async () => {
-    const readers: ReturnType<typeof keepingReader>[] = []
-    const { peer, close } = await serveConnections(() => {
-      const reader = keepingReader()
-      readers.push(reader)
-      return reader
-    })
-    closing.add(close)
-    const { peer: client } = await peer()
+    const { client, readers } = await open()
     const part = Buffer.alloc(16_384)
     for (const id of [1, 3, 5, 7])
       client.send(headersOf(id), ...Array.from({ length: 64 }, () => dataOf(id, part)))
@@ -201,6 +201,5 @@ describe('large requests at once', () => {
       Array(4).fill({ bytes: 1024 * 1024, code: null }),
     )
     expect(client.ofType(frameTypes.windowUpdate).filter(({ id }) => id !== 0)).toEqual([])
-    await once(client.socket.end(), 'close')
   })
 })

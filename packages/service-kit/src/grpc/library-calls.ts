@@ -102,8 +102,9 @@ class LibraryCall implements StreamReader {
     this.#request.end()
   }
 
-  onLeave(code: number): void {
-    this.#request.close(code)
+  /** Closing would end the request first, which the library would then take for a whole one. */
+  onLeave(): void {
+    this.#request.destroy(new Error('the caller has gone'))
   }
 
   onDrain(): void {

@@ -271,9 +271,10 @@ export class Connection implements StreamLink {
     if (this.#streamCount === 0) this.#end()
   }
 
+  /** @param lastId the last stream that is served; never more than was said before */
   #goAway(lastId: number, code: number): void {
     const payload = Buffer.alloc(8)
-    payload.writeUInt32BE(lastId)
+    payload.writeUInt32BE(Math.min(lastId, this.#lastServedId))
     payload.writeUInt32BE(code, 4)
     this.writer.write(frameTypes.goAway, frameFlags.none, 0, payload)
   }
