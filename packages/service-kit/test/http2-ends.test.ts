@@ -6,18 +6,14 @@ import { frameTypes } from '../src/http2/frames.js'
 import { type ConnectionLimits, limitLifetime } from '../src/http2/index.js'
 import { connect } from './grpc-harness.js'
 import { callOf, dataOf, fieldsOf, headersOf, pingOf, pongOf, resetOf, windowOf } from './http2-frames.js'
-import { closers, keepingReader, serveConnections, startService, streamed, waiting } from './http2-service.js'
+import { closers, keepingReader, serveConnections, startingIn, streamed, waiting } from './http2-service.js'
 import { frame as messageOf } from './raw-calls.js'
 
 const patience = { timeout: 15_000 }
 const closing = closers()
 afterEach(closing.run)
 
-async function start(...given: Parameters<typeof startService>) {
-  const service = await startService(...given)
-  closing.add(service.close, service.closeAll)
-  return service
-}
+const start = startingIn(closing)
 
 const hourMs = 3_600_000
 const unlimited: ConnectionLimits = {

@@ -13,17 +13,13 @@ import {
   settingsOf,
   windowOf,
 } from './http2-frames.js'
-import { closers, sized, startService, streamed, waiting } from './http2-service.js'
+import { closers, sized, startingIn, streamed, waiting } from './http2-service.js'
 import { frame as messageOf } from './raw-calls.js'
 
 const closing = closers()
 afterEach(closing.run)
 
-async function start(...given: Parameters<typeof startService>) {
-  const service = await startService(...given)
-  closing.add(service.close, service.closeAll)
-  return service
-}
+const start = startingIn(closing)
 
 describe('an answer comes whole', () => {
   it.each([1, 100, 65_535, 1_000_000])('to a client with a window of %d bytes', async (initialWindowSize) => {

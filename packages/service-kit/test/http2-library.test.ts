@@ -6,7 +6,7 @@ import { unary } from '../src/grpc/index.js'
 import { createLogger } from '../src/observability/index.js'
 import { connect } from './grpc-harness.js'
 import { callOf, type Fields, fieldsOf } from './http2-frames.js'
-import { closers, startService, streamed } from './http2-service.js'
+import { closers, startingIn, streamed } from './http2-service.js'
 import { frame as messageOf } from './raw-calls.js'
 
 const patience = { timeout: 15_000 }
@@ -14,11 +14,7 @@ const logger = createLogger('test', 'silent')
 const closing = closers()
 afterEach(closing.run)
 
-async function start(...given: Parameters<typeof startService>) {
-  const service = await startService(...given)
-  closing.add(service.close, service.closeAll)
-  return service
-}
+const start = startingIn(closing)
 
 const unknown = '/test.Test/Unknown'
 const withoutPseudo = fieldsOf().slice(3)

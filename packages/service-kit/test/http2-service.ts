@@ -149,3 +149,12 @@ function opener(port: number) {
     },
   }
 }
+
+/** Starts services that close with the test. */
+export const startingIn =
+  (closing: ReturnType<typeof closers>) =>
+  async (...given: Parameters<typeof startService>) => {
+    const service = await startService(...given)
+    closing.add(service.close, service.closeAll)
+    return service
+  }
