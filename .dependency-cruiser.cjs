@@ -18,6 +18,7 @@ module.exports = {
     below('banner', []),
     below('jobs-heartbeat', ['testing']),
     below('service-kit', ['domain']),
+    below('git-storage', ['domain', 'testing']),
     below('saga-client', ['contracts']),
     below('webhooks', ['service-kit', 'db', 'domain']),
     below('testing', ['db', 'dev-env', 'domain']),

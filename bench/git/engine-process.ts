@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { basename, dirname } from 'node:path'
-import { argumentsOf, spawnGit } from '../../services/git-api/src/git/git-process.js'
+import { argumentsOf, spawnGit } from '@switchyard/git-storage'
 
 /** The baseline of diffs: two `git diff-tree --stdin`, asked for one commit after the other, and nothing else. */
 const [path = '', seconds = '3'] = process.argv.slice(2)

@@ -18,4 +18,5 @@ export {
 } from './git-repository.js'
 export { createTestDatabase, type TestDatabase } from './test-database.js'
 export { startTestRedis, type TestRedis } from './test-redis.js'
+export { makeTreeBomb } from './tree-bomb.js'
 export { type WaitForOptions, waitFor } from './wait-for.js'

@@ -5,11 +5,11 @@ import {
   findCaller,
   isDatabaseUnavailable,
 } from '@switchyard/db'
+import { createGit } from '@switchyard/git-storage'
 import { createAuthenticate, createHttpApp, type FindCaller, listen } from '@switchyard/service-kit/http'
 import type { ServiceContext } from '@switchyard/service-kit/lifecycle'
 import { targetPolicy } from '@switchyard/webhooks'
 import type { Config } from './config.js'
-import { createGit } from './git/git.js'
 import { createGuards } from './guards.js'
 import { createJobs } from './jobs.js'
 import { provisionAdministrator } from './provisioning/administrator.js'

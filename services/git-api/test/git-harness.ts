@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createDatabase, type Database, type Project } from '@switchyard/db'
 import { accessLevels } from '@switchyard/domain/access'
+import { createGit } from '@switchyard/git-storage'
 import { createServiceContext } from '@switchyard/service-kit/lifecycle'
 import {
   addMember,
@@ -15,7 +16,6 @@ import {
 } from '@switchyard/testing'
 import { execa } from 'execa'
 import { type Config, configSchema } from '../src/config.js'
-import { createGit } from '../src/git/git.js'
 import { createService } from '../src/service.js'
 
 /** The service on a database and a storage of its own, with one caller of each role. */

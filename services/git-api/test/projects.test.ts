@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
 import { rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { diskPathOf } from '@switchyard/git-storage'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { diskPathOf } from '../src/git/repository-files.js'
 import { form, type Harness, json, outcome, startHarness } from './harness.js'
 
 let harness: Harness

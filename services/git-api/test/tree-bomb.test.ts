@@ -1,6 +1,5 @@
-import { startTestRedis, type TestRedis, waitFor } from '@switchyard/testing'
+import { makeTreeBomb, startTestRedis, type TestRedis, waitFor } from '@switchyard/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { makeTreeBomb } from './git/tree-bomb.js'
 import { type GitHarness, pushSample, startGitHarness } from './git-harness.js'
 import { outcome } from './harness.js'
 import { startHookReceiver } from './hook-receiver.js'

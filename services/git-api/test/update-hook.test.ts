@@ -2,9 +2,9 @@ import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { type BranchProtection, canPush } from '@switchyard/domain/access'
 import { isRefName } from '@switchyard/domain/commit'
+import { branchRules } from '@switchyard/git-storage'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { branchRules } from '../src/git/branch-rules.js'
 
 const hook = fileURLToPath(new URL('../hooks/update', import.meta.url))
 const zero = '0'.repeat(40)

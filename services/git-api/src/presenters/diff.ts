@@ -1,6 +1,6 @@
 import { isGeneratedFile } from '@switchyard/domain/commit'
+import type { DiffEntry } from '@switchyard/git-storage'
 import { z } from 'zod'
-import type { DiffEntry } from '../git/parse-diff.js'
 
 export const diffEntryShape = z
   .object({

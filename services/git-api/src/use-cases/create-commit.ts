@@ -10,9 +10,9 @@ import {
   readActions,
   signatureText,
 } from '@switchyard/domain/commit'
+import type { Repository } from '@switchyard/git-storage'
 import type { Call } from '@switchyard/service-kit/http'
 import type { Dependencies } from '../dependencies.js'
-import type { Repository } from '../git/git.js'
 import type { ProjectCall } from '../guards.js'
 import { adoptDefaultBranch } from './adopt-default-branch.js'
 import { referencesChanged } from './references-changed.js'

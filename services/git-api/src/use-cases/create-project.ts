@@ -10,8 +10,8 @@ import {
 import { invalid } from '@switchyard/domain'
 import { pathOfName, projectProblems, type Visibility } from '@switchyard/domain/access'
 import { isNewBranchName, readActions, type Signature } from '@switchyard/domain/commit'
+import { diskPathOf } from '@switchyard/git-storage'
 import type { Dependencies } from '../dependencies.js'
-import { diskPathOf } from '../git/repository-files.js'
 
 export interface CreateProject {
   owner: User

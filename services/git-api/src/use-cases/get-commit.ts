@@ -2,8 +2,8 @@ import type { Project } from '@switchyard/db'
 import { notFound } from '@switchyard/domain'
 import type { Commit } from '@switchyard/domain/commit'
 import { aggregateStatus } from '@switchyard/domain/commit-status'
+import type { Repository } from '@switchyard/git-storage'
 import type { Dependencies } from '../dependencies.js'
-import type { Repository } from '../git/git.js'
 import type { CommitDetail } from '../presenters/commit.js'
 
 /** @throws DomainError not-found when the revision names no commit, or cannot be one */

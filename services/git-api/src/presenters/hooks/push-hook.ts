@@ -1,6 +1,6 @@
 import type { Project } from '@switchyard/db'
 import type { Commit } from '@switchyard/domain/commit'
-import type { DiffEntry } from '../../git/parse-diff.js'
+import type { DiffEntry } from '@switchyard/git-storage'
 import { type HookUser, hookCommit, hookDelivery, hookProject, hookRepository } from './hook-parts.js'
 
 /** A reference that has moved, begun (`before` is zeros) or gone (`after` is zeros). */

@@ -1,7 +1,7 @@
+import type { DiffEntry } from '@switchyard/git-storage'
 import { endpoint, flag, ok, pageParameters, pageReply, rowsOf, text } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { Dependencies } from '../../dependencies.js'
-import type { DiffEntry } from '../../git/parse-diff.js'
 import type { ProjectCall } from '../../guards.js'
 import { diffEntryShape, presentDiffEntry } from '../../presenters/diff.js'
 import { getCommitId } from '../../use-cases/get-commit.js'

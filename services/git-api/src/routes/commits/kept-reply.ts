@@ -1,5 +1,5 @@
+import type { Repository } from '@switchyard/git-storage'
 import { type Call, type Reply, WrittenJson, writeJson } from '@switchyard/service-kit/http'
-import type { Repository } from '../../git/git.js'
 import type { ProjectCall } from '../../guards.js'
 
 /** Headers, and what holds them. */

@@ -1,6 +1,7 @@
 import type { Project } from '@switchyard/db'
 import { invalid } from '@switchyard/domain'
 import type { Commit } from '@switchyard/domain/commit'
+import type { Repository } from '@switchyard/git-storage'
 import {
   type Call,
   endpoint,
@@ -13,7 +14,6 @@ import {
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { Dependencies } from '../../dependencies.js'
-import type { Repository } from '../../git/git.js'
 import type { ProjectCall } from '../../guards.js'
 import { commitShape, presentCommit, presentStats } from '../../presenters/commit.js'
 import { optional, optionalText } from '../optional.js'

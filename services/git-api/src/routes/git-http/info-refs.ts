@@ -1,7 +1,7 @@
+import { advertiseRefs, gitServices } from '@switchyard/git-storage'
 import { endpoint, streamed } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { Dependencies } from '../../dependencies.js'
-import { advertiseRefs, gitServices } from '../../git/smart-http.js'
 import type { ProjectCall } from '../../guards.js'
 
 /** The first question of every clone, fetch and push. */

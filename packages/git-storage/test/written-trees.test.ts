@@ -6,8 +6,8 @@ import { type Commit, type CommitAction, readActions } from '@switchyard/domain/
 import { isolatedGitEnv } from '@switchyard/testing'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createGit, type Git, type Repository } from '../../src/git/git.js'
-import type { CommitRequest } from '../../src/git/write-commit.js'
+import { createGit, type Git, type Repository } from '../src/git.js'
+import type { CommitRequest } from '../src/write-commit.js'
 import { asTimeAllows } from './as-time-allows.js'
 import { type BareRepository, createBareRepository } from './random-history.js'
 

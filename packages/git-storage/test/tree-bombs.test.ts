@@ -1,9 +1,9 @@
 import { basename, dirname } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
+import { makeTreeBomb } from '@switchyard/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createGit, type Git, type Repository } from '../../src/git/git.js'
+import { createGit, type Git, type Repository } from '../src/git.js'
 import { type BareRepository, createBareRepository } from './random-history.js'
-import { makeTreeBomb } from './tree-bomb.js'
 
 const limits = { cacheBytesMax: 0, processBytesMax: 64 * 1024 * 1024 }
 let bare: BareRepository

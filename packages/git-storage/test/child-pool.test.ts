@@ -3,8 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { waitFor } from '@switchyard/testing'
 import { afterEach, expect, test } from 'vitest'
-import { numstatChild, objectChild, patchChild, updateRefChild } from '../../src/git/children/child-kinds.js'
-import { ChildPool, type ChildPoolOptions } from '../../src/git/children/child-pool.js'
+import { numstatChild, objectChild, patchChild, updateRefChild } from '../src/children/child-kinds.js'
+import { ChildPool, type ChildPoolOptions } from '../src/children/child-pool.js'
 import { type BareRepository, createBareRepository, historyStream, seededRandom } from './random-history.js'
 
 const opened: { close: () => unknown }[] = []

@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { deflateSync } from 'node:zlib'
 import fc from 'fast-check'
 import { afterEach, describe, expect, test } from 'vitest'
-import { inflateObject } from '../../src/git/objects/inflate.js'
-import { LocalReader } from '../../src/git/objects/local-reader.js'
-import { walkCommits } from '../../src/git/objects/walk.js'
+import { inflateObject } from '../src/objects/inflate.js'
+import { LocalReader } from '../src/objects/local-reader.js'
+import { walkCommits } from '../src/objects/walk.js'
 import { type BareRepository, createBareRepository, historyStream, seededRandom } from './random-history.js'
 
 const opened: { close: () => unknown }[] = []

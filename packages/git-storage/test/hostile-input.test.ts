@@ -2,7 +2,7 @@ import { access, mkdir, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { isRefName, readActions } from '@switchyard/domain/commit'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createGit, type Git, type Repository } from '../../src/git/git.js'
+import { createGit, type Git, type Repository } from '../src/git.js'
 import { type BareRepository, createBareRepository } from './random-history.js'
 
 let bare: BareRepository

@@ -1,5 +1,5 @@
-import { isolatedGitEnv } from '@switchyard/testing'
 import { execa } from 'execa'
+import { isolatedGitEnv } from './git-repository.js'
 
 /** A blob, or a folder that holds nothing. */
 type BombCore = 'file' | 'nothing'

@@ -4,8 +4,8 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { writeLooseObjects } from '../../src/git/writing/loose-objects.js'
-import { newObject } from '../../src/git/writing/new-object.js'
+import { writeLooseObjects } from '../src/writing/loose-objects.js'
+import { newObject } from '../src/writing/new-object.js'
 
 test('objects are stored while housekeeping removes folders that are empty', async () => {
   const objectsPath = await mkdtemp(join(tmpdir(), 'switchyard-objects-'))

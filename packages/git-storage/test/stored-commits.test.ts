@@ -3,7 +3,7 @@ import { access, readdir, utimes, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { type CommitAction, readActions } from '@switchyard/domain/commit'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createGit, type Git, type Repository } from '../../src/git/git.js'
+import { createGit, type Git, type Repository } from '../src/git.js'
 import { type BareRepository, createBareRepository } from './random-history.js'
 
 /** Two engines on one storage, as two processes of the service have them. */

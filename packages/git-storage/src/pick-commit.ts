@@ -135,7 +135,7 @@ async function mergeByGit(
  * An empty repository. A merge needs objects alone, and with those of another repository it is made here:
  * whoever could write the configuration there could name programs that merge files.
  */
-const neutral = dirname(createRequire(import.meta.url).resolve('@switchyard/git-api/neutral/HEAD'))
+const neutral = dirname(createRequire(import.meta.url).resolve('@switchyard/git-storage/neutral/HEAD'))
 
 /** Where objects lie, and which commits of a shallow history have no parents. */
 const objectsOf = (path: string) => ({

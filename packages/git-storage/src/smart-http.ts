@@ -27,7 +27,7 @@ export interface PushRights {
 }
 
 // By name, as a bundled service has no folder beside this module.
-const hooksPath = dirname(createRequire(import.meta.url).resolve('@switchyard/git-api/hooks/update'))
+const hooksPath = dirname(createRequire(import.meta.url).resolve('@switchyard/git-storage/hooks/update'))
 
 /** What a client sends is unpacked within these bounds; a push beyond them is refused. */
 const limits = {
