@@ -1,6 +1,6 @@
 import type { GitCache } from './cache/git-cache.js'
-import type { ChildPool } from './children/child-pool.js'
 import type { Cancellable } from './cancellable.js'
+import type { ChildPool } from './children/child-pool.js'
 import type { LocalReaders } from './objects/local-readers.js'
 import type { BranchTurns } from './writing/branch-turns.js'
 

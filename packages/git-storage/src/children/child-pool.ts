@@ -91,7 +91,8 @@ export class ChildPool {
       // A child that worked before may have been ended from outside. One that was killed over this question would be
       // again, and so would one that ran out of memory: hardly any of it is kept from one answer to the next.
       const blameless = performance.now() - askedAtMs < blamelessMs && !isTooHard(error)
-      if (isFirst || !kind.readsOnly || !blameless || this.#closed || cancellable?.signal?.aborted) throw error
+      if (isFirst || !kind.readsOnly || !blameless || this.#closed || cancellable?.signal?.aborted)
+        throw error
       return await this.ask(path, kind, question, cancellable)
     } finally {
       watch.end()

@@ -157,7 +157,10 @@ export async function readCommitGraph(path: string): Promise<CommitGraph | null>
   const layers: Layer[] = []
   let firstPosition = 0
   for (const hash of chain.split('\n').filter(Boolean)) {
-    const layer = await readLayer(join(path, 'objects/info/commit-graphs', `graph-${hash}.graph`), firstPosition)
+    const layer = await readLayer(
+      join(path, 'objects/info/commit-graphs', `graph-${hash}.graph`),
+      firstPosition,
+    )
     layers.push(layer)
     firstPosition += layer.count
   }

@@ -55,7 +55,7 @@ async function countOutside(count: Count): Promise<number | null> {
   let counted = 0
   for (let node = outside.pop(); node !== undefined; node = outside.pop()) {
     counted += 1
-    await nodes.visitParents(node, query.firstParent, (parent) => enter(count, parent))
+    await nodes.readParents(node, query.firstParent, (parent) => enter(count, parent))
     if (nodes.outsideCount > query.outsideMax) return null
     if (turns.isOver()) await turns.yieldToEventLoop()
   }

@@ -41,8 +41,8 @@ export async function walkPath(
   for (let node = queue.pop(); node !== null; node = queue.pop()) {
     // The changed-path filter of the graph answers for most commits without reading a tree.
     if (follower.mayChange(node) && (await follower.changes(node))) ids.push(nodes.idOf(node))
-    const reading = nodes.visitParents(node, query.firstParent, enter)
-    if (reading) await reading
+    if (node < 0) await nodes.readParents(node, query.firstParent, enter)
+    else nodes.visitParents(node, query.firstParent, enter)
     if (turns.isOver()) await turns.yieldToEventLoop()
   }
   return ids

@@ -52,21 +52,20 @@ export class Nodes {
     return node < 0 ? (this.#linksOf(node)?.seconds ?? 0) : (this.#history.graph?.dateAt(node) ?? 0)
   }
 
-  /**
-   * Visits the parents that were not met before, in order.
-   *
-   * @returns a promise only for a commit outside the graph, whose parents are read from the disk
-   */
-  visitParents(
-    node: number,
-    firstOnly: boolean,
-    visit: (parent: number) => void,
-  ): Promise<void> | undefined {
-    if (node < 0) return this.#visitReadParents(node, firstOnly, visit)
-    this.#history.graph?.eachParent(node, firstOnly, (parent) => {
+  /** Visits the parents of a commit in the graph that were not met before, in order. */
+  visitParents(position: number, firstOnly: boolean, visit: (parent: number) => void): void {
+    this.#history.graph?.eachParent(position, firstOnly, (parent) => {
       if (this.#meetPosition(parent) !== null) visit(parent)
     })
-    return undefined
+  }
+
+  /** The same for a commit outside the graph, whose parents are read from the disk. */
+  async readParents(node: number, firstOnly: boolean, visit: (parent: number) => void): Promise<void> {
+    const parentIds = this.#linksOf(node)?.parentIds ?? []
+    for (const id of firstOnly ? parentIds.slice(0, 1) : parentIds) {
+      const parent = await this.meet(id)
+      if (parent !== null) visit(parent)
+    }
   }
 
   treeOf(node: number): string {
@@ -96,14 +95,6 @@ export class Nodes {
       tree = graph.treeAt(parent)
     })
     return tree
-  }
-
-  async #visitReadParents(node: number, firstOnly: boolean, visit: (parent: number) => void): Promise<void> {
-    const parentIds = this.#linksOf(node)?.parentIds ?? []
-    for (const id of firstOnly ? parentIds.slice(0, 1) : parentIds) {
-      const parent = await this.meet(id)
-      if (parent !== null) visit(parent)
-    }
   }
 
   #linksOf = (node: number) => this.#outside[-node - 1]
@@ -141,8 +132,8 @@ export async function walkCommits(
     const node = queue.pop()
     if (node === null) break
     if (index >= skip) ids.push(nodes.idOf(node))
-    const reading = nodes.visitParents(node, firstParent, enter)
-    if (reading) await reading
+    if (node < 0) await nodes.readParents(node, firstParent, enter)
+    else nodes.visitParents(node, firstParent, enter)
     if (turns.isOver()) await turns.yieldToEventLoop()
   }
   return ids
