@@ -46,8 +46,12 @@ const settings: Record<string, string> = {
  * The whole environment of a git process: nothing of ours leaks into it, and no configuration of the
  * machine or of a user reaches it.
  */
-function environment({ variables, hooksPath }: SpawnOptions): NodeJS.ProcessEnv {
-  const configuration = Object.entries({ ...settings, ...(hooksPath && { 'core.hooksPath': hooksPath }) })
+function environment({ variables, hooksPath, settings: added }: SpawnOptions): NodeJS.ProcessEnv {
+  const configuration = Object.entries({
+    ...settings,
+    ...added,
+    ...(hooksPath && { 'core.hooksPath': hooksPath }),
+  })
   return {
     PATH: process.env.PATH,
     LC_ALL: 'C',
@@ -96,6 +100,8 @@ export const argumentsOf = (path: string, { command, flags = [], revisions, path
 export interface SpawnOptions {
   /** Added to the environment. */
   variables?: Record<string, string>
+  /** Added to the configuration. */
+  settings?: Record<string, string>
   /** Folder of the hooks that may run. Unset: none. */
   hooksPath?: string
   /** Opens a fourth stream, which hooks can write to. */
@@ -144,7 +150,7 @@ export function stopGit(child: ChildProcessWithoutNullStreams): void {
   child.once('close', () => clearTimeout(timer))
 }
 
-export interface RunOptions extends Pick<SpawnOptions, 'variables' | 'memoryBytesMax'> {
+export interface RunOptions extends Pick<SpawnOptions, 'variables' | 'settings' | 'memoryBytesMax'> {
   signal?: AbortSignal | undefined
   timeoutMs?: number
   stdin?: string | Uint8Array

@@ -1,9 +1,10 @@
 import { join } from 'node:path'
 import type { Commit } from '@switchyard/domain/commit'
 import { GitCache } from './cache/git-cache.js'
+import type { Cancellable } from './cancellable.js'
 import { ChildPool } from './children/child-pool.js'
-import type { During } from './during.js'
 import { processBytesDefault } from './git-process.js'
+import type { OnFallback } from './objects/fallbacks.js'
 import { LocalReaders } from './objects/local-readers.js'
 import type { GitEngine, OpenRepository } from './open-repository.js'
 import type { DiffEntry } from './parse-diff.js'
@@ -18,19 +19,19 @@ import { type CommitRequest, writeCommit } from './write-commit.js'
 import { BranchTurns } from './writing/branch-turns.js'
 import { keepCommit } from './writing/move-refs.js'
 
-/** The one door to git. How it answers (a process per question, a pool, a reader in here) is its own affair. */
+/** The one door to git. Callers need not know whether a pooled process, a new process or the local reader answers. */
 export interface Git {
   /** @throws DomainError conflict when it exists already */
   createRepository(diskPath: string, defaultBranch: string): Promise<void>
   /** One that is gone already is fine. */
   deleteRepository(diskPath: string): Promise<void>
-  /** @param during its signal ends the work; it is asked for when there is work to end */
-  open(project: { diskPath: string }, during?: During): Repository
+  /** @param cancellable its signal ends the work on the repository */
+  open(project: { diskPath: string }, cancellable?: Cancellable): Repository
   /** Ends every process and closes every file. */
   close(): void
 }
 
-/** One repository, for the time of one request. Revisions may be any text: what cannot be one names nothing. */
+/** One repository, for the time of one request. Revisions may be any text; a malformed one names no commit. */
 export interface Repository {
   path: string
   findCommit(revision: string): Promise<Commit | null>
@@ -48,14 +49,14 @@ export interface Repository {
   writeCommit(request: CommitRequest): Promise<Commit>
   pickCommit(request: PickRequest): Promise<PickResult>
   /**
-   * What was made of an object before; made now, and kept while there is room, when it is not there.
+   * A value that was computed from an immutable object, from the cache or computed now.
    *
-   * @param key the id of the object, and all else that the value depends on
-   * @param bytesOf what a value takes in memory, roughly; Infinity: it is not kept
+   * @param key the id of the object, and everything else that the value depends on
+   * @param bytesOf memory of a value, roughly; Infinity: it is not cached
    */
-  keep<Value extends object>(
+  getOrCompute<Value extends object>(
     key: string,
-    make: () => Promise<Value>,
+    compute: () => Promise<Value>,
     bytesOf: (value: Value) => number,
   ): Promise<Value>
 }
@@ -65,6 +66,8 @@ export interface GitOptions {
   cacheBytesMax?: number
   /** Memory of one process that answers questions; packs do not count. Unset: 1 GiB. */
   processBytesMax?: number
+  /** Told each time that a question is left to a git process. Unset: nobody is. */
+  onFallback?: OnFallback
 }
 
 const cacheBytesDefault = 128 * 1024 * 1024
@@ -77,7 +80,7 @@ export function createGit(storageRoot: string, options: GitOptions = {}): Git {
     children: new ChildPool({ processBytesMax }),
     cache: new GitCache(cacheBytesMax),
     branchTurns: new BranchTurns(),
-    local: new LocalReaders(),
+    local: new LocalReaders(options.onFallback ?? (() => undefined)),
   }
   return {
     createRepository: (diskPath, defaultBranch) => createRepository(storageRoot, diskPath, defaultBranch),
@@ -88,12 +91,12 @@ export function createGit(storageRoot: string, options: GitOptions = {}): Git {
       engine.local.closeRepository(path)
       engine.cache.forget(path)
     },
-    open: ({ diskPath }, during) =>
+    open: ({ diskPath }, cancellable) =>
       openRepository({
         path: join(storageRoot, diskPath),
         engine,
         get signal() {
-          return during?.signal
+          return cancellable?.signal
         },
       }),
     close() {
@@ -119,16 +122,16 @@ const openRepository = (repository: OpenRepository): Repository => ({
   findBranchContaining: (id, preferred) => findBranchContaining(repository, id, preferred),
   writeCommit: (request) => writeCommit(repository, request),
   pickCommit: (request) => pickCommit(repository, request),
-  async keep<Value extends object>(
+  async getOrCompute<Value extends object>(
     key: string,
-    make: () => Promise<Value>,
+    compute: () => Promise<Value>,
     bytesOf: (value: Value) => number,
   ) {
     const { path, engine } = repository
     const known = engine.cache.get<Value>(path, key)
     if (known) return known
-    const made = await make()
-    engine.cache.set(path, key, made, 2 * key.length + bytesOf(made))
-    return made
+    const value = await compute()
+    engine.cache.set(path, key, value, 2 * key.length + bytesOf(value))
+    return value
   },
 })

@@ -1,6 +1,8 @@
 export { branchRules } from './branch-rules.js'
 export { createGit, type Git, type GitOptions, type Repository } from './git.js'
 export { argumentsOf, runGitOk, spawnGit } from './git-process.js'
+export { tidyRepository } from './housekeeping/tidy-repository.js'
+export type { OnFallback } from './objects/fallbacks.js'
 export type { DiffEntry } from './parse-diff.js'
 export { diskPathOf } from './repository-files.js'
 export { advertiseRefs, type GitService, type GitSession, gitServices, serveRpc } from './smart-http.js'

@@ -12,11 +12,11 @@ const answerBytesMax = 64 * 1024 * 1024
 const timeoutMs = 60_000
 const fullHash = /^[0-9a-f]{40}$/
 
-/** A reader of objects that asks in here first, then git. */
+/** Reads objects without a process where that is possible, else by git. */
 export const objectReader = (repository: OpenRepository): ObjectReader => ({
   async read(name) {
     if (fullHash.test(name)) {
-      const known = repository.engine.local.open(repository.path).readObject(name)
+      const known = await repository.engine.local.open(repository.path).readObject(name)
       if (known) return known
     }
     return readByGit(repository, name)

@@ -1,6 +1,6 @@
 import type { GitCache } from './cache/git-cache.js'
+import type { Cancellable } from './cancellable.js'
 import type { ChildPool } from './children/child-pool.js'
-import type { During } from './during.js'
 import type { LocalReaders } from './objects/local-readers.js'
 import type { BranchTurns } from './writing/branch-turns.js'
 
@@ -16,7 +16,7 @@ export interface GitEngine {
 }
 
 /** One repository for the time of one request. */
-export interface OpenRepository extends During {
+export interface OpenRepository extends Cancellable {
   /** Of the bare repository. */
   path: string
   engine: GitEngine

@@ -36,37 +36,37 @@ export async function findCommit(repository: OpenRepository, revision: string): 
   return isRevision(revision) ? readCommit(repository, revision) : null
 }
 
-/** The id of that commit, for those who need no more of it: the commit itself is not read where the graph knows it. */
+/** The id of that commit. A commit that is in the commit-graph is not read for it. */
 export async function findCommitId(repository: OpenRepository, revision: string): Promise<string | null> {
   if (!isRevision(revision)) return null
   const local = repository.engine.local.open(repository.path)
-  const id = local.findId(revision)
-  if (id !== undefined && local.isKnownCommit(id)) return id
+  const id = await local.findId(revision)
+  if (id !== undefined && (await local.isKnownCommit(id))) return id
   return (await readCommit(repository, revision))?.id ?? null
 }
 
 /** @param revision checked already */
 export async function readCommit(repository: OpenRepository, revision: string): Promise<Commit | null> {
-  const id = repository.engine.local.open(repository.path).findId(revision)
-  const here = id === undefined ? undefined : readHere(repository, id)
-  return here ?? readThere(repository, revision)
+  const id = await repository.engine.local.open(repository.path).findId(revision)
+  const local = id === undefined ? undefined : await readLocally(repository, id)
+  return local ?? readFromGit(repository, revision)
 }
 
-/** Without asking git; undefined when only git can tell. */
-function readHere(repository: OpenRepository, id: string): Commit | undefined {
+/** A commit that needs no git process; undefined when git must be asked. */
+async function readLocally(repository: OpenRepository, id: string): Promise<Commit | undefined> {
   const { path, engine } = repository
   const known = engine.cache.get<Commit>(path, `commit ${id}`)
   if (known) return known
-  const found = engine.local.open(path).findCommit(id)
+  const found = await engine.local.open(path).findCommit(id)
   return found && remember(repository, found)
 }
 
-async function readThere(repository: OpenRepository, revision: string): Promise<Commit | null> {
+async function readFromGit(repository: OpenRepository, revision: string): Promise<Commit | null> {
   const object = await readByGit(repository, `${revision}^{commit}`)
   return object && remember(repository, object)
 }
 
-/** What holds more than its texts: names, hashes, signatures. */
+/** Memory of a commit besides its text: names, hashes, signatures. */
 const commitBytes = 600
 
 function remember({ path, engine }: OpenRepository, { id, content }: StoredObject): Commit {
@@ -83,14 +83,11 @@ export async function listCommits(repository: OpenRepository, query: CommitQuery
   const tip = query.all ? null : await tipOf(repository, query)
   if (!query.all && !tip) return { commits: [], total: 0 }
   const { ids, total } = await pageOfIds(repository, query, tip?.id ?? null)
-  const commits = ids.map((id) => (id === tip?.id ? tip : (readHere(repository, id) ?? null)))
-  if (commits.includes(null)) {
-    await Promise.all(
-      ids.map(async (id, index) => {
-        commits[index] ??= await readThere(repository, id)
-      }),
-    )
-  }
+  const commits = await Promise.all(
+    ids.map(async (id) =>
+      id === tip?.id ? tip : ((await readLocally(repository, id)) ?? readFromGit(repository, id)),
+    ),
+  )
   return { commits: commits.filter((commit) => commit !== null), total }
 }
 
@@ -110,14 +107,14 @@ async function pageOfIds(
 ): Promise<PageOfIds> {
   if (query.path !== undefined) return pageOfPathIds(repository, query, tip)
   const [ids, total] = await Promise.all([
-    walkHere(repository, query, tip).then((found) => found ?? walkByGit(repository, query, tip)),
+    walkLocally(repository, query, tip).then((found) => found ?? walkByGit(repository, query, tip)),
     totalOf(repository, query, tip),
   ])
   return { ids, total }
 }
 
-/** Plain walks only; undefined for what git must be asked. */
-async function walkHere(
+/** Unfiltered walks; undefined when git must be asked. */
+async function walkLocally(
   repository: OpenRepository,
   query: CommitQuery,
   tip: string | null,

@@ -1,6 +1,7 @@
 import { isTooHard } from './children/git-child.js'
 import type { GitCommand } from './git-process.js'
 import { runGitOk } from './git-process.js'
+import { UnknownLayout } from './objects/layout.js'
 import type { OpenRepository } from './open-repository.js'
 import { linesOf } from './output-lines.js'
 import { everyReference } from './refs.js'
@@ -46,9 +47,9 @@ async function historyByGit({ path, signal }: OpenRepository, query: PathHistory
 }
 
 /**
- * What a file was called before the commit that brought it, or what it was copied from; null when it was new.
+ * The name of a file before the commit that renamed or copied it; null when the commit created it.
  *
- * @throws Error when that is a name which no argument of a process can have
+ * @throws UnknownLayout when the former name is not UTF-8, so that no argument of a process can hold it
  */
 async function findNameBefore(
   { path, engine, signal }: OpenRepository,
@@ -72,6 +73,6 @@ async function findNameBefore(
   const [status = '', before = '', after] = stdout.toString('latin1').replace(/^\n/, '').split('\0')
   if (!/^[RC]\d+$/.test(status) || after === undefined) return null
   const name = Buffer.from(before, 'latin1')
-  if (!name.equals(Buffer.from(name.toString()))) throw new Error('a name that is not UTF-8')
+  if (!name.equals(Buffer.from(name.toString()))) throw new UnknownLayout('name that is not UTF-8')
   return name.toString()
 }

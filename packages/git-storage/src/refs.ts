@@ -10,7 +10,7 @@ export async function findBranchTip(
   branch: string,
 ): Promise<string | null> {
   if (!isRefName(branch)) return null
-  const known = engine.local.open(path).findRef(branchRef(branch))
+  const known = await engine.local.open(path).findRef(branchRef(branch))
   if (known !== undefined) return known
   const { stdout } = await runGitOk(
     path,

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto'
-import { writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { deflateSync } from 'node:zlib'
 import fc from 'fast-check'
 import { afterEach, describe, expect, test } from 'vitest'
+import { DamagedObject, type OnFallback } from '../src/objects/fallbacks.js'
 import { inflateObject } from '../src/objects/inflate.js'
 import { LocalReader } from '../src/objects/local-reader.js'
 import { walkCommits } from '../src/objects/walk.js'
@@ -20,14 +21,14 @@ async function repositoryWith(...flags: string[]): Promise<BareRepository> {
   return repository
 }
 
-function readerOf({ path }: BareRepository): LocalReader {
-  const reader = new LocalReader(path)
+function readerOf({ path }: BareRepository, onFallback: OnFallback = () => undefined): LocalReader {
+  const reader = new LocalReader(path, onFallback)
   opened.push(reader)
   return reader
 }
 
-function commitOf(reader: LocalReader, name: string) {
-  const id = reader.findId(name)
+async function commitOf(reader: LocalReader, name: string) {
+  const id = await reader.findId(name)
   return id === undefined ? undefined : reader.findCommit(id)
 }
 
@@ -62,10 +63,11 @@ async function expectSameAsGit(repository: BareRepository, reader: LocalReader):
   const { git, feed } = repository
   const asked = names.map((name) => `${name}^{commit}\n`).join('')
   const meant = linesOf(await feed(asked, 'cat-file', '--batch-check=%(objectname)'))
-  expect(names.map((name) => commitOf(reader, name)?.id)).toEqual(meant)
-  for (const name of namesOfNothing) expect(commitOf(reader, name)?.id, name).toBeUndefined()
-  expect(reader.findRef('refs/heads/gone')).toBeNull()
-  expect(reader.findRef('refs/heads/after-packing')).toBe(await git('rev-parse', 'after-packing'))
+  const found = await Promise.all(names.map((name) => commitOf(reader, name)))
+  expect(found.map((commit) => commit?.id)).toEqual(meant)
+  for (const name of namesOfNothing) expect(await commitOf(reader, name), name).toBeUndefined()
+  expect(await reader.findRef('refs/heads/gone')).toBeNull()
+  expect(await reader.findRef('refs/heads/after-packing')).toBe(await git('rev-parse', 'after-packing'))
 
   const tips = linesOf(await git('for-each-ref', '--format=%(objectname)', 'refs/heads/'))
   for (const tip of [...new Set(tips)].slice(0, 3)) {
@@ -88,18 +90,18 @@ async function expectSameAsGit(repository: BareRepository, reader: LocalReader):
 
   const ids = linesOf(await git('cat-file', '--batch-all-objects', '--batch-check=%(objectname)'))
   const summary = linesOf(await feed(ids.join('\n'), 'cat-file', '--batch-check'))
-  expect(ids.map((id) => summaryOf(reader, id))).toEqual(summary)
+  expect(await Promise.all(ids.map((id) => summaryOf(reader, id)))).toEqual(summary)
   // Their content too: an object's name is the hash of it.
-  expect(ids.map((id) => hashOf(reader, id))).toEqual(ids)
+  expect(await Promise.all(ids.map((id) => hashOf(reader, id)))).toEqual(ids)
 }
 
-function hashOf(reader: LocalReader, id: string): string {
-  const { type, content = Buffer.alloc(0) } = reader.readObject(id) ?? {}
+async function hashOf(reader: LocalReader, id: string): Promise<string> {
+  const { type, content = Buffer.alloc(0) } = (await reader.readObject(id)) ?? {}
   return createHash('sha1').update(`${type} ${content.length}\0`).update(content).digest('hex')
 }
 
-function summaryOf(reader: LocalReader, id: string): string {
-  const object = reader.readObject(id)
+async function summaryOf(reader: LocalReader, id: string): Promise<string> {
+  const object = await reader.readObject(id)
   return `${id} ${object?.type} ${object?.content.length}`
 }
 
@@ -151,9 +153,9 @@ describe('what it does not know is left to git', () => {
   async function expectSilence(repository: BareRepository) {
     const tip = await tipOf(repository)
     const reader = readerOf(repository)
-    expect(commitOf(reader, 'main')).toBeUndefined()
-    expect(reader.findRef('refs/heads/main')).toBeUndefined()
-    expect(reader.readObject(tip)).toBeUndefined()
+    expect(await commitOf(reader, 'main')).toBeUndefined()
+    expect(await reader.findRef('refs/heads/main')).toBeUndefined()
+    expect(await reader.readObject(tip)).toBeUndefined()
     expect(await reader.walk({ tip, firstParent: false, skip: 0, take: 5 })).toBeUndefined()
     expect(await reader.count(tip, false)).toBeUndefined()
   }
@@ -168,19 +170,19 @@ describe('what it does not know is left to git', () => {
   ])('%s = %s', async (key, value) => {
     const repository = await filled()
     const silent = await filled()
-    expect(commitOf(readerOf(silent), 'main')).toBeDefined()
+    expect(await commitOf(readerOf(silent), 'main')).toBeDefined()
     await writeFile(
       join(repository.path, 'config'),
       `[core]\n\trepositoryformatversion = 0\n\tbare = true\n${sectionOf(key, value)}`,
     )
     const reader = readerOf(repository)
-    expect(commitOf(reader, 'main')).toBeUndefined()
-    expect(reader.findRef('refs/heads/main')).toBeUndefined()
+    expect(await commitOf(reader, 'main')).toBeUndefined()
+    expect(await reader.findRef('refs/heads/main')).toBeUndefined()
   })
 
   test.each(['shallow', 'info/grafts', 'objects/info/alternates'])('a repository with %s', async (file) => {
     const repository = await filled()
-    expect(commitOf(readerOf(repository), 'main')).toBeDefined()
+    expect(await commitOf(readerOf(repository), 'main')).toBeDefined()
     await repository.git('config', 'core.bare', 'true')
     await writeFile(join(repository.path, file), '').catch(() => repository.git('init', '--quiet', '--bare'))
     await writeFile(join(repository.path, file), '')
@@ -191,36 +193,75 @@ describe('what it does not know is left to git', () => {
     const repository = await filled()
     const reader = readerOf(repository)
     const tip = await tipOf(repository)
-    expect(reader.readObject('1'.repeat(40))).toBeUndefined()
-    expect(commitOf(reader, tip.slice(0, 10))).toBeUndefined()
-    expect(commitOf(reader, 'main~1')).toBeUndefined()
+    expect(await reader.readObject('1'.repeat(40))).toBeUndefined()
+    expect(await commitOf(reader, tip.slice(0, 10))).toBeUndefined()
+    expect(await commitOf(reader, 'main~1')).toBeUndefined()
     await writeFile(join(repository.path, 'refs/heads/odd'), 'nonsense')
-    expect(commitOf(reader, 'odd')).toBeUndefined()
-    expect(reader.findRef('refs/heads/odd')).toBeUndefined()
+    expect(await commitOf(reader, 'odd')).toBeUndefined()
+    expect(await reader.findRef('refs/heads/odd')).toBeUndefined()
     await repository.git('symbolic-ref', 'refs/heads/circle', 'refs/heads/circle2')
     await repository.git('symbolic-ref', 'refs/heads/circle2', 'refs/heads/circle')
-    expect(reader.findRef('refs/heads/circle')).toBeUndefined()
+    expect(await reader.findRef('refs/heads/circle')).toBeUndefined()
   })
 })
 
-test('objects are inflated as they were, whatever is damaged between them', () => {
+describe('each question that is left to git is told', () => {
+  async function told(change: (repository: BareRepository, tip: string) => Promise<unknown>) {
+    const repository = await repositoryWith()
+    const shape = { commits: 12, merges: 0.2, skewSeconds: 10 }
+    await repository.feed(historyStream(seededRandom(9), shape), ...importing)
+    const tip = await repository.git('rev-parse', 'main')
+    await change(repository, tip)
+    const found: { reason: string; error: string | undefined }[] = []
+    const reader = readerOf(repository, (reason, error) => found.push({ reason, error: error?.message }))
+    expect(await reader.readObject(tip)).toBeUndefined()
+    return found
+  }
+
+  test('an unknown layout and a missing object by their reason alone', async () => {
+    expect(await told(({ path }) => writeFile(join(path, 'shallow'), ''))).toEqual([
+      { reason: 'history or objects in other files', error: undefined },
+    ])
+    const withoutObject = ({ path }: BareRepository) =>
+      rm(join(path, 'objects'), { recursive: true }).then(() => mkdir(join(path, 'objects')))
+    expect(await told(withoutObject)).toEqual([{ reason: 'missing object', error: undefined }])
+  })
+
+  test('a damaged pack with its error', async () => {
+    const damaged = await told(async ({ path, git }) => {
+      await git('repack', '-adq')
+      for (const name of await readdir(join(path, 'objects/pack'))) {
+        if (!name.endsWith('.pack')) continue
+        await chmod(join(path, 'objects/pack', name), 0o600)
+        await writeFile(join(path, 'objects/pack', name), Buffer.alloc(100_000))
+      }
+    })
+    expect(damaged).toEqual([{ reason: 'damaged object', error: expect.any(String) }])
+  })
+})
+
+test('objects are inflated byte by byte, and damaged ones are refused', async () => {
   const object = fc.record({
-    content: fc.uint8Array({ maxLength: 5_000, size: 'max' }),
+    content: fc.oneof(
+      fc.uint8Array({ maxLength: 5_000, size: 'max' }),
+      fc.integer({ min: 65_000, max: 70_000 }).map((length) => new Uint8Array(length).fill(7)),
+    ),
     level: fc.integer({ min: 0, max: 9 }),
     following: fc.uint8Array({ maxLength: 100 }),
     lost: fc.integer({ min: 1, max: 100 }),
   })
-  fc.assert(
-    fc.property(object, ({ content, level, following, lost }) => {
+  await fc.assert(
+    fc.asyncProperty(object, async ({ content, level, following, lost }) => {
       const deflated = deflateSync(content, { level })
       const whole = Buffer.concat([deflated, following])
-      expect(inflateObject(whole, content.length)).toEqual(Buffer.from(content))
-      expect(inflateObject(deflated.subarray(0, -lost), content.length)).toBeNull()
-      expect(() => inflateObject(whole, content.length + 1)).toThrow('another size')
-      if (content.length > 0) expect(() => inflateObject(whole, content.length - 1)).toThrow()
+      expect(await inflateObject(whole, content.length)).toEqual(Buffer.from(content))
+      expect(await inflateObject(deflated.subarray(0, -lost), content.length)).toBeNull()
+      await expect(inflateObject(whole, content.length + 1)).rejects.toThrow('another size')
+      if (content.length > 0)
+        await expect(inflateObject(whole, content.length - 1)).rejects.toThrow(DamagedObject)
       const damaged = Buffer.from(deflated)
       damaged.writeUInt8((damaged.at(-1) ?? 0) ^ 1, damaged.length - 1)
-      expect(() => inflateObject(damaged, content.length)).toThrow('incorrect data check')
+      await expect(inflateObject(damaged, content.length)).rejects.toThrow('incorrect data check')
     }),
   )
 })
@@ -255,9 +296,9 @@ test('long walks read the graph', { timeout: 60_000 }, async () => {
   expect(page).toEqual(linesOf(await repository.git('rev-list', `--skip=${commits - 3}`, tip)))
 })
 
-test('walks let others go first, and end when nobody waits for them', async () => {
+test('walks yield to the event loop, and end when they are cancelled', async () => {
   const busyMs = 0.1
-  const read = (id: string) => {
+  const read = async (id: string) => {
     for (const until = performance.now() + busyMs; performance.now() < until; );
     return { id, treeId: '', parentIds: [String(Number(id) + 1)], seconds: 0 }
   }
@@ -269,6 +310,6 @@ test('walks let others go first, and end when nobody waits for them', async () =
   expect(await walkCommits({ graph: null, read }, query)).toHaveLength(1000)
   clearInterval(timer)
   expect(turns).toBeGreaterThan(2)
-  const during = { signal: AbortSignal.abort(new Error('gone')) }
-  await expect(walkCommits({ graph: null, read }, query, during)).rejects.toThrow('gone')
+  const cancelled = { signal: AbortSignal.abort(new Error('gone')) }
+  await expect(walkCommits({ graph: null, read }, query, cancelled)).rejects.toThrow('gone')
 })

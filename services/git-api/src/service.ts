@@ -10,6 +10,7 @@ import { createAuthenticate, createHttpApp, type FindCaller, listen } from '@swi
 import type { ServiceContext } from '@switchyard/service-kit/lifecycle'
 import { targetPolicy } from '@switchyard/webhooks'
 import type { Config } from './config.js'
+import { countFallbacks } from './git-fallbacks.js'
 import { createGuards } from './guards.js'
 import { createJobs } from './jobs.js'
 import { provisionAdministrator } from './provisioning/administrator.js'
@@ -56,6 +57,7 @@ export async function createService(config: Config, { logger, metrics, health, l
   const git = createGit(storageRoot, {
     cacheBytesMax: config.GIT_CACHE_BYTES_MAX,
     processBytesMax: config.GIT_PROCESS_BYTES_MAX,
+    onFallback: countFallbacks(metrics.registry, logger),
   })
   lifecycle.onClose('git', () => git.close())
   const app = createHttpApp({

@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { repositoryHousekeepingJob } from '@switchyard/contracts/jobs'
 import { withRepositoryLock } from '@switchyard/db'
+import { tidyRepository } from '@switchyard/git-storage'
 import { createGitRepository, createProject, createUser, isolatedGitEnv } from '@switchyard/testing'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { tidyRepository } from '../src/git/tidy-repository.js'
 import { startHarness } from './harness.js'
 
 const run = promisify(execFile)

@@ -1,5 +1,5 @@
 import { unavailable } from '@switchyard/domain'
-import type { During } from '../during.js'
+import type { Cancellable } from '../cancellable.js'
 import { processBytesDefault } from '../git-process.js'
 import { type Answer, type ChildKind, GitChild, isTooHard, type Question } from './git-child.js'
 
@@ -79,20 +79,21 @@ export class ChildPool {
    *   too much to do; too-large when its memory did not do; the signal's reason when it is aborted before a child is
    *   free, or while the answer takes long
    */
-  async ask(path: string, kind: ChildKind, question: Question, during?: During): Promise<Answer> {
+  async ask(path: string, kind: ChildKind, question: Question, cancellable?: Cancellable): Promise<Answer> {
     const lane = this.#laneOf(path, kind)
-    const child = this.#childAtOnce(lane) ?? (await this.#acquire(lane, during?.signal))
+    const child = this.#childAtOnce(lane) ?? (await this.#acquire(lane, cancellable?.signal))
     const isFirst = child.answers === 0
     const askedAtMs = performance.now()
-    const watch = watchLater(during, (reason) => child.abandon(reason))
+    const watch = watchLater(cancellable, (reason) => child.abandon(reason))
     try {
       return await child.ask(question)
     } catch (error) {
       // A child that worked before may have been ended from outside. One that was killed over this question would be
       // again, and so would one that ran out of memory: hardly any of it is kept from one answer to the next.
       const blameless = performance.now() - askedAtMs < blamelessMs && !isTooHard(error)
-      if (isFirst || !kind.readsOnly || !blameless || this.#closed || during?.signal?.aborted) throw error
-      return await this.ask(path, kind, question, during)
+      if (isFirst || !kind.readsOnly || !blameless || this.#closed || cancellable?.signal?.aborted)
+        throw error
+      return await this.ask(path, kind, question, cancellable)
     } finally {
       watch.end()
     }
@@ -244,11 +245,11 @@ export class ChildPool {
 /** Most answers are here before somebody who went away is worth looking for. */
 const watchedAfterMs = 20
 
-function watchLater(during: During | undefined, onAbort: (reason: unknown) => void) {
+function watchLater(cancellable: Cancellable | undefined, onAbort: (reason: unknown) => void) {
   let signal: AbortSignal | undefined
   const abort = () => onAbort(signal?.reason)
   const timer = setTimeout(() => {
-    signal = during?.signal
+    signal = cancellable?.signal
     if (signal?.aborted) abort()
     else signal?.addEventListener('abort', abort)
   }, watchedAfterMs)

@@ -1,7 +1,9 @@
-import { closeSync, fstatSync, openSync, readFileSync, readSync, statSync } from 'node:fs'
+import { open, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { DamagedObject } from './fallbacks.js'
 import { UnknownLayout } from './layout.js'
-import { findId } from './pack-index.js'
+import { nullIfMissing } from './missing-files.js'
+import { findId, readExactly } from './pack-index.js'
 import { PathFilters, type PathKey } from './path-filters.js'
 
 const idBytes = 20
@@ -20,16 +22,16 @@ interface Layer {
   count: number
   firstPosition: number
   file: string
-  /** Read when they are first needed; null: it has none. */
+  /** Unset: not read yet. Null: it has none. */
   filters?: PathFilters | null
 }
 
-/** Parents and dates of most commits, by position. What it says of a commit never changes. */
+/** Parents and dates of most commits, by position (gitformat-commit-graph). Its facts about a commit never change. */
 export class CommitGraph {
   readonly count: number
   readonly memoryBytes: number
   readonly #layers: Layer[]
-  /** How many commits lead to each, where that is known; 0: it is not. */
+  /** The number of ancestors of each commit, itself included; 0 where it is not known. */
   readonly #totals: { all?: Int32Array; firstParents?: Int32Array } = {}
 
   constructor(layers: Layer[]) {
@@ -66,8 +68,14 @@ export class CommitGraph {
    */
   mayChange(position: number, key: PathKey): boolean | undefined {
     const { layer, at } = this.#locate(position)
-    if (layer.filters === undefined) layer.filters = readFilters(layer)
     return layer.filters?.mayContain(at, key)
+  }
+
+  /** Reads the filters for `mayChange`, where there are some. */
+  async loadFilters(): Promise<void> {
+    for (const layer of this.#layers) {
+      if (layer.filters === undefined) layer.filters = await readFilters(layer)
+    }
   }
 
   /** Seconds of the committer's date. */
@@ -77,7 +85,7 @@ export class CommitGraph {
     return (layer.data.readUInt32BE(start + 8) & 3) * 2 ** 32 + layer.data.readUInt32BE(start + 12)
   }
 
-  /** More than that of every commit before it. @throws UnknownLayout in graphs of old versions of git */
+  /** A number greater than that of every ancestor. @throws UnknownLayout in graphs of old versions of git */
   generationAt(position: number): number {
     const { layer, at } = this.#locate(position)
     const generation = layer.data.readUInt32BE(at * entryBytes + idBytes + 8) >>> 2
@@ -85,7 +93,7 @@ export class CommitGraph {
     return generation
   }
 
-  /** Kept as long as the graph; by position. */
+  /** Totals by position; kept as long as the graph. */
   totals(firstParents: boolean): Int32Array {
     const kind = firstParents ? 'firstParents' : 'all'
     this.#totals[kind] ??= new Int32Array(this.count)
@@ -108,13 +116,12 @@ export class CommitGraph {
 
   /** The second and later parents of a merge of many. */
   #eachFurtherParent(layer: Layer, firstEdge: number, visit: (parent: number) => void): void {
-    let edge = firstEdge
-    for (;;) {
+    for (let edge = firstEdge; edge + 4 <= layer.edges.length; edge += 4) {
       const parent = layer.edges.readUInt32BE(edge)
       visit(parent >= lastEdge ? parent - lastEdge : parent)
       if (parent >= lastEdge) return
-      edge += 4
     }
+    throw new DamagedObject('commit-graph ends early')
   }
 
   #locate(position: number): { layer: Layer; at: number } {
@@ -122,20 +129,18 @@ export class CommitGraph {
       const layer = this.#layers[index] as Layer
       if (position >= layer.firstPosition) return { layer, at: position - layer.firstPosition }
     }
-    throw new UnknownLayout('position outside the commit-graph')
+    throw new DamagedObject('position outside the commit-graph')
   }
 }
 
 const graphFile = 'objects/info/commit-graph'
 const chainFile = 'objects/info/commit-graphs/commit-graph-chain'
 
-/** What changes when the graph is written anew. */
-export function graphStamp(path: string): string {
-  return [graphFile, chainFile]
-    .map((file) => {
-      const found = statSync(join(path, file), { throwIfNoEntry: false })
-      return found ? `${found.ino} ${found.size} ${found.mtimeMs}` : ''
-    })
+/** A text that changes whenever the graph is written anew. */
+export async function graphStamp(path: string): Promise<string> {
+  const files = [graphFile, chainFile].map((file) => nullIfMissing(stat(join(path, file))))
+  return (await Promise.all(files))
+    .map((found) => (found ? `${found.ino} ${found.size} ${found.mtimeMs}` : ''))
     .join()
 }
 
@@ -144,15 +149,18 @@ export function graphStamp(path: string): string {
  *
  * @throws UnknownLayout for another version
  */
-export function readCommitGraph(path: string): CommitGraph | null {
-  if (statSync(join(path, graphFile), { throwIfNoEntry: false })) {
-    return new CommitGraph([readLayer(join(path, graphFile), 0)])
-  }
-  if (!statSync(join(path, chainFile), { throwIfNoEntry: false })) return null
+export async function readCommitGraph(path: string): Promise<CommitGraph | null> {
+  const whole = await nullIfMissing(readLayer(join(path, graphFile), 0))
+  if (whole) return new CommitGraph([whole])
+  const chain = await nullIfMissing(readFile(join(path, chainFile), 'latin1'))
+  if (chain === null) return null
   const layers: Layer[] = []
   let firstPosition = 0
-  for (const hash of readFileSync(join(path, chainFile), 'latin1').split('\n').filter(Boolean)) {
-    const layer = readLayer(join(path, 'objects/info/commit-graphs', `graph-${hash}.graph`), firstPosition)
+  for (const hash of chain.split('\n').filter(Boolean)) {
+    const layer = await readLayer(
+      join(path, 'objects/info/commit-graphs', `graph-${hash}.graph`),
+      firstPosition,
+    )
     layers.push(layer)
     firstPosition += layer.count
   }
@@ -162,62 +170,56 @@ export function readCommitGraph(path: string): CommitGraph | null {
 const headerBytes = 8
 const chunkRowBytes = 12
 
-function readLayer(path: string, firstPosition: number): Layer {
-  return withChunks(path, (chunk) => {
-    const fanout = chunk('OIDF')
-    const ids = chunk('OIDL')
-    const data = chunk('CDAT')
+function readLayer(path: string, firstPosition: number): Promise<Layer> {
+  return withChunks(path, async (chunk) => {
+    const fanout = await chunk('OIDF')
+    const ids = await chunk('OIDL')
+    const data = await chunk('CDAT')
     const count = ids.length / idBytes
     if (fanout.length !== 1024 || data.length !== count * entryBytes || fanout.readUInt32BE(1020) !== count)
-      throw new UnknownLayout('commit-graph')
-    return { fanout, ids, data, edges: chunk('EDGE'), count, firstPosition, file: path }
+      throw new DamagedObject('commit-graph')
+    return { fanout, ids, data, edges: await chunk('EDGE'), count, firstPosition, file: path }
   })
 }
 
-/** Null also when another graph has taken the place of this one: filters only save work. */
-function readFilters({ file, ids, count }: Layer): PathFilters | null {
-  try {
-    return withChunks(file, (chunk) =>
-      chunk('OIDL').equals(ids) ? PathFilters.from(chunk('BIDX'), chunk('BDAT'), count) : null,
-    )
-  } catch {
-    return null
-  }
+/** Null also when housekeeping has removed or replaced the file. */
+function readFilters({ file, ids, count }: Layer): Promise<PathFilters | null> {
+  return nullIfMissing(
+    withChunks(file, async (chunk) =>
+      (await chunk('OIDL')).equals(ids)
+        ? PathFilters.from(await chunk('BIDX'), await chunk('BDAT'), count)
+        : null,
+    ),
+  )
 }
 
-/** Opens a file of a graph, to take chunks from it by their names; an absent one is empty. */
-function withChunks<T>(path: string, use: (chunk: (name: string) => Buffer) => T): T {
-  const file = openSync(path, 'r')
+/** Reads a chunk of a graph's file by its name; empty when the file has no such chunk. */
+type ReadChunk = (name: string) => Promise<Buffer>
+
+async function withChunks<T>(path: string, use: (chunk: ReadChunk) => Promise<T>): Promise<T> {
+  const file = await open(path, 'r')
   try {
-    const read = (start: number, length: number) => {
-      const bytes = Buffer.allocUnsafe(length)
-      if (readSync(file, bytes, 0, length, start) !== length) throw new UnknownLayout('short commit-graph')
-      return bytes
-    }
-    const header = read(0, headerBytes)
-    // Version 1, of SHA-1.
+    const header = await readExactly(file, 0, headerBytes)
     if (header.toString('latin1', 0, 4) !== 'CGPH' || header[4] !== 1 || header[5] !== 1)
-      throw new UnknownLayout('commit-graph')
-    const table = read(headerBytes, ((header[6] ?? 0) + 1) * chunkRowBytes)
-    const { size } = fstatSync(file)
-    return use((name) => chunkOf(table, name, size, read))
+      throw new UnknownLayout('commit-graph of another version or hash function')
+    const table = await readExactly(file, headerBytes, ((header[6] ?? 0) + 1) * chunkRowBytes)
+    const { size } = await file.stat()
+    return await use(async (name) => {
+      const place = placeOf(table, name, size)
+      return place ? readExactly(file, place.start, place.length) : Buffer.alloc(0)
+    })
   } finally {
-    closeSync(file)
+    await file.close()
   }
 }
 
-function chunkOf(
-  table: Buffer,
-  wanted: string,
-  fileSize: number,
-  read: (start: number, length: number) => Buffer,
-): Buffer {
+function placeOf(table: Buffer, wanted: string, fileSize: number): { start: number; length: number } | null {
   for (let row = 0; row + chunkRowBytes * 2 <= table.length; row += chunkRowBytes) {
     if (table.toString('latin1', row, row + 4) !== wanted) continue
     const start = Number(table.readBigUInt64BE(row + 4))
     const end = Number(table.readBigUInt64BE(row + chunkRowBytes + 4))
-    if (end > fileSize || start > end) throw new UnknownLayout('commit-graph')
-    return read(start, end - start)
+    if (end > fileSize || start > end) throw new DamagedObject('commit-graph')
+    return { start, length: end - start }
   }
-  return Buffer.alloc(0)
+  return null
 }

@@ -1,35 +1,34 @@
-import type { During } from '../during.js'
+import type { Cancellable } from '../cancellable.js'
 import { DateQueue } from './date-queue.js'
-import { createTurns, type History, Nodes } from './walk.js'
+import { createTurns } from './turns.js'
+import { type History, Nodes } from './walk.js'
 
 export interface CountQuery {
   tip: string
   firstParent: boolean
-  /** Commits outside the graph that are read one by one. */
+  /** Most commits outside the graph that may be read one by one. */
   outsideMax: number
 }
 
 /**
- * How many commits lead to the tip, itself included.
+ * The number of commits that lead to the tip, the tip included.
  *
  * @returns null when too many commits are outside the graph
  */
 export async function countCommits(
   history: History,
   query: CountQuery,
-  during?: During,
+  cancellable?: Cancellable,
 ): Promise<number | null> {
   const count: Count = {
     history,
     query,
     nodes: new Nodes(history),
-    turns: createTurns(during),
+    turns: createTurns(cancellable),
     inside: new DateQueue(),
     outside: [],
   }
-  // A turn of its own: the first question of a process has kept others waiting by now, as its code was compiled.
-  await count.turns.pass()
-  const first = count.nodes.meet(query.tip)
+  const first = await count.nodes.meet(query.tip)
   if (first !== null) enter(count, first)
   const outside = await countOutside(count)
   return outside === null ? null : outside + (await countInside(count))
@@ -40,7 +39,7 @@ interface Count {
   query: CountQuery
   nodes: Nodes
   turns: ReturnType<typeof createTurns>
-  /** Commits of the graph that are still to be counted, by generation. */
+  /** Commits of the graph that are not counted yet, by generation. */
   inside: DateQueue
   outside: number[]
 }
@@ -50,23 +49,22 @@ function enter({ history, inside, outside }: Count, node: number): void {
   else inside.push(node, history.graph?.generationAt(node) ?? 0)
 }
 
-/** A graph holds all that leads to its commits, so those outside of it come first. */
+/** A graph holds every ancestor of its commits, so the commits outside of it are all newer. */
 async function countOutside(count: Count): Promise<number | null> {
   const { nodes, outside, query, turns } = count
   let counted = 0
   for (let node = outside.pop(); node !== undefined; node = outside.pop()) {
     counted += 1
-    nodes.eachNewParent(node, query.firstParent, (parent) => enter(count, parent))
+    await nodes.readParents(node, query.firstParent, (parent) => enter(count, parent))
     if (nodes.outsideCount > query.outsideMax) return null
-    if (turns.isOver()) await turns.pass()
+    if (turns.isOver()) await turns.yieldToEventLoop()
   }
   return counted
 }
 
 /**
- * By generation: none of the commits that are left leads back to one that was counted. Wherever a single one
- * is left, all that remains is what leads to it, so its own number is known in the end, and later counts stop
- * there.
+ * Counts in the order of generations, so that no remaining commit is a descendant of a counted one. Wherever a single
+ * commit remains, the rest of the count is the number of its ancestors; that total is kept, and later counts end there.
  */
 async function countInside(count: Count): Promise<number> {
   const { nodes, inside, query, turns } = count
@@ -81,8 +79,8 @@ async function countInside(count: Count): Promise<number> {
     }
     if (inside.isEmpty) alone.push([node, counted])
     counted += 1
-    nodes.eachNewParent(node, query.firstParent, (parent) => enter(count, parent))
-    if (turns.isOver()) await turns.pass()
+    nodes.visitParents(node, query.firstParent, (parent) => enter(count, parent))
+    if (turns.isOver()) await turns.yieldToEventLoop()
   }
   for (const [node, before] of alone) totals[node] = counted - before
   return counted

@@ -1,27 +1,29 @@
+import { DamagedObject } from './fallbacks.js'
+
 /**
- * Makes an object from its base and a delta.
+ * Makes an object from its base and a delta (gitformat-pack, "Deltified representation").
  *
- * @throws Error when the delta does not fit the base
+ * @throws DamagedObject when the delta does not fit the base
  */
 export function applyDelta(base: Buffer, delta: Buffer): Buffer {
   const from = { at: 0 }
-  if (readSize(delta, from) !== base.length) throw new Error('delta of another base')
+  if (readSize(delta, from) !== base.length) throw new DamagedObject('delta of another base')
   const result = Buffer.allocUnsafe(readSize(delta, from))
   let written = 0
   while (from.at < delta.length) {
     const command = byteAt(delta, from)
     if ((command & 0x80) === 0) {
-      if (command === 0 || from.at + command > delta.length) throw new Error('malformed delta')
+      if (command === 0 || from.at + command > delta.length) throw new DamagedObject('malformed delta')
       written += delta.copy(result, written, from.at, from.at + command)
       from.at += command
       continue
     }
     const offset = readCopyNumber(delta, from, command, 4)
     const size = readCopyNumber(delta, from, command >> 4, 3) || 0x10000
-    if (offset + size > base.length) throw new Error('malformed delta')
+    if (offset + size > base.length) throw new DamagedObject('malformed delta')
     written += base.copy(result, written, offset, offset + size)
   }
-  if (written !== result.length) throw new Error('malformed delta')
+  if (written !== result.length) throw new DamagedObject('malformed delta')
   return result
 }
 
@@ -31,7 +33,7 @@ interface Cursor {
 
 function byteAt(bytes: Buffer, cursor: Cursor): number {
   const byte = bytes[cursor.at]
-  if (byte === undefined) throw new Error('malformed delta')
+  if (byte === undefined) throw new DamagedObject('malformed delta')
   cursor.at += 1
   return byte
 }
@@ -47,7 +49,7 @@ function readSize(bytes: Buffer, cursor: Cursor): number {
   }
 }
 
-/** A number of which only the bytes are there whose bit is set. */
+/** A little-endian number; `bits` says which of its bytes are present, the others are zero. */
 function readCopyNumber(bytes: Buffer, cursor: Cursor, bits: number, count: number): number {
   let value = 0
   for (let index = 0; index < count; index += 1) {

@@ -1,68 +1,31 @@
-import { constants, createInflate, inflateSync } from 'node:zlib'
-import { UnknownLayout } from './layout.js'
+import { promisify } from 'node:util'
+import { inflate, inflateSync, type ZlibOptions } from 'node:zlib'
+import { DamagedObject } from './fallbacks.js'
+
+const inflateInThread = promisify<Buffer, ZlibOptions, Buffer>(inflate)
+
+/** Up to this size, inflating takes less time than handing the work to another thread. */
+const inflatedHereBytesMax = 64 * 1024
 
 /**
  * Inflates an object whose size is known.
  *
- * @param input compressed bytes, with whatever follows them
+ * @param input compressed bytes, and whatever follows them
  * @returns null when the input ends too early
- * @throws UnknownLayout for another size; what zlib says of damaged bytes
+ * @throws DamagedObject for another size, or for bytes that zlib refuses
  */
-export function inflateObject(input: Buffer, size: number): Buffer | null {
-  return inflateAgain(input, size) ?? inflateAnew(input, size)
-}
-
-/** Node's own stream around zlib, with what its synchronous functions use of it. */
-interface Inflater {
-  _handle?: {
-    reset?(): void
-    writeSync?(
-      flush: number,
-      input: Buffer,
-      inputAt: number,
-      inputLength: number,
-      output: Buffer,
-      outputAt: number,
-      outputLength: number,
-    ): void
-  } | null
-  /** What is left of output and input after a write. */
-  _writeState?: Uint32Array
-}
-
-/** What went wrong is found again, and told, by who inflates anew. */
-const createInflater = () => createInflate().on('error', () => {}) as Inflater
-
-let inflater = createInflater()
-
-/**
- * By one stream for all objects: making one takes twice as long as inflating a commit.
- *
- * @returns null for all that is not as expected
- */
-function inflateAgain(input: Buffer, size: number): Buffer | null {
-  // Damaged bytes end a stream for good.
-  if (!inflater._handle) inflater = createInflater()
-  const { _handle: handle, _writeState: left } = inflater
-  if (!handle?.reset || !handle.writeSync || !(left instanceof Uint32Array)) return null
-  // One byte more than wanted shows what is too long.
-  const output = Buffer.allocUnsafe(size + 1)
-  left[0] = 0
-  handle.reset()
-  handle.writeSync(constants.Z_FINISH, input, 0, input.length, output, 0, output.length)
-  return left[0] === 1 ? output.subarray(0, size) : null
-}
-
-function inflateAnew(input: Buffer, size: number): Buffer | null {
+export async function inflateObject(input: Buffer, size: number): Promise<Buffer | null> {
+  const options = { maxOutputLength: Math.max(1, size), chunkSize: Math.max(64, size + 1) }
   try {
-    const content = inflateSync(input, {
-      maxOutputLength: Math.max(1, size),
-      chunkSize: Math.max(64, size + 1),
-    })
-    if (content.length !== size) throw new UnknownLayout('object of another size')
+    const content =
+      size <= inflatedHereBytesMax ? inflateSync(input, options) : await inflateInThread(input, options)
+    if (content.length !== size) throw new DamagedObject('object of another size')
     return content
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'Z_BUF_ERROR') return null
+    const code = (error as NodeJS.ErrnoException).code ?? ''
+    if (code === 'Z_BUF_ERROR') return null
+    if (code.startsWith('Z_') || code === 'ERR_BUFFER_TOO_LARGE')
+      throw new DamagedObject((error as Error).message, { cause: error })
     throw error
   }
 }

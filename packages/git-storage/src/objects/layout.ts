@@ -1,28 +1,36 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { access, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** Something about a repository that the reader in here does not know; git itself does. */
+/** A repository, a file or an object in a form that the local reader does not support; git reads it instead. */
 export class UnknownLayout extends Error {
-  constructor(what: string) {
-    super(what)
+  /** @param reason one of a fixed set of texts: it becomes the label of a metric */
+  constructor(reason: string) {
+    super(reason)
     this.name = 'UnknownLayout'
   }
 }
 
-/** Files that make history or objects other than what the repository itself holds. */
+/** Files that change which history or which objects a repository has. */
 const unknownFiles = ['commondir', 'shallow', 'info/grafts', 'objects/info/alternates']
 
 /**
- * Refuses what the reader does not understand: other hashes, reference tables, objects in other places,
- * partial clones, cut-off histories, and every extension.
+ * Refuses repositories that the local reader does not support: other hash functions, reference tables, objects in
+ * other folders, partial clones, shallow histories, and every extension.
  *
  * @throws UnknownLayout
  */
-export function requireKnownLayout(path: string): void {
-  const config = readFileSync(join(path, 'config'), 'utf8')
+export async function requireKnownLayout(path: string): Promise<void> {
+  const config = await readFile(join(path, 'config'), 'utf8')
   if (/^\s*\[\s*(?:extensions|include|includeif)\b/im.test(config)) throw new UnknownLayout('extensions')
   if (/^\s*(?:promisor|partialclonefilter)\b/im.test(config)) throw new UnknownLayout('partial clone')
   for (const [, version] of config.matchAll(/^\s*repositoryformatversion\s*=\s*(\S+)/gim))
-    if (version !== '0' && version !== '1') throw new UnknownLayout(`repository format ${version}`)
-  for (const file of unknownFiles) if (existsSync(join(path, file))) throw new UnknownLayout(file)
+    if (version !== '0' && version !== '1') throw new UnknownLayout('repository format')
+  const found = await Promise.all(unknownFiles.map((file) => exists(join(path, file))))
+  if (found.includes(true)) throw new UnknownLayout('history or objects in other files')
 }
+
+const exists = (path: string) =>
+  access(path).then(
+    () => true,
+    () => false,
+  )

@@ -1,25 +1,26 @@
-import type { During } from '../during.js'
+import type { Cancellable } from '../cancellable.js'
 import { type CommitGraph, graphStamp, readCommitGraph } from './commit-graph.js'
 import { commitLinks } from './commit-links.js'
 import { countCommits } from './count.js'
+import { type OnFallback, reportFallback } from './fallbacks.js'
 import { requireKnownLayout, UnknownLayout } from './layout.js'
 import { ObjectStore, type StoredObject } from './object-store.js'
 import { type PathQuery, walkPath } from './path-walk.js'
 import { RefsStore } from './refs-store.js'
 import { type History, type WalkQuery, walkCommits } from './walk.js'
 
-/** So long may a changed layout, or a new commit-graph, go unnoticed. Neither changes what is read. */
+/** How long a changed layout or a new commit-graph may go unnoticed; neither changes the answers. */
 const layoutKnownMs = 1_000
-/** Commits without a place in the graph that a count reads one by one. */
+/** Most commits outside the commit-graph that a count reads one by one. */
 const outsideMax = 2_000
 const tagDepthMax = 10
 const fullHash = /^[0-9a-f]{40}$/
-/** A plain name or hash; whatever has more to it is git's to read. */
+/** A plain name or hash; operators such as `~1` are left to git. */
 const plainName = /^[^~^@]+$/
 
 /**
- * Reads one repository without a process. Each answer is what git would say, or `undefined`: then git
- * must be asked, because of a layout this does not know, an object that is not there, or any failure.
+ * Reads one repository without a process. Each answer is the answer of git, or `undefined` when git must be asked:
+ * the layout is not supported, an object is missing or damaged, or a file cannot be read.
  */
 export class LocalReader {
   readonly #path: string
@@ -28,10 +29,12 @@ export class LocalReader {
   #graph: CommitGraph | null = null
   #graphStamp = ''
   #checkedMs = Number.NEGATIVE_INFINITY
-  #known = false
+  #checking: Promise<void> | undefined
+  readonly #onFallback: OnFallback
 
-  constructor(path: string) {
+  constructor(path: string, onFallback: OnFallback) {
     this.#path = path
+    this.#onFallback = onFallback
     this.#refs = new RefsStore(path)
     this.#objects = new ObjectStore(path)
   }
@@ -40,81 +43,82 @@ export class LocalReader {
     return this.#objects.memoryBytes + (this.#graph?.memoryBytes ?? 0)
   }
 
-  close(): void {
-    this.#objects.close()
+  close(): Promise<void> {
+    return this.#objects.close()
   }
 
-  readObject(id: string): StoredObject | undefined {
+  readObject(id: string): Promise<StoredObject | undefined> {
     return this.#attempt(() => this.#read(id))
   }
 
-  /** What a reference stands on; null when there is no such reference. */
-  findRef(refName: string): string | null | undefined {
+  /** The id that a reference stands on; null when there is no such reference. */
+  findRef(refName: string): Promise<string | null | undefined> {
     return this.#attempt(() => this.#refs.resolveExactly(refName))
   }
 
-  /** The object that a branch, tag or full reference name stands on, or a full hash is of. */
-  findId(revision: string): string | undefined {
+  /** The id that a branch, tag or full reference name stands on; a full hash is its own answer. */
+  async findId(revision: string): Promise<string | undefined> {
     if (fullHash.test(revision)) return revision
     if (!plainName.test(revision)) return undefined
     // Without a reference it may be the beginning of a hash.
-    return this.#attempt(() => this.#refs.resolve(revision) ?? undefined)
+    return this.#attempt(async () => (await this.#refs.resolve(revision)) ?? undefined)
   }
 
   /** The commit that has this id, or that the tag with this id leads to. */
-  findCommit(id: string): StoredObject | undefined {
+  findCommit(id: string): Promise<StoredObject | undefined> {
     return this.#attempt(() => this.#peel(id))
   }
 
-  /** Whether this is the id of a commit, as the graph knows it; what the graph does not know may be one. */
-  isKnownCommit(id: string): boolean {
-    return this.#attempt(() => (this.#graph?.find(id) ?? -1) >= 0) ?? false
+  /** Whether the commit-graph has a commit of this id; newer commits are not in it. */
+  async isKnownCommit(id: string): Promise<boolean> {
+    return (await this.#attempt(async () => (this.#graph?.find(id) ?? -1) >= 0)) ?? false
   }
 
-  walk(query: WalkQuery, during?: During): Promise<string[] | undefined> {
-    return this.#attemptAsync(() => walkCommits(this.#history(), query, during), during)
+  walk(query: WalkQuery, cancellable?: Cancellable): Promise<string[] | undefined> {
+    return this.#attempt(() => walkCommits(this.#history(), query, cancellable))
   }
 
   /** Commits from the tip on, itself included. */
-  count(tip: string, firstParent: boolean, during?: During): Promise<number | undefined> {
+  count(tip: string, firstParent: boolean, cancellable?: Cancellable): Promise<number | undefined> {
     const query = { tip, firstParent, outsideMax }
-    return this.#attemptAsync(
-      async () => (await countCommits(this.#history(), query, during)) ?? undefined,
-      during,
-    )
+    return this.#attempt(async () => (await countCommits(this.#history(), query, cancellable)) ?? undefined)
   }
 
   /** Commits that changed a path, as `git log --follow` lists them. */
-  walkPath(query: PathQuery, during?: During): Promise<string[] | undefined> {
-    return this.#attemptAsync(() => walkPath(this.#history(), (id) => this.#tree(id), query, during), during)
+  walkPath(query: PathQuery, cancellable?: Cancellable): Promise<string[] | undefined> {
+    return this.#attempt(async () => {
+      const history = this.#history()
+      await history.graph?.loadFilters()
+      return walkPath(history, (id) => this.#tree(id), query, cancellable)
+    })
   }
 
   #history(): History {
-    return { graph: this.#graph, read: (id) => commitLinks(id, this.#commit(id).content) }
+    return { graph: this.#graph, read: async (id) => commitLinks(id, (await this.#commit(id)).content) }
   }
 
-  #read(id: string): StoredObject {
-    const found = this.#objects.read(id)
+  async #read(id: string): Promise<StoredObject> {
+    const found = await this.#objects.read(id)
     if (!found) throw new UnknownLayout('missing object')
     return { id, ...found }
   }
 
-  #commit(id: string): StoredObject {
-    const found = this.#read(id)
+  async #commit(id: string): Promise<StoredObject> {
+    const found = await this.#read(id)
     if (found.type !== 'commit') throw new UnknownLayout('not a commit')
     return found
   }
 
-  #tree(id: string): Buffer {
-    const found = this.#read(id)
+  async #tree(id: string): Promise<Buffer> {
+    const found = await this.#read(id)
     if (found.type !== 'tree') throw new UnknownLayout('not a tree')
     return found.content
   }
 
-  #peel(start: string): StoredObject {
+  async #peel(start: string): Promise<StoredObject> {
     let id = start
     for (let depth = 0; depth < tagDepthMax; depth += 1) {
-      const object = this.#read(id)
+      const object = await this.#read(id)
       if (object.type === 'commit') return object
       const target = /^object ([0-9a-f]{40})\n/.exec(object.content.toString('latin1', 0, 48))?.[1]
       if (object.type !== 'tag' || target === undefined) break
@@ -123,46 +127,42 @@ export class LocalReader {
     throw new UnknownLayout('not a commit')
   }
 
-  #attempt<T>(work: () => T): T | undefined {
+  async #attempt<T>(work: () => Promise<T>): Promise<T | undefined> {
     try {
-      return this.#isKnown() ? work() : undefined
-    } catch {
-      // Whatever is wrong, git finds it too, and has words for it.
+      await this.#refresh()
+      return await work()
+    } catch (error) {
+      reportFallback(error, this.#onFallback)
       return undefined
     }
   }
 
-  async #attemptAsync<T>(work: () => Promise<T>, during?: During): Promise<T | undefined> {
-    try {
-      return this.#isKnown() ? await work() : undefined
-    } catch {
-      during?.signal?.throwIfAborted()
-      return undefined
-    }
+  /** Checks the layout and reads a new commit-graph, at most once in a while; simultaneous calls share one check. */
+  async #refresh(): Promise<void> {
+    if (performance.now() - this.#checkedMs < layoutKnownMs) return
+    this.#checking ??= this.#check().finally(() => {
+      this.#checking = undefined
+    })
+    await this.#checking
   }
 
-  #isKnown(): boolean {
-    const now = performance.now()
-    if (now - this.#checkedMs < layoutKnownMs) return this.#known
-    this.#checkedMs = now
-    this.#known = false
-    requireKnownLayout(this.#path)
-    const stamp = graphStamp(this.#path)
+  async #check(): Promise<void> {
+    await requireKnownLayout(this.#path)
+    const stamp = await graphStamp(this.#path)
     if (stamp !== this.#graphStamp) {
-      this.#graph = null
-      this.#graph = readGraph(this.#path)
+      this.#graph = await this.#readGraph()
       this.#graphStamp = stamp
     }
-    this.#known = true
-    return true
+    this.#checkedMs = performance.now()
   }
-}
 
-/** A graph that cannot be read is no loss but of speed. */
-function readGraph(path: string): CommitGraph | null {
-  try {
-    return readCommitGraph(path)
-  } catch {
-    return null
+  /** A graph that cannot be read costs speed alone. */
+  async #readGraph(): Promise<CommitGraph | null> {
+    try {
+      return await readCommitGraph(this.#path)
+    } catch (error) {
+      reportFallback(error, this.#onFallback)
+      return null
+    }
   }
 }

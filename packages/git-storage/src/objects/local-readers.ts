@@ -1,7 +1,8 @@
 import { LRUCache } from 'lru-cache'
+import type { OnFallback } from './fallbacks.js'
 import { LocalReader } from './local-reader.js'
 
-/** Open packs and what is kept of their indexes, of all repositories. */
+/** Bounds for the open packs and cached indexes of all repositories together. */
 const repositoriesMax = 128
 const memoryBytesMax = 512 * 1024 * 1024
 
@@ -9,15 +10,20 @@ const memoryBytesMax = 512 * 1024 * 1024
 export class LocalReaders {
   readonly #readers = new LRUCache<string, LocalReader>({
     max: repositoriesMax,
-    dispose: (reader) => reader.close(),
+    dispose: (reader) => void reader.close(),
   })
+  readonly #onFallback: OnFallback
+
+  constructor(onFallback: OnFallback) {
+    this.#onFallback = onFallback
+  }
 
   /** @param path of the bare repository */
   open(path: string): LocalReader {
     const known = this.#readers.get(path)
     if (known) return known
     this.#makeRoom()
-    const reader = new LocalReader(path)
+    const reader = new LocalReader(path, this.#onFallback)
     this.#readers.set(path, reader)
     return reader
   }

@@ -1,25 +1,28 @@
-import { readdirSync } from 'node:fs'
+import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { UnknownLayout } from './layout.js'
 import { readLoose } from './loose.js'
+import { nullIfMissing } from './missing-files.js'
 import { Pack, type PackedObject } from './pack.js'
 import { createBuckets } from './pack-index.js'
 
-/** More packs than this are for git to search; housekeeping brings them together. */
+/** A repository with more packs is left to git until housekeeping joins them. */
 const packsMax = 100
-/** What is kept of all indexes of one repository. */
+/** Memory for the indexes of one repository. */
 const indexBytesMax = 128 * 1024 * 1024
 
 export interface StoredObject extends PackedObject {
   id: string
 }
 
-/** Packs and loose objects of one repository. Packs that others write or replace are found on a miss. */
+/** Packs and loose objects of one repository. Packs that other processes add or replace are found on a miss. */
 export class ObjectStore {
   readonly #objectsPath: string
   readonly #buckets = createBuckets(indexBytesMax)
   #packs = new Map<string, Pack>()
   #scanned = false
+  #scanning: Promise<boolean> | undefined
+  #lastUsed = ''
 
   constructor(path: string) {
     this.#objectsPath = join(path, 'objects')
@@ -31,29 +34,30 @@ export class ObjectStore {
     return bytes
   }
 
-  close(): void {
-    for (const pack of this.#packs.values()) pack.close()
+  async close(): Promise<void> {
+    const packs = [...this.#packs.values()]
     this.#packs.clear()
+    await Promise.all(packs.map((pack) => pack.close()))
   }
 
   /**
-   * @returns null when it is nowhere
-   * @throws UnknownLayout, or what reading failed with
+   * @returns null when the repository has no such object
+   * @throws UnknownLayout or DamagedObject; the system's errors of reading files
    */
-  read(id: string): PackedObject | null {
+  async read(id: string): Promise<PackedObject | null> {
     const key = Buffer.from(id, 'hex')
-    if (!this.#scanned) this.#scan()
+    if (!this.#scanned) await this.#scan()
     return (
-      this.#readPacked(key) ??
-      readLoose(this.#objectsPath, id) ??
-      // Somebody else may have packed it meanwhile.
-      (this.#scan() ? this.#readPacked(key) : null)
+      (await this.#readPacked(key)) ??
+      (await readLoose(this.#objectsPath, id)) ??
+      // Another process may have packed it meanwhile.
+      ((await this.#scan()) ? this.#readPacked(key) : null)
     )
   }
 
-  #readPacked(key: Buffer): PackedObject | null {
-    for (const [name, pack] of this.#packs) {
-      const found = pack.read(key)
+  async #readPacked(key: Buffer): Promise<PackedObject | null> {
+    for (const [name, pack] of [...this.#packs]) {
+      const found = await pack.read(key)
       if (!found) continue
       if (this.#lastUsed !== name) this.#moveToFront(name, pack)
       return found
@@ -61,43 +65,45 @@ export class ObjectStore {
     return null
   }
 
-  #lastUsed = ''
-
   /** The next object is most likely in the same pack. */
   #moveToFront(name: string, pack: Pack): void {
     this.#lastUsed = name
-    if (this.#packs.size === 1) return
+    if (this.#packs.size === 1 || !this.#packs.has(name)) return
     this.#packs.delete(name)
     this.#packs = new Map([[name, pack], ...this.#packs])
   }
 
-  /** Opens new packs and closes those that are gone. @returns whether there are new ones */
-  #scan(): boolean {
-    const names = packNames(join(this.#objectsPath, 'pack'))
+  /** Opens new packs and closes those that are gone; simultaneous calls share one scan. @returns whether there are new ones */
+  #scan(): Promise<boolean> {
+    this.#scanning ??= this.#scanOnce().finally(() => {
+      this.#scanning = undefined
+    })
+    return this.#scanning
+  }
+
+  async #scanOnce(): Promise<boolean> {
+    const names = await packNames(join(this.#objectsPath, 'pack'))
     for (const [name, pack] of this.#packs) {
       if (names.has(name)) continue
       this.#packs.delete(name)
-      pack.close()
+      await pack.close()
     }
     const fresh = [...names].filter((name) => !this.#packs.has(name))
-    for (const name of fresh) this.#open(name)
+    for (const name of fresh) await this.#open(name)
     this.#scanned = true
     return fresh.length > 0
   }
 
-  #open(name: string): void {
-    try {
-      this.#packs.set(name, new Pack(join(this.#objectsPath, 'pack', name), this.#buckets))
-    } catch (error) {
-      // Removed between looking and opening: what was in it is in another pack now.
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
-    }
+  async #open(name: string): Promise<void> {
+    // A pack that was removed after the folder was listed has its objects in another pack now.
+    const pack = await nullIfMissing(Pack.open(join(this.#objectsPath, 'pack', name), this.#buckets))
+    if (pack) this.#packs.set(name, pack)
   }
 }
 
 /** Names of complete packs: git writes the index last. */
-function packNames(folder: string): Set<string> {
-  const files = readdirOrNone(folder)
+async function packNames(folder: string): Promise<Set<string>> {
+  const files = (await nullIfMissing(readdir(folder))) ?? []
   const names = new Set<string>()
   for (const file of files) {
     if (file.endsWith('.promisor')) throw new UnknownLayout('partial clone')
@@ -105,13 +111,4 @@ function packNames(folder: string): Set<string> {
   }
   if (names.size > packsMax) throw new UnknownLayout('many packs')
   return names
-}
-
-function readdirOrNone(folder: string): string[] {
-  try {
-    return readdirSync(folder)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
-    throw error
-  }
 }

@@ -1,5 +1,6 @@
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
+import { type FileHandle, open } from 'node:fs/promises'
 import { LRUCache } from 'lru-cache'
+import { DamagedObject } from './fallbacks.js'
 import { UnknownLayout } from './layout.js'
 
 const magic = 0xff744f63
@@ -10,100 +11,118 @@ const checksumBytes = 4
 const offsetBytes = 4
 const trailerBytes = 40
 const largeOffset = 0x80000000
-/** The ids that begin with the same byte, and where their objects begin. */
+
+/** The ids that begin with the same byte, and the offsets of their objects. */
 interface Bucket {
   ids: Buffer
   offsets: Buffer
 }
 
-/** What is kept of the indexes of a repository, all together, by the number of the index and the first byte. */
+/** Parts of all indexes of one repository that are in memory, by the number of the index and the first byte. */
 export type Buckets = LRUCache<number, Bucket>
 
-/** @param bytesMax of all of them */
+/** @param bytesMax memory of all buckets together */
 export const createBuckets = (bytesMax: number): Buckets =>
   new LRUCache({ maxSize: bytesMax, sizeCalculation: ({ ids, offsets }) => ids.length + offsets.length })
 
 let indexes = 0
 
 /**
- * Where each object of a pack begins; version 2 of the format, the only one written since 2007. Its parts are read when
+ * Finds the offset of each object of a pack (gitformat-pack, "Version 2 pack-*.idx files"). Parts of it are read when
  * they are first needed: an index may have hundreds of megabytes.
  */
 export class PackIndex {
-  readonly #file: number
+  readonly #file: FileHandle
   readonly #fanout: Buffer
   readonly #count: number
   readonly #buckets: Buckets
-  /** Of its first bucket: no two indexes have the same. */
+  /** Key of its first bucket; no two indexes share one. */
   readonly #firstKey: number
+  #closed = false
 
-  /** @throws UnknownLayout for another version */
-  constructor(path: string, buckets: Buckets) {
+  private constructor(file: FileHandle, header: Buffer, buckets: Buckets) {
+    this.#file = file
+    this.#fanout = header.subarray(fanoutAt)
+    this.#count = header.readUInt32BE(idsAt - 4)
     this.#buckets = buckets
     this.#firstKey = indexes * 256
     indexes += 1
-    this.#file = openSync(path, 'r')
+  }
+
+  /** @throws UnknownLayout for another version; DamagedObject for a file that ends early */
+  static async open(path: string, buckets: Buckets): Promise<PackIndex> {
+    const file = await open(path, 'r')
     try {
-      const header = this.#read(0, idsAt)
+      const header = await readExactly(file, 0, idsAt)
       if (header.readUInt32BE(0) !== magic || header.readUInt32BE(4) !== 2)
-        throw new UnknownLayout('pack index')
-      this.#fanout = header.subarray(fanoutAt)
-      this.#count = header.readUInt32BE(idsAt - 4)
-      const bytes = this.#offsetsAt + this.#count * offsetBytes + trailerBytes
-      if (fstatSync(this.#file).size < bytes) throw new UnknownLayout('short pack index')
+        throw new UnknownLayout('pack index of another version')
+      const index = new PackIndex(file, header, buckets)
+      const bytes = index.#offsetsAt + index.#count * offsetBytes + trailerBytes
+      if ((await file.stat()).size < bytes) throw new DamagedObject('short pack index')
+      return index
     } catch (error) {
-      this.close()
+      await file.close()
       throw error
     }
   }
 
-  close(): void {
+  async close(): Promise<void> {
+    if (this.#closed) return
+    this.#closed = true
     for (let byte = 0; byte < 256; byte += 1) this.#buckets.delete(this.#firstKey + byte)
-    closeSync(this.#file)
+    await this.#file.close()
   }
 
   /** @returns offset in the pack; -1 when it is not there */
-  find(id: Buffer): number {
-    const bucket = this.#bucketOf(id[0] ?? 0)
+  async find(id: Buffer): Promise<number> {
+    const bucket = await this.#bucketOf(id[0] ?? 0)
     if (bucket === null) return -1
     const position = findAmong(bucket.ids, 0, bucket.ids.length / idBytes, id)
     if (position < 0) return -1
     const offset = bucket.offsets.readUInt32BE(position * offsetBytes)
     if (offset < largeOffset) return offset
     const large = this.#offsetsAt + this.#count * offsetBytes + (offset - largeOffset) * 8
-    return Number(this.#read(large, 8).readBigUInt64BE())
+    return Number((await this.#read(large, 8)).readBigUInt64BE())
   }
 
-  /** Behind the ids stands a checksum of each object, and behind those where they begin. */
+  /** The checksums of all objects follow the ids, the offsets follow the checksums. */
   get #offsetsAt(): number {
     return idsAt + this.#count * (idBytes + checksumBytes)
   }
 
-  /** @returns null when no id begins so */
-  #bucketOf(firstByte: number): Bucket | null {
+  /** @returns null when no id begins with this byte */
+  async #bucketOf(firstByte: number): Promise<Bucket | null> {
     const known = this.#buckets.get(this.#firstKey + firstByte)
     if (known) return known
     const [low, high] = rangeOf(this.#fanout, firstByte)
     if (low === high) return null
-    const bucket = {
-      ids: this.#read(idsAt + low * idBytes, (high - low) * idBytes),
-      offsets: this.#read(this.#offsetsAt + low * offsetBytes, (high - low) * offsetBytes),
-    }
-    this.#buckets.set(this.#firstKey + firstByte, bucket)
+    const [ids, offsets] = await Promise.all([
+      this.#read(idsAt + low * idBytes, (high - low) * idBytes),
+      this.#read(this.#offsetsAt + low * offsetBytes, (high - low) * offsetBytes),
+    ])
+    const bucket = { ids, offsets }
+    if (!this.#closed) this.#buckets.set(this.#firstKey + firstByte, bucket)
     return bucket
   }
 
-  #read(at: number, length: number): Buffer {
-    const bytes = Buffer.allocUnsafeSlow(length)
-    if (readSync(this.#file, bytes, 0, length, at) !== length) throw new UnknownLayout('short pack index')
-    return bytes
+  async #read(at: number, length: number): Promise<Buffer> {
+    if (this.#closed) throw new UnknownLayout('pack is closed')
+    return readExactly(this.#file, at, length)
   }
 }
 
+/** @throws DamagedObject when the file ends early */
+export async function readExactly(file: FileHandle, at: number, length: number): Promise<Buffer> {
+  const bytes = Buffer.allocUnsafeSlow(length)
+  const { bytesRead } = await file.read(bytes, 0, length, at)
+  if (bytesRead !== length) throw new DamagedObject('file ends early')
+  return bytes
+}
+
 /**
- * Position of an id in a sorted table, as commit-graphs have it.
+ * Position of an id in the sorted table of a commit-graph.
  *
- * @param fanout how many ids begin with at most each byte
+ * @param fanout for each byte, the number of ids whose first byte is not greater
  * @returns -1 when it is not there
  */
 export function findId(fanout: Buffer, ids: Buffer, id: Buffer): number {
@@ -111,7 +130,7 @@ export function findId(fanout: Buffer, ids: Buffer, id: Buffer): number {
   return findAmong(ids, low, high, id)
 }
 
-/** Where the ids begin and end that begin with this byte. */
+/** The range of positions whose ids begin with this byte. */
 function rangeOf(fanout: Buffer, firstByte: number): [low: number, high: number] {
   const low = firstByte === 0 ? 0 : fanout.readUInt32BE((firstByte - 1) * 4)
   return [low, fanout.readUInt32BE(firstByte * 4)]

@@ -1,6 +1,7 @@
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
+import { type FileHandle, open } from 'node:fs/promises'
 import { LRUCache } from 'lru-cache'
 import { applyDelta } from './delta.js'
+import { DamagedObject } from './fallbacks.js'
 import { inflateObject } from './inflate.js'
 import { UnknownLayout } from './layout.js'
 import { type Buckets, PackIndex } from './pack-index.js'
@@ -14,46 +15,51 @@ const typeNames: Record<number, string> = { 1: 'commit', 2: 'tree', 3: 'blob', 4
 const offsetDelta = 6
 const referenceDelta = 7
 const idBytes = 20
-/** Larger objects are git's to read: they would stand in everybody's way here. */
+/** Larger objects are left to git, whose processes bound their memory. */
 export const objectBytesMax = 1024 * 1024
 const deltaDepthMax = 256
 const treeBytesMax = 2 * 1024 * 1024
 const entryHeaderBytesMax = 48
-/** Parts of a pack that are kept, of each pack. */
+/** A pack keeps its most recently used parts in memory. */
 const pageBytes = 32 * 1024
 const pagesMax = 32
 
 interface Entry {
   kind: number
   size: number
-  /** Where its compressed bytes begin. */
+  /** Offset of the compressed bytes. */
   dataAt: number
-  /** Of the base: an offset in this pack, or an id. */
+  /** The base of a delta: an offset in this pack, or an id. */
   base: number | string | null
 }
 
-/** One pack with its index, open for reading. */
+/** One pack with its index, open for reading (gitformat-pack). */
 export class Pack {
   readonly #index: PackIndex
-  readonly #file: number
+  readonly #file: FileHandle
   readonly #size: number
-  /** Trees by where they begin: the next older version of one is mostly a delta of it. */
+  /** Trees by their offset: an older version of a tree is mostly stored as a delta of a newer one. */
   readonly #trees = new LRUCache<number, PackedObject>({
     maxSize: treeBytesMax,
     sizeCalculation: ({ content }) => content.length + 100,
   })
-  readonly #pages = new LRUCache<number, Buffer>({ max: pagesMax })
-  /** Its number may stand for another file then. */
+  readonly #pages = new LRUCache<number, Promise<Buffer>>({ max: pagesMax })
   #closed = false
 
-  /** @param file path without its ending */
-  constructor(file: string, buckets: Buckets) {
-    this.#file = openSync(`${file}.pack`, 'r')
+  private constructor(file: FileHandle, size: number, index: PackIndex) {
+    this.#file = file
+    this.#size = size
+    this.#index = index
+  }
+
+  /** @param path of the pack, without its ending */
+  static async open(path: string, buckets: Buckets): Promise<Pack> {
+    const file = await open(`${path}.pack`, 'r')
     try {
-      this.#size = fstatSync(this.#file).size
-      this.#index = new PackIndex(`${file}.idx`, buckets)
+      const { size } = await file.stat()
+      return new Pack(file, size, await PackIndex.open(`${path}.idx`, buckets))
     } catch (error) {
-      closeSync(this.#file)
+      await file.close()
       throw error
     }
   }
@@ -62,53 +68,53 @@ export class Pack {
     return this.#trees.calculatedSize + this.#pages.size * pageBytes
   }
 
-  close(): void {
+  async close(): Promise<void> {
     if (this.#closed) return
     this.#closed = true
-    closeSync(this.#file)
-    this.#index.close()
+    await Promise.all([this.#file.close(), this.#index.close()])
   }
 
   /**
    * @returns null when it is not in this pack
    * @throws UnknownLayout for an object that is too large, or based on one outside the pack
    */
-  read(id: Buffer): PackedObject | null {
-    if (this.#closed) throw new UnknownLayout('pack is closed')
-    const offset = this.#index.find(id)
+  async read(id: Buffer): Promise<PackedObject | null> {
+    const offset = await this.#index.find(id)
     return offset < 0 ? null : this.#readAt(offset)
   }
 
-  #readAt(start: number): PackedObject {
-    const found = this.#trees.get(start) ?? this.#resolve(start)
+  async #readAt(start: number): Promise<PackedObject> {
+    const found = this.#trees.get(start) ?? (await this.#resolve(start))
     if (found.type === 'tree') this.#trees.set(start, found)
     return found
   }
 
-  #resolve(start: number): PackedObject {
+  async #resolve(start: number): Promise<PackedObject> {
     const deltas: Buffer[] = []
     let offset = start
     while (deltas.length < deltaDepthMax) {
       const base = this.#trees.get(offset)
       if (base) return { type: base.type, content: deltas.reduceRight(applyDelta, base.content) }
-      const entry = this.#entryAt(offset)
-      const content = this.#inflate(entry)
+      const entry = await this.#entryAt(offset)
+      const content = await this.#inflate(entry)
       if (entry.base === null) {
         const type = typeNames[entry.kind]
-        if (type === undefined) throw new UnknownLayout(`packed object of type ${entry.kind}`)
+        if (type === undefined) throw new DamagedObject(`packed object of type ${entry.kind}`)
         return { type, content: deltas.reduceRight(applyDelta, content) }
       }
       deltas.push(content)
       offset =
-        typeof entry.base === 'number' ? entry.base : this.#index.find(Buffer.from(entry.base, 'latin1'))
-      if (offset < 0) throw new UnknownLayout('delta of an object elsewhere')
+        typeof entry.base === 'number'
+          ? entry.base
+          : await this.#index.find(Buffer.from(entry.base, 'latin1'))
+      if (offset < 0) throw new UnknownLayout('delta of an object in another pack')
     }
     throw new UnknownLayout('too many deltas')
   }
 
-  #entryAt(offset: number): Entry {
-    // Type, size and base take at most some 40 bytes.
-    const bytes = this.#bytesAt(offset, Math.min(entryHeaderBytesMax, this.#size - offset))
+  async #entryAt(offset: number): Promise<Entry> {
+    // Type, size and base take some 40 bytes at most.
+    const bytes = await this.#bytesAt(offset, Math.min(entryHeaderBytesMax, this.#size - offset))
     const from = { at: 0 }
     let byte = byteAt(bytes, from)
     const kind = (byte >> 4) & 7
@@ -119,14 +125,8 @@ export class Pack {
     }
     let base: Entry['base'] = null
     if (kind === offsetDelta) {
-      byte = byteAt(bytes, from)
-      let back = byte & 0x7f
-      while (byte & 0x80) {
-        byte = byteAt(bytes, from)
-        back = (back + 1) * 128 + (byte & 0x7f)
-      }
-      base = offset - back
-      if (base <= 0 || base >= offset) throw new UnknownLayout('delta base')
+      base = offset - readDistance(bytes, from)
+      if (base <= 0 || base >= offset) throw new DamagedObject('delta base outside the pack')
     } else if (kind === referenceDelta) {
       base = bytes.toString('latin1', from.at, from.at + idBytes)
       from.at += idBytes
@@ -134,44 +134,59 @@ export class Pack {
     return { kind, size, dataAt: offset + from.at, base }
   }
 
-  #inflate({ size, dataAt }: Entry): Buffer {
+  async #inflate({ size, dataAt }: Entry): Promise<Buffer> {
     if (size > objectBytesMax) throw new UnknownLayout('large object')
     const left = this.#size - dataAt
-    // What deflate may need at most; other writers than git may need more, which is rare.
+    // The most that deflate as git uses it needs; the loop serves packs of other programs.
     let length = Math.min(left, size + (size >> 10) + 64)
     for (;;) {
-      const content = inflateObject(this.#bytesAt(dataAt, length), size)
+      const content = await inflateObject(await this.#bytesAt(dataAt, length), size)
       if (content) return content
-      if (length >= left) throw new UnknownLayout('object cannot be inflated')
+      if (length >= left) throw new DamagedObject('object ends early')
       length = Math.min(left, length * 4)
     }
   }
 
-  /** A commit is mostly next to its parents, so what is read stays for the next ones. */
-  #bytesAt(offset: number, length: number): Buffer {
+  /** A commit mostly lies next to its parents, so pages that were read stay in memory. */
+  async #bytesAt(offset: number, length: number): Promise<Buffer> {
     const first = Math.floor(offset / pageBytes)
     const last = Math.floor((offset + length - 1) / pageBytes)
+    if (first !== last) return this.#read(offset, length)
     const start = offset - first * pageBytes
-    if (first === last) return this.#page(first).subarray(start, start + length)
-    const bytes = Buffer.allocUnsafe(length)
-    const got = readSync(this.#file, bytes, 0, length, offset)
-    return bytes.subarray(0, got)
+    return (await this.#page(first)).subarray(start, start + length)
   }
 
-  #page(number: number): Buffer {
+  #page(number: number): Promise<Buffer> {
     const known = this.#pages.get(number)
     if (known) return known
-    const bytes = Buffer.allocUnsafeSlow(pageBytes)
-    const got = readSync(this.#file, bytes, 0, pageBytes, number * pageBytes)
-    const page = bytes.subarray(0, got)
+    const page = this.#read(number * pageBytes, pageBytes)
     this.#pages.set(number, page)
+    page.catch(() => this.#pages.delete(number))
     return page
   }
+
+  async #read(offset: number, length: number): Promise<Buffer> {
+    if (this.#closed) throw new UnknownLayout('pack is closed')
+    const bytes = Buffer.allocUnsafeSlow(length)
+    const { bytesRead } = await this.#file.read(bytes, 0, length, offset)
+    return bytes.subarray(0, bytesRead)
+  }
+}
+
+/** How far before a delta its base begins. */
+function readDistance(bytes: Buffer, from: { at: number }): number {
+  let byte = byteAt(bytes, from)
+  let distance = byte & 0x7f
+  while (byte & 0x80) {
+    byte = byteAt(bytes, from)
+    distance = (distance + 1) * 128 + (byte & 0x7f)
+  }
+  return distance
 }
 
 function byteAt(bytes: Buffer, from: { at: number }): number {
   const byte = bytes[from.at]
-  if (byte === undefined) throw new UnknownLayout('pack ends early')
+  if (byte === undefined) throw new DamagedObject('pack ends early')
   from.at += 1
   return byte
 }

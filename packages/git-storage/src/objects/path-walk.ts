@@ -1,19 +1,20 @@
-import type { During } from '../during.js'
+import type { Cancellable } from '../cancellable.js'
 import { DateQueue } from './date-queue.js'
 import { UnknownLayout } from './layout.js'
 import { type PathKey, pathKey } from './path-filters.js'
-import { isFile, TreeLookup } from './tree-lookup.js'
-import { createTurns, type History, Nodes } from './walk.js'
+import { isFile, type ReadTree, TreeLookup } from './tree-lookup.js'
+import { createTurns } from './turns.js'
+import { type History, Nodes } from './walk.js'
 
 export interface PathQuery {
   tip: string
   path: string
   firstParent: boolean
-  /** What a file was called before a commit that brought it; null when it was new. */
+  /** The name of a file before the commit that renamed it; null when the commit created it. */
   nameBefore: (commitId: string, path: string) => Promise<string | null>
 }
 
-/** More than these are for git to compare: it does so without standing in anybody's way. */
+/** A walk that needs more comparisons of trees is left to git, which works in a process of its own. */
 const comparisonsMax = 3_000
 const unlikely = { from: 300, part: 0.2 }
 
@@ -21,27 +22,28 @@ const unlikely = { from: 300, part: 0.2 }
  * Ids of the commits that changed a path, newest first, as `git log --follow` lists them: merges aside unless
  * only first parents count, and under its former names before it was renamed.
  *
- * @throws UnknownLayout when git had better do it
+ * @throws UnknownLayout when the walk is left to git
  */
 export async function walkPath(
   history: History,
-  readTree: (id: string) => Buffer,
+  readTree: ReadTree,
   query: PathQuery,
-  during?: During,
+  cancellable?: Cancellable,
 ): Promise<string[]> {
   const nodes = new Nodes(history)
   const queue = new DateQueue()
-  const turns = createTurns(during)
+  const turns = createTurns(cancellable)
   const follower = new Follower({ history, nodes, readTree, query })
   const enter = (node: number) => queue.push(node, nodes.secondsOf(node))
-  const first = nodes.meet(query.tip)
+  const first = await nodes.meet(query.tip)
   if (first !== null) enter(first)
   const ids: string[] = []
   for (let node = queue.pop(); node !== null; node = queue.pop()) {
-    // Most commits are told by their filter alone, without anything to wait for.
+    // The changed-path filter of the graph answers for most commits without reading a tree.
     if (follower.mayChange(node) && (await follower.changes(node))) ids.push(nodes.idOf(node))
-    nodes.eachNewParent(node, query.firstParent, enter)
-    if (turns.isOver()) await turns.pass()
+    if (node < 0) await nodes.readParents(node, query.firstParent, enter)
+    else nodes.visitParents(node, query.firstParent, enter)
+    if (turns.isOver()) await turns.yieldToEventLoop()
   }
   return ids
 }
@@ -49,11 +51,11 @@ export async function walkPath(
 interface Work {
   history: History
   nodes: Nodes
-  readTree: (id: string) => Buffer
+  readTree: ReadTree
   query: PathQuery
 }
 
-/** Tells whether commits changed a path, and takes its former name on after the commit that renamed it. */
+/** Tells whether commits changed a path; after the commit that renamed it, follows its former name. */
 class Follower {
   readonly #work: Work
   #path: string
@@ -79,10 +81,10 @@ class Follower {
   async changes(node: number): Promise<boolean> {
     this.#count()
     const { nodes, query } = this.#work
-    const before = nodes.firstParentTree(node)
-    const [was, is] = this.#lookup.compare(before, nodes.treeOf(node))
+    const before = await nodes.firstParentTree(node)
+    const [was, is] = await this.#lookup.compare(before, nodes.treeOf(node))
     if (was === is) return false
-    // What a root brings was nowhere before; what takes the place of a folder is not looked for elsewhere.
+    // A root has no former names, and git looks for none where a file replaces a folder.
     if (before === null || !isFile(is) || was !== null) return true
     const name = await query.nameBefore(nodes.idOf(node), this.#path)
     if (name !== null) this.#follow(name)

@@ -1,15 +1,17 @@
-import { readFileSync, type Stats, statSync } from 'node:fs'
+import type { Stats } from 'node:fs'
+import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { UnknownLayout } from './layout.js'
+import { nullIfMissing } from './missing-files.js'
 
-/** In this order git looks for what a short name means. */
+/** The order in which git looks a short name up (gitrevisions). */
 const prefixes = ['', 'refs/', 'refs/tags/', 'refs/heads/', 'refs/remotes/']
 const symbolicDepthMax = 5
 const fullHash = /^[0-9a-f]{40}$/
-/** Such names live elsewhere than their text says. */
+/** References of work trees are stored in other folders. */
 const elsewhere = /^(?:main-worktree|worktrees)\//
 
-/** References of one repository, read anew each time; only the packed ones are kept while their file stays. */
+/** References of one repository, read anew each time; packed references stay in memory until their file changes. */
 export class RefsStore {
   readonly #path: string
   #packed = new Map<string, string>()
@@ -20,51 +22,45 @@ export class RefsStore {
   }
 
   /**
-   * What a name means, as git reads it; null when no reference has it.
+   * The id that a name stands for, as git reads it; null when there is no such reference.
    *
    * @param name `HEAD`, a branch, a tag, or a full reference name
    * @throws UnknownLayout when only git can tell
    */
-  resolve(name: string): string | null {
+  async resolve(name: string): Promise<string | null> {
     if (elsewhere.test(name)) throw new UnknownLayout('reference of a work tree')
     for (const prefix of prefixes) {
-      const id = this.resolveExactly(prefix + name)
+      const id = await this.resolveExactly(prefix + name)
       if (id !== null) return id
     }
     return this.resolveExactly(`refs/remotes/${name}/HEAD`)
   }
 
   /** @param refName full name, checked to be one */
-  resolveExactly(refName: string, depth = 0): string | null {
+  async resolveExactly(refName: string, depth = 0): Promise<string | null> {
     if (depth > symbolicDepthMax) throw new UnknownLayout('symbolic references in a circle')
-    const loose = this.#readLoose(refName)
+    const loose = await this.#readLoose(refName)
     if (loose === null) return this.#findPacked(refName)
     if (loose.startsWith('ref:')) return this.resolveExactly(loose.slice('ref:'.length).trim(), depth + 1)
     const id = loose.slice(0, 40)
-    // Anything else in the git folder has a name, too, and is no reference.
+    // Other files of the repository's folder have names, too, such as `config`, and are no references.
     if (!fullHash.test(id) || loose.slice(40).trim() !== '') throw new UnknownLayout('damaged reference')
     return id
   }
 
-  #readLoose(refName: string): string | null {
+  async #readLoose(refName: string): Promise<string | null> {
     const file = join(this.#path, refName)
-    try {
-      const found = statSync(file, { throwIfNoEntry: false })
-      return found?.isFile() ? readFileSync(file, 'latin1') : null
-    } catch (error) {
-      const { code } = error as NodeJS.ErrnoException
-      // Removed meanwhile, or below a reference of that name.
-      if (code === 'ENOENT' || code === 'ENOTDIR') return null
-      throw error
-    }
+    const found = await nullIfMissing(stat(file))
+    return found?.isFile() ? nullIfMissing(readFile(file, 'latin1')) : null
   }
 
-  #findPacked(refName: string): string | null {
+  async #findPacked(refName: string): Promise<string | null> {
     const file = join(this.#path, 'packed-refs')
-    const found = statSync(file, { throwIfNoEntry: false })
+    const found = await nullIfMissing(stat(file))
     const stamp = found ? stampOf(found) : ''
     if (stamp !== this.#packedStamp) {
-      this.#packed = found ? parsePackedRefs(readFileSync(file, 'latin1')) : new Map()
+      const text = found ? await nullIfMissing(readFile(file, 'latin1')) : null
+      this.#packed = parsePackedRefs(text ?? '')
       this.#packedStamp = stamp
     }
     return this.#packed.get(latin1Of(refName)) ?? null
@@ -73,7 +69,7 @@ export class RefsStore {
 
 const stampOf = ({ ino, size, mtimeMs, ctimeMs }: Stats) => `${ino} ${size} ${mtimeMs} ${ctimeMs}`
 
-/** The file is read as Latin-1, one character a byte. */
+/** The file is read as Latin-1, where each byte is one character, as names may be in any encoding. */
 const latin1Of = (text: string) => Buffer.from(text).toString('latin1')
 
 function parsePackedRefs(text: string): Map<string, string> {

@@ -1,9 +1,9 @@
-import { setImmediate } from 'node:timers/promises'
-import type { During } from '../during.js'
+import type { Cancellable } from '../cancellable.js'
 import type { CommitGraph } from './commit-graph.js'
 import { DateQueue } from './date-queue.js'
+import { createTurns } from './turns.js'
 
-/** Tree, parents and date of a commit that the graph does not know. */
+/** Tree, parents and date of a commit outside the commit-graph. */
 export interface CommitLinks {
   id: string
   treeId: string
@@ -11,19 +11,14 @@ export interface CommitLinks {
   seconds: number
 }
 
-/** What a walk looks at; `read` fails for a commit that is not there. */
+/** The commits that a walk visits; `read` fails for a commit that does not exist. */
 export interface History {
   graph: CommitGraph | null
-  read: (id: string) => CommitLinks
+  read: (id: string) => Promise<CommitLinks>
 }
 
-/** How long a walk may keep other requests waiting. */
-const turnMs = 8
-const stepsBetweenLooks = 32
-
 /**
- * Commits as numbers: positions in the graph, and negative ones for those it does not know. Each is met
- * once.
+ * Commits as numbers: positions in the graph, and negative numbers for commits outside of it. Each commit is met once.
  */
 export class Nodes {
   readonly #history: History
@@ -41,12 +36,12 @@ export class Nodes {
   }
 
   /** @returns null when it was met before */
-  meet(id: string): number | null {
+  async meet(id: string): Promise<number | null> {
     const position = this.#history.graph?.find(id) ?? -1
     if (position >= 0) return this.#meetPosition(position)
     if (this.#outsideIds.has(id)) return null
     this.#outsideIds.add(id)
-    return -this.#outside.push(this.#history.read(id))
+    return -this.#outside.push(await this.#history.read(id))
   }
 
   idOf(node: number): string {
@@ -57,16 +52,18 @@ export class Nodes {
     return node < 0 ? (this.#linksOf(node)?.seconds ?? 0) : (this.#history.graph?.dateAt(node) ?? 0)
   }
 
-  eachNewParent(node: number, firstOnly: boolean, visit: (parent: number) => void): void {
-    if (node >= 0) {
-      this.#history.graph?.eachParent(node, firstOnly, (parent) => {
-        if (this.#meetPosition(parent) !== null) visit(parent)
-      })
-      return
-    }
+  /** Visits the parents of a commit in the graph that were not met before, in order. */
+  visitParents(position: number, firstOnly: boolean, visit: (parent: number) => void): void {
+    this.#history.graph?.eachParent(position, firstOnly, (parent) => {
+      if (this.#meetPosition(parent) !== null) visit(parent)
+    })
+  }
+
+  /** The same for a commit outside the graph, whose parents are read from the disk. */
+  async readParents(node: number, firstOnly: boolean, visit: (parent: number) => void): Promise<void> {
     const parentIds = this.#linksOf(node)?.parentIds ?? []
     for (const id of firstOnly ? parentIds.slice(0, 1) : parentIds) {
-      const parent = this.meet(id)
+      const parent = await this.meet(id)
       if (parent !== null) visit(parent)
     }
   }
@@ -85,13 +82,13 @@ export class Nodes {
   }
 
   /** Null for a root. */
-  firstParentTree(node: number): string | null {
+  async firstParentTree(node: number): Promise<string | null> {
     const { graph, read } = this.#history
     if (node < 0) {
       const [id] = this.#linksOf(node)?.parentIds ?? []
       if (id === undefined) return null
       const position = graph?.find(id) ?? -1
-      return position >= 0 ? (graph?.treeAt(position) ?? null) : read(id).treeId
+      return position >= 0 ? (graph?.treeAt(position) ?? null) : (await read(id)).treeId
     }
     let tree: string | null = null
     graph?.eachParent(node, true, (parent) => {
@@ -111,20 +108,6 @@ export class Nodes {
   }
 }
 
-/** Lets others go first when this has worked for a while. */
-export function createTurns(during?: During) {
-  let steps = 0
-  let startedMs = performance.now()
-  return {
-    isOver: () => ++steps % stepsBetweenLooks === 0 && performance.now() - startedMs > turnMs,
-    async pass() {
-      await setImmediate()
-      during?.signal?.throwIfAborted()
-      startedMs = performance.now()
-    },
-  }
-}
-
 export interface WalkQuery {
   tip: string
   firstParent: boolean
@@ -136,21 +119,22 @@ export interface WalkQuery {
 export async function walkCommits(
   history: History,
   { tip, firstParent, skip, take }: WalkQuery,
-  during?: During,
+  cancellable?: Cancellable,
 ): Promise<string[]> {
   const nodes = new Nodes(history)
   const queue = new DateQueue()
-  const turns = createTurns(during)
+  const turns = createTurns(cancellable)
   const enter = (node: number) => queue.push(node, nodes.secondsOf(node))
-  const first = nodes.meet(tip)
+  const first = await nodes.meet(tip)
   if (first !== null) enter(first)
   const ids: string[] = []
   for (let index = 0; index < skip + take; index += 1) {
     const node = queue.pop()
     if (node === null) break
     if (index >= skip) ids.push(nodes.idOf(node))
-    nodes.eachNewParent(node, firstParent, enter)
-    if (turns.isOver()) await turns.pass()
+    if (node < 0) await nodes.readParents(node, firstParent, enter)
+    else nodes.visitParents(node, firstParent, enter)
+    if (turns.isOver()) await turns.yieldToEventLoop()
   }
   return ids
 }

@@ -1,4 +1,4 @@
-import type { During } from '../during.js'
+import type { Cancellable } from '../cancellable.js'
 
 /**
  * Lets those who lost a race for a branch try again one after the other. Side by side all but one of them would make
@@ -15,14 +15,14 @@ export class BranchTurns {
   async take<Result>(
     path: string,
     branch: string,
-    during: During,
+    cancellable: Cancellable,
     work: () => Promise<Result>,
   ): Promise<Result> {
     const key = `${path} ${branch}`
     const before = this.#last.get(key)
     const turn = (async () => {
       await before
-      during.signal?.throwIfAborted()
+      cancellable.signal?.throwIfAborted()
       return work()
     })()
     const over = turn.then(nothing, nothing)

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { findDiskPath, withRepositoryLock } from '@switchyard/db'
-import { tidyRepository } from '../git/tidy-repository.js'
+import { tidyRepository } from '@switchyard/git-storage'
 import { type JobDependencies, jobType } from './job-type.js'
 
 /**

@@ -7,7 +7,7 @@ const headersBytes = 2_000
 
 export interface KeepableReply extends Reply {
   /** The next request may find more, so this one is not kept. */
-  passing?: boolean
+  uncacheable?: boolean
 }
 
 /**
@@ -25,13 +25,13 @@ export function keptReply(
   make: () => Promise<KeepableReply>,
 ): Promise<Reply> {
   const asked = `${call.baseUrl} ${call.raw.request.originalUrl} ${JSON.stringify(query)}`
-  return repository.keep(
+  return repository.getOrCompute(
     `reply ${commitId} ${project.pathWithNamespace} ${asked}`,
     async () => {
       const reply = await make()
       return { ...reply, body: await writeJson(reply.body) }
     },
-    ({ body, passing }) =>
-      passing ? Number.POSITIVE_INFINITY : headersBytes + (body instanceof WrittenJson ? body.bytes : 0),
+    ({ body, uncacheable }) =>
+      uncacheable ? Number.POSITIVE_INFINITY : headersBytes + (body instanceof WrittenJson ? body.bytes : 0),
   )
 }

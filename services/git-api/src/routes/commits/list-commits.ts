@@ -75,5 +75,5 @@ async function page(
     ...(stats && presentStats(stats.get(commit.id) ?? null)),
   }))
   const reply = pageReply(items, query, total, call)
-  return { ...reply, passing: stats !== null && commits.some(({ id }) => !stats.has(id)) }
+  return { ...reply, uncacheable: stats !== null && commits.some(({ id }) => !stats.has(id)) }
 }

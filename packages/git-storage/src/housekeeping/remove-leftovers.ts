@@ -1,7 +1,7 @@
 import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** Locks outside the references. Only housekeeping takes those of packs and graphs. */
+/** Locks outside the references. Only housekeeping takes the locks of packs and commit-graphs. */
 const locks = [
   'HEAD.lock',
   'config.lock',
@@ -11,15 +11,15 @@ const locks = [
   'objects/pack/multi-pack-index.lock',
 ]
 
-/** Longer than a run may take, so the process that took such a lock is gone. */
+/** Longer than any run of housekeeping, so the process that took a lock of this age is gone. */
 const staleMs = 60 * 60_000
 
-/** Longer than git-api lets a push take. */
+/** Longer than git-api allows a push to take. */
 const pushStaleMs = 24 * 60 * 60_000
 
 /**
- * Removes what processes left that were killed: locks, for as long as which git would refuse to go on, and what broken
- * pushes had sent, which git itself keeps for as long as objects that nothing refers to.
+ * Removes files that killed processes left behind: locks, which make git refuse further work, and the objects of
+ * interrupted pushes, which git itself keeps as long as unreachable objects.
  */
 export async function removeLeftovers(repository: string): Promise<void> {
   for (const lock of [...locks, ...(await locksOfReferences(repository))]) {
@@ -36,7 +36,7 @@ async function removeIfOlder(path: string, ageMs: number): Promise<void> {
   if (found && Date.now() - found.mtimeMs > ageMs) await rm(path, { recursive: true, force: true })
 }
 
-/** References are in one file for the most part, so few folders are left to look into. */
+/** Most references are packed into one file, so few folders are searched. */
 async function locksOfReferences(repository: string): Promise<string[]> {
   const names = await readdir(join(repository, 'refs'), { recursive: true }).catch(() => [])
   return names.filter((name) => name.endsWith('.lock')).map((name) => join('refs', name))

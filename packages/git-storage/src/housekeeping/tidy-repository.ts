@@ -1,0 +1,95 @@
+import { access, stat, utimes, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { runGitOk } from '../git-process.js'
+import { removeLeftovers } from './remove-leftovers.js'
+
+export interface TidyOptions {
+  /** How often unreachable objects are collected. Unset: once a week. */
+  collectEveryMs?: number
+  /** Age at which an unreachable object is removed, in git's notation of times. Unset: two weeks. */
+  grace?: string
+}
+
+/** Bounds the memory of packing to some 500 MB, including mapped packs; by default git compares files up to 512 MB. */
+const settings = {
+  'core.multiPackIndex': 'true',
+  'core.deltaBaseCacheLimit': '64m',
+  'core.packedGitLimit': '256m',
+  'core.packedGitWindowSize': '32m',
+  'pack.threads': '1',
+  'pack.windowMemory': '128m',
+  'pack.deltaCacheSize': '64m',
+}
+
+/** The list of all objects of a large repository takes more memory than a request may use. */
+const memoryBytesMax = 4 * 1024 ** 3
+
+/** The job's own signal ends a step earlier. */
+const stepMsMax = 60 * 60_000
+
+type Step = [command: string, ...flags: string[]]
+
+const packRefs: Step = ['pack-refs', '--all']
+
+/**
+ * Steps that keep a bare repository fast and are safe during fetches and pushes: references move to one file, small
+ * packs and loose objects are joined into a geometric series of packs under one index, and the commit-graph gets a
+ * layer for new commits, with the paths that each commit changed.
+ */
+const usualSteps: Step[] = [
+  packRefs,
+  ['repack', '-d', '--geometric=2', '--write-midx', '--quiet'],
+  graph('--split', '--expire-time=1.hour.ago'),
+]
+
+function graph(...flags: string[]): Step {
+  return ['commit-graph', 'write', '--reachable', '--changed-paths', '--no-progress', ...flags]
+}
+
+/**
+ * Steps that also remove unreachable objects: reachable objects are joined into one pack, unreachable ones into a cruft
+ * pack, which stores the age of each. Unreachable objects older than the grace period are removed; the objects of a
+ * push or a commit in progress are younger.
+ */
+const collectingSteps = (grace: string): Step[] => [
+  packRefs,
+  ['repack', '-d', '--cruft', `--cruft-expiration=${grace}`, '--write-midx', '--quiet'],
+  ['prune', `--expire=${grace}`],
+  graph('--split=replace', '--expire-time=1.hour.ago'),
+]
+
+const week = 7 * 24 * 3_600_000
+
+/** @returns whether there is a repository at this path */
+export async function tidyRepository(
+  repository: string,
+  signal: AbortSignal,
+  { collectEveryMs = week, grace = '2.weeks.ago' }: TidyOptions = {},
+): Promise<boolean> {
+  if (!(await exists(join(repository, 'objects')))) return false
+  await removeLeftovers(repository)
+  const collects = await isCollectionDue(repository, collectEveryMs)
+  for (const [command, ...flags] of collects ? collectingSteps(grace) : usualSteps) {
+    const options = { signal, settings, memoryBytesMax, timeoutMs: stepMsMax }
+    await runGitOk(repository, { command, flags }, options)
+  }
+  if (collects) await utimes(stampOf(repository), new Date(), new Date())
+  return true
+}
+
+/** The modification time of this file is the time of the last collection. */
+const stampOf = (repository: string) => join(repository, 'switchyard-collected')
+
+/** A repository without the file is new, and has no old objects. */
+async function isCollectionDue(repository: string, everyMs: number): Promise<boolean> {
+  const stamp = stampOf(repository)
+  const last = await stat(stamp).catch(() => null)
+  if (!last) await writeFile(stamp, '')
+  return last !== null && Date.now() - last.mtimeMs >= everyMs
+}
+
+const exists = (path: string) =>
+  access(path).then(
+    () => true,
+    () => false,
+  )
