@@ -1,21 +1,28 @@
 // Runs a command with a throw-away PostgreSQL and a Redis to start: `node scripts/with-infra.mjs vitest run …`.
 import { delimiter, join, resolve } from 'node:path'
 import { register } from 'tsx/esm/api'
+import { runGroup } from './child-group.mjs'
+import { stopSignal } from './stop-signal.mjs'
 
+const stop = stopSignal()
 const root = resolve(import.meta.dirname, '..')
-const command = process.argv.slice(2)
-if (command.length === 0) {
+const [command, ...args] = process.argv.slice(2)
+if (command === undefined) {
   console.error('Usage: node scripts/with-infra.mjs COMMAND [ARGUMENT…]')
   process.exit(2)
 }
 
 // On the sources, so that no build stands between an edit and its test.
 register()
-const { withInfra } = await import('../packages/dev-env/src/with-infra.ts')
+const { dieWithParent, withInfra } = await import('../packages/dev-env/src/index.ts')
 process.env.PATH = join(root, 'node_modules', '.bin') + delimiter + process.env.PATH
 const dataDir = resolve(root, process.env.SWITCHYARD_DATA ?? '.switchyard')
+const stdio = ['ignore', 'inherit', 'inherit']
 try {
-  process.exitCode = await withInfra(command, join(dataDir, 'tools'))
+  process.exitCode = await withInfra(join(dataDir, 'tools'), (env) => {
+    const tied = dieWithParent({ command, args })
+    return runGroup([tied.command, ...tied.args], stop, { env, stdio })
+  })
 } catch (error) {
   console.error(error instanceof Error && error.name === 'SetupProblem' ? error.message : error)
   process.exitCode = 1

@@ -57,6 +57,8 @@ export async function startService(
     cwd: join(settings.root, 'services', name),
     env: serviceEnvironment(name, port, settings, neighbours),
     logFile,
+    // A developer's breakpoint stops a service for as long as it takes.
+    isAlive: settings.watch ? undefined : () => askLiveness(port),
     notice,
   })
   return { name, port, process: child }
@@ -109,6 +111,12 @@ export async function waitUntilReady(service: RunningService, isStopping: () => 
     }
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
+}
+
+async function askLiveness(port: number): Promise<boolean> {
+  const response = await fetch(`http://127.0.0.1:${port}/-/liveness`, { signal: AbortSignal.timeout(5000) })
+  await response.body?.cancel()
+  return response.ok
 }
 
 async function askReadiness(port: number): Promise<string> {
