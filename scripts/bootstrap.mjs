@@ -94,17 +94,13 @@ async function step(label, stop, command) {
   // pnpm asks before it replaces a folder of another version, unless it thinks it is in CI.
   const env = { ...process.env, CI: 'true', TURBO_TELEMETRY_DISABLED: '1', DO_NOT_TRACK: '1' }
   const output = []
-  const stdio = ['ignore', 'pipe', 'pipe']
   const onOutput = (chunk) => output.push(chunk)
-  const failure = await runGroup(command, stop, { cwd: root, env, stdio, onOutput }).then(
-    (code) => (code === 0 ? null : `exit ${code}`),
-    (error) => error.message,
-  )
+  const code = await runGroup(command, stop, { cwd: root, env, onOutput })
   progress.end()
   stop.throwIfAborted()
-  if (failure !== null) {
+  if (code !== 0) {
     process.stderr.write(Buffer.concat(output))
-    throw new SetupProblem(`${label} failed (${failure}): ${command.join(' ')}`)
+    throw new SetupProblem(`${label} failed (exit ${code}): ${command.join(' ')}`)
   }
   console.error(`✓ ${label} ${((performance.now() - startedAt) / 1000).toFixed(1)} s`)
 }

@@ -11,9 +11,8 @@ async function check(name, stop) {
   const startedAt = performance.now()
   const env = { ...process.env, TURBO_TELEMETRY_DISABLED: '1', DO_NOT_TRACK: '1', NO_COLOR: '1' }
   const output = []
-  const stdio = ['ignore', 'pipe', 'pipe']
   const onOutput = (chunk) => output.push(chunk)
-  const status = await runGroup(pnpm('run', name), stop, { cwd: root, env, stdio, onOutput })
+  const status = await runGroup(pnpm('run', name), stop, { cwd: root, env, onOutput })
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(1)
   console.log(`${status === 0 ? '✓' : '✗'} ${name} ${seconds} s`)
   if (status !== 0) console.log(Buffer.concat(output).toString())

@@ -1,24 +1,30 @@
 // Runs a command so that it can be ended with everything it has started.
 import { spawn } from 'node:child_process'
 import { constants } from 'node:os'
+import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 
 const graceMs = 30_000
 const restGraceMs = 10_000
 
+const leader = join(import.meta.dirname, 'group-leader.mjs')
+
 /**
  * Runs a command in a process group of its own until it ends; when `stop` is aborted, the whole group gets SIGTERM, and
- * SIGKILL half a minute later. A Ctrl-C in a terminal reaches the caller alone, so the group hears of it once. What the
- * command leaves running when it ends gets SIGTERM, and SIGKILL ten seconds later.
+ * SIGKILL half a minute later. The group also ends when this process is killed. A Ctrl-C in a terminal reaches this
+ * process alone, so the group hears of it once. What the command leaves running when it ends gets SIGTERM, and SIGKILL
+ * ten seconds later. The command has no standard input.
  *
  * @param stop an AbortSignal
- * @param options of `spawn`; `onOutput` is given what a piped stdout or stderr says
+ * @param options `cwd` and `env`; `onOutput` is given what the command writes, which is otherwise written where this
+ *   process writes
  * @returns the exit code, or 128 and the number of the signal that ended the command
- * @throws when the command cannot be started
  */
-export async function runGroup([command, ...args], stop, { onOutput, ...options } = {}) {
+export async function runGroup(command, stop, { onOutput, cwd, env } = {}) {
   if (stop.aborted) return 1
-  const child = spawn(command, args, { ...options, detached: true })
+  const output = onOutput ? 'pipe' : 'inherit'
+  const stdio = ['pipe', output, output]
+  const child = spawn(process.execPath, [leader, ...command], { cwd, env, stdio, detached: true })
   for (const stream of [child.stdout, child.stderr]) stream?.on('data', onOutput)
   let killing
   const end = () => {

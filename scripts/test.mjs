@@ -19,11 +19,7 @@ async function runLayer(layer, reportFolder, stop) {
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${reportFile}`]
   const args = [...wrapperOf(layer), vitest, 'run', '--project', layer, '--passWithNoTests', ...reporters]
   console.log(`\n${layer} tests`)
-  // The death signal reaches a layer also when this process is killed without a chance to end it.
-  const { dieWithParent } = await import('../packages/dev-env/dist/index.js')
-  const { command, args: words } = dieWithParent({ command: node, args: [...args, ...process.argv.slice(2)] })
-  const stdio = ['ignore', 'inherit', 'inherit']
-  const code = await runGroup([command, ...words], stop, { cwd: root, stdio })
+  const code = await runGroup([node, ...args, ...process.argv.slice(2)], stop, { cwd: root })
   stop.throwIfAborted()
   return countReport(layer, readReport(reportFile), code)
 }

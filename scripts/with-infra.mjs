@@ -6,23 +6,19 @@ import { stopSignal } from './stop-signal.mjs'
 
 const stop = stopSignal()
 const root = resolve(import.meta.dirname, '..')
-const [command, ...args] = process.argv.slice(2)
-if (command === undefined) {
+const command = process.argv.slice(2)
+if (command.length === 0) {
   console.error('Usage: node scripts/with-infra.mjs COMMAND [ARGUMENT…]')
   process.exit(2)
 }
 
 // On the sources, so that no build stands between an edit and its test.
 register()
-const { dieWithParent, withInfra } = await import('../packages/dev-env/src/index.ts')
+const { withInfra } = await import('../packages/dev-env/src/with-infra.ts')
 process.env.PATH = join(root, 'node_modules', '.bin') + delimiter + process.env.PATH
 const dataDir = resolve(root, process.env.SWITCHYARD_DATA ?? '.switchyard')
-const stdio = ['ignore', 'inherit', 'inherit']
 try {
-  process.exitCode = await withInfra(join(dataDir, 'tools'), (env) => {
-    const tied = dieWithParent({ command, args })
-    return runGroup([tied.command, ...tied.args], stop, { env, stdio })
-  })
+  process.exitCode = await withInfra(join(dataDir, 'tools'), (env) => runGroup(command, stop, { env }))
 } catch (error) {
   console.error(error instanceof Error && error.name === 'SetupProblem' ? error.message : error)
   process.exitCode = 1

@@ -1,7 +1,5 @@
 export { type PostgresOptions, type RunningPostgres, startPostgres } from './postgres.js'
-export { dieWithParent } from './process/death-signal.js'
 export { runStart, type StartOptions } from './start/run-start.js'
 export { findJemalloc } from './tools/jemalloc.js'
 export { findNginx } from './tools/nginx.js'
 export { findRedisServer } from './tools/redis-server.js'
-export { withInfra } from './with-infra.js'
