@@ -23,7 +23,8 @@ export interface RunningService {
 }
 
 export interface Neighbours {
-  databaseUrl: string
+  /** What each service logs in to PostgreSQL with. */
+  databaseUrlOf: (service: ServiceName) => string
   redisUrl: string
 }
 
@@ -68,7 +69,7 @@ function serviceEnvironment(
   name: ServiceName,
   port: number,
   settings: Settings,
-  { databaseUrl, redisUrl }: Neighbours,
+  { databaseUrlOf, redisUrl }: Neighbours,
 ): NodeJS.ProcessEnv {
   const { dataDir } = settings
   const storage = { SWITCHYARD_STORAGE_ROOT: join(dataDir, 'repositories') }
@@ -85,7 +86,7 @@ function serviceEnvironment(
     HOST: '127.0.0.1',
     PORT: String(port),
     EXTERNAL_URL: settings.externalUrl,
-    DATABASE_URL: databaseUrl,
+    DATABASE_URL: databaseUrlOf(name),
     REDIS_URL: redisUrl,
     ...own[name],
   }

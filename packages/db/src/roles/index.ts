@@ -1,0 +1,3 @@
+export { applyRoles, type RolePasswords } from './apply-roles.js'
+export { derivePasswords, serviceUrl } from './derive-passwords.js'
+export { type DatabaseService, databaseServices, roleOf, tableAccess } from './table-access.js'
