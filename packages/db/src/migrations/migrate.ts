@@ -1,6 +1,6 @@
 // One-shot process: brings DATABASE_URL to the schema of this version, gives each service its role when their passwords
 // are set (POSTGRES_PASSWORD_GIT_API and so on), says what it did, and exits 0 or 1.
-import { applyRoles, databaseServices, type RolePasswords } from '../roles/index.js'
+import { applyRoles, databaseServices, passwordVariableOf, type RolePasswords } from '../roles/index.js'
 import { applyMigrations } from './apply-migrations.js'
 import { waitForDatabase } from './wait-for-database.js'
 
@@ -24,9 +24,10 @@ async function migrate(): Promise<void> {
 
 /** The passwords of the services' roles, or null when none is set: services then share the user of their DATABASE_URL. */
 function readPasswords(env: NodeJS.ProcessEnv): RolePasswords | null {
-  const nameOf = (service: string) => `POSTGRES_PASSWORD_${service.toUpperCase().replaceAll('-', '_')}`
-  const given = databaseServices.map((service) => [service, env[nameOf(service)] ?? ''] as const)
-  const missing = given.filter(([, password]) => password === '').map(([service]) => nameOf(service))
+  const given = databaseServices.map((service) => [service, env[passwordVariableOf(service)] ?? ''] as const)
+  const missing = given
+    .filter(([, password]) => password === '')
+    .map(([service]) => passwordVariableOf(service))
   if (missing.length === databaseServices.length) return null
   if (missing.length > 0)
     throw new Error(`set all passwords of services or none; missing: ${missing.join(', ')}`)

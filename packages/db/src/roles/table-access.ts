@@ -66,5 +66,9 @@ export const ownerFunctions: Record<string, readonly DatabaseService[]> = {
 /** Who may make temporary tables: rebuilding sagas from their log keeps lists there. */
 export const temporaryTables: readonly DatabaseService[] = ['saga-reporter']
 
+/** The environment variable that tells the migration a service's password, e.g. `POSTGRES_PASSWORD_GIT_API`. */
+export const passwordVariableOf = (service: DatabaseService): string =>
+  `POSTGRES_PASSWORD_${service.toUpperCase().replaceAll('-', '_')}`
+
 /** The name of a service's role, e.g. `switchyard_git_api`. */
 export const roleOf = (service: DatabaseService): string => `switchyard_${service.replaceAll('-', '_')}`
