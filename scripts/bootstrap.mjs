@@ -1,4 +1,5 @@
-// What `npm start` and `npm test` do first: install, generate, build. Node built-ins only, as nothing else is here yet.
+// What `npm start` and `npm test` do first: install, generate, build. It uses Node's own modules only,
+// because no dependency is installed yet.
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { constants } from 'node:os'

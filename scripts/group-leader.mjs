@@ -6,7 +6,7 @@ import { constants } from 'node:os'
 const graceMs = 5000
 const [command, ...args] = process.argv.slice(2)
 
-// A signal to the group reaches the command by itself; this process stays to tell its exit code.
+// A signal to the group reaches the command too; this process stays to pass on its exit code.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => {})
 
 let isAbandoned = false

@@ -38,12 +38,12 @@ function tryTake(file) {
     if (error.code !== 'EEXIST') throw error
   }
   if (!holderIsGone(file)) return false
-  // Renamed before it is removed, so that of two who found it abandoned only one takes it away.
+  // Renamed before it is removed, so that only one of two processes that find it abandoned removes it.
   try {
     renameSync(file, `${file}.${process.pid}`)
     rmSync(`${file}.${process.pid}`)
   } catch {
-    // The other one was faster.
+    // The other process was faster.
   }
   return false
 }

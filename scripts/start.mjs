@@ -1,7 +1,7 @@
 // `npm start`: sets up, then runs everything until a signal comes. `--watch` rebuilds and restarts what changes.
 import { bootstrap, root, run } from './bootstrap.mjs'
 
-// The process began a little before this line; what it took to get here counts.
+// `performance.now()` of the start of the process, so that loading modules counts.
 const startedAt = 0
 
 await run(async (stop) => {

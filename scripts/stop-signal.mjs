@@ -30,8 +30,8 @@ export function stopSignal() {
 
 /**
  * The package managers and scripts of this repository that this process descends from without anything else between
- * them but `sh -c`, nearest first. A terminal, a shell script or a service manager is not among them: whoever started
- * `npm start` in the background may end and leave it running.
+ * them but `sh -c`, nearest first. A terminal, a shell script or a service manager is not among them: it may end
+ * and leave an `npm start` in the background running.
  */
 function findLaunchers() {
   const launchers = []

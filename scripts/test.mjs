@@ -13,7 +13,7 @@ const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs')
 /** Integration tests get throw-away servers; end-to-end tests start their own; unit tests need none. */
 const wrapperOf = (layer) => (layer === 'integration' ? [join(root, 'scripts', 'with-infra.mjs'), node] : [])
 
-/** Runs one layer and returns what became of it. Further arguments of ours go to vitest. */
+/** Runs one layer and returns its totals. Further arguments of this script go to vitest. */
 async function runLayer(layer, reportFolder, stop) {
   const reportFile = join(reportFolder, `${layer}.json`)
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${reportFile}`]

@@ -59,7 +59,7 @@ describe('an answer the gateway makes itself is JSON in the documented shape', (
     ['a path that leaves the root', 'GET /../x HTTP/1.1\r\nHost: x\r\n\r\n', 400],
     ['two lengths', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab', 400],
     ['two hosts', 'GET / HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n', 400],
-    ['a host that is none', 'GET / HTTP/1.1\r\nHost: x/y\r\n\r\n', 400],
+    ['a malformed host', 'GET / HTTP/1.1\r\nHost: x/y\r\n\r\n', 400],
     [
       'a length and chunks',
       'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
@@ -104,7 +104,7 @@ describe('a gRPC call', () => {
     expect((await call(client)).code).toBe(status.UNAVAILABLE)
   })
 
-  it('to a service nobody has is UNIMPLEMENTED', async () => {
+  it('to an unknown service is UNIMPLEMENTED', async () => {
     const client = new SagaClient(gateway.grpcAddress, insecure)
     clients.push(client)
     const error = await new Promise<ServiceError | null>((resolve) => {

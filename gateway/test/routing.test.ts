@@ -146,7 +146,7 @@ describe('headers', () => {
     }
   })
 
-  it('large JSON is compressed for those who ask', async () => {
+  it('large JSON is compressed for clients that accept gzip', async () => {
     const path = `/api/v4/x?${'a'.repeat(4000)}`
     const packed = await rawRequest(gateway.httpPort, path, { headers: { 'Accept-Encoding': 'gzip' } })
     expect(packed.headers).toMatchObject({ 'content-encoding': 'gzip', vary: 'Accept-Encoding' })

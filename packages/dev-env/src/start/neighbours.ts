@@ -8,7 +8,7 @@ import { findRedisServer } from '../tools/redis-server.js'
 import type { Progress } from './progress.js'
 import type { Settings } from './settings.js'
 
-/** A server the services need: embedded and ours to stop, or one's own. */
+/** A server the services need: an embedded one, which stops with `npm start`, or one that was given by its URL. */
 export interface Neighbour {
   url: string
   /** Whether the server is embedded. */
