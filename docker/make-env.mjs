@@ -13,7 +13,7 @@ const text = readFileSync(resolve(repository, '.env.example'), 'utf8')
     '# Secrets of this installation: keep them, and keep them to yourself.\n\n',
   )
   .replace(/^SWITCHYARD_ROOT_TOKEN=$/m, () => `SWITCHYARD_ROOT_TOKEN=swy-${secret()}`)
-  .replaceAll(/^(POSTGRES_PASSWORD|REDIS_PASSWORD)=$/gm, (_, name) => `${name}=${secret()}`)
+  .replaceAll(/^((?:POSTGRES|REDIS)_PASSWORD\w*)=$/gm, (_, name) => `${name}=${secret()}`)
 
 try {
   writeFileSync(target, text, { mode: 0o600, flag: 'wx' })

@@ -22,8 +22,8 @@ beforeAll(async () => {
   const build = async (service: string) => {
     apps.set(service, await buildService({ service, folder: join(folder, service), env }))
   }
-  // What all share is built once and comes out of turbo's cache afterwards. Of the others two at a time, since much of
-  // a build uses one core.
+  // The packages that all services share are built once and come out of turbo's cache afterwards. Then two services are
+  // built at a time, since much of a build uses one core.
   const [first = '', ...others] = serviceNames
   for (const service of ['db', first]) await build(service)
   const middle = Math.ceil(others.length / 2)
@@ -33,7 +33,7 @@ beforeAll(async () => {
       for (const service of lane) await build(service)
     }),
   )
-  // Under root PostgreSQL runs as somebody else, who must pass through here.
+  // Under root PostgreSQL runs as another user, who must pass through this folder.
   chmodSync(folder, 0o711)
   postgres = await startPostgres({ dataDir: join(folder, 'postgres'), log: () => {}, durable: false })
   const tools = join(repository, '.switchyard', 'tools')

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
@@ -54,6 +54,31 @@ describe('npm start', () => {
     expect(tree.output()).not.toContain('postgresql://')
   })
 
+  it('shows metrics of every service to the administrator, and to nobody without a token', async () => {
+    for (const service of services) {
+      const url = `${tree.url}/-/${service}/metrics`
+      expect([service, (await fetch(url)).status]).toEqual([service, 401])
+      const response = await fetch(url, { headers: { 'PRIVATE-TOKEN': tree.rootToken } })
+      expect([service, response.status]).toEqual([service, 200])
+      expect(await response.text()).toContain('# HELP')
+    }
+  })
+
+  it.runIf(process.platform === 'linux')(
+    'lets each service log in to PostgreSQL as its own role',
+    async () => {
+      const environments = services.map((service) => {
+        const { pid = 0 } = childOf(`services/${service}/`) ?? {}
+        return readFileSync(`/proc/${pid}/environ`, 'utf8')
+      })
+      for (const [index, environment] of environments.entries()) {
+        const role = `switchyard_${services[index]?.replaceAll('-', '_')}`
+        expect(environment).toContain(`DATABASE_URL=postgresql://${role}:`)
+        expect(environment).not.toContain('postgresql://postgres:')
+      }
+    },
+  )
+
   it('refuses a second start on the same data, naming the way out', async () => {
     const second = spawnStart({ SWITCHYARD_DATA: dataDir, PORT: '1', GRPC_PORT: '2' })
     expect((await second.exited).code).toBe(1)
@@ -75,6 +100,16 @@ describe('a child that is killed', () => {
       expect(tree.output()).toMatch(new RegExp(`${name} was ended by SIGKILL; starting again in .* s`))
     },
   )
+
+  it('that stands still is ended and started again, and is said to', async () => {
+    const victim = childOf('services/admin-broadcast/')
+    process.kill(victim?.pid ?? 0, 'SIGSTOP')
+    const restarted = () => (childOf('services/admin-broadcast/')?.pid ?? victim?.pid) !== victim?.pid
+    await waitFor('admin-broadcast as a new process', restarted)
+    await waitFor('everything to be ready', everythingIsReady)
+    expect(tree.output()).toMatch(/admin-broadcast no longer answers and is ended/)
+    expect(tree.output()).toMatch(/admin-broadcast was ended by SIGKILL; starting again/)
+  })
 
   it('takes no data along', async () => {
     expect(await (await api('projects?search=kept')).json()).toMatchObject([{ name: 'kept' }])

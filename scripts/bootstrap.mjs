@@ -1,9 +1,13 @@
-// What `npm start` and `npm test` do first: install, generate, build. Node built-ins only, as nothing else is here yet.
-import { spawn, spawnSync } from 'node:child_process'
+// What `npm start` and `npm test` do first: install, generate, build. It uses Node's own modules only,
+// because no dependency is installed yet.
+import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { constants } from 'node:os'
 import { join, resolve } from 'node:path'
 import { buildStamp, hasOutputs, installStamp } from './bootstrap-stamps.mjs'
+import { runGroup } from './child-group.mjs'
 import { withLock } from './lock.mjs'
+import { stopSignal } from './stop-signal.mjs'
 
 export const root = resolve(import.meta.dirname, '..')
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
@@ -11,27 +15,42 @@ const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 /** A mistake the person at the keyboard can put right; its message is the whole report. */
 export class SetupProblem extends Error {}
 
-/** Runs `main` as this process: a SetupProblem is one line, anything else is a defect and shows its stack. */
+/**
+ * Runs `main` as this process and makes its result the exit code. `main` gets an AbortSignal that says when to stop. A
+ * SetupProblem is shown as one line, any other error is a defect and shows its stack.
+ */
 export async function run(main) {
+  const stop = stopSignal()
   try {
-    process.exitCode = await main()
+    process.exitCode = await main(stop)
   } catch (error) {
-    console.error(error instanceof SetupProblem ? `✗ ${error.message}` : error)
-    process.exitCode = 1
+    process.exitCode = stop.aborted ? 128 + constants.signals[stop.reason] : 1
+    if (!stop.aborted) console.error(error instanceof SetupProblem ? `✗ ${error.message}` : error)
   }
+}
+
+/** Ends this process at once when `stop` is aborted, for what leaves nothing behind. */
+export function exitWhenStopped(stop) {
+  stop.throwIfAborted()
+  stop.addEventListener('abort', () => process.exit(128 + constants.signals[stop.reason]))
 }
 
 /** The command line of the pinned pnpm, which needs no installation. */
 export const pnpm = (...args) => ['npx', '--yes', manifest.packageManager, ...args]
 
-/** Installs and builds what changed since the last time; does nothing, in a few milliseconds, when nothing did. */
-export async function bootstrap() {
+/**
+ * Installs and builds what changed since the last time; does nothing, in a few milliseconds, when nothing did.
+ *
+ * @param stop an AbortSignal; when it is aborted, the installation or build ends and this rejects
+ */
+export async function bootstrap(stop) {
   checkTools()
   if (isUpToDate()) return
   await withLock(
     root,
+    stop,
     () => console.error('• another start is setting up this folder; waiting for it'),
-    setUp,
+    () => setUp(stop),
   )
 }
 
@@ -54,38 +73,35 @@ const isFresh = (name, stamp) =>
 const isBuilt = (stamp) => isFresh('build', stamp) && hasOutputs(root)
 const isUpToDate = () => isFresh('install', installStamp(root)) && isBuilt(buildStamp(root))
 
-async function setUp() {
+async function setUp(stop) {
   const wanted = installStamp(root)
   if (!isFresh('install', wanted)) {
-    await step('dependencies', pnpm('install', '--frozen-lockfile', '--prefer-offline'))
+    await step('dependencies', stop, pnpm('install', '--frozen-lockfile', '--prefer-offline'))
     mkdirSync(join(root, 'node_modules'), { recursive: true })
     writeFileSync(stampFile('install'), wanted)
   }
   const built = buildStamp(root)
   if (!isBuilt(built)) {
-    await step('build', pnpm('run', 'build'))
+    await step('build', stop, pnpm('run', 'build'))
     // Taken before the build: what was edited meanwhile is built next time.
     writeFileSync(stampFile('build'), built)
   }
 }
 
 /** Runs a command quietly, shows that it does, and its whole output only when it fails. */
-async function step(label, [command, ...args]) {
+async function step(label, stop, command) {
   const startedAt = performance.now()
   const progress = showProgress(label)
   // pnpm asks before it replaces a folder of another version, unless it thinks it is in CI.
   const env = { ...process.env, CI: 'true', TURBO_TELEMETRY_DISABLED: '1', DO_NOT_TRACK: '1' }
-  const child = spawn(command, args, { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] })
   const output = []
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => output.push(chunk))
-  const failure = await new Promise((settle) => {
-    child.once('error', (error) => settle(error.message))
-    child.once('close', (code, signal) => settle(code === 0 ? null : `exit ${code ?? signal}`))
-  })
+  const onOutput = (chunk) => output.push(chunk)
+  const code = await runGroup(command, stop, { cwd: root, env, onOutput })
   progress.end()
-  if (failure !== null) {
+  stop.throwIfAborted()
+  if (code !== 0) {
     process.stderr.write(Buffer.concat(output))
-    throw new SetupProblem(`${label} failed (${failure}): ${[command, ...args].join(' ')}`)
+    throw new SetupProblem(`${label} failed (exit ${code}): ${command.join(' ')}`)
   }
   console.error(`✓ ${label} ${((performance.now() - startedAt) / 1000).toFixed(1)} s`)
 }

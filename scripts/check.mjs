@@ -1,21 +1,18 @@
 // `pnpm check`: every check there is, two at a time, each with ✓ or ✗, and the output of those that failed.
-import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { bootstrap, pnpm, root, run } from './bootstrap.mjs'
+import { runGroup } from './child-group.mjs'
 
 const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 const checks = [...Object.keys(scripts).filter((name) => name.startsWith('check:')), 'db:drift']
 
-async function check(name) {
+async function check(name, stop) {
   const startedAt = performance.now()
-  const [command, ...args] = pnpm('run', name)
   const env = { ...process.env, TURBO_TELEMETRY_DISABLED: '1', DO_NOT_TRACK: '1', NO_COLOR: '1' }
-  const child = spawn(command, args, { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] })
   const output = []
-  child.stdout.on('data', (chunk) => output.push(chunk))
-  child.stderr.on('data', (chunk) => output.push(chunk))
-  const status = await new Promise((resolve, reject) => child.once('error', reject).once('close', resolve))
+  const onOutput = (chunk) => output.push(chunk)
+  const status = await runGroup(pnpm('run', name), stop, { cwd: root, env, onOutput })
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(1)
   console.log(`${status === 0 ? '✓' : '✗'} ${name} ${seconds} s`)
   if (status !== 0) console.log(Buffer.concat(output).toString())
@@ -23,17 +20,18 @@ async function check(name) {
 }
 
 /** Takes checks from the list until none is left. */
-async function checkNext(waiting, failed) {
+async function checkNext(waiting, failed, stop) {
   for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) {
-    if (!(await check(name))) failed.push(name)
+    if (!(await check(name, stop))) failed.push(name)
+    stop.throwIfAborted()
   }
 }
 
-await run(async () => {
-  await bootstrap()
+await run(async (stop) => {
+  await bootstrap(stop)
   const waiting = [...checks]
   const failed = []
-  await Promise.all([checkNext(waiting, failed), checkNext(waiting, failed)])
+  await Promise.all([checkNext(waiting, failed, stop), checkNext(waiting, failed, stop)])
   console.log(failed.length === 0 ? `${checks.length} checks passed` : `Failed: ${failed.join(', ')}`)
   return failed.length === 0 ? 0 : 1
 })

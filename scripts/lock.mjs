@@ -5,16 +5,20 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** Runs `work` while holding the lock of a folder; calls `onWait` once when someone else holds it. */
-export async function withLock(folder, onWait, work) {
-  // Outside the folder: an installation may replace node_modules, and nothing else in it is ours to fill.
+/**
+ * Runs `work` while holding the lock of a folder; calls `onWait` once when another process holds it.
+ *
+ * @param stop an AbortSignal that ends the waiting: this rejects then
+ */
+export async function withLock(folder, stop, onWait, work) {
+  // Outside the folder: an installation may replace node_modules, and git would see a file elsewhere in it.
   const hash = createHash('sha256').update(folder).digest('hex').slice(0, 16)
   const file = join(tmpdir(), `switchyard-setup-${process.getuid?.() ?? 'user'}-${hash}.lock`)
   let told = false
   while (!tryTake(file)) {
     if (!told) onWait()
     told = true
-    await delay(200)
+    await delay(200, undefined, { signal: stop })
   }
   const release = () => rmSync(file, { force: true })
   process.once('exit', release)
@@ -34,12 +38,12 @@ function tryTake(file) {
     if (error.code !== 'EEXIST') throw error
   }
   if (!holderIsGone(file)) return false
-  // Renamed before it is removed, so that of two who found it abandoned only one takes it away.
+  // Renamed before it is removed, so that only one of two processes that find it abandoned removes it.
   try {
     renameSync(file, `${file}.${process.pid}`)
     rmSync(`${file}.${process.pid}`)
   } catch {
-    // The other one was faster.
+    // The other process was faster.
   }
   return false
 }

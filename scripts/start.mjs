@@ -1,13 +1,13 @@
-// `npm start`: sets up, then runs everything until Ctrl-C. `--watch` rebuilds and restarts what changes.
+// `npm start`: sets up, then runs everything until a signal comes. `--watch` rebuilds and restarts what changes.
 import { bootstrap, root, run } from './bootstrap.mjs'
 
-// The process began a little before this line; what it took to get here counts.
+// `performance.now()` of the start of the process, so that loading modules counts.
 const startedAt = 0
 
-await run(async () => {
-  await bootstrap()
+await run(async (stop) => {
+  await bootstrap(stop)
   const { runStart } = await import('../packages/dev-env/dist/index.js')
-  return await runStart({ root, watch: process.argv.includes('--watch'), startedAt })
+  return await runStart({ root, watch: process.argv.includes('--watch'), startedAt, stop })
 })
 // A handle some library keeps open must not keep the terminal.
 process.exit()

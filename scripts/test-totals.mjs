@@ -1,7 +1,7 @@
 // Adds up vitest's JSON reports.
 
 /**
- * What became of one layer. `report` is vitest's JSON, or null when it wrote none; `code` is its exit code.
+ * The totals of one layer. `report` is vitest's JSON, or null when it wrote none; `code` is its exit code.
  * A file that cannot even be loaded has no tests to fail, and an error outside of any test fails none: each
  * counts as one failure, so that a red run never looks green.
  */

@@ -1,9 +1,9 @@
 // `npm test`: sets up, runs every layer of the tests, and ends with `N passed, N failed`.
-import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { bootstrap, root, run } from './bootstrap.mjs'
+import { runGroup } from './child-group.mjs'
 import { addUp, countReport, formatTotals } from './test-totals.mjs'
 
 const layers = ['unit', 'integration', 'e2e']
@@ -13,17 +13,14 @@ const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs')
 /** Integration tests get throw-away servers; end-to-end tests start their own; unit tests need none. */
 const wrapperOf = (layer) => (layer === 'integration' ? [join(root, 'scripts', 'with-infra.mjs'), node] : [])
 
-/** Runs one layer and returns what became of it. Further arguments of ours go to vitest. */
-async function runLayer(layer, reportFolder) {
+/** Runs one layer and returns its totals. Further arguments of this script go to vitest. */
+async function runLayer(layer, reportFolder, stop) {
   const reportFile = join(reportFolder, `${layer}.json`)
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${reportFile}`]
   const args = [...wrapperOf(layer), vitest, 'run', '--project', layer, '--passWithNoTests', ...reporters]
   console.log(`\n${layer} tests`)
-  const child = spawn(node, [...args, ...process.argv.slice(2)], {
-    cwd: root,
-    stdio: ['ignore', 'inherit', 'inherit'],
-  })
-  const code = await new Promise((resolve) => child.once('close', resolve))
+  const code = await runGroup([node, ...args, ...process.argv.slice(2)], stop, { cwd: root })
+  stop.throwIfAborted()
   return countReport(layer, readReport(reportFile), code)
 }
 
@@ -35,14 +32,12 @@ function readReport(file) {
   }
 }
 
-await run(async () => {
-  await bootstrap()
+await run(async (stop) => {
+  await bootstrap(stop)
   const reportFolder = mkdtempSync(join(tmpdir(), 'switchyard-reports-'))
-  // Ctrl-C reaches the layer that runs; we stay to say how far it came.
-  process.on('SIGINT', () => {})
   try {
     const counts = []
-    for (const layer of layers) counts.push(await runLayer(layer, reportFolder))
+    for (const layer of layers) counts.push(await runLayer(layer, reportFolder, stop))
     const totals = addUp(counts)
     console.log('')
     for (const failure of totals.failures) console.log(`✗ ${failure}`)

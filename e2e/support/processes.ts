@@ -15,7 +15,7 @@ export function listProcesses(): ProcessInfo[] {
     .map(([, pid, parentPid, command = '']) => ({ pid: Number(pid), parentPid: Number(parentPid), command }))
 }
 
-/** What a process started, directly and through others. */
+/** The processes that a process has started, and those that these have started. */
 export function listDescendants(pid: number): ProcessInfo[] {
   const all = listProcesses()
   const below = (parent: number): ProcessInfo[] =>

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { type Command, dieWithParent } from '../../packages/dev-env/src/process/death-signal.js'
 import { findFreePort } from '../../packages/dev-env/src/process/free-port.js'
 
 const root = resolve(import.meta.dirname, '../..')
@@ -16,15 +17,22 @@ export interface Start {
   exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>
 }
 
-/** Runs what `npm start` runs, with an environment of its own; it may fail, and that is for the caller to see. */
-export function spawnStart(env: Record<string, string>): Start {
+const startScript: Command = { command: process.execPath, args: ['scripts/start.mjs'] }
+
+/**
+ * Runs what `npm start` runs, or `given`, in a process group of its own and with an environment of its own. It may
+ * fail, and that is for the caller to see.
+ */
+export function spawnStart(env: Record<string, string>, given: Command = startScript): Start {
   // Servers given to the integration tests are not for this tree.
   const { DATABASE_URL: _database, REDIS_URL: _redis, ...inherited } = process.env
   const tools = join(root, '.switchyard', 'tools')
-  const child = spawn(process.execPath, ['scripts/start.mjs'], {
+  const { command, args } = dieWithParent(given)
+  const child = spawn(command, args, {
     cwd: root,
     env: { ...inherited, NODE_ENV: 'test', NO_COLOR: '1', SWITCHYARD_TOOLS: tools, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
   })
   let text = ''
   const exited = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>((settle) => {

@@ -58,6 +58,14 @@ describe('an answer the gateway makes itself is JSON in the documented shape', (
     ['a NUL byte in the path', 'GET /api/v4/a%00b HTTP/1.1\r\nHost: x\r\n\r\n', 400],
     ['a path that leaves the root', 'GET /../x HTTP/1.1\r\nHost: x\r\n\r\n', 400],
     ['two lengths', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab', 400],
+    ['two hosts', 'GET / HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n', 400],
+    ['a malformed host', 'GET / HTTP/1.1\r\nHost: x/y\r\n\r\n', 400],
+    [
+      'a length and chunks',
+      'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+      400,
+    ],
+    ['an unknown encoding', 'POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: xchunked\r\n\r\n', 501],
     ['no host', 'GET / HTTP/1.1\r\n\r\n', 400],
     ['headers without end', `GET / HTTP/1.1\r\nHost: x\r\nX: ${'a'.repeat(40_000)}\r\n\r\n`, 431],
     ['a path without end', `GET /${'a'.repeat(40_000)} HTTP/1.1\r\nHost: x\r\n\r\n`, 414],
@@ -66,7 +74,7 @@ describe('an answer the gateway makes itself is JSON in the documented shape', (
     const answer = await sendBytes(bytes)
     expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${code} `))
     const [head, body] = answer.split('\r\n\r\n', 2) as [string, string]
-    expect(head).toMatch(/^Content-Type: application\/json/im)
+    expect(head).toMatch(/^Content-Type: application\/json\r$/im)
     expect(Object.values(JSON.parse(body))).toEqual([expect.stringMatching(`^${code} `), expect.any(String)])
   })
 })
@@ -96,7 +104,7 @@ describe('a gRPC call', () => {
     expect((await call(client)).code).toBe(status.UNAVAILABLE)
   })
 
-  it('to a service nobody has is UNIMPLEMENTED', async () => {
+  it('to an unknown service is UNIMPLEMENTED', async () => {
     const client = new SagaClient(gateway.grpcAddress, insecure)
     clients.push(client)
     const error = await new Promise<ServiceError | null>((resolve) => {

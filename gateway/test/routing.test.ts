@@ -43,6 +43,9 @@ describe('every path reaches its service', () => {
     ['/api/v4/projects/root%2Fdemo/repository/commits', 'git-api'],
     ['/', 'git-api'],
     ['/metricsx', 'git-api'],
+    ['//api/v4/sagas?x=//', 'saga-reporter'],
+    ['/api///v4/jobqueue//stream', 'jobqueue-metrics'],
+    ['//root/demo.git/info/refs?service=git-upload-pack', 'git-api'],
   ])('%s → %s', async (path, name) => {
     expect(await send(path)).toMatchObject({ name, url: path })
   })
@@ -52,17 +55,24 @@ describe('every path reaches its service', () => {
     expect(await send(`/-/${name}/readiness`)).toMatchObject({ name, url: '/-/readiness' })
   })
 
-  it.each(['/metrics', '/metrics/', '/metrics?x=1', '/%6Detrics', '/a/../metrics', '/metrics/git-api'])(
-    'metrics are not served outside: %s',
-    async (path) => {
-      const answer = await rawRequest(gateway.httpPort, path)
-      expect(answer.status).toBe(404)
-      expect(JSON.parse(answer.body)).toEqual({
-        error: '404 Not Found',
-        request_id: answer.headers['x-request-id'],
-      })
-    },
-  )
+  it.each([
+    '/metrics',
+    '/metrics/',
+    '/metrics?x=1',
+    '/%6Detrics',
+    '/a/../metrics',
+    '/metrics/git-api',
+    '//metrics',
+    '/-/metrics',
+    '//-//metrics/',
+  ])('metrics are not served outside: %s', async (path) => {
+    const answer = await rawRequest(gateway.httpPort, path)
+    expect(answer.status).toBe(404)
+    expect(JSON.parse(answer.body)).toEqual({
+      error: '404 Not Found',
+      request_id: answer.headers['x-request-id'],
+    })
+  })
 })
 
 describe('a path arrives byte for byte', () => {
@@ -136,7 +146,7 @@ describe('headers', () => {
     }
   })
 
-  it('large JSON is compressed for those who ask', async () => {
+  it('large JSON is compressed for clients that accept gzip', async () => {
     const path = `/api/v4/x?${'a'.repeat(4000)}`
     const packed = await rawRequest(gateway.httpPort, path, { headers: { 'Accept-Encoding': 'gzip' } })
     expect(packed.headers).toMatchObject({ 'content-encoding': 'gzip', vary: 'Accept-Encoding' })
@@ -161,6 +171,7 @@ describe('bodies', () => {
     '/api/v4/projects/root%2Fdemo/repository/commits',
     '/api/v4/projects/1/repository/commits',
     '/root/demo.git/git-receive-pack',
+    '//root/demo.git//git-receive-pack',
   ])('large ones reach git-api: %s', async (path) => {
     expect(await send(path, { method: 'POST', body })).toMatchObject({ bodyBytes: body.length, url: path })
   })

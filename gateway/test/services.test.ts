@@ -24,6 +24,8 @@ import { rawRequest } from './support/raw-request.js'
 import { type ServiceProcess, startService } from './support/service-process.js'
 
 const rootToken = `root-${randomBytes(20).toString('hex')}`
+/** The origin of a web page that may call. */
+const page = 'https://console.example.com'
 const names = ['git-api', 'saga-reporter', 'admin-broadcast', 'jobqueue-metrics'] as const
 let database: TestDatabase
 let redis: TestRedis
@@ -37,13 +39,15 @@ beforeAll(async () => {
   storage = await mkdtemp(join(tmpdir(), 'switchyard-storage-'))
   const grpcPort = await findFreePort()
   const env = {
-    DATABASE_URL: database.url,
     REDIS_URL: redis.url,
     SWITCHYARD_STORAGE_ROOT: storage,
     SWITCHYARD_ROOT_TOKEN: rootToken,
     GRPC_PORT: String(grpcPort),
+    CORS_ALLOWED_ORIGINS: page,
   }
-  services = await Promise.all(names.map((name) => startService(name, env)))
+  services = await Promise.all(
+    names.map((name) => startService(name, { ...env, DATABASE_URL: database.urlOf(name) })),
+  )
   const ports = Object.fromEntries(names.map((name, i) => [name, services[i]?.port]))
   gateway = await startGateway({ ...ports, 'saga-reporter-grpc': grpcPort })
 }, 120_000)
@@ -127,6 +131,63 @@ describe('git', () => {
       actions: [{ action: 'create', file_path: 'large.txt', content }],
     })
     expect(commit.title).toBe('By REST')
+  })
+})
+
+describe('slashes in a row count as one', () => {
+  it('for REST, with links as if there had been one', async () => {
+    const answer = await rawRequest(gateway.httpPort, '//api//v4/projects?per_page=1', { headers: asRoot })
+    expect(answer.status).toBe(200)
+    expect(answer.headers.link).toContain(`<http://127.0.0.1:${gateway.httpPort}/api/v4/projects?`)
+  })
+
+  it('for git', async () => {
+    const remote = `http://any:${rootToken}@127.0.0.1:${gateway.httpPort}//root/big.git`
+    const { stdout } = await execa('git', ['ls-remote', remote, 'main'], {
+      env: isolatedGitEnv(),
+      extendEnv: false,
+    })
+    expect(stdout).toMatch(/refs\/heads\/main$/)
+  })
+
+  it('and an encoded slash is none of them', async () => {
+    const answer = await rawRequest(gateway.httpPort, '/api/v4/projects/root%2F%2Fbig', { headers: asRoot })
+    expect(answer.status).toBe(404)
+  })
+})
+
+describe('a web page of an allowed origin', () => {
+  it.each([
+    ['git-api', '/api/v4/projects'],
+    ['saga-reporter', '/api/v4/sagas'],
+    ['admin-broadcast', '/api/v4/broadcast_messages'],
+    ['jobqueue-metrics', '/api/v4/jobqueue/job_stats'],
+  ])('may call %s with a token, and reads its errors too', async (_service, path) => {
+    const preflight = await rawRequest(gateway.httpPort, path, {
+      method: 'OPTIONS',
+      headers: {
+        Origin: page,
+        'Access-Control-Request-Method': 'GET',
+        'Access-Control-Request-Headers': 'private-token',
+      },
+    })
+    expect(preflight.status).toBe(204)
+    expect(preflight.headers['access-control-allow-headers']).toContain('PRIVATE-TOKEN')
+    for (const [token, status] of [
+      [rootToken, 200],
+      ['wrong', 401],
+    ] as const) {
+      const answer = await rawRequest(gateway.httpPort, path, {
+        headers: { Origin: page, 'PRIVATE-TOKEN': token },
+      })
+      expect([answer.status, answer.headers['access-control-allow-origin']]).toEqual([status, page])
+    }
+    const stranger = await rawRequest(gateway.httpPort, path, {
+      method: 'OPTIONS',
+      headers: { Origin: 'https://evil.example', 'Access-Control-Request-Method': 'GET' },
+    })
+    expect(stranger.status).toBe(405)
+    expect(stranger.headers).not.toHaveProperty('access-control-allow-origin')
   })
 })
 
@@ -223,6 +284,9 @@ describe('metrics stay inside', () => {
     '/%6detrics',
     '/METRICS',
     '/-/../metrics',
+    '/-/metrics',
+    '//-/metrics',
+    '/-/git-api/metrics',
   ])('%s', async (path) => {
     const { status, body } = await rawRequest(gateway.httpPort, path, { headers: asRoot })
     expect(status).toBeGreaterThanOrEqual(400)

@@ -44,7 +44,7 @@ const toolsFolder = resolve(
 export async function startGateway(ports: Partial<Record<UpstreamName, number>>): Promise<Gateway> {
   const program = await findNginx(toolsFolder)
   const folder = await mkdtemp(join(tmpdir(), 'switchyard-gateway-'))
-  // Under root the workers run as somebody else, who must reach the folder.
+  // Under root the workers run as another user, who must reach the folder.
   await chmod(folder, 0o755)
   const httpPort = await findFreePort()
   const grpcPort = await findFreePort()

@@ -61,6 +61,62 @@ describe('the local gateway', () => {
     expect(bodyOf(text).url).toBe(path)
   })
 
+  it.each([
+    ['two hosts', 'GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\nConnection: close\r\n\r\n', 400],
+    ['the same host twice', 'GET / HTTP/1.1\r\nHost: a\r\nhost: a\r\nConnection: close\r\n\r\n', 400],
+    ['no host', 'GET / HTTP/1.1\r\nConnection: close\r\n\r\n', 400],
+    ['an empty host', 'GET / HTTP/1.1\r\nHost:\r\nConnection: close\r\n\r\n', 400],
+    ['a host with a path', 'GET / HTTP/1.1\r\nHost: a/b\r\nConnection: close\r\n\r\n', 400],
+    ['a host with a user', 'GET / HTTP/1.1\r\nHost: u@a\r\nConnection: close\r\n\r\n', 400],
+    ['a target with a user', 'GET http://u@a/ HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n', 400],
+    ['a target of another protocol', 'GET ftp://a/ HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n', 400],
+    ['a target that is a star', 'OPTIONS * HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n', 400],
+    [
+      'a length and chunks',
+      'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+      400,
+    ],
+    ['two lengths', 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab', 400],
+    [
+      'an unknown encoding',
+      'POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: xchunked\r\n\r\n0\r\n\r\n',
+      400,
+    ],
+    [
+      'a DELETE in chunks, of which the proxy would forget the length',
+      'DELETE / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n',
+      411,
+    ],
+    ['an unknown expectation', 'GET / HTTP/1.1\r\nHost: a\r\nExpect: tea\r\nConnection: close\r\n\r\n', 417],
+  ])('refuses %s as JSON, and no service hears of it', async (_what, bytes, status) => {
+    const arrived: (string | undefined)[] = []
+    answer = (incoming, response) => {
+      arrived.push(incoming.url)
+      response.end()
+    }
+    const text = await sendBytes(bytes)
+    expect(text).toMatch(new RegExp(`^HTTP/1.1 ${status} `))
+    expect(text).toMatch(/^content-type: application\/json\r$/im)
+    expect(Object.values(bodyOf(text))).toEqual([expect.stringMatching(`^${status} `), expect.any(String)])
+    expect(arrived).toEqual([])
+  })
+
+  it.each([
+    ['http://other.example:81/a?b=//', '/a?b=//'],
+    ['HTTP://other.example:81', '/'],
+    ['http://other.example:81?x', '/?x'],
+  ])('takes the target %s, and its host for the host', async (target, url) => {
+    answer = echo
+    const text = await sendBytes(`GET ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)
+    expect(bodyOf(text)).toMatchObject({ url, headers: { 'x-forwarded-host': 'other.example:81' } })
+  })
+
+  it('ends a connection whose headers do not come, with 408', async () => {
+    const text = await sendBytes('GET / HTTP/1.1\r\nHost: x\r\n')
+    expect(text).toMatch(/^HTTP\/1.1 408 /)
+    expect(bodyOf(text)).toMatchObject({ message: '408 Request Timeout' })
+  }, 60_000)
+
   it('overwrites what a client says about its origin, and keeps a sensible request id', async () => {
     answer = echo
     const spoofed = { Forwarded: 'for=6.6.6.6', 'X-Forwarded-For': '6.6.6.6', 'X-Forwarded-Proto': 'https' }

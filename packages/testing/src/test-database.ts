@@ -1,16 +1,26 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { applyMigrations, listShippedMigrations } from '@switchyard/db/migrations'
+import {
+  applyRoles,
+  type DatabaseService,
+  derivePasswords,
+  serviceUrl,
+  tableAccess,
+} from '@switchyard/db/roles'
 import pg from 'pg'
 
 export interface TestDatabase {
+  /** As the owner of the schema. */
   url: string
+  /** As the role of a service, which may do no more than that service needs. */
+  urlOf(service: DatabaseService): string
   /** Drops the database, also under open connections. */
   close(): Promise<void>
 }
 
 /**
  * A new database with every migration applied, for one test file. It is a copy of a template that is migrated
- * once for each content of the migrations, so that the copy takes milliseconds.
+ * once for each content of the migrations and rights, so that the copy takes milliseconds.
  * @throws when SWITCHYARD_TEST_DATABASE_URL names no server
  */
 export async function createTestDatabase(): Promise<TestDatabase> {
@@ -19,8 +29,10 @@ export async function createTestDatabase(): Promise<TestDatabase> {
     const template = await ensureTemplate(admin)
     await admin.query(`CREATE DATABASE ${name} TEMPLATE ${template}`)
   })
+  const url = databaseUrl(name)
   return {
-    url: databaseUrl(name),
+    url,
+    urlOf: (service) => serviceUrl(url, service, passwords()[service]),
     close: () =>
       withAdminClient(async (admin) => {
         await admin.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)
@@ -29,7 +41,7 @@ export async function createTestDatabase(): Promise<TestDatabase> {
 }
 
 async function ensureTemplate(admin: pg.Client): Promise<string> {
-  const template = `switchyard_template_${await hashMigrations()}`
+  const template = `switchyard_template_${await hashSchema()}`
   // Test files run in several processes; the first one makes the template, the others wait here for it.
   await admin.query('SELECT pg_advisory_lock(hashtextextended($1, 0))', [template])
   try {
@@ -47,16 +59,20 @@ async function createTemplate(admin: pg.Client, template: string): Promise<void>
   await admin.query(`DROP DATABASE IF EXISTS ${unfinished} WITH (FORCE)`)
   await admin.query(`CREATE DATABASE ${unfinished}`)
   await applyMigrations(databaseUrl(unfinished))
+  await applyRoles(databaseUrl(unfinished), passwords())
   // A connection to the template would make copying it fail.
   await admin.query(`ALTER DATABASE ${unfinished} WITH ALLOW_CONNECTIONS false`)
   await admin.query(`ALTER DATABASE ${unfinished} RENAME TO ${template}`)
 }
 
-async function hashMigrations(): Promise<string> {
-  const hash = createHash('sha256')
+async function hashSchema(): Promise<string> {
+  const hash = createHash('sha256').update(JSON.stringify(tableAccess))
   for (const { name, sql } of await listShippedMigrations()) hash.update(`${name}\0${sql}\0`)
   return hash.digest('hex').slice(0, 16)
 }
+
+/** Roles belong to the whole server, so every test gives them the same passwords. */
+const passwords = () => derivePasswords(new URL(adminUrl()).password)
 
 async function withAdminClient<T>(work: (admin: pg.Client) => Promise<T>): Promise<T> {
   const admin = new pg.Client({ connectionString: adminUrl(), connectionTimeoutMillis: 10_000 })

@@ -10,7 +10,7 @@ export async function startHarness() {
   const testRedis = await startTestRedis()
   const database = createDatabase({ url: testDatabase.url, poolSizeMax: 2, applicationName: 'test' })
   const environment = {
-    DATABASE_URL: testDatabase.url,
+    DATABASE_URL: testDatabase.urlOf('admin-broadcast'),
     REDIS_URL: testRedis.url,
     PORT: '0',
     RATE_LIMIT_PER_MINUTE: '0',

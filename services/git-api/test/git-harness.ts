@@ -24,7 +24,7 @@ export async function startGitHarness({ redisUrl = 'redis://127.0.0.1:1', env = 
   const storageRoot = await mkdtemp(join(tmpdir(), 'switchyard-storage-'))
   const database = createDatabase({ url: testDatabase.url, poolSizeMax: 2, applicationName: 'test' })
   const config = configSchema.parse({
-    DATABASE_URL: testDatabase.url,
+    DATABASE_URL: testDatabase.urlOf('git-api'),
     REDIS_URL: redisUrl,
     SWITCHYARD_STORAGE_ROOT: storageRoot,
     SWITCHYARD_ROOT_TOKEN: 'root-token-of-the-tests-0123456789',

@@ -30,7 +30,7 @@ export async function startHarness({ redisUrl = absentRedis, env = {} }: Harness
     const context = createServiceContext('git-api', 'silent')
     contexts.push(context)
     const config = configSchema.parse({
-      DATABASE_URL: testDatabase.url,
+      DATABASE_URL: testDatabase.urlOf('git-api'),
       DATABASE_POOL_SIZE_MAX: '5',
       REDIS_URL: redisUrl,
       SWITCHYARD_STORAGE_ROOT: storageRoot,

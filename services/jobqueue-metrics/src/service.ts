@@ -76,6 +76,7 @@ export async function createService(config: Config, { logger, metrics, health, l
     routes: routes({ snapshots, history, streams }),
     isUnavailable: isDatabaseUnavailable,
     rateLimitPerMinute: config.RATE_LIMIT_PER_MINUTE,
+    corsAllowedOrigins: config.CORS_ALLOWED_ORIGINS,
     externalUrl: config.EXTERNAL_URL,
   })
   const server = await listen(app, config.HOST, config.PORT, config.SHUTDOWN_TIMEOUT_MS)

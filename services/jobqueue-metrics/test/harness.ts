@@ -67,7 +67,7 @@ export async function startHarness(overridesFor: (redisUrl: string) => Record<st
   const queues: Queue[] = []
   const context = createServiceContext('jobqueue-metrics', 'silent')
   const config = configSchema.parse({
-    DATABASE_URL: testDatabase.url,
+    DATABASE_URL: testDatabase.urlOf('jobqueue-metrics'),
     REDIS_URL: testRedis.url,
     PORT: '0',
     RATE_LIMIT_PER_MINUTE: '0',
@@ -105,7 +105,7 @@ export async function startHarness(overridesFor: (redisUrl: string) => Record<st
       return queue
     },
     /** The real worker service, as a process of its own. */
-    startWorker: () => startWorker({ DATABASE_URL: testDatabase.url, REDIS_URL: testRedis.url }),
+    startWorker: () => startWorker({ DATABASE_URL: testDatabase.urlOf('worker'), REDIS_URL: testRedis.url }),
     async close() {
       await context.lifecycle.close()
       await Promise.all(queues.map((queue) => queue.close()))

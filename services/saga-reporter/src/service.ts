@@ -62,6 +62,7 @@ export async function createService(config: Config, { logger, metrics, health, l
     }),
     isUnavailable: isDatabaseUnavailable,
     rateLimitPerMinute: config.RATE_LIMIT_PER_MINUTE,
+    corsAllowedOrigins: config.CORS_ALLOWED_ORIGINS,
     externalUrl: config.EXTERNAL_URL,
   })
   const http = await listen(app, config.HOST, config.PORT, config.SHUTDOWN_TIMEOUT_MS)

@@ -35,11 +35,14 @@ export async function startService(databaseUrl: string, env: Record<string, stri
 export async function startHarness(env: Record<string, string> = {}) {
   const testDatabase = await createTestDatabase()
   const database = createDatabase({ url: testDatabase.url, poolSizeMax: 2, applicationName: 'test' })
-  const service = await startService(testDatabase.url, env)
+  const service = await startService(testDatabase.urlOf('saga-reporter'), env)
   return {
     ...service,
     database,
+    /** As the owner of the schema. */
     databaseUrl: testDatabase.url,
+    /** As the role of the service. */
+    serviceUrl: testDatabase.urlOf('saga-reporter'),
     async close() {
       await service.close()
       await database.close()

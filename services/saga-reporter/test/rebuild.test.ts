@@ -30,7 +30,7 @@ function rebuild(...options: string[]): Promise<{ code: number; lines: string[] 
     execFile(
       process.execPath,
       ['--conditions=@switchyard/source', '--import', 'tsx', main, ...options],
-      { env: { PATH: process.env.PATH, DATABASE_URL: harness.databaseUrl }, timeout: 60_000 },
+      { env: { PATH: process.env.PATH, DATABASE_URL: harness.serviceUrl }, timeout: 60_000 },
       (error, stdout, stderr) => {
         const lines = `${stdout}${stderr}`.trim().split('\n')
         resolve({ code: error ? Number(error.code ?? -1) : 0, lines })

@@ -1,7 +1,7 @@
-import { checkDatabase, createDatabase } from '@switchyard/db'
+import { checkDatabase, createDatabase, findCaller, isDatabaseUnavailable } from '@switchyard/db'
 import { systemClock } from '@switchyard/domain'
 import { startHeartbeat } from '@switchyard/jobs-heartbeat'
-import { createHttpApp, listen } from '@switchyard/service-kit/http'
+import { createAuthenticate, createHttpApp, listen } from '@switchyard/service-kit/http'
 import type { ServiceContext } from '@switchyard/service-kit/lifecycle'
 import { createRedis } from '@switchyard/service-kit/redis'
 import type { Config } from './config.js'
@@ -35,9 +35,11 @@ export async function createService(config: Config, { logger, metrics, health, l
     logger,
     metrics,
     health,
-    authenticate: async () => null,
+    authenticate: createAuthenticate((hash) => findCaller(database, hash)),
     routes: [],
+    isUnavailable: isDatabaseUnavailable,
     rateLimitPerMinute: config.RATE_LIMIT_PER_MINUTE,
+    corsAllowedOrigins: config.CORS_ALLOWED_ORIGINS,
   })
   const server = await listen(app, config.HOST, config.PORT, config.SHUTDOWN_TIMEOUT_MS)
   lifecycle.onClose('http', () => server.close())

@@ -23,7 +23,7 @@ export async function startHarness() {
   redis.on('error', () => {})
   const queues: Queue[] = []
   const environment = {
-    DATABASE_URL: testDatabase.url,
+    DATABASE_URL: testDatabase.urlOf('worker'),
     REDIS_URL: testRedis.url,
     SWITCHYARD_STORAGE_ROOT: storageRoot,
     PORT: '0',
@@ -37,6 +37,8 @@ export async function startHarness() {
     testRedis,
     storageRoot,
     environment,
+    /** The database as the role of saga-reporter. */
+    reporterDatabaseUrl: testDatabase.urlOf('saga-reporter'),
     /** A producer's end of a queue. */
     queue(name: QueueName) {
       const queue = new Queue(name, { connection: { path: testRedis.path }, prefix: jobKeyPrefix })

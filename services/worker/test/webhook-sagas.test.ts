@@ -222,7 +222,7 @@ it('reach a receiver by themselves, also what an operator resolves over the API'
     events: ['saga.error', 'saga.ended', 'saga.resolved'],
   })
   const worker = await harness.startWorker({ WEBHOOK_ALLOW_PRIVATE_NETWORKS: 'true' })
-  const reporter = await startReporterProcess(harness.environment.DATABASE_URL)
+  const reporter = await startReporterProcess(harness.reporterDatabaseUrl)
   const received = () => receiver.requests.map(({ body }) => JSON.parse(body))
   try {
     await report(harness.database, [

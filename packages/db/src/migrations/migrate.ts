@@ -1,4 +1,6 @@
-// One-shot process: brings DATABASE_URL to the schema of this version, says what it did, and exits 0 or 1.
+// One-shot process: brings DATABASE_URL to the schema of this version, gives each service its role when their passwords
+// are set (POSTGRES_PASSWORD_GIT_API and so on), says what it did, and exits 0 or 1.
+import { applyRoles, databaseServices, passwordVariableOf, type RolePasswords } from '../roles/index.js'
 import { applyMigrations } from './apply-migrations.js'
 import { waitForDatabase } from './wait-for-database.js'
 
@@ -9,11 +11,27 @@ async function migrate(): Promise<void> {
   const url = process.env.DATABASE_URL
   if (!url)
     throw new Error('DATABASE_URL is not set; example: postgresql://user:password@host:5432/switchyard')
+  const passwords = readPasswords(process.env)
   await waitForDatabase(url, databaseWaitMs)
   const { migrations, partitions } = await applyMigrations(url)
   for (const name of migrations) process.stdout.write(`applied ${name}\n`)
   for (const name of partitions) process.stdout.write(`created partition ${name}\n`)
   if (migrations.length === 0) process.stdout.write('the database is up to date\n')
+  if (!passwords) return
+  await applyRoles(url, passwords)
+  process.stdout.write(`granted the roles of ${databaseServices.join(', ')}\n`)
+}
+
+/** The passwords of the services' roles, or null when none is set: services then share the user of their DATABASE_URL. */
+function readPasswords(env: NodeJS.ProcessEnv): RolePasswords | null {
+  const given = databaseServices.map((service) => [service, env[passwordVariableOf(service)] ?? ''] as const)
+  const missing = given
+    .filter(([, password]) => password === '')
+    .map(([service]) => passwordVariableOf(service))
+  if (missing.length === databaseServices.length) return null
+  if (missing.length > 0)
+    throw new Error(`set all passwords of services or none; missing: ${missing.join(', ')}`)
+  return Object.fromEntries(given) as RolePasswords
 }
 
 try {

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { Agent, createServer, type IncomingMessage, type Server, ServerResponse } from 'node:http'
-import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import { createProxyServer } from 'http-proxy-3'
+import { framingProblem, normalizeTarget } from './check-request.js'
 import { listen } from './listen.js'
 import { findDestination, type Route } from './routing-table.js'
 
@@ -19,6 +20,16 @@ export interface RunningGateway {
   stop(): Promise<void>
 }
 
+const serverOptions = {
+  maxHeaderSize: 64 * 1024,
+  // A push of gigabytes may take longer than any timeout; headers may not.
+  requestTimeout: 0,
+  headersTimeout: 15_000,
+  connectionsCheckingInterval: 5_000,
+  // Refused by framingProblem, with a body.
+  requireHostHeader: false,
+}
+
 /**
  * The HTTP door in front of the services: routes by path as nginx does in production. Bodies stream both ways
  * without limits of size or time, and what the client asked for travels byte for byte.
@@ -30,8 +41,8 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
     if (!(response instanceof ServerResponse) || response.headersSent) response.destroy()
     else refuse(request as IncomingMessage, response, 502)
   })
-  // Whoever is answered before all was sent may go away without a word, or send the rest before looking at the answer:
-  // no service reads that any more.
+  // A client that is answered before it has sent its whole body may leave, or go on sending before it reads the answer.
+  // No service reads that rest.
   proxy.on('proxyReq', (forwarded, request, response) => {
     response.once('close', () => {
       if (request.complete) return
@@ -45,9 +56,10 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
     answer.once('aborted', () => response.destroy())
   })
 
-  // A push of gigabytes may take longer than any timeout.
-  const server = createServer({ requestTimeout: 0, maxHeaderSize: 64 * 1024 }, (request, response) => {
+  const server = createServer(serverOptions, (request, response) => {
+    const problem = normalizeTarget(request) ?? framingProblem(request)
     markOrigin(request)
+    if (problem) return refuse(request, response, problem)
     if (request.url === '/-/gateway/liveness') return sendJson(response, 200, { status: 'ok' })
     const destination = findDestination(options.routes, request.url ?? '/')
     if (!destination) return refuse(request, response, 404)
@@ -58,6 +70,10 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
   })
   server.keepAliveTimeout = 75_000
   server.on('clientError', answerUnreadable)
+  server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
+    markOrigin(request)
+    refuse(request, response, 417)
+  })
   await listen(server, options)
   return {
     port: (server.address() as { port: number }).port,
@@ -82,7 +98,10 @@ function markOrigin(request: IncomingMessage): void {
 }
 
 const refusals = {
+  400: { error: '400 Bad Request' },
   404: { error: '404 Not Found' },
+  411: { message: '411 Length Required' },
+  417: { message: '417 Expectation Failed' },
   502: { message: '502 Bad Gateway' },
 }
 
@@ -101,13 +120,19 @@ function sendJson(response: ServerResponse, status: number, body: object): void 
   response.end(text)
 }
 
-function answerUnreadable(error: NodeJS.ErrnoException, socket: Socket | import('node:stream').Duplex): void {
+/** Answers what the parser of HTTP has refused; there is no request then. */
+function answerUnreadable(error: NodeJS.ErrnoException, socket: Duplex): void {
   if (!socket.writable) return void socket.destroy()
-  const tooLarge = error.code === 'HPE_HEADER_OVERFLOW'
-  const status = tooLarge ? '431 Request Header Fields Too Large' : '400 Bad Request'
-  const body = JSON.stringify({ [tooLarge ? 'message' : 'error']: status, request_id: randomUUID() })
+  const body = JSON.stringify({ ...unreadable(error.code), request_id: randomUUID() })
+  const [status] = Object.values(unreadable(error.code))
   const head = [`HTTP/1.1 ${status}`, 'Content-Type: application/json', 'Connection: close']
   socket.end(`${head.join('\r\n')}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`)
+}
+
+function unreadable(code: string | undefined): { error: string } | { message: string } {
+  if (code === 'HPE_HEADER_OVERFLOW') return { message: '431 Request Header Fields Too Large' }
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return { message: '408 Request Timeout' }
+  return { error: '400 Bad Request' }
 }
 
 async function close(server: Server): Promise<void> {

@@ -18,6 +18,7 @@ describe('the routing table', () => {
     ['/api/v4/docs/swagger-ui.css', 'git-api'],
     ['/root/demo.git/info/refs?service=git-upload-pack', 'git-api'],
     ['//root/demo.git/HEAD', 'git-api'],
+    ['//api///v4/sagas//x?a=//', 'saga-reporter'],
   ])('%s goes to its service, unchanged', (url, service) => {
     expect(findDestination(routes, url)).toEqual({ service, url })
   })
@@ -32,7 +33,8 @@ describe('the routing table', () => {
   it.each([
     ['/-/git-api/readiness', 'git-api', '/-/readiness'],
     ['/-/worker/liveness?verbose', 'worker', '/-/liveness?verbose'],
-    ['/-/worker/metrics', 'worker', '/metrics'],
+    ['/-/worker/metrics', 'worker', '/-/metrics'],
+    ['//-//worker/metrics', 'worker', '/-/metrics'],
   ])('%s reaches that very service', (url, service, target) => {
     expect(findDestination(routes, url)).toEqual({ service, url: target })
   })
@@ -40,5 +42,7 @@ describe('the routing table', () => {
   it('the gateway itself has no metrics', () => {
     expect(findDestination(routes, '/metrics')).toBeNull()
     expect(findDestination(routes, '/metrics/x')).toBeNull()
+    expect(findDestination(routes, '//metrics')).toBeNull()
+    expect(findDestination(routes, '/-/metrics')).toBeNull()
   })
 })

@@ -26,22 +26,25 @@ export function readRoutes(file: string): Route[] {
 }
 
 /**
- * `/-/<service>/metrics` for each service that has its health there. Only the local gateway has these: elsewhere
- * metrics are scraped inside the network.
+ * `/-/<service>/metrics` for each service, which asks for a token there. Only the local gateway has these routes:
+ * elsewhere metrics are scraped inside the network.
  */
 export function metricsRoutes(services: string[]): Route[] {
   return services.map((service) => ({
     match: 'regex',
     path: `^/-/${service}/metrics$`,
     service,
-    rewrite: '/metrics',
+    rewrite: '/-/metrics',
   }))
 }
 
-/** Where a request goes: the first route that fits its raw path. A prefix ends at a slash or with the path. */
+/**
+ * Where a request goes: the first route that fits its raw path, in which slashes in a row count as one. A prefix ends at
+ * a slash or with the path.
+ */
 export function findDestination(routes: Route[], url: string): Destination | null {
   const queryStart = url.indexOf('?')
-  const path = queryStart === -1 ? url : url.slice(0, queryStart)
+  const path = (queryStart === -1 ? url : url.slice(0, queryStart)).replaceAll(/\/+/g, '/')
   const query = queryStart === -1 ? '' : url.slice(queryStart)
   for (const route of routes) {
     if (route.match === 'prefix' && hasPrefix(path, route.path)) {

@@ -4,7 +4,7 @@ import { dirname } from 'node:path'
 import { SetupProblem } from '../problem.js'
 import { type Command, hasSetpriv } from '../process/death-signal.js'
 
-/** Whom PostgreSQL runs as. It refuses root, so root lends it to an unprivileged user. */
+/** The operating system's user that PostgreSQL runs as. PostgreSQL refuses root, so root starts it as another user. */
 export interface ServerUser {
   uid: number
   gid: number

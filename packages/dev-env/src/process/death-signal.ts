@@ -7,7 +7,7 @@ export interface Command {
 
 let supported: boolean | undefined
 
-/** Whether util-linux' `setpriv` is here and can tie a process to the life of its parent. */
+/** Whether this machine has util-linux' `setpriv`, which can tie a process to the life of its parent. */
 export function hasSetpriv(): boolean {
   supported ??=
     process.platform === 'linux' &&
@@ -16,8 +16,8 @@ export function hasSetpriv(): boolean {
 }
 
 /**
- * The same command, told by the kernel to stop when we die without a chance to say so (kill -9).
- * Where that is not possible the command is returned as it is; the next start then cleans up by pid file.
+ * The same command, to which the kernel sends `signal` when this process ends without stopping it (kill -9).
+ * Where `setpriv` is missing the command is returned as it is; the next start then cleans up by pid file.
  */
 export function dieWithParent({ command, args }: Command, signal: 'SIGTERM' | 'SIGINT' = 'SIGTERM'): Command {
   if (!hasSetpriv()) return { command, args }

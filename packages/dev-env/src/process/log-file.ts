@@ -12,7 +12,7 @@ export function rotateLog(file: string): void {
   }
 }
 
-/** Opens for appending; the descriptor is handed to a child, so its output needs nobody to pump it. */
+/** Opens a log for appending. A child process gets the descriptor, so its output does not pass through this process. */
 export function openLog(file: string): number {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
   return openSync(file, 'a', 0o600)

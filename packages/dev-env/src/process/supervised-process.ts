@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync } from 'node:fs'
 import { countFailure, restartDelayMs } from './back-off.js'
 import { type Command, dieWithParent } from './death-signal.js'
+import { watchLiveness } from './liveness-watch.js'
 import { openLog } from './log-file.js'
 
 export interface ProcessSpec extends Command {
@@ -12,6 +13,8 @@ export interface ProcessSpec extends Command {
   stopSignal?: 'SIGTERM' | 'SIGINT'
   /** How long it may take to stop by itself before it is killed. */
   stopTimeoutMs?: number
+  /** Whether the process answers. With it, a process that stops answering is ended and started again. */
+  isAlive?: () => Promise<boolean>
   /** One line for the console: a crash, a restart, a forced kill. */
   notice?: (line: string) => void
 }
@@ -31,7 +34,10 @@ export interface SupervisedProcess {
   kill(): void
 }
 
-/** Starts a child and keeps it running: after a crash it comes back, each time after a longer pause. */
+/** How long a process that no longer answers has to end after SIGTERM. */
+const stalledGraceMs = 5000
+
+/** Starts a child and keeps it running: after a crash it is started again, each time after a longer pause. */
 export function supervise(spec: ProcessSpec): SupervisedProcess {
   return new Supervision(spec)
 }
@@ -40,6 +46,7 @@ class Supervision implements SupervisedProcess {
   private child: ChildProcess | undefined
   private exited: Promise<void> = Promise.resolve()
   private timer: NodeJS.Timeout | undefined
+  private stopAsking = () => {}
   private stopping = false
   private failuresInARow = 0
 
@@ -66,6 +73,7 @@ class Supervision implements SupervisedProcess {
   async stop(): Promise<void> {
     this.stopping = true
     clearTimeout(this.timer)
+    this.stopAsking()
     if (!this.child) return
     this.signal(this.spec.stopSignal ?? 'SIGTERM')
     const patience = setTimeout(() => {
@@ -86,6 +94,7 @@ class Supervision implements SupervisedProcess {
   kill(): void {
     this.stopping = true
     clearTimeout(this.timer)
+    this.stopAsking()
     const pid = this.child?.pid
     if (pid === undefined) return
     // The whole process group goes, so that a git started by a service does not outlive it.
@@ -109,10 +118,13 @@ class Supervision implements SupervisedProcess {
     })
     closeSync(log)
     this.child = child
+    const { isAlive } = this.spec
+    if (isAlive) this.stopAsking = watchLiveness({ isAlive, onStalled: () => this.endStalled(child) })
     this.exited = new Promise((resolve) => {
       const ended = (reason: string) => {
         if (this.child !== child) return
         this.child = undefined
+        this.stopAsking()
         if (child.pid !== undefined) signalQuietly(-child.pid, 'SIGKILL')
         if (!this.stopping) this.scheduleRestart(reason, performance.now() - startedAt)
         resolve()
@@ -122,6 +134,15 @@ class Supervision implements SupervisedProcess {
         ended(signal ? `was ended by ${signal}` : `ended with code ${code}`),
       )
     })
+  }
+
+  /** Ends a child that no longer answers; its end is then treated as a crash. */
+  private endStalled({ pid }: ChildProcess): void {
+    if (pid === undefined) return
+    this.spec.notice?.(`${this.name} no longer answers and is ended (log: ${this.spec.logFile})`)
+    signalQuietly(pid, 'SIGTERM')
+    const kill = setTimeout(() => signalQuietly(-pid, 'SIGKILL'), stalledGraceMs)
+    void this.exited.then(() => clearTimeout(kill))
   }
 
   private scheduleRestart(reason: string, ranForMs: number): void {
@@ -137,6 +158,6 @@ function signalQuietly(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal)
   } catch {
-    // It has gone by itself, which is what the signal is for.
+    // The process has ended by itself, which is what the signal is for.
   }
 }

@@ -8,14 +8,21 @@ import { findRedisServer } from '../tools/redis-server.js'
 import type { Progress } from './progress.js'
 import type { Settings } from './settings.js'
 
-/** A server the services need: embedded and ours to stop, or one's own. */
+/** A server the services need: an embedded one, which stops with `npm start`, or one that was given by its URL. */
 export interface Neighbour {
   url: string
+  /** Whether the server is embedded. */
+  embedded: boolean
   stop(): Promise<void>
   kill(): void
 }
 
-const external = (url: string): Neighbour => ({ url, stop: async () => {}, kill: () => {} })
+const external = (url: string): Neighbour => ({
+  url,
+  embedded: false,
+  stop: async () => {},
+  kill: () => {},
+})
 
 /** PostgreSQL: DATABASE_URL when given and answering, else the embedded server. */
 export async function openDatabase(settings: Settings, progress: Progress): Promise<Neighbour> {
@@ -28,7 +35,7 @@ export async function openDatabase(settings: Settings, progress: Progress): Prom
     logFile: join(settings.dataDir, 'logs', 'postgresql.log'),
     log: progress.notice,
   })
-  return { url, stop, kill: () => process.kill() }
+  return { url, embedded: true, stop, kill: () => process.kill() }
 }
 
 /** Redis: REDIS_URL when given and answering, else a server of our own. */
@@ -43,7 +50,7 @@ export async function openRedis(settings: Settings, progress: Progress): Promise
     server: await findRedisServer(settings.toolsDir, progress.notice),
     log: progress.notice,
   })
-  return { url, stop, kill: () => process.kill() }
+  return { url, embedded: true, stop, kill: () => process.kill() }
 }
 
 const databaseHints: Record<string, string> = {

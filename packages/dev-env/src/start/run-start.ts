@@ -11,23 +11,31 @@ export interface StartOptions {
   watch: boolean
   /** When the command was typed, as `performance.now()`, so that setting up counts. */
   startedAt: number
+  /** Aborted when everything has to stop. */
+  stop: AbortSignal
 }
 
-/** `npm start`: runs everything until a signal comes, and returns the exit code. */
-export async function runStart({ root, watch, startedAt }: StartOptions): Promise<number> {
+/** A terminal sends Ctrl-C to npm and to this process, and npm passes it on: that is still one Ctrl-C. */
+const sameKeyPressMs = 500
+
+/** `npm start`: runs everything until `stop` is aborted, and returns the exit code. */
+export async function runStart({ root, watch, startedAt, stop }: StartOptions): Promise<number> {
   const progress = createProgress()
-  const signal = nextSignal()
+  const stopped = new Promise<'stopped'>((resolve) => {
+    if (stop.aborted) resolve('stopped')
+    stop.addEventListener('abort', () => resolve('stopped'), { once: true })
+  })
   let tree: Tree | undefined
   try {
     const settings = readSettings(root, process.env, watch)
     tree = new Tree(settings, progress)
     const started = tree.start()
-    // A signal may come while things start; what then fails because of it is of no interest.
+    // `stop` may be aborted while things start; what then fails because of it is of no interest.
     started.catch(() => {})
-    if ((await Promise.race([started, signal])) === undefined) {
+    if ((await Promise.race([started, stopped])) !== 'stopped') {
       process.stdout.write(formatSummary(settings, performance.now() - startedAt))
       const stopWatching = watch ? watchSources(settings, tree.services, progress) : undefined
-      await signal
+      await stopped
       await stopWatching?.()
     }
     return 0
@@ -40,21 +48,17 @@ export async function runStart({ root, watch, startedAt }: StartOptions): Promis
   }
 }
 
+/** Stops everything in order; a second Ctrl-C ends it at once. */
 async function stopTree(tree: Tree | undefined): Promise<void> {
   if (!tree) return
-  const impatient = () => {
+  const stoppingSince = performance.now()
+  const endAtOnce = () => {
+    if (performance.now() - stoppingSince < sameKeyPressMs) return
     tree.kill()
     process.exit(130)
   }
-  process.on('SIGINT', impatient)
+  process.on('SIGINT', endAtOnce)
   if (process.stderr.isTTY) process.stderr.write(pc.dim('\nStopping … (Ctrl-C again stops at once)\n'))
   await tree.stop()
-  process.off('SIGINT', impatient)
-}
-
-function nextSignal(): Promise<NodeJS.Signals> {
-  return new Promise((resolve) => {
-    // They stay registered: a library that sees no listener but its own would end the process on the spot.
-    for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, resolve)
-  })
+  process.off('SIGINT', endAtOnce)
 }

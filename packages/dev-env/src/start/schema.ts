@@ -1,8 +1,11 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { applyRoles, derivePasswords, serviceUrl } from '@switchyard/db/roles'
 import { execa } from 'execa'
 import pg from 'pg'
 import { SetupProblem } from '../problem.js'
+import type { Neighbour } from './neighbours.js'
+import type { ServiceName } from './services.js'
 
 /** Brings the database up to date with the one-shot process that production uses. */
 export async function applyMigrations(root: string, databaseUrl: string): Promise<void> {
@@ -32,4 +35,15 @@ export async function isSchemaCurrent(root: string, databaseUrl: string): Promis
   } finally {
     await client.end().catch(() => {})
   }
+}
+
+/**
+ * What each service logs in to PostgreSQL with: a role of its own on the embedded server, whose password is made from the
+ * server's, or for every service the DATABASE_URL that was given.
+ */
+export async function prepareLogins({ url, embedded }: Neighbour): Promise<(service: ServiceName) => string> {
+  if (!embedded) return () => url
+  const passwords = derivePasswords(new URL(url).password)
+  await applyRoles(url, passwords)
+  return (service) => serviceUrl(url, service, passwords[service])
 }

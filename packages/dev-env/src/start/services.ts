@@ -23,7 +23,8 @@ export interface RunningService {
 }
 
 export interface Neighbours {
-  databaseUrl: string
+  /** What each service logs in to PostgreSQL with. */
+  databaseUrlOf: (service: ServiceName) => string
   redisUrl: string
 }
 
@@ -57,6 +58,8 @@ export async function startService(
     cwd: join(settings.root, 'services', name),
     env: serviceEnvironment(name, port, settings, neighbours),
     logFile,
+    // A developer's breakpoint stops a service for as long as it takes.
+    isAlive: settings.watch ? undefined : () => askLiveness(port),
     notice,
   })
   return { name, port, process: child }
@@ -66,7 +69,7 @@ function serviceEnvironment(
   name: ServiceName,
   port: number,
   settings: Settings,
-  { databaseUrl, redisUrl }: Neighbours,
+  { databaseUrlOf, redisUrl }: Neighbours,
 ): NodeJS.ProcessEnv {
   const { dataDir } = settings
   const storage = { SWITCHYARD_STORAGE_ROOT: join(dataDir, 'repositories') }
@@ -83,7 +86,7 @@ function serviceEnvironment(
     HOST: '127.0.0.1',
     PORT: String(port),
     EXTERNAL_URL: settings.externalUrl,
-    DATABASE_URL: databaseUrl,
+    DATABASE_URL: databaseUrlOf(name),
     REDIS_URL: redisUrl,
     ...own[name],
   }
@@ -109,6 +112,12 @@ export async function waitUntilReady(service: RunningService, isStopping: () => 
     }
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
+}
+
+async function askLiveness(port: number): Promise<boolean> {
+  const response = await fetch(`http://127.0.0.1:${port}/-/liveness`, { signal: AbortSignal.timeout(5000) })
+  await response.body?.cancel()
+  return response.ok
 }
 
 async function askReadiness(port: number): Promise<string> {

@@ -36,7 +36,7 @@ export interface Settings {
   port: number
   grpcPort: number
   externalUrl: string
-  /** Set when PostgreSQL or Redis of one's own replaces the embedded server. */
+  /** Set when a given PostgreSQL or Redis replaces the embedded server. */
   databaseUrl?: string
   redisUrl?: string
   dataDir: string

@@ -5,9 +5,10 @@ import { metricsRoutes, readRoutes } from '../gateway/routing-table.js'
 import { claimDataFolder } from './data-folder.js'
 import { type Neighbour, openDatabase, openRedis } from './neighbours.js'
 import type { Progress } from './progress.js'
-import { applyMigrations, isSchemaCurrent } from './schema.js'
+import { applyMigrations, isSchemaCurrent, prepareLogins } from './schema.js'
 import {
   makeServiceFolders,
+  type Neighbours,
   type RunningService,
   serviceNames,
   startService,
@@ -40,11 +41,13 @@ export class Tree {
     makeServiceFolders(settings.dataDir)
     await this.openPorts()
     const [database, redis] = await this.openNeighbours()
-    // The worker looks after what else the migration step does, partitions for the days to come.
+    // The migration step also makes partitions for the days to come; without it the worker does.
     if (!(await isSchemaCurrent(settings.root, database.url))) {
       await progress.step('database schema', () => applyMigrations(settings.root, database.url))
     }
-    await progress.step(`${serviceNames.length} services`, () => this.startServices(database.url, redis.url))
+    const databaseUrlOf = await prepareLogins(database)
+    const neighbours = { databaseUrlOf, redisUrl: redis.url }
+    await progress.step(`${serviceNames.length} services`, () => this.startServices(neighbours))
   }
 
   /** Stops everything in reverse order: new requests first, then services, then servers. */
@@ -53,7 +56,7 @@ export class Tree {
     return this.stopped
   }
 
-  /** Ends every child at once, for those who cannot wait. */
+  /** Ends every child at once. */
   kill(): void {
     for (const kill of this.kills) kill()
   }
@@ -89,14 +92,13 @@ export class Tree {
     )
   }
 
-  private async startServices(databaseUrl: string, redisUrl: string): Promise<void> {
+  private async startServices(neighbours: Neighbours): Promise<void> {
     this.cleanups.push(() => Promise.all(this.services.map(({ process }) => process.stop())))
     this.kills.push(() => {
       for (const { process } of this.services) process.kill()
     })
     for (const name of serviceNames) {
       if (this.isStopping) return
-      const neighbours = { databaseUrl, redisUrl }
       this.services.push(await startService(name, this.settings, neighbours, this.progress.notice))
     }
     await Promise.all(this.services.map((service) => waitUntilReady(service, () => this.isStopping)))

@@ -4,7 +4,7 @@ import { findOnPath } from './find-on-path.js'
 
 const tool: AptTool = { name: 'nginx', packages: ['nginx'], binaries: ['usr/sbin/nginx'] }
 
-/** An nginx to start, found or fetched as `findRedisServer` does. It needs -p, -c and -e to run as nobody special. */
+/** An nginx to start, found or fetched as `findRedisServer` does. Without root it needs the options -p, -c and -e. */
 export async function findNginx(toolsDir: string): Promise<string> {
   const present = findOnPath('nginx') ?? findAptCopy(tool, toolsDir)
   if (present) return present

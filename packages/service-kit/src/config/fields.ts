@@ -12,6 +12,22 @@ export const integer = (min: number, max: number) =>
 /** A TCP port; 0 lets the system choose. */
 export const port = () => integer(0, 65535)
 
+/** Milliseconds, at least `min`, or 0 for off. */
+export const millisecondsOrOff = (min: number, max: number) =>
+  integer(0, max).refine((value) => value === 0 || value >= min, `must be 0 or at least ${min}`)
+
+const isOrigin = (text: string) => URL.canParse(text) && new URL(text).origin === text
+
+/** Origins of web pages, exactly as browsers send them, divided by commas. */
+export const origins = () =>
+  z
+    .string()
+    .transform((text) => text.split(',').map((origin) => origin.trim()))
+    .refine(
+      (list) => list.every(isOrigin),
+      'must be origins such as https://console.example.com, divided by commas, each without a path',
+    )
+
 /** `true` or `false`, nothing else. */
 export const booleanFlag = () =>
   z.enum(['true', 'false'], 'must be true or false').transform((text) => text === 'true')

@@ -6,11 +6,12 @@ import type { Health } from '../lifecycle/index.js'
 import type { Logger, Metrics } from '../observability/index.js'
 import { type Authenticate, callerOf } from './authentication.js'
 import { bodyBytesDefault, readInput } from './body.js'
+import { crossOrigin } from './cors.js'
 import type { Call, Reply, Route } from './endpoint.js'
 import { streamed } from './endpoint.js'
 import { sendError } from './errors.js'
 import { observe, observedOf } from './observe.js'
-import { addOperations } from './operations.js'
+import { addOperations, guardedMetrics } from './operations.js'
 import { readParameters } from './parameters.js'
 import { createRateLimit, type RateLimit } from './rate-limit.js'
 import { sendJson, WrittenJson, writeJson } from './written-json.js'
@@ -27,6 +28,8 @@ export interface HttpAppOptions {
   isUnavailable?: (error: unknown) => boolean
   /** Base of links in answers. Unset: taken from the request. */
   externalUrl?: string
+  /** Origins whose pages may call the service from a browser. Unset: none. */
+  corsAllowedOrigins?: string[]
 }
 
 const apiPrefix = '/api/v4'
@@ -45,6 +48,7 @@ export function createHttpApp(options: HttpAppOptions): Express {
   app.set('query parser', 'extended')
   app.set('case sensitive routing', true)
   app.use(observe(options.logger, options.metrics))
+  if (options.corsAllowedOrigins) app.use(crossOrigin(options.corsAllowedOrigins))
   app.use(['/-', '/metrics'], (_request, response, next) => {
     observedOf(response).route = 'operations'
     next()
@@ -52,12 +56,13 @@ export function createHttpApp(options: HttpAppOptions): Express {
   addOperations(app, options.health, options.metrics, options.routes)
 
   const rateLimit = createRateLimit(options.rateLimitPerMinute)
-  for (const route of options.routes) {
+  const routes = [...options.routes, guardedMetrics(options.metrics)]
+  for (const route of routes) {
     const path = pathOf(route)
     // Express answers HEAD with the handler of GET.
     app[route.method.toLowerCase() as 'get'](path, handler(route, path, options, rateLimit))
   }
-  for (const [path, methods] of methodsByPath(options.routes)) app.all(path, wrongVerb(methods))
+  for (const [path, methods] of methodsByPath(routes)) app.all(path, wrongVerb(methods))
 
   app.use((_request: Request, response: Response) => {
     response.status(404).json({ error: '404 Not Found', request_id: observedOf(response).requestId })
@@ -159,8 +164,9 @@ async function send(response: Response, { status, body, headers }: Reply): Promi
   // would then never answer 304.
   delete response.req.headers['cache-control']
   response.setHeader('Cache-Control', 'max-age=0, private, must-revalidate')
-  response.setHeader('Vary', 'Accept-Encoding, PRIVATE-TOKEN, Authorization')
-  for (const [name, value] of Object.entries(headers ?? {})) response.setHeader(name, value)
+  const { Vary = 'Accept-Encoding, PRIVATE-TOKEN, Authorization', ...others } = headers ?? {}
+  response.vary(Vary)
+  for (const [name, value] of Object.entries(others)) response.setHeader(name, value)
   response.status(status)
   if (body === undefined) response.end()
   else await sendJson(response, body instanceof WrittenJson ? body : await writeJson(body))

@@ -7,6 +7,17 @@ import { messagesOf } from './messages.js'
 /** Statuses may come in the query, and each letter of a description there takes up to twelve bytes. */
 const headerBytesMax = 64 * 1024
 
+/**
+ * The target of a request with each run of slashes in its path made one slash, as clients whose base URL ends in a slash
+ * send `//api/v4`. An encoded slash (`%2F`) and the query stay as they are.
+ */
+function mergeSlashes(target: string): string {
+  const queryStart = target.indexOf('?')
+  const path = queryStart === -1 ? target : target.slice(0, queryStart)
+  if (!path.includes('//')) return target
+  return path.replaceAll(/\/+/g, '/') + target.slice(path.length)
+}
+
 export interface HttpServer {
   /** The port in use, also when 0 was asked for. */
   port: number
@@ -24,7 +35,10 @@ export async function listen(
   port: number,
   drainTimeoutMs: number,
 ): Promise<HttpServer> {
-  const server = createServer({ maxHeaderSize: headerBytesMax, ...messagesOf(app) }, app).listen(port, host)
+  const server = createServer({ maxHeaderSize: headerBytesMax, ...messagesOf(app) }, (request, response) => {
+    request.url = mergeSlashes(request.url ?? '/')
+    app(request, response)
+  }).listen(port, host)
   // A slow push is legitimate; idle connections outlive those of the gateway in front.
   server.requestTimeout = 0
   server.keepAliveTimeout = 75_000

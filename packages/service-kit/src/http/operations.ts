@@ -1,7 +1,9 @@
 import type { Express } from 'express'
+import { z } from 'zod'
 import type { Health } from '../lifecycle/index.js'
 import type { Metrics } from '../observability/index.js'
-import type { Route } from './endpoint.js'
+import { endpoint, type Route, route, streamed } from './endpoint.js'
+import { administratorOrScope } from './guards.js'
 import { describeRoutes, type OpenApiDocument } from './openapi/describe-routes.js'
 
 /**
@@ -32,3 +34,23 @@ export function addOperations(app: Express, health: Health, metrics: Metrics, ro
     response.json(document)
   })
 }
+
+/**
+ * `GET /-/metrics`, the figures of `/metrics` for callers from outside: administrators, and tokens with the scope
+ * `read_metrics`.
+ */
+export const guardedMetrics = ({ registry }: Metrics): Route =>
+  route(
+    'GET',
+    '/-/metrics',
+    administratorOrScope('read_metrics'),
+    endpoint({
+      input: z.object({}),
+      handle: async (_input, _access, { raw: { response } }) => {
+        response.set('Cache-Control', 'no-store').type(registry.contentType)
+        response.send(await registry.metrics())
+        return streamed
+      },
+    }),
+    { outsideApi: true },
+  )

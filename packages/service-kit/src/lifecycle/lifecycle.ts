@@ -17,7 +17,7 @@ export class Lifecycle {
     this.#cleanups.push({ name, close })
   }
 
-  /** Closes everything, newest first. One that fails is logged and does not keep the others open. */
+  /** Closes every resource, newest first. A failure is logged, and the resources that are left are closed all the same. */
   close(): Promise<void> {
     this.#closing ??= this.#closeAll()
     return this.#closing

@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import { ConfigError, loadConfig } from '../config/index.js'
 import { createLogger, createMetrics, type Logger, type Metrics } from '../observability/index.js'
+import { watchEventLoop } from './event-loop-watchdog.js'
 import { Health } from './health.js'
 import { Lifecycle } from './lifecycle.js'
 
@@ -20,15 +21,16 @@ export interface ServiceDefinition<Schema extends z.ZodObject> {
 }
 
 /** The base every service's configuration has. */
-type CommonConfig = { LOG_LEVEL: string; SHUTDOWN_TIMEOUT_MS: number }
+type CommonConfig = { LOG_LEVEL: string; SHUTDOWN_TIMEOUT_MS: number; EVENT_LOOP_STALL_MS: number }
 
 /**
  * Runs a service as this process: environment → config → create → serve until SIGTERM or SIGINT, then
- * drain and close in reverse order. Exits 0 after a clean stop, 1 on a failure, 2 on a bad environment.
+ * drain and close in reverse order. Exits 0 after a clean stop, 1 on a failure, 2 on a bad environment; a process whose
+ * event loop stands still for EVENT_LOOP_STALL_MS is killed.
  */
 export async function runService<Schema extends z.ZodObject>(definition: ServiceDefinition<Schema>) {
   const config = readConfig(definition)
-  const { LOG_LEVEL, SHUTDOWN_TIMEOUT_MS } = config as unknown as CommonConfig
+  const { LOG_LEVEL, SHUTDOWN_TIMEOUT_MS, EVENT_LOOP_STALL_MS } = config as unknown as CommonConfig
   const context = createServiceContext(definition.name, LOG_LEVEL)
   const { logger } = context
 
@@ -48,6 +50,10 @@ export async function runService<Schema extends z.ZodObject>(definition: Service
   })
 
   try {
+    if (EVENT_LOOP_STALL_MS > 0) {
+      const watched = { service: definition.name, stallMs: EVENT_LOOP_STALL_MS }
+      context.lifecycle.onClose('event loop watchdog', await watchEventLoop(watched, logger))
+    }
     await definition.create(config, context)
   } catch (error) {
     logger.fatal({ err: error }, 'could not start')

@@ -87,7 +87,8 @@ async function query(
 }
 
 /**
- * Drops a partition. Recording waits for that, so it is given up when it does not get its way at once.
+ * Drops the partition of a day. Recording waits for that, so the attempt is given up when it does not get its lock at
+ * once.
  *
  * @returns false when something else is using the log; to be tried again later
  */
@@ -95,7 +96,7 @@ export async function dropLogPartition({ pool }: Pooled, partition: string): Pro
   const client = await pool.connect()
   try {
     await client.query("BEGIN; SET LOCAL lock_timeout = '300ms'")
-    await client.query(`DROP TABLE ${pg.escapeIdentifier(partition)}`)
+    await client.query('SELECT drop_saga_event_partition($1)', [partition])
     await client.query('COMMIT')
     client.release()
     return true

@@ -1,0 +1,116 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { findFreePort } from '../packages/dev-env/src/process/free-port.js'
+import { isRunning, listDescendants, type ProcessInfo } from './support/processes.js'
+import { spawnStart } from './support/tree.js'
+import { waitFor } from './support/wait-for.js'
+
+const folder = mkdtempSync(join(tmpdir(), 'switchyard-e2e-'))
+let ports: { PORT: string; GRPC_PORT: string }
+
+beforeAll(async () => {
+  ports = { PORT: String(await findFreePort()), GRPC_PORT: String(await findFreePort()) }
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const npm = (...args: string[]) => ({ command: 'npm', args })
+const script = (...args: string[]) => ({ command: process.execPath, args })
+
+/** The process ids that get the signal; a negative id stands for a process group, as for kill(2). */
+const toTheFirst = (pid: number) => pid
+const toTheGroup = (pid: number) => -pid
+
+const listens = (port: string) =>
+  new Promise<boolean>((resolve) => {
+    const socket = connect(Number(port), '127.0.0.1')
+    socket.once('connect', () => resolve(true)).once('error', () => resolve(false))
+    socket.once('connect', () => socket.destroy())
+  })
+
+const allEnded = (processes: ProcessInfo[]) =>
+  waitFor('every process to end', () => processes.every(({ pid }) => !isRunning(pid)))
+
+describe('everything that was started ends, and both ports are free', () => {
+  it.each([
+    ['npm start', 'SIGTERM to npm', npm('start'), 'SIGTERM', toTheFirst],
+    ['npm start', 'SIGINT to npm', npm('start'), 'SIGINT', toTheFirst],
+    ['npm start', 'SIGHUP to npm', npm('start'), 'SIGHUP', toTheFirst],
+    ['npm start', 'SIGKILL to npm', npm('start'), 'SIGKILL', toTheFirst],
+    ['npm start', 'SIGTERM to the process group', npm('start'), 'SIGTERM', toTheGroup],
+    ['npm start', 'Ctrl-C in a terminal', npm('start'), 'SIGINT', toTheGroup],
+    ['the script', 'SIGHUP', script('scripts/start.mjs'), 'SIGHUP', toTheFirst],
+    ['the script', 'SIGKILL', script('scripts/start.mjs'), 'SIGKILL', toTheFirst],
+    [
+      'pnpm dev',
+      'SIGKILL to the npx above it',
+      npm('exec', '--yes', 'pnpm@10.34.8', 'dev'),
+      'SIGKILL',
+      toTheFirst,
+    ],
+    [
+      'pnpm dev',
+      'SIGTERM to the npx above it',
+      npm('exec', '--yes', 'pnpm@10.34.8', 'dev'),
+      'SIGTERM',
+      toTheFirst,
+    ],
+  ] as const)('%s: %s', async (_what, _how, command, signal, target) => {
+    const start = spawnStart({ ...ports, SWITCHYARD_DATA: join(folder, 'data') }, command)
+    await start.ready
+    const pid = start.process.pid ?? 0
+    const descendants = listDescendants(pid)
+    expect(descendants.length).toBeGreaterThanOrEqual(7)
+    expect([await listens(ports.PORT), await listens(ports.GRPC_PORT)]).toEqual([true, true])
+
+    process.kill(target(pid), signal)
+    await start.exited
+    await allEnded(descendants)
+    expect([await listens(ports.PORT), await listens(ports.GRPC_PORT)]).toEqual([false, false])
+    expect(start.output()).not.toMatch(/starting again|was killed/)
+  })
+})
+
+describe('the servers and the command of scripts/with-infra.mjs end', () => {
+  // A command that does not end by itself, and a child of it.
+  const command = [
+    'scripts/with-infra.mjs',
+    'sh',
+    '-c',
+    'sleep 1000 & echo "Switchyard is ready"; sleep 1000',
+  ]
+
+  it.each([
+    ['SIGTERM', toTheFirst],
+    ['SIGINT', toTheFirst],
+    ['SIGHUP', toTheFirst],
+    ['SIGKILL', toTheFirst],
+    ['SIGTERM', toTheGroup],
+  ] as const)('by %s', async (signal, target) => {
+    const start = spawnStart({ SWITCHYARD_TEST_DATABASE_URL: '' }, script(...command))
+    await start.ready
+    const pid = start.process.pid ?? 0
+    const descendants = listDescendants(pid)
+    expect(descendants.some(({ command }) => command.includes('postgres'))).toBe(true)
+    process.kill(target(pid), signal)
+    await allEnded(descendants)
+    expect(descendants.filter(({ command }) => command === 'sleep 1000')).toHaveLength(2)
+  })
+})
+
+describe('npm test', () => {
+  it('ends with everything it has started when npm is killed', async () => {
+    const environment = { SWITCHYARD_TEST_DATABASE_URL: '', SWITCHYARD_TEST_TOTALS: join(folder, 'totals') }
+    const start = spawnStart(environment, npm('test', '--', 'packages/db/test/client.test.ts'))
+    start.exited.catch(() => {})
+    const pid = start.process.pid ?? 0
+    const isPostgres = ({ command }: ProcessInfo) => command.includes('/cluster')
+    await waitFor('PostgreSQL of the tests', () => listDescendants(pid).some(isPostgres))
+    const descendants = listDescendants(pid)
+    process.kill(pid, 'SIGKILL')
+    await allEnded(descendants)
+    expect(descendants.length).toBeGreaterThan(4)
+  })
+})

@@ -1,0 +1,106 @@
+import pg from 'pg'
+import { scramVerifier } from './scram.js'
+import {
+  type Access,
+  type DatabaseService,
+  databaseServices,
+  lockedWhenPurged,
+  ownerFunctions,
+  roleOf,
+  tableAccess,
+  temporaryTables,
+} from './table-access.js'
+
+export type RolePasswords = Record<DatabaseService, string>
+
+const privileges: Record<Access, string> = {
+  write: 'SELECT, INSERT, UPDATE, DELETE',
+  append: 'SELECT, INSERT',
+  purge: 'SELECT, DELETE',
+  read: 'SELECT',
+}
+
+const duplicates = new Set(['42710', '23505'])
+
+/**
+ * Makes a role for each service, or gives it a new password, and grants each exactly what `tableAccess` says. The schema
+ * must be up to date. Safe to repeat, also while services run and at the same time as itself.
+ *
+ * @param url the database, as a role that owns the schema and may create roles
+ * @param passwords of ASCII letters, digits, `-` and `_`
+ */
+export async function applyRoles(url: string, passwords: RolePasswords): Promise<void> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5000 })
+  client.on('error', () => {})
+  await client.connect()
+  try {
+    await client.query("SELECT pg_advisory_lock(hashtextextended('switchyard.migrations', 0))")
+    for (const service of databaseServices) await ensureRole(client, service, passwords[service])
+    await client.query(`BEGIN;\n${(await grants(client)).join(';\n')};\nCOMMIT`)
+  } finally {
+    await client.end()
+  }
+}
+
+async function ensureRole(client: pg.Client, service: DatabaseService, password: string): Promise<void> {
+  const role = roleOf(service)
+  const { rowCount } = await client.query('SELECT FROM pg_roles WHERE rolname = $1', [role])
+  if (rowCount === 0) {
+    await client.query(`CREATE ROLE ${role}`).catch((error: { code?: string }) => {
+      // Roles belong to all databases of the server, and another one may be set up at this moment.
+      if (!duplicates.has(error.code ?? '')) throw error
+    })
+  }
+  const rights = 'LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS'
+  await client.query(`ALTER ROLE ${role} WITH ${rights} PASSWORD '${scramVerifier(password)}'`)
+}
+
+/** Statements that take everything away and grant what the lists say. */
+async function grants(client: pg.Client): Promise<string[]> {
+  const { rows } = await client.query<{ database: string; partitions: string[] }>(
+    `SELECT quote_ident(current_database()) AS database, ARRAY(SELECT quote_ident(c.relname) FROM pg_inherits i
+       JOIN pg_class c ON c.oid = i.inhrelid WHERE i.inhparent = 'saga_events'::regclass ORDER BY 1) AS partitions`,
+  )
+  const { database = '', partitions = [] } = rows[0] ?? {}
+  const sequences = await ownedSequences(client)
+  const roles = databaseServices.map(roleOf).join(', ')
+  return [
+    `REVOKE CREATE ON SCHEMA public FROM PUBLIC`,
+    `REVOKE TEMPORARY, CREATE ON DATABASE ${database} FROM PUBLIC, ${roles}`,
+    `GRANT TEMPORARY ON DATABASE ${database} TO ${temporaryTables.map(roleOf).join(', ')}`,
+    `REVOKE ALL ON ALL TABLES IN SCHEMA public FROM PUBLIC, ${roles}`,
+    `REVOKE ALL ON ALL SEQUENCES IN SCHEMA public FROM PUBLIC, ${roles}`,
+    `GRANT USAGE ON SCHEMA public TO ${roles}`,
+    ...Object.entries(tableAccess).flatMap(([table, services]) =>
+      Object.entries(services).flatMap(([service, access]) =>
+        tableGrants(table, roleOf(service as DatabaseService), access, sequences.get(table) ?? []),
+      ),
+    ),
+    // Retention looks through one partition at a time.
+    ...partitions.map((partition) => `GRANT SELECT, DELETE ON ${partition} TO ${roleOf('worker')}`),
+    ...Object.entries(ownerFunctions).flatMap(([name, services]) => [
+      `REVOKE ALL ON FUNCTION ${name} FROM PUBLIC, ${roles}`,
+      `GRANT EXECUTE ON FUNCTION ${name} TO ${services.map(roleOf).join(', ')}`,
+    ]),
+  ]
+}
+
+function tableGrants(table: string, role: string, access: Access, sequences: string[]): string[] {
+  const draws = access === 'write' || access === 'append'
+  const lock = access === 'purge' && lockedWhenPurged[table]
+  return [
+    `GRANT ${privileges[access]} ON ${table} TO ${role}`,
+    ...(lock ? [`GRANT UPDATE (${lock}) ON ${table} TO ${role}`] : []),
+    ...sequences.filter(() => draws).map((sequence) => `GRANT USAGE, SELECT ON ${sequence} TO ${role}`),
+  ]
+}
+
+/** The sequences that the columns of each table draw from. */
+async function ownedSequences(client: pg.Client): Promise<Map<string, string[]>> {
+  const { rows } = await client.query<{ table: string; sequences: string[] }>(
+    `SELECT d.refobjid::regclass::text AS table, array_agg(s.oid::regclass::text) AS sequences FROM pg_class s
+     JOIN pg_depend d ON d.objid = s.oid AND d.classid = 'pg_class'::regclass AND d.deptype IN ('a', 'i')
+     WHERE s.relkind = 'S' AND s.relnamespace = 'public'::regnamespace GROUP BY 1`,
+  )
+  return new Map(rows.map(({ table, sequences }) => [table, sequences]))
+}

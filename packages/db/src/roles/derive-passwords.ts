@@ -1,0 +1,20 @@
+import { createHmac } from 'node:crypto'
+import type { RolePasswords } from './apply-roles.js'
+import { type DatabaseService, databaseServices, roleOf } from './table-access.js'
+
+/** A password for each role, made from one secret: who knows one of them knows neither the others nor the secret. */
+export const derivePasswords = (secret: string): RolePasswords =>
+  Object.fromEntries(
+    databaseServices.map((service) => [
+      service,
+      createHmac('sha256', secret).update(roleOf(service)).digest('base64url'),
+    ]),
+  ) as RolePasswords
+
+/** The same database as `url`, as the role of a service. */
+export function serviceUrl(url: string, service: DatabaseService, password: string): string {
+  const changed = new URL(url)
+  changed.username = roleOf(service)
+  changed.password = password
+  return changed.href
+}

@@ -1,0 +1,9 @@
+export { applyRoles, type RolePasswords } from './apply-roles.js'
+export { derivePasswords, serviceUrl } from './derive-passwords.js'
+export {
+  type DatabaseService,
+  databaseServices,
+  passwordVariableOf,
+  roleOf,
+  tableAccess,
+} from './table-access.js'

@@ -1,0 +1,74 @@
+/** The services that log in to PostgreSQL, each as a role of its own. */
+export const databaseServices = [
+  'git-api',
+  'admin-broadcast',
+  'jobqueue-metrics',
+  'saga-reporter',
+  'worker',
+] as const
+
+export type DatabaseService = (typeof databaseServices)[number]
+
+/**
+ * What a service may do with the rows of a table:
+ * `write` read, add, change and delete; `append` read and add; `purge` read and delete; `read` read.
+ */
+export type Access = 'write' | 'append' | 'purge' | 'read'
+
+const everyService = Object.fromEntries(databaseServices.map((service) => [service, 'read'])) as Record<
+  DatabaseService,
+  'read'
+>
+const ofSagas = { 'saga-reporter': 'write', worker: 'purge' } as const
+const ofWebhooks = { 'git-api': 'write', 'saga-reporter': 'write', worker: 'write' } as const
+
+/** Who may do what with each table; a service that is not named may do nothing. Held against schema.prisma by a test. */
+export const tableAccess: Record<string, Partial<Record<DatabaseService, Access>>> = {
+  // Every service finds out who holds a token.
+  users: { ...everyService, 'git-api': 'write' },
+  personal_access_tokens: { ...everyService, 'git-api': 'write', worker: 'purge' },
+  projects: { 'git-api': 'write', worker: 'read' },
+  project_members: { 'git-api': 'write' },
+  protected_branches: { 'git-api': 'write' },
+  commit_statuses: { 'git-api': 'write' },
+  commit_comments: { 'git-api': 'write' },
+  audit_events: { 'git-api': 'append', 'admin-broadcast': 'append', 'saga-reporter': 'append' },
+  broadcast_messages: { 'admin-broadcast': 'write', worker: 'read' },
+  saga_events: ofSagas,
+  sagas: ofSagas,
+  saga_activities: ofSagas,
+  saga_tags: ofSagas,
+  saga_leases: ofSagas,
+  saga_notes: ofSagas,
+  saga_errors: ofSagas,
+  saga_flags: { worker: 'write', 'saga-reporter': 'read' },
+  saga_tombstones: { worker: 'write', 'saga-reporter': 'read' },
+  saga_sweeps: { worker: 'write' },
+  webhooks: ofWebhooks,
+  webhook_deliveries: ofWebhooks,
+  webhook_cursors: { worker: 'write' },
+  // Readiness compares it with the migrations that the service knows.
+  _prisma_migrations: everyService,
+}
+
+/**
+ * Tables whose rows a purging service locks first, with the column it may change for that: PostgreSQL has no right to
+ * lock alone.
+ */
+export const lockedWhenPurged: Record<string, string> = { sagas: 'tenant', saga_activities: 'tenant' }
+
+/** Functions that run with the rights of the owner of the schema, and who may call them. */
+export const ownerFunctions: Record<string, readonly DatabaseService[]> = {
+  'ensure_saga_event_partitions(date, integer)': ['worker'],
+  'drop_saga_event_partition(text)': ['worker'],
+}
+
+/** Who may make temporary tables: rebuilding sagas from their log keeps lists there. */
+export const temporaryTables: readonly DatabaseService[] = ['saga-reporter']
+
+/** The environment variable that tells the migration a service's password, e.g. `POSTGRES_PASSWORD_GIT_API`. */
+export const passwordVariableOf = (service: DatabaseService): string =>
+  `POSTGRES_PASSWORD_${service.toUpperCase().replaceAll('-', '_')}`
+
+/** The name of a service's role, e.g. `switchyard_git_api`. */
+export const roleOf = (service: DatabaseService): string => `switchyard_${service.replaceAll('-', '_')}`

@@ -1,0 +1,208 @@
+import { readFileSync } from 'node:fs'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createScratchDatabase, type ScratchDatabase } from '../scripts/scratch-database.js'
+import { applyMigrations } from '../src/migrations/index.js'
+import {
+  applyRoles,
+  type DatabaseService,
+  databaseServices,
+  derivePasswords,
+  type RolePasswords,
+  roleOf,
+  serviceUrl,
+  tableAccess,
+} from '../src/roles/index.js'
+import { type Access, lockedWhenPurged } from '../src/roles/table-access.js'
+
+const refused = '42501'
+const schema = readFileSync(new URL('../prisma/schema.prisma', import.meta.url), 'utf8')
+let passwords: RolePasswords
+let scratch: ScratchDatabase
+let owner: pg.Client
+const clients = new Map<DatabaseService, pg.Client>()
+
+beforeAll(async () => {
+  scratch = await createScratchDatabase()
+  await applyMigrations(scratch.url)
+  // Roles belong to the whole server, so every test gives them the same passwords.
+  passwords = derivePasswords(new URL(scratch.url).password)
+  // A right that an earlier version gave away is taken back.
+  await applyRoles(scratch.url, passwords)
+  owner = new pg.Client({ connectionString: scratch.url })
+  await owner.connect()
+  await owner.query(`GRANT UPDATE ON projects TO ${roleOf('jobqueue-metrics')}, PUBLIC`)
+  await applyRoles(scratch.url, passwords)
+  for (const service of databaseServices) {
+    const connectionString = serviceUrl(scratch.url, service, passwords[service])
+    const client = new pg.Client({ connectionString })
+    await client.connect()
+    clients.set(service, client)
+  }
+})
+
+afterAll(async () => {
+  for (const client of clients.values()) await client.end()
+  await owner.end()
+  await scratch.drop()
+})
+
+/** The code of PostgreSQL's refusal, or null when the statement passes; either way nothing is kept. */
+async function refusalOf(service: DatabaseService, sql: string): Promise<string | null> {
+  const client = clients.get(service)
+  try {
+    await client?.query(`BEGIN; ${sql}; ROLLBACK`)
+    return null
+  } catch (error) {
+    await client?.query('ROLLBACK')
+    return (error as { code: string }).code
+  }
+}
+
+/** The services that a table's comment in the schema names, by what they may do besides reading. */
+function namedInSchema(): Map<string, Partial<Record<DatabaseService, Access>>> {
+  const clauses: [RegExp, Access][] = [
+    [/Written by ([^.;]+)/, 'write'],
+    [/[Rr]ows are added by ([^.;]+)/, 'append'],
+    [/rows are deleted by ([^.;]+)/, 'purge'],
+  ]
+  const models = schema.matchAll(/((?:^\/\/\/.*\n)+)model [\s\S]*?@@map\("(\w+)"\)/gm)
+  return new Map(
+    [...models].map(([, comment = '', table = '']) => [
+      table,
+      Object.fromEntries(
+        clauses.flatMap(([clause, access]) =>
+          (clause.exec(comment)?.[1] ?? '')
+            .split(/, | and /)
+            .filter((name) => name !== '')
+            .map((name) => [name, access]),
+        ),
+      ),
+    ]),
+  )
+}
+
+describe('the list of who may change which table', () => {
+  it('is what schema.prisma says of each table', () => {
+    const changing = Object.entries(tableAccess)
+      .filter(([table]) => table !== '_prisma_migrations')
+      .map(([table, services]) => [
+        table,
+        Object.fromEntries(Object.entries(services).filter(([, access]) => access !== 'read')),
+      ])
+    expect(Object.fromEntries(namedInSchema())).toEqual(Object.fromEntries(changing))
+  })
+
+  it('names every table of the database', async () => {
+    const { rows } = await owner.query<{ name: string }>(
+      `SELECT relname::text AS name FROM pg_class
+       WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition`,
+    )
+    expect(rows.map(({ name }) => name).toSorted()).toEqual(Object.keys(tableAccess).toSorted())
+  })
+})
+
+describe.each(databaseServices)('%s', (service) => {
+  const statements = (table: string): Record<string, string> => ({
+    read: `SELECT FROM ${table} LIMIT 1`,
+    // Without the default values of the owner's sequences nothing but rights is judged.
+    add: `INSERT INTO ${table} SELECT * FROM ${table} WHERE false`,
+    change: `UPDATE ${table} SET ${columnOf(table)} = ${columnOf(table)} WHERE false`,
+    delete: `DELETE FROM ${table} WHERE false`,
+  })
+  const columnOf = (table: string) => (table === '_prisma_migrations' ? 'logs' : changedColumns.get(table))
+  const changedColumns = new Map<string, string>()
+  const allowed: Record<Access, string[]> = {
+    write: ['read', 'add', 'change', 'delete'],
+    append: ['read', 'add'],
+    purge: ['read', 'delete'],
+    read: ['read'],
+  }
+
+  beforeAll(async () => {
+    const { rows } = await owner.query<{ name: string; column: string }>(
+      `SELECT c.relname::text AS name, quote_ident(max(a.attname)) AS column FROM pg_class c
+       JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attname <> 'tenant'
+       WHERE c.relnamespace = 'public'::regnamespace GROUP BY 1`,
+    )
+    for (const { name, column } of rows) changedColumns.set(name, column)
+  })
+
+  it.each(Object.keys(tableAccess))('may do with %s what the list says, and nothing else', async (table) => {
+    const access = tableAccess[table]?.[service]
+    for (const [verb, sql] of Object.entries(statements(table))) {
+      const expected = access && allowed[access].includes(verb) ? null : refused
+      expect([verb, await refusalOf(service, sql)]).toEqual([verb, expected])
+    }
+    expect(await refusalOf(service, `TRUNCATE ${table}`)).toBe(refused)
+    expect(await refusalOf(service, `ALTER TABLE ${table} ADD COLUMN x int`)).toBe(refused)
+    expect(await refusalOf(service, `DROP TABLE ${table}`)).toBe(refused)
+  })
+
+  it('makes no table, schema, role, extension or database, and is nobody special', async () => {
+    for (const sql of [
+      'CREATE TABLE t (x int)',
+      'CREATE SCHEMA s',
+      'CREATE ROLE r',
+      'CREATE EXTENSION "uuid-ossp"',
+      `SET ROLE ${roleOf(service === 'worker' ? 'git-api' : 'worker')}`,
+      "COPY users TO PROGRAM 'true'",
+    ])
+      expect([sql, await refusalOf(service, sql)]).toEqual([sql, refused])
+    const { rows } = (await clients
+      .get(service)
+      ?.query(
+        'SELECT rolsuper, rolcreatedb, rolcreaterole, rolreplication, rolbypassrls FROM pg_roles WHERE rolname = current_user',
+      )) ?? { rows: [] }
+    expect(Object.values(rows[0] ?? { none: true })).toEqual([false, false, false, false, false])
+  })
+
+  it.runIf(service !== 'saga-reporter')('makes no temporary table', async () => {
+    expect(await refusalOf(service, 'CREATE TEMPORARY TABLE t (x int)')).toBe(refused)
+  })
+
+  it.runIf(service !== 'worker')('neither makes nor drops partitions', async () => {
+    expect(await refusalOf(service, "SELECT ensure_saga_event_partitions('2031-01-01', 1)")).toBe(refused)
+    expect(await refusalOf(service, "SELECT drop_saga_event_partition('saga_events_20310101')")).toBe(refused)
+  })
+})
+
+describe('the worker', () => {
+  it('locks what it purges', async () => {
+    for (const table of Object.keys(lockedWhenPurged))
+      expect(await refusalOf('worker', `SELECT FROM ${table} FOR UPDATE`)).toBeNull()
+  })
+
+  it('makes, thins and drops partitions of the event log, and no other table', async () => {
+    const worker = clients.get('worker')
+    const made = await worker?.query("SELECT ensure_saga_event_partitions('2031-01-01', 1) AS name")
+    expect(made?.rows).toEqual([{ name: 'saga_events_20310101' }])
+    expect(await refusalOf('worker', 'DELETE FROM saga_events_20310101')).toBeNull()
+    expect(await refusalOf('worker', 'DELETE FROM saga_events_default')).toBeNull()
+    expect(await refusalOf('worker', 'DROP TABLE saga_events_20310101')).toBe(refused)
+    for (const name of [
+      'users',
+      'saga_events',
+      'saga_events_default',
+      'saga_events_20991231',
+      'x"; DROP TABLE users; --',
+    ])
+      expect([
+        name,
+        await refusalOf('worker', `SELECT drop_saga_event_partition(${pg.escapeLiteral(name)})`),
+      ]).toEqual([name, 'P0001'])
+    await worker?.query("SELECT drop_saga_event_partition('saga_events_20310101')")
+    const { rows } = await owner.query("SELECT to_regclass('saga_events_20310101') AS table")
+    expect(rows).toEqual([{ table: null }])
+  })
+})
+
+it('a wrong password is refused, and PostgreSQL keeps none in plain text', async () => {
+  const client = new pg.Client({ connectionString: serviceUrl(scratch.url, 'worker', passwords['git-api']) })
+  await expect(client.connect()).rejects.toMatchObject({ code: '28P01' })
+  const { rows } = await owner.query<{ kept: string }>(
+    "SELECT rolpassword AS kept FROM pg_authid WHERE rolname LIKE 'switchyard\\_%'",
+  )
+  expect(rows.length).toBeGreaterThanOrEqual(databaseServices.length)
+  for (const { kept } of rows) expect(kept).toMatch(/^SCRAM-SHA-256\$4096:/)
+})

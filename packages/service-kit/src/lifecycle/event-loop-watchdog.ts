@@ -1,0 +1,45 @@
+import { once } from 'node:events'
+import { url as inspectorUrl } from 'node:inspector'
+import { createRequire } from 'node:module'
+import { Worker } from 'node:worker_threads'
+import type { Logger } from '../observability/index.js'
+
+/** Places of the shared numbers: how often the event loop has turned, and 1 while a debugger may stop it. */
+const turnsIndex = 0
+const debuggedIndex = 1
+
+const looksPerStall = 10
+// By name, because a bundled service has no folder of modules beside it.
+const threadModule = '@switchyard/service-kit/threads/event-loop-watchdog'
+
+/**
+ * Ends this process with SIGKILL once its event loop has stood still for `stallMs`, so that whatever runs it starts it
+ * again: a process that cannot turn its event loop answers no probe, no caller and no signal. Time during which the
+ * whole process is stopped (a suspended machine, SIGSTOP) does not count, and a debugger suspends the watching.
+ *
+ * @returns what ends the watching
+ */
+export async function watchEventLoop(
+  { service, stallMs }: { service: string; stallMs: number },
+  logger: Logger,
+): Promise<() => Promise<unknown>> {
+  const shared = new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT)
+  const state = new Int32Array(shared)
+  const lookEveryMs = stallMs / looksPerStall
+  const beat = setInterval(() => {
+    Atomics.add(state, turnsIndex, 1)
+    Atomics.store(state, debuggedIndex, inspectorUrl() === undefined ? 0 : 1)
+  }, lookEveryMs / 2)
+  beat.unref()
+  const thread = new Worker(createRequire(import.meta.url).resolve(threadModule), {
+    workerData: { service, stallMs, lookEveryMs, shared },
+    resourceLimits: { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 2 },
+  })
+  thread.on('error', (error) => logger.error({ err: error }, 'the watchdog of the event loop has failed'))
+  await once(thread, 'online')
+  thread.unref()
+  return () => {
+    clearInterval(beat)
+    return thread.terminate()
+  }
+}

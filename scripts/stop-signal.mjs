@@ -1,0 +1,91 @@
+// Tells a script when to stop: at a signal, or when the package manager that started it is gone.
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { basename } from 'node:path'
+
+const lookEveryMs = 500
+const packageManagers = /^(npm|npx|pnpm|pnpx|yarn|corepack)([-.]\w+)*$/
+const ownScripts = /^(start|test|check|with-infra)\.mjs$/
+const shells = /^(sh|bash|dash|ash|zsh)$/
+
+/**
+ * An AbortSignal that is aborted at the first SIGINT, SIGTERM or SIGHUP, whose name is its reason, and with the reason
+ * SIGHUP when `npm`, `pnpm` or the script above this one has ended without passing a signal on, as after `kill -9`.
+ */
+export function stopSignal() {
+  const controller = new AbortController()
+  // The listeners stay: a library that finds no listener but its own ends the process on the spot.
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(name, () => controller.abort(name))
+  const launchers = findLaunchers()
+  if (launchers.length > 0) {
+    const timer = setInterval(() => {
+      if (launchers[0] === process.ppid && launchers.every(isRunning)) return
+      clearInterval(timer)
+      controller.abort('SIGHUP')
+    }, lookEveryMs)
+    timer.unref()
+  }
+  return controller.signal
+}
+
+/**
+ * The package managers and scripts of this repository that this process descends from without anything else between
+ * them but `sh -c`, nearest first. A terminal, a shell script or a service manager is not among them: it may end
+ * and leave an `npm start` in the background running.
+ */
+function findLaunchers() {
+  const launchers = []
+  let shellsBetween = []
+  for (let pid = process.ppid; pid > 1; pid = parentOf(pid)) {
+    const kind = kindOf(pid)
+    if (kind === 'shell') shellsBetween.push(pid)
+    else if (kind === 'launcher') {
+      launchers.push(...shellsBetween, pid)
+      shellsBetween = []
+    } else break
+  }
+  return launchers
+}
+
+function kindOf(pid) {
+  const [program = '', argument = ''] = wordsOf(pid)
+  if (shells.test(basename(program)) && argument === '-c') return 'shell'
+  const names = [basename(program), basename(argument)]
+  return names.some((name) => packageManagers.test(name) || ownScripts.test(name)) ? 'launcher' : 'other'
+}
+
+/** The command line of a process, by words; npm shows its subcommand there. */
+function wordsOf(pid) {
+  try {
+    const line =
+      process.platform === 'linux'
+        ? readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ')
+        : execFileSync('ps', ['-o', 'command=', '-p', String(pid)], { encoding: 'utf8' })
+    return line.trim().split(/\s+/)
+  } catch {
+    return []
+  }
+}
+
+/** The id of a process's parent; 0 when the process is gone. */
+function parentOf(pid) {
+  try {
+    if (process.platform !== 'linux') {
+      return Number(execFileSync('ps', ['-o', 'ppid=', '-p', String(pid)], { encoding: 'utf8' }))
+    }
+    // The name of the program, in parentheses, may hold spaces; state and parent follow it.
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1])
+  } catch {
+    return 0
+  }
+}
+
+function isRunning(pid) {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return error.code === 'EPERM'
+  }
+}
