@@ -1,6 +1,6 @@
 import type { Database, DatabaseOrTransaction } from '@switchyard/db'
 import { contentKeyOf, SagaLedger } from '@switchyard/domain/saga'
-import { decoders } from '../src/rpc/decoders.js'
+import { decoders } from '../src/wire/decoders.js'
 import { sagaEventOf } from '../src/use-cases/report-event.js'
 import type { Operation } from './grpc-client.js'
 

@@ -13,6 +13,7 @@ import { observe, observedOf } from './observe.js'
 import { addOperations } from './operations.js'
 import { readParameters } from './parameters.js'
 import { createRateLimit, type RateLimit } from './rate-limit.js'
+import { type AuthenticateFrom, limitUnknownTokens } from './unknown-tokens.js'
 import { sendJson, WrittenJson, writeJson } from './written-json.js'
 
 export interface HttpAppOptions {
@@ -35,7 +36,7 @@ const apiPrefix = '/api/v4'
  * The HTTP side of a service: every route of its list, the operators' pages, and the documented answers
  * for unknown paths, wrong verbs and failures.
  *
- * A request is checked in this order: rate, authentication, guard (project, role), parameters, then
+ * A request is checked in this order: authentication, rate, guard (project, role), parameters, then
  * whatever the endpoint decides.
  */
 export function createHttpApp(options: HttpAppOptions): Express {
@@ -51,11 +52,14 @@ export function createHttpApp(options: HttpAppOptions): Express {
   })
   addOperations(app, options.health, options.metrics, options.routes)
 
-  const rateLimit = createRateLimit(options.rateLimitPerMinute)
+  const limits: Limits = {
+    rateLimit: createRateLimit(options.rateLimitPerMinute),
+    authenticate: limitUnknownTokens(options.authenticate, options.rateLimitPerMinute > 0),
+  }
   for (const route of options.routes) {
     const path = pathOf(route)
     // Express answers HEAD with the handler of GET.
-    app[route.method.toLowerCase() as 'get'](path, handler(route, path, options, rateLimit))
+    app[route.method.toLowerCase() as 'get'](path, handler(route, path, options, limits))
   }
   for (const [path, methods] of methodsByPath(options.routes)) app.all(path, wrongVerb(methods))
 
@@ -101,11 +105,21 @@ function wrongVerb(methods: string[]): RequestHandler {
   }
 }
 
-function handler(route: Route, path: string, options: HttpAppOptions, rateLimit: RateLimit): RequestHandler {
+interface Limits {
+  rateLimit: RateLimit
+  authenticate: AuthenticateFrom
+}
+
+function handler(
+  route: Route,
+  path: string,
+  options: HttpAppOptions,
+  { rateLimit, authenticate }: Limits,
+): RequestHandler {
   return async (request, response) => {
     observedOf(response).route = path
+    const caller = await callerOf(request.headers, (secret) => authenticate(secret, request.ip ?? ''))
     await rateLimit(request, response)
-    const caller = await callerOf(request.headers, options.authenticate)
     const call = createCall(request, response, caller, options.externalUrl)
     const access = await route.guard(call)
     const given = route.streamsBody

@@ -41,3 +41,4 @@ export {
 } from './parameters.js'
 export { link, oneOf, timeText } from './shapes.js'
 export { WrittenJson, writeJson } from './written-json.js'
+export { type AuthenticateFrom, limitUnknownTokens } from './unknown-tokens.js'

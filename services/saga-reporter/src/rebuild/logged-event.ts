@@ -1,6 +1,6 @@
 import type { LoggedEvent } from '@switchyard/db'
 import { type Cut, contentKeyOf, type Receipt, type SagaEvent } from '@switchyard/domain/saga'
-import { decoders } from '../rpc/decoders.js'
+import { decoders } from '../wire/decoders.js'
 import { sagaEventOf } from '../use-cases/report-event.js'
 
 /** The event that an entry of the log stands for, and what was known of it beside that. */
