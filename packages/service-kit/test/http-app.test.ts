@@ -319,7 +319,9 @@ it('refuses an address that sends random tokens, without looking them up, but no
   const refused = await ask('random-60')
   expect([refused.status, lookUps]).toEqual([429, before])
   expect(Number(refused.headers.get('Retry-After'))).toBeGreaterThan(0)
-  expect(await refused.json()).toMatchObject({ message: { error: expect.stringContaining('too many times') } })
+  expect(await refused.json()).toMatchObject({
+    message: { error: expect.stringContaining('too many times') },
+  })
   expect((await ask('good')).status).toBe(200)
   expect((await ask('random-61', { 'X-Forwarded-For': '203.0.113.7' })).status).toBe(401)
   await limited.close()

@@ -48,7 +48,7 @@ export const configSchema = z
     /** Clients that may follow the log at once, in one process. Unset: 1000. */
     SAGA_STREAMS_MAX: integer(0, 1_000_000).default(1000),
     /** Clients with one token that may do so. Unset: a tenth of SAGA_STREAMS_MAX, at least one. */
-  SAGA_STREAMS_PER_TOKEN_MAX: integer(1, 1_000_000).optional(),
+    SAGA_STREAMS_PER_TOKEN_MAX: integer(1, 1_000_000).optional(),
     /** Clients from one address that may do so. Unset: a quarter of SAGA_STREAMS_MAX, at least one. */
     SAGA_STREAMS_PER_ADDRESS_MAX: integer(1, 1_000_000).optional(),
     /** A client of a stream that takes nothing for so long is cut off. Unset: 30 s. */

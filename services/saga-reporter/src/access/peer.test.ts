@@ -1,6 +1,12 @@
 import type { RawSagaEvent } from '@switchyard/domain/saga'
 import { describe, expect, it } from 'vitest'
-import { certificateNames, type Peer, parsePeerBindings, requireOwnService, requireOwnTenant } from './peer.js'
+import {
+  certificateNames,
+  type Peer,
+  parsePeerBindings,
+  requireOwnService,
+  requireOwnTenant,
+} from './peer.js'
 
 const requireOwn = (peer: Peer, tenant: string, event: RawSagaEvent) => {
   requireOwnTenant(peer, tenant)

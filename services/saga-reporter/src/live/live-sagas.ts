@@ -71,7 +71,14 @@ export function createLiveSagas(options: LiveSagasOptions): LiveSagas {
 
   const notices = redisUrl ? createNotices({ redisUrl, onNotice: () => feed.wake(), logger }) : noNotices
 
-  async function* watch({ kind, owner, filter, after, signal: client, recheck }: Watch): AsyncGenerator<Batch> {
+  async function* watch({
+    kind,
+    owner,
+    filter,
+    after,
+    signal: client,
+    recheck,
+  }: Watch): AsyncGenerator<Batch> {
     const { ending, close } = streams.open(kind, owner, client)
     const stopChecking = recheckRegularly(recheck, ending)
     const { signal } = ending

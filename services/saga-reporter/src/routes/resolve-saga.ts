@@ -4,8 +4,8 @@ import { z } from 'zod'
 import { presentSagaDetail, sagaDetailShape } from '../presenters/saga.js'
 import { sagaUrl } from '../presenters/saga-url.js'
 import type { ResolveSaga } from '../use-cases/resolve-saga.js'
-import { noteText } from './create-note.js'
 import { tenantParameter } from '../wire/search-parameters.js'
+import { noteText } from './create-note.js'
 
 /** `POST /sagas/:id/resolve` */
 export const resolveSaga = (resolve: ResolveSaga) =>

@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { DomainError } from '@switchyard/domain'
 import type { Call } from '@switchyard/service-kit/http'
-import { presentLogEntry } from '../presenters/log-entry.js'
 import type { Batch } from '../live/follow.js'
+import { presentLogEntry } from '../presenters/log-entry.js'
 
 type Response = Call['raw']['response']
 

@@ -46,7 +46,10 @@ export function createReportAdmission(deps: ReportDependencies): Admission<Admit
   })
 }
 
-async function judge({ authorize, rateLimit }: ReportDependencies, call: ArrivedCall): Promise<ReportHeaders> {
+async function judge(
+  { authorize, rateLimit }: ReportDependencies,
+  call: ArrivedCall,
+): Promise<ReportHeaders> {
   const credentials = credentialsOf(call)
   const peer = await authorize(credentials)
   const metadata = readReportMetadata(call.metadata, peer.tenant ?? defaultTenant)

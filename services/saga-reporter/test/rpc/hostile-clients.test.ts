@@ -156,18 +156,21 @@ const floods: [what: string, send: (client: FrameClient) => void][] = [
     },
   ],
 ]
-it.each(floods)('a client that sends %s and reads nothing costs little, and hurts no neighbour', async (_what, send) => {
-  const { neighbour, hostile } = await start()
-  const client = await hostile()
-  client.socket.pause()
-  const before = process.memoryUsage().rss
-  send(client)
-  for (let round = 0; round < 10; round += 1) {
-    expect(await neighbour.call(String(round))).toBe(String(round))
-    await new Promise((resolve) => setTimeout(resolve, 50))
-  }
-  expect(process.memoryUsage().rss - before).toBeLessThan(400 * mib)
-})
+it.each(floods)(
+  'a client that sends %s and reads nothing costs little, and hurts no neighbour',
+  async (_what, send) => {
+    const { neighbour, hostile } = await start()
+    const client = await hostile()
+    client.socket.pause()
+    const before = process.memoryUsage().rss
+    send(client)
+    for (let round = 0; round < 10; round += 1) {
+      expect(await neighbour.call(String(round))).toBe(String(round))
+      await new Promise((resolve) => setTimeout(resolve, 50))
+    }
+    expect(process.memoryUsage().rss - before).toBeLessThan(400 * mib)
+  },
+)
 
 it('a connection has 256 calls at once, and more of them wait or are refused', async () => {
   const { server, hostile, neighbour } = await start()
