@@ -19,7 +19,7 @@ interface Modules {
   'ingest/saga-ingest': typeof import('../../services/saga-reporter/src/ingest/saga-ingest.js')
   'ingest/write-batch': typeof import('../../services/saga-reporter/src/ingest/write-batch.js')
   'use-cases/report-event': typeof import('../../services/saga-reporter/src/use-cases/report-event.js')
-  'rpc/decoders': typeof import('../../services/saga-reporter/src/rpc/decoders.js')
+  'wire/decoders': typeof import('../../services/saga-reporter/src/wire/decoders.js')
 }
 const built = <Path extends keyof Modules>(path: Path): Promise<Modules[Path]> =>
   import(new URL(`../../services/saga-reporter/dist/${path}.js`, import.meta.url).href)
@@ -27,7 +27,7 @@ const { createIngestFigures } = await built('ingest/ingest-figures')
 const { createSagaIngest } = await built('ingest/saga-ingest')
 const { createWriteBatch } = await built('ingest/write-batch')
 const { createReportEvent } = await built('use-cases/report-event')
-const { decoders } = await built('rpc/decoders')
+const { decoders } = await built('wire/decoders')
 
 const [pipelineUrl = '', plainUrl = '', rounds = '4'] = process.argv.slice(2)
 const pool = new pg.Pool({ connectionString: pipelineUrl, max: 10 })
@@ -60,8 +60,8 @@ async function report(template: Template, runDigits: string, saga: number): Prom
   const request = Buffer.allocUnsafe(template.message.length)
   fillIds(request, 0, template, runDigits, saga)
   const raw = decoders[template.rpc](request)
-  const { isSuccess, message } = await reportEvent({ raw, request, metadata, ownService: null, givenUp })
-  if (!isSuccess || message !== 'recorded') throw new Error(`an event was answered ${message}`)
+  const result = await reportEvent({ raw, request, metadata, ownService: null, givenUp })
+  if (result !== 'recorded') throw new Error(`an event was answered ${result}`)
 }
 
 /** @returns events a second */

@@ -1,9 +1,7 @@
 import { readFileSync } from 'node:fs'
-import { status } from '@grpc/grpc-js'
 import * as domain from '@switchyard/domain'
 import { rejectionMessages } from '@switchyard/domain/saga'
 import { describe, expect, it } from 'vitest'
-import { toServiceError } from './grpc/errors.js'
 import { toHttpError } from './http/errors.js'
 import { refusedWith } from './http/openapi/refusals.js'
 
@@ -52,7 +50,6 @@ const http = rowsBelow('HTTP').map(([kind, code, body = '']) => ({
   status: Number(code),
   bodies: [...body.matchAll(/`(\{.*?\})`(?=,| |$)/g)].map(([, json]) => JSON.parse(json ?? '')),
 }))
-const grpc = rowsBelow('gRPC').map(([kind, code = '']) => ({ kind: withoutTicks(kind), code }))
 
 describe('the table of HTTP errors', () => {
   it('has every kind there is, and no other', () => {
@@ -81,17 +78,6 @@ describe('the table of HTTP errors', () => {
   it('has every status that the OpenAPI document refuses with', () => {
     const documented = http.map((row) => row.status)
     expect(Object.keys(refusedWith).filter((code) => !documented.includes(Number(code)))).toEqual([])
-  })
-})
-
-describe('the table of gRPC statuses', () => {
-  it('has every kind once, and the one for defects', () => {
-    expect(grpc.map(({ kind }) => kind).sort()).toEqual([...kinds, '–'].sort())
-  })
-
-  it.each(grpc)('$kind is $code', ({ kind, code }) => {
-    const failure = kind === '–' ? new Error('anything') : samples[kind as domain.ErrorKind]
-    expect(status[toServiceError(failure).code]).toBe(code)
   })
 })
 

@@ -295,6 +295,38 @@ it('limits requests per token and says when to come back', async () => {
   await limited.close()
 })
 
+it('refuses an address that sends random tokens, without looking them up, but not the good tokens beside them', async () => {
+  let lookUps = 0
+  const limited = await listen(
+    createHttpApp({
+      ...createServiceContext('demo', 'silent'),
+      routes,
+      authenticate: async (secret) => {
+        lookUps += 1
+        return secret === 'good' ? good : null
+      },
+      rateLimitPerMinute: 6000,
+    }),
+    '127.0.0.1',
+    0,
+    1000,
+  )
+  const ask = (token: string, headers = {}) =>
+    fetch(`http://127.0.0.1:${limited.port}/api/v4/mine`, { headers: { 'PRIVATE-TOKEN': token, ...headers } })
+  expect((await ask('good')).status).toBe(200)
+  for (let index = 0; index < 60; index += 1) expect((await ask(`random-${index}`)).status).toBe(401)
+  const before = lookUps
+  const refused = await ask('random-60')
+  expect([refused.status, lookUps]).toEqual([429, before])
+  expect(Number(refused.headers.get('Retry-After'))).toBeGreaterThan(0)
+  expect(await refused.json()).toMatchObject({
+    message: { error: expect.stringContaining('too many times') },
+  })
+  expect((await ask('good')).status).toBe(200)
+  expect((await ask('random-61', { 'X-Forwarded-For': '203.0.113.7' })).status).toBe(401)
+  await limited.close()
+})
+
 it('lets a request under way finish when it closes', async () => {
   const slow = endpoint({
     input: z.object({}),

@@ -6,12 +6,13 @@ import {
   port,
   redisUrl,
 } from '@switchyard/service-kit/config'
-import type { TlsFiles } from '@switchyard/service-kit/grpc'
-import type { Authenticate } from '@switchyard/service-kit/http'
+import type { AuthenticateFrom } from '@switchyard/service-kit/http'
 import { webhookTargetFields } from '@switchyard/webhooks'
 import { z } from 'zod'
-import type { SagaAuth } from './rpc/authorize.js'
-import { parsePeerBindings } from './rpc/peer.js'
+import type { SagaAuth } from './access/authorize.js'
+import { parsePeerBindings } from './access/peer.js'
+import type { StreamLimits } from './live/open-streams.js'
+import type { TlsFiles } from './rpc/server/tls.js'
 
 const tlsFields = {
   /** Certificate chain of the gRPC port, PEM. Unset: no TLS. */
@@ -46,6 +47,10 @@ export const configSchema = z
     REDIS_URL: redisUrl().optional(),
     /** Clients that may follow the log at once, in one process. Unset: 1000. */
     SAGA_STREAMS_MAX: integer(0, 1_000_000).default(1000),
+    /** Clients with one token that may do so. Unset: a tenth of SAGA_STREAMS_MAX, at least one. */
+    SAGA_STREAMS_PER_TOKEN_MAX: integer(1, 1_000_000).optional(),
+    /** Clients from one address that may do so. Unset: a quarter of SAGA_STREAMS_MAX, at least one. */
+    SAGA_STREAMS_PER_ADDRESS_MAX: integer(1, 1_000_000).optional(),
     /** A client of a stream that takes nothing for so long is cut off. Unset: 30 s. */
     SAGA_STREAM_STALL_MS_MAX: integer(100, 3_600_000).default(30_000),
     /** Address the gRPC port listens on. Unset: loopback only. */
@@ -84,7 +89,6 @@ export const configSchema = z
     error:
       'none would let the whole network report: listen on loopback (GRPC_HOST), use token, or set SAGA_AUTH_NONE_ON_NETWORK=true',
   })
-
   .superRefine((config, context) => {
     const refuse = (variable: string, message: string) =>
       context.addIssue({ code: 'custom', path: [variable], message })
@@ -99,8 +103,18 @@ export const configSchema = z
 
 export type Config = z.output<typeof configSchema>
 
+/** How many clients may follow the log at once. */
+export function streamLimitsOf(config: Config): StreamLimits {
+  const { SAGA_STREAMS_MAX: total } = config
+  return {
+    total,
+    perToken: config.SAGA_STREAMS_PER_TOKEN_MAX ?? Math.max(1, Math.floor(total / 10)),
+    perAddress: config.SAGA_STREAMS_PER_ADDRESS_MAX ?? Math.max(1, Math.floor(total / 4)),
+  }
+}
+
 /** How callers of the gRPC port are known. */
-export function sagaAuthOf(config: Config, authenticate: Authenticate): SagaAuth {
+export function sagaAuthOf(config: Config, authenticate: AuthenticateFrom): SagaAuth {
   const auth = config.SAGA_AUTH ?? (isLoopback(config.GRPC_HOST) ? 'none' : 'token')
   if (auth === 'mtls') return { auth, peers: config.SAGA_MTLS_PEERS ?? new Map() }
   return auth === 'token' ? { auth, authenticate } : { auth }

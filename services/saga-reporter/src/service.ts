@@ -8,24 +8,25 @@ import {
   isDatabaseUnavailable,
 } from '@switchyard/db'
 import { systemClock } from '@switchyard/domain'
-import { startGrpcServer } from '@switchyard/service-kit/grpc'
-import { createAuthenticate, createHttpApp, listen } from '@switchyard/service-kit/http'
+import { createAuthenticate, createHttpApp, limitUnknownTokens, listen } from '@switchyard/service-kit/http'
 import type { ServiceContext } from '@switchyard/service-kit/lifecycle'
 import { targetPolicy } from '@switchyard/webhooks'
-import { type Config, sagaAuthOf, tlsFilesOf } from './config.js'
+import { createAuthorize } from './access/authorize.js'
+import { createAuthorizeReader } from './access/authorize-reader.js'
+import { createRateLimit } from './access/rate-limit.js'
+import { type Config, sagaAuthOf, streamLimitsOf, tlsFilesOf } from './config.js'
 import { createIngestFigures, type IngestFigures } from './ingest/ingest-figures.js'
 import { createSagaIngest } from './ingest/saga-ingest.js'
 import { createWriteBatch } from './ingest/write-batch.js'
 import { createLiveSagas } from './live/live-sagas.js'
 import { routes } from './routes/index.js'
-import { createAuthorize } from './rpc/authorize.js'
-import { createAuthorizeReader } from './rpc/authorize-reader.js'
-import { createRateLimit } from './rpc/rate-limit.js'
 import { sagaQueryService } from './rpc/saga-query.js'
 import { sagaRecoveryService } from './rpc/saga-recovery.js'
-import { sagaServices } from './rpc/saga-service.js'
+import { olderName, sagaServices } from './rpc/saga-service.js'
+import { startGrpcServer } from './rpc/server/server.js'
 import { createReportEvent } from './use-cases/report-event.js'
 import { createResolveSaga } from './use-cases/resolve-saga.js'
+import { requireSingleValues } from './wire/metadata.js'
 
 /** Takes lifecycle events over gRPC and shows sagas over HTTP. Closing drains gRPC first, the pool last. */
 export async function createService(config: Config, { logger, metrics, health, lifecycle }: ServiceContext) {
@@ -38,7 +39,7 @@ export async function createService(config: Config, { logger, metrics, health, l
     redisUrl: config.REDIS_URL?.reveal(),
     logger,
     metrics,
-    streamsMax: config.SAGA_STREAMS_MAX,
+    limits: streamLimitsOf(config),
   })
 
   const stream = { live, stallMsMax: config.SAGA_STREAM_STALL_MS_MAX, logger }
@@ -76,7 +77,8 @@ export async function createService(config: Config, { logger, metrics, health, l
     validation: { serviceNameRequired: !config.SAGA_SERVICE_NAME_OPTIONAL },
     limits: { payloadBytesMax: config.SAGA_PAYLOAD_BYTES_MAX, errorsBytesMax: config.SAGA_ERRORS_BYTES_MAX },
   })
-  const authorize = createAuthorize(sagaAuthOf(config, authenticate))
+  const authenticateFrom = limitUnknownTokens(authenticate, config.RATE_LIMIT_PER_MINUTE > 0)
+  const authorize = createAuthorize(sagaAuthOf(config, authenticateFrom))
   const grpc = await startGrpcServer({
     host: config.GRPC_HOST,
     port: config.GRPC_PORT,
@@ -89,10 +91,16 @@ export async function createService(config: Config, { logger, metrics, health, l
         unavailableAsFailure: config.SAGA_UNAVAILABLE_AS_FAILURE,
         logger,
       }),
-      sagaQueryService({ database: readDatabase, authorize: createAuthorizeReader(authenticate), ...stream }),
+      sagaQueryService({
+        database: readDatabase,
+        authorize: createAuthorizeReader(authenticateFrom),
+        ...stream,
+      }),
       sagaRecoveryService({ database, authorize, logger }),
     ],
     descriptorSet,
+    aliases: [olderName],
+    checkMetadata: requireSingleValues,
     health,
     logger,
     metrics,

@@ -1,7 +1,7 @@
 import type { Database, DatabaseOrTransaction } from '@switchyard/db'
 import { contentKeyOf, SagaLedger } from '@switchyard/domain/saga'
-import { decoders } from '../src/rpc/decoders.js'
 import { sagaEventOf } from '../src/use-cases/report-event.js'
+import { decoders } from '../src/wire/decoders.js'
 import type { Operation } from './grpc-client.js'
 
 /** The log of a tenant, in its order. */

@@ -98,6 +98,24 @@ describe.each(['v1', 'v1alpha'])('reflection %s', (version) => {
   const importsOf = (file: Buffer) => valuesOf(file, 3).map(String)
   const servicesOf = (file: Buffer) =>
     valuesOf(file, 6).map((service) => `${valuesOf(file, 2)[0]}.${valuesOf(service, 1)[0]}`)
+  /** Services whose files are not among those that were compiled here: the alias, and those of the library. */
+  const methodsOfOthers = {
+    'grpc.health.v1.Health': ['Check', 'Watch'],
+    'grpc.reflection.v1.ServerReflection': ['ServerReflectionInfo'],
+    'grpc.reflection.v1alpha.ServerReflection': ['ServerReflectionInfo'],
+    'pole.Sagas.Server.Grpc.Saga': [
+      'SagaStarted',
+      'SagaEnded',
+      'ActivityExecuteStarted',
+      'ActivityRetried',
+      'ActivityExecuteAborted',
+      'ActivityCompensateAborted',
+      'ActivityEnded',
+      'ActivityCompensated',
+      'ActivityExecuteOvertime',
+      'ActivityRevoked',
+    ],
+  }
   const fileNames = [
     'saga.proto',
     'google/protobuf/timestamp.proto',
@@ -124,7 +142,9 @@ describe.each(['v1', 'v1alpha'])('reflection %s', (version) => {
   it('lists the services', async () => {
     const [response] = valuesOf(await ask(listServices, '*'), 6)
     const names = valuesOf(response as Buffer, 1).map((service) => String(valuesOf(service, 1)[0]))
-    expect(names).toEqual(Object.keys(fileOfService))
+    expect(names.toSorted()).toEqual(
+      [...Object.keys(fileOfService), ...Object.keys(methodsOfOthers)].toSorted(),
+    )
   })
 
   it.each(Object.entries(fileOfService))(
@@ -136,6 +156,16 @@ describe.each(['v1', 'v1alpha'])('reflection %s', (version) => {
       expect(files.filter((one) => servicesOf(one).includes(name)).map(nameOf)).toEqual([file])
     },
   )
+
+  it.each(Object.entries(methodsOfOthers))('describes %s with its methods', async (name, methods) => {
+    const files = await askFiles(bySymbol, name)
+    const file = files.find((one) => servicesOf(one).includes(name)) as Buffer
+    const service = valuesOf(file, 6).find((one) => name.endsWith(`.${valuesOf(one, 1)[0]}`)) as Buffer
+    const described = valuesOf(service, 2).map((method) => String(valuesOf(method, 1)[0]))
+    expect(described.toSorted()).toEqual(methods.toSorted())
+    // A client can load the file: what it imports comes along.
+    expect(files.map(nameOf)).toEqual(expect.arrayContaining(importsOf(file)))
+  })
 
   it('finds every file by its name, and no other', async () => {
     expect(compiled.map(nameOf)).toEqual(fileNames)

@@ -14,6 +14,7 @@ import { observe, observedOf } from './observe.js'
 import { addOperations, guardedMetrics } from './operations.js'
 import { readParameters } from './parameters.js'
 import { createRateLimit, type RateLimit } from './rate-limit.js'
+import { type AuthenticateFrom, limitUnknownTokens } from './unknown-tokens.js'
 import { sendJson, WrittenJson, writeJson } from './written-json.js'
 
 export interface HttpAppOptions {
@@ -38,7 +39,7 @@ const apiPrefix = '/api/v4'
  * The HTTP side of a service: every route of its list, the operators' pages, and the documented answers
  * for unknown paths, wrong verbs and failures.
  *
- * A request is checked in this order: rate, authentication, guard (project, role), parameters, then
+ * A request is checked in this order: authentication, rate, guard (project, role), parameters, then
  * whatever the endpoint decides.
  */
 export function createHttpApp(options: HttpAppOptions): Express {
@@ -55,12 +56,15 @@ export function createHttpApp(options: HttpAppOptions): Express {
   })
   addOperations(app, options.health, options.metrics, options.routes)
 
-  const rateLimit = createRateLimit(options.rateLimitPerMinute)
+  const limits: Limits = {
+    rateLimit: createRateLimit(options.rateLimitPerMinute),
+    authenticate: limitUnknownTokens(options.authenticate, options.rateLimitPerMinute > 0),
+  }
   const routes = [...options.routes, guardedMetrics(options.metrics)]
   for (const route of routes) {
     const path = pathOf(route)
     // Express answers HEAD with the handler of GET.
-    app[route.method.toLowerCase() as 'get'](path, handler(route, path, options, rateLimit))
+    app[route.method.toLowerCase() as 'get'](path, handler(route, path, options, limits))
   }
   for (const [path, methods] of methodsByPath(routes)) app.all(path, wrongVerb(methods))
 
@@ -106,11 +110,21 @@ function wrongVerb(methods: string[]): RequestHandler {
   }
 }
 
-function handler(route: Route, path: string, options: HttpAppOptions, rateLimit: RateLimit): RequestHandler {
+interface Limits {
+  rateLimit: RateLimit
+  authenticate: AuthenticateFrom
+}
+
+function handler(
+  route: Route,
+  path: string,
+  options: HttpAppOptions,
+  { rateLimit, authenticate }: Limits,
+): RequestHandler {
   return async (request, response) => {
     observedOf(response).route = path
+    const caller = await callerOf(request.headers, (secret) => authenticate(secret, request.ip ?? ''))
     await rateLimit(request, response)
-    const caller = await callerOf(request.headers, options.authenticate)
     const call = createCall(request, response, caller, options.externalUrl)
     const access = await route.guard(call)
     const given = route.streamsBody

@@ -29,7 +29,13 @@ const statusOf: Record<ErrorKind, number> = {
  */
 export function toHttpError(error: unknown): HttpError {
   if (error instanceof DomainError) {
-    return { status: statusOf[error.kind], body: { ...bodyOf(error), ...error.extra } }
+    return {
+      status: statusOf[error.kind],
+      body: { ...bodyOf(error), ...error.extra },
+      ...(error.retryAfterMs !== undefined && {
+        headers: { 'Retry-After': String(Math.ceil(error.retryAfterMs / 1000)) },
+      }),
+    }
   }
   return fromBodyParser(error) ?? { status: 500, body: { message: '500 Internal Server Error' } }
 }

@@ -40,4 +40,5 @@ export {
   time,
 } from './parameters.js'
 export { link, oneOf, timeText } from './shapes.js'
+export { type AuthenticateFrom, limitUnknownTokens } from './unknown-tokens.js'
 export { WrittenJson, writeJson } from './written-json.js'

@@ -7,6 +7,8 @@ import { tokenKey, tokenOf } from './authentication.js'
 export type RateLimit = (request: Request, response: Response) => Promise<void>
 
 /**
+ * The limit of requests whose token, where they carry one, is known to be good.
+ *
  * @param perMinute requests per token, or per address when there is none; 0 switches the limit off
  */
 export function createRateLimit(perMinute: number): RateLimit {
@@ -16,18 +18,12 @@ export function createRateLimit(perMinute: number): RateLimit {
     const token = tokenOf(request.headers)
     const sender = token === null ? `address ${request.ip}` : tokenKey(token)
     const { outcome, exceeded } = await consume(limiter, sender)
-    const seconds = Math.ceil(outcome.msBeforeNext / 1000)
     response.set({
       'RateLimit-Limit': String(perMinute),
       'RateLimit-Remaining': String(Math.max(0, outcome.remainingPoints)),
-      'RateLimit-Reset': String(seconds),
+      'RateLimit-Reset': String(Math.ceil(outcome.msBeforeNext / 1000)),
     })
-    if (!exceeded) return
-    response.set('Retry-After', String(seconds))
-    throw rateLimited(
-      'This endpoint has been requested too many times. Try again later.',
-      outcome.msBeforeNext,
-    )
+    if (exceeded) throw tooManyRequests(outcome.msBeforeNext)
   }
 }
 
@@ -39,3 +35,7 @@ async function consume(limiter: RateLimiterMemory, sender: string) {
     throw error
   }
 }
+
+/** @param retryAfterMs when the sender may go on */
+export const tooManyRequests = (retryAfterMs: number) =>
+  rateLimited('This endpoint has been requested too many times. Try again later.', retryAfterMs)

@@ -7,8 +7,6 @@ export interface Metrics {
   /** Every HTTP request with its duration; `http_requests_total` is counted from it. */
   httpDuration: TallyHistogram<'method' | 'route' | 'status'>
   httpInFlight: Gauge
-  /** Every gRPC call with its duration; `grpc_server_handled_total` is counted from it. */
-  grpcDuration: TallyHistogram<'method' | 'code'>
 }
 
 const secondsBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
@@ -23,7 +21,6 @@ export function createMetrics(service: string): Metrics {
     registry,
     httpDuration: createHttpDuration(registers),
     httpInFlight: new Gauge({ name: 'http_requests_in_flight', help: 'HTTP requests under way.', registers }),
-    grpcDuration: createGrpcDuration(registers),
   }
 }
 
@@ -36,18 +33,6 @@ function createHttpDuration(registers: Registry[]): TallyHistogram<'method' | 'r
     registers,
   })
   countFrom(duration, 'http_requests_total', 'HTTP requests answered, by route pattern.', registers)
-  return duration
-}
-
-function createGrpcDuration(registers: Registry[]): TallyHistogram<'method' | 'code'> {
-  const duration = new TallyHistogram({
-    name: 'grpc_server_handling_seconds',
-    help: 'Time from the arrival of a gRPC call to its answer.',
-    labelNames: ['method', 'code'],
-    buckets: secondsBuckets,
-    registers,
-  })
-  countFrom(duration, 'grpc_server_handled_total', 'gRPC calls answered, by status code.', registers)
   return duration
 }
 

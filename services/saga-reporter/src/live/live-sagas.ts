@@ -11,11 +11,12 @@ import type { Logger, Metrics } from '@switchyard/service-kit/observability'
 import { SagaFeed } from './feed.js'
 import { type Batch, follow } from './follow.js'
 import { createNotices, noNotices } from './notices.js'
-import { OpenStreams, type StreamKind } from './open-streams.js'
+import { OpenStreams, type StreamKind, type StreamLimits, type StreamOwner } from './open-streams.js'
 import type { WatchFilter } from './watch-filter.js'
 
 export interface Watch {
   kind: StreamKind
+  owner: StreamOwner
   filter: WatchFilter
   /** The position to go on after; null: from now on. */
   after: number | null
@@ -30,7 +31,8 @@ export interface LiveSagas {
   /**
    * Gives pieces of the log until the client goes or this process stops.
    *
-   * @throws DomainError unavailable when there are too many streams; what `recheck` throws
+   * @throws DomainError unavailable when this process has too many streams, rate-limited when the owner has; what
+   * `recheck` throws
    */
   watch(watch: Watch): AsyncGenerator<Batch>
   /** Something was committed: every replica's streams wake up. Never waits and never fails. */
@@ -47,7 +49,7 @@ export interface LiveSagasOptions {
   redisUrl: string | undefined
   logger: Logger
   metrics: Metrics
-  streamsMax: number
+  limits: StreamLimits
 }
 
 const heartbeatMs = 15_000
@@ -55,8 +57,8 @@ const heartbeatMs = 15_000
 const recheckMs = 1000
 
 export function createLiveSagas(options: LiveSagasOptions): LiveSagas {
-  const { database, readDatabase, redisUrl, logger, metrics, streamsMax } = options
-  const streams = new OpenStreams(streamsMax, metrics)
+  const { database, readDatabase, redisUrl, logger, metrics, limits } = options
+  const streams = new OpenStreams(limits, metrics)
   const lastPosition = () => readLastPosition(database)
   const feed = new SagaFeed(
     {
@@ -69,8 +71,15 @@ export function createLiveSagas(options: LiveSagasOptions): LiveSagas {
 
   const notices = redisUrl ? createNotices({ redisUrl, onNotice: () => feed.wake(), logger }) : noNotices
 
-  async function* watch({ kind, filter, after, signal: client, recheck }: Watch): AsyncGenerator<Batch> {
-    const { ending, close } = streams.open(kind, client)
+  async function* watch({
+    kind,
+    owner,
+    filter,
+    after,
+    signal: client,
+    recheck,
+  }: Watch): AsyncGenerator<Batch> {
+    const { ending, close } = streams.open(kind, owner, client)
     const stopChecking = recheckRegularly(recheck, ending)
     const { signal } = ending
     try {

@@ -1,18 +1,37 @@
-import { unavailable } from '@switchyard/domain'
+import { rateLimited, unavailable } from '@switchyard/domain'
 import type { Metrics } from '@switchyard/service-kit/observability'
 import { Gauge } from 'prom-client'
 
 export type StreamKind = 'sse' | 'grpc'
 
+/** Who follows the log. */
+export interface StreamOwner {
+  /** Id of the token. */
+  token: number
+  address: string
+}
+
+/** How many streams may be open at once. */
+export interface StreamLimits {
+  total: number
+  perToken: number
+  perAddress: number
+}
+
+/** Streams end often enough for their owner to try again after this time. */
+const retryAfterMs = 5000
+
 /** The streams of this process: counted, bounded, and ended together. */
 export class OpenStreams {
-  readonly #streamsMax: number
+  readonly #limits: StreamLimits
   readonly #gauge: Gauge<'kind'>
   readonly #open = new Set<AbortController>()
+  readonly #ofToken = new Counts<number>()
+  readonly #ofAddress = new Counts<string>()
   #closed = false
 
-  constructor(streamsMax: number, { registry }: Metrics) {
-    this.#streamsMax = streamsMax
+  constructor(limits: StreamLimits, { registry }: Metrics) {
+    this.#limits = limits
     this.#gauge = new Gauge({
       name: 'saga_watch_streams',
       help: 'Clients that follow the log of sagas.',
@@ -25,26 +44,60 @@ export class OpenStreams {
   /**
    * A stream that ends with the signal of its client, or earlier.
    *
-   * @throws DomainError unavailable when there are as many as this process takes
+   * @throws DomainError unavailable when there are as many streams as this process takes; rate-limited when there are
+   * as many as one token or one address may have
    */
-  open(kind: StreamKind, client: AbortSignal): { ending: AbortController; close: () => void } {
-    if (this.#closed || this.#open.size >= this.#streamsMax) throw unavailable('too many streams')
+  open(
+    kind: StreamKind,
+    owner: StreamOwner,
+    client: AbortSignal,
+  ): { ending: AbortController; close: () => void } {
+    this.#requireRoom(owner)
     const ending = new AbortController()
     const onClientGone = () => ending.abort()
     client.addEventListener('abort', onClientGone)
     if (client.aborted) ending.abort()
     this.#open.add(ending)
+    this.#ofToken.add(owner.token, 1)
+    this.#ofAddress.add(owner.address, 1)
     this.#gauge.inc({ kind })
     const close = () => {
       client.removeEventListener('abort', onClientGone)
-      if (this.#open.delete(ending)) this.#gauge.dec({ kind })
+      if (!this.#open.delete(ending)) return
+      this.#ofToken.add(owner.token, -1)
+      this.#ofAddress.add(owner.address, -1)
+      this.#gauge.dec({ kind })
     }
     return { ending, close }
+  }
+
+  #requireRoom({ token, address }: StreamOwner): void {
+    const { total, perToken, perAddress } = this.#limits
+    if (this.#closed || this.#open.size >= total) throw unavailable('too many streams')
+    if (this.#ofToken.of(token) >= perToken)
+      throw rateLimited(`this token has ${perToken} streams open, which is the limit`, retryAfterMs)
+    if (this.#ofAddress.of(address) >= perAddress)
+      throw rateLimited(`this address has ${perAddress} streams open, which is the limit`, retryAfterMs)
   }
 
   /** Ends every stream and takes no more. */
   close(): void {
     this.#closed = true
     for (const ending of this.#open) ending.abort()
+  }
+}
+
+/** Counts by key; a key with none takes no memory. */
+class Counts<Key> {
+  readonly #counts = new Map<Key, number>()
+
+  of(key: Key): number {
+    return this.#counts.get(key) ?? 0
+  }
+
+  add(key: Key, change: number): void {
+    const count = this.of(key) + change
+    if (count === 0) this.#counts.delete(key)
+    else this.#counts.set(key, count)
   }
 }

@@ -1,9 +1,9 @@
 import type { ActivityView, ErrorText } from '@switchyard/db'
 import { activityStatuses, anomalies } from '@switchyard/domain/saga'
 import { z } from 'zod'
-import type { SagaUrl } from '../routes/saga-url.js'
 import { phasesOf } from './activity-phases.js'
 import { payloadShape, presentPayload } from './payload.js'
+import type { SagaUrl } from './saga-url.js'
 
 const status = z.enum(activityStatuses)
 const errorsShape = z.object({ text: z.string(), size: z.int(), truncated: z.boolean() })

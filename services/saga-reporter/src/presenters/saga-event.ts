@@ -1,6 +1,6 @@
 import type { SagaEventView } from '@switchyard/db'
 import { z } from 'zod'
-import { type Decoder, decoders } from '../rpc/decoders.js'
+import { type Decoder, decoders } from '../wire/decoders.js'
 
 export const sagaEventShape = z
   .object({

@@ -2,10 +2,10 @@ import type { ActivityView, SagaNote, SagaView } from '@switchyard/db'
 import { sagaFlagKinds, sagaOutcomes, sagaStatuses } from '@switchyard/domain/saga'
 import { oneOf } from '@switchyard/service-kit/http'
 import { z } from 'zod'
-import type { SagaUrl } from '../routes/saga-url.js'
 import { activityShape, presentActivity } from './activity.js'
 import { durationOfSaga } from './activity-phases.js'
 import { noteShape, presentNote } from './note.js'
+import type { SagaUrl } from './saga-url.js'
 
 const flagShape = z.object({
   kind: z.enum(sagaFlagKinds),
@@ -74,7 +74,7 @@ export interface SagaDetail {
   resolutionNote: string | null
 }
 
-/** One saga with all that belongs to it, but its log. */
+/** One saga with everything that belongs to it, except its log. */
 export function presentSagaDetail(detail: SagaDetail, url: SagaUrl): z.output<typeof sagaDetailShape> {
   const { saga, activities, notes, resolutionNote } = detail
   const presented = presentSaga(saga)

@@ -1,7 +1,7 @@
 import type { LoggedEvent } from '@switchyard/db'
 import { type Cut, contentKeyOf, type Receipt, type SagaEvent } from '@switchyard/domain/saga'
-import { decoders } from '../rpc/decoders.js'
 import { sagaEventOf } from '../use-cases/report-event.js'
+import { decoders } from '../wire/decoders.js'
 
 /** The event that an entry of the log stands for, and what was known of it beside that. */
 export function loggedEvent(entry: LoggedEvent): { event: SagaEvent; receipt: Receipt } {

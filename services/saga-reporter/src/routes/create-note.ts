@@ -1,10 +1,10 @@
-import { createSagaNote, type Readable } from '@switchyard/db'
-import { notFound } from '@switchyard/domain'
+import type { Readable } from '@switchyard/db'
 import type { Caller } from '@switchyard/domain/access'
 import { created, endpoint, filledText, text } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import { noteShape, presentNote } from '../presenters/note.js'
-import { tenantParameter } from './search-parameters.js'
+import { writeNote } from '../use-cases/write-note.js'
+import { tenantParameter } from '../wire/search-parameters.js'
 
 const noteCharsMax = 10_000
 
@@ -22,8 +22,6 @@ export const createNote = (database: Readable) =>
     input: z.object({ id: text(), ...tenantParameter, body: noteText() }),
     handle: async ({ id, tenant, body }, { user }: Caller) => {
       const author = { authorId: user.id, authorName: user.username }
-      const note = await createSagaNote(database, { tenant, sagaId: id }, { ...author, body })
-      if (!note) throw notFound('Saga')
-      return created(presentNote(note))
+      return created(presentNote(await writeNote(database, { tenant, sagaId: id }, { ...author, body })))
     },
   })

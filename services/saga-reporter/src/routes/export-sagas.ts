@@ -1,10 +1,11 @@
 import { Readable as Stream } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { type Readable, type SagaView, walkSagas } from '@switchyard/db'
+import type { Readable, SagaView } from '@switchyard/db'
 import { type Call, endpoint, streamed } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import { exportFormats, type SagaFormat, sagaFormats } from '../presenters/export.js'
-import { searchParameters, toSearch } from './search-parameters.js'
+import { walkSagas } from '../use-cases/walk-sagas.js'
+import { searchParameters, toSearch } from '../wire/search-parameters.js'
 
 /** `GET /sagas/export`: every saga of a search, the newest first, as a file. */
 export const exportSagas = (database: Readable) =>

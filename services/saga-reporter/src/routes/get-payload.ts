@@ -1,9 +1,9 @@
-import { findActivityPayload, payloadKinds, type Readable } from '@switchyard/db'
-import { notFound } from '@switchyard/domain'
+import type { Readable } from '@switchyard/db'
 import { type Call, endpoint, streamed, text } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import { type PresentedBytes, presentBytes } from '../presenters/payload-bytes.js'
-import { tenantParameter } from './search-parameters.js'
+import { getPayload as findPayload } from '../use-cases/get-payload.js'
+import { payloadKindParameter, tenantParameter } from '../wire/search-parameters.js'
 
 /** `GET /sagas/:id/activities/:activity_id/payloads/:kind`: the bytes as they were reported. */
 export const getPayload = (database: Readable) =>
@@ -13,19 +13,11 @@ export const getPayload = (database: Readable) =>
     input: z.object({
       id: text(),
       activity_id: text(),
-      kind: z.enum(payloadKinds),
+      kind: payloadKindParameter,
       ...tenantParameter,
     }),
     handle: async ({ id, activity_id, kind, tenant }, _caller, call) => {
-      const payload = await findActivityPayload(
-        database,
-        { tenant, sagaId: id, activityId: activity_id },
-        kind,
-      )
-      if (!payload) throw notFound('Payload')
-      const { size, sha256, bytes } = payload
-      if (bytes.length === 0 && size > 0)
-        throw notFound('Payload', { extra: { reason: 'not stored: too large', size, sha256 } })
+      const payload = await findPayload(database, { tenant, sagaId: id, activityId: activity_id }, kind)
       sendBytes(call, presentBytes(payload, `${kind}-${activity_id}`))
       return streamed
     },

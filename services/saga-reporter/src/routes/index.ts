@@ -49,6 +49,6 @@ export function routes({ readDatabase, clock, resolve, stream, webhooks }: Route
     route('GET', '/sagas/:id/events', reader, listSagaEvents(readDatabase)),
     route('GET', '/sagas/:id/activities/:activity_id/payloads/:kind', reader, getPayload(readDatabase)),
     route('POST', '/sagas/:id/notes', administrator, createNote(readDatabase)),
-    route('POST', '/sagas/:id/resolve', administrator, resolveSaga(resolve, readDatabase)),
+    route('POST', '/sagas/:id/resolve', administrator, resolveSaga(resolve)),
   ]
 }

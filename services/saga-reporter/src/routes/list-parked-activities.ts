@@ -1,13 +1,15 @@
-import { listParkedActivities as findParked, type Readable } from '@switchyard/db'
+import type { Readable } from '@switchyard/db'
 import { endpoint } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import { parkedActivityShape, presentParkedActivity } from '../presenters/parked-activity.js'
-import { cursorHeaders, cursorReply, readCursor, writeCursor } from './cursor.js'
-import { cursorParameters, tenantParameter } from './search-parameters.js'
+import { listParkedActivities as listParked } from '../use-cases/list-parked-activities.js'
+import { readCursor, writeCursor } from '../wire/cursor.js'
+import { cursorParameters, tenantParameter } from '../wire/search-parameters.js'
+import { cursorHeaders, cursorReply } from './cursor-reply.js'
 
 const order = { by: 'created_at', direction: 'desc' } as const
 
-/** `GET /sagas/parked_activities`: those whose saga no event has named, the newest first. */
+/** `GET /sagas/parked_activities`: the activities whose saga no event has named, the newest first. */
 export const listParkedActivities = (database: Readable) =>
   endpoint({
     summary: 'Activities whose saga no event has named',
@@ -16,16 +18,8 @@ export const listParkedActivities = (database: Readable) =>
     input: z.object({ ...tenantParameter, ...cursorParameters }),
     handle: async ({ tenant, cursor, per_page }, _caller, call) => {
       const after = cursor === undefined ? null : readCursor(order, cursor)
-      const found = await findParked(database, tenant, { after, take: per_page + 1 })
-      const page = found.slice(0, per_page)
-      const last = page.at(-1)
-      const more = found.length > per_page && last
-      const next = more ? writeCursor(order, { at: last.firstSeenAt, id: last.id }) : null
-      return cursorReply(
-        page.map(presentParkedActivity),
-        per_page,
-        next === null ? null : { parameter: 'cursor', value: next },
-        call,
-      )
+      const { activities, next } = await listParked(database, tenant, { after, take: per_page })
+      const link = next && { parameter: 'cursor', value: writeCursor(order, next) }
+      return cursorReply(activities.map(presentParkedActivity), per_page, link, call)
     },
   })

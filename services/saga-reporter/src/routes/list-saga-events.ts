@@ -1,10 +1,10 @@
-import { listSagaEvents as findEvents, hasSaga, type Readable } from '@switchyard/db'
-import { notFound } from '@switchyard/domain'
+import type { Readable } from '@switchyard/db'
 import { endpoint, integer, pageParameters, text } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import { presentSagaEvent, sagaEventShape } from '../presenters/saga-event.js'
-import { cursorHeaders, cursorReply } from './cursor.js'
-import { tenantParameter } from './search-parameters.js'
+import { listSagaEvents as listEvents } from '../use-cases/list-saga-events.js'
+import { tenantParameter } from '../wire/search-parameters.js'
+import { cursorHeaders, cursorReply } from './cursor-reply.js'
 
 /** `GET /sagas/:id/events`: the log, in its order. */
 export const listSagaEvents = (database: Readable) =>
@@ -21,14 +21,10 @@ export const listSagaEvents = (database: Readable) =>
         .default(0),
     }),
     handle: async ({ id, tenant, per_page, after }, _caller, call) => {
-      const [known, events] = await Promise.all([
-        hasSaga(database, tenant, id),
-        findEvents(database, { tenant, sagaId: id }, { after, take: per_page + 1 }),
-      ])
-      if (!known) throw notFound('Saga')
-      const page = events.slice(0, per_page)
-      const last = page.at(-1)
-      const next = events.length > per_page && last ? { parameter: 'after', value: String(last.seq) } : null
-      return cursorReply(page.map(presentSagaEvent), per_page, next, call)
+      const key = { tenant, sagaId: id }
+      const { events, hasMore } = await listEvents(database, key, { after, take: per_page })
+      const last = events.at(-1)
+      const next = hasMore && last ? { parameter: 'after', value: String(last.seq) } : null
+      return cursorReply(events.map(presentSagaEvent), per_page, next, call)
     },
   })

@@ -1,15 +1,17 @@
-import { countedMax, countSagas, type Readable, type SagaSearch, searchSagas } from '@switchyard/db'
+import type { Readable } from '@switchyard/db'
 import { endpoint, flag } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import { presentSaga, sagaShape } from '../presenters/saga.js'
-import { cursorHeaders, cursorReply, readCursor, writeCursor } from './cursor.js'
+import { listSagas as findSagas, type StatusCounts } from '../use-cases/list-sagas.js'
+import { readCursor, writeCursor } from '../wire/cursor.js'
 import {
   cursorParameters,
   orderParameters,
   searchParameters,
   toOrder,
   toSearch,
-} from './search-parameters.js'
+} from '../wire/search-parameters.js'
+import { cursorHeaders, cursorReply } from './cursor-reply.js'
 
 /** `GET /sagas` */
 export const listSagas = (database: Readable) =>
@@ -27,22 +29,21 @@ export const listSagas = (database: Readable) =>
       const search = toSearch(given)
       const order = toOrder(given, search)
       const after = cursor === undefined ? null : readCursor(order, cursor)
-      const [{ sagas, next }, counts] = await Promise.all([
-        searchSagas(database, { search, order, after }, per_page),
-        with_counts ? countsHeader(database, search) : null,
-      ])
+      const { sagas, next, counts } = await findSagas(database, {
+        search,
+        order,
+        after,
+        take: per_page,
+        withCounts: with_counts,
+      })
       const link = next && { parameter: 'cursor', value: writeCursor(order, next) }
       const reply = cursorReply(sagas.map(presentSaga), per_page, link, call)
-      return { ...reply, headers: { ...reply.headers, ...counts } }
+      return { ...reply, headers: { ...reply.headers, ...(counts !== undefined && countsHeader(counts)) } }
     },
   })
 
 /** `Pending=0, Started=10000+, …` */
-async function countsHeader(database: Readable, search: SagaSearch) {
-  const counts = await countSagas(database, search)
-  if (counts === null) return { 'X-Status-Counts': 'unknown' }
-  const texts = Object.entries(counts).map(
-    ([status, count]) => `${status}=${count > countedMax ? `${countedMax}+` : count}`,
-  )
-  return { 'X-Status-Counts': texts.join(', ') }
-}
+const countsHeader = (counts: StatusCounts | null) => ({
+  'X-Status-Counts':
+    counts?.map(({ status, count, more }) => `${status}=${count}${more ? '+' : ''}`).join(', ') ?? 'unknown',
+})

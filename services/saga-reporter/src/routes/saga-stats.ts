@@ -1,16 +1,14 @@
-import { countSagasByKind, groupFailures, measureSagaDurations, type Readable } from '@switchyard/db'
+import type { Readable } from '@switchyard/db'
 import type { Clock } from '@switchyard/domain'
 import { endpoint, ok, parameterProblem, text, time } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import { presentStats, statsShape } from '../presenters/stats.js'
-import { tenantParameter } from './search-parameters.js'
+import { measureSagas } from '../use-cases/measure-sagas.js'
+import { tenantParameter } from '../wire/search-parameters.js'
 
 const dayMs = 24 * 60 * 60 * 1000
 
-/** Groups of failures that are shown. */
-const failureGroupsMax = 50
-
-/** `GET /sagas/stats`: of the sagas created in a time, the last 24 hours unless it says otherwise. */
+/** `GET /sagas/stats`: figures of the sagas created in a range of time, by default the last 24 hours. */
 export const sagaStats = (database: Readable, clock: Clock) =>
   endpoint({
     summary: 'Figures of the sagas that were created in a time',
@@ -26,11 +24,6 @@ export const sagaStats = (database: Readable, clock: Clock) =>
       const from = created_after ?? new Date(to.getTime() - dayMs)
       if (from > to) throw parameterProblem('created_after', 'is after created_before')
       const range = { tenant, from, to, serviceName: service_name }
-      const [counts, durations, failures] = await Promise.all([
-        countSagasByKind(database, range),
-        measureSagaDurations(database, range),
-        groupFailures(database, range, failureGroupsMax),
-      ])
-      return ok(presentStats(range, { counts, durations, failures }))
+      return ok(presentStats(range, await measureSagas(database, range)))
     },
   })

@@ -1,10 +1,11 @@
+import type { Caller } from '@switchyard/domain/access'
 import { sagaStatuses } from '@switchyard/domain/saga'
 import { type Call, endpoint, integer, streamed, text } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { LiveSagas } from '../live/live-sagas.js'
 import { sagaOperations } from '../live/operations.js'
-import { sendEvents } from '../live/send-events.js'
-import { tenantParameter } from './search-parameters.js'
+import { tenantParameter } from '../wire/search-parameters.js'
+import { sendEvents } from './send-events.js'
 
 export interface StreamDependencies {
   live: LiveSagas
@@ -28,6 +29,7 @@ export const streamSagas = ({ live, recheck, stallMsMax }: StreamDependencies) =
   endpoint({
     summary: 'The log of sagas as it grows, as server-sent events',
     replies: { 200: ['text/event-stream'] },
+    refusals: [429],
     input: z.object({
       ...tenantParameter,
       service_name: text().optional(),
@@ -36,7 +38,7 @@ export const streamSagas = ({ live, recheck, stallMsMax }: StreamDependencies) =
       operation: listOf(sagaOperations).optional(),
       last_event_id: position().optional(),
     }),
-    handle: async (input, _caller, call) => {
+    handle: async (input, { token }: Caller, call) => {
       const { request, response } = call.raw
       const filter = {
         tenant: input.tenant,
@@ -52,6 +54,7 @@ export const streamSagas = ({ live, recheck, stallMsMax }: StreamDependencies) =
       }
       const batches = live.watch({
         kind: 'sse',
+        owner: { token: token.id, address: request.ip ?? '' },
         filter,
         after,
         signal: call.signal,
@@ -62,7 +65,7 @@ export const streamSagas = ({ live, recheck, stallMsMax }: StreamDependencies) =
     },
   })
 
-/** A client that comes back says it in the header, and still has the address it first came with. */
+/** A client that reconnects sends its position in the header, and the query of its first request once more. */
 function headerPosition(value: string | undefined): number | undefined {
   const parsed = position().safeParse(value)
   return parsed.success ? parsed.data : undefined

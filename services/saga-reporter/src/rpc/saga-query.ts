@@ -5,53 +5,53 @@ import {
   type SagaQueryServer,
   SagaQueryService,
 } from '@switchyard/contracts/saga-query'
-import { findSagaView, listActivityViews, type Readable } from '@switchyard/db'
-import { invalidParameters, notFound } from '@switchyard/domain'
-import { defaultTenant } from '@switchyard/domain/saga'
-import { type GrpcService, serverStream, unary } from '@switchyard/service-kit/grpc'
+import type { Readable } from '@switchyard/db'
 import type { Logger } from '@switchyard/service-kit/observability'
+import type { AuthorizeReader } from '../access/authorize-reader.js'
+import type { LiveSagas } from '../live/live-sagas.js'
 import { toActivityMessage, toSagaMessage } from '../presenters/saga-messages.js'
+import { asUnavailable } from '../use-cases/as-unavailable.js'
+import { getSaga } from '../use-cases/get-saga.js'
+import { readSagaKey } from '../wire/query-requests.js'
 import { listSagas } from './list-sagas.js'
-import { createWatchMessages, type WatchDependencies } from './watch-sagas.js'
-import { refuseWhileAway } from './while-away.js'
+import { createReaderAdmission } from './reader-admission.js'
+import { limitRequests } from './server/limit-requests.js'
+import type { GrpcService } from './server/server.js'
+import { serverStream } from './server/server-stream.js'
+import { unary } from './server/unary.js'
+import { createWatchMessages } from './watch-sagas.js'
 
-export interface SagaQueryDependencies extends WatchDependencies {
+export interface SagaQueryDependencies {
   database: Readable
+  live: LiveSagas
+  authorize: AuthorizeReader
+  /** How long a client of a stream may take no message. */
+  stallMsMax: number
   logger: Logger
 }
 
+const requestBytesMax = 64 * 1024
+
 /** `switchyard.sagas.v1.SagaQuery` */
 export function sagaQueryService(deps: SagaQueryDependencies): GrpcService {
-  const { database, authorize, logger } = deps
+  const { database, logger } = deps
+  const admission = createReaderAdmission(deps.authorize)
   const reading = <Request, Response>(read: (request: Request) => Promise<Response>) =>
-    unary<Request, Response>(async (request, call) => {
-      await authorize(call)
-      return refuseWhileAway(read(request))
-    }, logger)
+    unary<Request, Response>((request) => asUnavailable(read(request)), logger)
   const implementation: SagaQueryServer = {
-    getSaga: reading((request: GetSagaRequest) => getSaga(database, request)),
+    getSaga: reading((request: GetSagaRequest) => presentSaga(database, request)),
     listSagas: reading((request: ListSagasRequest) => listSagas(database, request)),
-    watchSagas: serverStream(createWatchMessages(deps), logger),
+    watchSagas: serverStream(createWatchMessages({ ...deps, admission }), logger),
   }
-  return { name: 'switchyard.sagas.v1.SagaQuery', definition: SagaQueryService, implementation }
+  return {
+    name: 'switchyard.sagas.v1.SagaQuery',
+    definition: limitRequests(SagaQueryService, requestBytesMax),
+    implementation,
+    admit: admission.admit,
+  }
 }
 
-/** Of each payload. */
-export const headBytesMax = 16 * 1024
-
-async function getSaga(database: Readable, request: GetSagaRequest): Promise<GetSagaResponse> {
-  const key = { tenant: request.tenant || defaultTenant, sagaId: request.sagaId }
-  refuseNul({ tenant: key.tenant, saga_id: key.sagaId })
-  const [saga, activities] = await Promise.all([
-    findSagaView(database, key.tenant, key.sagaId),
-    listActivityViews(database, key, headBytesMax),
-  ])
-  if (!saga) throw notFound('Saga')
+async function presentSaga(database: Readable, request: GetSagaRequest): Promise<GetSagaResponse> {
+  const { saga, activities } = await getSaga(database, readSagaKey(request))
   return { saga: toSagaMessage(saga), activities: activities.map(toActivityMessage) }
-}
-
-/** PostgreSQL holds no text with NUL. */
-function refuseNul(texts: Record<string, string | undefined>): void {
-  const bad = Object.entries(texts).filter(([, text]) => text?.includes('\0'))
-  if (bad.length > 0) throw invalidParameters(bad.map(([name]) => `${name} is invalid`))
 }

@@ -1,39 +1,46 @@
 import type { ServerWritableStream } from '@grpc/grpc-js'
 import type { WatchSagasRequest, WatchSagasResponse } from '@switchyard/contracts/saga-query'
-import { conflict, invalidParameters } from '@switchyard/domain'
-import { defaultTenant, sagaStatuses } from '@switchyard/domain/saga'
-import type { StreamMessages } from '@switchyard/service-kit/grpc'
+import { conflict } from '@switchyard/domain'
+import type { AuthorizeReader } from '../access/authorize-reader.js'
 import type { Batch } from '../live/follow.js'
 import type { LiveSagas } from '../live/live-sagas.js'
-import { sagaOperations } from '../live/operations.js'
-import type { WatchFilter } from '../live/watch-filter.js'
 import { toEventMessage } from '../presenters/saga-messages.js'
-import type { AuthorizeReader } from './authorize-reader.js'
-import { refuseWhileAway } from './while-away.js'
+import { asUnavailable } from '../use-cases/as-unavailable.js'
+import { readPosition, readWatchFilter } from '../wire/query-requests.js'
+import type { AdmittedReader } from './reader-admission.js'
+import type { Admission } from './server/admission.js'
+import type { StreamMessages } from './server/server-stream.js'
 
 export interface WatchDependencies {
   live: LiveSagas
   authorize: AuthorizeReader
+  admission: Admission<AdmittedReader>
   /** How long a client of a stream may take no message. */
   stallMsMax: number
 }
 
 type Call = ServerWritableStream<WatchSagasRequest, WatchSagasResponse>
 
-/** Messages of WatchSagas. One that its client does not take in time ends the stream: it goes on later from there. */
+/** Messages of WatchSagas. A client that does not take a message in time has its stream ended, and goes on later. */
 export function createWatchMessages({
   live,
   authorize,
+  admission,
   stallMsMax,
 }: WatchDependencies): StreamMessages<WatchSagasRequest, WatchSagasResponse> {
   return async function* messages(request, call, signal) {
-    await authorize(call)
-    const filter = toFilter(request)
-    const after = toPosition(request.afterSequence)
-    const batches = live.watch({ kind: 'grpc', filter, after, signal, recheck: () => authorize(call) })
+    const { caller, credentials } = admission.of(call)
+    const batches = live.watch({
+      kind: 'grpc',
+      owner: { token: caller.token.id, address: credentials.address },
+      filter: readWatchFilter(request),
+      after: readPosition(request.afterSequence),
+      signal,
+      recheck: () => authorize(credentials),
+    })
     try {
       for (;;) {
-        const { done, value } = await refuseWhileAway(batches.next())
+        const { done, value } = await asUnavailable(batches.next())
         if (done) return
         for (const message of toMessages(value)) {
           const stall = setTimeout(cut, stallMsMax, call)
@@ -50,25 +57,6 @@ export function createWatchMessages({
 function cut(call: Call): void {
   // The stream waits for its connection to take more, and is woken by this.
   call.emit('error', conflict('the client reads too slowly: go on from the last sequence'))
-}
-
-function toFilter(request: WatchSagasRequest): WatchFilter {
-  const { serviceName, sagaId, statuses, operations } = request
-  const problems = [
-    ...(statuses.some((status) => !sagaStatuses.some((known) => known === status)) ? ['statuses'] : []),
-    ...(operations.some((name) => !sagaOperations.some((known) => known === name)) ? ['operations'] : []),
-  ]
-  if (problems.length > 0)
-    throw invalidParameters(problems.map((name) => `${name} does not have a valid value`))
-  const tenant = request.tenant || defaultTenant
-  if (`${tenant}${sagaId ?? ''}`.includes('\0')) throw invalidParameters(['tenant or saga_id is invalid'])
-  return { tenant, serviceName, sagaId, statuses, operations }
-}
-
-function toPosition(sequence: number | undefined): number | null {
-  if (sequence === undefined) return null
-  if (sequence < 0) throw invalidParameters(['after_sequence does not have a valid value'])
-  return sequence
 }
 
 function toMessages({ entries, sequence, reset }: Batch): WatchSagasResponse[] {

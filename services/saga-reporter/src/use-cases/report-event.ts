@@ -1,8 +1,8 @@
-import type { CommonResponse } from '@switchyard/contracts/saga'
 import type { Clock } from '@switchyard/domain'
 import {
   type Cut,
   contentHash,
+  type EventResult,
   type RawSagaEvent,
   type SagaEvent,
   SagaRejection,
@@ -11,8 +11,7 @@ import {
 } from '@switchyard/domain/saga'
 import { type IngestFigures, type ReportResult, reportResultOf } from '../ingest/ingest-figures.js'
 import type { SagaIngest } from '../ingest/saga-ingest.js'
-import { recordedResponse, rejectedResponse } from '../presenters/common-response.js'
-import type { ReportMetadata } from '../rpc/report-metadata.js'
+import type { ReportMetadata } from '../wire/report-metadata.js'
 import { cutRequest, type RequestLimits } from './cut-request.js'
 
 /** One call of one of the ten operations. */
@@ -27,8 +26,12 @@ export interface Report {
   givenUp: () => boolean
 }
 
-/** Answers once the event is stored for good; @throws DomainError unavailable when it cannot be stored now | forbidden */
-export type ReportEvent = (report: Report) => Promise<CommonResponse>
+/**
+ * Resolves once the event is stored for good, or with why it can never be valid.
+ *
+ * @throws DomainError unavailable when it cannot be stored now | forbidden
+ */
+export type ReportEvent = (report: Report) => Promise<EventResult | SagaRejection>
 
 interface Dependencies {
   ingest: SagaIngest
@@ -67,11 +70,11 @@ export function createReportEvent(dependencies: Dependencies): ReportEvent {
         givenUp,
       )
       counted = reportResultOf(result)
-      return recordedResponse(result)
+      return result
     } catch (error) {
       if (error instanceof SagaRejection) {
         counted = 'rejected'
-        return rejectedResponse(error)
+        return error
       }
       throw error
     } finally {

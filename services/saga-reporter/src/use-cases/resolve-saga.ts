@@ -3,6 +3,7 @@ import { findSagaView, type Readable } from '@switchyard/db'
 import { type Clock, conflict, notFound } from '@switchyard/domain'
 import { contentHash } from '@switchyard/domain/saga'
 import type { SagaIngest } from '../ingest/saga-ingest.js'
+import { getSagaDetail, type SagaDetail } from './get-saga.js'
 
 export interface Resolution {
   tenant: string
@@ -13,11 +14,11 @@ export interface Resolution {
 }
 
 /**
- * Settles a saga that failed, by an event of the log.
+ * Settles a saga that failed, by an event of the log; gives the saga as it is afterwards.
  *
  * @throws DomainError not-found | conflict when it is not in status Error | unavailable when it cannot be stored now
  */
-export type ResolveSaga = (resolution: Resolution) => Promise<void>
+export type ResolveSaga = (resolution: Resolution) => Promise<SagaDetail>
 
 interface Dependencies {
   ingest: SagaIngest
@@ -42,5 +43,6 @@ export function createResolveSaga({ ingest, readDatabase, clock }: Dependencies)
       contentKey: contentHash({ operation, request, eventSeq: null, attempt: null }),
       request,
     })
+    return getSagaDetail(readDatabase, { tenant, sagaId })
   }
 }

@@ -200,9 +200,11 @@ function watch(given: WatchOptions = {}, token: string | null = tokens.reader, f
   streams.push(stream)
   const messages: WatchSagasResponse[] = []
   let code: number | undefined
+  let metadata = new Metadata()
   stream.on('data', (message: WatchSagasResponse) => messages.push(message))
   stream.on('error', (error: ServiceError) => {
     code = error.code
+    metadata = error.metadata
   })
   stream.on('end', () => {
     code ??= status.OK
@@ -214,7 +216,7 @@ function watch(given: WatchOptions = {}, token: string | null = tokens.reader, f
     events,
     sequences: () => events().map(({ sequence }) => sequence),
     begun: () => waitFor(() => messages.length > 0 || code !== undefined, { what: 'the first message' }),
-    ended: () => waitFor(() => code !== undefined && { code }, { what: 'the end of the stream' }),
+    ended: () => waitFor(() => code !== undefined && { code, metadata }, { what: 'the end of the stream' }),
     hasEnded: () => code !== undefined,
   }
 }
@@ -319,6 +321,18 @@ describe('watching', () => {
       await strict.close()
     }
   }, 60_000)
+
+  it('ends with RESOURCE_EXHAUSTED and RetryInfo beyond the share of one token', async () => {
+    const small = await startService(harness.databaseUrl, { SAGA_STREAMS_MAX: '20' })
+    const from = connectTo(small.grpcPort)
+    const open = [watch({}, tokens.reader, from), watch({}, tokens.reader, from)]
+    for (const { begun } of open) await begun()
+    const refused = await watch({}, tokens.reader, from).ended()
+    expect(refused).toMatchObject({ code: status.RESOURCE_EXHAUSTED })
+    expect(String(refused.metadata.get('grpc-status-details-bin')[0])).toContain('google.rpc.RetryInfo')
+    await watch({}, tokens.administrator, from).begun()
+    await small.close()
+  })
 
   it('ends with UNAVAILABLE beyond the limit, and when the server stops', async () => {
     const small = await startService(harness.databaseUrl, {

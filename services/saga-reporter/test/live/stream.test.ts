@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { startTestRedis, type TestRedis, waitFor } from '@switchyard/testing'
+import { createToken, createUser, startTestRedis, type TestRedis, waitFor } from '@switchyard/testing'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { createTokens, startHarness, startService } from '../harness.js'
 import { addSagaRow, appendEntries, appendEntry } from './log-writer.js'
@@ -208,13 +208,45 @@ describe('replicas', () => {
 
 describe('bounds', () => {
   it('more clients than allowed are refused with 503, and one that leaves makes room', async () => {
-    const small = await startService(harness.databaseUrl, { SAGA_STREAMS_MAX: '2' })
+    const small = await startService(harness.databaseUrl, {
+      SAGA_STREAMS_MAX: '2',
+      SAGA_STREAMS_PER_TOKEN_MAX: '3',
+      SAGA_STREAMS_PER_ADDRESS_MAX: '3',
+    })
     try {
       const first = await stream('', reader(), small.baseUrl)
       await stream('', reader(), small.baseUrl)
       expect((await stream('', reader(), small.baseUrl)).response.status).toBe(503)
       await first.close()
       await waitFor(async () => (await stream('', reader(), small.baseUrl)).response.status === 200)
+    } finally {
+      await small.close()
+    }
+  })
+
+  it('one token, or one address, takes no more than its share, is refused with 429, and leaves room for others', async () => {
+    const small = await startService(harness.databaseUrl, {
+      SAGA_STREAMS_MAX: '10',
+      SAGA_STREAMS_PER_TOKEN_MAX: '2',
+      SAGA_STREAMS_PER_ADDRESS_MAX: '3',
+    })
+    const open = (token: string, address: string) =>
+      stream('', { 'PRIVATE-TOKEN': token, 'X-Forwarded-For': address }, small.baseUrl)
+    try {
+      const first = await open(tokens.reader, '203.0.113.1')
+      await open(tokens.reader, '203.0.113.2')
+      const ofToken = (await open(tokens.reader, '203.0.113.3')).response
+      expect(ofToken.status).toBe(429)
+      expect(Number(ofToken.headers.get('Retry-After'))).toBeGreaterThan(0)
+      for (let index = 0; index < 2; index += 1)
+        expect((await open(tokens.administrator, '203.0.113.1')).response.status).toBe(200)
+      const { secret } = await createToken(harness.database, await createUser(harness.database), {
+        scopes: ['read_sagas'],
+      })
+      expect((await open(secret, '203.0.113.1')).response.status).toBe(429)
+      expect((await open(secret, '203.0.113.4')).response.status).toBe(200)
+      await first.close()
+      await waitFor(async () => (await open(tokens.reader, '203.0.113.5')).response.status === 200)
     } finally {
       await small.close()
     }

@@ -4,7 +4,7 @@ import { auditAuthor, created, endpoint, filledText } from '@switchyard/service-
 import { addWebhook, auditedWebhook } from '@switchyard/webhooks'
 import { z } from 'zod'
 import { presentWebhook, webhookShape } from '../../presenters/webhook.js'
-import { identifierCharsMax } from '../../rpc/report-metadata.js'
+import { identifierCharsMax } from '../../wire/report-metadata.js'
 import { rulesOf, type WebhookDependencies } from './dependencies.js'
 import { optionalWebhookParameters, requiredWebhookParameters } from './webhook-parameters.js'
 

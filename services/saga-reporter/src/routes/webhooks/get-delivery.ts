@@ -1,7 +1,7 @@
-import { getDelivery as findDelivery, getWebhook } from '@switchyard/db'
 import { endpoint, ok, rowId } from '@switchyard/service-kit/http'
 import { deliveryShape, presentDelivery } from '@switchyard/webhooks'
 import { z } from 'zod'
+import { getDelivery as findDelivery } from '../../use-cases/read-webhooks.js'
 import { ofSagas, type WebhookDependencies } from './dependencies.js'
 
 /** `GET /sagas/webhooks/:id/deliveries/:delivery_id` */
@@ -11,7 +11,7 @@ export const getDelivery = ({ database }: WebhookDependencies) =>
     replies: { 200: deliveryShape },
     input: z.object({ id: rowId(), delivery_id: z.uuid() }),
     async handle({ id, delivery_id }) {
-      await getWebhook(database, ofSagas, id)
-      return ok(presentDelivery(await findDelivery(database, id, delivery_id)))
+      const delivery = await findDelivery(database, ofSagas, { webhookId: id, deliveryId: delivery_id })
+      return ok(presentDelivery(delivery))
     },
   })

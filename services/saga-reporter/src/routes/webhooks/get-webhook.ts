@@ -1,7 +1,7 @@
-import { getWebhook as findWebhook } from '@switchyard/db'
 import { endpoint, ok, rowId } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import { presentWebhook, webhookShape } from '../../presenters/webhook.js'
+import { getWebhook as findWebhook } from '../../use-cases/read-webhooks.js'
 import { ofSagas, type WebhookDependencies } from './dependencies.js'
 
 /** `GET /sagas/webhooks/:id` */

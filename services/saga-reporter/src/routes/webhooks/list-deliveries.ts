@@ -1,7 +1,7 @@
-import { listDeliveries as findDeliveries, getWebhook } from '@switchyard/db'
 import { endpoint, pageParameters, pageReply, rowId, rowsOf } from '@switchyard/service-kit/http'
 import { listedDeliveryShape, presentListedDelivery } from '@switchyard/webhooks'
 import { z } from 'zod'
+import { listDeliveries as findDeliveries } from '../../use-cases/read-webhooks.js'
 import { ofSagas, type WebhookDependencies } from './dependencies.js'
 
 /** `GET /sagas/webhooks/:id/deliveries`, newest first. */
@@ -15,8 +15,8 @@ export const listDeliveries = ({ database }: WebhookDependencies) =>
       state: z.enum(['pending', 'succeeded', 'failed']).optional(),
     }),
     async handle({ id, state, ...page }, _caller, call) {
-      await getWebhook(database, ofSagas, id)
-      const { deliveries, total } = await findDeliveries(database, { webhookId: id, state }, rowsOf(page))
+      const wanted = { webhookId: id, state }
+      const { deliveries, total } = await findDeliveries(database, ofSagas, wanted, rowsOf(page))
       return pageReply(deliveries.map(presentListedDelivery), page, total, call)
     },
   })

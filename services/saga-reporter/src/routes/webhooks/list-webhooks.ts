@@ -1,7 +1,7 @@
-import { listWebhooks as findWebhooks } from '@switchyard/db'
 import { endpoint, filledText, pageParameters, pageReply, rowsOf } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import { presentWebhook, webhookShape } from '../../presenters/webhook.js'
+import { listWebhooks as findWebhooks } from '../../use-cases/read-webhooks.js'
 import { ofSagas, type WebhookDependencies } from './dependencies.js'
 
 /** `GET /sagas/webhooks`: of every tenant, or of one. */

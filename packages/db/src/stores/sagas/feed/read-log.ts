@@ -29,14 +29,15 @@ export interface LogPage {
 
 // A position is a bigint; it stays below 2^53 for longer than anybody will ask.
 const withDerivedRows = (entries: string) => `SELECT e.id::double precision AS sequence, e.tenant,
-    e.saga_id AS "sagaId", e.activity_id AS "activityId", e.operation, e.result, e.received_at AS "receivedAt",
+    COALESCE(e.saga_id, a.saga_id) AS "sagaId", e.activity_id AS "activityId", e.operation, e.result, e.received_at AS "receivedAt",
     e.event_time AS "eventTime", s.service_name AS "serviceName", s.status, s.outcome, a.status AS "activityStatus"
   FROM (${entries}) e
-  LEFT JOIN sagas s ON s.tenant = e.tenant AND s.id = e.saga_id
   LEFT JOIN saga_activities a ON a.tenant = e.tenant AND a.id = e.activity_id
+  LEFT JOIN sagas s ON s.tenant = e.tenant AND s.id = COALESCE(e.saga_id, a.saga_id)
   ORDER BY e.id`
 
 const columns = 'id, tenant, saga_id, activity_id, operation, result, received_at, event_time'
+const columnsOf = (table: string) => columns.replace(/\w+/g, `${table}.$&`)
 
 const tail = statement(
   withDerivedRows(
@@ -74,7 +75,14 @@ const ofTenant = statement(
 
 const ofSaga = statement(
   withDerivedRows(
-    `SELECT ${columns} FROM saga_events WHERE id > $1 AND id <= $2 AND tenant = $3 AND saga_id = $4
+    `(SELECT ${columns} FROM saga_events WHERE id > $1 AND id <= $2 AND tenant = $3 AND saga_id = $4
+        ORDER BY id LIMIT ${pageEntries})
+      UNION ALL
+      (SELECT ${columnsOf('parked')} FROM saga_activities known
+        JOIN saga_events parked
+          ON parked.tenant = known.tenant AND parked.activity_id = known.id AND parked.saga_id IS NULL
+        WHERE known.tenant = $3 AND known.saga_id = $4 AND parked.id > $1 AND parked.id <= $2
+        ORDER BY parked.id LIMIT ${pageEntries})
       ORDER BY id LIMIT ${pageEntries}`,
   ),
   'saga-log-of-saga',

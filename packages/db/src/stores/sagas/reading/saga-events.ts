@@ -24,6 +24,19 @@ export interface SagaEventView {
 /** Larger requests are not read: a page of them would be. */
 const shownBytesMax = 512 * 1024
 
+/**
+ * Rows of the log of saga $2 of tenant $1, at most $4 after position $3. An event that names an activity whose saga is not known yet has no
+ * saga in the log; it belongs to the saga that a later event gives its activity.
+ */
+const eventRowsOfSaga = `
+    (SELECT named.* FROM saga_events named
+      WHERE named.tenant = $1 AND named.saga_id = $2 AND named.id > $3 ORDER BY named.id LIMIT $4)
+    UNION ALL
+    (SELECT parked.* FROM saga_activities a
+      JOIN saga_events parked
+        ON parked.tenant = a.tenant AND parked.activity_id = a.id AND parked.saga_id IS NULL
+      WHERE a.tenant = $1 AND a.saga_id = $2 AND parked.id > $3 ORDER BY parked.id LIMIT $4)`
+
 const eventsOfSaga = {
   name: 'saga-read-events',
   // A position is a bigint; it stays below 2^53 for longer than anybody will ask.
@@ -33,7 +46,7 @@ const eventsOfSaga = {
       e.payload_size AS "payloadSize",
       octet_length(e.request) AS "requestSize",
       CASE WHEN octet_length(e.request) <= ${shownBytesMax} THEN e.request END AS request
-    FROM saga_events e WHERE e.tenant = $1 AND e.saga_id = $2 AND e.id > $3 ORDER BY e.id LIMIT $4`,
+    FROM (${eventRowsOfSaga}) e ORDER BY e.id LIMIT $4`,
 }
 
 /** The log of a saga in its order, after a position. */

@@ -1,7 +1,0 @@
-export { deadlineMsOf, isAbandoned } from './deadline.js'
-export { toServiceError } from './errors.js'
-export { type GrpcServer, type GrpcServerOptions, type GrpcService, startGrpcServer } from './server.js'
-export { type StreamMessages, serverStream } from './server-stream.js'
-export type { TlsFiles } from './tls.js'
-export { unary } from './unary.js'
-export type { UnaryCall } from './unary-call.js'

@@ -1,7 +1,0 @@
-export { Connection } from './connection.js'
-export { type ConnectionLimits, limitLifetime } from './connection-lifetime.js'
-export { errorCodes } from './error-codes.js'
-export { encodeFields } from './hpack-encoder.js'
-export { listen } from './listener.js'
-export type { RequestHeaders } from './request-headers.js'
-export { noReader, type Stream, type StreamReader } from './stream.js'

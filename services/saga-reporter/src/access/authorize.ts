@@ -1,0 +1,89 @@
+import { hash } from 'node:crypto'
+import { DomainError, forbidden, unauthenticated, unavailable } from '@switchyard/domain'
+import { requireScope, requireUnboundToken } from '@switchyard/domain/access'
+import { type AuthenticateFrom, tokenOf } from '@switchyard/service-kit/http'
+import { LRUCache } from 'lru-cache'
+import { certificateNames, type Peer, type PeerBindings } from './peer.js'
+
+/** What a call says about its sender. */
+export interface Credentials {
+  headers: { 'private-token'?: string | undefined; authorization?: string | undefined }
+  address: string
+  /** The certificate of its connection. */
+  getCertificate: () => Parameters<typeof certificateNames>[0] | undefined
+}
+
+/**
+ * Says who calls, or refuses the call.
+ *
+ * @throws DomainError unauthenticated | insufficient-scope | forbidden | rate-limited | unavailable
+ */
+export type Authorize = (credentials: Credentials) => Peer | Promise<Peer>
+
+/** How callers are known: not at all, by a token of scope `saga_report`, by the name in their certificate. */
+export type SagaAuth =
+  | { auth: 'none' }
+  | { auth: 'token'; authenticate: AuthenticateFrom }
+  | { auth: 'mtls'; peers: PeerBindings }
+
+export function createAuthorize(options: SagaAuth): Authorize {
+  if (options.auth === 'mtls') return byCertificate(options.peers)
+  if (options.auth === 'token') return byToken(options.authenticate)
+  return () => everybody
+}
+
+const everybody: Peer = { name: null, service: null, tenant: null }
+
+/**
+ * Verdicts live this long. Together with the half second for which authentication remembers tokens, a revoked token
+ * stops working within a second.
+ */
+const verdictMs = 400
+
+type Verdict = { peer: Peer } | { refusal: DomainError }
+
+function byToken(authenticate: AuthenticateFrom): Authorize {
+  const verdicts = new LRUCache<string, Verdict>({ max: 10_000, ttl: verdictMs })
+  const judge = async (secret: string, address: string, key: string): Promise<Verdict> => {
+    try {
+      const caller = await authenticate(secret, address)
+      if (!caller) throw unauthenticated()
+      requireUnboundToken(requireScope(caller, 'saga_report'))
+      return { peer: { name: `token ${key}`, service: null, tenant: null } }
+    } catch (error) {
+      // The limit is the address's, not the token's.
+      if (error instanceof DomainError && error.kind !== 'rate-limited') return { refusal: error }
+      throw asTokenFailure(error)
+    }
+  }
+  return async ({ headers, address }) => {
+    const secret = tokenOf(headers)
+    if (secret === null) throw unauthenticated()
+    const key = hash('sha256', secret, 'base64')
+    const known = verdicts.get(key)
+    if (known) return peerOf(known)
+    const verdict = await judge(secret, address, key)
+    verdicts.set(key, verdict)
+    return peerOf(verdict)
+  }
+}
+
+/** Nobody is refused because their token could not be looked up. */
+export const asTokenFailure = (error: unknown): unknown =>
+  error instanceof DomainError ? error : unavailable('tokens cannot be checked', { cause: error })
+
+function byCertificate(peers: PeerBindings): Authorize {
+  return ({ getCertificate }) => {
+    const certificate = getCertificate()
+    if (!certificate) throw unauthenticated()
+    const bound = certificateNames(certificate).find((name) => peers.has(name))
+    const peer = bound === undefined ? undefined : peers.get(bound)
+    if (!peer) throw forbidden('this certificate belongs to no known peer')
+    return peer
+  }
+}
+
+function peerOf(verdict: Verdict): Peer {
+  if ('refusal' in verdict) throw verdict.refusal
+  return verdict.peer
+}

@@ -1,0 +1,80 @@
+import type { PeerCertificate } from 'node:tls'
+import { forbidden } from '@switchyard/domain'
+import { parseEventTime, type RawSagaEvent } from '@switchyard/domain/saga'
+
+/** The sender of reports, as far as the server knows. */
+export interface Peer {
+  /** Distinguishes this sender from other senders; null when every caller of the port is let in. */
+  name: string | null
+  /** The only service this sender may report for; null: any. */
+  service: string | null
+  /** The only tenant this sender may report for; null: any. */
+  tenant: string | null
+  /** Tenants that other senders are bound to, when this sender is bound to none: it may not report for them. */
+  foreignTenants?: ReadonlySet<string>
+}
+
+/** Certificate name → what its holder may report for. */
+export type PeerBindings = ReadonlyMap<string, Peer>
+
+/**
+ * Reads `orders.internal=service:orders, billing=tenant:acme`; a name that comes twice is bound to both values. A tenant
+ * that one certificate is bound to is closed to certificates that are bound to a service alone.
+ *
+ * @returns null when the text is no such list
+ */
+export function parsePeerBindings(text: string): PeerBindings | null {
+  const bindings = new Map<string, Peer>()
+  for (const entry of text.split(',').map((part) => part.trim())) {
+    const match = /^(?<name>\S+?)\s*=\s*(?<kind>service|tenant):(?<value>.*\S)$/.exec(entry)?.groups
+    if (!match?.name || !match.value) return null
+    const known = bindings.get(match.name) ?? { name: match.name, service: null, tenant: null }
+    bindings.set(match.name, { ...known, [match.kind as 'service' | 'tenant']: match.value.trim() })
+  }
+  const tenants = new Set([...bindings.values()].flatMap(({ tenant }) => tenant ?? []))
+  for (const [name, peer] of bindings) {
+    if (peer.tenant === null) bindings.set(name, { ...peer, foreignTenants: tenants })
+  }
+  return bindings
+}
+
+/** The names a certificate gives its holder: the DNS and URI ones of subjectAltName, else the common name. */
+export function certificateNames({ subjectaltname = '', subject }: Partial<PeerCertificate>): string[] {
+  const names: string[] = []
+  // Node quotes values that hold commas, so every entry is read from where the one before it ended:
+  // text within quotes must never pass for a name.
+  const entry = /(?:^|, )(?<type>[^:",]+):(?<value>"(?:[^"\\]|\\.)*"|[^",]*)/y
+  for (let match = entry.exec(subjectaltname); match; match = entry.exec(subjectaltname)) {
+    const { type = '', value = '' } = match.groups ?? {}
+    if (type === 'DNS' || type === 'URI') names.push(value.startsWith('"') ? JSON.parse(value) : value)
+  }
+  if (names.length > 0) return names
+  const commonName: unknown = subject?.CN
+  return typeof commonName === 'string' ? [commonName] : []
+}
+
+/** @throws DomainError forbidden for a tenant that the peer may not report for */
+export function requireOwnTenant(peer: Peer, tenant: string): void {
+  if (peer.tenant !== null && tenant !== peer.tenant) {
+    throw forbidden(`this certificate reports for tenant ${peer.tenant} only`)
+  }
+  if (peer.foreignTenants?.has(tenant))
+    throw forbidden(`this certificate does not report for tenant ${tenant}`)
+}
+
+/** @throws DomainError forbidden for an event that names a service that the peer may not report for */
+export function requireOwnService(peer: Peer, event: RawSagaEvent): void {
+  if (peer.service === null) return
+  const named = serviceNameOf(event)
+  if (named !== null && named !== peer.service) {
+    throw forbidden(`this certificate reports for service ${peer.service} only`)
+  }
+}
+
+/** The service an event names; null when it names none. Field 2 of SagaEnded may be a time instead. */
+export function serviceNameOf(event: RawSagaEvent): string | null {
+  if (event.operation !== 'SagaStarted' && event.operation !== 'SagaEnded') return null
+  const name = event.serviceName.trim()
+  if (name === '') return null
+  return event.operation === 'SagaEnded' && parseEventTime(name) !== null ? null : name
+}

@@ -1,0 +1,79 @@
+import { rateLimited } from '@switchyard/domain'
+import type { RawSagaEvent } from '@switchyard/domain/saga'
+import type { Peer } from './peer.js'
+import { RecentMap } from './recent-map.js'
+import { createServiceMemory } from './service-memory.js'
+import { TokenBucket } from './token-bucket.js'
+
+/** One event that asks to be let in. */
+export interface Arrival {
+  peer: Peer
+  tenant: string
+  event: RawSagaEvent
+  /** Stands for the sender when nothing else names it. */
+  address: string
+}
+
+export interface RateLimit {
+  /**
+   * Counts an event whose message is not read yet, when the sender's certificate tells its service.
+   *
+   * @throws DomainError rate-limited when that service has reported too much
+   */
+  countByHeaders(peer: Peer): void
+  /**
+   * Counts an event that could not be counted by its headers.
+   *
+   * @throws DomainError rate-limited when the event's service has reported too much
+   */
+  countByEvent(arrival: Arrival): void
+}
+
+interface Options {
+  /** Events a second for each service; 0 switches the limit off. */
+  perSecond: number
+  /** Events at once after a quiet time. */
+  burst: number
+  /** Milliseconds that never go back. */
+  nowMs: () => number
+  /** How many sagas, and as many activities, are remembered with their service. */
+  rememberedMax?: number
+}
+
+const bucketsMax = 10_000
+
+/**
+ * Holds every service to its share, so that a noisy orchestrator does not stop the rest. An event's service is the one
+ * of its sender's certificate, or the one it names, or that of its saga or activity as this process has seen it; events
+ * of unknown sagas share the limit of their sender.
+ */
+export function createRateLimit({ perSecond, burst, nowMs, rememberedMax = 100_000 }: Options): RateLimit {
+  if (perSecond === 0) return { countByHeaders: () => {}, countByEvent: () => {} }
+  const buckets = new RecentMap<TokenBucket>(bucketsMax)
+  const serviceOf = createServiceMemory(rememberedMax)
+
+  function count(key: string, sender: string): void {
+    const now = nowMs()
+    let bucket = buckets.get(key)
+    if (!bucket) {
+      bucket = new TokenBucket(perSecond, burst, now)
+      buckets.set(key, bucket)
+    }
+    const waitMs = bucket.take(now)
+    if (waitMs > 0) throw rateLimited(`${sender} reports more than ${perSecond} events a second`, waitMs)
+  }
+
+  const countService = (service: string) => count(service, `service ${service}`)
+  return {
+    countByHeaders({ service }) {
+      if (service !== null) countService(service)
+    },
+    countByEvent({ peer, tenant, event, address }) {
+      if (peer.service !== null) return
+      const service = serviceOf(tenant, event)
+      if (service !== null) countService(service)
+      // No service is called so: names of services are trimmed.
+      else count(` ${peer.name ?? address}`, 'this sender')
+    },
+  }
+}

@@ -1,0 +1,74 @@
+import { once } from 'node:events'
+import { DomainError } from '@switchyard/domain'
+import type { Call } from '@switchyard/service-kit/http'
+import type { Batch } from '../live/follow.js'
+import { presentLogEntry } from '../presenters/log-entry.js'
+
+type Response = Call['raw']['response']
+
+const headers = {
+  'Content-Type': 'text/event-stream; charset=utf-8',
+  'Cache-Control': 'no-store, no-transform',
+  // A gateway that collected the answer would never send it.
+  'X-Accel-Buffering': 'no',
+}
+
+/** Clients come back within this span, not all at the same moment. */
+const retryMs = { least: 1000, spread: 2000 }
+
+/**
+ * Sends pieces of the log as server-sent events until there are no more. A client that takes nothing for `stallMsMax`
+ * is cut off; it goes on later after the last event that it has.
+ *
+ * @throws what the first piece throws, before anything is sent
+ */
+export async function sendEvents(
+  response: Response,
+  batches: AsyncGenerator<Batch>,
+  stallMsMax: number,
+): Promise<void> {
+  const first = await batches.next()
+  response.writeHead(200, headers)
+  const retry = Math.round(retryMs.least + Math.random() * retryMs.spread)
+  response.write(`retry: ${retry}\n: connected\n`)
+  try {
+    for (let { value, done } = first; !done; { value, done } = await batches.next()) {
+      if (!response.write(textOf(value)) && !(await drains(response, stallMsMax))) return
+    }
+    response.end(closing('503 Service Unavailable'))
+  } catch (error) {
+    if (!(error instanceof DomainError)) throw error
+    response.end(closing(error.kind === 'unauthenticated' ? '401 Unauthorized' : '403 Forbidden'))
+  } finally {
+    await batches.return(undefined)
+  }
+}
+
+/** A piece without events is a comment, and moves the place from which its client goes on. */
+function textOf({ entries, sequence, reset }: Batch): string {
+  if (reset) return `event: reset\nid: ${sequence}\ndata: ${JSON.stringify({ seq: sequence })}\n\n`
+  const events = entries.map(
+    (entry) => `id: ${entry.sequence}\ndata: ${JSON.stringify(presentLogEntry(entry))}\n\n`,
+  )
+  return events.length > 0 ? events.join('') : `: heartbeat\nid: ${sequence}\n\n`
+}
+
+const closing = (message: string) => `event: close\ndata: ${JSON.stringify({ message })}\n\n`
+
+/** Waits until the client has taken what was sent; one that does not is cut off. */
+async function drains(response: Response, stallMsMax: number): Promise<boolean> {
+  const waiting = new AbortController()
+  const stall = setTimeout(() => response.destroy(), stallMsMax)
+  const gone = () => waiting.abort()
+  response.once('close', gone)
+  if (response.destroyed) gone()
+  try {
+    await once(response, 'drain', { signal: waiting.signal })
+    return true
+  } catch {
+    return false
+  } finally {
+    clearTimeout(stall)
+    response.off('close', gone)
+  }
+}

@@ -1,0 +1,10 @@
+import type { Credentials } from '../access/authorize.js'
+import { addressOf, tokenHeaders } from '../wire/metadata.js'
+import type { ArrivedCall } from './server/admission.js'
+
+/** What a call says about its sender. */
+export const credentialsOf = ({ metadata, peer, getAuthContext }: ArrivedCall): Credentials => ({
+  headers: tokenHeaders(metadata),
+  address: addressOf(peer, metadata),
+  getCertificate: () => getAuthContext().sslPeerCertificate,
+})

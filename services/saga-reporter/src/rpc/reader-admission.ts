@@ -1,0 +1,18 @@
+import type { Caller } from '@switchyard/domain/access'
+import type { Credentials } from '../access/authorize.js'
+import type { AuthorizeReader } from '../access/authorize-reader.js'
+import { credentialsOf } from './credentials.js'
+import { type Admission, createAdmission } from './server/admission.js'
+
+/** A reader whose token was good when the call began. */
+export interface AdmittedReader {
+  caller: Caller
+  credentials: Credentials
+}
+
+/** Judges by the headers of a call who may read sagas. */
+export const createReaderAdmission = (authorize: AuthorizeReader): Admission<AdmittedReader> =>
+  createAdmission(async (call) => {
+    const credentials = credentialsOf(call)
+    return { caller: await authorize(credentials), credentials }
+  })

@@ -1,0 +1,95 @@
+import type { handleUnaryCall, ServerUnaryCall } from '@grpc/grpc-js'
+import type { CommonResponse } from '@switchyard/contracts/saga'
+import { DomainError } from '@switchyard/domain'
+import { defaultTenant, SagaRejection } from '@switchyard/domain/saga'
+import type { Logger } from '@switchyard/service-kit/observability'
+import type { Authorize } from '../access/authorize.js'
+import { type Peer, requireOwnService, requireOwnTenant } from '../access/peer.js'
+import type { RateLimit } from '../access/rate-limit.js'
+import { recordedResponse, rejectedResponse, unavailableResponse } from '../presenters/common-response.js'
+import type { ReportEvent } from '../use-cases/report-event.js'
+import type { Decoder } from '../wire/decoders.js'
+import { type ReportMetadata, readReportMetadata } from '../wire/report-metadata.js'
+import { credentialsOf } from './credentials.js'
+import { type Admission, type ArrivedCall, createAdmission } from './server/admission.js'
+import { isAbandoned, isPastDeadline } from './server/deadline.js'
+import { unary } from './server/unary.js'
+
+export interface ReportDependencies {
+  reportEvent: ReportEvent
+  authorize: Authorize
+  rateLimit: RateLimit
+  /** Answer isSuccess=false where the status would be UNAVAILABLE. */
+  unavailableAsFailure: boolean
+  logger: Logger
+}
+
+/** What the headers of a report say. */
+interface ReportHeaders {
+  peer: Peer
+  address: string
+  metadata: ReportMetadata
+}
+
+/** A report that cannot be judged now is admitted where its caller is to be told so by an answer. */
+type AdmittedReport = ReportHeaders | { unavailable: DomainError }
+
+/** Judges reports by their headers: token or certificate, metadata, tenant, and the rate of the certificate's service. */
+export function createReportAdmission(deps: ReportDependencies): Admission<AdmittedReport> {
+  return createAdmission<AdmittedReport>(async (call) => {
+    try {
+      return await judge(deps, call)
+    } catch (error) {
+      if (deps.unavailableAsFailure && isUnavailable(error)) return { unavailable: error }
+      throw error
+    }
+  })
+}
+
+async function judge(
+  { authorize, rateLimit }: ReportDependencies,
+  call: ArrivedCall,
+): Promise<ReportHeaders> {
+  const credentials = credentialsOf(call)
+  const peer = await authorize(credentials)
+  const metadata = readReportMetadata(call.metadata, peer.tenant ?? defaultTenant)
+  requireOwnTenant(peer, metadata.tenant)
+  rateLimit.countByHeaders(peer)
+  return { peer, address: credentials.address, metadata }
+}
+
+type Call = ServerUnaryCall<Buffer, CommonResponse>
+
+/** Makes the method of one operation, whose requests `decode` reads. */
+export const reportMethod =
+  (deps: ReportDependencies, admission: Admission<AdmittedReport>) =>
+  (decode: Decoder): handleUnaryCall<Buffer, CommonResponse> =>
+    unary(async (request, call) => {
+      try {
+        return await report(deps, admission.of(call), decode, request, call)
+      } catch (error) {
+        const isTold = deps.unavailableAsFailure && !isPastDeadline(call, Date.now())
+        if (isTold && isUnavailable(error)) return unavailableResponse(error)
+        throw error
+      }
+    }, deps.logger)
+
+async function report(
+  { reportEvent, rateLimit }: ReportDependencies,
+  admitted: AdmittedReport,
+  decode: Decoder,
+  request: Buffer,
+  call: Call,
+): Promise<CommonResponse> {
+  if ('unavailable' in admitted) throw admitted.unavailable
+  const { peer, address, metadata } = admitted
+  const raw = decode(request)
+  requireOwnService(peer, raw)
+  rateLimit.countByEvent({ peer, tenant: metadata.tenant, event: raw, address })
+  const givenUp = () => isAbandoned(call, Date.now())
+  const outcome = await reportEvent({ raw, request, metadata, ownService: peer.service, givenUp })
+  return outcome instanceof SagaRejection ? rejectedResponse(outcome) : recordedResponse(outcome)
+}
+
+const isUnavailable = (error: unknown): error is DomainError =>
+  error instanceof DomainError && error.kind === 'unavailable'

@@ -1,0 +1,98 @@
+import { type Metadata, ServerInterceptingCall, type ServerInterceptor } from '@grpc/grpc-js'
+import { unavailable } from '@switchyard/domain'
+import type { Logger } from '@switchyard/service-kit/observability'
+import { isPastDeadline } from './deadline.js'
+import { failureOf } from './errors.js'
+import type { MessagePlace, MessagePlaces } from './message-places.js'
+import { isExpected } from './unary.js'
+
+/** What is known of a call when its headers have arrived. */
+export interface ArrivedCall {
+  metadata: Metadata
+  /** `host:port` of the other end of the connection. */
+  peer: string
+  getAuthContext: ServerInterceptingCall['getAuthContext']
+}
+
+/**
+ * Judges a call by its headers.
+ *
+ * @throws DomainError when the call is refused
+ */
+export type Admit = (call: ArrivedCall) => unknown
+
+/** Judges calls, and keeps what was found out about each for its handler. */
+export interface Admission<Admitted> {
+  admit: Admit
+  /** What was found out about an admitted call. */
+  of: (call: { metadata: Metadata }) => Admitted
+}
+
+export function createAdmission<Admitted extends object>(
+  judge: (call: ArrivedCall) => Admitted | Promise<Admitted>,
+): Admission<Admitted> {
+  // A handler gets the same object of metadata as the interceptors before it.
+  const admitted = new WeakMap<Metadata, Admitted>()
+  return {
+    admit: async (call) => {
+      admitted.set(call.metadata, await judge(call))
+    },
+    of: ({ metadata }) => {
+      const found = admitted.get(metadata)
+      if (!found) throw new Error('a call reached its handler without having been admitted')
+      return found
+    },
+  }
+}
+
+interface AdmissionOptions {
+  /** Judges a call of a method, whose path is given. */
+  admit: (path: string, call: ArrivedCall) => unknown
+  places: MessagePlaces
+  logger: Logger
+}
+
+/**
+ * Judges every call when its headers arrive. A refused call is answered before its message is read; the message of an
+ * admitted one is read once there is a place for it.
+ */
+export function admission({ admit, places, logger }: AdmissionOptions): ServerInterceptor {
+  return ({ path }, call) => {
+    const peer = call.getPeer()
+    let place: MessagePlace | undefined
+    let isWhole = false
+    let isOver = false
+    const judge = async (metadata: Metadata) => {
+      // The library lets a call through whose deadline is at once, and ends it a moment later.
+      if (isPastDeadline(call, Date.now())) throw unavailable('nobody waits for the answer')
+      return admit(path, { metadata, peer, getAuthContext: () => call.getAuthContext() })
+    }
+    const refuse = (error: unknown) => {
+      const isNews = !isExpected(error) && !isPastDeadline(call, Date.now())
+      if (isNews) logger.error({ err: error, method: path }, 'call could not be judged')
+      call.sendStatus(failureOf(error, call))
+    }
+    const isClosed = () => call.getPeer() === 'unknown'
+    return new ServerInterceptingCall(call, {
+      start: (next) =>
+        next({
+          onReceiveMetadata: (metadata, pass) => {
+            judge(metadata).then(() => {
+              if (!isOver) place = places.enter(peer, () => pass(metadata), isClosed)
+            }, refuse)
+          },
+          onReceiveHalfClose: (pass) => {
+            isWhole = true
+            place?.leave()
+            pass()
+          },
+          onCancel: () => {
+            isOver = true
+            if (isWhole) return
+            if (isClosed()) place?.leave()
+            else place?.abandon()
+          },
+        }),
+    })
+  }
+}

@@ -1,0 +1,180 @@
+import type { Socket } from 'node:net'
+
+/** Calls whose messages may be read at the same time: a message has up to 4 MiB, so they hold 256 MiB at most. */
+const placesMax = 64
+/** Of them, places for connections that have none, so that many busy connections do not keep out a new one. */
+const firstPlaces = 16
+/** How many places the calls of one connection may take. */
+const placesPerConnectionMax = 16
+/** How long it takes between two looks at connections while calls wait for a place. */
+const lookMs = 500
+/** A connection that has sent nothing at so many looks in a row is silent. */
+const silentLooksMax = 3
+/** How long a message may take to arrive while calls wait for a place. */
+const arrivalMsMax = 30_000
+
+/** The right of one call to have its message read. */
+export interface MessagePlace {
+  /** The message is whole, or the call left before its message was read: the place is free again. */
+  leave(): void
+  /** The call is answered before its message is whole; the library keeps the beginning until the stream is closed. */
+  abandon(): void
+}
+
+interface Reader {
+  connection: Connection
+  begin: () => void
+  /** Whether its stream is closed, so that nothing of its message is kept any more. */
+  isClosed: () => boolean
+  sinceMs: number
+  state: 'waiting' | 'reading' | 'abandoned' | 'left'
+}
+
+interface Connection {
+  socket: Socket
+  waiting: Set<Reader>
+  reading: Set<Reader>
+  abandoned: Set<Reader>
+  /** Bytes it had sent when it was last looked at, and how often in a row that was nothing new. */
+  bytesSeen: number
+  silentLooks: number
+}
+
+/**
+ * Bounds the memory that unfinished messages take, whoever sends them. Calls of the connection that has the fewest
+ * places go first. While calls wait and no place is free, a connection is ended that holds places and sends nothing, or
+ * whose messages take too long; and while a connection has no place at all, the one that has the most.
+ */
+export class MessagePlaces {
+  readonly #connections = new Map<string, Connection>()
+  readonly #withWaiting = new Set<Connection>()
+  #taken = 0
+  #timer: NodeJS.Timeout | undefined
+
+  /** Calls of this connection may come from now on. */
+  add(socket: Socket): void {
+    const connection: Connection = {
+      socket,
+      waiting: new Set(),
+      reading: new Set(),
+      abandoned: new Set(),
+      bytesSeen: -1,
+      silentLooks: 0,
+    }
+    const peer = peerOf(socket)
+    this.#connections.set(peer, connection)
+    socket.once('close', () => {
+      this.#connections.delete(peer)
+      this.#withWaiting.delete(connection)
+      for (const reader of [...connection.reading, ...connection.abandoned, ...connection.waiting])
+        this.#leave(reader)
+    })
+  }
+
+  /**
+   * Begins to read the message of a call, at once or when there is a place.
+   *
+   * @param peer the call's `host:port`
+   */
+  enter(peer: string, begin: () => void, isClosed: () => boolean): MessagePlace {
+    const connection = this.#connections.get(peer)
+    // The connection has ended meanwhile, and with it the call.
+    if (!connection) return { leave: () => {}, abandon: () => {} }
+    const reader: Reader = { connection, begin, isClosed, sinceMs: performance.now(), state: 'waiting' }
+    connection.waiting.add(reader)
+    this.#withWaiting.add(connection)
+    this.#assign()
+    return {
+      leave: () => this.#leave(reader),
+      abandon: () => {
+        if (reader.state !== 'reading') return this.#leave(reader)
+        reader.state = 'abandoned'
+        connection.reading.delete(reader)
+        connection.abandoned.add(reader)
+        this.#assign()
+      },
+    }
+  }
+
+  #leave(reader: Reader): void {
+    const { connection, state } = reader
+    if (state === 'left') return
+    reader.state = 'left'
+    connection[state].delete(reader)
+    if (state === 'waiting') {
+      if (connection.waiting.size === 0) this.#withWaiting.delete(connection)
+      return
+    }
+    this.#taken -= 1
+    this.#assign()
+  }
+
+  #assign(): void {
+    for (let next = this.#next(); next; next = this.#next()) {
+      const { connection } = next
+      connection.waiting.delete(next)
+      if (connection.waiting.size === 0) this.#withWaiting.delete(connection)
+      connection.reading.add(next)
+      next.state = 'reading'
+      next.sinceMs = performance.now()
+      this.#taken += 1
+      next.begin()
+    }
+    if (this.#withWaiting.size > 0) this.#timer ??= setTimeout(() => this.#look(), lookMs).unref()
+  }
+
+  /** The oldest waiting call of the connection that has the fewest places, when there is a place for it. */
+  #next(): Reader | undefined {
+    let chosen: Connection | undefined
+    for (const connection of this.#withWaiting) {
+      if (connection.reading.size >= placesPerConnectionMax) continue
+      if (!chosen || connection.reading.size < chosen.reading.size) chosen = connection
+    }
+    const isFirst = chosen?.reading.size === 0
+    if (this.#taken >= (isFirst ? placesMax : placesMax - firstPlaces)) return undefined
+    return chosen?.waiting.values().next().value
+  }
+
+  #look(): void {
+    this.#timer = undefined
+    for (const { abandoned } of this.#connections.values())
+      for (const reader of abandoned) if (reader.isClosed()) this.#leave(reader)
+    for (const connection of this.#connections.values()) {
+      const { bytesRead } = connection.socket
+      connection.silentLooks = bytesRead === connection.bytesSeen ? connection.silentLooks + 1 : 0
+      connection.bytesSeen = bytesRead
+    }
+    if (this.#taken >= placesMax - firstPlaces && this.#withWaiting.size > 0) this.#endHolders()
+    this.#assign()
+  }
+
+  #endHolders(): void {
+    const holders = [...this.#connections.values()].filter((connection) => placesOf(connection) > 0)
+    const stalled = holders.filter(isStalled)
+    for (const { socket } of stalled) socket.destroy()
+    if (stalled.length > 0 || !this.#isAnyWithoutPlace()) return
+    const [most] = holders.toSorted((one, other) => placesOf(other) - placesOf(one))
+    if (most && placesOf(most) > 1) most.socket.destroy()
+  }
+
+  /** Whether a connection waits for its first place for longer than one look. */
+  #isAnyWithoutPlace(): boolean {
+    const nowMs = performance.now()
+    return [...this.#withWaiting].some((connection) => {
+      const [oldest] = connection.waiting
+      return placesOf(connection) === 0 && oldest !== undefined && nowMs - oldest.sinceMs >= lookMs
+    })
+  }
+}
+
+const placesOf = ({ reading, abandoned }: Connection): number => reading.size + abandoned.size
+
+/** Whether a connection holds places without getting its messages through. */
+function isStalled({ reading, abandoned, silentLooks }: Connection): boolean {
+  if (abandoned.size > 0) return true
+  if (silentLooks >= silentLooksMax) return reading.size > 0
+  const [oldest] = reading
+  return oldest !== undefined && performance.now() - oldest.sinceMs > arrivalMsMax
+}
+
+const peerOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress}:${remotePort}`

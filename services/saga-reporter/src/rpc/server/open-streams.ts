@@ -1,0 +1,38 @@
+import { ServerInterceptingCall, type ServerInterceptor, status } from '@grpc/grpc-js'
+
+type NextCall = ConstructorParameters<typeof ServerInterceptingCall>[0]
+
+/** The calls under way whose answers are streams. They may never end by themselves, as a watch of health does not. */
+export interface OpenStreams {
+  interceptor: ServerInterceptor
+  /** Ends every stream with UNAVAILABLE, also those that begin later; their clients go on at another replica. */
+  end: () => void
+}
+
+export function createOpenStreams(): OpenStreams {
+  const open = new Set<NextCall>()
+  let ending = false
+  const interceptor: ServerInterceptor = ({ responseStream }, call) => {
+    if (!responseStream) return new ServerInterceptingCall(call)
+    open.add(call)
+    if (ending) setImmediate(end, call)
+    const forget = () => open.delete(call)
+    return new ServerInterceptingCall(call, {
+      start: (next) => next({ onCancel: forget }),
+      sendStatus: (result, next) => {
+        forget()
+        next(result)
+      },
+    })
+  }
+  return {
+    interceptor,
+    end: () => {
+      ending = true
+      for (const call of open) end(call)
+    },
+  }
+}
+
+const end = (call: NextCall): void =>
+  call.sendStatus({ code: status.UNAVAILABLE, details: 'the server stops' })

@@ -1,0 +1,151 @@
+import type { Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import {
+  logVerbosity,
+  Server,
+  ServerCredentials,
+  type ServiceDefinition,
+  setLogVerbosity,
+  type UntypedServiceImplementation,
+} from '@grpc/grpc-js'
+import type { Health } from '@switchyard/service-kit/lifecycle'
+import type { Logger, Metrics } from '@switchyard/service-kit/observability'
+import { type Admit, type ArrivedCall, admission } from './admission.js'
+import { serveHealth } from './health.js'
+import { listen } from './listen.js'
+import { MessagePlaces } from './message-places.js'
+import { observe } from './observe.js'
+import { createOpenStreams } from './open-streams.js'
+import { createReflection, type ServiceAlias } from './reflection.js'
+import { followTls, readTls, type TlsFiles } from './tls.js'
+
+export interface GrpcService {
+  /** Full name, as health and reflection show it, e.g. `svc.Sagas.Server.Grpc.Saga`. */
+  name: string
+  definition: ServiceDefinition
+  implementation: UntypedServiceImplementation
+  /** Judges each call when its headers arrive, before its message is read. */
+  admit: Admit
+}
+
+export interface GrpcServerOptions {
+  host: string
+  port: number
+  services: GrpcService[]
+  /** Serialized FileDescriptorSet of the services, for reflection. */
+  descriptorSet: Uint8Array
+  /** Services of those files that are served under a second name too. */
+  aliases: readonly ServiceAlias[]
+  /** Refuses metadata that no call may have, whatever its method. */
+  checkMetadata: (metadata: ArrivedCall['metadata']) => void
+  health: Health
+  logger: Logger
+  metrics: Metrics
+  /** Certificates. Unset: no TLS, for a gateway that adds it. */
+  tls?: TlsFiles | undefined
+  /**
+   * How old a connection may get before its client is told to open another, which spreads clients over new replicas
+   * and shows new certificates. Calls under way then have `connectionAgeGraceMs` to finish.
+   */
+  connectionAgeMsMax?: number
+  connectionAgeGraceMs?: number
+  /** How long a connection may be open without a call. */
+  connectionIdleMsMax?: number
+  /** How often readiness is asked and told to health watchers. */
+  healthIntervalMs?: number
+  /** Pause between NOT_SERVING and the end of new calls, so that load balancers notice. */
+  probePeriodMs?: number
+  /** How long calls under way may take once draining has begun. */
+  drainTimeoutMs: number
+}
+
+export interface GrpcServer {
+  /** The port in use, also when 0 was asked for. */
+  port: number
+  /** NOT_SERVING → a probe period → no new calls, streams end → calls under way finish → what is left is cut. */
+  close: () => Promise<void>
+}
+
+const mib = 1024 * 1024
+const minuteMs = 60_000
+
+const channelOptions = (options: GrpcServerOptions) => ({
+  'grpc.max_receive_message_length': 4 * mib,
+  'grpc.max_concurrent_streams': 256,
+  // In MiB. A client that takes no answers has further calls refused beyond it.
+  'grpc-node.max_session_memory': 32,
+  // It would count every call once more, for a service that is not served here.
+  'grpc.enable_channelz': 0,
+  'grpc.keepalive_time_ms': minuteMs,
+  'grpc.keepalive_timeout_ms': 20_000,
+  'grpc.max_connection_idle_ms': options.connectionIdleMsMax ?? 2 * minuteMs,
+  'grpc.max_connection_age_ms': options.connectionAgeMsMax ?? 5 * minuteMs,
+  'grpc.max_connection_age_grace_ms': options.connectionAgeGraceMs ?? 70_000,
+})
+
+/**
+ * Serves gRPC with reflection, and with health for `""` and every service, following readiness.
+ *
+ * @throws Error when the address is in use or the certificates do not fit
+ */
+export async function startGrpcServer(options: GrpcServerOptions): Promise<GrpcServer> {
+  // The library's log lines quote metadata that it cannot use, tokens among them.
+  setLogVerbosity(logVerbosity.NONE)
+  const { host, port, tls, logger, metrics, services } = options
+  const streams = createOpenStreams()
+  const places = new MessagePlaces()
+  const admit = admitOf(options)
+  const server = new Server({
+    ...channelOptions(options),
+    interceptors: [streams.interceptor, observe(logger, metrics), admission({ admit, places, logger })],
+  })
+  for (const { definition, implementation } of services) server.addService(definition, implementation)
+  createReflection(options.descriptorSet, options.aliases).addToServer(server)
+  const health = serveHealth(server, options)
+
+  // The listener is ours, since a connection that keeps others from being served has to be ended.
+  const injector = server.createConnectionInjector(ServerCredentials.createInsecure())
+  const sockets = new Set<Socket>()
+  const onConnection = (socket: Socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+    places.add(socket)
+    injector.injectConnection(socket)
+  }
+  const listener = await listen({ host, port, onConnection, ...(tls && { tls: readTls(tls) }) })
+  const stopFollowing = tls && followTls(tls, logger, listener.renew)
+  return {
+    port: listener.port,
+    close: async () => {
+      health.stop()
+      await sleep(options.probePeriodMs ?? 500)
+      listener.close()
+      streams.end()
+      const drained = new Promise<void>((resolve) => server.tryShutdown(() => resolve()))
+      await within(options.drainTimeoutMs, drained)
+      for (const socket of sockets) socket.destroy()
+      server.forceShutdown()
+      stopFollowing?.()
+    },
+  }
+}
+
+/** Health and reflection have no judge of their own: they are open to load balancers and to whoever reaches the port. */
+function admitOf({ services, checkMetadata }: GrpcServerOptions) {
+  const admits = new Map(
+    services.flatMap(({ definition, admit }) =>
+      Object.values(definition).map(({ path }): [string, Admit] => [path, admit]),
+    ),
+  )
+  return (path: string, call: ArrivedCall) => {
+    checkMetadata(call.metadata)
+    return admits.get(path)?.(call)
+  }
+}
+
+/** A call that never ends must not keep the process, so waiting for the calls under way has a limit. */
+async function within(timeoutMs: number, work: Promise<void>): Promise<void> {
+  const limit = new AbortController()
+  await Promise.race([work, sleep(timeoutMs, undefined, { signal: limit.signal }).catch(() => {})])
+  limit.abort()
+}

@@ -1,0 +1,50 @@
+import type { handleUnaryCall, ServerUnaryCall } from '@grpc/grpc-js'
+import { DomainError } from '@switchyard/domain'
+import type { Logger } from '@switchyard/service-kit/observability'
+import { isAbandoned } from './deadline.js'
+import { failureOf } from './errors.js'
+import { requireSize } from './limit-requests.js'
+
+/**
+ * Makes a gRPC method of an async function. An error that it throws becomes the status of the error table; an
+ * unexpected failure is logged here, exactly once, with its cause. Work that was left because the caller no longer
+ * waits is no failure.
+ *
+ * @param retryAfterMs the wait that callers are asked for after a failure that waiting may cure
+ */
+export function unary<Request, Response>(
+  handle: (request: Request, call: ServerUnaryCall<Request, Response>) => Promise<Response>,
+  logger: Logger,
+  retryAfterMs?: number,
+): handleUnaryCall<Request, Response> {
+  return (call, answer) => {
+    answerTo(handle, call).then(
+      (response) => answer(null, response),
+      (error: unknown) => {
+        const method = call.getPath()
+        if (isGivenUp(error, call)) logger.debug({ method, reason: error.message }, 'call given up')
+        else if (!isExpected(error)) logger.error({ err: error, method }, 'call failed')
+        answer(failureOf(error, call, retryAfterMs))
+      },
+    )
+  }
+}
+
+async function answerTo<Request, Response>(
+  handle: (request: Request, call: ServerUnaryCall<Request, Response>) => Promise<Response>,
+  call: ServerUnaryCall<Request, Response>,
+): Promise<Response> {
+  requireSize(call.request)
+  return handle(call.request, call)
+}
+
+/** A refusal by a rule, which operators need not know of; the failure of a neighbour is none. */
+export const isExpected = (error: unknown): boolean =>
+  error instanceof DomainError && error.kind !== 'unavailable'
+
+/** An error with a cause is the failure of a neighbour, which operators are told of whether or not somebody still waits. */
+const isGivenUp = (error: unknown, call: Parameters<typeof isAbandoned>[0]): error is DomainError =>
+  error instanceof DomainError &&
+  error.kind === 'unavailable' &&
+  error.cause === undefined &&
+  isAbandoned(call, Date.now())

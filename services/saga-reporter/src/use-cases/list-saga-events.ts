@@ -1,0 +1,22 @@
+import { hasSaga, listSagaEvents as listEvents, type Readable, type SagaEventView } from '@switchyard/db'
+import { notFound } from '@switchyard/domain'
+import type { SagaKey } from './get-saga.js'
+
+/**
+ * A page of the log of a saga, in its order.
+ *
+ * @param after the `seq` of the last event of the page before; 0: the first page
+ * @throws DomainError not-found
+ */
+export async function listSagaEvents(
+  database: Readable,
+  key: SagaKey,
+  { after, take }: { after: number; take: number },
+): Promise<{ events: SagaEventView[]; hasMore: boolean }> {
+  const [isKnown, events] = await Promise.all([
+    hasSaga(database, key.tenant, key.sagaId),
+    listEvents(database, key, { after, take: take + 1 }),
+  ])
+  if (!isKnown) throw notFound('Saga')
+  return { events: events.slice(0, take), hasMore: events.length > take }
+}

@@ -1,0 +1,48 @@
+import type { SagaOrder, SagaPosition } from '@switchyard/db'
+import { parameterProblem } from '@switchyard/service-kit/http'
+import { z } from 'zod'
+
+/** Where a page begins, as text that clients hand back unread. */
+export const writeCursor = ({ by, direction }: SagaOrder, { at, id }: SagaPosition): string =>
+  Buffer.from(JSON.stringify([by, direction, at?.getTime() ?? null, id])).toString('base64url')
+
+const cursorShape = z.tuple([z.string(), z.string(), z.int().nullable(), z.string()])
+
+/**
+ * The position of a cursor.
+ *
+ * @param name what its sender calls it
+ * @throws DomainError invalid-parameters when it was not written for this order
+ */
+export function readCursor(order: SagaOrder, cursor: string, name = 'cursor'): SagaPosition {
+  const parsed = cursorShape.safeParse(parseJson(Buffer.from(cursor, 'base64url').toString()))
+  const [by, direction, at, id] = parsed.data ?? []
+  const timed = order.by !== 'id'
+  if (
+    by !== order.by ||
+    direction !== order.direction ||
+    id === undefined ||
+    timed !== (typeof at === 'number')
+  )
+    throw parameterProblem(name, 'is invalid')
+  return { at: typeof at === 'number' ? dateOf(at, name) : null, id: withoutNul(id, name) }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}
+
+/** No saga has a time that PostgreSQL cannot hold. */
+function dateOf(ms: number, name: string): Date {
+  if (Math.abs(ms) > 4e12) throw parameterProblem(name, 'is invalid')
+  return new Date(ms)
+}
+
+function withoutNul(id: string, name: string): string {
+  if (id.includes('\0')) throw parameterProblem(name, 'is invalid')
+  return id
+}

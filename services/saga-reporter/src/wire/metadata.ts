@@ -1,0 +1,70 @@
+import { BlockList, isIP } from 'node:net'
+import type { Metadata } from '@grpc/grpc-js'
+import { invalidParameters } from '@switchyard/domain'
+
+/** Keys of ours that stand for one value. `x-tag` may come several times; a second `traceparent` makes both unreadable. */
+const singleKeys = [
+  'authorization',
+  'private-token',
+  'x-tenant',
+  'x-event-id',
+  'x-event-time',
+  'x-event-seq',
+  'x-attempt',
+]
+
+/**
+ * Refuses a key that came twice. HTTP joins what comes twice into one value with a comma, so a comma tells of a second
+ * value, and joined values must never pass for one: `a, b` would be a tenant of its own.
+ *
+ * @throws DomainError invalid-parameters
+ */
+export function requireSingleValues(metadata: Metadata): void {
+  const problems = singleKeys.filter((key) => {
+    const values = metadata.get(key)
+    return values.length > 1 || `${values[0] ?? ''}`.includes(',')
+  })
+  if (problems.length > 0)
+    throw invalidParameters(problems.map((key) => `${key} must have one value, without a comma`))
+}
+
+/** The headers that may carry a token, as HTTP names them. */
+export const tokenHeaders = (metadata: Metadata) => ({
+  'private-token': textOf(metadata, 'private-token'),
+  authorization: textOf(metadata, 'authorization'),
+})
+
+/** Proxies of ours have addresses of these networks, as in the HTTP side's `trust proxy`. */
+const proxies = new BlockList()
+for (const [network, prefix] of [
+  ['127.0.0.0', 8],
+  ['169.254.0.0', 16],
+  ['10.0.0.0', 8],
+  ['172.16.0.0', 12],
+  ['192.168.0.0', 16],
+] as const)
+  proxies.addSubnet(network, prefix, 'ipv4')
+for (const [network, prefix] of [
+  ['fe80::', 10],
+  ['fc00::', 7],
+] as const)
+  proxies.addSubnet(network, prefix, 'ipv6')
+proxies.addAddress('::1', 'ipv6')
+
+/**
+ * The address of a caller: the one that a proxy of ours names, else that of the connection.
+ *
+ * @param peer `host:port` of the other end of the connection
+ */
+export function addressOf(peer: string, metadata: Metadata): string {
+  const host = peer.replace(/:\d+$/, '')
+  const family = isIP(host)
+  if (family === 0 || !proxies.check(host, family === 4 ? 'ipv4' : 'ipv6')) return host
+  const forwarded = textOf(metadata, 'x-forwarded-for')?.split(',').at(-1)?.trim()
+  return forwarded !== undefined && isIP(forwarded) !== 0 ? forwarded : host
+}
+
+function textOf(metadata: Metadata, key: string): string | undefined {
+  const [value] = metadata.get(key)
+  return value === undefined ? undefined : String(value)
+}

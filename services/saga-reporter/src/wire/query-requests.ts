@@ -1,0 +1,96 @@
+import type { GetSagaRequest, ListSagasRequest, WatchSagasRequest } from '@switchyard/contracts/saga-query'
+import type { SagaOrder, SagaPosition, SagaSearch } from '@switchyard/db'
+import { invalidParameters } from '@switchyard/domain'
+import { defaultTenant, sagaStatuses } from '@switchyard/domain/saga'
+import { readParameters } from '@switchyard/service-kit/http'
+import { z } from 'zod'
+import { sagaOperations } from '../live/operations.js'
+import type { WatchFilter } from '../live/watch-filter.js'
+import { readCursor } from './cursor.js'
+import { orderParameters, searchParameters, toOrder, toSearch } from './search-parameters.js'
+
+/** @throws DomainError invalid-parameters */
+export function readSagaKey({ tenant, sagaId }: GetSagaRequest): { tenant: string; sagaId: string } {
+  refuseNul({ tenant, saga_id: sagaId })
+  return { tenant: tenant || defaultTenant, sagaId }
+}
+
+/** PostgreSQL holds no text with NUL. */
+function refuseNul(texts: Record<string, string | undefined>): void {
+  const bad = Object.entries(texts).filter(([, text]) => text?.includes('\0'))
+  if (bad.length > 0) throw invalidParameters(bad.map(([name]) => `${name} is invalid`))
+}
+
+const pageSize = { usual: 20, max: 100 }
+
+/** Named as in the proto, so that errors name a field as its sender does. */
+const listSchema = z.object({
+  ...searchParameters,
+  ...orderParameters,
+  page_size: z.int().refine((size) => size >= 0, { error: 'does not have a valid value' }),
+})
+
+export interface ListQuery {
+  search: SagaSearch
+  order: SagaOrder
+  after: SagaPosition | null
+  take: number
+}
+
+/**
+ * Reads a list request by the rules of `GET /sagas`.
+ *
+ * @throws DomainError invalid-parameters
+ */
+export function readListQuery(request: ListSagasRequest): ListQuery {
+  const { page_size, ...given } = readParameters(listSchema, listParameters(request))
+  const search = toSearch(given)
+  const order = toOrder(given, search)
+  const after = request.pageToken === '' ? null : readCursor(order, request.pageToken, 'page_token')
+  return { search, order, after, take: Math.min(page_size || pageSize.usual, pageSize.max) }
+}
+
+const listParameters = (request: ListSagasRequest): Record<string, unknown> => ({
+  tenant: request.tenant || undefined,
+  service_name: request.serviceName,
+  status: request.status,
+  outcome: request.outcome,
+  stuck: request.stuck,
+  overdue: request.overdue,
+  settled: request.settled,
+  parked: request.parked,
+  inconsistent: request.inconsistent,
+  late: request.late,
+  tag: request.tag,
+  id_prefix: request.idPrefix,
+  errors_contains: request.errorsContains,
+  created_after: request.createdAfter,
+  created_before: request.createdBefore,
+  updated_after: request.updatedAfter,
+  updated_before: request.updatedBefore,
+  ended_after: request.endedAfter,
+  ended_before: request.endedBefore,
+  order_by: request.orderBy,
+  sort: request.sort,
+  page_size: request.pageSize,
+})
+
+/** @throws DomainError invalid-parameters */
+export function readWatchFilter(request: WatchSagasRequest): WatchFilter {
+  const { serviceName, sagaId, statuses, operations } = request
+  const problems = [
+    ...(statuses.some((status) => !sagaStatuses.some((known) => known === status)) ? ['statuses'] : []),
+    ...(operations.some((name) => !sagaOperations.some((known) => known === name)) ? ['operations'] : []),
+  ]
+  if (problems.length > 0)
+    throw invalidParameters(problems.map((name) => `${name} does not have a valid value`))
+  refuseNul({ tenant: request.tenant, saga_id: sagaId })
+  return { tenant: request.tenant || defaultTenant, serviceName, sagaId, statuses, operations }
+}
+
+/** @returns null: from now on */
+export function readPosition(sequence: number | undefined): number | null {
+  if (sequence === undefined) return null
+  if (sequence < 0) throw invalidParameters(['after_sequence does not have a valid value'])
+  return sequence
+}

@@ -1,0 +1,92 @@
+import { payloadKinds, type SagaOrder, type SagaSearch, sagaOrders } from '@switchyard/db'
+import { defaultTenant, sagaFlagKinds, sagaOutcomes, sagaStatuses } from '@switchyard/domain/saga'
+import { filledText, flag, pageParameters, text, time } from '@switchyard/service-kit/http'
+import { z } from 'zod'
+
+/** Texts are found by their trigrams, of which a shorter one has none. */
+const searchedCharsMin = 3
+
+const flagParameters = Object.fromEntries(sagaFlagKinds.map((kind) => [kind, flag().optional()])) as Record<
+  (typeof sagaFlagKinds)[number],
+  z.ZodOptional<ReturnType<typeof flag>>
+>
+
+export const payloadKindParameter = z.enum(payloadKinds)
+
+export const tenantParameter = {
+  tenant: filledText().default(defaultTenant).meta({ description: 'Whose sagas' }),
+}
+
+/** What selects sagas; spread into an endpoint's own. */
+export const searchParameters = {
+  ...tenantParameter,
+  ...flagParameters,
+  service_name: text().optional(),
+  status: z.enum(sagaStatuses).optional(),
+  outcome: z.enum(sagaOutcomes).optional(),
+  late: flag().optional(),
+  tag: filledText().optional(),
+  id_prefix: filledText().optional(),
+  errors_contains: text()
+    .refine((value) => value.trim().length >= searchedCharsMin, {
+      error: `is too short (minimum is ${searchedCharsMin} characters)`,
+    })
+    .optional(),
+  created_after: time().optional(),
+  created_before: time().optional(),
+  updated_after: time().optional(),
+  updated_before: time().optional(),
+  ended_after: time().optional(),
+  ended_before: time().optional(),
+}
+
+const searchSchema = z.object(searchParameters)
+
+export const toSearch = (given: z.output<typeof searchSchema>): SagaSearch => ({
+  tenant: given.tenant,
+  serviceName: given.service_name,
+  status: given.status,
+  outcome: given.outcome,
+  late: given.late,
+  flags: Object.fromEntries(sagaFlagKinds.map((kind) => [kind, given[kind]])),
+  tag: given.tag,
+  idPrefix: given.id_prefix,
+  errorsContain: given.errors_contains,
+  createdAfter: given.created_after,
+  createdBefore: given.created_before,
+  updatedAfter: given.updated_after,
+  updatedBefore: given.updated_before,
+  endedAfter: given.ended_after,
+  endedBefore: given.ended_before,
+})
+
+export const orderParameters = {
+  order_by: z.enum(sagaOrders).optional(),
+  sort: z.enum(['asc', 'desc']).optional(),
+}
+
+const orderSchema = z.object(orderParameters)
+
+/** What is not said follows from the search: its own index has that order, however many sagas it finds. */
+export function toOrder({ order_by, sort }: z.output<typeof orderSchema>, search: SagaSearch): SagaOrder {
+  const by = order_by ?? naturalOrder(search)
+  return { by, direction: sort ?? (by === 'id' ? 'asc' : 'desc') }
+}
+
+function naturalOrder(search: SagaSearch): SagaOrder['by'] {
+  if (search.idPrefix !== undefined) return 'id'
+  if (search.endedAfter || search.endedBefore) return 'ended_at'
+  if (search.updatedAfter || search.updatedBefore) return 'updated_at'
+  return 'created_at'
+}
+
+/** A page is found by where the one before it ended. */
+export const cursorParameters = {
+  per_page: pageParameters.per_page,
+  cursor: filledText().optional(),
+  page: z
+    .unknown()
+    .refine(() => false, { error: 'is not supported: follow the Link header, or use cursor' })
+    .optional()
+    .meta({ deprecated: true, description: 'Not supported: follow the `Link` header, or use `cursor`' }),
+}

@@ -1,0 +1,116 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+
+/** Types and flags of frames after RFC 9113. */
+const types = { data: 0, headers: 1, resetStream: 3, settings: 4, ping: 6, goAway: 7, continuation: 9 }
+const flags = { ack: 1, endStream: 1, endHeaders: 4 }
+const frameHeaderBytes = 9
+const frameBytesMax = 16_384
+
+function frameOf(type: number, flag: number, id: number, payload: Buffer): Buffer {
+  const head = Buffer.alloc(frameHeaderBytes)
+  head.writeUIntBE(payload.length, 0, 3)
+  head[3] = type
+  head[4] = flag
+  head.writeUInt32BE(id, 5)
+  return Buffer.concat([head, payload])
+}
+
+export type Fields = readonly (readonly [name: string, value: string])[]
+
+/** A text of HPACK (RFC 7541), not compressed: its length with a prefix of 7 bits, and its bytes. */
+function textOf(text: string): Buffer {
+  const bytes = Buffer.from(text)
+  const length: number[] = []
+  if (bytes.length < 127) length.push(bytes.length)
+  else {
+    length.push(127)
+    let rest = bytes.length - 127
+    for (; rest >= 128; rest = Math.floor(rest / 128)) length.push((rest % 128) + 128)
+    length.push(rest)
+  }
+  return Buffer.concat([Buffer.from(length), bytes])
+}
+
+/** A header block of literal fields that no table keeps. */
+const blockOf = (fields: Fields): Buffer =>
+  Buffer.concat(fields.flatMap(([name, value]) => [Buffer.from([0]), textOf(name), textOf(value)]))
+
+export const callFields = (path: string, ...more: Fields): Fields => [
+  [':method', 'POST'],
+  [':scheme', 'http'],
+  [':authority', 'localhost'],
+  [':path', path],
+  ['content-type', 'application/grpc'],
+  ['te', 'trailers'],
+  ...more,
+]
+
+/** The headers of a call whose message is to come, in as many frames as they need. */
+export function headersOf(id: number, fields: Fields): Buffer {
+  const block = blockOf(fields)
+  const parts = Array.from({ length: Math.max(1, Math.ceil(block.length / frameBytesMax)) }, (_, index) =>
+    block.subarray(index * frameBytesMax, (index + 1) * frameBytesMax),
+  )
+  return Buffer.concat(
+    parts.map((part, index) => {
+      const type = index === 0 ? types.headers : types.continuation
+      return frameOf(type, index === parts.length - 1 ? flags.endHeaders : 0, id, part)
+    }),
+  )
+}
+
+export const dataOf = (id: number, payload: Buffer, isEnd = false): Buffer =>
+  frameOf(types.data, isEnd ? flags.endStream : 0, id, payload)
+
+export const cancelOf = (id: number): Buffer => frameOf(types.resetStream, 0, id, Buffer.from([0, 0, 0, 8]))
+
+export const settingsOf = (): Buffer => frameOf(types.settings, 0, 0, Buffer.alloc(0))
+
+export const pingOf = (): Buffer => frameOf(types.ping, 0, 0, Buffer.from('8 bytes!'))
+
+/** An empty part of a header block that does not end. */
+export const continuationOf = (id: number, part: Buffer): Buffer => frameOf(types.continuation, 0, id, part)
+
+/** A part of a header block whose end is still to come. */
+export const openHeadersOf = (id: number, fields: Fields): Buffer =>
+  frameOf(types.headers, 0, id, blockOf(fields))
+
+/** A client that sends whatever bytes it is given. */
+export async function connectFrames(port: number) {
+  const socket = connect(port, '127.0.0.1')
+  let isClosed = false
+  let received: Buffer = Buffer.alloc(0)
+  const seen: { type: number; flag: number; id: number }[] = []
+  socket.on('error', () => {})
+  socket.on('close', () => {
+    isClosed = true
+  })
+  socket.on('data', (chunk: Buffer) => {
+    received = Buffer.concat([received, chunk])
+    while (received.length >= frameHeaderBytes) {
+      const end = frameHeaderBytes + received.readUIntBE(0, 3)
+      if (received.length < end) return
+      seen.push({ type: received[3] ?? 0, flag: received[4] ?? 0, id: received.readUInt32BE(5) })
+      received = received.subarray(end)
+    }
+  })
+  await once(socket, 'connect')
+  socket.write(Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), settingsOf()]))
+  return {
+    socket,
+    send: (...parts: Buffer[]) => socket.write(Buffer.concat(parts)),
+    isClosed: () => isClosed,
+    /** Whether the server has said that it ends the connection, or has ended it. */
+    isSentAway: () => isClosed || seen.some(({ type }) => type === types.goAway),
+    /** Whether a stream was answered with headers that are its end, as gRPC refuses calls. */
+    isRefused: (id: number) =>
+      seen.some((frame) => frame.id === id && frame.type === types.headers && frame.flag & flags.endStream),
+    isReset: (id: number) => seen.some((frame) => frame.id === id && frame.type === types.resetStream),
+    answers: () => seen.filter(({ type, flag }) => type === types.headers && flag & flags.endStream).length,
+    pongs: () => seen.filter(({ type, flag }) => type === types.ping && flag & flags.ack).length,
+    close: () => socket.destroy(),
+  }
+}
+
+export type FrameClient = Awaited<ReturnType<typeof connectFrames>>
