@@ -52,7 +52,7 @@ it('a cluster of three nodes is read with one pipeline a node, Sidekiq and BullM
   const addresses = { cluster: [`127.0.0.1:${ports[1]}`] }
   const unused = 'redis://127.0.0.1:1'
   const sidekiq = openSource({ kind: 'sidekiq', ...addresses }, unused, () => new Date(nowMs))
-  const bullmq = openSource({ kind: 'bullmq', prefix, queues: ['mail'], clients: true, ...addresses }, unused)
+  const bullmq = openSource({ kind: 'bullmq', prefix, ...addresses }, unused)
   const found = await waitFor(() => sidekiq.read(), { what: 'the cluster' })
   expect(found.queues.map(({ backlog, latencySeconds }) => [backlog, latencySeconds])).toEqual(
     names.map(() => [1, 7]),
