@@ -26,7 +26,11 @@ export interface RedisReader {
    * @throws Error of the first command that failed: figures with holes would be wrong figures
    */
   read(commands: readonly ReadCommand[]): Promise<unknown[]>
-  /** The server, or every master of a cluster. */
+  /**
+   * The server, or every master of a cluster.
+   *
+   * @throws Error while the nodes of a cluster are not known
+   */
   servers(): Redis[]
   close(): void
 }
@@ -44,7 +48,11 @@ export const createServerReader = (redis: Redis): RedisReader => ({
 export const createClusterReader = (cluster: Cluster): RedisReader => ({
   read: (commands) =>
     inChunks(commands, (chunk) => Promise.all(chunk.map((command) => sendToCluster(cluster, command)))),
-  servers: () => cluster.nodes('master'),
+  servers() {
+    // Before that, the list holds only some of the nodes.
+    if (cluster.status !== 'ready') throw new Error('the nodes of the cluster are not known yet')
+    return cluster.nodes('master')
+  },
   close: () => cluster.disconnect(),
 })
 
