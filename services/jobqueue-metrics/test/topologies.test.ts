@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { startHeartbeat } from '@switchyard/jobs-heartbeat'
+import { createHeartbeat } from '@switchyard/jobs-heartbeat'
 import { findFreePort, waitFor } from '@switchyard/testing'
 import { Queue, Worker } from 'bullmq'
 import { execa } from 'execa'
@@ -46,8 +46,13 @@ it('a cluster of three nodes is read with one pipeline a node, Sidekiq and BullM
   const prefix = '{bull}'
   const queue = new Queue('mail', { connection: cluster, prefix })
   await queue.addBulk(Array.from({ length: 4 }, () => ({ name: 'job', data: {} })))
-  const worker = new Worker('other', async () => {}, { connection: cluster, prefix, concurrency: 6 })
-  startHeartbeat(worker)
+  const heartbeat = createHeartbeat()
+  const worker = new Worker(
+    'other',
+    heartbeat.count(async () => {}),
+    { connection: cluster, prefix, concurrency: 6 },
+  )
+  heartbeat.start(worker)
 
   const addresses = { cluster: [`127.0.0.1:${ports[1]}`] }
   const unused = 'redis://127.0.0.1:1'
@@ -69,6 +74,7 @@ it('a cluster of three nodes is read with one pipeline a node, Sidekiq and BullM
   sidekiq.close()
   bullmq.close()
   await worker.close()
+  await heartbeat.stop()
   await queue.close()
   cluster.disconnect()
 }, 60_000)

@@ -2,6 +2,9 @@ import { timeText } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { QueueFigures, SourceSnapshot, WorkerProcess } from '../sources/job-source.js'
 
+/** Turns a snapshot into the answer of one of the endpoints. */
+export type PresentMetrics = (snapshot: SourceSnapshot, extended: boolean, nowMs: number) => object
+
 const figure = z.int().nullable()
 
 /** Fields of extended answers only are optional. */

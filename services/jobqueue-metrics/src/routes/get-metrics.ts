@@ -1,13 +1,10 @@
 import { endpoint, flag, ok, text } from '@switchyard/service-kit/http'
 import { z } from 'zod'
-import type { SourceSnapshot } from '../sources/job-source.js'
+import type { PresentMetrics } from '../presenters/metrics.js'
 import type { Snapshots } from '../use-cases/read-snapshots.js'
 
-/** Turns a snapshot into the answer of one of the four endpoints. */
-export type Present = (snapshot: SourceSnapshot, extended: boolean, nowMs: number) => object
-
 /** The four endpoints show different parts of the same snapshot. Its age is in a header. */
-export const getMetrics = (snapshots: Snapshots, summary: string, shape: z.ZodType, present: Present) =>
+export const getMetrics = (snapshots: Snapshots, summary: string, shape: z.ZodType, present: PresentMetrics) =>
   endpoint({
     summary,
     replies: { 200: shape },
