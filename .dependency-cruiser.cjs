@@ -10,8 +10,30 @@ const below = (from, allowed) => ({
   },
 })
 
+/** A folder of a service's sources may use these other folders of the same service, besides files that stand beside them. */
+const layer = (service, from, allowed) => ({
+  name: `${service}-${from}-points-down`,
+  severity: 'error',
+  comment: `services/${service}/src/${from} may use ${allowed.length > 0 ? allowed.join(', ') : 'no other folder'}.`,
+  from: { path: `^services/${service}/src/${from}/`, pathNot: '\\.test\\.ts$' },
+  to: {
+    path: `^services/${service}/src/[^/]+/`,
+    pathNot: [from, ...allowed].map((name) => `^services/${service}/src/${name}/`),
+  },
+})
+
 module.exports = {
   forbidden: [
+    layer('jobqueue-metrics', 'routes', ['use-cases', 'presenters']),
+    layer('jobqueue-metrics', 'prometheus', ['use-cases']),
+    layer('jobqueue-metrics', 'use-cases', ['sources', 'history']),
+    layer('jobqueue-metrics', 'presenters', ['sources', 'history']),
+    layer('jobqueue-metrics', 'history', ['sources']),
+    layer('jobqueue-metrics', 'sources', []),
+    layer('worker', 'queues', ['jobs']),
+    layer('worker', 'jobs', ['saga-figures', 'webhooks']),
+    layer('worker', 'webhooks', ['queues']),
+    layer('worker', 'saga-figures', []),
     below('domain', []),
     below('contracts', ['domain']),
     below('db', ['domain']),

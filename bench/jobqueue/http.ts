@@ -1,13 +1,14 @@
 import { Agent, get as httpGet } from 'node:http'
 import type { Caller } from '@switchyard/domain/access'
-import { createAuthenticate, createHttpApp, listen } from '@switchyard/service-kit/http'
+import { createAuthenticate, createHttpApp, createStreamPlaces, listen } from '@switchyard/service-kit/http'
 import { createServiceContext } from '@switchyard/service-kit/lifecycle'
 import { createHistory } from '../../services/jobqueue-metrics/src/history/history.js'
+import { createEventStreams } from '../../services/jobqueue-metrics/src/routes/event-streams.js'
 import { routes } from '../../services/jobqueue-metrics/src/routes/index.js'
-import { keepSource } from '../../services/jobqueue-metrics/src/snapshot/kept-source.js'
-import { createSnapshots } from '../../services/jobqueue-metrics/src/snapshot/snapshots.js'
 import type { JobSource } from '../../services/jobqueue-metrics/src/sources/job-source.js'
-import { createStreams } from '../../services/jobqueue-metrics/src/stream/streams.js'
+import { shareSource } from '../../services/jobqueue-metrics/src/sources/shared-source.js'
+import { createReadHistory } from '../../services/jobqueue-metrics/src/use-cases/read-history.js'
+import { createSnapshots } from '../../services/jobqueue-metrics/src/use-cases/read-snapshots.js'
 import { longestTurn, timed } from './measure.js'
 
 const requests = 1000
@@ -26,15 +27,16 @@ export async function thousandRequests(source: JobSource) {
       return source.read()
     },
   }
-  const snapshots = createSnapshots([keepSource({ source: counted, cacheMs: 60_000, deadlineMs: 10_000 })])
+  const snapshots = createSnapshots([shareSource({ source: counted, cacheMs: 60_000, deadlineMs: 10_000 })])
   const context = createServiceContext('bench', 'silent')
   const app = createHttpApp({
     ...context,
     authenticate: createAuthenticate(async () => caller),
     routes: routes({
       snapshots,
-      history: createHistory(snapshots.names),
-      streams: createStreams({ intervalMs: 2000, lifeMs: 1000 }),
+      readHistory: createReadHistory(createHistory(snapshots.names), snapshots.names, () => new Date()),
+      streams: createEventStreams({ intervalMs: 2000, lifeMs: 1000 }),
+      places: createStreamPlaces({ max: 1, perSenderMax: 1 }),
     }),
     rateLimitPerMinute: 0,
   })

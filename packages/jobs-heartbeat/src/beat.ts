@@ -1,11 +1,11 @@
-import type { RedisConnection, Transaction } from './bullmq-worker.js'
+import type { RedisConnection, Transaction } from './connect.js'
 import type { QueueCounts } from './job-counts.js'
 import { type ProcessHash, type ProcessInfo, processTtlSeconds, type RegistryKeys } from './registry.js'
 
 const forgottenMs = 3_600_000
 const dailyTtlSeconds = 5 * 366 * 86_400
 
-/** What changes about a process. */
+/** The changing part of what a process writes. */
 export interface ProcessState {
   busy: number
   quiet: boolean
@@ -14,7 +14,7 @@ export interface ProcessState {
 }
 
 /**
- * Says that a process lives, and adds what it did, in one transaction: nobody ever sees a part of it.
+ * Writes the beat of a process and adds its counts, in one transaction: no reader ever sees a part of it.
  *
  * @throws Error when Redis did not take all of it
  */
@@ -73,7 +73,7 @@ function addCounts(multi: Transaction, keys: RegistryKeys, counts: Map<string, Q
   return multi
 }
 
-/** A transaction answers as a whole, but each command in it may have failed by itself. */
+/** A transaction succeeds even when a command in it fails. */
 async function execute(multi: Transaction): Promise<void> {
   const results = await multi.exec()
   const failure = results?.find(([error]) => error)?.[0]

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
 import { sendBeat, sendFarewell } from './beat.js'
-import { type BullmqWorker, connectLike, countJobs, type RedisConnection } from './bullmq-worker.js'
+import { type BullmqWorker, connectLike, type RedisConnection } from './connect.js'
+import { type BullmqJob, countJobs, type Processor } from './count-jobs.js'
 import { JobCounts } from './job-counts.js'
 import { bullmqPrefixDefault, type ProcessInfo, type RegistryKeys, registryKeys } from './registry.js'
 
@@ -10,62 +11,71 @@ export interface HeartbeatOptions {
   tag?: string
   /** Shown with the process. */
   labels?: string[]
-  /** An ioredis connection to beat on, which stays open. Unset: one like the first worker's, closed at the end. */
+  /** An ioredis connection to use, which stays open. Unset: one like the first worker's, closed at the end. */
   redis?: object
-  /** Told of every beat that did not reach Redis. What it was to count waits for the next one. */
+  /** Called for every beat that did not reach Redis. The next beat carries its counts. */
   onError?: (error: unknown) => void
 }
 
 export interface Heartbeat {
+  /** Wraps the processor of a worker so that its attempts are counted. */
+  count<Job extends BullmqJob, Result>(processor: Processor<Job, Result>): Processor<Job, Result>
+  /**
+   * Shows the workers of this process that share a prefix: at once, every five seconds, and as soon as Redis is back. To
+   * be called once.
+   *
+   * @throws Error for workers of several prefixes, and for a second call
+   */
+  start(workers: BullmqWorker | readonly BullmqWorker[]): void
   /** Jobs under way in this process. */
   busy(): number
-  /** This process takes no more jobs; shown at once. Comes by itself when a worker begins to close. */
+  /** Shows at once that this process takes no more jobs. Done by itself when a worker begins to close. */
   quiet(): void
-  /** Adds the last counts and leaves the registry. Comes by itself when every worker has closed. */
+  /**
+   * Adds the last counts and removes this process from the registry. Begun by itself when every worker has closed;
+   * wait for it before the process ends. Takes a second at most.
+   */
   stop(): Promise<void>
 }
 
 const beatMs = 5000
-/** How long leaving may take; Redis may be away by then, and the entry runs out by itself. */
+/** Leaving takes no longer than this: Redis may be away, and the entry of the process expires by itself. */
 const farewellMs = 1000
 
 /**
- * Shows this process and its BullMQ workers, version 5 or 6, in the job-queue metrics: at once, every five
- * seconds and as soon as Redis is back, until its workers have closed.
+ * Shows this process and its BullMQ workers, version 5 or 6, in the job-queue metrics.
  *
- * @param workers one, or all that share a prefix; made in this process, with their processors
- * @throws Error for workers of several prefixes, and for one without a processor
- * @example startHeartbeat(new Worker('mail', send, { connection }))
+ * @example
+ * const heartbeat = createHeartbeat()
+ * heartbeat.start(new Worker('mail', heartbeat.count(send), { connection }))
  */
-export function startHeartbeat(
-  workers: BullmqWorker | readonly BullmqWorker[],
-  options: HeartbeatOptions = {},
-): Heartbeat {
-  const all: readonly BullmqWorker[] = Array.isArray(workers) ? workers : [workers]
-  const keys = registryKeys(sharedPrefix(all))
+export function createHeartbeat(options: HeartbeatOptions = {}): Heartbeat {
   const counts = new JobCounts()
-  for (const worker of all) countJobs(worker, counts)
-  const heart = new Heart(keys, describeProcess(all, options), counts, options.onError ?? (() => {}))
-  heart.start(options.redis as RedisConnection | undefined, () => connectLike(all[0] as BullmqWorker))
+  let heart: Heart | null = null
+  return {
+    count: (processor) => countJobs(processor, counts),
+    start(workers) {
+      if (heart) throw new Error('a heartbeat is started once, with all workers')
+      const all: readonly BullmqWorker[] = Array.isArray(workers) ? workers : [workers]
+      const keys = registryKeys(sharedPrefix(all))
+      heart = new Heart(keys, describeProcess(all, options), counts, options.onError ?? (() => {}))
+      heart.start(options.redis as RedisConnection | undefined, () => connectLike(all[0] as BullmqWorker))
+      followWorkers(all, heart)
+    },
+    busy: () => counts.busy,
+    quiet: () => heart?.quiet(),
+    stop: async () => heart?.stop(),
+  }
+}
 
-  let open = all.length
-  for (const worker of all) {
+function followWorkers(workers: readonly BullmqWorker[], heart: Heart): void {
+  let open = workers.length
+  for (const worker of workers) {
     worker.on('closing', () => heart.quiet())
     worker.on('closed', () => {
       open -= 1
-      if (open === 0) heart.stop().catch(() => {})
+      if (open === 0) void heart.stop()
     })
-    letCloseWait(worker, () => (open === 0 ? heart.stop() : Promise.resolve()))
-  }
-  return { busy: () => counts.busy, quiet: () => heart.quiet(), stop: () => heart.stop() }
-}
-
-/** Whoever has waited for a worker to close may end the process; the last counts have to be out by then. */
-function letCloseWait(worker: BullmqWorker, farewell: () => Promise<void>): void {
-  const close = worker.close.bind(worker)
-  worker.close = async (force) => {
-    await close(force)
-    await farewell()
   }
 }
 
@@ -77,7 +87,7 @@ function sharedPrefix(workers: readonly BullmqWorker[]): string {
   return prefix
 }
 
-/** The nonce tells this process from an earlier one: in containers the pid is always the same. */
+/** The nonce distinguishes this process from an earlier one: in containers the pid is always the same. */
 function describeProcess(workers: readonly BullmqWorker[], { tag, labels }: HeartbeatOptions): ProcessInfo {
   const host = hostname()
   return {
@@ -92,7 +102,7 @@ function describeProcess(workers: readonly BullmqWorker[], { tag, labels }: Hear
   }
 }
 
-/** Beats one after the other, on whatever connection there is. */
+/** Sends one beat after the other, on the connection that it was given or has made. */
 class Heart {
   #redis: RedisConnection | undefined
   #ownsRedis = false
@@ -112,7 +122,7 @@ class Heart {
   ) {}
 
   start(given: RedisConnection | undefined, connect: () => Promise<RedisConnection>): void {
-    // The workers keep the process alive, not their heartbeat.
+    // A heartbeat alone does not keep its process alive.
     this.#timer = setInterval(this.#beat, beatMs).unref()
     if (given) this.#use(given)
     else

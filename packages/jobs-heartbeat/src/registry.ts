@@ -1,13 +1,12 @@
-/** A process without a beat for this long is gone; its hash expires by itself. */
+/** A process without a beat for this long counts as gone; its hash expires by itself. */
 export const processTtlSeconds = 60
 
 /** The prefix of BullMQ's keys unless a queue says otherwise. */
 export const bullmqPrefixDefault = 'bull'
 
 /**
- * Where the workers of one BullMQ prefix say that they live and how much they did: Sidekiq's process hash, and
- * sets in place of a search for keys. Every key bears the hash tag `{jq}`, so that a beat is one transaction on
- * a Redis Cluster, too.
+ * Keys of the registry of the workers of one BullMQ prefix: a hash for each process, as Sidekiq's, sets of processes and
+ * queues, and totals. Every key has the hash tag `{jq}`, so that a beat is one transaction on a Redis Cluster, too.
  *
  * @param prefix the prefix of the queues' own keys
  */

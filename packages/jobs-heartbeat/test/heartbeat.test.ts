@@ -4,7 +4,7 @@ import * as bullmq6 from 'bullmq'
 import * as bullmq5 from 'bullmq5'
 import { Redis } from 'ioredis'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { startHeartbeat } from '../src/index.js'
+import { createHeartbeat, type Heartbeat } from '../src/index.js'
 import { registryKeys } from '../src/registry.js'
 
 let testRedis: TestRedis
@@ -41,15 +41,21 @@ describe.each(Object.entries(versions))('a worker of %s', (_name, { Queue, Worke
     return queue
   }
 
-  function workerOf(name: string, run: (job: bullmq6.Job) => Promise<unknown>, concurrency = 1) {
-    const worker = new Worker(name, run, { connection: connection(), concurrency })
+  function workerOf(
+    heartbeat: Heartbeat,
+    name: string,
+    run: (job: bullmq6.Job, token?: string, signal?: AbortSignal) => Promise<unknown>,
+    concurrency = 1,
+  ) {
+    const worker = new Worker(name, heartbeat.count(run), { connection: connection(), concurrency })
     worker.on('error', () => {})
     return worker
   }
 
-  it('shows up with all eight fields by one line, and leaves when it is closed', async () => {
-    const worker = workerOf('mail', async () => {}, 3)
-    startHeartbeat(worker)
+  it('shows up with all eight fields by two lines, and leaves when it is closed', async () => {
+    const heartbeat = createHeartbeat()
+    const worker = workerOf(heartbeat, 'mail', async () => {}, 3)
+    heartbeat.start(worker)
     await expect.poll(processes).toHaveLength(1)
     const { started_at: startedAt, identity, ...rest } = await shown()
     expect(rest).toEqual({
@@ -66,6 +72,7 @@ describe.each(Object.entries(versions))('a worker of %s', (_name, { Queue, Worke
     expect(await redis.ttl(keys.process(identity))).toBeGreaterThan(50)
     expect(await redis.smembers(keys.queues)).toEqual(['mail'])
     await worker.close()
+    await heartbeat.stop()
     expect([await processes(), await redis.exists(keys.process(identity))]).toEqual([[], 0])
   })
 
@@ -74,7 +81,8 @@ describe.each(Object.entries(versions))('a worker of %s', (_name, { Queue, Worke
     let left = 0
     /** The class as a bundler may leave it. */
     class DelayedError2 extends errors.DelayedError {}
-    const worker = workerOf('mail', async (job) => {
+    const heartbeat = createHeartbeat()
+    const worker = workerOf(heartbeat, 'mail', async (job) => {
       if (job.name === 'bad') throw new Error('bad')
       if (job.name === 'later' && job.attemptsStarted === 1) {
         await job.moveToDelayed(Date.now() + 10, job.token)
@@ -86,13 +94,14 @@ describe.each(Object.entries(versions))('a worker of %s', (_name, { Queue, Worke
       }
       left -= 1
     })
-    startHeartbeat(worker)
+    heartbeat.start(worker)
     for (const name of ['good', 'bad', 'later', 'bundled'])
       await queue.add(name, {}, { attempts: 2, backoff: 1 })
     left += 3
     await expect.poll(() => queue.getJobCounts('completed', 'failed')).toEqual({ completed: 3, failed: 1 })
     expect(left).toBe(0)
     await worker.close()
+    await heartbeat.stop()
     expect(await totals()).toEqual(['5', '2'])
     expect(await redis.hgetall(keys.processedByQueue)).toEqual({ mail: '5' })
     expect(await redis.hgetall(keys.failedByQueue)).toEqual({ mail: '2' })
@@ -105,21 +114,49 @@ describe.each(Object.entries(versions))('a worker of %s', (_name, { Queue, Worke
     const work = new Promise<void>((resolve) => {
       finish = resolve
     })
-    const worker = workerOf('mail', () => work)
-    const heartbeat = startHeartbeat(worker)
+    const heartbeat = createHeartbeat()
+    const worker = workerOf(heartbeat, 'mail', () => work)
+    heartbeat.start(worker)
     await queue.add('slow', {})
     await expect.poll(() => heartbeat.busy()).toBe(1)
     const closed = worker.close()
     await expect.poll(shown).toMatchObject({ busy: '1', quiet: 'true' })
     finish()
     await closed
+    await heartbeat.stop()
     expect(await totals()).toEqual(['1', '0'])
     await queue.close()
   })
 
+  it('hands the token and the signal of an attempt on, so that a job can be cancelled', async () => {
+    const queue = await queueOf('mail')
+    const heartbeat = createHeartbeat()
+    const tokens: unknown[] = []
+    const worker = workerOf(heartbeat, 'mail', async (_job, token, signal) => {
+      tokens.push(token)
+      await new Promise((_resolve, reject) => {
+        signal?.addEventListener('abort', () => reject(new Error('cancelled')))
+      })
+    })
+    heartbeat.start(worker)
+    const job = await queue.add('endless', {})
+    await expect.poll(() => heartbeat.busy()).toBe(1)
+    expect(worker.cancelJob(String(job.id))).toBe(true)
+    await expect.poll(() => queue.getFailedCount()).toBe(1)
+    expect([tokens.length, typeof tokens[0], heartbeat.busy()]).toEqual([1, 'string', 0])
+    await worker.close()
+    await heartbeat.stop()
+    expect(await totals()).toEqual(['1', '1'])
+    await queue.close()
+  })
+
   it('shares one entry with the other workers of its process, until the last of them has closed', async () => {
-    const workers = [workerOf('mail', async () => {}, 2), workerOf('reports', async () => {}, 5)]
-    startHeartbeat(workers, { tag: 'blue', labels: ['eu'] })
+    const heartbeat = createHeartbeat({ tag: 'blue', labels: ['eu'] })
+    const workers = [
+      workerOf(heartbeat, 'mail', async () => {}, 2),
+      workerOf(heartbeat, 'reports', async () => {}, 5),
+    ]
+    heartbeat.start(workers)
     await expect.poll(processes).toHaveLength(1)
     expect(await shown()).toMatchObject({
       queues: ['mail', 'reports'],
@@ -130,14 +167,16 @@ describe.each(Object.entries(versions))('a worker of %s', (_name, { Queue, Worke
     await workers[0]?.close()
     expect(await processes()).toHaveLength(1)
     await workers[1]?.close()
-    expect(await processes()).toEqual([])
+    // Nobody has called `stop`.
+    await expect.poll(processes).toEqual([])
   })
 
   it('keeps its counts while Redis is away, and is there again as soon as it is back', async () => {
     const errors: unknown[] = []
     const queue = await queueOf('mail')
-    const worker = workerOf('mail', async () => {})
-    startHeartbeat(worker, { onError: (error) => errors.push(error) })
+    const heartbeat = createHeartbeat({ onError: (error) => errors.push(error) })
+    const worker = workerOf(heartbeat, 'mail', async () => {})
+    heartbeat.start(worker)
     await expect.poll(processes).toHaveLength(1)
     await queue.add('one', {})
     await expect.poll(() => queue.getCompletedCount()).toBe(1)
@@ -152,23 +191,27 @@ describe.each(Object.entries(versions))('a worker of %s', (_name, { Queue, Worke
   })
 
   it('closes within two seconds while Redis is away', async () => {
-    const worker = workerOf('mail', async () => {})
-    startHeartbeat(worker)
+    const heartbeat = createHeartbeat()
+    const worker = workerOf(heartbeat, 'mail', async () => {})
+    heartbeat.start(worker)
     await expect.poll(processes).toHaveLength(1)
     await testRedis.kill()
     const startedMs = performance.now()
     await worker.close(true)
+    await heartbeat.stop()
     expect(performance.now() - startedMs).toBeLessThan(2000)
   })
 })
 
-it('is refused for workers of several prefixes, and for one without a processor', async () => {
+it('is refused for workers of several prefixes, for none, and a second time', async () => {
   const opts = { connection: { path: testRedis.path, maxRetriesPerRequest: null } }
   const one = new bullmq6.Worker('a', async () => {}, { ...opts, prefix: 'x' })
   const other = new bullmq6.Worker('b', async () => {}, { ...opts, prefix: 'y' })
-  const idle = new bullmq6.Worker('c', null, opts)
-  expect(() => startHeartbeat([one, other])).toThrow('several prefixes')
-  expect(() => startHeartbeat(idle)).toThrow('no processor')
-  expect(() => startHeartbeat([])).toThrow('needs a worker')
-  await Promise.all([one, other, idle].map((worker) => worker.close()))
+  const heartbeat = createHeartbeat()
+  expect(() => heartbeat.start([one, other])).toThrow('several prefixes')
+  expect(() => heartbeat.start([])).toThrow('needs a worker')
+  heartbeat.start(one)
+  expect(() => heartbeat.start(other)).toThrow('started once')
+  await heartbeat.stop()
+  await Promise.all([one, other].map((worker) => worker.close()))
 })

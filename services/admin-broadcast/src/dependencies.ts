@@ -1,5 +1,6 @@
 import type { Database } from '@switchyard/db'
 import type { Clock } from '@switchyard/domain'
+import type { StreamPlaces } from '@switchyard/service-kit/http'
 import type { MessageBoard } from './live/message-board.js'
 import type { MessageStreams } from './live/message-streams.js'
 import type { News } from './live/news.js'
@@ -12,4 +13,6 @@ export interface Dependencies {
   board: MessageBoard
   news: News
   streams: MessageStreams
+  /** Places for streams. */
+  places: StreamPlaces
 }

@@ -6,7 +6,7 @@ import {
   listUnfinishedBroadcastMessages,
 } from '@switchyard/db'
 import { systemClock } from '@switchyard/domain'
-import { createAuthenticate, createHttpApp, listen } from '@switchyard/service-kit/http'
+import { createAuthenticate, createHttpApp, createStreamPlaces, listen } from '@switchyard/service-kit/http'
 import type { ServiceContext } from '@switchyard/service-kit/lifecycle'
 import type { Config } from './config.js'
 import { MessageBoard } from './live/message-board.js'
@@ -36,14 +36,18 @@ export async function createService(config: Config, { logger, metrics, health, l
   lifecycle.onClose('board', () => board.close())
   const news = createNews({ redisUrl: config.REDIS_URL.reveal(), board, clock, logger })
   lifecycle.onClose('news', () => news.close())
-  const streams = new MessageStreams({ board, metrics, clientsMax: config.BROADCAST_STREAM_CLIENTS_MAX })
+  const streams = new MessageStreams({ board, metrics })
+  const places = createStreamPlaces({
+    max: config.BROADCAST_STREAM_CLIENTS_MAX,
+    perSenderMax: config.BROADCAST_STREAM_CLIENTS_PER_ADDRESS_MAX,
+  })
 
   const app = createHttpApp({
     logger,
     metrics,
     health,
     authenticate: createAuthenticate((hash) => findCaller(database, hash)),
-    routes: routes({ database, clock, board, news, streams }),
+    routes: routes({ database, clock, board, news, streams, places }),
     isUnavailable: isDatabaseUnavailable,
     rateLimitPerMinute: config.RATE_LIMIT_PER_MINUTE,
     corsAllowedOrigins: config.CORS_ALLOWED_ORIGINS,

@@ -47,7 +47,7 @@ describe('GET /broadcast_messages/stream', () => {
     expect(stream.events[0]).toMatchObject({ event: 'snapshot', data: { messages: [{ message: 'On' }] } })
     expect(Object.fromEntries(stream.response.headers)).toMatchObject({
       'content-type': 'text/event-stream; charset=utf-8',
-      'cache-control': 'no-store, no-transform',
+      'cache-control': 'no-cache, no-transform',
       'x-accel-buffering': 'no',
       'access-control-allow-origin': '*',
     })
@@ -162,6 +162,26 @@ describe('streams', () => {
     first.close()
     await expect.poll(async () => (await follow(small.baseUrl)).response.status).toBe(200)
     await small.close()
+  })
+
+  it('of one address are limited below the total: 429, and the stream opens once another one is closed', async () => {
+    const replica = await harness.startReplica({ BROADCAST_STREAM_CLIENTS_PER_ADDRESS_MAX: '2' })
+    const first = await follow(replica.baseUrl)
+    await follow(replica.baseUrl)
+    const { response } = await follow(replica.baseUrl)
+    expect([response.status, response.headers.get('Retry-After'), await response.json()]).toMatchObject([
+      429,
+      '30',
+      {
+        message: {
+          error: 'Too many streams of this token or address are open. Close one, or try again later.',
+        },
+      },
+    ])
+    expect((await fetch(`${replica.baseUrl}/api/v4${path}/active`)).status).toBe(200)
+    first.close()
+    await expect.poll(async () => (await follow(replica.baseUrl)).response.status).toBe(200)
+    await replica.close()
   })
 
   it('hear a comment every 15 seconds, so that nothing on the way takes them for dead', async () => {

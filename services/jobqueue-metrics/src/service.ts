@@ -1,23 +1,25 @@
 import { jobKeyPrefix } from '@switchyard/contracts/jobs'
 import { checkDatabase, createDatabase, findCaller, isDatabaseUnavailable } from '@switchyard/db'
 import { systemClock } from '@switchyard/domain'
-import { createAuthenticate, createHttpApp, listen } from '@switchyard/service-kit/http'
+import { createAuthenticate, createHttpApp, createStreamPlaces, listen } from '@switchyard/service-kit/http'
 import type { ServiceContext } from '@switchyard/service-kit/lifecycle'
 import { createRedis } from '@switchyard/service-kit/redis'
 import type { Config } from './config.js'
 import { createHistory } from './history/history.js'
-import { recordHistory } from './history/record-history.js'
 import { exposeSources } from './prometheus/expose-sources.js'
 import { createReadFigures } from './prometheus/read-figures.js'
+import { createEventStreams } from './routes/event-streams.js'
 import { routes } from './routes/index.js'
-import { keepSource } from './snapshot/kept-source.js'
-import { createSnapshots } from './snapshot/snapshots.js'
 import { openSources } from './sources/open-sources.js'
+import { shareSource } from './sources/shared-source.js'
 import type { SourceConfig } from './sources/source-config.js'
-import { createStreams } from './stream/streams.js'
+import { createReadHistory } from './use-cases/read-history.js'
+import { createSnapshots } from './use-cases/read-snapshots.js'
+import { recordHistory } from './use-cases/record-history.js'
 
 const deadlineMs = 2000
 const streaming = { intervalMs: 2000, lifeMs: 10 * 60_000 }
+const streamLimits = { max: 500, perSenderMax: 50 }
 
 /** The background jobs of this Switchyard itself. */
 const ownJobs: SourceConfig = {
@@ -25,10 +27,11 @@ const ownJobs: SourceConfig = {
   name: 'switchyard',
   prefix: jobKeyPrefix,
   queues: [],
-  clients: false,
+  // Every worker of Switchyard has a heartbeat.
+  discover: false,
 }
 
-/** Tells how background jobs are doing. Of its sources it only reads. */
+/** Answers with the figures of background jobs. It only reads its sources, and never writes to them. */
 export async function createService(config: Config, { logger, metrics, health, lifecycle }: ServiceContext) {
   const database = createDatabase({
     url: config.DATABASE_URL.reveal(),
@@ -40,7 +43,7 @@ export async function createService(config: Config, { logger, metrics, health, l
 
   const redis = createRedis({
     url: config.REDIS_URL.reveal(),
-    // Readiness tells of an outage; every attempt to reconnect would tell of it again.
+    // Readiness shows the outage; this is called at every attempt to reconnect.
     onError: (error) => logger.debug({ err: error }, 'Redis is away'),
     commandTimeout: deadlineMs,
   })
@@ -57,8 +60,8 @@ export async function createService(config: Config, { logger, metrics, health, l
   for (const source of sources) lifecycle.onClose(source.name, () => source.close())
 
   const { onRead } = createReadFigures(metrics)
-  const kept = { cacheMs: config.JOBQUEUE_CACHE_MS, deadlineMs, onRead }
-  const snapshots = createSnapshots(sources.map((source) => keepSource({ source, ...kept })))
+  const sharing = { cacheMs: config.JOBQUEUE_CACHE_MS, deadlineMs, onRead }
+  const snapshots = createSnapshots(sources.map((source) => shareSource({ source, ...sharing })))
   exposeSources(metrics, snapshots)
 
   const history = createHistory(snapshots.names)
@@ -67,13 +70,18 @@ export async function createService(config: Config, { logger, metrics, health, l
     lifecycle.onClose('history', () => recording.stop())
   }
 
-  const streams = createStreams(streaming)
+  const streams = createEventStreams(streaming)
   const app = createHttpApp({
     logger,
     metrics,
     health,
     authenticate: createAuthenticate((hash) => findCaller(database, hash)),
-    routes: routes({ snapshots, history, streams }),
+    routes: routes({
+      snapshots,
+      readHistory: createReadHistory(history, snapshots.names, systemClock),
+      streams,
+      places: createStreamPlaces(streamLimits),
+    }),
     isUnavailable: isDatabaseUnavailable,
     rateLimitPerMinute: config.RATE_LIMIT_PER_MINUTE,
     corsAllowedOrigins: config.CORS_ALLOWED_ORIGINS,

@@ -2,9 +2,9 @@ import { createLogger } from '@switchyard/service-kit/observability'
 import { createRedis } from '@switchyard/service-kit/redis'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createHistory, type History } from '../src/history/history.js'
-import { recordHistory } from '../src/history/record-history.js'
-import { keepSource } from '../src/snapshot/kept-source.js'
-import { createSnapshots } from '../src/snapshot/snapshots.js'
+import { shareSource } from '../src/sources/shared-source.js'
+import { createSnapshots } from '../src/use-cases/read-snapshots.js'
+import { recordHistory } from '../src/use-cases/record-history.js'
 import { startHarness } from './harness.js'
 import { openSource } from './support/open-source.js'
 
@@ -22,7 +22,7 @@ async function startRecorder(clock: { nowMs: number }) {
   const now = () => new Date(clock.nowMs)
   const source = openSource({ kind: 'sidekiq' }, harness.testRedis.url, now)
   await expect.poll(() => source.read().catch(() => null)).not.toBeNull()
-  const snapshots = createSnapshots([keepSource({ source, cacheMs: 0, deadlineMs: 1000 })])
+  const snapshots = createSnapshots([shareSource({ source, cacheMs: 0, deadlineMs: 1000 })])
   const redis = createRedis({ url: harness.testRedis.url, onError: () => {} })
   const history = createHistory(snapshots.names)
   const logger = createLogger('test', 'silent')

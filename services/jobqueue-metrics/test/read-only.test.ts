@@ -8,7 +8,7 @@ import { openSource } from './support/open-source.js'
 
 /** What docs/job-queues.md tells operators to grant. */
 const commands =
-  'ping info client|setname exists get hget hgetall hmget lindex llen lrange smembers zcard zcount zrange zrangebyscore'
+  'ping info client|setname get hget hgetall hmget lindex llen lrange smembers zcard zcount zrange zrangebyscore'
 const rights = [
   'resetkeys',
   '%R~*',
@@ -25,8 +25,8 @@ beforeAll(async () => {
   redis = new Redis({ path: testRedis.path })
   const grant = (user: string, ...more: string[]) =>
     redis.call('ACL', 'SETUSER', user, 'on', '>reading', ...rights, ...more)
-  await grant('reader')
-  await grant('clients', '+client|list', '+scan')
+  await grant('reader', '+client|list', '+scan')
+  await grant('undiscovering')
   await loadSidekiqDump(redis, '8.1.7')
   queues = ['mail', 'reports'].map((name) => new Queue(name, { connection: { path: testRedis.path } }))
   for (const queue of queues) {
@@ -55,7 +55,7 @@ async function contents(): Promise<Record<string, string>> {
 
 const sources = {
   sidekiq: { kind: 'sidekiq' },
-  bullmq: { kind: 'bullmq', queues: ['mail', 'reports'] },
+  bullmq: { kind: 'bullmq' },
 }
 
 describe('a user who may only read', () => {
@@ -92,8 +92,8 @@ it('finds what is there', async () => {
   ])
 })
 
-it('looks for queues among all keys in the background only, and for workers among connections when it may', async () => {
-  const config = { kind: 'bullmq', clients: true, scanMinutes: 10, username: 'clients', password: 'reading' }
+it('finds queues among all keys, and workers among connections', async () => {
+  const config = { kind: 'bullmq', username: 'reader', password: 'reading' }
   let laterMs = 0
   const source = openSource(config, testRedis.url, () => new Date(Date.now() + laterMs))
   const worker = new Redis({ path: testRedis.path })
@@ -112,6 +112,31 @@ it('looks for queues among all keys in the background only, and for workers amon
   worker.disconnect()
   await expect.poll(async () => (await source.read()).processes).toEqual([])
   source.close()
+})
+
+it('reads the queues that it knows, and warns once of each command, when Redis refuses to search', async () => {
+  const logger = createLogger('test', 'silent')
+  vi.spyOn(logger, 'child').mockReturnValue(logger as never)
+  const warn = vi.spyOn(logger, 'warn')
+  const config = { kind: 'bullmq', queues: ['mail'], username: 'undiscovering', password: 'reading' }
+  const source = openSource(config, testRedis.url, undefined, logger)
+  await waitFor(() => source.read(), { what: 'the connection' })
+  expect((await source.read()).queues.map(({ name }) => name)).toEqual(['mail'])
+  source.close()
+  expect(warn.mock.calls.map(([fields]) => Reflect.get(fields as object, 'command')).toSorted()).toEqual([
+    'CLIENT LIST',
+    'SCAN',
+  ])
+})
+
+it('never searches when it is told not to', async () => {
+  await redis.call('CONFIG', 'RESETSTAT')
+  const source = openSource({ kind: 'bullmq', queues: ['mail'], discover: false }, testRedis.url)
+  const { queues } = await waitFor(() => source.read(), { what: 'the connection' })
+  source.close()
+  expect(queues.map(({ name }) => name)).toEqual(['mail'])
+  const stats = await redis.info('commandstats')
+  expect(stats).not.toMatch(/cmdstat_(scan|client\|list|keys):/)
 })
 
 it('says once why it cannot read, and never the password', async () => {

@@ -1,8 +1,9 @@
 import { EventEmitter, once } from 'node:events'
-import { createServer, type ServerResponse } from 'node:http'
+import { createServer, get, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
-import { createStreams } from '../src/stream/streams.js'
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { createEventStreams } from '../src/routes/event-streams.js'
 import { type Metrics, startHarness } from './harness.js'
 
 let harness: Awaited<ReturnType<typeof startHarness>>
@@ -51,7 +52,11 @@ it.each(['/jobqueue', '/sidekiq'])(
   'sends the compound metrics of %s at once, and again when they have changed',
   async (base) => {
     const response = await harness.get('scraper', `${base}/stream`)
-    expect(response.headers.get('Content-Type')).toBe('text/event-stream')
+    expect(Object.fromEntries(response.headers)).toMatchObject({
+      'content-type': 'text/event-stream; charset=utf-8',
+      'cache-control': 'no-cache, no-transform',
+      'x-accel-buffering': 'no',
+    })
     const stream = listen(response)
     await expect.poll(() => stream.events.length).toBe(1)
     expect(stream.events[0]).toEqual({ event: 'metrics', data: await harness.metrics() })
@@ -75,7 +80,7 @@ it('tells when the figures cannot be had, and goes on when they can again', asyn
 
 it('tells a listener who came between two looks of a change back to the state before', async () => {
   let state = 'before'
-  const streams = createStreams({ intervalMs: 300, lifeMs: 60_000 })
+  const streams = createEventStreams({ intervalMs: 300, lifeMs: 60_000 })
   const server = createServer((_request, response: ServerResponse) => {
     void streams.open(response, 'one', async () => ({ message: state }))
   }).listen(0, '127.0.0.1')
@@ -97,7 +102,7 @@ it('tells a listener who came between two looks of a change back to the state be
 
 it('keeps no listener who went away before the first event', async () => {
   const events = new EventEmitter()
-  const streams = createStreams({ intervalMs: 50, lifeMs: 60_000 })
+  const streams = createEventStreams({ intervalMs: 50, lifeMs: 60_000 })
   const server = createServer(async (_request, response: ServerResponse) => {
     response.once('close', () => events.emit('gone'))
     await streams.open(response, 'one', () => once(events, 'state'))
@@ -114,15 +119,22 @@ it('keeps no listener who went away before the first event', async () => {
   await expect(answer).rejects.toThrow()
   await gone
   const opened = once(events, 'opened')
+  let reads = 0
+  events.on('state', () => {
+    reads += 1
+  })
   events.emit('state')
   await opened
-  expect(streams.size).toBe(0)
+  // A listener that was kept would have its state read every 50 ms.
+  const listening = events.listenerCount('state')
+  await delay(200)
+  expect([reads, events.listenerCount('state')]).toEqual([1, listening])
   server.close()
 })
 
 it('costs one look at the state for any number of listeners, ends them in time, and ends all when it closes', async () => {
   let looks = 0
-  const streams = createStreams({ intervalMs: 50, lifeMs: 700 })
+  const streams = createEventStreams({ intervalMs: 50, lifeMs: 700 })
   const server = createServer((_request, response: ServerResponse) => {
     void streams.open(response, 'one', async () => ({ looks: ++looks }))
   }).listen(0, '127.0.0.1')
@@ -130,15 +142,97 @@ it('costs one look at the state for any number of listeners, ends them in time, 
   const { port } = server.address() as AddressInfo
   const open = async () => listen(await fetch(`http://127.0.0.1:${port}`))
   const listeners = await Promise.all(Array.from({ length: 20 }, open))
-  expect(streams.size).toBe(20)
   const before = looks
   await expect.poll(() => listeners.every(({ events }) => events.length > 3)).toBe(true)
   const last = listeners.map(({ events }) => events.length)
   expect(looks - before).toBeLessThanOrEqual(Math.max(...last) + 20)
   await expect.poll(() => listeners.every(({ ended }) => ended())).toBe(true)
-  expect(streams.size).toBe(0)
   const late = await open()
   streams.close()
   await expect.poll(() => late.ended()).toBe(true)
   server.close()
+})
+
+describe('a client that reads nothing', () => {
+  /** A server whose state changes at every read, and is larger than what a connection holds. */
+  async function startServer(stallMs: number) {
+    const large = 'x'.repeat(8 * 1024 * 1024)
+    let reads = 0
+    const responses: ServerResponse[] = []
+    const streams = createEventStreams({ intervalMs: 20, lifeMs: 60_000, stallMs })
+    const server = createServer((_request, response: ServerResponse) => {
+      responses.push(response)
+      void streams.open(response, 'one', async () => ({ state: ++reads, large }))
+    }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const request = get({ port: (server.address() as AddressInfo).port, host: '127.0.0.1' })
+    const [incoming] = (await once(request, 'response')) as [IncomingMessage]
+    // Its connection breaks when the server disconnects it.
+    incoming.on('error', () => {})
+    incoming.pause()
+    return {
+      incoming,
+      reads: () => reads,
+      response: () => responses[0] as ServerResponse,
+      close() {
+        streams.close()
+        request.destroy()
+        server.closeAllConnections()
+        server.close()
+      },
+    }
+  }
+
+  it('has at most one event waiting, and gets the newest one as soon as it reads again', async () => {
+    const { incoming, reads, response, close } = await startServer(60_000)
+    await expect.poll(reads).toBeGreaterThan(10)
+    expect(response().writableLength).toBeLessThan(9 * 1024 * 1024)
+    const before = reads()
+    const states: number[] = []
+    incoming.on('data', (chunk: Buffer) => {
+      for (const [, state] of chunk.toString('latin1').matchAll(/"state":(\d+),/g)) states.push(Number(state))
+    })
+    incoming.resume()
+    await expect.poll(() => states.length).toBeGreaterThan(1)
+    expect(states[0]).toBe(1)
+    expect(states[1]).toBeGreaterThanOrEqual(before)
+    close()
+  })
+
+  it('is disconnected after a while', async () => {
+    const { response, close } = await startServer(300)
+    await expect.poll(() => response().destroyed).toBe(true)
+    close()
+  })
+})
+
+describe('streams of one sender', () => {
+  it('are limited: 429 with Retry-After, and a place again when one of them has ended', async () => {
+    const open = () => harness.get('scraper', '/jobqueue/stream')
+    const streams = (await Promise.all(Array.from({ length: 50 }, open))).map(listen)
+    await expect.poll(() => streams.every(({ events }) => events.length > 0)).toBe(true)
+    const refused = await open()
+    expect([refused.status, refused.headers.get('Retry-After'), await refused.json()]).toMatchObject([
+      429,
+      '30',
+      {
+        message: {
+          error: 'Too many streams of this token or address are open. Close one, or try again later.',
+        },
+      },
+    ])
+    // Another token from the same address does not get around the limit.
+    expect((await harness.get('admin', '/jobqueue/stream')).status).toBe(429)
+    // Other requests are not streams.
+    expect((await harness.get('scraper', '/jobqueue/job_stats')).status).toBe(200)
+    await streams[0]?.close()
+    const opened: Response[] = []
+    await expect
+      .poll(async () => {
+        opened.push(await open())
+        return opened.at(-1)?.status
+      })
+      .toBe(200)
+    await Promise.all([...streams, ...opened.map(listen)].map((stream) => stream.close()))
+  })
 })

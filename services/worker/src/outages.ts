@@ -1,6 +1,6 @@
 import type { Logger } from '@switchyard/service-kit/observability'
 
-/** Tells of an outage once when it begins and once when it is over, not at every attempt to reconnect. */
+/** Logs the begin and the end of an outage of Redis, not every attempt to reconnect. */
 export function reportOutages(logger: Logger) {
   let away = false
   return {

@@ -15,34 +15,34 @@ const retention = () =>
     }
   })
 
-/** What the worker reads about sagas. */
+/** Variables about sagas. */
 export const sagaFields = {
-  /** Between two looks at what is overdue, stuck, settled, parked or inconsistent. Unset: 15. */
+  /** Seconds between two sweeps that flag overdue, stuck, settled, parked and inconsistent sagas. Unset: 15. */
   SAGA_SWEEP_SECONDS: integer(1, 3600).default(15),
-  /** Past a deadline, and after the last event of what contradicts itself, before it is flagged. Unset: 5. */
+  /** Seconds after a deadline, or after the last event of an inconsistent activity, before the flag is set. Unset: 5. */
   SAGA_GRACE_SECONDS: integer(0, 86_400).default(5),
-  /** Without an event, until an unfinished saga is stuck, or settled. Unset: 900. */
+  /** Seconds without an event until an unfinished saga counts as stuck, or as settled. Unset: 900. */
   SAGA_STUCK_AFTER_SECONDS: seconds().default(900),
-  /** From its first event on, until an activity without a saga, or a saga without a start, is parked. Unset: a day. */
+  /** Seconds after its first event until an activity without a saga, or a saga without a start, is parked. Unset: a day. */
   SAGA_PARKED_AFTER_SECONDS: seconds().default(86_400),
-  /** How long which sagas are kept: `[service/]kind=duration, …`. Unset: `ended=30d`. */
+  /** How long sagas of each kind are kept: `[service/]kind=duration, …`. Unset: `ended=30d`. */
   SAGA_RETENTION: retention().default('ended=30d'),
-  /** Between two looks for what may go. Unset: 60. */
+  /** Seconds between two runs that delete sagas. Unset: 60. */
   SAGA_RETENTION_EVERY_SECONDS: integer(1, 86_400).default(60),
-  /** How long days of the event log are kept, longer while they hold events of what is kept. Unset: 30. */
+  /** Days that the event log is kept; a day with events of an existing saga is kept longer. Unset: 30. */
   SAGA_LOG_RETENTION_DAYS: integer(1, 36_500).default(30),
-  /** How long ids of what has gone are remembered. Unset: 90. */
+  /** Days that the ids of deleted sagas are remembered. Unset: 90. */
   SAGA_TOMBSTONE_DAYS: integer(1, 36_500).default(90),
-  /** Services that figures name; the rest are `other`. Unset: 100. */
+  /** Services with a label of their own in figures; further ones share the label `other`. Unset: 100. */
   SAGA_METRIC_SERVICES_MAX: integer(1, 10_000).default(100),
 }
 
 type SagaConfig = z.output<z.ZodObject<typeof sagaFields>>
 
-/** How sagas are looked after in the background. */
+/** Settings of the jobs for sagas. */
 export interface SagaSettings {
   sweepEveryMs: number
-  /** How long one sweep may take; what is left is for the next one. */
+  /** How long one sweep may take; the next one goes on from its position. */
   sweepBudgetMs: number
   flagRules: FlagRules
   retention: RetentionPolicy

@@ -1,11 +1,12 @@
 import { checkDatabase, createDatabase, findCaller, isDatabaseUnavailable } from '@switchyard/db'
 import { systemClock } from '@switchyard/domain'
-import { startHeartbeat } from '@switchyard/jobs-heartbeat'
+import { createHeartbeat } from '@switchyard/jobs-heartbeat'
 import { createAuthenticate, createHttpApp, listen } from '@switchyard/service-kit/http'
 import type { ServiceContext } from '@switchyard/service-kit/lifecycle'
 import { createRedis } from '@switchyard/service-kit/redis'
 import type { Config } from './config.js'
 import { jobTypes } from './jobs/index.js'
+import { createProducer } from './jobs/producer.js'
 import { reportOutages } from './outages.js'
 import { createJobFigures } from './queues/job-figures.js'
 import { keepSchedules } from './queues/schedules.js'
@@ -49,17 +50,26 @@ export async function createService(config: Config, { logger, metrics, health, l
   const kept = keepFigures({ database, figures: sagaFigures, logger, everyMs: sagas.sweepEveryMs })
   lifecycle.onClose('saga-figures', () => kept.stop())
 
+  const producer = createProducer(redis)
+  lifecycle.onClose('producer', () => producer.close())
+
   const types = jobTypes({
     database,
     clock: systemClock,
     redis,
+    producer,
     storageRoot: config.SWITCHYARD_STORAGE_ROOT,
     housekeepingConcurrency: config.WORKER_HOUSEKEEPING_CONCURRENCY,
     sagas,
     sagaFigures,
-    webhooks: createWebhookTools(config, { redis, metrics, lifecycle }),
+    webhooks: createWebhookTools(config, { metrics, lifecycle }),
   })
   keepSchedules(types, redis, logger)
+  const heartbeat = createHeartbeat({
+    redis,
+    tag: config.WORKER_TAG,
+    onError: (error) => logger.debug({ err: error }, 'heartbeat did not reach Redis'),
+  })
   const workers = startWorkers({
     types,
     redisUrl: config.REDIS_URL.reveal(),
@@ -68,13 +78,9 @@ export async function createService(config: Config, { logger, metrics, health, l
       metrics,
       types.map(({ queue }) => queue),
     ),
+    heartbeat,
     graceMs: config.SHUTDOWN_TIMEOUT_MS,
     isRedisReady: () => redis.status === 'ready',
-  })
-  const heartbeat = startHeartbeat(workers.all, {
-    redis,
-    tag: config.WORKER_TAG,
-    onError: (error) => logger.debug({ err: error }, 'heartbeat did not reach Redis'),
   })
   lifecycle.onClose('heartbeat', () => heartbeat.stop())
   lifecycle.onClose('workers', () => workers.close())

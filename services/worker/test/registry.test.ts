@@ -4,7 +4,7 @@ import {
   queueNames,
   repositoryHousekeepingJob,
 } from '@switchyard/contracts/jobs'
-import { startHeartbeat } from '@switchyard/jobs-heartbeat'
+import { createHeartbeat } from '@switchyard/jobs-heartbeat'
 import { type ProcessInfo, registryKeys } from '@switchyard/jobs-heartbeat/registry'
 import { createServiceContext } from '@switchyard/service-kit/lifecycle'
 import { createRedis } from '@switchyard/service-kit/redis'
@@ -90,15 +90,16 @@ function startJob(
   const redis = createRedis({ url: harness.testRedis.url, onError: () => {} })
   const { metrics } = createServiceContext('worker', 'silent')
   const types = [jobType({ queue, concurrency: 2, timeoutMs, run: (_payload, context) => run(context) })]
+  const heartbeat = createHeartbeat({ redis })
   const workers = startWorkers({
     types,
     redisUrl: harness.testRedis.url,
     logger: silent,
     figures: createJobFigures(metrics, [queue]),
+    heartbeat,
     graceMs,
     isRedisReady: () => redis.status === 'ready',
   })
-  const heartbeat = startHeartbeat(workers.all, { redis })
   return {
     busy: heartbeat.busy,
     /** A figure by its name and labels as Prometheus reads them. */

@@ -1,23 +1,23 @@
 import { z } from 'zod'
 
 /**
- * Redis channel on which everybody who listens hears at once what happened in projects. Nothing is kept: who must not
- * miss anything uses a webhook.
+ * Redis channel of events in projects. Subscribers get them at once, and nothing is kept: a program that must not miss an
+ * event uses a webhook.
  */
 export const projectEventsChannel = 'switchyard:project-events'
 
 const project = { project_id: z.int().positive() }
 
-/** What is said on the channel: enough to know what to read again. */
+/** An event: enough to know what to read again. */
 export const projectNotice = z.discriminatedUnion('event', [
   z.object({
     ...project,
     event: z.enum(['push', 'tag_push']),
     /** In full: `refs/heads/main`. */
     ref: z.string(),
-    /** Forty zeros: it is new. */
+    /** Commit before; forty zeros for a new reference. */
     before: z.string(),
-    /** Forty zeros: it is gone. */
+    /** Commit after; forty zeros for a deleted reference. */
     after: z.string(),
   }),
   z.object({ ...project, event: z.literal('note'), sha: z.string(), id: z.int() }),

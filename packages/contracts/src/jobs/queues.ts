@@ -6,7 +6,7 @@ import { z } from 'zod'
  */
 export const jobKeyPrefix = '{switchyard}'
 
-/** One queue per job type; queue and job bear the same name. */
+/** One queue for each type of job; queue and job have the same name. */
 export const queueNames = {
   repositoryHousekeeping: 'repository-housekeeping',
   expiredTokenCleanup: 'expired-token-cleanup',
@@ -24,7 +24,7 @@ export const queueNames = {
 
 export type QueueName = (typeof queueNames)[keyof typeof queueNames]
 
-/** What a job of each queue carries. Written by producers, checked by the worker before it runs one. */
+/** Payload of the jobs of each queue. The worker checks it before it runs a job. */
 export const jobPayloads = {
   'repository-housekeeping': z.object({ projectId: z.int().positive() }),
   'expired-token-cleanup': z.object({}),

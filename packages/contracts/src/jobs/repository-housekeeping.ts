@@ -1,11 +1,11 @@
 import { type JobPayload, queueNames } from './queues.js'
 
-/** Pushes come in bursts; the first of them starts this wait, the others join it. */
+/** Pushes come in bursts: the first one starts this wait, and the next ones share its job. */
 const gatherMs = 5000
 
 /**
- * The job that tidies a repository after a push, as the arguments of BullMQ's `queue.add`. Any number of
- * them for one project costs one run; one that comes while a run is under way costs one more run after it.
+ * The job that tidies a repository after a push, as the arguments of BullMQ's `queue.add`. Added any number of times for one
+ * project it is one run; added during a run it is one more run afterwards.
  *
  * @example await queue.add(job.name, job.data, job.options)
  */

@@ -1,9 +1,9 @@
 import { type JobPayload, queueNames } from './queues.js'
 
 /**
- * The job that sends what is due to a host, as the arguments of BullMQ's `queue.add`. There is never more than one
- * at work for a host, however many workers there are, so a host that does not answer holds up nobody else. One that
- * is asked for while it is at work runs once more after it.
+ * The job that sends the due deliveries of a host, as the arguments of BullMQ's `queue.add`. At most one job of a host runs at
+ * a time, however many workers there are, so that a host that does not answer occupies one place only. Added during a
+ * run it is one more run afterwards.
  *
  * @example await queue.add(job.name, job.data, job.options)
  */

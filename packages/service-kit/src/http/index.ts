@@ -24,6 +24,7 @@ export {
   route,
   streamed,
 } from './endpoint.js'
+export { createStreamPlaces, eventStreamHeaders, type StreamPlaces } from './event-stream.js'
 export { administrator, administratorOrScope, anyone, readingScopes, signedIn } from './guards.js'
 export { LongText } from './large-json.js'
 export { type HttpServer, listen } from './listen.js'

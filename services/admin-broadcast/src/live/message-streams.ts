@@ -1,6 +1,7 @@
 import type { BroadcastMessage } from '@switchyard/db'
 import { unavailable } from '@switchyard/domain'
 import { type BroadcastChange, matchesTargetPath } from '@switchyard/domain/broadcast'
+import { eventStreamHeaders } from '@switchyard/service-kit/http'
 import type { Metrics } from '@switchyard/service-kit/observability'
 import { Gauge } from 'prom-client'
 import { presentBanner } from '../presenters/broadcast-message.js'
@@ -20,19 +21,17 @@ export interface StreamResponse {
 export interface MessageStreamsOptions {
   board: MessageBoard
   metrics: Metrics
-  /** Clients this process serves at once. */
-  clientsMax: number
 }
 
-/** A client with this much unread does not read; it gets the state anew when it comes back. */
+/** A client that leaves this much unread is disconnected. It gets the whole state when it connects again. */
 const unreadBytesMax = 64 * 1024
 const heartbeatMs = 15_000
-/** Clients come back within this span, not all at the same moment. */
+/** Clients connect again within this span, not all at the same moment. */
 const retryMs = { least: 1000, spread: 4000 }
 
 /**
- * Server-sent events of what is on: first the state (`snapshot`), then `start`, `change` and `end` when they
- * happen. A client that was away needs nothing but to connect again.
+ * Server-sent events of the messages that are on: first all of them (`snapshot`), then `start`, `change` and `end` when
+ * they happen. A client that lost its connection only has to connect again.
  */
 export class MessageStreams {
   readonly #options: MessageStreamsOptions
@@ -48,7 +47,7 @@ export class MessageStreams {
       help: 'Clients that follow the stream of broadcast messages.',
       registers: [options.metrics.registry],
     })
-    // A comment keeps proxies from taking the connection for dead, and shows a client that went away.
+    // A comment keeps proxies from closing a quiet connection, and fails when the client is gone.
     this.#heartbeat = setInterval(() => {
       for (const client of this.#clients) send(client, ':\n\n')
     }, heartbeatMs)
@@ -56,15 +55,15 @@ export class MessageStreams {
   }
 
   /**
-   * Begins to serve a client, until it goes away or this process stops.
+   * Serves a client until it disconnects or this process stops.
    *
-   * @param path the page it shows, which decides what it sees; undefined: it sees everything
-   * @throws DomainError unavailable, when there is no place for another client
+   * @param path path of the page that the client shows; it gets the messages for this page only. Undefined: all
+   * @throws DomainError unavailable when this process stops
    */
   async open(response: StreamResponse, path: string | undefined): Promise<void> {
-    if (this.#closed || this.#clients.size >= this.#options.clientsMax) throw unavailable('')
+    if (this.#closed) throw unavailable('')
     const stop = await this.#enrol(response, path)
-    // It may have gone away while the board was read, or this process may have begun to stop.
+    // The client may have disconnected while the board was read, or this process may have begun to stop.
     if (response.destroyed || this.#closed) stop()
     response.once('close', stop)
   }
@@ -80,7 +79,7 @@ export class MessageStreams {
     try {
       const unwatch = await this.#options.board.watch({
         state(messages) {
-          response.writeHead(200, streamHeaders)
+          response.writeHead(200, eventStreamHeaders)
           send(response, firstFrame(messages.filter(isVisible)))
         },
         changes(changes) {
@@ -108,12 +107,6 @@ export class MessageStreams {
   }
 }
 
-const streamHeaders = {
-  'Content-Type': 'text/event-stream; charset=utf-8',
-  'Cache-Control': 'no-store, no-transform',
-  'X-Accel-Buffering': 'no',
-}
-
 function send(response: StreamResponse, text: string): void {
   if (response.destroyed) return
   if (response.writableLength > unreadBytesMax) response.destroy()
@@ -125,7 +118,7 @@ function firstFrame(messages: BroadcastMessage[]): string {
   return `retry: ${retry}\n${frame('snapshot', { messages: messages.map(presentBanner) })}`
 }
 
-/** What one client hears of a change; a message that moves to or from its page comes or goes for it. */
+/** The event of a change for one client. A message that moves to its page starts for it, one that moves away ends. */
 function frameOf(
   { before, after }: BroadcastChange<BroadcastMessage>,
   isVisible: (message?: BroadcastMessage) => boolean,

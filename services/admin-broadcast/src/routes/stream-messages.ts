@@ -3,17 +3,19 @@ import { z } from 'zod'
 import type { Dependencies } from '../dependencies.js'
 import { publicHeaders } from './public-headers.js'
 
-/** What is on and what becomes of it, as server-sent events. */
-export const streamMessages = ({ streams }: Pick<Dependencies, 'streams'>) =>
+/** The messages that are on, and their changes, as server-sent events. */
+export const streamMessages = ({ streams, places }: Pick<Dependencies, 'streams' | 'places'>) =>
   endpoint({
     summary: 'Messages that are on and what becomes of them, as server-sent events',
     replies: { 200: ['text/event-stream'] },
+    refusals: [503],
     input: z.object({ path: text().optional() }),
     async handle({ path }, _caller, { raw }) {
       // Express answers HEAD with the handler of GET, and a stream would never end.
       if (raw.request.method === 'HEAD') return noContent()
       raw.response.set(publicHeaders)
       try {
+        places.take(raw)
         await streams.open(raw.response, path)
       } catch (error) {
         raw.response.set('Retry-After', '30')

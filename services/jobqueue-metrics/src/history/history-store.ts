@@ -11,9 +11,9 @@ const keys: Record<Resolution, string> = { 10: '{jq}:history:10s', 60: '{jq}:his
 const rows: Record<Resolution, number> = { 10: fineRows, 60: coarseRows }
 const keptSeconds = 25 * 3600
 
-/** Keeps samples in Switchyard's own Redis, so that they outlive this process. */
+/** Keeps samples in Switchyard's own Redis, so that a restart loses none. */
 export interface HistoryStore {
-  /** Of replicas that sample at the same time, one stores it. */
+  /** Of several replicas that sample at the same time, one stores its sample. */
   save(sample: Sample, resolutions: Resolution[]): Promise<void>
   load(resolution: Resolution): Promise<Sample[]>
 }
@@ -35,7 +35,7 @@ export function createHistoryStore(redis: Redis, tickMs: number): HistoryStore {
     },
     async load(resolution) {
       const samples: Sample[] = []
-      // One after the other: a day of many queues unpacked at once would hold up requests.
+      // One after the other, because unpacking a day of many queues at once would hold up requests.
       for (const packed of await redis.lrangeBuffer(keys[resolution], 0, -1)) {
         const [atMs, figures] = JSON.parse(String(await inflate(packed))) as [number, [string, Figures][]]
         samples.push({ atMs, figures: new Map(figures) })

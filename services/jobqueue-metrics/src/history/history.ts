@@ -1,33 +1,31 @@
-import { parameterProblem } from '@switchyard/service-kit/http'
 import { Ring, SeriesNumbers } from './ring.js'
 import { type Figures, mergeFigures, type Sample, seriesKey } from './sample.js'
 
-export interface HistoryQuestion {
+export interface PointsQuestion {
+  /** Unset: all sources together. */
   source?: string
-  /** Unset: the whole, all queues together. */
+  /** Unset: all queues together. */
   queue?: string
   fromMs: number
   toMs: number
   resolutionSeconds: Resolution
 }
 
-/** Figures at one moment; nulls where nothing is known of it. */
+/** Figures at one moment; null where nothing is known. */
 export interface Point extends Figures {
   atMs: number
 }
 
-/** Seconds between two points: the last hour, or the last day. */
+/** Seconds between two points: 10 for the last hour, 60 for the last day. */
 export type Resolution = 10 | 60
 
 export interface History {
-  /** Adds what the sources said just now. */
   add(sample: Sample): void
-  /** Puts what was kept before this process under what it has seen itself. */
+  /** Puts stored samples before those that this process has taken itself. */
   restore(resolution: Resolution, samples: Sample[], nowMs: number): void
   /** Whether a sample of this time begins a new minute. */
   beginsMinute(atMs: number): boolean
-  /** @throws DomainError invalid-parameters for a source there is none of */
-  points(question: HistoryQuestion): Point[]
+  points(question: PointsQuestion): Point[]
 }
 
 export const hourMs = 3_600_000
@@ -42,12 +40,13 @@ const seriesMax = 2000
  *
  * @param sources names of all sources
  */
-export function createHistory(sources: string[]): History {
+export function createHistory(sources: readonly string[]): History {
   const numbers = new SeriesNumbers(seriesMax)
-  // Before queues without end take all of them.
+  // Sources get their numbers first, because queues may use up all of them.
   for (const source of sources) numbers.numberOf(seriesKey(source, null))
   const fine = new Ring(numbers, fineRows, hourMs)
   const coarse = new Ring(numbers, coarseRows, dayMs)
+  const ringOf = (resolution: Resolution) => (resolution === 10 ? fine : coarse)
   const beginsMinute = (atMs: number) => minuteOf(coarse.latestMs ?? 0) !== minuteOf(atMs)
 
   return {
@@ -56,23 +55,21 @@ export function createHistory(sources: string[]): History {
       if (beginsMinute(sample.atMs)) coarse.add(sample)
       fine.add(sample)
     },
-    restore: (resolution, samples, nowMs) => (resolution === 10 ? fine : coarse).restore(samples, nowMs),
-    points({ source, queue, fromMs, toMs, resolutionSeconds }) {
-      if (source !== undefined && !sources.includes(source))
-        throw parameterProblem('source', 'does not have a valid value')
-      const ring = resolutionSeconds === 10 ? fine : coarse
-      return pointsOf(ring, source === undefined ? sources : [source], queue ?? null, fromMs, toMs)
+    restore: (resolution, samples, nowMs) => ringOf(resolution).restore(samples, nowMs),
+    points({ source, queue = null, fromMs, toMs, resolutionSeconds }) {
+      const asked = source === undefined ? sources : [source]
+      return pointsOf(ringOf(resolutionSeconds), asked, queue, fromMs, toMs)
     },
   }
 }
 
 /**
- * Figures of the sources together. A source that was away makes the point unknown, unless it never had the queue: what
- * the others said would look like the whole.
+ * Figures of the sources together. A source that was away makes the point unknown, because the figures of the other
+ * sources would look like the whole; unless the source never had the queue.
  */
 function pointsOf(
   ring: Ring,
-  sources: string[],
+  sources: readonly string[],
   queue: string | null,
   fromMs: number,
   toMs: number,

@@ -1,12 +1,12 @@
 import type { Figures, Sample } from './sample.js'
 
-/** Numbers that series have in every ring. Bounded: names of queues may be made up without end. */
+/** Gives each series a number that is the same in every ring. Bounded, because there is no limit to names of queues. */
 export class SeriesNumbers {
   readonly #numbers = new Map<string, number>()
 
   constructor(private readonly max: number) {}
 
-  /** Gives a series its number when it has none; undefined when there are too many. */
+  /** The number of a series, given to it when it has none; undefined when there are too many series. */
   numberOf(key: string): number | undefined {
     const known = this.#numbers.get(key)
     if (known !== undefined || this.#numbers.size >= this.max) return known
@@ -21,13 +21,13 @@ export class SeriesNumbers {
 
 const parts = ['backlog', 'latency', 'processed', 'failed', 'busy'] as const satisfies (keyof Figures)[]
 
-/** A sample packed: five numbers a series, NaN where one is not known. */
+/** A sample: five numbers for each series, NaN where a figure is not known. */
 interface Row {
   atMs: number
   values: Float64Array
 }
 
-/** The latest samples, oldest first, at most so many and at most so old. */
+/** The latest samples, oldest first, bounded in number and age. */
 export class Ring {
   #rows: Row[] = []
 
@@ -49,7 +49,7 @@ export class Ring {
     }
   }
 
-  /** Puts samples before those there are, as far as they are older and not too old. */
+  /** Puts stored samples before the present ones; leaves out those that are newer than these or too old. */
   restore(samples: Sample[], nowMs: number): void {
     const beforeMs = this.#rows[0]?.atMs ?? Number.POSITIVE_INFINITY
     const older = samples
@@ -58,7 +58,7 @@ export class Ring {
     this.#rows = [...older.map((sample) => this.#pack(sample)), ...this.#rows].slice(-this.rowsMax)
   }
 
-  /** What each series was at every moment between two; null when it was not seen then. */
+  /** The figures of each series at every moment of a span; null for a series that was not seen then. */
   *between(
     keys: string[],
     fromMs: number,
@@ -97,7 +97,7 @@ export class Ring {
   }
 }
 
-/** Null for a series without a single number: it was not seen at that moment. */
+/** Null for a series without any number: it was not seen at that moment. */
 function unpack(values: Float64Array, number: number): Figures | null {
   const own = parts.map((_part, index) => {
     const value = values[number * parts.length + index]

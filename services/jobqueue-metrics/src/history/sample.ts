@@ -1,6 +1,6 @@
 import type { SourceSnapshot } from '../sources/job-source.js'
 
-/** What is kept of a queue, or of a whole source, at one moment; null where it is not known. */
+/** Figures of a queue, or of a whole source, at one moment; null where a figure is not known. */
 export interface Figures {
   backlog: number | null
   /** Whole seconds. */
@@ -11,16 +11,16 @@ export interface Figures {
   busy: number | null
 }
 
-/** Figures of everything that answered at one moment. */
+/** Figures of every source that answered at one moment, and of its queues. */
 export interface Sample {
   atMs: number
   figures: Map<string, Figures>
 }
 
-/** Names the series of a queue; without a queue, that of the whole source. */
+/** Key of the series of a queue; without a queue, of the whole source. */
 export const seriesKey = (source: string, queue: string | null) => `${source}\n${queue ?? ''}`
 
-/** The figures of one source, as entries of a sample: the whole, then each queue. */
+/** The figures of one source as entries of a sample: the whole source, then each queue. */
 export function figuresOf(source: string, { queues, processes, jobs }: SourceSnapshot): [string, Figures][] {
   const whole: Figures = {
     backlog: queues.reduce((sum, { backlog }) => sum + backlog, 0),
@@ -40,7 +40,7 @@ export function figuresOf(source: string, { queues, processes, jobs }: SourceSna
   ]
 }
 
-/** Figures of several sources as those of one: backlogs add, of latencies the longest counts. */
+/** Figures of several sources as one: the longest latency, and the sums of the other figures. */
 export function mergeFigures(all: Figures[]): Figures {
   const known = (part: keyof Figures) => all.map((each) => each[part]).filter((value) => value !== null)
   const sum = (part: keyof Figures) => {

@@ -2,9 +2,12 @@ import { timeText } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { QueueFigures, SourceSnapshot, WorkerProcess } from '../sources/job-source.js'
 
+/** Turns a snapshot into the answer of one of the endpoints. */
+export type PresentMetrics = (snapshot: SourceSnapshot, extended: boolean, nowMs: number) => object
+
 const figure = z.int().nullable()
 
-/** What only extended answers hold is optional. */
+/** Fields of extended answers only are optional. */
 const queueShape = z
   .object({
     backlog: z.int(),
@@ -51,7 +54,7 @@ export const partShapes = {
   jobs: jobsShape,
 }
 
-/** Queues by name, with the two figures of the contract; with ours behind them when these are asked for. */
+/** Queues by name, with GitLab's two figures; an extended answer has Switchyard's after them. */
 export const presentQueues = (
   { queues }: SourceSnapshot,
   extended: boolean,
@@ -66,7 +69,7 @@ const presentQueue = (queue: QueueFigures, extended: boolean) => ({
     : {}),
 })
 
-/** The contract's eight fields of each process, in its order; then ours when these are asked for. */
+/** GitLab's eight fields of each process, in its order; an extended answer has Switchyard's after them. */
 export const presentProcesses = (
   { processes }: SourceSnapshot,
   extended: boolean,
@@ -91,7 +94,7 @@ const presentHealth = ({ identity, quiet, beatMs, rssKib }: WorkerProcess, nowMs
   rss: rssKib === null ? null : rssKib * 1024,
 })
 
-/** The contract's three totals, then ours. What is enqueued is the backlog of all queues. */
+/** GitLab's three totals, then Switchyard's. `enqueued` is the sum of all backlogs. */
 export const presentJobs = (
   { queues, jobs }: SourceSnapshot,
   extended: boolean,

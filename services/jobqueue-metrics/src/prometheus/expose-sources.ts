@@ -1,7 +1,7 @@
 import type { Metrics } from '@switchyard/service-kit/observability'
 import { Counter, Gauge, type Registry } from 'prom-client'
-import type { TakenSnapshot } from '../snapshot/kept-source.js'
-import type { Snapshots } from '../snapshot/snapshots.js'
+import type { TakenSnapshot } from '../sources/shared-source.js'
+import type { Snapshots } from '../use-cases/read-snapshots.js'
 import { type Figure, queueFigures, type ServedQueue, servedQueues, sourceFigures } from './source-figures.js'
 
 interface Exposed<Of> {

@@ -1,5 +1,5 @@
-import type { TakenSnapshot } from '../snapshot/kept-source.js'
 import type { JobTotals, QueueFigures } from '../sources/job-source.js'
+import type { TakenSnapshot } from '../sources/shared-source.js'
 
 /** A figure of a source or of a queue. Null: there is none to show. */
 export interface Figure<Of> {

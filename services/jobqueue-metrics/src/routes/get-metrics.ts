@@ -1,13 +1,15 @@
 import { endpoint, flag, ok, text } from '@switchyard/service-kit/http'
 import { z } from 'zod'
-import type { Snapshots } from '../snapshot/snapshots.js'
-import type { SourceSnapshot } from '../sources/job-source.js'
+import type { PresentMetrics } from '../presenters/metrics.js'
+import type { Snapshots } from '../use-cases/read-snapshots.js'
 
-/** Turns a snapshot into the answer of one of the four endpoints. */
-export type Present = (snapshot: SourceSnapshot, extended: boolean, nowMs: number) => object
-
-/** The four endpoints differ in what they show of the same snapshot. Its age is in a header. */
-export const getMetrics = (snapshots: Snapshots, summary: string, shape: z.ZodType, present: Present) =>
+/** The four endpoints show different parts of the same snapshot. Its age is in a header. */
+export const getMetrics = (
+  snapshots: Snapshots,
+  summary: string,
+  shape: z.ZodType,
+  present: PresentMetrics,
+) =>
   endpoint({
     summary,
     replies: { 200: shape },
@@ -15,7 +17,7 @@ export const getMetrics = (snapshots: Snapshots, summary: string, shape: z.ZodTy
     input: z.object({
       /** Narrows the answer to one source. */
       source: text().optional(),
-      /** Adds what the contract does not know. */
+      /** Adds fields that GitLab does not have. */
       extended: flag().default(false),
     }),
     async handle({ source, extended }) {

@@ -1,6 +1,5 @@
-import { administratorOrScope, type Route, route } from '@switchyard/service-kit/http'
+import { administratorOrScope, type Route, route, type StreamPlaces } from '@switchyard/service-kit/http'
 import { z } from 'zod'
-import type { History } from '../history/history.js'
 import {
   partShapes,
   presentCompound,
@@ -8,22 +7,25 @@ import {
   presentProcesses,
   presentQueues,
 } from '../presenters/metrics.js'
-import type { Snapshots } from '../snapshot/snapshots.js'
-import type { Streams } from '../stream/streams.js'
+import type { ReadHistory } from '../use-cases/read-history.js'
+import type { Snapshots } from '../use-cases/read-snapshots.js'
+import type { EventStreams } from './event-streams.js'
 import { getHistory } from './get-history.js'
 import { getMetrics } from './get-metrics.js'
 import { streamMetrics } from './stream-metrics.js'
 
 export interface RouteDependencies {
   snapshots: Snapshots
-  history: History
-  streams: Streams
+  readHistory: ReadHistory
+  streams: EventStreams
+  /** Places for streams. */
+  places: StreamPlaces
 }
 
 const mayReadMetrics = administratorOrScope('read_metrics')
 
-/** The contract's paths and ours, and the same under the name that GitLab's clients know. */
-export const routes = ({ snapshots, history, streams }: RouteDependencies): Route[] => {
+/** Every path stands twice: GitLab's clients know it as `/sidekiq/…`. */
+export const routes = ({ snapshots, readHistory, streams, places }: RouteDependencies): Route[] => {
   const { queues, processes, jobs } = partShapes
   const ofQueues = getMetrics(snapshots, 'Queues of jobs', z.object({ queues }), (snapshot, extended) => ({
     queues: presentQueues(snapshot, extended),
@@ -48,7 +50,7 @@ export const routes = ({ snapshots, history, streams }: RouteDependencies): Rout
     route('GET', `${base}/process_metrics`, mayReadMetrics, ofProcesses),
     route('GET', `${base}/job_stats`, mayReadMetrics, ofJobs),
     route('GET', `${base}/compound_metrics`, mayReadMetrics, compound),
-    route('GET', `${base}/history`, mayReadMetrics, getHistory(history)),
-    route('GET', `${base}/stream`, mayReadMetrics, streamMetrics(snapshots, streams)),
+    route('GET', `${base}/history`, mayReadMetrics, getHistory(readHistory)),
+    route('GET', `${base}/stream`, mayReadMetrics, streamMetrics(snapshots, streams, places)),
   ])
 }

@@ -9,7 +9,7 @@ import type { SourceConfig } from './source-config.js'
 
 export interface OpenSourcesOptions {
   sources: SourceConfig[]
-  /** For sources that name no Redis of their own. */
+  /** For sources without a URL of their own. */
   redisUrl: Secret
   timeoutMs: number
   clock: Clock
@@ -27,7 +27,7 @@ export function openSources(options: OpenSourcesOptions): JobSource[] {
     const redis = openRedis({
       connection: { ...config, url: config.url ?? options.redisUrl },
       timeoutMs: options.timeoutMs,
-      ...tellOnce(logger),
+      ...logOutages(logger),
     })
     return config.kind === 'sidekiq'
       ? createSidekiqSource(config, redis, options.clock)
@@ -35,8 +35,8 @@ export function openSources(options: OpenSourcesOptions): JobSource[] {
   })
 }
 
-/** Tells of an outage once, not of every attempt to reconnect. The error itself may hold the password that was sent. */
-function tellOnce(logger: Logger) {
+/** Logs an outage once, not at every attempt to reconnect. Only the message is logged: the error may hold the password. */
+function logOutages(logger: Logger) {
   let away = false
   return {
     onError({ message }: Error) {

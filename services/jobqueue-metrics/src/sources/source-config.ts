@@ -59,12 +59,13 @@ const bullmqSource = z.strictObject({
   ...connection,
   /** First part of the queues' keys. */
   prefix: z.string().min(1).default('bull'),
-  /** Queues that no process with a heartbeat serves. */
-  queues: z.array(z.string().regex(/^[^:]+$/, 'must be names without a colon')).default([]),
-  /** Also show workers without a heartbeat, and their queues, by CLIENT LIST. */
-  clients: z.boolean().default(false),
-  /** Also look for queues among all keys, every so many minutes. */
-  scanMinutes: z.int().min(10).optional(),
+  /** Queues to show besides those that are found. */
+  queues: z
+    .array(z.string().regex(/^[^:]+$/, 'must be names without a colon'))
+    .max(5000)
+    .default([]),
+  /** Find queues and workers without a heartbeat: by connections, and by a search through all keys every ten minutes. */
+  discover: z.boolean().default(true),
 })
 
 const sidekiqSource = z.strictObject({
@@ -87,7 +88,7 @@ export type SidekiqSourceConfig = z.output<typeof sidekiqSource>
 /** How to reach a source, its URL known. */
 export type SourceConnection = Omit<SourceConfig, 'url'> & { url: Secret }
 
-/** Sources as JSON; a secret as a whole, since it may hold passwords. Problems are all told at once. */
+/** Sources as JSON; a secret as a whole, since it may hold passwords. The error names every problem. */
 export const jobSources = () =>
   z.string().transform((text, context) => {
     const list = jsonOf(text)

@@ -1,17 +1,10 @@
 import { once } from 'node:events'
 import { DomainError } from '@switchyard/domain'
-import type { Call } from '@switchyard/service-kit/http'
+import { type Call, eventStreamHeaders } from '@switchyard/service-kit/http'
 import type { Batch } from '../live/follow.js'
 import { presentLogEntry } from '../presenters/log-entry.js'
 
 type Response = Call['raw']['response']
-
-const headers = {
-  'Content-Type': 'text/event-stream; charset=utf-8',
-  'Cache-Control': 'no-store, no-transform',
-  // A gateway that collected the answer would never send it.
-  'X-Accel-Buffering': 'no',
-}
 
 /** Clients come back within this span, not all at the same moment. */
 const retryMs = { least: 1000, spread: 2000 }
@@ -28,7 +21,7 @@ export async function sendEvents(
   stallMsMax: number,
 ): Promise<void> {
   const first = await batches.next()
-  response.writeHead(200, headers)
+  response.writeHead(200, eventStreamHeaders)
   const retry = Math.round(retryMs.least + Math.random() * retryMs.spread)
   response.write(`retry: ${retry}\n: connected\n`)
   try {

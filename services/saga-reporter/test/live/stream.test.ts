@@ -83,7 +83,11 @@ describe('who may follow', () => {
 describe('a stream', () => {
   it('tells what is reported, as it is reported', async () => {
     const client = await stream()
-    expect(client.response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
+    expect(Object.fromEntries(client.response.headers)).toMatchObject({
+      'content-type': 'text/event-stream; charset=utf-8',
+      'cache-control': 'no-cache, no-transform',
+      'x-accel-buffering': 'no',
+    })
     await start('told')
     await harness.grpc.report('ActivityExecuteStarted', { sagaId: 'told', activityId: 'told-a', order: 0 })
     await client.waitForEvents(2)

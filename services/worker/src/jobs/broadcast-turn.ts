@@ -3,10 +3,9 @@ import { type BroadcastNotice, broadcastChannel } from '@switchyard/contracts/jo
 import { type JobDependencies, jobType } from './job-type.js'
 
 /**
- * Tells every replica that shows broadcast messages that an instant has come at which one goes on or off.
- * They know the messages; what is said twice, or about an instant at which nothing happens any more, is
- * nothing to them. The job comes a little early and waits for its instant, because Redis only wakes those who
- * wait for jobs ten times a second.
+ * Notifies every replica of admin-broadcast at the instant at which a message goes on or off. The replicas know the
+ * messages: they ignore a repeated notice, and one for an instant at which nothing happens any more. The job starts a
+ * little early and waits for its instant, because BullMQ hands delayed jobs out ten times a second only.
  */
 export const broadcastTurn = ({ redis, clock }: Pick<JobDependencies, 'redis' | 'clock'>) =>
   jobType({

@@ -1,13 +1,10 @@
 import { deleteTokensDeadSince } from '@switchyard/db'
 import { type JobDependencies, jobType } from './job-type.js'
 
-/** How long the row of a dead token is kept, for whoever looks into what happened. */
+/** The row of a dead token is kept this long, so that operators can look into what happened. */
 const keptMs = 30 * 86_400_000
 
-/**
- * Deletes the rows of tokens that expired or were revoked over 30 days ago. Tokens stop working by
- * themselves at their last day; nothing waits for this job.
- */
+/** Deletes the rows of tokens that expired or were revoked over 30 days ago. Tokens expire without this job. */
 export const expiredTokenCleanup = ({ database, clock }: Pick<JobDependencies, 'database' | 'clock'>) =>
   jobType({
     queue: 'expired-token-cleanup',

@@ -6,13 +6,15 @@ import type { Redis } from 'ioredis'
 import type { SagaSettings } from '../saga-config.js'
 import type { SagaFigures } from '../saga-figures/saga-figures.js'
 import type { WebhookTools } from '../webhooks/webhook-tools.js'
+import type { Producer } from './producer.js'
 
-/** What the jobs of this service work with; made once, in the composition root. */
+/** Everything that the jobs of this service use, made once in the composition root. */
 export interface JobDependencies {
   database: Database
   clock: Clock
   redis: Redis
-  /** Folder below which the bare repositories lie. */
+  producer: Producer
+  /** Folder of the bare repositories. */
   storageRoot: string
   /** Repositories tidied at once. */
   housekeepingConcurrency: number
@@ -22,12 +24,12 @@ export interface JobDependencies {
 }
 
 export interface JobContext {
-  /** Aborted when the job takes too long, and when the process has to stop before the job is done. */
+  /** Aborted when the job takes too long, or when the process has to stop before the job has ended. */
   signal: AbortSignal
   logger: Logger
 }
 
-/** When a job comes by itself; once, however many workers there are. */
+/** When a job runs without being asked for: once, however many workers there are. */
 export type Schedule = ScheduleTimes & {
   /** Also as soon as a worker has reached Redis. */
   atStart?: boolean
@@ -40,19 +42,16 @@ export type Schedule = ScheduleTimes & {
 /** A cron pattern (UTC), or an interval where minutes are too coarse. */
 type ScheduleTimes = { pattern: string } | { everyMs: number }
 
-/**
- * Everything about one kind of job. A job may be run again after it was cut off at any point, so `run` must
- * bring things to the same end however often it runs.
- */
+/** A kind of job. A job that was interrupted anywhere runs again, so that `run` must be safe to repeat. */
 export interface JobType<Name extends QueueName = QueueName> {
   queue: Name
   /** Jobs of this type that one process runs at once. */
   concurrency: number
   timeoutMs: number
-  /** Unset: it only runs when somebody asks for it, who also says how often it is tried. */
+  /** Unset: the job runs only when another one, or a service, adds it; that also decides how often it is tried. */
   schedule?: Schedule
   run(payload: JobPayload<Name>, context: JobContext): Promise<void>
 }
 
-/** Loses the type of the payload, which is checked against the queue's schema before a job is run. */
+/** Hides the type of the payload. Before a job runs, its payload is checked against the queue's schema. */
 export const jobType = <Name extends QueueName>(definition: JobType<Name>) => definition as unknown as JobType

@@ -4,9 +4,9 @@ import { tidyRepository } from '@switchyard/git-storage'
 import { type JobDependencies, jobType } from './job-type.js'
 
 /**
- * Tidies the repository of a project after a push. A project or a repository that is gone by now is
- * nothing to do. How jobs of one project are gathered is in `repositoryHousekeepingJob` of the contracts; a
- * job that Redis has lost sight of and given to a second process still runs only once at a time.
+ * Tidies the repository of a project after a push; does nothing when the project or its repository is gone. A lock keeps two
+ * processes from tidying the same repository, which happens when Redis takes a running job for stalled.
+ * `repositoryHousekeepingJob` of the contracts says how several pushes share one job.
  */
 export const repositoryHousekeeping = ({
   database,
@@ -24,7 +24,7 @@ export const repositoryHousekeeping = ({
         const found = await tidyRepository(join(storageRoot, diskPath), AbortSignal.any([signal, lockLost]))
         logger.info({ projectId }, found ? 'tidied the repository' : 'the project has no repository')
       })
-      // The other run may have begun before the push that this one is for, so it is tried again later.
+      // The other run may have begun before the push of this job, so that this job is tried again later.
       if (!alone) throw new Error('another process tidies this repository')
     },
   })

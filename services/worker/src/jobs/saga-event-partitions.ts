@@ -1,10 +1,10 @@
 import { ensureSagaEventPartitions } from '@switchyard/db'
 import { type JobDependencies, jobType } from './job-type.js'
 
-/** Today and the six days after it: a worker may be away for most of a week before a day lacks its own. */
+/** Today and the six days after it, so that no partition is missing when all workers stand still for most of a week. */
 const daysAhead = 7
 
-/** Makes the daily partitions of the saga event log before their day begins. */
+/** Creates the daily partitions of the saga event log before their day begins. */
 export const sagaEventPartitions = ({ database }: Pick<JobDependencies, 'database'>) =>
   jobType({
     queue: 'saga-event-partitions',

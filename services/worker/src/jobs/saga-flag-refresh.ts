@@ -16,7 +16,7 @@ import {
 } from '@switchyard/domain/saga'
 
 /**
- * Brings the flags of these sagas, and of these activities without one, up to what they are now.
+ * Derives the flags of these sagas, and of these activities without a saga, and stores what has changed.
  *
  * @returns how many flags were set and cleared, and the anomalies of the activities that were found inconsistent
  */
@@ -38,7 +38,7 @@ export async function refreshFlags(
   return { set: all.set.length, cleared: all.cleared.length, anomalies }
 }
 
-/** Those of activities that are flagged as inconsistent from now on. */
+/** Anomalies of the activities that become inconsistent by these changes. */
 const anomaliesIn = (activities: FlagState['activities'], changes: FlagChanges | undefined): string[] => {
   const flagged = changes?.set
     .filter(({ kind }) => kind === 'inconsistent')

@@ -15,16 +15,17 @@ import { withSweepHeld } from './saga-sweep-held.js'
 
 const rowsMax = 1000
 /**
- * How far back a chronological source looks again: an event is committed a while after it was received, and a saga's
- * row may lag behind its activities.
+ * A chronological source reads this much of the past again: an event is committed some time after it was received, and
+ * the row of a saga may be older than those of its activities.
  */
 const overlapMs = 5 * 60_000
 
 type Dependencies = Pick<JobDependencies, 'database' | 'clock' | 'sagas' | 'sagaFigures'>
 
 /**
- * Sets and clears the flags of sagas and activities: overdue, stuck, settled, parked, inconsistent. Looks at what has
- * come due since the last run and at what is flagged; goes on where it was when its time was up.
+ * Sets and clears the flags of sagas and activities: overdue, stuck, settled, parked, inconsistent. Each run reads the
+ * sagas and activities that have come due since the last run, and those that are flagged. A run whose time is up stores its
+ * position, and the next run goes on from there.
  */
 export const sagaFlagSweep = ({ database, clock, sagas, sagaFigures }: Dependencies) =>
   jobType({
@@ -60,7 +61,7 @@ async function sweepFlags({
   const cutoffs = cutoffsOf(rules, now)
   const changed = { set: 0, cleared: 0 }
   let open = [...flagSources]
-  // A page of each in turn, so that none waits for one that has much to do.
+  // One page of each source in turn, so that no source waits for a long one.
   while (open.length > 0 && mayGoOn()) {
     const unfinished: FlagSource[] = []
     for (const source of open) {
@@ -87,7 +88,7 @@ const cutoffsOf = ({ graceMs, stuckAfterMs, parkedAfterMs }: FlagRules, now: Dat
   now,
 })
 
-/** Where the next round of a source begins once it has seen everything. */
+/** Position from which a source is read again after it was read to its end. */
 const beginning = (source: FlagSource, cutoffs: FlagCutoffs): readonly string[] =>
   source.chronological ? [before(cutoffs[source.cutoff], overlapMs).toISOString(), '', ''] : source.start
 

@@ -21,8 +21,9 @@ const name = 'log-retention'
 type Dependencies = Pick<JobDependencies, 'database' | 'clock' | 'sagas'>
 
 /**
- * Drops days of the event log that are old enough and hold nothing of what still exists. Of a day that does, deletes
- * the rest; it is looked at again a day later. Goes on where it was when its time was up.
+ * Drops the partitions of old days of the event log that hold no event of an existing saga. From a day that holds some, it
+ * deletes the other events, and checks the day again a day later. A run whose time is up stores its position, and the next
+ * run goes on from there.
  */
 export const sagaLogRetention = ({ database, clock, sagas }: Dependencies) =>
   jobType({
@@ -48,7 +49,7 @@ interface Run {
   logger: Logger
 }
 
-/** What is done with a partition, and after which id; or that it was done, and when. */
+/** What to do with a partition, and the id after which; `held`: kept for its events, and when that was found. */
 type Step = readonly ['check' | 'thin' | 'held', string]
 
 async function tidyLog(run: Run): Promise<void> {
@@ -67,7 +68,7 @@ async function tidyLog(run: Run): Promise<void> {
 
 const firstStep = (partition: string): Step => [isDroppable(partition) ? 'check' : 'thin', '0']
 
-/** A day that was held is looked at again a day later. */
+/** A held day is checked again a day later. */
 const isOpen = ([kind, at]: Step, now: Date): boolean =>
   kind !== 'held' || now.getTime() - Date.parse(at) >= dayMs
 
@@ -86,6 +87,6 @@ async function takeStep(run: Run, partition: string, [kind, after]: Step): Promi
   if (next !== null) return ['check', next]
   const dropped = await dropLogPartition(database, partition)
   logger.info({ partition, dropped }, dropped ? 'dropped a day of the event log' : 'a day is still in use')
-  // Whoever reads the log holds the day for a moment: the next run tries again.
+  // A reader of the log locks the partition for a moment; the next run tries again.
   return dropped ? null : ['held', new Date(now.getTime() - dayMs + 60_000).toISOString()]
 }

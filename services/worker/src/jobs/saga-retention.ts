@@ -16,15 +16,15 @@ import { type JobDependencies, jobType } from './job-type.js'
 import { withSweepHeld } from './saga-sweep-held.js'
 
 const rowsMax = 500
-/** Sagas of one transaction: recording events about them waits for it. */
+/** Sagas of one transaction. Recording events of these sagas waits for it. */
 const purgedAtOnce = 50
 const name = 'retention'
 
 type Dependencies = Pick<JobDependencies, 'database' | 'clock' | 'sagas' | 'sagaFigures'>
 
 /**
- * Deletes sagas whose time is up, by the policy or by what their clients said, and the tombstones of those that are
- * long gone. Goes on where it was when its time was up.
+ * Deletes sagas whose retention has ended, by the policy or by their clients, and old tombstones of deleted sagas. A run
+ * whose time is up stores its position, and the next run goes on from there.
  */
 export const sagaRetention = (dependencies: Dependencies) => {
   const { database, sagas } = dependencies
@@ -38,7 +38,7 @@ export const sagaRetention = (dependencies: Dependencies) => {
         const untilMs = Date.now() + sagas.retentionBudgetMs
         const mayGoOn = () => Date.now() < untilMs && !signal.aborted
         const purged = await purgeDue(dependencies, mayGoOn)
-        if (purged > 0) logger.info({ purged }, 'deleted sagas whose time was up')
+        if (purged > 0) logger.info({ purged }, 'deleted sagas whose retention has ended')
       }),
   })
 }
@@ -70,7 +70,7 @@ async function purgeDue(dependencies: Dependencies, mayGoOn: () => boolean): Pro
   return purged
 }
 
-/** A source without a position begins anew. */
+/** A source without a position is read from its beginning. */
 const withoutEmpty = (position: SweepPosition): SweepPosition =>
   Object.fromEntries(Object.entries(position).filter(([, keys]) => keys.length > 0))
 
@@ -101,7 +101,7 @@ async function purgeCandidates(
     const due = purgeDueAt(saga, activities, sagas.retention)
     return due !== null && due <= now
   }
-  // Activities can only put the end of a saga off, so most of those that stay are known before they are read.
+  // Activities can only postpone the end of a retention, so that most sagas that stay are known without reading them.
   const likely = candidates.filter((saga) => saga.endedAt === null || isDue(saga, []))
   let count = 0
   for (let index = 0; index < likely.length; index += purgedAtOnce) {

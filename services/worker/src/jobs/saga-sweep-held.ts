@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto'
 import { type Database, holdSweep, releaseSweep } from '@switchyard/db'
 
 /**
- * Runs `work` unless a run of the same sweep is under way, here or in another process: a run that takes longer than
- * the schedule's interval would meet the next one.
+ * Runs `work` unless a run of the same sweep is under way in any process: a run may take longer than the interval of its
+ * schedule.
  *
- * @param holdMs after which a run that was cut off no longer counts
+ * @param holdMs time after which a run that was killed no longer keeps other runs away
  */
 export async function withSweepHeld(
   database: Database,

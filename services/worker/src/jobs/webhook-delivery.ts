@@ -1,10 +1,10 @@
 import { deliverToHost } from '@switchyard/webhooks'
 import { type JobDependencies, jobType } from './job-type.js'
 
-/** Then other hosts get their turn; what is left is begun again by the next dispatch. */
+/** A host gives way to other hosts after this time. The next dispatch goes on with its deliveries. */
 const turnMs = 30_000
 
-/** Sends what is due to one host. */
+/** Sends the due deliveries of one host. */
 export const webhookDelivery = ({ database, webhooks }: Pick<JobDependencies, 'database' | 'webhooks'>) =>
   jobType({
     queue: 'webhook-delivery',

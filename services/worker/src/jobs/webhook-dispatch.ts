@@ -1,12 +1,12 @@
-import { webhookDeliveryJob } from '@switchyard/contracts/jobs'
+import { queueNames, webhookDeliveryJob } from '@switchyard/contracts/jobs'
 import { listHostsWithDueDeliveries } from '@switchyard/db'
 import { type JobDependencies, jobType } from './job-type.js'
 
 /**
- * Starts the sending of what is due. What has to be sent stands in the database alone, so nothing is lost with
- * Redis: the next run finds it again.
+ * Starts the sending of due deliveries, with a job for each host. Deliveries are stored in the database alone: when Redis
+ * loses a job, the next run finds its deliveries again.
  */
-export const webhookDispatch = ({ database, webhooks }: Pick<JobDependencies, 'database' | 'webhooks'>) =>
+export const webhookDispatch = ({ database, producer }: Pick<JobDependencies, 'database' | 'producer'>) =>
   jobType({
     queue: 'webhook-dispatch',
     concurrency: 1,
@@ -14,6 +14,6 @@ export const webhookDispatch = ({ database, webhooks }: Pick<JobDependencies, 'd
     schedule: { everyMs: 2000, attempts: 1, retryDelayMs: 1000 },
     async run() {
       const hosts = await listHostsWithDueDeliveries(database)
-      await Promise.all(hosts.map((host) => webhooks.producer.add(webhookDeliveryJob(host))))
+      await producer.addAll(queueNames.webhookDelivery, hosts.map(webhookDeliveryJob))
     },
   })

@@ -4,7 +4,7 @@ import { type JobDependencies, jobType } from './job-type.js'
 const keptMs = 30 * 86_400_000
 const rowsAtOnce = 5000
 
-/** Deletes what webhooks were told over 30 days ago. */
+/** Deletes deliveries of webhooks that are over 30 days old. */
 export const webhookRetention = ({ database, clock }: Pick<JobDependencies, 'database' | 'clock'>) =>
   jobType({
     queue: 'webhook-retention',

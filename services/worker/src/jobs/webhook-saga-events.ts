@@ -2,7 +2,7 @@ import { followFlags } from '../webhooks/follow-flags.js'
 import { followDecidedSagas } from '../webhooks/follow-sagas.js'
 import { type JobDependencies, jobType } from './job-type.js'
 
-/** Notes what webhooks have to be told of sagas: those that have ended or failed, and those that sweeps flagged. */
+/** Stores deliveries to webhooks for sagas that have ended, failed, or been resolved, and for flags that were set. */
 export const webhookSagaEvents = ({ database, webhooks }: Pick<JobDependencies, 'database' | 'webhooks'>) =>
   jobType({
     queue: 'webhook-saga-events',
@@ -12,6 +12,6 @@ export const webhookSagaEvents = ({ database, webhooks }: Pick<JobDependencies, 
     async run(_payload, { signal, logger }) {
       const options = { database, externalUrl: webhooks.externalUrl, signal }
       const noted = (await followFlags(options)) + (await followDecidedSagas(options))
-      if (noted > 0) logger.info({ noted }, 'noted deliveries of webhooks')
+      if (noted > 0) logger.info({ noted }, 'stored deliveries of webhooks')
     },
   })

@@ -3,23 +3,20 @@ import type { Worker } from 'bullmq'
 
 export interface CloseWorkersOptions {
   workers: Worker[]
-  /** Aborted when jobs still under way have to end. */
+  /** Aborted here when jobs that still run have to stop. */
   stopping: AbortController
-  /** How long jobs under way may go on; then they go back to their queues. */
+  /** How long running jobs may go on; then they go back to their queues. */
   graceMs: number
   isRedisReady: () => boolean
 }
 
-/** How long giving jobs back may take. */
+/** How long it may take to give jobs back. */
 const giveBackMs = 1000
-/** Without Redis for this long, no job can be finished or given back; another worker finds it stalled later. */
+/** After this long without Redis, closing goes on without it: another worker finds the unfinished jobs stalled later. */
 const redisAwayMs = 1000
 const disconnectMs = 500
 
-/**
- * Takes no more jobs; finishes the ones under way or gives them back. Without Redis neither can be done, and
- * nothing is waited for.
- */
+/** Takes no more jobs; finishes the running ones or gives them back. Without Redis neither is possible nor waited for. */
 export async function closeWorkers(options: CloseWorkersOptions): Promise<void> {
   const { workers, stopping, graceMs } = options
   const over = new AbortController()
@@ -36,7 +33,7 @@ export async function closeWorkers(options: CloseWorkersOptions): Promise<void> 
   await Promise.race([disconnected, delay(disconnectMs)])
 }
 
-/** Resolves once Redis has been away long enough, rejects when nobody waits for that any more. */
+/** Resolves once Redis has been away for `redisAwayMs` without a break; rejects when the signal aborts. */
 async function redisIsAway(isReady: () => boolean, signal: AbortSignal): Promise<string> {
   let awayMs = 0
   while (awayMs < redisAwayMs) {

@@ -12,8 +12,8 @@ export interface RunJobOptions {
 }
 
 /**
- * Runs one attempt of a job as BullMQ asks for it: payload checked, time limited, counted whatever happens.
- * A job that is cut off because the process stops goes back to its queue, and no attempt of it is used up.
+ * Makes the function that BullMQ calls for each attempt at a job: checks the payload, limits the time, counts the attempt
+ * however it ends. A job that is interrupted because the process stops goes back to its queue without using up an attempt.
  */
 export function createProcessor(type: JobType, { logger, figures, stopping }: RunJobOptions) {
   return async (job: Job, token?: string): Promise<void> => {
@@ -36,14 +36,14 @@ export function createProcessor(type: JobType, { logger, figures, stopping }: Ru
 
 async function runOnce(type: JobType, job: Job, logger: Logger, stopping: AbortSignal): Promise<void> {
   const payload = jobPayloads[type.queue].safeParse(job.data)
-  // Nothing makes a bad payload good: the job goes to the dead ones at once.
+  // A bad payload stays bad: the job is dead at once, without further attempts.
   if (!payload.success) throw new UnrecoverableError(`payload: ${payload.error.issues[0]?.message}`)
   const signal = AbortSignal.any([stopping, AbortSignal.timeout(type.timeoutMs)])
   const jobLogger = logger.child({ queue: type.queue, job_id: job.id, attempt: job.attemptsMade + 1 })
   await Promise.race([type.run(payload.data as never, { signal, logger: jobLogger }), rejected(signal)])
 }
 
-/** Rejects when the signal aborts, so that a job which does not heed it cannot hold its worker for ever. */
+/** Rejects when the signal aborts, so that a job that ignores the signal cannot occupy its worker for ever. */
 function rejected(signal: AbortSignal): Promise<never> {
   return new Promise((_resolve, reject) => {
     if (signal.aborted) reject(signal.reason)

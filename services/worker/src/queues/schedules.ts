@@ -5,8 +5,8 @@ import type { Redis } from 'ioredis'
 import type { JobType, Schedule } from '../jobs/job-type.js'
 
 /**
- * Registers what comes by itself whenever Redis can be reached anew: a Redis that lost its data has it again
- * at once. Every replica does so; the schedule's name makes them all mean the same one.
+ * Registers the schedules of jobs at every connection to Redis, so that a Redis that lost its data has them again at once.
+ * Every replica does so: schedules of the same name are one schedule.
  */
 export function keepSchedules(types: JobType[], redis: Redis, logger: Logger): void {
   const register = () => {
@@ -30,7 +30,7 @@ async function registerSchedule(name: string, schedule: Schedule, redis: Redis):
   const options = {
     attempts,
     backoff: { type: 'exponential', delay: retryDelayMs },
-    // Else an hour without PostgreSQL leaves thousands of dead jobs, and those that matter among them.
+    // An hour without PostgreSQL would leave thousands of dead jobs, and hide the ones that matter.
     ...(attempts === 1 ? { removeOnFail: true } : {}),
   }
   try {

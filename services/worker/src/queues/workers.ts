@@ -1,4 +1,5 @@
 import { jobKeyPrefix } from '@switchyard/contracts/jobs'
+import type { Heartbeat } from '@switchyard/jobs-heartbeat'
 import type { Logger } from '@switchyard/service-kit/observability'
 import { redisOptions } from '@switchyard/service-kit/redis'
 import { Worker } from 'bullmq'
@@ -12,15 +13,16 @@ export interface WorkersOptions {
   redisUrl: string
   logger: Logger
   figures: JobFigures
-  /** How long jobs under way may go on once closing has begun; then they go back to their queues. */
+  /** Counts the attempts at jobs; started here. */
+  heartbeat: Heartbeat
+  /** How long running jobs may go on once closing has begun; then they go back to their queues. */
   graceMs: number
-  /** Whether Redis can be reached, as another client sees it. */
+  /** Whether another client of this process is connected to Redis. */
   isRedisReady: () => boolean
 }
 
 export interface Workers {
-  all: Worker[]
-  /** Takes no more jobs; finishes or gives back the ones under way. */
+  /** Takes no more jobs; finishes the running ones or gives them back. */
   close(): Promise<void>
 }
 
@@ -33,7 +35,7 @@ const kept = {
 
 /** Works on the queue of every job type. Connects by itself, again and again, for as long as Redis is away. */
 export function startWorkers(options: WorkersOptions): Workers {
-  const { types, redisUrl, logger, figures, graceMs, isRedisReady } = options
+  const { types, redisUrl, logger, figures, heartbeat, graceMs, isRedisReady } = options
   const stopping = new AbortController()
   const connection = {
     ...redisOptions(redisUrl),
@@ -45,20 +47,20 @@ export function startWorkers(options: WorkersOptions): Workers {
   const workers = types.map((type) => {
     const worker = new Worker(
       type.queue,
-      createProcessor(type, { logger, figures, stopping: stopping.signal }),
+      heartbeat.count(createProcessor(type, { logger, figures, stopping: stopping.signal })),
       {
         connection,
         prefix: jobKeyPrefix,
         concurrency: type.concurrency,
-        // A job whose worker is killed time and again is more likely the cause than the victim.
+        // A job whose workers are killed again and again is more likely the cause than the victim.
         maxStalledCount: 3,
         ...kept,
       },
     )
-    // The outage itself is reported by the registry's client; every worker tells of every attempt.
+    // The shared client logs an outage once; each worker has this event at every attempt to reconnect.
     worker.on('error', (error) => logger.debug({ err: error, queue: type.queue }, 'worker error'))
     worker.on('failed', (job, error) => {
-      // Only a job without further attempts is finished by a failure; one that is not kept has a successor.
+      // A failure finishes only a job without further attempts. A job that is not kept has a next run instead.
       const dead = job?.finishedOn !== undefined && job.opts.removeOnFail !== true
       if (dead) figures.died(type.queue)
       const fields = { queue: type.queue, job_id: job?.id, attempts: job?.attemptsMade, dead }
@@ -67,5 +69,6 @@ export function startWorkers(options: WorkersOptions): Workers {
     return worker
   })
 
-  return { all: workers, close: () => closeWorkers({ workers, stopping, graceMs, isRedisReady }) }
+  heartbeat.start(workers)
+  return { close: () => closeWorkers({ workers, stopping, graceMs, isRedisReady }) }
 }

@@ -20,14 +20,14 @@ export interface KeepFiguresOptions {
 }
 
 export interface KeptFigures {
-  /** Hides what only one process may show and lets another one show it. */
+  /** Hides the figures and gives up the lease, so that another process shows them. */
   stop(): Promise<void>
 }
 
 /**
- * Keeps the figures of sagas current in one of all workers: the one that holds them goes on holding them, so that
- * their series do not wander, until it stops, or fails to renew in time. Then they are hidden at once, by its own
- * clock, before another worker may take them over.
+ * Shows the figures of sagas in exactly one of all workers: the one that holds a lease. It renews the lease until it
+ * stops, so that the series stay with one process. When it fails to renew in time it hides the figures by its own clock,
+ * before the lease runs out for another worker to take.
  */
 export function keepFigures({ database, figures, logger, everyMs }: KeepFiguresOptions): KeptFigures {
   const owner = randomUUID()
@@ -39,7 +39,7 @@ export function keepFigures({ database, figures, logger, everyMs }: KeepFiguresO
     const askedMs = Date.now()
     if (!(await holdSweep(database, figuresSweep, owner, heldMs))) return figures.hideGauges()
     clearTimeout(hiding)
-    // It was granted after it was asked for, so this is over before it is.
+    // The lease was granted after it was asked for, so that this timer ends before the lease.
     hiding = setTimeout(figures.hideGauges, heldMs - (Date.now() - askedMs)).unref()
     figures.showGauges(await readSagaGauges(database))
     await countEnded(database, figures)
@@ -61,15 +61,15 @@ export function keepFigures({ database, figures, logger, everyMs }: KeepFiguresO
       await running
       clearTimeout(hiding)
       figures.hideGauges()
-      // Without the database the lease runs out by itself.
+      // While the database is away, the lease runs out by itself.
       await releaseSweep(database, figuresSweep, owner).catch((error: unknown) =>
-        logger.debug({ err: error }, 'could not give the figures of sagas up'),
+        logger.debug({ err: error }, 'could not give up the lease of the figures of sagas'),
       )
     },
   }
 }
 
-/** Counts what has ended since the last time. What ended before anybody counted is not counted. */
+/** Counts the sagas that have ended since the last run. The first run ever counts none. */
 async function countEnded(database: Database, figures: SagaFigures): Promise<void> {
   const { ended, cursor } = await readNewlyEnded(database, await readEndedCursor(database))
   await writeEndedCursor(database, cursor)

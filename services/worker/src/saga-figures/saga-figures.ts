@@ -2,29 +2,29 @@ import type { EndedSaga, SagaCount, SagaGauges } from '@switchyard/db'
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 import { createServiceLabels } from './service-labels.js'
 
-/** The figures of sagas that a worker shows. */
+/** Prometheus figures of sagas. */
 export interface SagaFigures {
-  /** Shows these until they are shown anew or hidden. */
+  /** Replaces the gauges. */
   showGauges(gauges: SagaGauges): void
-  /** Takes the gauges away: another process shows them, or nobody knows them. */
+  /** Removes the gauges: another process shows them, or their values are not known. */
   hideGauges(): void
   ended(saga: EndedSaga): void
   purged(serviceName: string | null): void
-  /** Activities were found whose facts contradict each other; in which way. */
+  /** Counts anomalies of inconsistent activities, by kind. */
   found(anomalies: readonly string[]): void
 }
 
-/** From a call between two services up to a process that waits for people. */
+/** From a call between two services to a process of a week that waits for people. */
 const durationBuckets = [0.05, 0.25, 1, 5, 15, 60, 300, 900, 3600, 14_400, 86_400, 604_800]
 
-/** @param servicesMax how many services are named; the rest are `other` */
+/** @param servicesMax services with a label of their own; further ones share the label `other` */
 export function createSagaFigures(registry: Registry, servicesMax: number): SagaFigures {
   const labelOf = createServiceLabels(servicesMax)
   const gauges = createGauges(registry)
   const { ended, duration, purged, anomalies } = createCounters(registry)
   const hideGauges = () => {
     for (const gauge of Object.values(gauges)) gauge.reset()
-    // One without labels goes back to 0 by a reset, which would be a claim.
+    // A reset sets a gauge without labels to 0, which would look like a measured value.
     gauges.parked.remove()
     gauges.failed.remove()
   }
@@ -52,7 +52,7 @@ export function createSagaFigures(registry: Registry, servicesMax: number): Saga
     ended({ serviceName, status, outcome, durationSeconds }) {
       const labels = { service: labelOf(serviceName), outcome: outcome ?? status.toLowerCase() }
       ended.inc(labels)
-      // A start that was received after the end says nothing of the time between them.
+      // A start that was received after the end gives no duration.
       if (durationSeconds !== null && durationSeconds >= 0) duration.observe(labels, durationSeconds)
     },
     purged: (serviceName) => purged.inc({ service: labelOf(serviceName) }),

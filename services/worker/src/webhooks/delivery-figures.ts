@@ -4,7 +4,7 @@ import { Counter } from 'prom-client'
 
 const targetsMax = 100
 
-/** Counts attempts to deliver by target host; hosts beyond the first hundred are one. */
+/** Counts attempts to deliver by target host; hosts after the first hundred share the label `other`. */
 export function createDeliveryFigures({ registry }: Pick<Metrics, 'registry'>) {
   const attempts = new Counter({
     name: 'saga_webhook_deliveries_total',

@@ -15,12 +15,12 @@ import { type FollowOptions, toldErrors } from './follow-sagas.js'
 import { deliveriesOf, flagged } from './saga-deliveries.js'
 
 const flagsAtOnce = 500
-/** Flags are dated by the begin of the transaction that sets them; one may become visible this much later. */
+/** The date of a flag is the begin of its transaction. The flag becomes visible up to this much later. */
 const overlapMs = 30_000
 
 /**
- * Notes deliveries for flags that sweeps have set since the last time. It may run twice at once and be cut off
- * anywhere: what is noted twice is one delivery.
+ * Stores deliveries for flags that were set since the last run. Safe to run twice at once and to be interrupted anywhere:
+ * a delivery that is stored twice is one delivery.
  *
  * @returns deliveries that are new
  */

@@ -17,26 +17,26 @@ import { decided, deliveriesOf } from './saga-deliveries.js'
 
 export interface FollowOptions {
   database: Database
-  /** Base of links in what is sent. */
+  /** Base of links in the payload. */
   externalUrl: string | undefined
   signal: AbortSignal
 }
 
 const decisions = ['saga.error', 'saga.ended', 'saga.resolved']
-/** Events that are looked through at once. */
+/** Events that one query covers. */
 const chunkIds = 5000
 const sagasAtOnce = 500
-/** A statement that has been given its id has a transaction id, too, within this time. */
+/** A statement that took an event id has a transaction id after this time at the latest. */
 const allottedMs = 250
 const settleTries = 20
 const settleWaitMs = 100
 
-/** How much of errors is told. */
+/** Bounds of the errors in a payload. */
 export const toldErrors = { ofEachMax: 20, textMax: 1000 }
 
 /**
- * Notes deliveries for sagas that events have brought to Ended, Error or resolved since the last time. It may run twice at
- * once and be cut off anywhere: what is noted twice is one delivery.
+ * Stores deliveries for sagas that have become Ended, Error or resolved since the last run. Safe to run twice at once and
+ * to be interrupted anywhere: a delivery that is stored twice is one delivery.
  *
  * @returns deliveries that are new
  */
@@ -66,7 +66,7 @@ export async function followDecidedSagas(options: FollowOptions): Promise<number
   return noted
 }
 
-/** What can be read up to; null when there is nothing new, or writers of it are still at work. */
+/** Id up to which the log can be read; null without new events, or while their transactions are still open. */
 async function awaitHorizon(database: Database): Promise<bigint | null> {
   const { position, horizon } = await readSagaCursor(database)
   if (horizon === null) {

@@ -1,17 +1,17 @@
 import type { FailedActivity, NewDelivery, SagaFlagNews, SagaNews, SagaWebhook } from '@switchyard/db'
 
-/** What happened to a saga, or to an activity without one. */
+/** An event of a saga, or of an activity without a saga. */
 export interface SagaOccurrence {
   event: string
   tenant: string
-  /** Null: an activity whose saga nobody has named. */
+  /** Null: an activity without a saga. */
   saga: SagaNews | null
   flag: SagaFlagNews | null
-  /** Those with errors. */
+  /** Activities with errors. */
   activities: FailedActivity[]
 }
 
-/** What a saga has come to: Ended or Error, as its status says, and resolved. */
+/** Events of a saga that has become Ended or Error, by its status, or resolved. */
 export function decided(saga: SagaNews, activities: FailedActivity[]): SagaOccurrence[] {
   const { tenant, status, resolvedAt } = saga
   const events = [
@@ -29,9 +29,9 @@ export const flagged = (
 ): SagaOccurrence => ({ event: `saga.${flag.kind}`, tenant: flag.tenant, saga, flag, activities })
 
 /**
- * One delivery for every webhook that wants to know.
+ * One delivery for every webhook that subscribes to the event.
  *
- * @param externalUrl base of links; undefined: there are none
+ * @param externalUrl base of links; undefined: no links
  */
 export function deliveriesOf(
   occurrence: SagaOccurrence,
@@ -51,7 +51,7 @@ export function deliveriesOf(
   return interested.map(({ id }) => ({ webhookId: id, event, dedupeKey, payload }))
 }
 
-/** A saga ends once. It fails anew after an operator has resolved it, and a flag when it has another beginning. */
+/** Equal for the same event. A saga ends once, may fail again after it was resolved; a flag may be set again later. */
 function dedupeKeyOf({ event, saga, flag }: SagaOccurrence): string {
   if (flag) return JSON.stringify([event, flag.sagaId, flag.activityId, flag.since])
   const episode = event === 'saga.ended' ? [] : [saga?.resolvedAt ?? null]

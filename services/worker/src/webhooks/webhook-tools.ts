@@ -1,27 +1,22 @@
 import type { Lifecycle } from '@switchyard/service-kit/lifecycle'
 import type { Metrics } from '@switchyard/service-kit/observability'
 import { createSender, type Delivered, type Sender, targetPolicy } from '@switchyard/webhooks'
-import type { Redis } from 'ioredis'
 import type { Config } from '../config.js'
-import { createProducer, type Producer } from '../queues/producer.js'
 import { createDeliveryFigures } from './delivery-figures.js'
 
-/** What the jobs of webhooks work with. */
+/** What jobs of webhooks use. */
 export interface WebhookTools {
   sender: Sender
-  producer: Producer
-  /** Base of links in what is sent. */
+  /** Base of links in payloads. */
   externalUrl: string | undefined
   count(delivered: Delivered): void
 }
 
 export function createWebhookTools(
   config: Config,
-  { redis, metrics, lifecycle }: { redis: Redis; metrics: Metrics; lifecycle: Pick<Lifecycle, 'onClose'> },
+  { metrics, lifecycle }: { metrics: Metrics; lifecycle: Pick<Lifecycle, 'onClose'> },
 ): WebhookTools {
   const sender = createSender({ policy: targetPolicy(config) })
   lifecycle.onClose('webhook sender', () => sender.close())
-  const producer = createProducer(redis)
-  lifecycle.onClose('webhook producer', () => producer.close())
-  return { sender, producer, externalUrl: config.EXTERNAL_URL, count: createDeliveryFigures(metrics) }
+  return { sender, externalUrl: config.EXTERNAL_URL, count: createDeliveryFigures(metrics) }
 }

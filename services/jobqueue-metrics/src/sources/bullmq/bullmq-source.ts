@@ -1,148 +1,86 @@
 import type { Clock } from '@switchyard/domain'
 import { registryKeys } from '@switchyard/jobs-heartbeat/registry'
 import type { Logger } from '@switchyard/service-kit/observability'
-import { inParts } from '../in-parts.js'
-import type { JobSource, QueueFigures, SourceSnapshot, WorkerProcess } from '../job-source.js'
-import { byIdentity, createProcessReader } from '../process-hash.js'
-import { createReadAhead } from '../read-ahead.js'
+import type { JobSource, SourceSnapshot, WorkerProcess } from '../job-source.js'
+import { byIdentity, readProcesses } from '../read-processes.js'
 import type { RedisReader } from '../redis/redis-reader.js'
-import { askInRounds } from '../redis/rounds.js'
 import type { BullmqSourceConfig } from '../source-config.js'
-import { createProcessGuesser, type WorkerClient, workerClientsOf } from './client-list.js'
-import { QueueQuestions } from './queue-questions.js'
-import { type BullmqQueue, existingKeys, type JobKey, type QueueReading, queueOf } from './queue-reading.js'
-import { askAboutQueue } from './read-queue.js'
-import { type Registry, readRegistry } from './read-registry.js'
-import { scanNames } from './scanned-names.js'
-import { totalsOf } from './totals.js'
+import { createDiscovery } from './discovery.js'
+import { readOldestJobs } from './oldest-jobs.js'
+import { readQueueCounts } from './queue-counts.js'
+import { queueFigures, type ReadQueue, totalsOf } from './queue-figures.js'
+import { readRegistry } from './read-registry.js'
+import { processesOf, type WorkerConnection } from './worker-connections.js'
 
 /**
- * BullMQ 5 and 6 and the processes of the heartbeat's registry, read in two round trips once it is known who they
- * are: names and meanwhile counts, then the oldest jobs. A queue that holds jobs of another kind than the last time,
- * or of several priorities, takes one or two more. BullMQ's own Queue class is not used, because it writes while it
- * reads.
+ * BullMQ 5 and 6, read in up to five round trips: names, counts, ids of the oldest jobs (a second time where a queue has
+ * several priorities), their times. BullMQ's own class Queue is not used, because it writes while it reads.
  */
 export function createBullmqSource(
-  config: BullmqSourceConfig,
+  { name, prefix, queues: configured, discover }: BullmqSourceConfig,
   redis: RedisReader,
   clock: Clock,
   logger: Logger,
 ): JobSource {
-  const { name, prefix } = config
   const keys = registryKeys(prefix)
-  const readProcesses = createProcessReader(redis, keys.process)
-  const readServed = createReadAhead<KnownQueue>()
-  const readUnserved = createReadAhead<KnownQueue>()
-  const guesser = createProcessGuesser()
-  const scanned = config.scanMinutes ? scanNames(redis, prefix, config.scanMinutes, logger) : null
-
-  /** @param wantsEnded whether it takes the queues themselves to know what came to an end */
-  const readQueues =
-    (nowMs: number, wantsEnded: boolean) => (names: string[], before: (KnownQueue | undefined)[]) =>
-      inParts(names, queuesInPart, async (part, start) => {
-        const queues = part.map((queue, index) => ({
-          questions: before[start + index]?.questions ?? new QueueQuestions(`${prefix}:${queue}:`),
-          likely: before[start + index]?.existing ?? [],
-        }))
-        const readings = await askInRounds(redis, (ask) =>
-          queues.map((queue) => askAboutQueue(ask, { ...queue, nowMs, wantsEnded })),
-        )
-        return queues.map(({ questions }, index) => {
-          const reading = readings[index] as QueueReading
-          const figures = queueOf(part[index] ?? '', reading, nowMs)
-          return { questions, figures, existing: existingKeys(reading) }
-        })
-      })
+  const discovery = discover ? createDiscovery(redis, prefix, logger) : null
+  let startsMs: ReadonlyMap<string, number> = new Map()
 
   return {
     name,
     async read(): Promise<SourceSnapshot> {
       const nowMs = clock().getTime()
-      const asked = readRegistry(redis, keys, nowMs)
-      const listed = config.clients
-        ? redis.clientList().then((lines) => workerClientsOf(lines, prefix))
-        : Promise.resolve([])
-      const names = asked.then((registry) => registry.names)
-      const others = Promise.all([asked, listed]).then(([registry, clients]) =>
-        namesOfOthers(registry, config.queues, scanned?.current() ?? [], clients),
-      )
-      const [registry, clients, knownServed, knownUnserved, processes] = await Promise.all([
-        asked,
-        listed,
-        readServed(names, readQueues(nowMs, false)),
-        readUnserved(others, readQueues(nowMs, true)),
-        readProcesses(asked.then(({ ids }) => ids)),
+      const [registry, connections, found] = await Promise.all([
+        readRegistry(redis, keys, nowMs),
+        discovery?.connections() ?? [],
+        discovery?.queueNames() ?? [],
       ])
-      const served = knownServed.map(({ figures }) => figures)
-      const unserved = knownUnserved.map(({ figures }) => figures)
-      const busy = new Map([...served, ...unserved].map((queue) => [queue.name, queue.busy ?? 0]))
-      const guessed = guesser.guess(
-        withoutHeartbeat(clients, processes),
+      const served = new Set(registry.names)
+      const names = new Set([...served, ...configured, ...found, ...connections.map(({ queue }) => queue)])
+      const [queues, beating] = await Promise.all([
+        readQueues(redis, prefix, [...names].sort(), served, nowMs),
+        readProcesses(redis, registry.ids, keys.process),
+      ])
+      const busy = new Map(queues.map((queue) => [queue.name, queue.counts.active]))
+      const unbeating = processesOf(
+        withoutHeartbeat(connections, beating),
         nowMs,
+        startsMs,
         (queue) => busy.get(queue) ?? 0,
       )
+      startsMs = new Map(unbeating.map(({ identity, startedAt }) => [identity, startedAt.getTime()]))
       return {
-        queues: [
-          ...served.map((queue) => figuresOf(queue, registry, true)),
-          ...unserved.map((queue) => figuresOf(queue, registry, false)),
-        ].sort(byName),
-        processes: [...processes, ...guessed].sort(byIdentity),
-        jobs: totalsOf(served, unserved, registry),
+        queues: queues.map((queue) => queueFigures(queue, registry, nowMs)),
+        processes: [...beating, ...unbeating].sort(byIdentity),
+        jobs: totalsOf(queues, registry),
       }
     },
     close() {
-      scanned?.stop()
+      discovery?.stop()
       redis.close()
     },
   }
 }
 
-/** While the server answers about some queues, the questions about the next are written down. */
-const queuesInPart = 250
-
-/** A queue as it was the last time. */
-interface KnownQueue {
-  questions: QueueQuestions
-  figures: BullmqQueue
-  /** Keys that were there, and are likely to be again. */
-  existing: JobKey[]
+async function readQueues(
+  redis: RedisReader,
+  prefix: string,
+  names: readonly string[],
+  served: ReadonlySet<string>,
+  nowMs: number,
+): Promise<ReadQueue[]> {
+  const bases = names.map((name) => `${prefix}:${name}:`)
+  const counts = await readQueueCounts(redis, bases, nowMs)
+  const counted = counts.map((each, index) => ({ base: bases[index] ?? '', counts: each }))
+  const oldest = await readOldestJobs(redis, counted, nowMs)
+  return counted.map(({ counts: each }, index) => {
+    const name = names[index] ?? ''
+    return { name, counts: each, oldestMs: oldest[index] ?? [], hasHeartbeat: served.has(name) }
+  })
 }
 
-const byName = (a: QueueFigures, b: QueueFigures) => (a.name < b.name ? -1 : 1)
-
-/** Queues that the registry does not know. */
-function namesOfOthers(
-  { names }: Registry,
-  given: string[],
-  scanned: string[],
-  clients: WorkerClient[],
-): string[] {
-  const registered = new Set(names)
-  const found = new Set([...given, ...scanned, ...clients.map(({ queue }) => queue)])
-  return [...found].filter((name) => !registered.has(name))
-}
-
-/** A queue that a process with a heartbeat serves is taken to be served by such ones only. */
-function withoutHeartbeat(clients: WorkerClient[], processes: WorkerProcess[]): WorkerClient[] {
-  if (clients.length === 0) return []
-  const known = new Set(processes.flatMap(({ queues }) => queues))
-  return clients.filter(({ queue }) => !known.has(queue))
-}
-
-function figuresOf(
-  queue: BullmqQueue,
-  { processedBy, failedBy }: Registry,
-  hasHeartbeat: boolean,
-): QueueFigures {
-  const { name, backlog, latencySeconds, paused, busy, ended } = queue
-  const unlessApproximate = (count: number) => (ended.approximate ? null : count)
-  return {
-    name,
-    backlog,
-    latencySeconds,
-    paused,
-    busy,
-    processed: hasHeartbeat ? Number(processedBy.get(name) ?? 0) : unlessApproximate(ended.processed),
-    failed: hasHeartbeat ? Number(failedBy.get(name) ?? 0) : unlessApproximate(ended.failed),
-  }
+/** A queue that a process with a heartbeat serves is taken to be served by such processes only. */
+function withoutHeartbeat(connections: WorkerConnection[], beating: WorkerProcess[]): WorkerConnection[] {
+  const known = new Set(beating.flatMap(({ queues }) => queues))
+  return connections.filter(({ queue }) => !known.has(queue))
 }

@@ -1,4 +1,4 @@
-import { numberOf, objectOf } from '../age.js'
+import { numberOf, objectOf } from '../values.js'
 
 /** BullMQ scores delayed jobs by due time (ms) times this, plus a counter below it. */
 const delayedScoreFactor = 4096
@@ -19,12 +19,6 @@ export interface JobTimes {
   opts: string | null
 }
 
-/** Few jobs have a delay, and there may be thousands to look at, so the options of the others are not parsed. */
-const hasDelay = ({ opts }: JobTimes): boolean => opts?.includes('"delay"') ?? false
-
-/** Whether a job could not run, or not any more, from its creation on. */
-export const wasPutOff = (times: JobTimes): boolean => times.processedOn !== null || hasDelay(times)
-
 /**
  * Since when a waiting job could run, ms: its creation, or the end of its delay, or its last attempt,
  * whichever was last. Null when its hash is gone, as happens when Redis evicts keys.
@@ -32,6 +26,7 @@ export const wasPutOff = (times: JobTimes): boolean => times.processedOn !== nul
 export function runnableSinceMs(times: JobTimes): number | null {
   const created = numberOf(times.timestamp)
   if (created === null) return null
-  const delayMs = hasDelay(times) ? (numberOf(objectOf(times.opts)?.delay) ?? 0) : 0
+  // Few of possibly thousands of jobs have a delay; the options of other jobs need no parsing.
+  const delayMs = times.opts?.includes('"delay"') ? (numberOf(objectOf(times.opts)?.delay) ?? 0) : 0
   return Math.max(created + delayMs, numberOf(times.processedOn) ?? 0)
 }

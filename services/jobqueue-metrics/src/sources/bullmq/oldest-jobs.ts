@@ -1,84 +1,133 @@
-import { ReadCommand } from '../redis/read-command.js'
-import type { Ask } from '../redis/rounds.js'
-import { type JobTimes, wasPutOff } from './latency.js'
+import type { ReadCommand, RedisReader } from '../redis/redis-reader.js'
+import { numberOf } from '../values.js'
+import { dueMs, overdueScoreMax, runnableSinceMs } from './latency.js'
+import type { QueueCounts } from './queue-counts.js'
 
 /** BullMQ scores prioritized jobs by priority times this, plus a counter below it. */
 const priorityScoreFactor = 2 ** 32
 
-/** A queue may have two million priorities; of so many the first job is looked at. */
+/** A queue may have two million priorities. With more than this, evenly spread ones are looked at. */
 const prioritiesMax = 16
 
-/** Takes what is known of a job that can have waited longest. */
-export type TakeTimes = (times: JobTimes) => void
-
-/** So many jobs at the tail of a list are looked at when the last one does not tell: it may hide older ones behind it. */
+/** Workers take from the tail of a list. A job that was put there out of turn may hide older ones behind it. */
 const tailLength = 5
 
+/** The keys of a queue, and what they hold. */
+export interface CountedQueue {
+  /** First part of the queue's keys, with its colon. */
+  base: string
+  counts: QueueCounts
+}
+
+/** A question about one queue. */
+interface Asked {
+  queue: number
+  command: ReadCommand
+}
+
 /**
- * Asks for the times of jobs at the tail of a list that can have waited longest. Ids that BullMQ gives count up: where
- * the last job has a lower one than the job before it, it came first, and unless it was put off, it is the one.
+ * Reads since when the jobs of each queue that can be its oldest could run: the last ones of its lists, the first one of
+ * each priority, the first overdue one. Never reads what a job carries. Queues without such jobs cost nothing; the
+ * others take two round trips, or three when a queue has several priorities.
  *
- * @param key of the list
- * @param ids of the last job and the one before it, the last at the end
+ * @returns epoch ms for each queue, in any order; null where the hash of a job is gone
  */
-export function askForOldestOfList(
-  ask: Ask,
-  base: string,
-  key: string,
-  ids: string[],
-  take: TakeTimes,
-): void {
-  const last = ids.at(-1)
-  if (last === undefined) return
-  const askForTail = () =>
-    ask(new ReadCommand('lrange', key, -tailLength, -1), (answer) => {
-      for (const id of answer as string[]) askForTimes(ask, base, id, take)
-    })
-  const cameFirst = ids.length === 1 || Number(last) < Number(ids[0])
-  if (!cameFirst) {
-    askForTail()
-    return
-  }
-  askForTimes(ask, base, last, (times) => {
-    if (times.timestamp === null || wasPutOff(times)) askForTail()
-    else take(times)
+export async function readOldestJobs(
+  redis: RedisReader,
+  queues: readonly CountedQueue[],
+  nowMs: number,
+): Promise<(number | null)[][]> {
+  const [tails, priorities, overdue] = await Promise.all([
+    readTails(redis, queues),
+    readPriorities(redis, queues),
+    readOverdue(redis, queues, nowMs),
+  ])
+  const jobs = queues.map(({ base }, queue) =>
+    [...new Set([...(tails[queue] ?? []), ...(priorities[queue] ?? [])])].map((id) => base + id),
+  )
+  const times = await readTimes(redis, jobs)
+  return queues.map((_queue, index) => [...(times[index] ?? []), ...(overdue[index] ?? [])])
+}
+
+/** Ids of the last jobs of both lists of each queue. */
+async function readTails(redis: RedisReader, queues: readonly CountedQueue[]): Promise<string[][]> {
+  const asked = queues.flatMap(({ base, counts }, queue): Asked[] => [
+    ...(counts.waiting > 0 ? [{ queue, command: tailOf(`${base}wait`) }] : []),
+    ...(counts.paused > 0 ? [{ queue, command: tailOf(`${base}paused`) }] : []),
+  ])
+  return await ask(redis, queues.length, asked, (answer) => answer as string[])
+}
+
+const tailOf = (key: string): ReadCommand => ['lrange', key, -tailLength, -1]
+
+/** When the first overdue job of each queue was due. */
+const readOverdue = (redis: RedisReader, queues: readonly CountedQueue[], nowMs: number) => {
+  const limit = [overdueScoreMax(nowMs), 'WITHSCORES', 'LIMIT', 0, 1]
+  const asked = queues.flatMap(({ base, counts }, queue): Asked[] =>
+    counts.overdue > 0 ? [{ queue, command: ['zrangebyscore', `${base}delayed`, '-inf', ...limit] }] : [],
+  )
+  return ask(redis, queues.length, asked, (answer) => {
+    const score = numberOf((answer as string[])[1])
+    return score === null ? [] : [dueMs(score)]
   })
 }
 
-/**
- * Asks for the times of the first job of each priority; of so many in even steps where there are more.
- *
- * @param lowest id and score of the first prioritized job
- * @param highest of the last
- */
-export function askForOldestOfPriorities(
-  ask: Ask,
-  base: string,
-  [firstId, lowestScore]: string[],
-  [, highestScore]: string[],
-  take: TakeTimes,
-): void {
-  if (firstId === undefined) return
-  askForTimes(ask, base, firstId, take)
-  const lowest = Math.floor(Number(lowestScore) / priorityScoreFactor)
-  const span = Math.floor(Number(highestScore) / priorityScoreFactor) - lowest
-  const count = Math.min(span, prioritiesMax)
-  const seen = new Set([firstId])
-  for (let step = 1; step <= count; step += 1) {
-    const score = (lowest + Math.ceil((span * step) / count)) * priorityScoreFactor
-    const first = new ReadCommand('zrangebyscore', `${base}prioritized`, score, '+inf', 'LIMIT', 0, 1)
-    ask(first, (answer) => {
-      const [id] = answer as string[]
-      if (id === undefined || seen.has(id)) return
-      seen.add(id)
-      askForTimes(ask, base, id, take)
-    })
-  }
+/** Ids of the first job of each priority of each queue. */
+async function readPriorities(redis: RedisReader, queues: readonly CountedQueue[]): Promise<string[][]> {
+  const prioritized = queues.flatMap(({ counts }, queue) => (counts.prioritized > 0 ? [queue] : []))
+  const keyOf = (queue: number) => `${queues[queue]?.base}prioritized`
+  const bounds = await ask(
+    redis,
+    queues.length,
+    prioritized.flatMap((queue): Asked[] => [
+      { queue, command: ['zrange', keyOf(queue), 0, 0, 'WITHSCORES'] },
+      { queue, command: ['zrange', keyOf(queue), -1, -1, 'WITHSCORES'] },
+    ]),
+    (answer) => [answer as string[]],
+  )
+  const firsts = await ask(
+    redis,
+    queues.length,
+    prioritized.flatMap((queue) =>
+      prioritiesBetween(bounds[queue] ?? []).map((priority): Asked => {
+        const score = priority * priorityScoreFactor
+        return { queue, command: ['zrangebyscore', keyOf(queue), score, '+inf', 'LIMIT', 0, 1] }
+      }),
+    ),
+    (answer) => answer as string[],
+  )
+  return queues.map((_queue, index) => [...(bounds[index]?.[0]?.slice(0, 1) ?? []), ...(firsts[index] ?? [])])
 }
 
-function askForTimes(ask: Ask, base: string, id: string, take: TakeTimes): void {
-  ask(new ReadCommand('hmget', base + id, 'timestamp', 'processedOn', 'opts'), (answer) => {
+/** Priorities above that of the first job up to that of the last one. */
+function prioritiesBetween([first = [], last = []]: string[][]): number[] {
+  const priorityOf = (job: string[]) => Math.floor(Number(job[1] ?? 0) / priorityScoreFactor)
+  const lowest = priorityOf(first)
+  const span = priorityOf(last) - lowest
+  const count = Math.max(0, Math.min(span, prioritiesMax))
+  return Array.from({ length: count }, (_each, step) => lowest + Math.ceil((span * (step + 1)) / count))
+}
+
+/** Since when each of these jobs could run. */
+function readTimes(redis: RedisReader, jobs: readonly string[][]): Promise<(number | null)[][]> {
+  const asked = jobs.flatMap((keys, queue) =>
+    keys.map((key): Asked => ({ queue, command: ['hmget', key, 'timestamp', 'processedOn', 'opts'] })),
+  )
+  return ask(redis, jobs.length, asked, (answer) => {
     const [timestamp = null, processedOn = null, opts = null] = answer as (string | null)[]
-    take({ timestamp, processedOn, opts })
+    return [runnableSinceMs({ timestamp, processedOn, opts })]
   })
+}
+
+/** Sends the questions about all queues together, and sorts what the answers mean by queue. */
+async function ask<Value>(
+  redis: RedisReader,
+  queueCount: number,
+  asked: readonly Asked[],
+  valuesOf: (answer: unknown) => Value[],
+): Promise<Value[][]> {
+  const answers = await redis.read(asked.map(({ command }) => command))
+  const byQueue = Array.from({ length: queueCount }, (): Value[] => [])
+  for (const [index, { queue }] of asked.entries()) byQueue[queue]?.push(...valuesOf(answers[index]))
+  return byQueue
 }

@@ -3,13 +3,11 @@ import type { ConnectionOptions } from 'node:tls'
 import { createRedis, redisOptions } from '@switchyard/service-kit/redis'
 import { Cluster, type RedisOptions } from 'ioredis'
 import type { Address, SourceConnection, TlsFiles } from '../source-config.js'
-import { createClusterReader } from './cluster-reader.js'
-import type { RedisReader } from './redis-reader.js'
-import { createSingleReader } from './single-reader.js'
+import { createClusterReader, createServerReader, type RedisReader } from './redis-reader.js'
 
 export interface OpenRedisOptions {
   connection: SourceConnection
-  /** How long a server may be silent while something is asked of it. */
+  /** How long a server may take to answer, and to accept a connection. */
   timeoutMs: number
   onError: (error: Error) => void
   onReady: () => void
@@ -26,9 +24,11 @@ export function openRedis({ connection, timeoutMs, onError, onReady }: OpenRedis
   const given: RedisOptions = {
     ...credentialsOf(connection),
     ...tlsOf(connection.tls, redisOptions(url).tls),
-    // Instead of a time limit for each of thousands of commands; whoever asks has a deadline of its own.
+    // One timer for the connection instead of one for each of thousands of commands.
     socketTimeout: timeoutMs,
     connectTimeout: timeoutMs,
+    // Every version of Redis that Sidekiq 5 and BullMQ 5 run on understands this version of the protocol.
+    protocol: 2,
   }
   if (connection.cluster) {
     const cluster = openCluster(connection.cluster, { ...redisOptions(url), ...given }, onError)
@@ -36,12 +36,12 @@ export function openRedis({ connection, timeoutMs, onError, onReady }: OpenRedis
     return createClusterReader(cluster)
   }
   const sentinel = connection.sentinel ? sentinelOf(connection.sentinel, given.tls) : {}
-  // Pipelines are written and understood by the reader itself, in this version of the protocol.
-  const redis = createRedis({ url, onError, ...given, ...sentinel, protocol: 2 })
-  return createSingleReader(redis, timeoutMs, onReady)
+  const redis = createRedis({ url, onError, ...given, ...sentinel })
+  redis.on('ready', onReady)
+  return createServerReader(redis)
 }
 
-/** Those beside the URL win over those in it. */
+/** User and password given beside the URL win over those in it. */
 function credentialsOf({ username, password }: SourceConnection): RedisOptions {
   return {
     ...(username === undefined ? {} : { username }),
@@ -82,9 +82,9 @@ function openCluster(nodes: Address[], redis: RedisOptions, onError: (error: Err
     redisOptions: { ...perNode, maxRetriesPerRequest: 0 },
     enableAutoPipelining: true,
     enableOfflineQueue: false,
-    // A failover is over in seconds; until then this source does not answer.
+    // A failover takes seconds; until then this source does not answer.
     clusterRetryStrategy: (attempt) => Math.min(attempt * 100, 2000),
-    // Certificates are made out for names, which address translation would lose.
+    // Certificates name hosts, so that hosts must not be replaced by their addresses.
     dnsLookup: (address, callback) => callback(null, address),
   })
   cluster.on('error', onError)

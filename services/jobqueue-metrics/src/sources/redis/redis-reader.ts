@@ -1,16 +1,87 @@
-import type { ReadCommand } from './read-command.js'
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
+import type { Cluster, Redis } from 'ioredis'
 
-/** Reads a Redis, whatever it consists of. */
+/** Every command that a snapshot sends to a source. None of them writes, and none searches through keys. */
+type ReadName =
+  | 'get'
+  | 'hget'
+  | 'hgetall'
+  | 'hmget'
+  | 'lindex'
+  | 'llen'
+  | 'lrange'
+  | 'smembers'
+  | 'zcard'
+  | 'zcount'
+  | 'zrange'
+  | 'zrangebyscore'
+
+export type ReadCommand = readonly [name: ReadName, key: string, ...rest: (string | number)[]]
+
+/** Reads a Redis server or a Redis Cluster. */
 export interface RedisReader {
   /**
-   * Answers in the order of the commands, in one round trip however many they are.
+   * Answers in the order of the commands.
    *
    * @throws Error of the first command that failed: figures with holes would be wrong figures
    */
   read(commands: readonly ReadCommand[]): Promise<unknown[]>
-  /** What CLIENT LIST says on every node, one line a connection. */
-  clientList(): Promise<string[]>
-  /** Names of hashes that match, sought with pauses; never while somebody waits for the answer. */
-  scanHashes(pattern: string): Promise<string[]>
+  /**
+   * The server, or every master of a cluster.
+   *
+   * @throws Error while the nodes of a cluster are not known
+   */
+  servers(): Redis[]
   close(): void
+}
+
+/** Commands of one pipeline. Writing more of them at once would hold up other requests for too long. */
+const pipelineLength = 500
+
+export const createServerReader = (redis: Redis): RedisReader => ({
+  read: (commands) => inChunks(commands, (chunk) => sendPipeline(redis, chunk)),
+  servers: () => [redis],
+  close: () => redis.disconnect(),
+})
+
+/** @param cluster with automatic pipelining, which gathers commands into one pipeline a node */
+export const createClusterReader = (cluster: Cluster): RedisReader => ({
+  read: (commands) =>
+    inChunks(commands, (chunk) => Promise.all(chunk.map((command) => sendToCluster(cluster, command)))),
+  servers() {
+    // Before that, the list holds only some of the nodes.
+    if (cluster.status !== 'ready') throw new Error('the nodes of the cluster are not known yet')
+    return cluster.nodes('master')
+  },
+  close: () => cluster.disconnect(),
+})
+
+/** Sends the chunks without waiting for answers in between; other requests have their turn after each chunk. */
+async function inChunks(
+  commands: readonly ReadCommand[],
+  send: (chunk: readonly ReadCommand[]) => Promise<unknown[]>,
+): Promise<unknown[]> {
+  const answers: Promise<unknown[]>[] = []
+  for (let start = 0; start < commands.length; start += pipelineLength) {
+    if (start > 0) await yieldToEventLoop()
+    const chunk = send(commands.slice(start, start + pipelineLength))
+    // Promise.all below reports the failure; without a handler it would count as unhandled until then.
+    chunk.catch(() => {})
+    answers.push(chunk)
+  }
+  return (await Promise.all(answers)).flat(1)
+}
+
+async function sendPipeline(redis: Redis, commands: readonly ReadCommand[]): Promise<unknown[]> {
+  const results = await redis.pipeline(commands.map((command) => [...command])).exec()
+  return (results ?? []).map(([error, answer]) => {
+    if (error) throw error
+    return answer
+  })
+}
+
+/** Only the methods of the client are gathered into pipelines, not `call`. */
+function sendToCluster(cluster: Cluster, [name, ...args]: ReadCommand): Promise<unknown> {
+  const method = cluster[name] as unknown as (...args: (string | number)[]) => Promise<unknown>
+  return method.apply(cluster, args)
 }

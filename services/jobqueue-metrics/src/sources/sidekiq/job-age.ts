@@ -1,4 +1,4 @@
-import { numberOf, objectOf } from '../age.js'
+import { numberOf, objectOf } from '../values.js'
 
 /**
  * Sidekiq writes times as seconds with a fraction up to version 7, and as whole milliseconds from 8 on. A float

@@ -1,48 +1,36 @@
 import type { Clock } from '@switchyard/domain'
-import { latencySeconds } from '../age.js'
 import type { JobSource, QueueFigures, SourceSnapshot } from '../job-source.js'
-import { createProcessReader } from '../process-hash.js'
-import { createReadAhead } from '../read-ahead.js'
-import { ReadCommand } from '../redis/read-command.js'
-import type { RedisReader } from '../redis/redis-reader.js'
+import { readProcesses } from '../read-processes.js'
+import type { ReadCommand, RedisReader } from '../redis/redis-reader.js'
 import type { SidekiqSourceConfig } from '../source-config.js'
+import { latencySeconds } from '../values.js'
 import { enqueuedAtMs } from './job-age.js'
 
 /**
- * Sidekiq 5 to 8, read in one round trip once its queues and processes are known: names and totals, and meanwhile
- * what is behind the names. Nothing is cleaned up on the way: members of `processes` without a hash are skipped, not removed.
+ * Sidekiq 5 to 8, read in two round trips: names and totals, then queues and processes. Sidekiq itself keeps the sets
+ * of its queues and processes. Nothing is cleaned up: a process without a hash is skipped, not removed.
  */
 export function createSidekiqSource(
   { name, namespace }: SidekiqSourceConfig,
   redis: RedisReader,
   clock: Clock,
 ): JobSource {
-  const key = (part: string) => (namespace === undefined ? part : `${namespace}:${part}`)
-  const readProcesses = createProcessReader(redis, key)
-  const readKnown = createReadAhead<QueueReading>()
+  const keyOf = (part: string) => (namespace === undefined ? part : `${namespace}:${part}`)
   return {
     name,
     async read(): Promise<SourceSnapshot> {
-      const asked = readNames(redis, key)
-      const [{ names, paused, jobs }, readings, processes] = await Promise.all([
-        asked,
-        readKnown(
-          asked.then((answer) => answer.names),
-          (queues, before) =>
-            readQueues(
-              redis,
-              queues.map((queue, index) => before[index]?.questions ?? questionsAbout(key(`queue:${queue}`))),
-            ),
-        ),
-        readProcesses(asked.then(({ identities }) => identities)),
+      const { names, paused, identities, jobs } = await readNames(redis, keyOf)
+      const [answers, processes] = await Promise.all([
+        redis.read(names.flatMap((queue) => commandsAbout(keyOf(`queue:${queue}`)))),
+        readProcesses(redis, identities, keyOf),
       ])
       const nowMs = clock().getTime()
       const queues = names.map((queue, index): QueueFigures => {
-        const { length, oldest } = readings[index] as QueueReading
+        const [length, oldest] = answers.slice(index * 2, index * 2 + 2)
         return {
           name: queue,
-          backlog: length,
-          latencySeconds: latencySeconds([enqueuedAtMs(oldest)], nowMs),
+          backlog: Number(length),
+          latencySeconds: latencySeconds([enqueuedAtMs(oldest as string | null)], nowMs),
           paused: paused.has(queue),
           busy: null,
           processed: null,
@@ -55,39 +43,22 @@ export function createSidekiqSource(
   }
 }
 
-type QueueQuestions = [length: ReadCommand, oldest: ReadCommand]
-
-interface QueueReading {
-  length: number
-  /** The job at the tail, from where workers take, as it is stored. */
-  oldest: string | null
-  questions: QueueQuestions
-}
-
-const questionsAbout = (key: string): QueueQuestions => [
-  new ReadCommand('llen', key),
-  new ReadCommand('lindex', key, -1),
+/** The length of a queue, and the job at its tail: workers take jobs from there. */
+const commandsAbout = (key: string): ReadCommand[] => [
+  ['llen', key],
+  ['lindex', key, -1],
 ]
 
-async function readQueues(redis: RedisReader, queues: QueueQuestions[]): Promise<QueueReading[]> {
-  const answers = await redis.read(queues.flat())
-  return queues.map((questions, index) => ({
-    length: Number(answers[index * 2]),
-    oldest: answers[index * 2 + 1] as string | null,
-    questions,
-  }))
-}
-
-async function readNames(redis: RedisReader, key: (part: string) => string) {
+async function readNames(redis: RedisReader, keyOf: (part: string) => string) {
   const [names, identities, paused, ...counts] = (await redis.read([
-    new ReadCommand('smembers', key('queues')),
-    new ReadCommand('smembers', key('processes')),
-    new ReadCommand('smembers', key('paused')),
-    new ReadCommand('get', key('stat:processed')),
-    new ReadCommand('get', key('stat:failed')),
-    new ReadCommand('zcard', key('schedule')),
-    new ReadCommand('zcard', key('retry')),
-    new ReadCommand('zcard', key('dead')),
+    ['smembers', keyOf('queues')],
+    ['smembers', keyOf('processes')],
+    ['smembers', keyOf('paused')],
+    ['get', keyOf('stat:processed')],
+    ['get', keyOf('stat:failed')],
+    ['zcard', keyOf('schedule')],
+    ['zcard', keyOf('retry')],
+    ['zcard', keyOf('dead')],
   ])) as [string[], string[], string[], ...unknown[]]
   const [processed = 0, failed = 0, scheduled = 0, retry = 0, dead = 0] = counts.map(Number)
   return {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { latencySeconds, numberOf, objectOf } from './age.js'
+import { latencySeconds, numberOf, objectOf } from './values.js'
 
 describe('latency', () => {
   it('is the age of the oldest job in whole seconds, truncated', () => {

@@ -1,32 +1,32 @@
-import type { JobSource, SourceSnapshot } from '../sources/job-source.js'
+import type { JobSource, SourceSnapshot } from './job-source.js'
 
-export interface KeptSourceOptions {
+export interface SharedSourceOptions {
   source: JobSource
   /** How long a snapshot serves further requests. */
   cacheMs: number
   /** How long a request waits for the source. */
   deadlineMs: number
-  /** Told of every read that is over. */
+  /** Called after every read. */
   onRead?: (source: string, seconds: number, failure: unknown) => void
 }
 
-/** What a source said, and when it was asked (`performance.now()`). */
+/** The figures of a source, and when their read began (`performance.now()`). */
 export interface TakenSnapshot extends SourceSnapshot {
   takenMs: number
 }
 
-/** A source whose answers are shared. */
-export interface KeptSource {
+/** A source whose reads are shared. */
+export interface SharedSource {
   name: string
   /** Rejects with the failure of the source. */
   read(): Promise<TakenSnapshot>
 }
 
 /**
- * Requests that come together share one read of the source, and those that come soon after its answer; a failed
- * read is not kept, and old figures are never shown in its place.
+ * Requests that come at the same time share one read of the source, and later ones its result for `cacheMs`. A failed
+ * read is not kept, and older figures never stand in for it.
  */
-export function keepSource({ source, cacheMs, deadlineMs, onRead }: KeptSourceOptions): KeptSource {
+export function shareSource({ source, cacheMs, deadlineMs, onRead }: SharedSourceOptions): SharedSource {
   let kept: { snapshot: TakenSnapshot; untilMs: number } | null = null
   let reading: Promise<TakenSnapshot> | null = null
 

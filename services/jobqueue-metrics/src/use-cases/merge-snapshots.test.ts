@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { QueueFigures, SourceSnapshot, WorkerProcess } from '../sources/job-source.js'
-import { mergeSnapshots } from './merge.js'
+import { mergeSnapshots } from './merge-snapshots.js'
 
 const queue = (name: string, figures: Partial<QueueFigures> = {}): QueueFigures => ({
   name,

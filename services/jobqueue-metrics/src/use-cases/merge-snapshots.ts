@@ -1,8 +1,8 @@
 import type { JobTotals, QueueFigures, SourceSnapshot } from '../sources/job-source.js'
 
 /**
- * What several sources say together: backlogs add, of latencies the longest counts, processes stand side by side,
- * totals add. A queue of one name in two sources is one queue.
+ * Several sources as one: sums of backlogs and totals, the longest latencies, all processes. Queues of the same name
+ * in two sources are one queue.
  */
 export function mergeSnapshots(parts: SourceSnapshot[]): SourceSnapshot {
   const queues = new Map<string, QueueFigures>()
@@ -27,7 +27,7 @@ const mergeQueues = (a: QueueFigures, b: QueueFigures): QueueFigures => ({
   failed: addKnown(a.failed, b.failed),
 })
 
-/** Half a sum would look like a whole one. */
+/** Unknown when either is: a part of the sum would look like all of it. */
 const addKnown = (a: number | null, b: number | null) => (a === null || b === null ? null : a + b)
 
 const mergeTotals = (a: JobTotals, b: JobTotals): JobTotals => ({

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { SourceSnapshot } from '../sources/job-source.js'
-import { keepSource } from './kept-source.js'
-import { createSnapshots } from './snapshots.js'
+import { shareSource } from '../sources/shared-source.js'
+import { createSnapshots } from './read-snapshots.js'
 
 const empty: SourceSnapshot = {
   queues: [],
@@ -15,7 +15,7 @@ function countingSource(name: string, read: (count: number) => Promise<SourceSna
 }
 
 const kept = (source: ReturnType<typeof countingSource>, cacheMs: number, deadlineMs = 1000) =>
-  createSnapshots([keepSource({ source, cacheMs, deadlineMs })])
+  createSnapshots([shareSource({ source, cacheMs, deadlineMs })])
 
 describe('snapshots', () => {
   it('are read once for any number of requests that come together', async () => {
@@ -64,7 +64,7 @@ describe('snapshots', () => {
     )
     const sources = [good, bad, worse].filter((source) => source !== undefined)
     const whole = createSnapshots(
-      sources.map((source) => keepSource({ source, cacheMs: 0, deadlineMs: 1000 })),
+      sources.map((source) => shareSource({ source, cacheMs: 0, deadlineMs: 1000 })),
     )
     expect(whole.names).toEqual(['good', 'bad', 'worse'])
     expect(await whole.read()).toMatchObject(empty)

@@ -1,15 +1,15 @@
 import type { Clock } from '@switchyard/domain'
 import type { Logger } from '@switchyard/service-kit/observability'
 import type { Redis } from 'ioredis'
-import type { Snapshots } from '../snapshot/snapshots.js'
-import type { History, Resolution } from './history.js'
-import { createHistoryStore } from './history-store.js'
-import { figuresOf, type Sample } from './sample.js'
+import type { History, Resolution } from '../history/history.js'
+import { createHistoryStore } from '../history/history-store.js'
+import { figuresOf, type Sample } from '../history/sample.js'
+import type { Snapshots } from './read-snapshots.js'
 
 export interface RecordHistoryOptions {
   snapshots: Snapshots
   history: History
-  /** Switchyard's own; away, history is kept in memory only. */
+  /** Switchyard's own Redis. While it is away, the history is kept in memory only. */
   redis: Redis
   clock: Clock
   logger: Logger
@@ -17,7 +17,7 @@ export interface RecordHistoryOptions {
 
 const tickMs = 10_000
 
-/** Looks at every source every ten seconds until it is stopped. What did not answer leaves a gap. */
+/** Samples every source every ten seconds until it is stopped. A source that does not answer leaves a gap. */
 export function recordHistory({ snapshots, history, redis, clock, logger }: RecordHistoryOptions) {
   const store = createHistoryStore(redis, tickMs)
   let restored = false

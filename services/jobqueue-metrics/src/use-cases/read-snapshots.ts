@@ -1,7 +1,7 @@
 import { unavailable } from '@switchyard/domain'
 import { parameterProblem } from '@switchyard/service-kit/http'
-import type { KeptSource, TakenSnapshot } from './kept-source.js'
-import { mergeSnapshots } from './merge.js'
+import type { SharedSource, TakenSnapshot } from '../sources/shared-source.js'
+import { mergeSnapshots } from './merge-snapshots.js'
 
 export interface Snapshots {
   /** Names of all sources. */
@@ -9,13 +9,13 @@ export interface Snapshots {
   /**
    * One snapshot of all sources, or of one. Every endpoint answers from it, so that their figures agree.
    *
-   * @throws DomainError invalid-parameters for a name that no source has; unavailable, naming the sources that do
-   *   not answer
+   * @throws DomainError invalid-parameters for a name that no source has; unavailable, with the names of the sources
+   *   that do not answer
    */
   read(source?: string): Promise<TakenSnapshot>
 }
 
-export function createSnapshots(sources: KeptSource[]): Snapshots {
+export function createSnapshots(sources: SharedSource[]): Snapshots {
   let merged: { parts: TakenSnapshot[]; whole: TakenSnapshot } | null = null
 
   function merge(parts: TakenSnapshot[]): TakenSnapshot {
@@ -40,7 +40,7 @@ export function createSnapshots(sources: KeptSource[]): Snapshots {
   }
 }
 
-function unavailableSources(asked: KeptSource[], outcomes: PromiseSettledResult<unknown>[]) {
+function unavailableSources(asked: SharedSource[], outcomes: PromiseSettledResult<unknown>[]) {
   const failed = asked.filter((_source, index) => outcomes[index]?.status === 'rejected')
   const names = failed.map((source) => source.name).join(', ')
   const text = failed.length === 1 ? `source ${names} does` : `sources ${names} do`

@@ -1,0 +1,74 @@
+import { rateLimited, unavailable } from '@switchyard/domain'
+import { tokenKey, tokenOf } from './authentication.js'
+import type { Call } from './endpoint.js'
+
+/** Headers of a stream of server-sent events. */
+export const eventStreamHeaders = {
+  'Content-Type': 'text/event-stream; charset=utf-8',
+  // A proxy that compresses the stream would hold events back.
+  'Cache-Control': 'no-cache, no-transform',
+  // nginx would collect the whole answer before it sends any of it.
+  'X-Accel-Buffering': 'no',
+}
+
+export interface StreamPlacesOptions {
+  /** Streams that the process serves at once. */
+  max: number
+  /** Streams that one token, and that one address, may have at once. */
+  perSenderMax: number
+}
+
+/** Counts open streams, so that a single sender cannot take every place. */
+export interface StreamPlaces {
+  /** Open streams. */
+  readonly taken: number
+  /**
+   * Takes a place until the connection closes. A refusal carries `Retry-After`.
+   *
+   * @throws DomainError rate-limited when the token or the address has its share; unavailable when every place is taken
+   */
+  take(connection: Call['raw']): void
+}
+
+const retryAfterSeconds = 30
+
+export function createStreamPlaces({ max, perSenderMax }: StreamPlacesOptions): StreamPlaces {
+  const takenBy = new Map<string, number>()
+  let taken = 0
+
+  function refusal(senders: string[]): Error | null {
+    if (senders.some((sender) => (takenBy.get(sender) ?? 0) >= perSenderMax)) {
+      const detail = 'Too many streams of this token or address are open. Close one, or try again later.'
+      return rateLimited(detail, retryAfterSeconds * 1000)
+    }
+    return taken >= max ? unavailable('too many streams are open') : null
+  }
+
+  function count(senders: string[], change: 1 | -1): void {
+    taken += change
+    for (const sender of senders) {
+      const streams = (takenBy.get(sender) ?? 0) + change
+      if (streams === 0) takenBy.delete(sender)
+      else takenBy.set(sender, streams)
+    }
+  }
+
+  return {
+    get taken() {
+      return taken
+    },
+    take({ request, response }) {
+      const token = tokenOf(request.headers)
+      const senders = [`address ${request.ip}`, ...(token === null ? [] : [`token ${tokenKey(token)}`])]
+      const refused = refusal(senders)
+      if (refused) {
+        response.set('Retry-After', String(retryAfterSeconds))
+        throw refused
+      }
+      // A response that is closed already would never release the place.
+      if (response.closed) return
+      count(senders, 1)
+      response.once('close', () => count(senders, -1))
+    },
+  }
+}

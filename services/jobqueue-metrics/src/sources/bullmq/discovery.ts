@@ -1,0 +1,110 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Logger } from '@switchyard/service-kit/observability'
+import { type Redis, ReplyError } from 'ioredis'
+import type { RedisReader } from '../redis/redis-reader.js'
+import { type WorkerConnection, workerConnectionsOf } from './worker-connections.js'
+
+/** Finds queues and workers that no heartbeat tells of. */
+export interface Discovery {
+  /**
+   * Names of queues that the last search found. Before the first search has ended, waits for it for up to a second
+   * from the start.
+   */
+  queueNames(): Promise<string[]>
+  /**
+   * Workers by their connections; none while Redis refuses CLIENT LIST.
+   *
+   * @throws Error while Redis is away
+   */
+  connections(): Promise<WorkerConnection[]>
+  stop(): void
+}
+
+const searchEveryMs = 10 * 60_000
+const firstSearchMs = 1000
+const retryMs = { least: 50, most: 30_000 }
+
+/** Keys that Redis looks at in one call: about a millisecond of its time, followed by a pause for its other clients. */
+const keysPerCall = 1000
+const pauseMs = 20
+
+/** A search stops here: reading still more queues for every answer would take too long. */
+const queuesMax = 5000
+
+/** Starts to search at once, then every ten minutes until it is stopped. */
+export function createDiscovery(redis: RedisReader, prefix: string, logger: Logger): Discovery {
+  const stopping = new AbortController()
+  const { signal } = stopping
+  let names: string[] = []
+  let mayListAfterMs = 0
+
+  async function search(): Promise<void> {
+    names = await findQueueNames(redis.servers(), prefix, signal)
+    if (names.length >= queuesMax)
+      logger.warn({ queuesMax }, 'the source has more queues than are searched for')
+  }
+
+  async function searchUntilStopped(searched: () => void): Promise<void> {
+    for (let failures = 0; !signal.aborted; ) {
+      let waitMs = searchEveryMs
+      try {
+        await search()
+        failures = 0
+        searched()
+      } catch (error) {
+        failures += 1
+        if (isRefusal(error)) warnOfRefusal(error, 'SCAN')
+        else waitMs = Math.min(retryMs.most, retryMs.least * 2 ** failures)
+      }
+      await delay(waitMs, undefined, { signal, ref: false }).catch(() => {})
+    }
+  }
+
+  const warnOfRefusal = ({ message }: Error, command: string) =>
+    logger.warn({ reason: message, command }, 'Redis refuses a command that finds queues; tried again later')
+
+  const firstSearch = new Promise<void>((resolve) => void searchUntilStopped(resolve))
+  const firstNames = Promise.race([firstSearch, delay(firstSearchMs, undefined, { ref: false })])
+  return {
+    async queueNames() {
+      await firstNames
+      return names
+    },
+    async connections() {
+      if (performance.now() < mayListAfterMs) return []
+      try {
+        const lists = await Promise.all(redis.servers().map((server) => server.client('LIST')))
+        return lists.flatMap((list) => workerConnectionsOf(String(list), prefix))
+      } catch (error) {
+        if (!isRefusal(error)) throw error
+        mayListAfterMs = performance.now() + searchEveryMs
+        warnOfRefusal(error, 'CLIENT LIST')
+        return []
+      }
+    },
+    stop: () => stopping.abort(),
+  }
+}
+
+/** An answer of the server itself: the user may not run the command, or the server does not know it. */
+const isRefusal = (error: unknown): error is Error => error instanceof ReplyError
+
+/** Names of queues by their keys `<prefix>:<name>:meta`, which every version of BullMQ writes. */
+async function findQueueNames(servers: Redis[], prefix: string, signal: AbortSignal): Promise<string[]> {
+  const pattern = `${prefix.replace(/[*?[\]\\]/g, '\\$&')}:*:meta`
+  const names = new Set<string>()
+  for (const server of servers) {
+    let cursor = '0'
+    do {
+      const [next, keys] = await server.scan(cursor, 'MATCH', pattern, 'COUNT', keysPerCall)
+      for (const key of keys) {
+        const name = key.slice(prefix.length + 1, -':meta'.length)
+        // BullMQ allows no colon in a name, so that such a key belongs to something else.
+        if (name !== '' && !name.includes(':') && names.size < queuesMax) names.add(name)
+      }
+      cursor = next
+      if (cursor !== '0') await delay(pauseMs, undefined, { signal, ref: false })
+    } while (cursor !== '0' && names.size < queuesMax)
+  }
+  return [...names]
+}

@@ -1,0 +1,84 @@
+import type { ReadCommand, RedisReader } from '../redis/redis-reader.js'
+import { numberOf } from '../values.js'
+import { overdueScoreMax } from './latency.js'
+
+/** What Redis holds of one queue. */
+export interface QueueCounts {
+  isPaused: boolean
+  waiting: number
+  /** BullMQ up to version 5 moves the jobs of a paused queue into this list. */
+  paused: number
+  prioritized: number
+  /** Overdue jobs included. */
+  delayed: number
+  /** Delayed jobs that are due: a running worker would move them. */
+  overdue: number
+  active: number
+  /** Failed and completed jobs that are still kept. */
+  failed: number
+  completed: number
+  /** Jobs that ever completed or failed; null unless a worker has the option `metrics`. */
+  completedEver: number | null
+  failedEver: number | null
+}
+
+const commandsAbout = (base: string, overdueMax: number): ReadCommand[] => [
+  ['hget', `${base}meta`, 'paused'],
+  ['llen', `${base}wait`],
+  ['llen', `${base}paused`],
+  ['zcard', `${base}prioritized`],
+  ['zcard', `${base}delayed`],
+  ['zcount', `${base}delayed`, '-inf', overdueMax],
+  ['llen', `${base}active`],
+  ['zcard', `${base}failed`],
+  ['zcard', `${base}completed`],
+  ['hget', `${base}metrics:completed`, 'count'],
+  ['hget', `${base}metrics:failed`, 'count'],
+]
+
+/**
+ * Counts the jobs of queues, in one round trip.
+ *
+ * @param bases first part of each queue's keys, with its colon
+ */
+export async function readQueueCounts(
+  redis: RedisReader,
+  bases: readonly string[],
+  nowMs: number,
+): Promise<QueueCounts[]> {
+  const commands = bases.map((base) => commandsAbout(base, overdueScoreMax(nowMs)))
+  const answers = await redis.read(commands.flat())
+  let start = 0
+  return commands.map(({ length }) => {
+    start += length
+    return countsOf(answers.slice(start - length, start))
+  })
+}
+
+function countsOf([isPaused, ...counts]: unknown[]): QueueCounts {
+  const [
+    waiting,
+    paused,
+    prioritized,
+    delayed,
+    overdue,
+    active,
+    failed,
+    completed,
+    completedEver,
+    failedEver,
+  ] = counts.map(numberOf)
+  return {
+    isPaused: isPaused !== null,
+    waiting: waiting ?? 0,
+    paused: paused ?? 0,
+    prioritized: prioritized ?? 0,
+    delayed: delayed ?? 0,
+    overdue: overdue ?? 0,
+    active: active ?? 0,
+    failed: failed ?? 0,
+    completed: completed ?? 0,
+    completedEver: completedEver ?? null,
+    failedEver: failedEver ?? null,
+  }
+}

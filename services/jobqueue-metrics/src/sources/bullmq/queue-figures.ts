@@ -1,0 +1,71 @@
+import type { JobTotals, QueueFigures } from '../job-source.js'
+import { latencySeconds } from '../values.js'
+import type { QueueCounts } from './queue-counts.js'
+import type { Registry } from './read-registry.js'
+
+/** One queue as it was read. */
+export interface ReadQueue {
+  name: string
+  counts: QueueCounts
+  /** Since when the jobs that can be its oldest could run, epoch ms. */
+  oldestMs: (number | null)[]
+  /** A process with a heartbeat has ever served it, so that its attempts are counted. */
+  hasHeartbeat: boolean
+}
+
+/**
+ * The backlog is what could run now: waiting, paused and prioritized jobs, and delayed jobs that are overdue, which only
+ * a running worker would move.
+ */
+export function queueFigures(
+  { name, counts, oldestMs, hasHeartbeat }: ReadQueue,
+  { processedBy, failedBy }: Registry,
+  nowMs: number,
+): QueueFigures {
+  const { processed, failed, approximate } = endedOf(counts)
+  return {
+    name,
+    backlog: counts.waiting + counts.paused + counts.prioritized + counts.overdue,
+    latencySeconds: latencySeconds(oldestMs, nowMs),
+    paused: counts.isPaused,
+    busy: counts.active,
+    processed: hasHeartbeat ? Number(processedBy[name] ?? 0) : approximate ? null : processed,
+    failed: hasHeartbeat ? Number(failedBy[name] ?? 0) : approximate ? null : failed,
+  }
+}
+
+/**
+ * Totals of all queues. Workers with a heartbeat count attempts; of the other queues only ended jobs are known, each
+ * once. BullMQ keeps jobs that wait for another attempt among the delayed ones, where they count as scheduled.
+ */
+export function totalsOf(queues: readonly ReadQueue[], registry: Registry): JobTotals {
+  const totals: JobTotals = {
+    processed: registry.processed,
+    failed: registry.failed,
+    scheduled: 0,
+    retry: 0,
+    dead: 0,
+    approximate: false,
+  }
+  for (const { counts, hasHeartbeat } of queues) {
+    totals.scheduled += counts.delayed - counts.overdue
+    totals.dead += counts.failed
+    if (hasHeartbeat) continue
+    const { processed, failed, approximate } = endedOf(counts)
+    totals.processed += processed
+    totals.failed += failed
+    totals.approximate ||= approximate
+  }
+  return totals
+}
+
+/** Ended jobs of a queue without a heartbeat; approximate when only jobs that are still kept are counted. */
+function endedOf({ completed, failed, completedEver, failedEver }: QueueCounts) {
+  const isCounted = completedEver !== null || failedEver !== null
+  const [allCompleted, allFailed] = isCounted ? [completedEver ?? 0, failedEver ?? 0] : [completed, failed]
+  return {
+    processed: allCompleted + allFailed,
+    failed: allFailed,
+    approximate: !isCounted && completed + failed > 0,
+  }
+}

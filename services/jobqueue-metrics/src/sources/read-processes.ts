@@ -1,0 +1,77 @@
+import { z } from 'zod'
+import type { WorkerProcess } from './job-source.js'
+import type { ReadCommand, RedisReader } from './redis/redis-reader.js'
+import { numberOf, objectOf } from './values.js'
+
+/** Fields of a process hash that are read, in this order. Sidekiq and the heartbeat's registry use the same names. */
+const processFields = ['info', 'busy', 'concurrency', 'beat', 'quiet', 'rss']
+
+/** The field `info`, as Sidekiq 5 to 8 and the heartbeat write it. */
+const processInfo = z.object({
+  hostname: z.string(),
+  pid: z.int(),
+  tag: z.string().nullish(),
+  /** Epoch seconds, with fraction. */
+  started_at: z.number(),
+  queues: z.array(z.string()).optional(),
+  labels: z.array(z.string()).nullish(),
+  concurrency: z.int().optional(),
+  /** Sidekiq from 8.0.9 on. */
+  capsules: z
+    .record(
+      z.string(),
+      z.object({ concurrency: z.int(), weights: z.record(z.string(), z.number()).optional() }),
+    )
+    .optional(),
+})
+
+/**
+ * Processes sorted by identity. A process whose hash has expired or cannot be understood is left out: a killed process
+ * stays in the set of identities for a while.
+ *
+ * @param keyOf key of the hash of an identity
+ */
+export async function readProcesses(
+  redis: RedisReader,
+  identities: readonly string[],
+  keyOf: (identity: string) => string,
+): Promise<WorkerProcess[]> {
+  const commands = identities.map((id): ReadCommand => ['hmget', keyOf(id), ...processFields])
+  const hashes = (await redis.read(commands)) as (string | null)[][]
+  return identities.flatMap((id, index) => processOf(id, hashes[index] ?? []) ?? []).sort(byIdentity)
+}
+
+function processOf(
+  identity: string,
+  [text = null, busy, concurrency, beat, quiet, rss]: (string | null)[],
+): WorkerProcess | null {
+  const info = processInfo.safeParse(objectOf(text)).data
+  if (!info) return null
+  const { hostname, pid, tag, labels, capsules } = info
+  const beatSeconds = numberOf(beat)
+  return {
+    identity,
+    hostname,
+    pid,
+    tag: tag ?? '',
+    startedAt: new Date(info.started_at * 1000),
+    queues: capsules ? queuesOf(capsules) : (info.queues ?? []),
+    labels: labels ?? [],
+    concurrency: numberOf(concurrency) ?? info.concurrency ?? concurrencyOf(capsules ?? {}),
+    busy: numberOf(busy) ?? 0,
+    quiet: quiet === 'true',
+    beatMs: beatSeconds === null ? null : beatSeconds * 1000,
+    rssKib: numberOf(rss),
+  }
+}
+
+type Capsules = NonNullable<z.infer<typeof processInfo>['capsules']>
+
+const queuesOf = (capsules: Capsules) => [
+  ...new Set(Object.values(capsules).flatMap(({ weights }) => Object.keys(weights ?? {}))),
+]
+
+const concurrencyOf = (capsules: Capsules) =>
+  Object.values(capsules).reduce((sum, { concurrency }) => sum + concurrency, 0)
+
+export const byIdentity = (a: WorkerProcess, b: WorkerProcess) => (a.identity < b.identity ? -1 : 1)

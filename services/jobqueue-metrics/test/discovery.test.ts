@@ -1,0 +1,85 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { startTestRedis, type TestRedis } from '@switchyard/testing'
+import * as bullmq6 from 'bullmq'
+import * as bullmq5 from 'bullmq5'
+import { Redis } from 'ioredis'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { startHarness } from './harness.js'
+import { openSource } from './support/open-source.js'
+
+const versions = { 'BullMQ 6': bullmq6, 'BullMQ 5': bullmq5 as unknown as typeof bullmq6 }
+
+describe.each(Object.entries(versions))('a Redis with plain workers of %s', (_name, { Queue, Worker }) => {
+  it('shows queues, jobs and workers in the first answer of a service that knows nothing but its address', async () => {
+    const testRedis = await startTestRedis()
+    const connection = { path: testRedis.path, maxRetriesPerRequest: null }
+    const queues = ['mail', 'reports', 'über uns'].map((name) => new Queue(name, { connection }))
+    for (const queue of queues) await queue.addBulk([1, 2].map((n) => ({ name: 'job', data: { n } })))
+    // One queue has a worker, the other two have nothing but their keys.
+    const worker = new Worker('mail', async () => {}, { connection, name: 'mailer' })
+    await expect.poll(() => queues[0]?.getCompletedCount()).toBe(2)
+
+    const sources = [{ name: 'theirs', kind: 'bullmq', url: testRedis.url }]
+    const harness = await startHarness(() => ({ JOBQUEUE_SOURCES: JSON.stringify(sources) }))
+    const { queues: shown, processes } = await harness.metrics()
+    expect(Object.entries(shown).map(([name, { backlog }]) => [name, backlog])).toEqual([
+      ['mail', 0],
+      ['reports', 2],
+      ['über uns', 2],
+    ])
+    expect(processes).toMatchObject([{ tag: 'mailer', queues: ['mail'] }])
+    await worker.close()
+    await Promise.all(queues.map((queue) => queue.close()))
+    await harness.close()
+    await testRedis.stop()
+  })
+})
+
+describe('the search for queues', () => {
+  let testRedis: TestRedis
+  let redis: Redis
+  beforeEach(async () => {
+    testRedis = await startTestRedis()
+    redis = new Redis({ path: testRedis.path, maxRetriesPerRequest: null })
+    redis.on('error', () => {})
+  })
+  afterEach(async () => {
+    redis.disconnect()
+    await testRedis.stop()
+  })
+
+  const namesOf = async (source: ReturnType<typeof openSource>) =>
+    (await source.read()).queues.map(({ name }) => name)
+
+  it('goes through many keys in bounded steps with pauses, while answers go on', async () => {
+    await redis.eval("for i = 1, 60000 do redis.call('SET', 'other:' .. i, '1') end", 0)
+    for (const name of ['a', 'b']) await redis.hset(`bull:${name}:meta`, 'opts.maxLenEvents', '10000')
+    await redis.call('CONFIG', 'RESETSTAT')
+    const source = openSource({ kind: 'bullmq' }, testRedis.url)
+    await expect.poll(() => namesOf(source).catch(() => [])).toEqual(['a', 'b'])
+    source.close()
+    const calls = Number(/cmdstat_scan:calls=(\d+)/.exec(await redis.info('commandstats'))?.[1])
+    expect(calls).toBeGreaterThanOrEqual(60)
+    expect(calls).toBeLessThan(70)
+  })
+
+  it('finds queues of its prefix only, whatever characters the prefix has', async () => {
+    for (const key of ['a*b:mine:meta', 'axb:theirs:meta', 'a*b:with:colon:meta', 'a*b::meta', 'a*b:job:7'])
+      await redis.hset(key, 'field', '1')
+    const source = openSource({ kind: 'bullmq', prefix: 'a*b' }, testRedis.url)
+    await expect.poll(() => namesOf(source).catch(() => [])).toEqual(['mine'])
+    source.close()
+  })
+
+  it('begins anew soon after Redis was away when the service started', async () => {
+    await redis.hset('bull:late:meta', 'field', '1')
+    await redis.call('BGREWRITEAOF').catch(() => {})
+    await testRedis.kill()
+    const source = openSource({ kind: 'bullmq' }, testRedis.url)
+    await delay(200)
+    await testRedis.restart()
+    await redis.hset('bull:late:meta', 'field', '1')
+    await expect.poll(() => namesOf(source).catch(() => [])).toEqual(['late'])
+    source.close()
+  })
+})
