@@ -67,7 +67,7 @@ async function revoke(
       ...(projectId === null
         ? { eventName: 'access_token_revoked', entityType: 'User', entityId: userId }
         : { eventName: 'project_access_token_revoked', entityType: 'Project', entityId: projectId }),
-      details: { name, token_id: id },
+      details: { name, revoked_token_id: id },
     })
     return true
   })

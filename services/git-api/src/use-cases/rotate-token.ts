@@ -86,7 +86,7 @@ async function rotate(
       eventName: 'access_token_rotated',
       entityType: 'User',
       entityId: old.userId,
-      details: { name: old.name, token_id: old.id, new_token_id: issued.token.id },
+      details: { name: old.name, revoked_token_id: old.id, new_token_id: issued.token.id },
     })
     return issued
   })
