@@ -45,12 +45,14 @@ export {
   listCommitComments,
 } from './stores/commit-comments.js'
 export { deleteTokensDeadSince } from './stores/expired-tokens.js'
+export { listTokens, type TokenFilter, type TokenOrder } from './stores/list-tokens.js'
 export {
   createMember,
   deleteMember,
   findMember,
   listMembers,
   type MemberWithUser,
+  updateMember,
 } from './stores/members.js'
 export {
   changeDefaultBranch,
@@ -61,10 +63,12 @@ export {
   listProjects,
   type NewProject,
   nextProjectId,
+  type ProjectChanges,
   type ProjectFilter,
   type ProjectForUser,
   type ProjectOrder,
   type ProjectWithOwner,
+  updateProject,
 } from './stores/projects.js'
 export {
   createProtectedBranch,
@@ -165,6 +169,7 @@ export {
   findProjectToken,
   findToken,
   findTokenByHash,
+  listBotsOfCreator,
   listProjectTokens,
   type NewToken,
   type ProjectTokenWithLevel,
@@ -176,8 +181,13 @@ export {
   findUser,
   findUserByUsername,
   listUsers,
+  lockActiveAdministrators,
   type NewUser,
+  type UserChanges,
   type UserFilter,
+  type UserOrder,
+  type UserState,
+  updateUser,
 } from './stores/users.js'
 export {
   enqueueDeliveries,

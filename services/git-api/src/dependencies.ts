@@ -1,6 +1,6 @@
 import type { Database, StatusRecorder } from '@switchyard/db'
 import type { Git } from '@switchyard/git-storage'
-import type { Authenticate } from '@switchyard/service-kit/http'
+import type { Authenticator } from '@switchyard/service-kit/http'
 import type { Logger } from '@switchyard/service-kit/observability'
 import type { TargetPolicy } from '@switchyard/webhooks'
 import type { ProjectGuards } from './guards.js'
@@ -8,7 +8,7 @@ import type { Jobs } from './jobs.js'
 import type { StatusLookup } from './status-lookup.js'
 
 /** What the routes of this service work with; made once, in the composition root. */
-export interface Dependencies {
+export interface Dependencies extends Authenticator {
   database: Database
   guards: ProjectGuards
   jobs: Jobs
@@ -16,8 +16,6 @@ export interface Dependencies {
   statusLookup: StatusLookup
   /** Where webhooks may be sent to. */
   webhookTargets: TargetPolicy
-  /** Who holds a token; git's basic authentication asks it too. */
-  authenticate: Authenticate
   git: Git
   /** Folder below which the bare repositories lie. */
   storageRoot: string

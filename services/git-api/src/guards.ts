@@ -96,7 +96,7 @@ export function createGuards(database: Database) {
 
   async function change({ params, caller }: Call, right: ProjectRight): Promise<ProjectCall> {
     const found = await getProjectFor(database, params.id ?? '', right, caller)
-    lookup.willChange(found.project.id)
+    lookup.noteChange(found.project.id)
     return found
   }
 
@@ -113,6 +113,8 @@ export function createGuards(database: Database) {
   const closed = (right: ProjectRight) => open(right) as Guard<ProjectCall<Caller>>
 
   return {
+    /** To be called when a change of a project or of its members is committed: this process asks the database anew. */
+    noteChange: (projectId: number) => lookup.noteChange(projectId),
     readProject: open('read_project'),
     readCode: open('read_code', 'read_repository'),
     comment: closed('comment'),

@@ -2,15 +2,15 @@ import { type Database, findProjectForUser, type ProjectForUser } from '@switchy
 import { accessLevels } from '@switchyard/domain/access'
 import { LRUCache } from 'lru-cache'
 
-/** Whoever loses the right to read loses it everywhere within this time, as with tokens. */
+/** A user who loses the right to read loses it in every process within this time, as with tokens. */
 const knownMs = 500
-/** After a change here this process asks the database each time. */
+/** How long this process asks the database each time, before and after a change of its own is committed. */
 const changedMs = 1_000
 const rememberedMax = 10_000
 
 /**
- * Finds projects for those who read code: a busy client costs two queries a second, not one for each request.
- * Only what may be read is remembered, so a new project or member is seen at once.
+ * Finds projects for requests that read code: a busy client costs two queries a second, not one for each request.
+ * Only a project that the caller may read is remembered, so a new project or member is seen at once.
  */
 export function createProjectLookup(database: Database) {
   type Question = { reference: string; userId: number | null }
@@ -18,6 +18,8 @@ export function createProjectLookup(database: Database) {
   const known = new LRUCache<string, ProjectForUser, Question>({
     max: rememberedMax,
     ttl: knownMs,
+    // A question whose answer is dropped meanwhile is still answered.
+    ignoreFetchAbort: true,
     fetchMethod: async (_key, _stale, { context }) => (await ask(context)) ?? undefined,
   })
   const changed = new LRUCache<number, true>({ max: rememberedMax, ttl: changedMs })
@@ -32,8 +34,8 @@ export function createProjectLookup(database: Database) {
       }
       return changed.has(found.project.id) ? ask(question) : found
     },
-    /** Somebody is about to change the project, or who may do what in it. */
-    willChange(projectId: number): void {
+    /** A request of this process is about to change the project or its members, or has just done so. */
+    noteChange(projectId: number): void {
       changed.set(projectId, true)
     },
   }

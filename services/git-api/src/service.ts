@@ -6,7 +6,7 @@ import {
   isDatabaseUnavailable,
 } from '@switchyard/db'
 import { createGit } from '@switchyard/git-storage'
-import { createAuthenticate, createHttpApp, type FindCaller, listen } from '@switchyard/service-kit/http'
+import { createAuthenticator, createHttpApp, type FindCaller, listen } from '@switchyard/service-kit/http'
 import type { ServiceContext } from '@switchyard/service-kit/lifecycle'
 import { targetPolicy } from '@switchyard/webhooks'
 import type { Config } from './config.js'
@@ -51,7 +51,7 @@ export async function createService(config: Config, { logger, metrics, health, l
   health.addCheck('provisioning', () => provisioning.check())
 
   const find: FindCaller = (hash) => findCaller(database, hash)
-  const authenticate = createAuthenticate(recordingTokenUse(database, find, logger))
+  const authenticator = createAuthenticator(recordingTokenUse(database, find, logger))
   const guards = createGuards(database)
   const statuses = createStatusRecorder(database, { job: 'job', pipeline: 'pipeline' })
   const git = createGit(storageRoot, {
@@ -64,15 +64,15 @@ export async function createService(config: Config, { logger, metrics, health, l
     logger,
     metrics,
     health,
-    authenticate,
+    authenticate: authenticator.authenticate,
     routes: routes({
+      ...authenticator,
       database,
       guards,
       jobs,
       statuses,
       statusLookup: createStatusLookup(database, storageRoot),
       webhookTargets: targetPolicy(config),
-      authenticate,
       git,
       storageRoot,
       logger,

@@ -39,6 +39,7 @@ const branches = (suffix = '') => `/projects/Owner%2Fshared/protected_branches${
 const endpoints = [
   ['POST', 'members'],
   ['GET', 'members'],
+  ['PUT', 'members/1'],
   ['DELETE', 'members/1'],
   ['POST', 'protected_branches'],
   ['GET', 'protected_branches'],
@@ -126,6 +127,69 @@ describe('members', () => {
     expect(await outcome(harness.send('owner', 'POST', members(), json(given)))).toEqual({
       status: 400,
       body: { error },
+    })
+  })
+})
+
+describe('PUT /projects/:id/members/:user_id', () => {
+  const change = (who: string, id: number, fields: object) =>
+    outcome(harness.send(who, 'PUT', members(`/${id}`), json(fields)))
+  const add = async (username: string, access_level: number) => {
+    const { id } = await newUser(username)
+    await harness.send('owner', 'POST', members(), json({ user_id: id, access_level }))
+    return { id, secret: await harness.secretOf({ id }) }
+  }
+
+  it('gives a member another role, which counts at once, for reading code too', async () => {
+    const { id, secret } = await add('to-be-demoted', 30)
+    const commits = `/projects/${project.id}/repository/commits`
+    expect((await harness.send(secret, 'GET', commits)).status).toBe(200)
+    expect(await change(maintainer, id, { access_level: '10' })).toMatchObject({
+      status: 200,
+      body: { id, username: 'to-be-demoted', access_level: 10, expires_at: null, membership_state: 'active' },
+    })
+    expect(await outcome(harness.send(secret, 'GET', commits))).toEqual(needs('Reporter'))
+    const path = `/audit_events?event_name=member_changed&entity_id=${project.id}`
+    const audit = await outcome(harness.send('admin', 'GET', path))
+    expect(audit.body).toMatchObject([
+      { details: { user_id: id, access_level: 10, access_level_before: 30 }, entity_type: 'Project' },
+    ])
+  })
+
+  it('is noticed by another instance within a second', async () => {
+    const other = await harness.start()
+    const { id, secret } = await add('demoted-elsewhere', 30)
+    const elsewhere = () =>
+      harness.send(secret, 'GET', `/projects/${project.id}/repository/commits`, {}, other)
+    expect((await elsewhere()).status).toBe(200)
+    expect((await change('owner', id, { access_level: 10 })).status).toBe(200)
+    const changedAtMs = Date.now()
+    while ((await elsewhere()).status === 200) expect(Date.now() - changedAtMs).toBeLessThan(1000)
+    expect(await outcome(elsewhere())).toEqual(needs('Reporter'))
+  })
+
+  it('raises nobody above the role of its caller, and changes nobody who stands above it', async () => {
+    const peer = await add('second-owner', 50)
+    const developer = await add('promoted', 30)
+    expect(await change(maintainer, developer.id, { access_level: 50 })).toEqual(forbidden)
+    expect(await change(maintainer, developer.id, { access_level: 40 })).toMatchObject({ status: 200 })
+    expect(await change(maintainer, peer.id, { access_level: 10 })).toEqual(forbidden)
+    expect(await outcome(harness.send(maintainer, 'DELETE', members(`/${peer.id}`)))).toEqual(forbidden)
+    expect(await change('owner', peer.id, { access_level: 20 })).toMatchObject({ status: 200 })
+  })
+
+  it('keeps the owner, refuses bad input, and knows members only', async () => {
+    const refused = { status: 403, body: { message: '403 Forbidden - A project cannot lose its owner' } }
+    expect(await change('owner', harness.users.owner.id, { access_level: 10 })).toEqual(refused)
+    expect(await change('admin', harness.users.owner.id, { access_level: 40 })).toEqual(refused)
+    expect(await change('owner', 2_000_000_000, { access_level: 10 })).toEqual(noRow)
+    expect(await change('owner', harness.users.user.id, {})).toEqual({
+      status: 400,
+      body: { error: 'access_level is missing' },
+    })
+    expect(await change('owner', harness.users.user.id, { access_level: 35 })).toEqual({
+      status: 400,
+      body: { error: 'access_level does not have a valid value' },
     })
   })
 })

@@ -15,6 +15,7 @@ import { type Harness, json, startHarness } from './harness.js'
 /** Every route below a project, and the right it asks for. A request without a body: 400 is past the guard. */
 const rightOf: Record<string, ProjectRight> = {
   'GET /projects/:id': 'read_project',
+  'PUT /projects/:id': 'maintain',
   'DELETE /projects/:id': 'own',
   'GET /projects/:id/repository/commits': 'read_code',
   'POST /projects/:id/repository/commits': 'push_code',
@@ -27,6 +28,7 @@ const rightOf: Record<string, ProjectRight> = {
   'POST /projects/:id/statuses/:sha': 'write_statuses',
   'POST /projects/:id/members': 'maintain',
   'GET /projects/:id/members': 'maintain',
+  'PUT /projects/:id/members/:user_id': 'maintain',
   'DELETE /projects/:id/members/:user_id': 'maintain',
   'POST /projects/:id/protected_branches': 'maintain',
   'GET /projects/:id/protected_branches': 'maintain',

@@ -16,13 +16,35 @@ export const findMember = (
 ): Promise<ProjectMember | null> =>
   prisma.projectMember.findUnique({ where: { projectId_userId: { projectId, userId } } })
 
-/** Whether there was such a member. */
+export interface MemberChange {
+  projectId: number
+  userId: number
+  /** A membership above this level stays as it is. */
+  levelMax: number
+}
+
+/** Gives a member another access level. @returns null when there is no such member at or below `levelMax` */
+export async function updateMember(
+  { prisma }: DatabaseOrTransaction,
+  { projectId, userId, levelMax }: MemberChange,
+  accessLevel: number,
+): Promise<MemberWithUser | null> {
+  const [member] = await prisma.projectMember.updateManyAndReturn({
+    where: { projectId, userId, accessLevel: { lte: levelMax } },
+    data: { accessLevel },
+    include: { user: true },
+  })
+  return member ?? null
+}
+
+/** Whether there was such a member at or below `levelMax`, or at any level. */
 export async function deleteMember(
   { prisma }: DatabaseOrTransaction,
-  projectId: number,
-  userId: number,
+  { projectId, userId, levelMax }: Omit<MemberChange, 'levelMax'> & { levelMax?: number },
 ): Promise<boolean> {
-  const { count } = await prisma.projectMember.deleteMany({ where: { projectId, userId } })
+  const { count } = await prisma.projectMember.deleteMany({
+    where: { projectId, userId, accessLevel: { lte: levelMax } },
+  })
   return count > 0
 }
 

@@ -66,7 +66,7 @@ export interface NewProject {
   name: string
   path: string
   description: string | null
-  owner: { id: number; username: string }
+  owner: { id: number }
   visibility: Visibility
   defaultBranch: string
   /** Path of the bare repository below its storage root. */
@@ -76,24 +76,54 @@ export interface NewProject {
 export type ProjectWithOwner = Project & { owner: User }
 
 /**
- * Adds a project below its owner's name and makes the owner its first member. Fails with a unique
- * violation when the path is taken; see `violatedUniqueIndex`.
+ * Adds a project below its owner's name and makes the owner its first member; part of the caller's transaction. Fails
+ * with a unique violation when the path is taken; see `violatedUniqueIndex`.
  */
-export function createProject(
+export async function createProject(
   { prisma }: DatabaseOrTransaction,
   { owner, ...project }: NewProject,
 ): Promise<ProjectWithOwner> {
-  const pathWithNamespace = `${owner.username}/${project.path}`
   return prisma.project.create({
     data: {
       ...project,
-      pathWithNamespace,
-      pathKey: pathWithNamespace.toLowerCase(),
+      ...(await fullPath(prisma, owner.id, project.path)),
       ownerId: owner.id,
       members: { create: { userId: owner.id, accessLevel: accessLevels.owner } },
     },
     include: { owner: true },
   })
+}
+
+export type ProjectChanges = Partial<
+  Pick<NewProject, 'name' | 'path' | 'description' | 'visibility' | 'defaultBranch'>
+>
+
+/**
+ * Changes a project; part of the caller's transaction. Fails with a unique violation when the path is taken; see
+ * `violatedUniqueIndex`.
+ *
+ * @returns null when the project is gone
+ */
+export async function updateProject(
+  { prisma }: DatabaseOrTransaction,
+  { id, ownerId }: Pick<Project, 'id' | 'ownerId'>,
+  changes: ProjectChanges,
+): Promise<ProjectWithOwner | null> {
+  const { path } = changes
+  const [project] = await prisma.project.updateManyAndReturn({
+    where: { id },
+    data: { ...changes, ...(path === undefined ? {} : await fullPath(prisma, ownerId, path)) },
+    include: { owner: true },
+  })
+  return project ?? null
+}
+
+/** The columns that name a project below its owner, who is not renamed before the transaction ends. */
+async function fullPath(prisma: Prisma.TransactionClient, ownerId: number, path: string) {
+  const [owner] = await prisma.$queryRaw<{ username: string }[]>`SELECT username FROM users
+    WHERE id = ${ownerId} FOR SHARE`
+  const pathWithNamespace = `${owner?.username}/${path}`
+  return { pathWithNamespace, pathKey: pathWithNamespace.toLowerCase() }
 }
 
 /** Does nothing when somebody else changed it meanwhile. */

@@ -10,17 +10,17 @@ export interface NewToken {
   scopes: readonly Scope[]
   /** Last day on which the token works; null: it never expires. */
   expiresAt: Date | null
-  /** The one project in which it works. Unset: wherever its user may go. */
-  projectId?: number
+  /** A project token: the one project in which it works, and the user who made it. Unset: a token of its user. */
+  project?: { projectId: number; createdBy: number | null }
 }
 
 export type ProjectTokenWithLevel = PersonalAccessToken & { accessLevel: number | null }
 
 export const createToken = (
   { prisma }: DatabaseOrTransaction,
-  token: NewToken,
+  { project, ...token }: NewToken,
 ): Promise<PersonalAccessToken> =>
-  prisma.personalAccessToken.create({ data: { ...token, scopes: [...token.scopes] } })
+  prisma.personalAccessToken.create({ data: { ...token, ...project, scopes: [...token.scopes] } })
 
 export const findToken = ({ prisma }: DatabaseOrTransaction, id: number) =>
   prisma.personalAccessToken.findUnique({ where: { id } })
@@ -63,6 +63,19 @@ export async function listProjectTokens(
     prisma.personalAccessToken.count({ where }),
   ])
   return { tokens: tokens.map(withLevel), total }
+}
+
+/** The bots of the project tokens that a user made. */
+export async function listBotsOfCreator(
+  { prisma }: DatabaseOrTransaction,
+  createdBy: number,
+): Promise<number[]> {
+  const made = { OR: [{ createdBy }, { createdBy: null, project: { ownerId: createdBy } }] }
+  const tokens = await prisma.personalAccessToken.findMany({
+    where: { ...made, projectId: { not: null }, revokedAt: null },
+    select: { userId: true },
+  })
+  return [...new Set(tokens.map(({ userId }) => userId))]
 }
 
 /** Deletes the tokens of this name that a user has besides the one with this hash. */

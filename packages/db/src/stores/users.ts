@@ -29,29 +29,76 @@ export const findUserByUsername = (
   username: string,
 ): Promise<User | null> => prisma.user.findUnique({ where: { usernameKey: keyOf(username) } })
 
-export interface UserFilter {
-  /** Exactly this name, in any case. */
-  username?: string
-  /** Part of the name or username, or the whole e-mail address, in any case. */
-  search?: string
+export type UserState = 'active' | 'blocked'
+
+export type UserChanges = Partial<Pick<NewUser, 'username' | 'name' | 'email' | 'admin'>> & {
+  state?: UserState
 }
 
-/** One page of the users, newest first, and how many there are in all. */
+/**
+ * Changes a user; a new username moves the user's projects below it. Fails with a unique violation when username or
+ * e-mail are taken; see `violatedUniqueIndex`.
+ */
+export async function updateUser(
+  { prisma }: DatabaseOrTransaction,
+  id: number,
+  { username, email, ...changes }: UserChanges,
+): Promise<User> {
+  if (username !== undefined) {
+    await prisma.$executeRaw`UPDATE projects SET path_with_namespace = ${username}::text || '/' || path,
+      path_key = lower(${username}::text || '/' || path) WHERE owner_id = ${id}`
+  }
+  return prisma.user.update({
+    where: { id },
+    data: {
+      ...changes,
+      ...(username === undefined ? {} : { username, usernameKey: keyOf(username) }),
+      ...(email === undefined ? {} : { email, emailKey: keyOf(email) }),
+    },
+  })
+}
+
+/**
+ * Ids of the administrators who are not blocked. Until the transaction ends no other one changes them, so that two
+ * administrators cannot block each other at the same time.
+ */
+export async function lockActiveAdministrators({ prisma }: DatabaseOrTransaction): Promise<number[]> {
+  const rows = await prisma.$queryRaw<{ id: number }[]>`SELECT id FROM users
+    WHERE admin AND state = 'active' ORDER BY id FOR UPDATE`
+  return rows.map(({ id }) => id)
+}
+
+export interface UserFilter {
+  /** Exactly this name, in any case. */
+  username?: string | undefined
+  /** Part of the name or username, or the whole e-mail address, in any case. */
+  search?: string | undefined
+  state?: UserState | undefined
+}
+
+export interface UserOrder {
+  column: 'id' | 'name' | 'username' | 'createdAt'
+  direction: 'asc' | 'desc'
+}
+
+/** One page of the users, and how many there are in all. */
 export async function listUsers(
   { prisma }: DatabaseOrTransaction,
   filter: UserFilter,
+  { column, direction }: UserOrder,
   rows: { skip: number; take: number },
 ): Promise<{ users: User[]; total: number }> {
   const where = whereOf(filter)
   const [users, total] = await Promise.all([
-    prisma.user.findMany({ where, orderBy: { id: 'desc' }, ...rows }),
+    prisma.user.findMany({ where, orderBy: [{ [column]: direction }, { id: direction }], ...rows }),
     prisma.user.count({ where }),
   ])
   return { users, total }
 }
 
-function whereOf({ username, search }: UserFilter): Prisma.UserWhereInput {
+function whereOf({ username, search, state }: UserFilter): Prisma.UserWhereInput {
   return {
+    state,
     ...(username === undefined ? {} : { usernameKey: keyOf(username) }),
     ...(search
       ? {

@@ -11,6 +11,7 @@ import type { Call, Reply, Route } from './endpoint.js'
 import { streamed } from './endpoint.js'
 import { sendError } from './errors.js'
 import { observe, observedOf } from './observe.js'
+import { recheckWhileOpen } from './long-lived.js'
 import { addOperations, guardedMetrics } from './operations.js'
 import { readParameters } from './parameters.js'
 import { createRateLimit, type RateLimit } from './rate-limit.js'
@@ -125,8 +126,10 @@ function handler(
     observedOf(response).route = path
     const caller = await callerOf(request.headers, (secret) => authenticate(secret, request.ip ?? ''))
     await rateLimit(request, response)
-    const call = createCall(request, response, caller, options.externalUrl)
+    const refused = route.longLived ? new AbortController() : undefined
+    const call = createCall(request, response, caller, options.externalUrl, refused?.signal)
     const access = await route.guard(call)
+    if (refused) recheckGuard(call, route, options.authenticate, refused)
     const given = route.streamsBody
       ? { ...request.query, ...request.params }
       : await readInput(request, response, route.bodyBytesMax ?? bodyBytesDefault, route.longTextKey)
@@ -140,6 +143,7 @@ function createCall(
   response: Response,
   caller: Call['caller'],
   externalUrl?: string,
+  refused?: AbortSignal,
 ): Call {
   const observed = observedOf(response)
   let signal: AbortSignal | undefined
@@ -152,12 +156,22 @@ function createCall(
       return observed.logger
     },
     get signal() {
-      signal ??= abortedWith(response)
+      signal ??= refused ? AbortSignal.any([abortedWith(response), refused]) : abortedWith(response)
       return signal
     },
     baseUrl: externalUrl ?? `${request.protocol}://${request.host}`,
     raw: { request, response },
   }
+}
+
+function recheckGuard(call: Call, route: Route, authenticate: Authenticate, refused: AbortController): void {
+  const { request, response } = call.raw
+  recheckWhileOpen({
+    response,
+    check: async () => route.guard({ ...call, caller: await callerOf(request.headers, authenticate) }),
+    end: (refusal) => refused.abort(refusal),
+    logger: () => call.logger,
+  })
 }
 
 /** A signal that is aborted when the client goes away before its answer is complete. */

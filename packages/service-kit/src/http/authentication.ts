@@ -3,14 +3,24 @@ import { unauthenticated } from '@switchyard/domain'
 import type { Caller } from '@switchyard/domain/access'
 import { LRUCache } from 'lru-cache'
 
-/** Finds who a token belongs to; null when it is unknown, expired or revoked, or its user is blocked. */
+/** Finds the holder of a token; null when the token is unknown, expired or revoked, or its user is blocked. */
 export type FindCaller = (tokenHash: Uint8Array<ArrayBuffer>) => Promise<Caller | null>
 
-/** Who holds a secret, null when nobody does. */
+/** The holder of a secret; null when it is no token that works. */
 export type Authenticate = (secret: string) => Promise<Caller | null>
 
-/** A revoked token stops working everywhere within this time. */
-const cachedMs = 500
+export interface Authenticator {
+  authenticate: Authenticate
+  /**
+   * To be called after a change of these users or of their tokens is committed: this process asks the database anew,
+   * and look-ups that began before do not count. Other processes notice within half a second.
+   */
+  forgetUsers(userIds: readonly number[]): void
+}
+
+/** How long an answer of the database is remembered: a revoked token stops working everywhere within this time. */
+const rememberedMs = 500
+const rememberedMax = 10_000
 
 /** Tokens are stored as SHA-256 of their secret and looked up by it. */
 export const hashToken = (secret: string): Uint8Array<ArrayBuffer> =>
@@ -19,22 +29,54 @@ export const hashToken = (secret: string): Uint8Array<ArrayBuffer> =>
 /** What stands for a token in memory: its hash as text. */
 export const tokenKey = (secret: string): string => hash('sha256', secret, 'base64')
 
+interface LookUp {
+  caller: Caller | null
+  /** The number of changes that this process knew of when the look-up began. */
+  changesBefore: number
+}
+
 /**
- * Looks tokens up and remembers the answer for half a second, so that a busy client costs two queries
- * a second. Simultaneous look-ups of one token share a query; a failed one is not remembered.
+ * Looks tokens up and remembers each answer for half a second, so that a busy client costs two queries a second.
+ * Simultaneous look-ups of one token share a query; a failed one is not remembered.
  */
-export function createAuthenticate(findCaller: FindCaller): Authenticate {
-  const cache = new LRUCache<string, { caller: Caller | null }, Uint8Array<ArrayBuffer>>({
-    max: 10_000,
-    ttl: cachedMs,
-    fetchMethod: async (_key, _stale, { context }) => ({ caller: await findCaller(context) }),
+export function createAuthenticator(findCaller: FindCaller): Authenticator {
+  let changes = 0
+  /** User id → the number of the last change. */
+  const changed = new LRUCache<number, number>({ max: rememberedMax })
+  const known = new LRUCache<string, LookUp, Uint8Array<ArrayBuffer>>({
+    max: rememberedMax,
+    ttl: rememberedMs,
+    // A look-up whose place in the cache another token takes is still answered.
+    ignoreFetchAbort: true,
+    fetchMethod: async (_key, _stale, { context }) => {
+      const changesBefore = changes
+      return { caller: await findCaller(context), changesBefore }
+    },
   })
-  return async (secret) => {
-    const key = tokenKey(secret)
-    const found = cache.get(key) ?? (await cache.fetch(key, { context: hashToken(secret) }))
-    return found?.caller ?? null
+  const isOutdated = ({ caller, changesBefore }: LookUp) =>
+    caller !== null && (changed.get(caller.user.id) ?? 0) > changesBefore
+
+  return {
+    async authenticate(secret) {
+      const key = tokenKey(secret)
+      let found = known.get(key)
+      while (found === undefined || isOutdated(found)) {
+        // A query that began before the change may be joined once more; the one after it is new.
+        const forceRefresh = found !== undefined
+        found = await known.fetch(key, { context: hashToken(secret), forceRefresh })
+      }
+      return found.caller
+    },
+    forgetUsers(userIds) {
+      changes += 1
+      for (const id of userIds) changed.set(id, changes)
+    },
   }
 }
+
+/** {@link createAuthenticator} for services that change neither users nor tokens. */
+export const createAuthenticate = (findCaller: FindCaller): Authenticate =>
+  createAuthenticator(findCaller).authenticate
 
 /**
  * The token a request carries: `PRIVATE-TOKEN`, or `Authorization: Bearer`. Never one from the query
@@ -48,9 +90,9 @@ export function tokenOf(headers: { [name: string]: string | string[] | undefined
 }
 
 /**
- * Who sends a request; null for one without a token.
+ * The sender of a request; null for one without a token.
  *
- * @throws DomainError unauthenticated when a token is there but not good
+ * @throws DomainError unauthenticated when there is a token that does not work
  */
 export async function callerOf(
   headers: { [name: string]: string | string[] | undefined },

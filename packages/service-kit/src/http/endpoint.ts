@@ -14,7 +14,7 @@ export interface Call {
   requestId: string
   /** Carries the request id in every line. */
   logger: Logger
-  /** Aborted when the client goes away before its answer is complete. */
+  /** Aborted when the client goes away before its answer is complete; see also `longLived` of a route. */
   signal: AbortSignal
   /** Scheme, host and port that clients use, without a slash at the end. */
   baseUrl: string
@@ -85,6 +85,11 @@ export interface RouteOptions {
   longTextKey?: string
   /** The endpoint reads the request stream itself: no body is parsed. */
   streamsBody?: boolean
+  /**
+   * Request or answer may take longer than a second: token and right are checked again while it is under way. When
+   * either is gone, `signal` is aborted with the refusal as its reason, and the connection is cut a moment later.
+   */
+  longLived?: boolean
   /** The whole path stands as it is, outside /api/v4. */
   outsideApi?: boolean
 }

@@ -2,8 +2,10 @@ export { createHttpApp, type HttpAppOptions } from './app.js'
 export { auditAuthor } from './audit-author.js'
 export {
   type Authenticate,
+  type Authenticator,
   callerOf,
   createAuthenticate,
+  createAuthenticator,
   type FindCaller,
   hashToken,
   tokenOf,

@@ -10,7 +10,7 @@ export const projectTokenShape = z
 
 export const issuedProjectTokenShape = z
   .object({ ...issuedTokenShape.shape, access_level: accessLevelShape })
-  .meta({ id: 'IssuedProjectToken', description: 'The only answer that ever holds the secret' })
+  .meta({ id: 'IssuedProjectToken', description: 'The only answer that holds the secret of a token' })
 
 /** A project's token: a token, and the role it has there. */
 export const presentProjectToken = ({

@@ -1,9 +1,7 @@
 import type { PersonalAccessToken } from '@switchyard/db'
-import { scopes as allScopes } from '@switchyard/domain/access'
+import { scopes as allScopes, dayText, hasExpired } from '@switchyard/domain/access'
 import { oneOf } from '@switchyard/service-kit/http'
 import { z } from 'zod'
-
-const msPerDay = 86_400_000
 
 export const tokenShape = z
   .object({
@@ -22,13 +20,13 @@ export const tokenShape = z
 
 export const issuedTokenShape = z
   .object({ ...tokenShape.shape, token: z.string() })
-  .meta({ id: 'IssuedToken', description: 'The only answer that ever holds the secret' })
+  .meta({ id: 'IssuedToken', description: 'The only answer that holds the secret of a token' })
 
 /** A token without its secret. */
 export function presentToken(token: PersonalAccessToken): z.output<typeof tokenShape> {
   const { id, name, scopes, userId, createdAt, lastUsedAt, expiresAt } = token
   const revoked = token.revokedAt !== null
-  const expired = expiresAt !== null && expiresAt.getTime() + msPerDay <= Date.now()
+  const expired = hasExpired(expiresAt, new Date())
   return {
     id,
     name,
@@ -39,11 +37,11 @@ export function presentToken(token: PersonalAccessToken): z.output<typeof tokenS
     user_id: userId,
     last_used_at: lastUsedAt,
     active: !revoked && !expired,
-    expires_at: expiresAt?.toISOString().slice(0, 10) ?? null,
+    expires_at: expiresAt && dayText(expiresAt),
   }
 }
 
-/** The only answer that ever holds the secret: the one to the request that made the token. */
+/** The answer to the request that made the token: the only one that holds its secret. */
 export const presentIssuedToken = ({
   token,
   secret,

@@ -90,6 +90,10 @@ async function keepGeneratedToken(
   tokenFile: string,
   logger: Logger,
 ): Promise<void> {
+  if (root.state !== 'active') {
+    logger.warn('root is blocked, so no token for root works')
+    return
+  }
   const kept = await readTokenFile(tokenFile)
   const holder = kept === null ? null : await findCaller(transaction, hashToken(kept))
   if (holder?.user.id === root.id) return

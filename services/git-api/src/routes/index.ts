@@ -11,25 +11,20 @@ import { hookRoutes } from './hooks/index.js'
 import { createMember } from './members/create-member.js'
 import { deleteMember } from './members/delete-member.js'
 import { listMembers } from './members/list-members.js'
+import { updateMember } from './members/update-member.js'
 import { projectTokenRoutes } from './project-tokens/index.js'
 import { createProject } from './projects/create-project.js'
 import { deleteProject } from './projects/delete-project.js'
 import { getProject } from './projects/get-project.js'
 import { listProjects } from './projects/list-projects.js'
+import { updateProject } from './projects/update-project.js'
 import { createProtectedBranch } from './protected-branches/create-protected-branch.js'
 import { deleteProtectedBranch } from './protected-branches/delete-protected-branch.js'
 import { getProtectedBranch } from './protected-branches/get-protected-branch.js'
 import { listProtectedBranches } from './protected-branches/list-protected-branches.js'
 import { statusRoutes } from './statuses/index.js'
-import { createToken } from './tokens/create-token.js'
-import { getOwnToken } from './tokens/get-own-token.js'
-import { revokeOwnToken } from './tokens/revoke-own-token.js'
-import { rotateOwnToken } from './tokens/rotate-own-token.js'
-import { tokenHolder } from './tokens/token-holder.js'
-import { createUser } from './users/create-user.js'
-import { getCurrentUser } from './users/get-current-user.js'
-import { getUser } from './users/get-user.js'
-import { listUsers } from './users/list-users.js'
+import { tokenRoutes } from './tokens/index.js'
+import { userRoutes } from './users/index.js'
 
 /** Everything this service answers: method, path, who may, what happens. */
 export function routes(deps: Dependencies): Route[] {
@@ -42,23 +37,18 @@ export function routes(deps: Dependencies): Route[] {
     route('GET', '/version', signedIn, getVersion),
     ...documentationRoutes(),
 
-    route('GET', '/user', signedIn, getCurrentUser(deps)),
-    route('POST', '/users', administrator, createUser(deps)),
-    route('GET', '/users', administrator, listUsers(deps)),
-    route('GET', '/users/:id', signedIn, getUser(deps)),
-
-    route('POST', '/users/:id/personal_access_tokens', administrator, createToken(deps)),
-    route('GET', '/personal_access_tokens/self', tokenHolder, getOwnToken(deps)),
-    route('DELETE', '/personal_access_tokens/self', tokenHolder, revokeOwnToken(deps)),
-    route('POST', '/personal_access_tokens/self/rotate', tokenHolder, rotateOwnToken(deps)),
+    ...userRoutes(deps),
+    ...tokenRoutes(deps),
 
     route('POST', '/projects', signedIn, createProject(deps)),
     route('GET', '/projects', signedIn, listProjects(deps)),
     route('GET', '/projects/:id', readProject, getProject(deps)),
+    route('PUT', '/projects/:id', maintain, updateProject(deps)),
     route('DELETE', '/projects/:id', own, deleteProject(deps)),
 
     route('POST', '/projects/:id/members', maintain, createMember(deps)),
     route('GET', '/projects/:id/members', maintain, listMembers(deps)),
+    route('PUT', '/projects/:id/members/:user_id', maintain, updateMember(deps)),
     route('DELETE', '/projects/:id/members/:user_id', maintain, deleteMember(deps)),
 
     route('POST', '/projects/:id/protected_branches', maintain, createProtectedBranch(deps)),

@@ -23,8 +23,8 @@ export async function createUser(
 ): Promise<User> {
   const problems = userProblems(user)
   if (Object.keys(problems).length > 0) throw invalid(problems)
-  try {
-    return await inTransaction(database, async (transaction) => {
+  return refuseTakenNames(() =>
+    inTransaction(database, async (transaction) => {
       const added = await insertUser(transaction, user)
       await recordAuditEvent(transaction, author, {
         eventName: 'user_created',
@@ -33,7 +33,14 @@ export async function createUser(
         details: { username: added.username, admin: added.admin },
       })
       return added
-    })
+    }),
+  )
+}
+
+/** @throws DomainError conflict when `write` fails because another user has the username or the e-mail address */
+export async function refuseTakenNames<Written>(write: () => Promise<Written>): Promise<Written> {
+  try {
+    return await write()
   } catch (error) {
     const index = violatedUniqueIndex(error)
     if (index === null) throw error

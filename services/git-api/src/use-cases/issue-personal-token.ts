@@ -11,7 +11,7 @@ export async function issuePersonalToken(
 ): Promise<IssuedToken> {
   if (!(await findUser(database, token.userId))) throw notFound('User')
   return inTransaction(database, async (transaction) => {
-    const issued = await issueToken(transaction, token)
+    const issued = await issueToken(transaction, token, null)
     await recordAuditEvent(transaction, author, {
       eventName: 'personal_access_token_created',
       entityType: 'User',

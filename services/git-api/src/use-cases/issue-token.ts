@@ -6,6 +6,7 @@ import {
   type PersonalAccessToken,
 } from '@switchyard/db'
 import { invalid } from '@switchyard/domain'
+import { lastDayProblem } from '@switchyard/domain/access'
 import { hashToken } from '@switchyard/service-kit/http'
 
 /** A token together with its secret, which exists nowhere else. */
@@ -17,20 +18,17 @@ export interface IssuedToken {
 /** 160 random bits, in GitLab's form, so that scanners for leaked secrets know it. */
 export const newSecret = (): string => `glpat-${randomBytes(20).toString('base64url')}`
 
-/** @throws DomainError invalid when its last day has passed */
+/**
+ * @param latestDay the last day that the token may have; null: any
+ * @throws DomainError invalid when its last day has passed or is after `latestDay`
+ */
 export async function issueToken(
   database: DatabaseOrTransaction,
   token: Omit<NewToken, 'tokenHash'>,
+  latestDay: Date | null,
 ): Promise<IssuedToken> {
-  refusePastDay(token.expiresAt)
+  const problem = lastDayProblem(token.expiresAt, latestDay, new Date())
+  if (problem !== null) throw invalid({ expires_at: [problem] })
   const secret = newSecret()
   return { secret, token: await createToken(database, { ...token, tokenHash: hashToken(secret) }) }
-}
-
-const msPerDay = 86_400_000
-
-function refusePastDay(day: Date | null): void {
-  if (day !== null && day.getTime() + msPerDay <= Date.now()) {
-    throw invalid({ expires_at: ['must be today or later'] })
-  }
 }

@@ -5,7 +5,7 @@ import type { ProjectCall } from '../guards.js'
 
 /** @throws DomainError not-found; forbidden for the project's owner and for members above one's own level */
 export async function removeMember(
-  { database }: Dependencies,
+  { database, guards }: Pick<Dependencies, 'database' | 'guards'>,
   { project, level }: ProjectCall,
   userId: number,
   author: AuditAuthor,
@@ -13,9 +13,9 @@ export async function removeMember(
   const member = await findMember(database, project.id, userId)
   if (!member) throw notFound()
   if (userId === project.ownerId) throw forbidden('A project cannot lose its owner')
-  if (member.accessLevel > level) throw forbidden()
   await inTransaction(database, async (transaction) => {
-    await deleteMember(transaction, project.id, userId)
+    const removed = await deleteMember(transaction, { projectId: project.id, userId, levelMax: level })
+    if (!removed) throw forbidden()
     await recordAuditEvent(transaction, author, {
       eventName: 'member_removed',
       entityType: 'Project',
@@ -23,4 +23,5 @@ export async function removeMember(
       details: { user_id: userId, access_level: member.accessLevel },
     })
   })
+  guards.noteChange(project.id)
 }

@@ -1,46 +1,99 @@
-import { type AuditAuthor, findToken, inTransaction, recordAuditEvent, revokeToken } from '@switchyard/db'
-import { unauthenticated } from '@switchyard/domain'
-import type { Scope } from '@switchyard/domain/access'
+import {
+  type AuditAuthor,
+  findToken,
+  inTransaction,
+  type PersonalAccessToken,
+  recordAuditEvent,
+  revokeToken,
+} from '@switchyard/db'
+import { insufficientScope, invalid, unauthenticated } from '@switchyard/domain'
+import { type Caller, includesScopes, lastDayAfterRotation, type Scope } from '@switchyard/domain/access'
 import type { Dependencies } from '../dependencies.js'
 import { type IssuedToken, issueToken } from './issue-token.js'
+import { getTokenFor } from './revoke-token.js'
 
-const msPerDay = 86_400_000
+type Needed = Pick<Dependencies, 'database' | 'forgetUsers'>
 
 /**
- * Replaces the token that the request came with: the old one stops working, the new one has its name and scopes.
+ * Replaces the token that the request came with.
  *
  * @param expiresAt last day of the new one; undefined: it lives as many days as the old one was given
- * @throws DomainError unauthenticated when somebody else rotated or revoked it first
+ * @throws DomainError unauthenticated when another request rotated or revoked it first; invalid for a last day that
+ *   has passed, or that gives the new token more days than the old one was given
  */
-export async function rotateToken(
-  { database }: Dependencies,
+export async function rotateOwnToken(
+  deps: Needed,
   expiresAt: Date | undefined,
   author: AuditAuthor,
 ): Promise<IssuedToken> {
-  return inTransaction(database, async (transaction) => {
-    const old = await findToken(transaction, author.tokenId)
-    if (!old || !(await revokeToken(transaction, old.id))) throw unauthenticated()
-    const rotated = await issueToken(transaction, {
+  const old = await findToken(deps.database, author.tokenId)
+  if (!old) throw unauthenticated()
+  return rotate(deps, old, { expiresAt, isBounded: true, onRevoked: unauthenticated }, author)
+}
+
+/**
+ * Replaces a token that the caller may know of. Administrators, who make tokens for everybody, choose any last day. For
+ * everybody else, and for the token of the request itself, the rules are those of {@link rotateOwnToken}, and no token
+ * rotates one that may do more than itself.
+ *
+ * @throws DomainError not-found; insufficient-scope; invalid when it is revoked, and for the last day
+ */
+export async function rotateTokenFor(
+  deps: Needed,
+  caller: Caller,
+  { id, expiresAt }: { id: number; expiresAt: Date | undefined },
+  author: AuditAuthor,
+): Promise<IssuedToken> {
+  const old = await getTokenFor(deps, caller, id)
+  const isAdministrator = caller.user.admin
+  const wanted = old.scopes as Scope[]
+  if (!isAdministrator && !includesScopes(caller.token.scopes, wanted)) throw insufficientScope(wanted)
+  const isBounded = !isAdministrator || old.id === caller.token.id
+  return rotate(deps, old, { expiresAt, isBounded, onRevoked }, author)
+}
+
+const onRevoked = () => invalid('400 Bad request - Token already revoked')
+
+interface Rotation {
+  expiresAt: Date | undefined
+  /** The new token gets no more days than the old one was given. */
+  isBounded: boolean
+  /** What is thrown when the old token is revoked. */
+  onRevoked: () => Error
+}
+
+/** The old token stops working; the new one has its name, scopes and project. */
+async function rotate(
+  { database, forgetUsers }: Needed,
+  old: PersonalAccessToken,
+  { expiresAt, isBounded, onRevoked }: Rotation,
+  author: AuditAuthor,
+): Promise<IssuedToken> {
+  const sameSpan = lastDayAfterRotation(old, new Date())
+  const rotated = await inTransaction(database, async (transaction) => {
+    if (!(await revokeToken(transaction, old.id))) throw onRevoked()
+    const token = {
       userId: old.userId,
       name: old.name,
       scopes: old.scopes as Scope[],
-      expiresAt: expiresAt ?? sameLifetime(old),
-      ...(old.projectId !== null && { projectId: old.projectId }),
-    })
+      expiresAt: expiresAt ?? sameSpan,
+      ...(old.projectId === null
+        ? {}
+        : { project: { projectId: old.projectId, createdBy: creatorOf(old, author) } }),
+    }
+    const issued = await issueToken(transaction, token, isBounded ? sameSpan : null)
     await recordAuditEvent(transaction, author, {
       eventName: 'access_token_rotated',
       entityType: 'User',
       entityId: old.userId,
-      details: { name: old.name },
+      details: { name: old.name, revoked_token_id: old.id, new_token_id: issued.token.id },
     })
-    return rotated
+    return issued
   })
+  forgetUsers([old.userId])
+  return rotated
 }
 
-function sameLifetime(old: { createdAt: Date; expiresAt: Date | null }): Date | null {
-  if (old.expiresAt === null) return null
-  const days = Math.round((old.expiresAt.getTime() - startOfDay(old.createdAt)) / msPerDay)
-  return new Date(startOfDay(new Date()) + days * msPerDay)
-}
-
-const startOfDay = (time: Date): number => Math.floor(time.getTime() / msPerDay) * msPerDay
+/** A project token that rotates itself still depends on the user who made it, else on the user who learns its secret. */
+const creatorOf = ({ createdBy, userId }: PersonalAccessToken, { authorId }: AuditAuthor) =>
+  authorId === userId ? createdBy : authorId

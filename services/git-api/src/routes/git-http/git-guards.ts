@@ -56,7 +56,9 @@ async function orChallenge<T>(call: Call, work: Promise<T>): Promise<T> {
 }
 
 function challenge({ raw }: Call): DomainError {
-  raw.response.set('WWW-Authenticate', 'Basic realm="Switchyard", charset="UTF-8"')
+  // A guard is also asked again while an answer is under way.
+  if (!raw.response.headersSent)
+    raw.response.set('WWW-Authenticate', 'Basic realm="Switchyard", charset="UTF-8"')
   return unauthenticated()
 }
 

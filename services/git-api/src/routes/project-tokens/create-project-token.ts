@@ -5,14 +5,14 @@ import type { Dependencies } from '../../dependencies.js'
 import type { ProjectCall } from '../../guards.js'
 import { issuedProjectTokenShape, presentIssuedProjectToken } from '../../presenters/project-token.js'
 import { issueProjectToken } from '../../use-cases/issue-project-token.js'
-import { optional } from '../optional.js'
+import { optionalField } from '../optional.js'
 import { accessLevel, day, scopeList } from '../parameters.js'
 
 const input = z.object({
   name: filledText(),
   scopes: scopeList(projectTokenScopes),
   access_level: accessLevel(...Object.values(accessLevels)).default(accessLevels.maintainer),
-  expires_at: optional(day()),
+  expires_at: optionalField(day()),
 })
 
 /** `POST /projects/:id/access_tokens`: the answer is the only place that shows the secret. */
@@ -22,7 +22,7 @@ export const createProjectToken = (deps: Dependencies) =>
     replies: { 201: issuedProjectTokenShape },
     input,
     async handle({ name, scopes, access_level, expires_at }, access: ProjectCall<Caller>, call) {
-      const token = { name, scopes, accessLevel: access_level, expiresAt: expires_at ?? null }
+      const token = { name, scopes, accessLevel: access_level, expiresAt: expires_at }
       const issued = await issueProjectToken(deps, access, token, auditAuthor(access.caller, call))
       return created(presentIssuedProjectToken(issued, access_level))
     },

@@ -3,16 +3,16 @@ import { auditAuthor, endpoint, noContent, rowId } from '@switchyard/service-kit
 import { z } from 'zod'
 import type { Dependencies } from '../../dependencies.js'
 import type { ProjectCall } from '../../guards.js'
-import { revokeProjectToken } from '../../use-cases/revoke-project-token.js'
+import { revokeProjectToken } from '../../use-cases/revoke-token.js'
 
-/** `DELETE /projects/:id/access_tokens/:token_id`: refused everywhere within a second. */
+/** `DELETE /projects/:id/access_tokens/:token_id` */
 export const deleteProjectToken = (deps: Dependencies) =>
   endpoint({
     summary: 'Revoke a token of a project',
     replies: { 204: null },
     input: z.object({ token_id: rowId() }),
     async handle({ token_id }, access: ProjectCall<Caller>, call) {
-      await revokeProjectToken(deps, access, token_id, auditAuthor(access.caller, call))
+      await revokeProjectToken(deps, access.project.id, token_id, auditAuthor(access.caller, call))
       return noContent()
     },
   })

@@ -12,7 +12,7 @@ const input = z.object({
   admin: flag().default(false),
 })
 
-/** `POST /users`. Users sign in with tokens, so passwords and invitations that clients send are passed over. */
+/** `POST /users`. Users sign in with tokens, so a password in the request is passed over. */
 export const createUser = (deps: Dependencies) =>
   endpoint({
     summary: 'Create a user',

@@ -6,7 +6,7 @@ import { z } from 'zod'
 import type { Dependencies } from '../../dependencies.js'
 import { presentWholeUser, wholeUserShape } from '../../presenters/user.js'
 
-/** `GET /user`: the caller, with everything about them. */
+/** `GET /user`: everything about the caller. */
 export const getCurrentUser = ({ database }: Dependencies) =>
   endpoint({
     summary: 'The caller',

@@ -1,0 +1,44 @@
+import { DomainError } from '@switchyard/domain'
+import type { Response } from 'express'
+import type { Logger } from 'pino'
+
+/** Together with the half second for which tokens are remembered, less than a second. */
+const recheckMs = 300
+/** How long an endpoint may take to end its answer in its own way before the connection is cut. */
+const graceMs = 100
+
+export interface LongLivedAnswer {
+  response: Response
+  /** Throws what the guard would throw for the same request now. */
+  check: () => Promise<unknown>
+  /** Tells the endpoint that the answer has to end. */
+  end: (refusal: DomainError) => void
+  logger: () => Logger
+}
+
+/**
+ * Checks the sender of a request again and again while its answer is under way. When the token no longer works or the
+ * right is gone, the endpoint is told, and the connection is cut soon after. A check that cannot be made proves nothing.
+ */
+export function recheckWhileOpen({ response, check, end, logger }: LongLivedAnswer): void {
+  let timer = setTimeout(recheck, recheckMs)
+  response.once('close', () => clearTimeout(timer))
+
+  async function recheck(): Promise<void> {
+    const refusal = await check().then(
+      () => null,
+      (error: unknown) => (isRefusal(error) ? error : null),
+    )
+    if (response.closed) return
+    if (refusal === null) {
+      timer = setTimeout(recheck, recheckMs)
+      return
+    }
+    logger().info({ kind: refusal.kind }, 'ended an answer: its sender may not have it any more')
+    end(refusal)
+    timer = setTimeout(() => response.destroy(), graceMs)
+  }
+}
+
+const isRefusal = (error: unknown): error is DomainError =>
+  error instanceof DomainError && error.kind !== 'unavailable' && error.kind !== 'rate-limited'

@@ -1,0 +1,120 @@
+import {
+  type AuditAuthor,
+  type DatabaseOrTransaction,
+  findUser,
+  inTransaction,
+  listBotsOfCreator,
+  lockActiveAdministrators,
+  recordAuditEvent,
+  type User,
+  type UserChanges,
+  type UserState,
+  updateUser,
+} from '@switchyard/db'
+import { forbidden, invalid, notFound } from '@switchyard/domain'
+import { userProblems } from '@switchyard/domain/access'
+import type { Dependencies } from '../dependencies.js'
+import { refuseTakenNames } from './create-user.js'
+
+type Needed = Pick<Dependencies, 'database' | 'forgetUsers'>
+
+/** The first administrator is found by this name at every start. */
+const firstAdministrator = 'root'
+
+/**
+ * Changes names, e-mail address and rights of a user; projects move along with a username.
+ *
+ * @throws DomainError not-found; forbidden for taking the last administrator's rights; invalid, by field; conflict when
+ *   the username or the e-mail address is taken
+ */
+export async function changeUser(
+  { database, forgetUsers }: Needed,
+  id: number,
+  asked: Omit<UserChanges, 'state'>,
+  author: AuditAuthor,
+): Promise<User> {
+  const changed = await refuseTakenNames(() =>
+    inTransaction(database, async (transaction) => {
+      const administrators = await lockActiveAdministrators(transaction)
+      const user = await getUser(transaction, id)
+      const changes = differences(user, asked)
+      if (Object.keys(changes).length === 0) return user
+      refuseBadChanges(user, changes)
+      if (changes.admin === false) refuseLastAdministrator(administrators, id)
+      const updated = await updateUser(transaction, id, changes)
+      await recordAuditEvent(transaction, author, {
+        eventName: 'user_updated',
+        entityType: 'User',
+        entityId: id,
+        details: { changed: Object.keys(changes), username: updated.username, admin: updated.admin },
+      })
+      return updated
+    }),
+  )
+  forgetUsers([id])
+  return changed
+}
+
+/**
+ * Blocks a user, or takes that back; does nothing when it is so already. The tokens of a blocked user do not work, nor
+ * do the project tokens that the user made.
+ *
+ * @throws DomainError not-found; forbidden for blocking oneself or the last administrator
+ */
+export async function setUserState(
+  { database, forgetUsers }: Needed,
+  id: number,
+  state: UserState,
+  author: AuditAuthor,
+): Promise<void> {
+  const bots = await inTransaction(database, async (transaction) => {
+    const administrators = await lockActiveAdministrators(transaction)
+    const user = await getUser(transaction, id)
+    if (state === 'blocked') {
+      if (id === author.authorId) throw forbidden('The API initiating user cannot be blocked by the API')
+      refuseLastAdministrator(administrators, id)
+    }
+    if (user.state !== state) {
+      await updateUser(transaction, id, { state })
+      await recordAuditEvent(transaction, author, {
+        eventName: state === 'blocked' ? 'user_blocked' : 'user_unblocked',
+        entityType: 'User',
+        entityId: id,
+        details: { username: user.username },
+      })
+    }
+    return listBotsOfCreator(transaction, id)
+  })
+  forgetUsers([id, ...bots])
+}
+
+async function getUser(transaction: DatabaseOrTransaction, id: number): Promise<User> {
+  const user = await findUser(transaction, id)
+  if (!user) throw notFound('User')
+  return user
+}
+
+function refuseLastAdministrator(administrators: readonly number[], id: number): void {
+  if (administrators.length === 1 && administrators[0] === id) throw forbidden('The last administrator stays one')
+}
+
+/** What is asked for and not so already. */
+const differences = (user: User, asked: Omit<UserChanges, 'state'>): Omit<UserChanges, 'state'> =>
+  Object.fromEntries(
+    Object.entries(asked).filter(
+      ([field, value]) => value !== undefined && value !== user[field as keyof typeof asked],
+    ),
+  )
+
+/** Names that stay as they are may break rules that are younger than they. */
+function refuseBadChanges(user: User, changes: Omit<UserChanges, 'state'>): void {
+  const problems = Object.fromEntries(
+    Object.entries(userProblems({ ...user, ...changes })).filter(([field]) => field in changes),
+  )
+  if (changes.username !== undefined && user.usernameKey === firstAdministrator) {
+    problems.username = ['of the first administrator cannot be changed']
+  }
+  if (user.bot && changes.admin === true) problems.admin = ['cannot be given to a project token']
+  if (user.bot && changes.username !== undefined) problems.username = ['of a project token cannot be changed']
+  if (Object.keys(problems).length > 0) throw invalid(problems)
+}
