@@ -1,4 +1,4 @@
-import { type Commit, isRevision, parseCommitObject } from '@switchyard/domain/commit'
+import { type Commit, isFullHash, parseCommitObject } from '@switchyard/domain/commit'
 import type { GitCommand } from './git-process.js'
 import { runGitOk } from './git-process.js'
 import { readByGit } from './object-reader.js'
@@ -7,6 +7,7 @@ import type { OpenRepository } from './open-repository.js'
 import { linesOf } from './output-lines.js'
 import { pathHistory } from './read-path-history.js'
 import { everyReference } from './refs.js'
+import { resolveRevision } from './resolve-revision.js'
 
 export interface CommitQuery {
   /** Branch, tag or hash; or the commit it stands on, where that was read already. */
@@ -33,23 +34,23 @@ export interface CommitPage {
 
 /** The commit a revision names; null when it names none, or cannot be one. */
 export async function findCommit(repository: OpenRepository, revision: string): Promise<Commit | null> {
-  return isRevision(revision) ? readCommit(repository, revision) : null
+  const resolved = await resolveRevision(repository, revision)
+  return resolved === null ? null : readCommit(repository, resolved)
 }
 
-/** The id of that commit, for those who need no more of it: the commit itself is not read where the graph knows it. */
+/** The id of that commit alone; the commit itself is not read where the commit-graph knows it. */
 export async function findCommitId(repository: OpenRepository, revision: string): Promise<string | null> {
-  if (!isRevision(revision)) return null
-  const local = repository.engine.local.open(repository.path)
-  const id = local.findId(revision)
-  if (id !== undefined && local.isKnownCommit(id)) return id
-  return (await readCommit(repository, revision))?.id ?? null
+  const resolved = await resolveRevision(repository, revision)
+  if (resolved === null) return null
+  const isKnown =
+    isFullHash(resolved) && repository.engine.local.open(repository.path).isKnownCommit(resolved)
+  return isKnown ? resolved : ((await readCommit(repository, resolved))?.id ?? null)
 }
 
-/** @param revision checked already */
-export async function readCommit(repository: OpenRepository, revision: string): Promise<Commit | null> {
-  const id = repository.engine.local.open(repository.path).findId(revision)
-  const here = id === undefined ? undefined : readHere(repository, id)
-  return here ?? readThere(repository, revision)
+/** @param resolved a full hash, perhaps with steps behind it */
+async function readCommit(repository: OpenRepository, resolved: string): Promise<Commit | null> {
+  const here = isFullHash(resolved) ? readHere(repository, resolved) : undefined
+  return here ?? readThere(repository, resolved)
 }
 
 /** Without asking git; undefined when only git can tell. */

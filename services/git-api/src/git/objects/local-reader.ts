@@ -13,10 +13,6 @@ const layoutKnownMs = 1_000
 /** Commits without a place in the graph that a count reads one by one. */
 const outsideMax = 2_000
 const tagDepthMax = 10
-const fullHash = /^[0-9a-f]{40}$/
-/** A plain name or hash; whatever has more to it is git's to read. */
-const plainName = /^[^~^@]+$/
-
 /**
  * Reads one repository without a process. Each answer is what git would say, or `undefined`: then git
  * must be asked, because of a layout this does not know, an object that is not there, or any failure.
@@ -50,15 +46,7 @@ export class LocalReader {
 
   /** What a reference stands on; null when there is no such reference. */
   findRef(refName: string): string | null | undefined {
-    return this.#attempt(() => this.#refs.resolveExactly(refName))
-  }
-
-  /** The object that a branch, tag or full reference name stands on, or a full hash is of. */
-  findId(revision: string): string | undefined {
-    if (fullHash.test(revision)) return revision
-    if (!plainName.test(revision)) return undefined
-    // Without a reference it may be the beginning of a hash.
-    return this.#attempt(() => this.#refs.resolve(revision) ?? undefined)
+    return this.#attempt(() => this.#refs.resolve(refName))
   }
 
   /** The commit that has this id, or that the tag with this id leads to. */

@@ -2,13 +2,8 @@ import { readFileSync, type Stats, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { UnknownLayout } from './layout.js'
 
-/** In this order git looks for what a short name means. */
-const prefixes = ['', 'refs/', 'refs/tags/', 'refs/heads/', 'refs/remotes/']
 const symbolicDepthMax = 5
 const fullHash = /^[0-9a-f]{40}$/
-/** Such names live elsewhere than their text says. */
-const elsewhere = /^(?:main-worktree|worktrees)\//
-
 /** References of one repository, read anew each time; only the packed ones are kept while their file stays. */
 export class RefsStore {
   readonly #path: string
@@ -20,26 +15,16 @@ export class RefsStore {
   }
 
   /**
-   * What a name means, as git reads it; null when no reference has it.
+   * What a reference stands on; null when it does not exist.
    *
-   * @param name `HEAD`, a branch, a tag, or a full reference name
+   * @param refName `HEAD`, or a full name checked to be valid
    * @throws UnknownLayout when only git can tell
    */
-  resolve(name: string): string | null {
-    if (elsewhere.test(name)) throw new UnknownLayout('reference of a work tree')
-    for (const prefix of prefixes) {
-      const id = this.resolveExactly(prefix + name)
-      if (id !== null) return id
-    }
-    return this.resolveExactly(`refs/remotes/${name}/HEAD`)
-  }
-
-  /** @param refName full name, checked to be one */
-  resolveExactly(refName: string, depth = 0): string | null {
+  resolve(refName: string, depth = 0): string | null {
     if (depth > symbolicDepthMax) throw new UnknownLayout('symbolic references in a circle')
     const loose = this.#readLoose(refName)
     if (loose === null) return this.#findPacked(refName)
-    if (loose.startsWith('ref:')) return this.resolveExactly(loose.slice('ref:'.length).trim(), depth + 1)
+    if (loose.startsWith('ref:')) return this.resolve(loose.slice('ref:'.length).trim(), depth + 1)
     const id = loose.slice(0, 40)
     // Anything else in the git folder has a name, too, and is no reference.
     if (!fullHash.test(id) || loose.slice(40).trim() !== '') throw new UnknownLayout('damaged reference')
