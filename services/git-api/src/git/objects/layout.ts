@@ -20,9 +20,11 @@ const unknownFiles = ['commondir', 'shallow', 'info/grafts', 'objects/info/alter
  */
 export function requireKnownLayout(path: string): void {
   const config = readFileSync(join(path, 'config'), 'utf8')
-  if (/^\s*\[\s*(?:extensions|include|includeif)\b/im.test(config)) throw new UnknownLayout('extensions')
-  if (/^\s*(?:promisor|partialclonefilter)\b/im.test(config)) throw new UnknownLayout('partial clone')
-  for (const [, version] of config.matchAll(/^\s*repositoryformatversion\s*=\s*(\S+)/gim))
+  for (const line of config.split('\n').map((text) => text.trim())) {
+    if (/^\[\s*(?:extensions|include|includeif)\b/i.test(line)) throw new UnknownLayout('extensions')
+    if (/^(?:promisor|partialclonefilter)\b/i.test(line)) throw new UnknownLayout('partial clone')
+    const version = /^repositoryformatversion\s*=\s*(\S+)/i.exec(line)?.[1] ?? '0'
     if (version !== '0' && version !== '1') throw new UnknownLayout(`repository format ${version}`)
+  }
   for (const file of unknownFiles) if (existsSync(join(path, file))) throw new UnknownLayout(file)
 }

@@ -9,7 +9,11 @@ export interface WorkerClient {
   ageSeconds: number
 }
 
-const fieldOf = (line: string, name: string) => new RegExp(`(?:^| )${name}=(\\S*)`).exec(line)?.[1] ?? ''
+const fieldOf = (line: string, name: string) =>
+  line
+    .split(' ')
+    .find((field) => field.startsWith(`${name}=`))
+    ?.slice(name.length + 1) ?? ''
 
 /** The address without its port; an IPv6 address without its brackets. */
 const hostOf = (address: string) => address.replace(/:\d+$/, '').replace(/^\[|\]$/g, '')
