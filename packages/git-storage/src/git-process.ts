@@ -134,9 +134,12 @@ function limited(args: string[], { memoryBytesMax = processBytesDefault }: Spawn
   return ['-c', 'ulimit -d "$0" 2>/dev/null; exec git "$@"', kilobytes, ...args]
 }
 
+const complaint = /^(?:fatal|error): /i
+const outOfMemory = /out of memory|cannot allocate memory/i
+
 /** What it means that git got no more memory, by what it said of it; null when it had enough. */
 export const memoryRefusal = (stderr: string): DomainError | null =>
-  /^(?:fatal|error): .*(?:out of memory|cannot allocate memory)/im.test(stderr)
+  stderr.split('\n').some((line) => complaint.test(line) && outOfMemory.test(line))
     ? tooLarge('This is more than git can work on within its memory')
     : null
 

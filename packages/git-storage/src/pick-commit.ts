@@ -145,6 +145,9 @@ const objectsOf = (path: string) => ({
 
 /** A file in the way of a folder is called after the side it comes from; callers know it by its own name. */
 function conflictedPaths(paths: string[], sides: string[]): string[] {
-  const suffix = new RegExp(`~(?:${sides.join('|')})(?:_\\d+)?$`)
-  return [...new Set(paths.filter(Boolean).map((path) => path.replace(suffix, '')))]
+  const withoutSide = (path: string) => {
+    const found = /~([0-9a-f]{40})(?:_\d+)?$/.exec(path)
+    return found && sides.includes(found[1] ?? '') ? path.slice(0, found.index) : path
+  }
+  return [...new Set(paths.filter(Boolean).map(withoutSide))]
 }

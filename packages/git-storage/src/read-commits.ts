@@ -1,4 +1,4 @@
-import { type Commit, isRevision, parseCommitObject } from '@switchyard/domain/commit'
+import { type Commit, isFullHash, parseCommitObject } from '@switchyard/domain/commit'
 import type { GitCommand } from './git-process.js'
 import { runGitOk } from './git-process.js'
 import { readByGit } from './object-reader.js'
@@ -7,6 +7,7 @@ import type { OpenRepository } from './open-repository.js'
 import { linesOf } from './output-lines.js'
 import { pathHistory } from './read-path-history.js'
 import { everyReference } from './refs.js'
+import { resolveRevision } from './resolve-revision.js'
 
 export interface CommitQuery {
   /** Branch, tag or hash; or the commit it stands on, where that was read already. */
@@ -33,23 +34,23 @@ export interface CommitPage {
 
 /** The commit a revision names; null when it names none, or cannot be one. */
 export async function findCommit(repository: OpenRepository, revision: string): Promise<Commit | null> {
-  return isRevision(revision) ? readCommit(repository, revision) : null
+  const resolved = await resolveRevision(repository, revision)
+  return resolved === null ? null : readCommit(repository, resolved)
 }
 
 /** The id of that commit. A commit that is in the commit-graph is not read for it. */
 export async function findCommitId(repository: OpenRepository, revision: string): Promise<string | null> {
-  if (!isRevision(revision)) return null
-  const local = repository.engine.local.open(repository.path)
-  const id = await local.findId(revision)
-  if (id !== undefined && (await local.isKnownCommit(id))) return id
-  return (await readCommit(repository, revision))?.id ?? null
+  const resolved = await resolveRevision(repository, revision)
+  if (resolved === null) return null
+  const isKnown =
+    isFullHash(resolved) && (await repository.engine.local.open(repository.path).isKnownCommit(resolved))
+  return isKnown ? resolved : ((await readCommit(repository, resolved))?.id ?? null)
 }
 
-/** @param revision checked already */
-export async function readCommit(repository: OpenRepository, revision: string): Promise<Commit | null> {
-  const id = await repository.engine.local.open(repository.path).findId(revision)
-  const local = id === undefined ? undefined : await readLocally(repository, id)
-  return local ?? readFromGit(repository, revision)
+/** @param resolved a full hash, perhaps followed by steps such as `~2` */
+async function readCommit(repository: OpenRepository, resolved: string): Promise<Commit | null> {
+  const local = isFullHash(resolved) ? await readLocally(repository, resolved) : undefined
+  return local ?? readFromGit(repository, resolved)
 }
 
 /** A commit that needs no git process; undefined when git must be asked. */

@@ -2,7 +2,7 @@ import { entryAt, fileModes } from '@switchyard/domain/commit'
 import { loadTree } from './edit-tree.js'
 import { objectReader, sizeByGit } from './object-reader.js'
 import type { OpenRepository } from './open-repository.js'
-import { readCommit } from './read-commits.js'
+import { findCommit } from './read-commits.js'
 
 /** Nobody counts lines in more than this. */
 const fileBytesMax = 32 * 1024 * 1024
@@ -19,7 +19,7 @@ export async function readFile(
 ): Promise<Buffer | null> {
   // Trees hold names as bytes, one character each.
   const names = filePath.split('/').map((name) => Buffer.from(name).toString('latin1'))
-  const commit = await readCommit(repository, commitId)
+  const commit = await findCommit(repository, commitId)
   if (!commit) return null
   const reader = objectReader(repository)
   const folders = names.slice(0, -1).map((_, depth) => names.slice(0, depth + 1))

@@ -1,28 +1,38 @@
 import { isRefName } from '@switchyard/domain/commit'
 import { runGitOk } from './git-process.js'
 import type { OpenRepository } from './open-repository.js'
+import { linesOf } from './output-lines.js'
 
 export const branchRef = (branch: string) => `refs/heads/${branch}`
 
 /** The commit a branch stands on; null when there is no such branch. */
-export async function findBranchTip(
-  { path, engine, signal }: OpenRepository,
-  branch: string,
-): Promise<string | null> {
+export async function findBranchTip(repository: OpenRepository, branch: string): Promise<string | null> {
   if (!isRefName(branch)) return null
-  const known = await engine.local.open(path).findRef(branchRef(branch))
-  if (known !== undefined) return known
+  const ref = branchRef(branch)
+  return (await findRefs(repository, [ref])).get(ref) ?? null
+}
+
+/**
+ * The objects that references stand on, by name; references that do not exist are left out.
+ *
+ * @param names full names, checked to be valid
+ */
+export async function findRefs(
+  { path, engine, signal }: OpenRepository,
+  names: readonly string[],
+): Promise<Map<string, string>> {
+  const local = engine.local.open(path)
+  const known = await Promise.all(names.map(async (name) => [name, await local.findRef(name)] as const))
+  if (known.every(([, id]) => id !== undefined))
+    return new Map(known.flatMap(([name, id]) => (id ? [[name, id]] : [])))
   const { stdout } = await runGitOk(
     path,
-    { command: 'for-each-ref', flags: ['--format=%(refname) %(objectname)'], paths: [branchRef(branch)] },
+    { command: 'for-each-ref', flags: ['--format=%(objectname) %(refname)'], paths: [...names] },
     { signal },
   )
-  // The pattern also finds branches below a folder of this name.
-  const line = stdout
-    .toString()
-    .split('\n')
-    .find((text) => text.startsWith(`${branchRef(branch)} `))
-  return line?.split(' ')[1] ?? null
+  // Each pattern also finds references below a folder of that name.
+  const found = linesOf(stdout).map((line) => [line.slice(41), line.slice(0, 40)] as const)
+  return new Map(found.filter(([name]) => names.includes(name)))
 }
 
 /** Whether no branch exists yet. */

@@ -14,7 +14,8 @@ import {
 import { addTree, loadTree } from './edit-tree.js'
 import { type ObjectReader, objectReader } from './object-reader.js'
 import type { OpenRepository } from './open-repository.js'
-import { lastCommitOf, readCommit } from './read-commits.js'
+import { findCommit, lastCommitOf } from './read-commits.js'
+import { branchRef } from './refs.js'
 import { checkSettingsFiles } from './writing/check-settings-files.js'
 import { moveBranch } from './writing/move-refs.js'
 import { NewObjects } from './writing/new-objects.js'
@@ -50,7 +51,7 @@ export async function writeCommit(repository: OpenRepository, request: CommitReq
   if (parent !== tip) throw movedMeanwhile(branch)
   return repository.engine.branchTurns.take(repository.path, branch, repository, async () => {
     for (let retry = 0; retry < retriesMax; retry += 1) {
-      const now = await readCommit(repository, `refs/heads/${branch}`)
+      const now = await findCommit(repository, branchRef(branch))
       if (!now) break
       const commit = await tryWrite(repository, request, tools, { tip: now.id, parent: now.id })
       if (commit) return commit
@@ -91,7 +92,7 @@ async function loadBase(
   parent: string | null,
   edits: TreeEdit[],
 ): Promise<TreeFolder> {
-  const commit = parent === null ? null : await readCommit(repository, parent)
+  const commit = parent === null ? null : await findCommit(repository, parent)
   return loadTree(reader, commit?.treeId ?? null, foldersOf(edits))
 }
 

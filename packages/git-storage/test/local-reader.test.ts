@@ -27,9 +27,9 @@ function readerOf({ path }: BareRepository, onFallback: OnFallback = () => undef
   return reader
 }
 
-async function commitOf(reader: LocalReader, name: string) {
-  const id = await reader.findId(name)
-  return id === undefined ? undefined : reader.findCommit(id)
+async function commitOf(reader: LocalReader, refName: string) {
+  const id = await reader.findRef(refName)
+  return id ? reader.findCommit(id) : undefined
 }
 
 const importing = ['fast-import', '--quiet', '--force', '--done', '--relative-marks', '--export-marks=marks']
@@ -54,10 +54,14 @@ async function addNames({ git }: BareRepository): Promise<void> {
 }
 
 const names = [
-  ...['main', 'HEAD', 'light', 'annotated', 'tag-of-tag', 'same-name', 'heads/same-name', 'tags/same-name'],
-  ...['deep/er/name', 'refs/heads/main', 'after-packing', 'päth', 'refs/tags/annotated'],
+  ...['HEAD', 'refs/heads/main', 'refs/tags/light', 'refs/tags/annotated', 'refs/tags/tag-of-tag'],
+  ...['refs/heads/same-name', 'refs/tags/same-name', 'refs/heads/deep/er/name', 'refs/heads/after-packing'],
+  'refs/heads/päth',
 ]
-const namesOfNothing = ['gone', 'of-a-tree', 'deep', 'deep/er', 'refs/heads', 'nothing', 'config', 'objects']
+const namesOfNothing = [
+  ...['refs/heads/gone', 'refs/tags/of-a-tree', 'refs/heads/deep', 'refs/heads/deep/er', 'refs/heads'],
+  ...['refs/heads/nothing', 'config', 'objects'],
+]
 
 async function expectSameAsGit(repository: BareRepository, reader: LocalReader): Promise<void> {
   const { git, feed } = repository
@@ -153,7 +157,7 @@ describe('what it does not know is left to git', () => {
   async function expectSilence(repository: BareRepository) {
     const tip = await tipOf(repository)
     const reader = readerOf(repository)
-    expect(await commitOf(reader, 'main')).toBeUndefined()
+    expect(await commitOf(reader, 'refs/heads/main')).toBeUndefined()
     expect(await reader.findRef('refs/heads/main')).toBeUndefined()
     expect(await reader.readObject(tip)).toBeUndefined()
     expect(await reader.walk({ tip, firstParent: false, skip: 0, take: 5 })).toBeUndefined()
@@ -170,34 +174,30 @@ describe('what it does not know is left to git', () => {
   ])('%s = %s', async (key, value) => {
     const repository = await filled()
     const silent = await filled()
-    expect(await commitOf(readerOf(silent), 'main')).toBeDefined()
+    expect(await commitOf(readerOf(silent), 'refs/heads/main')).toBeDefined()
     await writeFile(
       join(repository.path, 'config'),
       `[core]\n\trepositoryformatversion = 0\n\tbare = true\n${sectionOf(key, value)}`,
     )
     const reader = readerOf(repository)
-    expect(await commitOf(reader, 'main')).toBeUndefined()
+    expect(await commitOf(reader, 'refs/heads/main')).toBeUndefined()
     expect(await reader.findRef('refs/heads/main')).toBeUndefined()
   })
 
   test.each(['shallow', 'info/grafts', 'objects/info/alternates'])('a repository with %s', async (file) => {
     const repository = await filled()
-    expect(await commitOf(readerOf(repository), 'main')).toBeDefined()
+    expect(await commitOf(readerOf(repository), 'refs/heads/main')).toBeDefined()
     await repository.git('config', 'core.bare', 'true')
     await writeFile(join(repository.path, file), '').catch(() => repository.git('init', '--quiet', '--bare'))
     await writeFile(join(repository.path, file), '')
     await expectSilence(repository)
   })
 
-  test('a missing object, a damaged pack, an odd reference, a hash cut short', async () => {
+  test('a missing object, a damaged pack, an odd reference', async () => {
     const repository = await filled()
     const reader = readerOf(repository)
-    const tip = await tipOf(repository)
     expect(await reader.readObject('1'.repeat(40))).toBeUndefined()
-    expect(await commitOf(reader, tip.slice(0, 10))).toBeUndefined()
-    expect(await commitOf(reader, 'main~1')).toBeUndefined()
     await writeFile(join(repository.path, 'refs/heads/odd'), 'nonsense')
-    expect(await commitOf(reader, 'odd')).toBeUndefined()
     expect(await reader.findRef('refs/heads/odd')).toBeUndefined()
     await repository.git('symbolic-ref', 'refs/heads/circle', 'refs/heads/circle2')
     await repository.git('symbolic-ref', 'refs/heads/circle2', 'refs/heads/circle')

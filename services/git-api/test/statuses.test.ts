@@ -234,3 +234,75 @@ test('roles: reporters read, developers write, on a public project too', async (
   expect((await post('main', {}, 'reporter')).status).toBe(403)
   await open.work.close()
 })
+
+/** Runs between the first and the last post of a build that names no ref. */
+const changes: Record<string, (topic: string) => Promise<unknown>> = {
+  'a branch earlier by name is pushed at the same commit': (topic) =>
+    work.git('push', '--quiet', harness.remote('owner', project), `${topic}:refs/heads/a-${topic}`),
+  'the branch is merged': async (topic) => {
+    await work.git('switch', '--quiet', 'main')
+    await work.git('merge', '--quiet', '--ff-only', topic)
+    await work.git('push', '--quiet', harness.remote('owner', project), 'main')
+  },
+  'the branch is deleted': (topic) =>
+    work.git('push', '--quiet', '--delete', harness.remote('owner', project), topic),
+}
+
+test.each(Object.keys(changes))(
+  'a build without a ref ends the status it began although %s',
+  async (what) => {
+    const topic = `topic-${Object.keys(changes).indexOf(what)}`
+    const sha = await work.commit({ branch: topic })
+    await work.git('push', '--quiet', harness.remote('owner', project), topic)
+    const begun = await posted(sha, { state: 'pending', name: 'build' })
+    expect(begun.ref).toBe(topic)
+    await changes[what]?.(topic)
+    const ended = await posted(sha, { state: 'success', name: 'build' })
+    expect(ended).toMatchObject({ id: begun.id, ref: topic, status: 'success' })
+    expect(await list(sha, 'all=true')).toHaveLength(1)
+    expect(await commitStatus(sha)).toBe('success')
+    await work.git('switch', '--quiet', 'main')
+  },
+)
+
+test('parallel posts without a ref make one record, beside a post that names another ref', async () => {
+  const sha = await freshCommit()
+  const explicit = await posted(sha, { state: 'running', name: 'deploy', ref: 'elsewhere' })
+  const begun = await Promise.all(
+    Array.from({ length: 12 }, () => posted(sha, { state: 'running', name: 'deploy' })),
+  )
+  expect(new Set(begun.map(({ id }) => id))).toEqual(new Set([explicit.id]))
+  const others = await Promise.all(
+    Array.from({ length: 12 }, () => posted(sha, { state: 'pending', name: 'scan' })),
+  )
+  expect(new Set(others.map(({ id }) => id)).size).toBe(1)
+  await posted(sha, { state: 'success', name: 'deploy' })
+  await posted(sha, { state: 'success', name: 'scan' })
+  expect(await commitStatus(sha)).toBe('success')
+  // With nothing active left, the next build begins a record on the branch that has the commit.
+  expect((await posted(sha, { state: 'running', name: 'deploy' })).ref).toBe('statuses')
+})
+
+test('of several active statuses a post without a ref means that of the branch, else the newest', async () => {
+  const sha = await freshCommit()
+  const own = await posted(sha, { state: 'pending', name: 'x', ref: 'statuses' })
+  const first = await posted(sha, { state: 'pending', name: 'x', ref: 'one' })
+  const second = await posted(sha, { state: 'pending', name: 'x', ref: 'two' })
+  const ended = []
+  for (let post = 0; post < 3; post += 1) ended.push((await posted(sha, { state: 'failed', name: 'x' })).id)
+  expect(ended).toEqual([own.id, second.id, first.id])
+})
+
+test('a skipped status is finished, and decides nothing where others count', async () => {
+  const sha = await freshCommit()
+  const skipped = await posted(sha, { state: 'skipped', name: 'docs' })
+  expect(skipped).toMatchObject({ status: 'skipped', started_at: null, finished_at: expect.any(String) })
+  expect(await commitStatus(sha)).toBe('skipped')
+  await posted(sha, { state: 'failed', name: 'unit' })
+  expect(await commitStatus(sha)).toBe('failed')
+  await posted(sha, { state: 'success', name: 'unit' })
+  expect(await commitStatus(sha)).toBe('success')
+  expect((await posted(sha, { state: 'running', name: 'docs' })).id).not.toBe(skipped.id)
+  const running = await posted(sha, { state: 'skipped', name: 'docs' })
+  expect(running).toMatchObject({ status: 'skipped', finished_at: expect.any(String) })
+})

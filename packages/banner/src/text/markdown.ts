@@ -5,23 +5,41 @@ export type Piece =
   | { tag: 'code'; pieces: [string] }
   | { tag: 'br'; pieces: [] }
 
-/**
- * In this order: an escaped character, code, a link, a bare address, strong, emphasised and struck text, a new
- * line. Every repetition has an upper bound, so that no message can keep a browser busy.
- */
-const markup = new RegExp(
-  [
-    /\\([!-/:-@[-`{-~])/,
-    /`([^`\n]{1,500})`/,
-    /\[([^[\]\n]{1,500})\]\(<?([^\s()<>]{1,2000})>?\)/,
-    /\b(https?:\/\/[^\s<>"'`]{1,2000})/,
-    /\*\*(?=\S)([^\n]{1,1000}?)(?<=\S)\*\*/,
-    /(?<!\w)(?<mark>[*_])(?=[^\s*_])([^\n]{1,1000}?)(?<![\s*_])\k<mark>(?![\w*_])/,
-    /~~(?=\S)([^\n]{1,1000}?)(?<=\S)~~/,
-    /\n/,
-  ]
-    .map(({ source }) => source)
-    .join('|'),
+/** One form of markup: how it is written, and what a match becomes. */
+interface Markup {
+  /** Matched where the text has been read up to. Every repetition is bounded, so a message of any kind is read quickly. */
+  shape: RegExp
+  /** It never begins inside a word. */
+  beforeWord?: true
+  read(found: RegExpExecArray, depth: number): Piece[]
+}
+
+const span =
+  (tag: 'strong' | 'em' | 'del') =>
+  ([, text = '']: RegExpExecArray, depth: number): Piece[] => [{ tag, pieces: parseMarkdown(text, depth) }]
+
+/** By the first character: an escaped character, code, a link, strong or emphasised text, struck text, a new line. */
+const markup = new Map<string, Markup[]>(
+  Object.entries({
+    '\\': [{ shape: /\\([!-/:-@[-`{-~])/y, read: ([, escaped = '']) => [escaped] }],
+    '`': [{ shape: /`([^`\n]{1,500})`/y, read: ([, code = '']) => [{ tag: 'code', pieces: [code] }] }],
+    '[': [
+      {
+        shape: /\[([^[\]\n]{1,500})\]\(<?([^\s()<>]{1,2000})>?\)/y,
+        read: ([all, label = '', target = ''], depth) => link(parseMarkdown(label, depth), target, all),
+      },
+    ],
+    '*': [
+      { shape: /\*\*(?=\S)([^\n]{1,1000}?)(?<=\S)\*\*/y, read: span('strong') },
+      { shape: /\*(?=[^\s*_])([^\n]{1,1000}?)(?<![\s*_])\*(?![\w*_])/y, beforeWord: true, read: span('em') },
+    ],
+    _: [{ shape: /_(?=[^\s*_])([^\n]{1,1000}?)(?<![\s*_])_(?![\w*_])/y, beforeWord: true, read: span('em') }],
+    '~': [{ shape: /~~(?=\S)([^\n]{1,1000}?)(?<=\S)~~/y, read: span('del') }],
+    h: [
+      { shape: /https?:\/\/[^\s<>"'`]{1,2000}/y, beforeWord: true, read: ([address]) => bareLink(address) },
+    ],
+    '\n': [{ shape: /\n/y, read: () => [{ tag: 'br', pieces: [] }] }],
+  } satisfies Record<string, Markup[]>),
 )
 
 /** Nothing a message needs is nested deeper. */
@@ -32,29 +50,37 @@ const depthMax = 4
  * addresses, new lines, and a backslash before what is to stand as it is. Everything else, HTML too, is text.
  */
 export function parseMarkdown(text: string, depth = 0): Piece[] {
+  const whole = depth === 0 ? text.trim().replace(/\r\n?/g, '\n') : text
+  if (depth >= depthMax) return whole === '' ? [] : [whole]
   const pieces: Piece[] = []
-  let rest = depth === 0 ? text.trim().replace(/\r\n?/g, '\n') : text
-  while (rest !== '') {
-    const found = depth < depthMax ? markup.exec(rest) : null
-    if (!found) break
-    if (found.index > 0) pieces.push(rest.slice(0, found.index))
-    pieces.push(...read(found, depth + 1))
-    rest = rest.slice(found.index + found[0].length)
+  let plainStart = 0
+  let at = 0
+  while (at < whole.length) {
+    const found = readMarkup(whole, at, plainStart, depth + 1)
+    if (!found) {
+      at += 1
+      continue
+    }
+    if (at > plainStart) pieces.push(whole.slice(plainStart, at))
+    pieces.push(...found.pieces)
+    at += found.length
+    plainStart = at
   }
-  if (rest !== '') pieces.push(rest)
+  if (plainStart < whole.length) pieces.push(whole.slice(plainStart))
   return pieces
 }
 
-function read(found: RegExpExecArray, depth: number): Piece[] {
-  const [all, escaped, code, label, target, address, strong, , emphasis, struck] = found
-  if (escaped) return [escaped]
-  if (code) return [{ tag: 'code', pieces: [code] }]
-  if (label && target) return link(parseMarkdown(label, depth), target, all)
-  if (address) return bareLink(address)
-  if (strong) return [{ tag: 'strong', pieces: parseMarkdown(strong, depth) }]
-  if (emphasis) return [{ tag: 'em', pieces: parseMarkdown(emphasis, depth) }]
-  if (struck) return [{ tag: 'del', pieces: parseMarkdown(struck, depth) }]
-  return [{ tag: 'br', pieces: [] }]
+/** The markup that begins at a place, if any. */
+function readMarkup(text: string, at: number, plainStart: number, depth: number) {
+  const first = text.charAt(at)
+  const isInWord = at > plainStart && /\w/.test(text.charAt(at - 1))
+  for (const { shape, beforeWord, read } of markup.get(first) ?? []) {
+    if (beforeWord && isInWord) continue
+    shape.lastIndex = at
+    const found = shape.exec(text)
+    if (found) return { pieces: read(found, depth), length: found[0].length }
+  }
+  return null
 }
 
 /** A link somewhere else than to a page or a mail address stays the text it is. */
@@ -63,10 +89,14 @@ function link(pieces: Piece[], target: string, all: string): Piece[] {
   return [href ? { tag: 'a', href, pieces: pieces.map(withoutLink) } : all]
 }
 
+const sentenceEnd = '.,:;!?)]*_~'
+
 /** The end of a sentence is not part of an address in it. */
 function bareLink(address: string): Piece[] {
-  const end = /[.,:;!?)\]*_~]+$/.exec(address)?.[0] ?? ''
-  const target = address.slice(0, address.length - end.length)
+  let length = address.length
+  while (sentenceEnd.includes(address.charAt(length - 1))) length -= 1
+  const target = address.slice(0, length)
+  const end = address.slice(length)
   const href = safeAddress(target)
   return href ? [{ tag: 'a', href, pieces: [target] }, ...(end ? [end] : [])] : [address]
 }

@@ -47,6 +47,25 @@ describe('projectProblems', () => {
     expect(Object.keys(projectProblems({ name, path: 'p' }))).toEqual(['name'])
   })
 
+  it.each([
+    `${'1'.repeat(60)}/`,
+    'ℹ'.repeat(254),
+    `${'👩‍🚀'.repeat(50)}/`,
+    'a'.repeat(1_000_000),
+    `${'-'.repeat(900_000)}/`,
+  ])('judges a name that was made to be slow at once', (name) => {
+    const startedAt = performance.now()
+    projectProblems({ name, path: pathOfName(name) })
+    userProblems({ username: name, name, email: name })
+    expect(performance.now() - startedAt).toBeLessThan(1000)
+  })
+
+  it('refuses a name over 255 characters for its length alone', () => {
+    expect(projectProblems({ name: '/'.repeat(256), path: 'p' })).toEqual({
+      name: ['is too long (maximum is 255 characters)'],
+    })
+  })
+
   it.each(['', 'a.git', '-a', '../a', 'a/b', '.'])('refuses the path %j', (path) => {
     expect(Object.keys(projectProblems({ name: 'p', path }))).toEqual(['path'])
   })
@@ -58,6 +77,7 @@ describe('pathOfName', () => {
     ['  Größe 2.0 ', 'gro-e-2.0'],
     ['--x..', 'x'],
     ['🚀', ''],
+    ['...-a.-b-.-', 'a.-b'],
   ])('%j becomes %j', (name, path) => {
     expect(pathOfName(name)).toBe(path)
   })

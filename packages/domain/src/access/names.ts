@@ -1,4 +1,5 @@
 import type { FieldProblems } from '../errors.js'
+import { trimCharacters } from '../trim-characters.js'
 
 const pathRule =
   "can contain only letters, digits, '_', '-' and '.'. It must not start with '-' or '.', nor end in '-', '.', '.git' or '.atom'"
@@ -40,41 +41,46 @@ export interface ProjectNames {
 
 const projectNameRule =
   "can contain only letters, digits, emoji, '_', '.', '+', dashes, or spaces. It must start with a letter, digit, emoji, or '_'"
-const projectNameShape =
-  /^(?:[\p{L}\p{N}_]|\p{Extended_Pictographic})(?:[\p{L}\p{N}_.+ -]|\p{M}|\p{Emoji}|\u200d)*$/u
+const projectNameShape = /^[\p{L}\p{N}_\p{Extended_Pictographic}][\u200d\p{L}\p{N}\p{M}\p{Emoji}_.+ -]*$/u
 
 /** What is wrong with the names of a new project, by field; empty when nothing is. */
 export function projectProblems({ name, path }: ProjectNames): FieldProblems {
-  const badName = projectNameShape.test(name) ? [] : [projectNameRule]
   return withoutEmpty({
-    name: [...badName, ...(name.length > lengthMax ? [tooLong] : [])],
+    name: shapeProblems(name, (text) => (projectNameShape.test(text) ? [] : [projectNameRule])),
     path: pathProblems(path),
   })
 }
 
-/** The path of a project that was given a name alone: `My Project!` becomes `my-project`. */
+/**
+ * The path of a project that was given a name alone: `My Project!` becomes `my-project`. Of a name that is too long
+ * for a project the beginning is read.
+ */
 export const pathOfName = (name: string): string =>
-  name
-    .normalize('NFKD')
-    .toLowerCase()
-    .replace(/\p{M}/gu, '')
-    .replace(/[^a-z0-9_.]+/g, '-')
-    .replace(/^[-.]+|[-.]+$/g, '')
+  trimCharacters(
+    name
+      .slice(0, lengthMax)
+      .normalize('NFKD')
+      .toLowerCase()
+      .replace(/\p{M}/gu, '')
+      .replace(/[^a-z0-9_.]+/g, '-'),
+    (character) => character === '-' || character === '.',
+  )
 
-function pathProblems(path: string): string[] {
-  const badShape = !pathShape.test(path) || reservedEnding.test(path)
-  return [...(badShape ? [pathRule] : []), ...(path.length > lengthMax ? [tooLong] : [])]
-}
+const pathProblems = (path: string) =>
+  shapeProblems(path, (text) => (pathShape.test(text) && !reservedEnding.test(text) ? [] : [pathRule]))
 
-function textProblems(text: string): string[] {
-  return [...(control.test(text) ? ['is invalid'] : []), ...(text.length > lengthMax ? [tooLong] : [])]
-}
+const textProblems = (text: string) =>
+  shapeProblems(text, (checked) => (control.test(checked) ? ['is invalid'] : []))
 
 /** Angle brackets end an address in a commit's header, so no address may hold them. */
-function emailProblems(email: string): string[] {
-  const badShape = control.test(email) || !/^[^@\s<>]+@[^@\s<>]+$/.test(email)
-  return [...(badShape ? ['is invalid'] : []), ...(email.length > lengthMax ? [tooLong] : [])]
-}
+const emailProblems = (email: string) =>
+  shapeProblems(email, (text) =>
+    control.test(text) || !/^[^@\s<>]+@[^@\s<>]+$/.test(text) ? ['is invalid'] : [],
+  )
+
+/** Only a text of an allowed length is looked at any further. */
+const shapeProblems = (text: string, problemsOf: (text: string) => string[]): string[] =>
+  text.length > lengthMax ? [tooLong] : problemsOf(text)
 
 const withoutEmpty = (problems: FieldProblems): FieldProblems =>
   Object.fromEntries(Object.entries(problems).filter(([, texts]) => texts.length > 0))

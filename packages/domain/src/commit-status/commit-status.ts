@@ -1,4 +1,4 @@
-export const postedStates = ['pending', 'running', 'success', 'failed', 'canceled'] as const
+export const postedStates = ['pending', 'running', 'success', 'failed', 'canceled', 'skipped'] as const
 export type PostedState = (typeof postedStates)[number]
 
 /** What a post says besides where it belongs. Undefined: not sent. */
@@ -19,7 +19,8 @@ export interface StatusFields {
   finishedAt: Date | null
 }
 
-const activeStates: readonly string[] = ['pending', 'running'] satisfies PostedState[]
+/** States of a record that posts still change. */
+export const activeStates: readonly string[] = ['pending', 'running'] satisfies PostedState[]
 
 /** Whether posts still change a record; a finished one is final. */
 export const isActive = (state: string): boolean => activeStates.includes(state)

@@ -1,5 +1,6 @@
 export { aggregateStatus, type CountedStatus } from './aggregate.js'
 export {
+  activeStates,
   applyPost,
   isActive,
   type PostedState,

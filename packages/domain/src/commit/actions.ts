@@ -82,6 +82,6 @@ function readContent({ action, content, encoding }: CommitAction, refuse: Refuse
   if (content === undefined || action === 'delete' || action === 'chmod') return null
   if (typeof content !== 'string') return content
   if (encoding === 'text') return Buffer.from(content, 'utf8')
-  if (!/^[\w+/\s-]*=*\s*$/.test(content)) throw refuse('content is not valid base64')
+  if (!/^[\w+/\s-]*=*$/.test(content.trimEnd())) throw refuse('content is not valid base64')
   return Buffer.from(content, 'base64')
 }

@@ -1,3 +1,4 @@
+import { trimCharacters } from '../trim-characters.js'
 import { type Commit, offsetText, type Signature } from './commit.js'
 
 /** A commit as git writes it, with nothing more than every one has. */
@@ -146,6 +147,8 @@ function formatSignature({ name, email, seconds, offsetMinutes }: Signature): st
   return `${signatureText(name)} <${signatureText(email)}> ${seconds} ${offsetText(offsetMinutes)}`
 }
 
+const punctuation = `.,:;"'\\`
+
 /**
  * A name or an address as it is stored in a commit: without what git itself removes, which is brackets, line ends,
  * and punctuation around it. Empty when that is all there is.
@@ -153,6 +156,5 @@ function formatSignature({ name, email, seconds, offsetMinutes }: Signature): st
 export function signatureText(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: NUL would end the header.
   const clean = text.replace(/[<>\n\r\x00]/g, '')
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: git trims everything up to the blank.
-  return clean.replace(/^[\x00-\x20.,:;"'\\]+|[\x00-\x20.,:;"'\\]+$/g, '')
+  return trimCharacters(clean, (character) => character <= ' ' || punctuation.includes(character))
 }

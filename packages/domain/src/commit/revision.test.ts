@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { isGitFolder, parseFilePath } from './file-path.js'
-import { isNewBranchName, isRefName, isRevision } from './revision.js'
+import { isNewBranchName, isRefName, parseRevision } from './revision.js'
 
 test.each([
   'main',
@@ -14,7 +14,7 @@ test.each([
   'main^{commit}',
   'refs/heads/main',
   'dé',
-])('%s may name a commit', (revision) => expect(isRevision(revision)).toBe(true))
+])('%s may name a commit', (revision) => expect(parseRevision(revision)).not.toBeNull())
 
 test.each(['main', 'feature/x.y', 'heads/x', 'a'.repeat(39), 'A'.repeat(40)])(
   'a branch may be called %s',
@@ -60,13 +60,17 @@ const refused = [
   ...['a//b', '/a', 'a/', 'a.', 'a*', 'a?', 'a[', 'a\\b', '\u007f'],
 ]
 test.each(refused)('%j is refused before git is asked', (revision) =>
-  expect(isRevision(revision)).toBe(false),
+  expect(parseRevision(revision)).toBeNull(),
 )
 
 test('no revision starts with a dash or holds blanks, ranges or paths, whatever is asked', () => {
   fc.assert(
     fc.property(fc.string({ unit: fc.constantFrom(...'ab-./@{}~^: \n0') }), (text) => {
-      if (isRevision(text)) expect(text).not.toMatch(/^-|\.\.|@\{|[:\s]/)
+      const parsed = parseRevision(text)
+      if (parsed) {
+        expect(text).not.toMatch(/^-|\.\.|@\{|[:\s]/)
+        expect(parsed.name + parsed.steps).toBe(text)
+      }
       if (isRefName(text)) expect(text).not.toMatch(/[~^:\s]|^-/)
     }),
     { numRuns: 2000 },

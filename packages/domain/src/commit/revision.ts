@@ -2,12 +2,15 @@
 // biome-ignore lint/suspicious/noControlCharactersInRegex: git refuses exactly these.
 const forbiddenInRef = /[\x00-\x20\x7f~^:?*[\\]/
 
+const refNameBytesMax = 1000
+
 /** Whether git accepts this as a branch or tag name; the rules of `git check-ref-format --branch`. */
 export function isRefName(name: string): boolean {
+  if (name.length > refNameBytesMax) return false
   if (name === '' || name === '@' || name.startsWith('-') || name === 'HEAD') return false
   if (forbiddenInRef.test(name) || name.includes('..') || name.includes('@{') || name.endsWith('.'))
     return false
-  if (new TextEncoder().encode(name).length > 1000) return false
+  if (new TextEncoder().encode(name).length > refNameBytesMax) return false
   return name
     .split('/')
     .every((part) => part !== '' && part.length <= 240 && !part.startsWith('.') && !part.endsWith('.lock'))
@@ -20,16 +23,29 @@ export function isRefName(name: string): boolean {
 export const isNewBranchName = (name: string): boolean =>
   isRefName(name) && !name.startsWith('refs/') && !isFullHash(name)
 
-const steps = /(?:[~^]\d{0,6}|\^\{(?:commit)?\})*$/
+/** `~`, `~2`, `^`, `^2`, `^{}` and `^{commit}`, any number of them. */
+const stepsShape = /^(?:[~^]\d{0,6}|\^\{(?:commit)?\})*$/
+const stepsLengthMax = 1000
+
+export interface ParsedRevision {
+  /** A hash, a branch, a tag, a full reference name, `HEAD` or `@`. */
+  name: string
+  /** What follows the name, such as `~2`; empty when nothing does. */
+  steps: string
+}
 
 /**
- * Whether this names one commit in a way that is safe to hand to git: a hash, a branch, a tag, a full
- * reference name or `HEAD`, perhaps with `~2`, `^` or `^{commit}`. Ranges, options, reflog and path
- * expressions are refused before git is asked.
+ * Reads text that is to name one commit: a name, and perhaps steps from there to another commit. Ranges, options,
+ * reflog and path expressions are refused.
+ *
+ * @returns null when the text cannot name a commit
  */
-export function isRevision(text: string): boolean {
-  const name = text.replace(steps, '')
-  return name === 'HEAD' || name === '@' || isRefName(name)
+export function parseRevision(text: string): ParsedRevision | null {
+  const nameLength = text.search(/[~^]/)
+  const name = nameLength < 0 ? text : text.slice(0, nameLength)
+  const steps = nameLength < 0 ? '' : text.slice(nameLength)
+  if (name !== 'HEAD' && name !== '@' && !isRefName(name)) return null
+  return steps.length <= stepsLengthMax && stepsShape.test(steps) ? { name, steps } : null
 }
 
 export const isFullHash = (text: string): boolean => /^[0-9a-f]{40}$/.test(text)

@@ -1,4 +1,4 @@
-const trailer = /^([A-Za-z0-9-]+)\s*:\s*(.*)$/
+const trailerKey = /^([A-Za-z0-9-]+)\s*:/
 const pickedNote = /^\(cherry picked from commit [0-9a-f]+\)$/
 /** What a line of trailers can begin with: a key, a continuation, a note of where it was picked. */
 const fitting = /^(?:[A-Za-z0-9-]+\s*:|[ \t]|\()/
@@ -13,9 +13,14 @@ export function trailersOf(message: string): Record<string, string> {
   if (paragraph === null) return {}
   // A line that starts with a blank continues the one before it.
   const lines = paragraph.replace(/\n[ \t]+/g, ' ').split('\n')
-  const pairs = lines.filter((line) => !pickedNote.test(line)).map((line) => trailer.exec(line))
-  if (pairs.some((pair) => pair === null)) return {}
-  return Object.fromEntries(pairs.map((pair) => [pair?.[1] ?? '', (pair?.[2] ?? '').trimEnd()]))
+  const pairs: [string, string][] = []
+  for (const line of lines) {
+    if (pickedNote.test(line)) continue
+    const found = trailerKey.exec(line)
+    if (!found) return {}
+    pairs.push([found[1] ?? '', line.slice(found[0].length).trim()])
+  }
+  return Object.fromEntries(pairs)
 }
 
 /** Null for the only one, and for one with a line that is no trailer: most messages show that in their last line. */

@@ -21,10 +21,12 @@ const unknownFiles = ['commondir', 'shallow', 'info/grafts', 'objects/info/alter
  */
 export async function requireKnownLayout(path: string): Promise<void> {
   const config = await readFile(join(path, 'config'), 'utf8')
-  if (/^\s*\[\s*(?:extensions|include|includeif)\b/im.test(config)) throw new UnknownLayout('extensions')
-  if (/^\s*(?:promisor|partialclonefilter)\b/im.test(config)) throw new UnknownLayout('partial clone')
-  for (const [, version] of config.matchAll(/^\s*repositoryformatversion\s*=\s*(\S+)/gim))
+  for (const line of config.split('\n').map((text) => text.trim())) {
+    if (/^\[\s*(?:extensions|include|includeif)\b/i.test(line)) throw new UnknownLayout('extensions')
+    if (/^(?:promisor|partialclonefilter)\b/i.test(line)) throw new UnknownLayout('partial clone')
+    const version = /^repositoryformatversion\s*=\s*(\S+)/i.exec(line)?.[1] ?? '0'
     if (version !== '0' && version !== '1') throw new UnknownLayout('repository format')
+  }
   const found = await Promise.all(unknownFiles.map((file) => exists(join(path, file))))
   if (found.includes(true)) throw new UnknownLayout('history or objects in other files')
 }

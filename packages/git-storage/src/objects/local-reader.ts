@@ -14,9 +14,6 @@ const layoutKnownMs = 1_000
 /** Most commits outside the commit-graph that a count reads one by one. */
 const outsideMax = 2_000
 const tagDepthMax = 10
-const fullHash = /^[0-9a-f]{40}$/
-/** A plain name or hash; operators such as `~1` are left to git. */
-const plainName = /^[^~^@]+$/
 
 /**
  * Reads one repository without a process. Each answer is the answer of git, or `undefined` when git must be asked:
@@ -53,15 +50,7 @@ export class LocalReader {
 
   /** The id that a reference stands on; null when there is no such reference. */
   findRef(refName: string): Promise<string | null | undefined> {
-    return this.#attempt(() => this.#refs.resolveExactly(refName))
-  }
-
-  /** The id that a branch, tag or full reference name stands on; a full hash is its own answer. */
-  async findId(revision: string): Promise<string | undefined> {
-    if (fullHash.test(revision)) return revision
-    if (!plainName.test(revision)) return undefined
-    // Without a reference it may be the beginning of a hash.
-    return this.#attempt(async () => (await this.#refs.resolve(revision)) ?? undefined)
+    return this.#attempt(() => this.#refs.resolve(refName))
   }
 
   /** The commit that has this id, or that the tag with this id leads to. */

@@ -4,12 +4,8 @@ import { join } from 'node:path'
 import { UnknownLayout } from './layout.js'
 import { nullIfMissing } from './missing-files.js'
 
-/** The order in which git looks a short name up (gitrevisions). */
-const prefixes = ['', 'refs/', 'refs/tags/', 'refs/heads/', 'refs/remotes/']
 const symbolicDepthMax = 5
 const fullHash = /^[0-9a-f]{40}$/
-/** References of work trees are stored in other folders. */
-const elsewhere = /^(?:main-worktree|worktrees)\//
 
 /** References of one repository, read anew each time; packed references stay in memory until their file changes. */
 export class RefsStore {
@@ -22,26 +18,16 @@ export class RefsStore {
   }
 
   /**
-   * The id that a name stands for, as git reads it; null when there is no such reference.
+   * The id that a reference stands on; null when it does not exist.
    *
-   * @param name `HEAD`, a branch, a tag, or a full reference name
+   * @param refName `HEAD`, or a full name checked to be valid
    * @throws UnknownLayout when only git can tell
    */
-  async resolve(name: string): Promise<string | null> {
-    if (elsewhere.test(name)) throw new UnknownLayout('reference of a work tree')
-    for (const prefix of prefixes) {
-      const id = await this.resolveExactly(prefix + name)
-      if (id !== null) return id
-    }
-    return this.resolveExactly(`refs/remotes/${name}/HEAD`)
-  }
-
-  /** @param refName full name, checked to be one */
-  async resolveExactly(refName: string, depth = 0): Promise<string | null> {
+  async resolve(refName: string, depth = 0): Promise<string | null> {
     if (depth > symbolicDepthMax) throw new UnknownLayout('symbolic references in a circle')
     const loose = await this.#readLoose(refName)
     if (loose === null) return this.#findPacked(refName)
-    if (loose.startsWith('ref:')) return this.resolveExactly(loose.slice('ref:'.length).trim(), depth + 1)
+    if (loose.startsWith('ref:')) return this.resolve(loose.slice('ref:'.length).trim(), depth + 1)
     const id = loose.slice(0, 40)
     // Other files of the repository's folder have names, too, such as `config`, and are no references.
     if (!fullHash.test(id) || loose.slice(40).trim() !== '') throw new UnknownLayout('damaged reference')

@@ -46,11 +46,14 @@ export async function checkSettingsFiles(
 const settingsPaths = ({ path }: TreeEdit): string[][] =>
   path.flatMap((name, depth) => (mayBeSettings(name) ? [path.slice(0, depth + 1)] : []))
 
+const longName = /^\.git(?:modules|attributes)[ .]*(?::|$)/i
+const shortName = /^g?i?.{0,5}~\d/i
+
 /** Whether a file system may take a name for one of them, disguised or shortened; git itself knows exactly. */
 function mayBeSettings(name: string): boolean {
   // What is not ASCII may be ignored, and a backslash separates names.
   const plain = name.replace(/[^ -~]/g, '')
-  return /(?:^|\\)(?:\.git(?:modules|attributes)[ .]*(?::|\\|$)|g?i?.{0,5}~\d)/i.test(plain)
+  return plain.split('\\').some((piece) => longName.test(piece) || shortName.test(piece))
 }
 
 /**

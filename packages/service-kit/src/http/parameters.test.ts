@@ -35,6 +35,13 @@ describe('readParameters', () => {
     ['years before 0', z.object({ since: time() }), { since: '-005000-01-01T00:00:00Z' }, 'since is invalid'],
     ['a word and a number', z.object({ since: time() }), { since: 'soon 12' }, 'since is invalid'],
     ['no decimal notation', z.object({ coverage: decimal() }), { coverage: '0x10' }, 'coverage is invalid'],
+    [
+      'a decimal made to be slow',
+      z.object({ x: decimal() }),
+      { x: `${'1'.repeat(500_000)}x` },
+      'x is invalid',
+    ],
+    ['a time made to be slow', z.object({ x: time() }), { x: `2026${' '.repeat(500_000)}x` }, 'x is invalid'],
     ['NUL', z.object({ note: text() }), { note: 'a\0b' }, 'note is invalid'],
     ['object for text', z.object({ note: text() }), { note: { a: 1 } }, 'note is invalid'],
     ['null for text', z.object({ note: text() }), { note: null }, 'note is invalid'],

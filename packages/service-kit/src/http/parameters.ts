@@ -71,14 +71,16 @@ export const integer = () => z.preprocess(wholeNumber, z.int())
 /** The id of a database row. */
 export const rowId = () => z.preprocess(wholeNumber, z.int().min(1).max(2_147_483_647))
 
-const decimalNotation = /^\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*$/i
+const decimalNotation = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i
+const decimalLengthMax = 100
 
-/** A decimal number, also when it comes as text. */
-export const decimal = () =>
-  z.preprocess(
-    (value) => (typeof value === 'string' && decimalNotation.test(value) ? Number(value) : value),
-    z.number(),
-  )
+const decimalNumber = (value: unknown) =>
+  typeof value === 'string' && value.length <= decimalLengthMax && decimalNotation.test(value.trim())
+    ? Number(value)
+    : value
+
+/** A decimal number, also when it comes as text of at most 100 characters. */
+export const decimal = () => z.preprocess(decimalNumber, z.number())
 
 const truths = new Map(
   Object.entries({ true: true, t: true, yes: true, y: true, on: true, '1': true }).concat(
@@ -107,8 +109,11 @@ export const time = () =>
 const isoDay = /^(\d{4})-(\d{2})-(\d{2})(?=$|[T ])/
 const isoWithoutZone = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?$/
 
+const timeLengthMax = 100
+
 function parseTime(value: string): Date | string {
   const trimmed = value.trim()
+  if (trimmed.length > timeLengthMax) return value
   // Bare numbers, and words with one, are dates to JavaScript, but never what a client means.
   if (/^[+-]?\d*$/.test(trimmed) || !/\d{4}/.test(trimmed)) return value
   const [, year, month, day] = isoDay.exec(trimmed)?.map(Number) ?? []

@@ -6,7 +6,7 @@ import {
   type Commit,
   type CommitAction,
   isNewBranchName,
-  isRevision,
+  parseRevision,
   readActions,
   signatureText,
 } from '@switchyard/domain/commit'
@@ -96,7 +96,7 @@ async function findStart(
     return tip
   }
   if (!startSha) return undefined
-  if (!isRevision(startSha)) throw invalid(`Invalid start_sha '${startSha}'`)
+  if (!parseRevision(startSha)) throw invalid(`Invalid start_sha '${startSha}'`)
   const commit = await repository.findCommit(startSha)
   if (!commit) throw invalid(`Cannot find start_sha '${startSha}'`)
   return commit.id

@@ -20,8 +20,9 @@ export interface RecordStatusCommand {
 }
 
 /**
- * Records what a build says of a commit. Without a ref it belongs to the default branch when that
- * contains the commit, else to the first branch that does, else to none.
+ * Records what a build says of a commit. A post without a ref changes the active status of this commit and name,
+ * whatever its ref, since a branch may have moved, merged or gone since. Only without one it makes a status of the
+ * default branch when that contains the commit, else of the first branch that does, else of none.
  *
  * @throws DomainError not-found for an unknown commit; invalid, and nothing recorded, for texts that do not fit
  */
@@ -41,17 +42,25 @@ export async function recordStatus(
   const { status, changed } = await statuses
     .record({
       label,
+      anyRef: command.ref === undefined,
       author: caller.user,
       apply: (current, now) => applyPost(current, command, now),
       tell: (recorded) => jobHook(recorded, about),
       tellPipeline: (pipeline) => pipelineHook(pipeline, about),
     })
-    // Also when it failed: it may be recorded, and only the answer was lost.
+    // Also after a failure: the status may be recorded although its confirmation was lost.
     .finally(() => statusLookup.hasChanged(project))
-  const { id, name } = status
   if (changed) {
-    const notice = { event: 'job', project_id: project.id, id: Number(id), sha, ref, name } as const
-    jobs.announce({ ...notice, status: status.status })
+    const { id, ref: recordedRef, name } = status
+    jobs.announce({
+      event: 'job',
+      project_id: project.id,
+      id: Number(id),
+      sha,
+      ref: recordedRef,
+      name,
+      status: status.status,
+    })
   }
   return status
 }

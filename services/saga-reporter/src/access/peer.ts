@@ -26,10 +26,12 @@ export type PeerBindings = ReadonlyMap<string, Peer>
 export function parsePeerBindings(text: string): PeerBindings | null {
   const bindings = new Map<string, Peer>()
   for (const entry of text.split(',').map((part) => part.trim())) {
-    const match = /^(?<name>\S+?)\s*=\s*(?<kind>service|tenant):(?<value>.*\S)$/.exec(entry)?.groups
-    if (!match?.name || !match.value) return null
-    const known = bindings.get(match.name) ?? { name: match.name, service: null, tenant: null }
-    bindings.set(match.name, { ...known, [match.kind as 'service' | 'tenant']: match.value.trim() })
+    const found = /=\s*(service|tenant):/.exec(entry)
+    const name = entry.slice(0, found?.index).trimEnd()
+    const value = found ? entry.slice(found.index + found[0].length).trim() : ''
+    if (name === '' || /\s/.test(name) || value === '') return null
+    const known = bindings.get(name) ?? { name, service: null, tenant: null }
+    bindings.set(name, { ...known, [found?.[1] as 'service' | 'tenant']: value })
   }
   const tenants = new Set([...bindings.values()].flatMap(({ tenant }) => tenant ?? []))
   for (const [name, peer] of bindings) {

@@ -88,4 +88,4 @@ function payloadOf(
 }
 
 const urlOf = ({ tenant, id }: SagaNews, externalUrl: string) =>
-  `${externalUrl.replace(/\/+$/, '')}/api/v4/sagas/${encodeURIComponent(id)}?tenant=${encodeURIComponent(tenant)}`
+  `${externalUrl.replace(/(?<!\/)\/+$/, '')}/api/v4/sagas/${encodeURIComponent(id)}?tenant=${encodeURIComponent(tenant)}`

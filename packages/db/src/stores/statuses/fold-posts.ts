@@ -3,9 +3,15 @@ import type { NewDelivery } from '../webhooks/deliveries.js'
 import type { Pipeline } from './pipelines.js'
 import type { StatusAuthor, StatusLabel, StatusWithAuthor } from './status-row.js'
 
-/** One post to a label. */
+/** One post. */
 export interface StatusPosting {
+  /** Where a new record belongs. */
   label: StatusLabel
+  /**
+   * The post changes an active record of this commit and name whatever its ref: that of the label's ref, else the
+   * newest. Only without one it begins a record with the ref of the label.
+   */
+  anyRef: boolean
   author: StatusAuthor
   /** What the post makes of the active record, null when there is none. */
   apply(current: StatusFields | null, now: Date): StatusFields
@@ -15,9 +21,10 @@ export interface StatusPosting {
   tellPipeline(pipeline: Pipeline): Omit<NewDelivery, 'webhookId'>
 }
 
-/** What a label's newest record is, and which webhooks of its project want to know. */
-export interface LabelState {
-  newest: StatusWithAuthor | null
+/** The records that posts to one commit and name can change, and which webhooks of the project want to know. */
+export interface GroupState {
+  /** The newest record of each ref that is of interest, in the order in which the records were made. */
+  newest: StatusWithAuthor[]
   webhookIds: number[]
   pipelineWebhookIds: number[]
 }
@@ -46,36 +53,52 @@ export interface FoldedPosts {
   dirty: DirtyRecord[]
 }
 
-/** Names a label; records of the same one are changed one after the other. */
-export const labelKey = ({ projectId, sha, ref, name }: StatusLabel): string =>
-  JSON.stringify([projectId, sha, ref, name])
+/** Names all records of one commit and name; they are changed one after the other. */
+export const groupKey = ({ projectId, sha, name }: Omit<StatusLabel, 'ref'>): string =>
+  JSON.stringify([projectId, sha, name])
 
-/** Applies posts in their order. Where the newest record of a label is finished, the next post begins another one. */
+/** By ref, in the order in which the records were made. */
+type RecordsByRef = Map<string | null, DirtyRecord>
+
+/** Applies posts in their order. Where the record that a post means is finished, the post begins another one. */
 export function foldPosts(
   postings: readonly StatusPosting[],
-  states: ReadonlyMap<string, LabelState>,
+  states: ReadonlyMap<string, GroupState>,
   now: Date,
 ): FoldedPosts {
-  const records = new Map<string, DirtyRecord>()
+  const groups = new Map<string, RecordsByRef>()
+  for (const [key, { newest }] of states) {
+    groups.set(key, new Map(newest.map((status) => [status.ref, { status, isNew: false }])))
+  }
   const dirty = new Set<DirtyRecord>()
-  for (const [key, { newest }] of states) if (newest) records.set(key, { status: newest, isNew: false })
   const results = postings.map((posting): Folded => {
-    const key = labelKey(posting.label)
-    const before = records.get(key)
+    const records: RecordsByRef = groups.get(groupKey(posting.label)) ?? new Map()
+    groups.set(groupKey(posting.label), records)
+    const before = recordFor(posting, records)
     const active = before && isActive(before.status.status) ? before : undefined
     const fields = posting.apply((active?.status ?? null) as StatusFields | null, now)
     const changed = active?.status.status !== fields.status
     const record = active ?? begun(posting, now)
     record.status = { ...record.status, ...fields, updatedAt: now }
-    if (before && !active) {
-      before.status = { ...before.status, superseded: true }
-      dirty.add(before)
+    if (!active) {
+      if (before) {
+        before.status = { ...before.status, superseded: true }
+        dirty.add(before)
+      }
+      records.delete(posting.label.ref)
+      records.set(posting.label.ref, record)
     }
-    records.set(key, record)
     dirty.add(record)
     return { record, status: record.status, changed }
   })
   return { results, dirty: [...dirty] }
+}
+
+/** The record that a post changes or follows. */
+function recordFor({ label, anyRef }: StatusPosting, records: RecordsByRef): DirtyRecord | undefined {
+  const own = records.get(label.ref)
+  if (!anyRef || (own && isActive(own.status.status))) return own
+  return [...records.values()].findLast(({ status }) => isActive(status.status)) ?? own
 }
 
 /** A record without an id, before its first post is applied. */

@@ -6,16 +6,16 @@ import { enqueueDeliveries, type NewDelivery } from '../webhooks/deliveries.js'
 import {
   type FoldedPosts,
   foldPosts,
-  labelKey,
+  groupKey,
   type RecordedStatus,
   type StatusPosting,
 } from './fold-posts.js'
 import { pipelineDeliveries, watchPipelines } from './tell-pipelines.js'
-import { addStatuses, beginAlone, changeStatuses, readNewest, type StatusEvents } from './write-statuses.js'
+import { addStatuses, beginAlone, changeStatuses, readGroups, type StatusEvents } from './write-statuses.js'
 
 /**
- * Records posts of statuses: each changes its label's active record, or makes a new one. However many writers there
- * are, posts to one label come one after the other, so parallel ones neither fail nor make a second record.
+ * Records posts of statuses: each changes an active record, or makes a new one. However many writers there are, posts
+ * to one commit and name come one after the other, so parallel posts neither fail nor make a second record.
  */
 export interface StatusRecorder {
   record(posting: StatusPosting): Promise<RecordedStatus>
@@ -30,8 +30,8 @@ interface Waiting {
 const batchPostsMax = 200
 
 /**
- * Posts that come while others are being written wait for them, and are then written together: one transaction, whose
- * cost they share.
+ * Posts that come while a transaction is being written wait for its end, and are then written together in the next one,
+ * whose cost they share.
  */
 export function createStatusRecorder({ pool }: Pick<Database, 'pool'>, events: StatusEvents): StatusRecorder {
   const waiting: Waiting[] = []
@@ -52,12 +52,12 @@ export function createStatusRecorder({ pool }: Pick<Database, 'pool'>, events: S
       const recorded = await recordPosts(pool, postings, events)
       for (const [index, { resolve }] of batch.entries()) resolve(recorded[index] as RecordedStatus)
     } catch (error) {
-      // Without a database nothing is gained by asking for each alone, and everybody would wait for all before.
+      // Without a database each post alone fails, too, and each would wait for the failures before it.
       if (batch.length === 1 || isDatabaseUnavailable(error)) {
         for (const { reject } of batch) reject(error)
         return
       }
-      // One post must not spoil the others, say when its project was deleted meanwhile.
+      // One post that fails, say because its project was deleted meanwhile, must not take the rest along.
       for (const one of batch) await settle([one])
     }
   }
@@ -66,7 +66,7 @@ export function createStatusRecorder({ pool }: Pick<Database, 'pool'>, events: S
     record: (posting) =>
       new Promise((resolve, reject) => {
         waiting.push({ posting, resolve, reject })
-        // What else has been read from sockets by then shares the first transaction.
+        // Posts that arrive in the same turn of the event loop share the first transaction.
         if (!writing) {
           writing = true
           setImmediate(() => void write())
@@ -80,11 +80,10 @@ async function recordPosts(
   postings: readonly StatusPosting[],
   events: StatusEvents,
 ): Promise<RecordedStatus[]> {
-  const labels = new Map(postings.map(({ label }) => [labelKey(label), label]))
   const work = async (client: pg.PoolClient) => {
-    const states = await readNewest(client, [...labels.values()], events)
+    const states = await readGroups(client, postings, events)
     const folded = foldPosts(postings, states, new Date())
-    const pipelines = await watchPipelines(client, postings, states)
+    const pipelines = await watchPipelines(client, postings, folded.results, states)
     const recorded = await writeFolded(client, folded)
     await enqueueDeliveries(client, [
       ...deliveriesOf(postings, recorded, states),
@@ -92,7 +91,7 @@ async function recordPosts(
     ])
     return recorded
   }
-  return inPoolTransaction(pool, work, beginAlone([...labels.keys()]))
+  return inPoolTransaction(pool, work, beginAlone(postings.map(({ label }) => groupKey(label))))
 }
 
 async function writeFolded(
@@ -117,11 +116,11 @@ async function writeFolded(
 function deliveriesOf(
   postings: readonly StatusPosting[],
   recorded: readonly RecordedStatus[],
-  states: Awaited<ReturnType<typeof readNewest>>,
+  states: Awaited<ReturnType<typeof readGroups>>,
 ): NewDelivery[] {
   return recorded.flatMap(({ status, changed }, index) => {
     const posting = postings[index] as StatusPosting
-    const webhookIds = states.get(labelKey(posting.label))?.webhookIds ?? []
+    const webhookIds = states.get(groupKey(posting.label))?.webhookIds ?? []
     if (!changed || webhookIds.length === 0) return []
     const delivery = posting.tell(status)
     return webhookIds.map((webhookId) => ({ ...delivery, webhookId }))

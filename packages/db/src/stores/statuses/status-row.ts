@@ -1,11 +1,11 @@
 import type { CommitStatus, User } from '../../generated/client.js'
 
-/** What answers show of whoever first posted a status. */
+/** What answers show of the user who first posted a status. */
 export type StatusAuthor = Pick<User, 'id' | 'username' | 'name' | 'state'>
 
 export type StatusWithAuthor = CommitStatus & { author: StatusAuthor | null }
 
-/** What a status is about: posts to the same label change one record as long as it is active. */
+/** What a status is about: posts to one label change one record as long as it is active. */
 export interface StatusLabel {
   projectId: number
   sha: string

@@ -1,30 +1,34 @@
 import type pg from 'pg'
 import type { NewDelivery } from '../webhooks/deliveries.js'
-import { type LabelState, labelKey, type RecordedStatus, type StatusPosting } from './fold-posts.js'
+import { type GroupState, groupKey, type RecordedStatus, type StatusPosting } from './fold-posts.js'
 import { findPipeline, type PipelineLabel, pipelineKey, pipelineStatus } from './pipelines.js'
 import { lockAlone } from './write-statuses.js'
 
 interface Watched {
   label: PipelineLabel
   webhookIds: number[]
-  /** Whoever posts last is who the webhooks hear of. */
+  /** The last post to the pipeline; webhooks are told of its author. */
   posting: StatusPosting
   before: string | null
 }
 
 /**
- * Begins to watch the pipelines of these posts that webhooks want to be told of. Until the transaction ends, nobody
- * else changes a status of theirs, so that of two that end at the same time one sees them all at their end.
+ * Begins to watch the pipelines of these posts that webhooks want to be told of. Until the transaction ends, no other
+ * transaction changes a status of theirs, so that of two that end at the same time one sees them all at their end.
+ *
+ * @param recorded what becomes of the posts, in their order; their records say which ref each belongs to
  */
 export async function watchPipelines(
   client: pg.PoolClient,
   postings: readonly StatusPosting[],
-  states: ReadonlyMap<string, LabelState>,
+  recorded: readonly RecordedStatus[],
+  states: ReadonlyMap<string, GroupState>,
 ): Promise<Watched[]> {
   const watched = new Map<string, Omit<Watched, 'before'>>()
-  for (const posting of postings) {
-    const webhookIds = states.get(labelKey(posting.label))?.pipelineWebhookIds ?? []
-    const { projectId, sha, ref } = posting.label
+  for (const [index, { status }] of recorded.entries()) {
+    const posting = postings[index] as StatusPosting
+    const webhookIds = states.get(groupKey(posting.label))?.pipelineWebhookIds ?? []
+    const { projectId, sha, ref } = status
     const label = { projectId, sha, ref }
     if (webhookIds.length > 0) watched.set(pipelineKey(label), { label, webhookIds, posting })
   }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
+import { activeStates } from '@switchyard/domain/commit-status'
 import type pg from 'pg'
-import { type LabelState, labelKey } from './fold-posts.js'
+import { type GroupState, groupKey, type StatusPosting } from './fold-posts.js'
 import {
   type StatusLabel,
   type StatusRow,
@@ -10,16 +11,14 @@ import {
 } from './status-row.js'
 
 /**
- * Begins a transaction that is alone with these labels until it ends. Locks are taken in the order of their
- * numbers, so that writers with several labels never wait for each other in a circle.
+ * Begins a transaction that no other one shares these groups with until it ends. Locks are taken in the order of their
+ * numbers, so that writers with several groups never wait for each other in a circle.
  */
-export function beginAlone(labelKeys: readonly string[]): string {
-  return `BEGIN; ${lockQuery(labelKeys)}`
+export function beginAlone(groupKeys: readonly string[]): string {
+  return `BEGIN; ${lockQuery(groupKeys)}`
 }
 
-/**
- * Waits until the transaction is alone with these, too. Only for what every writer locks after its labels.
- */
+/** Locks further keys until the transaction ends. Only for what every writer locks after its groups. */
 export async function lockAlone(client: pg.PoolClient, keys: readonly string[]): Promise<void> {
   await client.query(lockQuery(keys))
 }
@@ -38,13 +37,16 @@ function webhooksOf(event: string): string {
     )`
 }
 
-/** A null ref is compared by itself, because `IS NOT DISTINCT FROM` uses no index. */
+/**
+ * For each label its newest record and, where any ref will do, the newest active records of other refs, as many as the
+ * posts can finish. A null ref is compared by itself, because `IS NOT DISTINCT FROM` uses no index.
+ */
 const newestOfLabels = `SELECT given.webhook_ids AS "webhookIds",
     given.pipeline_webhook_ids AS "pipelineWebhookIds", given.number, ${statusColumns}
   FROM (
-    SELECT *, ${webhooksOf('$5')} AS webhook_ids, ${webhooksOf('$6')} AS pipeline_webhook_ids
-    FROM unnest($1::int[], $2::text[], $3::text[], $4::text[]) WITH ORDINALITY
-      AS label (project_id, sha, ref, name, number)
+    SELECT *, ${webhooksOf('$6')} AS webhook_ids, ${webhooksOf('$7')} AS pipeline_webhook_ids
+    FROM unnest($1::int[], $2::text[], $3::text[], $4::text[], $5::boolean[]) WITH ORDINALITY
+      AS label (project_id, sha, ref, name, any_ref, number)
   ) given
   LEFT JOIN LATERAL (
     SELECT * FROM commit_statuses
@@ -54,8 +56,14 @@ const newestOfLabels = `SELECT given.webhook_ids AS "webhookIds",
     SELECT * FROM commit_statuses
     WHERE given.ref IS NULL AND project_id = given.project_id AND sha = given.sha AND ref IS NULL
       AND name = given.name AND NOT superseded
+    UNION ALL
+    (SELECT * FROM commit_statuses
+    WHERE given.any_ref AND project_id = given.project_id AND sha = given.sha AND name = given.name
+      AND ref IS DISTINCT FROM given.ref AND NOT superseded AND status = ANY ($8)
+    ORDER BY id DESC LIMIT $9)
   ) s ON true
-  LEFT JOIN users u ON u.id = s.author_id`
+  LEFT JOIN users u ON u.id = s.author_id
+  ORDER BY s.id`
 
 /** The events that webhooks of projects must ask for to be told of changed states. */
 export interface StatusEvents {
@@ -65,41 +73,51 @@ export interface StatusEvents {
   pipeline: string
 }
 
-/** @param labels each one once */
-export async function readNewest(
+interface ReadRow extends Omit<StatusRow, 'id'> {
+  webhookIds: number[]
+  pipelineWebhookIds: number[]
+  /** Of the post, from 1. */
+  number: string
+  /** Null when there is no such record. */
+  id: string | null
+}
+
+/** @returns the state of each group that the posts belong to */
+export async function readGroups(
   client: pg.PoolClient,
-  labels: readonly StatusLabel[],
+  postings: readonly StatusPosting[],
   { job, pipeline }: StatusEvents,
-): Promise<Map<string, LabelState>> {
-  const { rows } = await client.query<Omit<StatusRow, 'id'> & { id: string | null } & ReadState>({
+): Promise<Map<string, GroupState>> {
+  const distinct = [
+    ...new Map(postings.map((posting) => [labelKey(posting.label, posting.anyRef), posting])).values(),
+  ]
+  const { rows } = await client.query<ReadRow>({
     name: 'newest-of-status-labels',
     text: newestOfLabels,
     values: [
-      labels.map(({ projectId }) => projectId),
-      labels.map(({ sha }) => sha),
-      labels.map(({ ref }) => ref),
-      labels.map(({ name }) => name),
+      distinct.map(({ label }) => label.projectId),
+      distinct.map(({ label }) => label.sha),
+      distinct.map(({ label }) => label.ref),
+      distinct.map(({ label }) => label.name),
+      distinct.map(({ anyRef }) => anyRef),
       job,
       pipeline,
+      activeStates,
+      postings.length,
     ],
   })
-  return new Map(
-    rows.map(({ webhookIds, pipelineWebhookIds, number, id, ...columns }) => {
-      const label = labels[Number(number) - 1] as StatusLabel
-      return [
-        labelKey(label),
-        { webhookIds, pipelineWebhookIds, newest: id === null ? null : statusOf({ ...columns, id }) },
-      ]
-    }),
-  )
+  const groups = new Map<string, GroupState>()
+  for (const { webhookIds, pipelineWebhookIds, number, id, ...columns } of rows) {
+    const key = groupKey((distinct[Number(number) - 1] as StatusPosting).label)
+    const group = groups.get(key) ?? { newest: [], webhookIds, pipelineWebhookIds }
+    if (id !== null) group.newest.push(statusOf({ ...columns, id }))
+    groups.set(key, group)
+  }
+  return groups
 }
 
-interface ReadState {
-  webhookIds: number[]
-  pipelineWebhookIds: number[]
-  /** Of the label, from 1. */
-  number: string
-}
+const labelKey = ({ projectId, sha, ref, name }: StatusLabel, anyRef: boolean): string =>
+  JSON.stringify([projectId, sha, ref, name, anyRef])
 
 const changed = {
   name: 'change-statuses',

@@ -1,0 +1,82 @@
+// `pnpm check:regexes`: fails when the analyser `recheck` finds a text for which a regular expression of the sources takes
+// more than linear time, and when one is made at run time, where no analyser sees it.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { execa } from 'execa'
+import ts from 'typescript'
+import { root } from './bootstrap.mjs'
+
+// The analyser in JavaScript: it starts no other program.
+process.env.RECHECK_BACKEND = 'pure'
+const { check } = await import('recheck')
+
+/** Some take seconds of CPU time; this only ends what would never come to an end. */
+const judgedMs = 120_000
+const sources = ['packages/*/src/*', 'services/*/src/*', 'examples/*/src/*', 'gateway', 'scripts', 'docker']
+const suffixes = /\.(?:ts|mts|mjs|js)$/
+const left = /\/test\/|\.test\.ts$|\.d\.ts$|\/gen\/|\/generated\//
+
+async function listFiles() {
+  const { stdout } = await execa('git', ['ls-files', '--', ...sources], { cwd: root })
+  return stdout.split('\n').filter((path) => suffixes.test(path) && !left.test(path))
+}
+
+/** The gateway's table holds regular expressions of its own; the gateway makes them of nothing else. */
+const routes = 'gateway/routes.json'
+const madeFromRoutes = 'packages/dev-env/src/gateway/routing-table.ts'
+
+function* regexesOfRoutes() {
+  for (const { match, path } of JSON.parse(readFileSync(join(root, routes), 'utf8'))) {
+    if (match === 'regex') yield { place: routes, source: path, flags: '' }
+  }
+}
+
+/** Every regular expression of a file; `source` is null for one that is made at run time. */
+function* regexesOf(path) {
+  const text = readFileSync(join(root, path), 'utf8')
+  const file = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true)
+  const place = (node) => `${path}:${file.getLineAndCharacterOfPosition(node.getStart()).line + 1}`
+  const waiting = [file]
+  for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) {
+    if (ts.isRegularExpressionLiteral(node)) {
+      const end = node.text.lastIndexOf('/')
+      yield { place: place(node), source: node.text.slice(1, end), flags: node.text.slice(end + 1) }
+    } else if (isMaking(node) && path !== madeFromRoutes) {
+      yield { place: place(node), source: null, flags: '' }
+    }
+    node.forEachChild((child) => void waiting.push(child))
+  }
+}
+
+const isMaking = (node) =>
+  (ts.isNewExpression(node) || ts.isCallExpression(node)) &&
+  ts.isIdentifier(node.expression) &&
+  node.expression.text === 'RegExp'
+
+/** What is wrong with a regular expression; null when nothing is. */
+async function problemOf({ source, flags }) {
+  if (source === null) return 'is made at run time; write it down, or match with code that takes linear time'
+  const result = await check(source, flags, { timeout: judgedMs })
+  if (result.status === 'safe') return null
+  if (result.status === 'vulnerable') {
+    return `takes ${result.complexity.summary} time: ${result.attack.pattern.slice(0, 200)}`
+  }
+  return `cannot be judged: ${result.error.kind}`
+}
+
+const problems = []
+const judged = new Map()
+let count = 0
+const files = await listFiles()
+for (const regex of [...regexesOfRoutes(), ...files.flatMap((path) => [...regexesOf(path)])]) {
+  count += 1
+  const key = JSON.stringify([regex.source, regex.flags])
+  if (!judged.has(key)) judged.set(key, await problemOf(regex))
+  const problem = judged.get(key)
+  if (problem) problems.push(`${regex.place} /${regex.source ?? '…'}/${regex.flags} ${problem}`)
+}
+// Patterns of paths that fit nothing would make this check pass for ever.
+if (count < 100) problems.push(`only ${count} regular expressions were seen: the check is blind`)
+for (const problem of problems) console.error(`✗ ${problem}`)
+console.log(`${count} regular expressions in ${files.length} files`)
+process.exitCode = problems.length === 0 ? 0 : 1
