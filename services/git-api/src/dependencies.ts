@@ -2,6 +2,7 @@ import type { Database, StatusRecorder } from '@switchyard/db'
 import type { Authenticate } from '@switchyard/service-kit/http'
 import type { Logger } from '@switchyard/service-kit/observability'
 import type { TargetPolicy } from '@switchyard/webhooks'
+import type { CommitBodies } from './commit-bodies/commit-bodies.js'
 import type { Git } from './git/git.js'
 import type { ProjectGuards } from './guards.js'
 import type { Jobs } from './jobs.js'
@@ -12,6 +13,7 @@ export interface Dependencies {
   database: Database
   guards: ProjectGuards
   jobs: Jobs
+  commitBodies: CommitBodies
   statuses: StatusRecorder
   statusLookup: StatusLookup
   /** Where webhooks may be sent to. */

@@ -8,6 +8,7 @@ import {
 import { createAuthenticate, createHttpApp, type FindCaller, listen } from '@switchyard/service-kit/http'
 import type { ServiceContext } from '@switchyard/service-kit/lifecycle'
 import { targetPolicy } from '@switchyard/webhooks'
+import { createCommitBodies } from './commit-bodies/commit-bodies.js'
 import type { Config } from './config.js'
 import { createGit } from './git/git.js'
 import { createGuards } from './guards.js'
@@ -58,6 +59,8 @@ export async function createService(config: Config, { logger, metrics, health, l
     processBytesMax: config.GIT_PROCESS_BYTES_MAX,
   })
   lifecycle.onClose('git', () => git.close())
+  const commitBodies = createCommitBodies()
+  lifecycle.onClose('commit bodies', () => commitBodies.close())
   const app = createHttpApp({
     logger,
     metrics,
@@ -67,6 +70,7 @@ export async function createService(config: Config, { logger, metrics, health, l
       database,
       guards,
       jobs,
+      commitBodies,
       statuses,
       statusLookup: createStatusLookup(database, storageRoot),
       webhookTargets: targetPolicy(config),

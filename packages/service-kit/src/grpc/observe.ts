@@ -1,12 +1,11 @@
 import { type Metadata, ServerInterceptingCall, type ServerInterceptor, status } from '@grpc/grpc-js'
-import type { Logger, Metrics, Tally } from '../observability/index.js'
+import type { Logger, Metrics } from '../observability/index.js'
 import type { AuthContext, Caller } from './caller.js'
 import type { MarkedCallers } from './marked-callers.js'
 
 type NextCall = ConstructorParameters<typeof ServerInterceptingCall>[0]
 type Listener = Parameters<ServerInterceptingCall['start']>[0]
 type CallStatus = Parameters<ServerInterceptingCall['sendStatus']>[0]
-type Tallies = Map<string, Tally<'method' | 'code'>>
 
 const unobserved = ['/grpc.health.v1.Health/', '/grpc.reflection.']
 
@@ -33,16 +32,10 @@ export function createCallFigures(logger: Logger, metrics: Metrics): CallFigures
   }
 }
 
-/** Only methods that are served come here, so the paths and their tallies are few. */
+/** Only methods that are served come here, so the values of the label are few. */
 function noteEndOf(method: string, logger: Logger, metrics: Metrics): NoteEnd {
-  const tallies: Tallies = new Map()
   return (code, milliseconds) => {
-    let tally = tallies.get(code)
-    if (!tally) {
-      tally = metrics.grpcDuration.tally({ method, code })
-      tallies.set(code, tally)
-    }
-    tally.observe(milliseconds / 1000)
+    metrics.grpcCall({ method, code }, milliseconds / 1000)
     if (code !== 'OK') {
       logger.info({ method, code, duration_ms: Math.round(milliseconds * 1000) / 1000 }, 'call')
     }

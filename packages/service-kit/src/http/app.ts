@@ -1,11 +1,14 @@
 import { setMaxListeners } from 'node:events'
 import { DomainError, unavailable } from '@switchyard/domain'
 import express, { type Express, type Request, type RequestHandler, type Response } from 'express'
-import { LRUCache } from 'lru-cache'
 import type { Health } from '../lifecycle/index.js'
 import type { Logger, Metrics } from '../observability/index.js'
 import { type Authenticate, callerOf } from './authentication.js'
-import { bodyBytesDefault, readInput } from './body.js'
+import type { Pace } from './body/arriving.js'
+import { BodyMemory, type MemoryLimits } from './body/body-memory.js'
+import { readForm } from './body/form.js'
+import { bodyBytesDefault, readInput } from './body/read-input.js'
+import { endUnreadBody } from './body/unread-body.js'
 import type { Call, Reply, Route } from './endpoint.js'
 import { streamed } from './endpoint.js'
 import { sendError } from './errors.js'
@@ -13,7 +16,7 @@ import { observe, observedOf } from './observe.js'
 import { addOperations } from './operations.js'
 import { readParameters } from './parameters.js'
 import { createRateLimit, type RateLimit } from './rate-limit.js'
-import { sendJson, WrittenJson, writeJson } from './written-json.js'
+import { sendJson, sendSmallJson, WrittenJson, writeJson } from './written-json.js'
 
 export interface HttpAppOptions {
   logger: Logger
@@ -27,7 +30,22 @@ export interface HttpAppOptions {
   isUnavailable?: (error: unknown) => boolean
   /** Base of links in answers. Unset: taken from the request. */
   externalUrl?: string
+  /** How fast request bodies have to arrive. Unset: 256 KiB in each half minute, or the rest. */
+  bodyPace?: Pace
 }
+
+const mebibyte = 1024 * 1024
+
+/** A commit of 300 MB fits beside others of its sender, and two such beside the small bodies of all. */
+const bodyMemory: MemoryLimits = {
+  senderBytesMax: 320 * mebibyte,
+  bytesMax: 768 * mebibyte,
+  reserveBytes: 128 * mebibyte,
+  littleBytes: 16 * mebibyte,
+  waitMs: 30_000,
+}
+
+const bodyPace: Pace = { periodMs: 30_000, periodBytesMin: 256 * 1024 }
 
 const apiPrefix = '/api/v4'
 
@@ -41,10 +59,11 @@ const apiPrefix = '/api/v4'
 export function createHttpApp(options: HttpAppOptions): Express {
   const app = express()
   app.disable('x-powered-by')
-  trustProxies(app)
-  app.set('query parser', 'extended')
+  app.set('trust proxy', 'loopback, linklocal, uniquelocal')
+  app.set('query parser', (query: string | null) => readForm(new URLSearchParams(query ?? '')))
   app.set('case sensitive routing', true)
   app.use(observe(options.logger, options.metrics))
+  app.use(endUnreadBody)
   app.use(['/-', '/metrics'], (_request, response, next) => {
     observedOf(response).route = 'operations'
     next()
@@ -52,15 +71,16 @@ export function createHttpApp(options: HttpAppOptions): Express {
   addOperations(app, options.health, options.metrics, options.routes)
 
   const rateLimit = createRateLimit(options.rateLimitPerMinute)
+  const memory = new BodyMemory(bodyMemory)
   for (const route of options.routes) {
     const path = pathOf(route)
     // Express answers HEAD with the handler of GET.
-    app[route.method.toLowerCase() as 'get'](path, handler(route, path, options, rateLimit))
+    app[route.method.toLowerCase() as 'get'](path, handler(route, path, { ...options, rateLimit, memory }))
   }
   for (const [path, methods] of methodsByPath(options.routes)) app.all(path, wrongVerb(methods))
 
   app.use((_request: Request, response: Response) => {
-    response.status(404).json({ error: '404 Not Found', request_id: observedOf(response).requestId })
+    sendSmallJson(response, 404, { error: '404 Not Found', request_id: observedOf(response).requestId })
   })
   app.use((error: unknown, _request: Request, response: Response, _next: express.NextFunction) => {
     const { requestId, logger } = observedOf(response)
@@ -68,20 +88,6 @@ export function createHttpApp(options: HttpAppOptions): Express {
     sendError(response, away ? unavailable('', { cause: error }) : error, requestId, logger)
   })
   return app
-}
-
-/** Requests come from few addresses, and looking one of them up takes as long as reading a small request. */
-function trustProxies(app: Express): void {
-  app.set('trust proxy', 'loopback, linklocal, uniquelocal')
-  const isTrusted: (address: string) => boolean = app.get('trust proxy fn')
-  const known = new LRUCache<string, boolean>({ max: 1000 })
-  app.set('trust proxy', (address: string) => {
-    const before = known.get(address)
-    if (before !== undefined) return before
-    const trusted = isTrusted(address)
-    known.set(address, trusted)
-    return trusted
-  })
 }
 
 const pathOf = ({ path, outsideApi }: Route) => (outsideApi ? path : apiPrefix + path)
@@ -96,23 +102,39 @@ function methodsByPath(routes: Route[]): Map<string, string[]> {
 function wrongVerb(methods: string[]): RequestHandler {
   const allowed = methods.includes('GET') ? ['HEAD', ...methods] : methods
   return (_request, response) => {
-    response.set('Allow', allowed.join(', ')).status(405)
-    response.json({ error: '405 Not Allowed', request_id: observedOf(response).requestId })
+    response.set('Allow', allowed.join(', '))
+    sendSmallJson(response, 405, { error: '405 Not Allowed', request_id: observedOf(response).requestId })
   }
 }
 
-function handler(route: Route, path: string, options: HttpAppOptions, rateLimit: RateLimit): RequestHandler {
+interface HandlerOptions extends HttpAppOptions {
+  rateLimit: RateLimit
+  memory: BodyMemory
+}
+
+function handler(route: Route, path: string, options: HandlerOptions): RequestHandler {
   return async (request, response) => {
     observedOf(response).route = path
-    await rateLimit(request, response)
+    await options.rateLimit(request, response)
     const caller = await callerOf(request.headers, options.authenticate)
     const call = createCall(request, response, caller, options.externalUrl)
     const access = await route.guard(call)
-    const given = route.streamsBody
-      ? { ...request.query, ...request.params }
-      : await readInput(request, response, route.bodyBytesMax ?? bodyBytesDefault, route.longTextKey)
-    const reply = await route.endpoint.handle(readParameters(route.endpoint.input, given), access, call)
-    if (reply !== streamed) await send(response, reply)
+    const memory = options.memory.open(caller ? `user ${caller.user.id}` : `address ${request.ip}`)
+    try {
+      const given = route.streamsBody
+        ? { ...request.query, ...request.params }
+        : await readInput(request, {
+            bytesMax: route.bodyBytesMax ?? bodyBytesDefault,
+            pace: options.bodyPace ?? bodyPace,
+            memory,
+            parseLargeBody: route.parseLargeBody,
+          })
+      const reply = await route.endpoint.handle(readParameters(route.endpoint.input, given), access, call)
+      if (reply !== streamed) await send(response, reply)
+    } finally {
+      // Whoever handled the request held its body until now.
+      memory.release()
+    }
   }
 }
 

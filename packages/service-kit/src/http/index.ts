@@ -25,7 +25,6 @@ export {
   streamed,
 } from './endpoint.js'
 export { administrator, administratorOrScope, anyone, readingScopes, signedIn } from './guards.js'
-export { LongText } from './large-json.js'
 export { type HttpServer, listen } from './listen.js'
 export { linkOf, type Page, pageParameters, pageReply, rowsOf } from './pagination.js'
 export {
@@ -33,6 +32,7 @@ export {
   filledText,
   flag,
   integer,
+  list,
   parameterProblem,
   readParameters,
   rowId,

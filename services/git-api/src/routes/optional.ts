@@ -4,10 +4,6 @@ import { z } from 'zod'
 export const optional = <Schema extends z.ZodType>(schema: Schema) =>
   schema.nullish().transform((value) => value ?? undefined)
 
-/** A number, time or choice that may be left out; the empty text, which forms send for an empty field, says as much. */
-export const optionalField = <Schema extends z.ZodType>(schema: Schema) =>
-  optional(z.preprocess((value) => (value === '' ? undefined : value), schema.optional()))
-
 /** A text that may be left out; a blank one counts as left out. */
 export const optionalText = <Schema extends z.ZodType<string>>(schema: Schema) =>
   optional(schema).transform((value) => (value?.trim() ? value : undefined))
