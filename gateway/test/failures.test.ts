@@ -66,7 +66,7 @@ describe('an answer the gateway makes itself is JSON in the documented shape', (
     const answer = await sendBytes(bytes)
     expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${code} `))
     const [head, body] = answer.split('\r\n\r\n', 2) as [string, string]
-    expect(head).toMatch(/^Content-Type: application\/json/im)
+    expect(head).toMatch(/^Content-Type: application\/json$/im)
     expect(Object.values(JSON.parse(body))).toEqual([expect.stringMatching(`^${code} `), expect.any(String)])
   })
 })

@@ -8,6 +8,7 @@ export {
   hashToken,
   tokenOf,
 } from './authentication.js'
+export { arriving, StalledBody } from './body/arriving.js'
 export {
   accepted,
   type Call,

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import { PassThrough } from 'node:stream'
 
 /** How fast a body has to arrive. */
 export interface Pace {
@@ -19,8 +20,8 @@ export class StalledBody extends Error {
 }
 
 /**
- * The chunks of a body as they arrive. Only time that is spent waiting for the sender counts: whoever reads them may
- * take as long as it likes over each.
+ * The chunks of a body as they arrive. Only time that is spent waiting for the sender counts: the reader of the chunks
+ * may take any time over each. A reader that stops early leaves the rest of the body unread and the connection open.
  *
  * @throws StalledBody when the body arrives more slowly than it has to
  */
@@ -28,8 +29,10 @@ export async function* arriving(
   request: IncomingMessage,
   { periodMs, periodBytesMin }: Pace,
 ): AsyncGenerator<Buffer, void> {
-  // The connection is still needed, for the answer.
-  const chunks = request.iterator({ destroyOnReturn: false })
+  // A stream of its own can be given up without closing the connection, which the answer needs.
+  const body = new PassThrough()
+  request.once('error', (error) => body.destroy(error))
+  const chunks = request.pipe(body).iterator()
   let [waitedMs, bytes] = [0, 0]
   try {
     for (;;) {
@@ -46,8 +49,7 @@ export async function* arriving(
       yield value
     }
   } finally {
-    // Waits for a chunk that is still to come, which nobody else does.
-    void chunks.return?.().catch(() => {})
+    body.destroy()
   }
 }
 

@@ -71,9 +71,9 @@ describe('parseBody, forms', () => {
       ['actions[][action]', 'delete'],
       ['actions[][file_path]', 'a+b é'],
       ['actions[][action]', 'move'],
-    ] as const
+    ] satisfies [string, string][]
     const expected = { actions: [{ action: 'delete', file_path: 'a+b é' }, { action: 'move' }] }
-    const urlencoded = new URLSearchParams(fields.map(([name, value]) => [name, value])).toString()
+    const urlencoded = String(new URLSearchParams(fields as [string, string][]))
     expect(await parse(urlencoded, form)).toEqual(expected)
     const parts = fields.map(([name, value]) => part(name, value)).join('')
     expect(await parse(`${parts}--b--\r\n`, multipart)).toEqual(expected)

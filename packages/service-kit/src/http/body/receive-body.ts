@@ -53,7 +53,7 @@ async function* decompressed(request: IncomingMessage, pace: Pace): AsyncGenerat
     // The loop below learns of every failure.
     yield* pipeline(chunks, decompressor, () => {}) as AsyncIterable<Buffer>
   } catch (error) {
-    if (error instanceof StalledBody || request.destroyed) throw error
+    if (error instanceof StalledBody || request.errored) throw error
     throw invalidParameters(['the body could not be read'])
   }
 }

@@ -12,7 +12,7 @@ export const endUnreadBody: RequestHandler = (request, response, next) => {
     if (request.complete) return
     const timer = setTimeout(() => request.socket.destroy(), unreadMsMax)
     request.once('close', () => clearTimeout(timer))
-    request.resume()
+    request.unpipe().resume()
   })
   next()
 }
