@@ -1,14 +1,22 @@
 #!/usr/bin/env node
 // Makes dist/bundle/main.js of the service in the working folder. A thousand modules take Node a second to find and
 // load, and `npm start` starts five services on the same cores; from a few files they load in a third of that.
-import { rmSync } from 'node:fs'
+import { readdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { build } from 'esbuild'
 import { lateModules } from './late-modules.mjs'
 
 // Files are named by their content: those of the last build would stay.
 rmSync('dist/bundle', { recursive: true, force: true })
+const workerFiles = readdirSync('dist', { recursive: true })
+  .filter((file) => file.endsWith('.worker.js'))
+  .map((file) => join('dist', file))
+
 await build({
-  entryPoints: ['dist/main.js'],
+  // Worker threads start from files of their own, which lie beside the bundle as they lie beside the module that names
+  // them: `new URL('./name.worker.js', import.meta.url)`.
+  entryPoints: ['dist/main.js', ...workerFiles],
+  entryNames: '[name]',
   outdir: 'dist/bundle',
   bundle: true,
   minifyWhitespace: true,
@@ -24,9 +32,9 @@ await build({
   sourcesContent: false,
   logLevel: 'warning',
   plugins: [lateModules],
-  // They read .proto files that lie beside their modules, and must see the same grpc-js as everyone. The service that
-  // serves gRPC depends on them, so that they are found.
-  external: ['@grpc/grpc-js', '@grpc/reflection', 'grpc-health-check'],
+  // They read files that lie beside their modules: .proto files, and what a worker thread starts with. The services that
+  // use them depend on them, so that they are found.
+  external: ['@grpc/grpc-js', '@grpc/reflection', 'grpc-health-check', 'piscina'],
   // CommonJS modules ask for Node's own ones by `require`, which modules of today do not have.
   banner: {
     js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);",

@@ -45,3 +45,18 @@ it('gives CommonJS packages that are loaded late the names that Node gives them'
   })
   expect(printed).toBe('tool true')
 })
+
+it('bundles what a worker thread starts with, beside the file that names it', async () => {
+  const printed = await runBundled({
+    'dist/deep/shared.js': 'export const greeting = "hello"',
+    'dist/deep/greet.worker.js': `import { parentPort } from 'node:worker_threads'
+      import { greeting } from './shared.js'
+      parentPort.postMessage(greeting)`,
+    'dist/deep/start.js': `import { once } from 'node:events'
+      import { Worker } from 'node:worker_threads'
+      export const start = async () => once(new Worker(new URL('./greet.worker.js', import.meta.url)), 'message')`,
+    'dist/main.js': `import { start } from './deep/start.js'
+      console.log(...(await start()))`,
+  })
+  expect(printed).toBe('hello')
+})

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import * as domain from '@switchyard/domain'
 import { rejectionMessages } from '@switchyard/domain/saga'
 import { describe, expect, it } from 'vitest'
+import { StalledBody } from './http/body/arriving.js'
 import { toHttpError } from './http/errors.js'
 import { refusedWith } from './http/openapi/refusals.js'
 
@@ -65,12 +66,12 @@ describe('the table of HTTP errors', () => {
   })
 
   it.each([
-    ['the body is not valid JSON', Object.assign(new Error(), { status: 400, type: 'entity.parse.failed' })],
-    ['the body could not be read', Object.assign(new Error(), { status: 415, type: 'charset.unsupported' })],
     ['the path is not valid', new URIError('URI malformed')],
+    ['408 Request Timeout', new StalledBody()],
     ['500 Internal Server Error', new Error('anything')],
-  ])('has what fails without a kind: %s', (_text, error) => {
+  ])('has what fails without a kind: %s', (text, error) => {
     const answer = toHttpError(error)
+    expect(Object.values(answer.body)).toEqual([text])
     const rows = http.filter((row) => row.kind === '–' && row.status === answer.status)
     expect(rows.flatMap(({ bodies }) => bodies)).toContainEqual(answer.body)
   })

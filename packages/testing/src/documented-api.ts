@@ -122,7 +122,11 @@ async function readAnswer(response: Response): Promise<DocumentedAnswer> {
   return { status, headers, body: type === 'application/json' ? JSON.parse(text) : text }
 }
 
-const mediaTypeOf = (headers: Headers) => headers.get('Content-Type')?.split(';')[0] ?? ''
+/** Without parameters; JSON has none, because clients such as python-gitlab compare its whole type. */
+function mediaTypeOf(headers: Headers): string {
+  const type = headers.get('Content-Type') ?? ''
+  return type.startsWith('application/json') ? type : (type.split(';', 1)[0] ?? '')
+}
 
 function problemWith(
   ajv: Ajv2020,

@@ -3,6 +3,7 @@ import type { Git } from '@switchyard/git-storage'
 import type { Authenticator } from '@switchyard/service-kit/http'
 import type { Logger } from '@switchyard/service-kit/observability'
 import type { TargetPolicy } from '@switchyard/webhooks'
+import type { CommitBodies } from './commit-bodies/commit-bodies.js'
 import type { ProjectGuards } from './guards.js'
 import type { Jobs } from './jobs.js'
 import type { StatusLookup } from './status-lookup.js'
@@ -12,6 +13,7 @@ export interface Dependencies extends Authenticator {
   database: Database
   guards: ProjectGuards
   jobs: Jobs
+  commitBodies: CommitBodies
   statuses: StatusRecorder
   statusLookup: StatusLookup
   /** Where webhooks may be sent to. */

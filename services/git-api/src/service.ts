@@ -9,6 +9,7 @@ import { createGit } from '@switchyard/git-storage'
 import { createAuthenticator, createHttpApp, type FindCaller, listen } from '@switchyard/service-kit/http'
 import type { ServiceContext } from '@switchyard/service-kit/lifecycle'
 import { targetPolicy } from '@switchyard/webhooks'
+import { createCommitBodies } from './commit-bodies/commit-bodies.js'
 import type { Config } from './config.js'
 import { countFallbacks } from './git-fallbacks.js'
 import { createGuards } from './guards.js'
@@ -60,6 +61,8 @@ export async function createService(config: Config, { logger, metrics, health, l
     onFallback: countFallbacks(metrics.registry, logger),
   })
   lifecycle.onClose('git', () => git.close())
+  const commitBodies = createCommitBodies()
+  lifecycle.onClose('commit bodies', () => commitBodies.close())
   const app = createHttpApp({
     logger,
     metrics,
@@ -70,6 +73,7 @@ export async function createService(config: Config, { logger, metrics, health, l
       database,
       guards,
       jobs,
+      commitBodies,
       statuses,
       statusLookup: createStatusLookup(database, storageRoot),
       webhookTargets: targetPolicy(config),

@@ -110,7 +110,7 @@ describe('GET /sagas/:id/activities/:activity_id/payloads/:kind', () => {
     const response = await payload('a/1', 'parameter')
     expect(response.status).toBe(200)
     expect(await response.text()).toBe(json)
-    expect(response.headers.get('Content-Type')).toBe('application/json; charset=utf-8')
+    expect(response.headers.get('Content-Type')).toBe('application/json')
     expect(response.headers.get('Content-Disposition')).toBe('attachment; filename="parameter-a_1.json"')
     expect(response.headers.get('X-Payload-Truncated')).toBe('false')
     const binary = await payload('a/2', 'parameter')

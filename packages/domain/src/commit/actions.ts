@@ -82,6 +82,14 @@ function readContent({ action, content, encoding }: CommitAction, refuse: Refuse
   if (content === undefined || action === 'delete' || action === 'chmod') return null
   if (typeof content !== 'string') return content
   if (encoding === 'text') return Buffer.from(content, 'utf8')
-  if (!/^[\w+/\s-]*=*$/.test(content.trimEnd())) throw refuse('content is not valid base64')
+  if (!isBase64(content)) throw refuse('content is not valid base64')
   return Buffer.from(content, 'base64')
+}
+
+/** Whether a text is base64 of either alphabet, with white space anywhere and padding at the end only. */
+export function isBase64(text: string): boolean {
+  const trimmed = text.trimEnd()
+  let end = trimmed.length
+  while (trimmed[end - 1] === '=') end -= 1
+  return /^[\w+/\s-]*$/.test(trimmed.slice(0, end))
 }

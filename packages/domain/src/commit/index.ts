@@ -2,6 +2,7 @@ export {
   type ActionName,
   actionNames,
   type CommitAction,
+  isBase64,
   readActions,
   refuseAction,
   type TreeEdit,

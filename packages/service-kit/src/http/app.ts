@@ -1,22 +1,25 @@
 import { setMaxListeners } from 'node:events'
 import { DomainError, unavailable } from '@switchyard/domain'
 import express, { type Express, type Request, type RequestHandler, type Response } from 'express'
-import { LRUCache } from 'lru-cache'
 import type { Health } from '../lifecycle/index.js'
 import type { Logger, Metrics } from '../observability/index.js'
 import { type Authenticate, callerOf } from './authentication.js'
-import { bodyBytesDefault, readInput } from './body.js'
+import type { Pace } from './body/arriving.js'
+import { BodyMemory, type MemoryLimits } from './body/body-memory.js'
+import { readForm } from './body/form.js'
+import { bodyBytesDefault, readInput } from './body/read-input.js'
+import { endUnreadBody } from './body/unread-body.js'
 import { crossOrigin } from './cors.js'
 import type { Call, Reply, Route } from './endpoint.js'
 import { streamed } from './endpoint.js'
 import { sendError } from './errors.js'
-import { observe, observedOf } from './observe.js'
 import { recheckWhileOpen } from './long-lived.js'
+import { observe, observedOf } from './observe.js'
 import { addOperations, guardedMetrics } from './operations.js'
 import { readParameters } from './parameters.js'
 import { createRateLimit, type RateLimit } from './rate-limit.js'
 import { type AuthenticateFrom, limitUnknownTokens } from './unknown-tokens.js'
-import { sendJson, WrittenJson, writeJson } from './written-json.js'
+import { sendJson, sendSmallJson, WrittenJson, writeJson } from './written-json.js'
 
 export interface HttpAppOptions {
   logger: Logger
@@ -32,7 +35,22 @@ export interface HttpAppOptions {
   externalUrl?: string
   /** Origins whose pages may call the service from a browser. Unset: none. */
   corsAllowedOrigins?: string[]
+  /** How fast request bodies have to arrive. Unset: 256 KiB in each half minute, or the rest. */
+  bodyPace?: Pace
 }
+
+const mebibyte = 1024 * 1024
+
+/** A commit of 300 MB fits beside others of its sender, and two such beside the small bodies of all. */
+const bodyMemory: MemoryLimits = {
+  senderBytesMax: 320 * mebibyte,
+  bytesMax: 768 * mebibyte,
+  reserveBytes: 128 * mebibyte,
+  littleBytes: 16 * mebibyte,
+  waitMs: 30_000,
+}
+
+const bodyPace: Pace = { periodMs: 30_000, periodBytesMin: 256 * 1024 }
 
 const apiPrefix = '/api/v4'
 
@@ -46,11 +64,12 @@ const apiPrefix = '/api/v4'
 export function createHttpApp(options: HttpAppOptions): Express {
   const app = express()
   app.disable('x-powered-by')
-  trustProxies(app)
-  app.set('query parser', 'extended')
+  app.set('trust proxy', 'loopback, linklocal, uniquelocal')
+  app.set('query parser', (query: string | null) => readForm(new URLSearchParams(query ?? '')))
   app.set('case sensitive routing', true)
   app.use(observe(options.logger, options.metrics))
   if (options.corsAllowedOrigins) app.use(crossOrigin(options.corsAllowedOrigins))
+  app.use(endUnreadBody)
   app.use(['/-', '/metrics'], (_request, response, next) => {
     observedOf(response).route = 'operations'
     next()
@@ -60,6 +79,7 @@ export function createHttpApp(options: HttpAppOptions): Express {
   const limits: Limits = {
     rateLimit: createRateLimit(options.rateLimitPerMinute),
     authenticate: limitUnknownTokens(options.authenticate, options.rateLimitPerMinute > 0),
+    memory: new BodyMemory(bodyMemory),
   }
   const routes = [...options.routes, guardedMetrics(options.metrics)]
   for (const route of routes) {
@@ -70,7 +90,7 @@ export function createHttpApp(options: HttpAppOptions): Express {
   for (const [path, methods] of methodsByPath(routes)) app.all(path, wrongVerb(methods))
 
   app.use((_request: Request, response: Response) => {
-    response.status(404).json({ error: '404 Not Found', request_id: observedOf(response).requestId })
+    sendSmallJson(response, 404, { error: '404 Not Found', request_id: observedOf(response).requestId })
   })
   app.use((error: unknown, _request: Request, response: Response, _next: express.NextFunction) => {
     const { requestId, logger } = observedOf(response)
@@ -78,20 +98,6 @@ export function createHttpApp(options: HttpAppOptions): Express {
     sendError(response, away ? unavailable('', { cause: error }) : error, requestId, logger)
   })
   return app
-}
-
-/** Requests come from few addresses, and looking one of them up takes as long as reading a small request. */
-function trustProxies(app: Express): void {
-  app.set('trust proxy', 'loopback, linklocal, uniquelocal')
-  const isTrusted: (address: string) => boolean = app.get('trust proxy fn')
-  const known = new LRUCache<string, boolean>({ max: 1000 })
-  app.set('trust proxy', (address: string) => {
-    const before = known.get(address)
-    if (before !== undefined) return before
-    const trusted = isTrusted(address)
-    known.set(address, trusted)
-    return trusted
-  })
 }
 
 const pathOf = ({ path, outsideApi }: Route) => (outsideApi ? path : apiPrefix + path)
@@ -106,35 +112,42 @@ function methodsByPath(routes: Route[]): Map<string, string[]> {
 function wrongVerb(methods: string[]): RequestHandler {
   const allowed = methods.includes('GET') ? ['HEAD', ...methods] : methods
   return (_request, response) => {
-    response.set('Allow', allowed.join(', ')).status(405)
-    response.json({ error: '405 Not Allowed', request_id: observedOf(response).requestId })
+    response.set('Allow', allowed.join(', '))
+    sendSmallJson(response, 405, { error: '405 Not Allowed', request_id: observedOf(response).requestId })
   }
 }
 
 interface Limits {
   rateLimit: RateLimit
   authenticate: AuthenticateFrom
+  memory: BodyMemory
 }
 
-function handler(
-  route: Route,
-  path: string,
-  options: HttpAppOptions,
-  { rateLimit, authenticate }: Limits,
-): RequestHandler {
+function handler(route: Route, path: string, options: HttpAppOptions, limits: Limits): RequestHandler {
   return async (request, response) => {
     observedOf(response).route = path
-    const caller = await callerOf(request.headers, (secret) => authenticate(secret, request.ip ?? ''))
-    await rateLimit(request, response)
+    const caller = await callerOf(request.headers, (secret) => limits.authenticate(secret, request.ip ?? ''))
+    await limits.rateLimit(request, response)
     const refused = route.longLived ? new AbortController() : undefined
     const call = createCall(request, response, caller, options.externalUrl, refused?.signal)
     const access = await route.guard(call)
     if (refused) recheckGuard(call, route, options.authenticate, refused)
-    const given = route.streamsBody
-      ? { ...request.query, ...request.params }
-      : await readInput(request, response, route.bodyBytesMax ?? bodyBytesDefault, route.longTextKey)
-    const reply = await route.endpoint.handle(readParameters(route.endpoint.input, given), access, call)
-    if (reply !== streamed) await send(response, reply)
+    const memory = limits.memory.open(caller ? `user ${caller.user.id}` : `address ${request.ip}`)
+    try {
+      const given = route.streamsBody
+        ? { ...request.query, ...request.params }
+        : await readInput(request, {
+            bytesMax: route.bodyBytesMax ?? bodyBytesDefault,
+            pace: options.bodyPace ?? bodyPace,
+            memory,
+            parseLargeBody: route.parseLargeBody,
+          })
+      const reply = await route.endpoint.handle(readParameters(route.endpoint.input, given), access, call)
+      if (reply !== streamed) await send(response, reply)
+    } finally {
+      // The use case holds the parsed body until here.
+      memory.release()
+    }
   }
 }
 

@@ -2,6 +2,7 @@ import type { Caller } from '@switchyard/domain/access'
 import type { Request, Response } from 'express'
 import type { Logger } from 'pino'
 import type { z } from 'zod'
+import type { ParseBody } from './body/parse-body.js'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
@@ -79,10 +80,10 @@ export type Streamed = typeof streamed
 export const endpoint = <Input extends z.ZodType, Access>(definition: Endpoint<Input, Access>) => definition
 
 export interface RouteOptions {
-  /** Largest request body. Unset: 1 MB. */
+  /** Largest request body, decompressed. Unset: 1 MiB. */
   bodyBytesMax?: number
-  /** Fields of this name in a large JSON body are handed on as `LongText`, not copied, when they are long. */
-  longTextKey?: string
+  /** Parses bodies above 1 MiB, away from the thread that serves all requests. */
+  parseLargeBody?: ParseBody
   /** The endpoint reads the request stream itself: no body is parsed. */
   streamsBody?: boolean
   /**

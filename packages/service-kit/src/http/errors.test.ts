@@ -1,5 +1,6 @@
 import * as domain from '@switchyard/domain'
 import { describe, expect, it } from 'vitest'
+import { StalledBody } from './body/arriving.js'
 import { toHttpError } from './errors.js'
 
 describe('toHttpError', () => {
@@ -34,12 +35,16 @@ describe('toHttpError', () => {
     expect(toHttpError(error)).toEqual({ status, body })
   })
 
-  it('counts too many fields as too large a body', () => {
-    const failure = Object.assign(new Error('too many parameters'), {
-      status: 413,
-      type: 'parameters.too.many',
+  it('says when trying again may work, where that is known', () => {
+    expect(toHttpError(domain.rateLimited('slow down', 1500)).headers).toEqual({ 'Retry-After': '2' })
+  })
+
+  it('closes the connection of a body that stalled', () => {
+    expect(toHttpError(new StalledBody())).toEqual({
+      status: 408,
+      body: { message: '408 Request Timeout' },
+      headers: { Connection: 'close' },
     })
-    expect(toHttpError(failure)).toEqual({ status: 413, body: { message: '413 Request Entity Too Large' } })
   })
 
   it('shows nothing of an unexpected failure', () => {

@@ -1,6 +1,8 @@
 import { DomainError, type ErrorKind } from '@switchyard/domain'
 import type { Response } from 'express'
 import type { Logger } from 'pino'
+import { StalledBody } from './body/arriving.js'
+import { sendSmallJson } from './written-json.js'
 
 export interface HttpError {
   status: number
@@ -29,15 +31,11 @@ const statusOf: Record<ErrorKind, number> = {
  */
 export function toHttpError(error: unknown): HttpError {
   if (error instanceof DomainError) {
-    return {
-      status: statusOf[error.kind],
-      body: { ...bodyOf(error), ...error.extra },
-      ...(error.retryAfterMs !== undefined && {
-        headers: { 'Retry-After': String(Math.ceil(error.retryAfterMs / 1000)) },
-      }),
-    }
+    const answer = { status: statusOf[error.kind], body: { ...bodyOf(error), ...error.extra } }
+    if (error.retryAfterMs === undefined) return answer
+    return { ...answer, headers: { 'Retry-After': String(Math.ceil(error.retryAfterMs / 1000)) } }
   }
-  return fromBodyParser(error) ?? { status: 500, body: { message: '500 Internal Server Error' } }
+  return whileReading(error) ?? { status: 500, body: { message: '500 Internal Server Error' } }
 }
 
 function bodyOf({ kind, detail }: DomainError): Record<string, unknown> {
@@ -72,17 +70,12 @@ function bodyOf({ kind, detail }: DomainError): Record<string, unknown> {
   }
 }
 
-/** Failures of express's router and of its body parsers carry a status and a type. */
-function fromBodyParser(error: unknown): HttpError | null {
-  if (!(error instanceof Error)) return null
-  const { status, type } = error as Error & { status?: number; type?: string }
-  // Too many bytes, or too many fields.
-  if (status === 413) return { status: 413, body: { message: '413 Request Entity Too Large' } }
-  if (type === 'entity.parse.failed') return { status: 400, body: { error: 'the body is not valid JSON' } }
-  if (error instanceof URIError) return { status: 400, body: { error: 'the path is not valid' } }
-  if (status !== undefined && status >= 400 && status < 500) {
-    return { status, body: { error: 'the body could not be read' } }
+/** Failures while a request is read. The connection of a stalled body is of no more use. */
+function whileReading(error: unknown): HttpError | null {
+  if (error instanceof StalledBody) {
+    return { status: 408, body: { message: '408 Request Timeout' }, headers: { Connection: 'close' } }
   }
+  if (error instanceof URIError) return { status: 400, body: { error: 'the path is not valid' } }
   return null
 }
 
@@ -99,10 +92,6 @@ export function sendError(response: Response, error: unknown, requestId: string,
     response.destroy()
     return
   }
-  // An answer that failed may have named the type it was going to have.
-  response
-    .type('json')
-    .set({ 'Cache-Control': 'no-cache', ...headers })
-    .status(status)
-  response.json({ ...body, request_id: requestId })
+  response.set({ 'Cache-Control': 'no-cache', ...headers })
+  sendSmallJson(response, status, { ...body, request_id: requestId })
 }

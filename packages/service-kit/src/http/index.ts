@@ -10,6 +10,7 @@ export {
   hashToken,
   tokenOf,
 } from './authentication.js'
+export { arriving, StalledBody } from './body/arriving.js'
 export {
   accepted,
   type Call,
@@ -28,7 +29,6 @@ export {
 } from './endpoint.js'
 export { createStreamPlaces, eventStreamHeaders, type StreamPlaces } from './event-stream.js'
 export { administrator, administratorOrScope, anyone, readingScopes, signedIn } from './guards.js'
-export { LongText } from './large-json.js'
 export { type HttpServer, listen } from './listen.js'
 export { linkOf, type Page, pageParameters, pageReply, rowsOf } from './pagination.js'
 export {
@@ -36,6 +36,7 @@ export {
   filledText,
   flag,
   integer,
+  list,
   parameterProblem,
   readParameters,
   rowId,

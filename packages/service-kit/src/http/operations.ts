@@ -5,22 +5,18 @@ import type { Metrics } from '../observability/index.js'
 import { endpoint, type Route, route, streamed } from './endpoint.js'
 import { administratorOrScope } from './guards.js'
 import { describeRoutes, type OpenApiDocument } from './openapi/describe-routes.js'
+import { sendSmallJson } from './written-json.js'
 
-/**
- * What operators and orchestrators ask every service: alive, ready, figures, and what it answers. No token is
- * needed.
- */
+/** Liveness, readiness, metrics and the API description of a service, for operators and orchestrators, without a token. */
 export function addOperations(app: Express, health: Health, metrics: Metrics, routes: Route[]): void {
   app.get('/-/liveness', (_request, response) => {
-    response.set('Cache-Control', 'no-store').json({ status: 'ok' })
+    sendSmallJson(response.set('Cache-Control', 'no-store'), 200, { status: 'ok' })
   })
 
   app.get('/-/readiness', async (_request, response) => {
     const { ready, checks } = await health.readiness()
-    response
-      .set('Cache-Control', 'no-store')
-      .status(ready ? 200 : 503)
-      .json({ status: ready ? 'ok' : 'failed', checks })
+    const status = ready ? 'ok' : 'failed'
+    sendSmallJson(response.set('Cache-Control', 'no-store'), ready ? 200 : 503, { status, checks })
   })
 
   app.get('/metrics', async (_request, response) => {
@@ -31,7 +27,7 @@ export function addOperations(app: Express, health: Health, metrics: Metrics, ro
   let document: OpenApiDocument | undefined
   app.get('/-/openapi.json', (_request, response) => {
     document ??= describeRoutes(routes)
-    response.json(document)
+    sendSmallJson(response, 200, document)
   })
 }
 

@@ -1,14 +1,44 @@
 import { type DomainError, invalidParameters } from '@switchyard/domain'
 import { z } from 'zod'
 
+/** Problems that an error names at most. */
+const problemsMax = 20
+
 /**
- * Reads merged parameters. What does not fit is refused in GitLab's words, all problems at once:
+ * Reads merged parameters. What does not fit is refused in GitLab's words, up to 20 problems at once:
  * `x is missing`, `x is invalid`, `x is empty`, `x does not have a valid value`.
+ *
+ * An optional number, time, boolean or choice that is empty counts as left out, because forms send every field. It is
+ * taken out of what was given. An empty text is a text.
  */
 export function readParameters<Input extends z.ZodType>(schema: Input, given: unknown): z.output<Input> {
-  const parsed = schema.safeParse(given)
+  let parsed = schema.safeParse(given)
+  if (!parsed.success && leaveOutBlanks(parsed.error.issues, given)) parsed = schema.safeParse(given)
   if (parsed.success) return parsed.data
-  throw invalidParameters([...new Set(parsed.error.issues.flatMap((issue) => problemTexts(issue, given)))])
+  const problems = new Set<string>()
+  for (const issue of parsed.error.issues) {
+    for (const problem of problemTexts(issue, given)) problems.add(problem)
+    if (problems.size >= problemsMax) break
+  }
+  throw invalidParameters([...problems].slice(0, problemsMax))
+}
+
+/**
+ * Takes out the empty texts that are refused for their type, or because they are not in a list.
+ *
+ * @returns whether there were any
+ */
+function leaveOutBlanks(issues: readonly z.core.$ZodIssue[], given: unknown): boolean {
+  let found = false
+  for (const issue of issues) {
+    if (issue.code !== 'invalid_type' && issue.code !== 'invalid_value') continue
+    const path = givenPath(issue.path, given)
+    const name = path.at(-1)
+    const parent = valueAt(given, path.slice(0, -1))
+    if (name === undefined || Array.isArray(parent) || valueAt(parent, [name]) !== '') continue
+    found = Reflect.deleteProperty(parent as object, name)
+  }
+  return found
 }
 
 function problemTexts(issue: z.core.$ZodIssue, given: unknown): string[] {
@@ -24,7 +54,7 @@ function problemTexts(issue: z.core.$ZodIssue, given: unknown): string[] {
   return [listed ? `${name} does not have a valid value` : `${name} is invalid`]
 }
 
-/** As far as its sender wrote it: the second of `status=Started,Ended` is no parameter of its own. */
+/** The part of a path that the client wrote: the second word of `status=Started,Ended` has no name of its own. */
 function givenPath(path: PropertyKey[], given: unknown): PropertyKey[] {
   const parts = path.findIndex((_, index) => typeof valueAt(given, path.slice(0, index)) === 'string')
   return parts === -1 ? path : path.slice(0, parts)
@@ -42,11 +72,25 @@ function valueAt(given: unknown, path: PropertyKey[]): unknown {
   )
 }
 
+/** Items of a list of parameters, unless an endpoint says otherwise. */
+const itemsMaxDefault = 100
+
+/** A list of bounded length. A longer one is refused before any of its items is looked at. */
+export const list = <Item extends z.ZodType>(item: Item, itemsMax = itemsMaxDefault) =>
+  z.preprocess(
+    (given, { addIssue }) => {
+      if (!Array.isArray(given) || given.length <= itemsMax) return given
+      addIssue({ code: 'custom', message: `has more than ${itemsMax} items` })
+      return z.NEVER
+    },
+    z.array(item).meta({ maxItems: itemsMax }),
+  )
+
 const nul = '\0'
 
 /**
- * Text as PostgreSQL can hold it: NUL is refused, half a character (left by whoever cut a text short) is replaced, so
- * that what is answered is what is stored. Numbers and booleans count as their text.
+ * Text as PostgreSQL can hold it: NUL is refused, and half of a surrogate pair is replaced, so that answers show what
+ * is stored. Numbers and booleans count as their text.
  */
 export const text = () =>
   z.preprocess(

@@ -1,13 +1,16 @@
 import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { setImmediate as others } from 'node:timers/promises'
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import type { Response } from 'express'
 
-/** Others get their turn after so much text: a millisecond or two of work. */
+/** Other requests get their turn after so much text: a millisecond or two of work. */
 const sliceChars = 256 * 1024
 
-/** A body written down as JSON, to be sent once or, by whoever keeps it, as often as it is asked for. */
+/** Exactly this: clients such as python-gitlab up to 3.13 compare the whole header. `response.json` adds a charset. */
+const jsonType = 'application/json'
+
+/** A body serialized as JSON, which can be sent any number of times. */
 export class WrittenJson {
   readonly etag: string
 
@@ -23,15 +26,15 @@ export class WrittenJson {
 }
 
 /**
- * Writes a body down. For a long list that takes as long as many requests do, so others get their turn between its
- * items.
+ * Serializes a body. For a long list that takes as long as many requests do, so other requests get their turn between
+ * its items.
  */
 export async function writeJson(body: unknown): Promise<WrittenJson> {
   const slices = Array.isArray(body) ? await writeItems(body) : [Buffer.from(JSON.stringify(body))]
   const hash = createHash('sha1')
   let bytes = 0
   for (const [index, slice] of slices.entries()) {
-    if (index > 0) await others()
+    if (index > 0) await yieldToEventLoop()
     hash.update(slice)
     bytes += slice.length
   }
@@ -42,25 +45,25 @@ async function writeItems(items: readonly unknown[]): Promise<Buffer[]> {
   const slices: Buffer[] = []
   let text = '['
   for (const [index, item] of items.entries()) {
-    // What JSON cannot say is null in a list.
+    // JSON has no undefined: in a list it is null.
     text += `${index === 0 ? '' : ','}${JSON.stringify(item) ?? 'null'}`
     if (text.length < sliceChars) continue
     slices.push(Buffer.from(text))
     text = ''
-    await others()
+    await yieldToEventLoop()
   }
   slices.push(Buffer.from(`${text}]`))
   return slices
 }
 
-/** Sends a body, or 304 when the client has it. All headers are known here, so express need not look for them. */
+/** Sends a body, or 304 when the client has it. */
 export async function sendJson(response: Response, { slices, bytes, etag }: WrittenJson): Promise<void> {
   response.setHeader('ETag', etag)
   if (response.req.fresh) {
     response.status(304).end()
     return
   }
-  response.setHeader('Content-Type', 'application/json; charset=utf-8')
+  response.setHeader('Content-Type', jsonType)
   response.setHeader('Content-Length', bytes)
   if (response.req.method === 'HEAD') response.end()
   else if (slices.length === 1) response.end(slices[0])
@@ -70,4 +73,10 @@ export async function sendJson(response: Response, { slices, bytes, etag }: Writ
       if (!response.destroyed) throw error
     })
   }
+}
+
+/** Sends a small body in one piece, such as an error. */
+export function sendSmallJson(response: Response, status: number, body: object): void {
+  response.status(status).setHeader('Content-Type', jsonType)
+  response.end(Buffer.from(JSON.stringify(body)))
 }

@@ -1,12 +1,8 @@
-import { z } from 'zod'
+import type { z } from 'zod'
 
 /** A parameter that may be left out or, which means the same, be null. */
 export const optional = <Schema extends z.ZodType>(schema: Schema) =>
   schema.nullish().transform((value) => value ?? undefined)
-
-/** A number, time or choice that may be left out; the empty text, which forms send for an empty field, says as much. */
-export const optionalField = <Schema extends z.ZodType>(schema: Schema) =>
-  optional(z.preprocess((value) => (value === '' ? undefined : value), schema.optional()))
 
 /** A text that may be left out; a blank one counts as left out. */
 export const optionalText = <Schema extends z.ZodType<string>>(schema: Schema) =>

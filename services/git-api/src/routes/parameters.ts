@@ -1,13 +1,12 @@
 import { type Scope, scopes } from '@switchyard/domain/access'
-import { text } from '@switchyard/service-kit/http'
+import { list, text } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 
 /** Scopes of a token: a list, or one text with commas. */
 export const scopeList = (allowed: readonly Scope[] = scopes) =>
   z.preprocess(
     (value) => (typeof value === 'string' ? value.split(',').map((scope) => scope.trim()) : value),
-    z
-      .array(z.string().meta({ enum: [...allowed] }))
+    list(z.string().meta({ enum: [...allowed] }))
       .refine((given) => given.length > 0, { error: 'is empty' })
       .refine((given) => given.every((scope) => (allowed as readonly string[]).includes(scope)), {
         error: 'does not have a valid value',

@@ -11,8 +11,8 @@ import {
 import { forbidden, invalid, notFound } from '@switchyard/domain'
 import { accessLevels, projectProblems } from '@switchyard/domain/access'
 import { isNewBranchName } from '@switchyard/domain/commit'
-import type { Dependencies } from '../dependencies.js'
 import type { Repository } from '@switchyard/git-storage'
+import type { Dependencies } from '../dependencies.js'
 import type { ProjectCall } from '../guards.js'
 
 type Needed = Pick<Dependencies, 'database' | 'git' | 'guards'>

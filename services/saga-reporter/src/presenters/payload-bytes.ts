@@ -7,7 +7,7 @@ export interface PresentedBytes {
 }
 
 const types = {
-  json: { type: 'application/json; charset=utf-8', ending: 'json' },
+  json: { type: 'application/json', ending: 'json' },
   text: { type: 'text/plain; charset=utf-8', ending: 'txt' },
   base64: { type: 'application/octet-stream', ending: 'bin' },
 } as const

@@ -1,6 +1,6 @@
 import type { Caller } from '@switchyard/domain/access'
 import { sagaStatuses } from '@switchyard/domain/saga'
-import { type Call, endpoint, integer, streamed, text } from '@switchyard/service-kit/http'
+import { type Call, endpoint, integer, list, streamed, text } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { LiveSagas } from '../live/live-sagas.js'
 import { sagaOperations } from '../live/operations.js'
@@ -19,7 +19,7 @@ export interface StreamDependencies {
 const listOf = <Value extends string>(values: readonly [Value, ...Value[]]) =>
   z.preprocess(
     (given) => (Array.isArray(given) ? given : typeof given === 'string' ? given.split(',') : given),
-    z.array(z.enum(values)).refine((list) => list.length > 0, { error: 'is empty' }),
+    list(z.enum(values)).refine((words) => words.length > 0, { error: 'is empty' }),
   )
 
 const position = () => integer().refine((value) => value >= 0, { error: 'does not have a valid value' })

@@ -5,14 +5,14 @@ import type { Dependencies } from '../../dependencies.js'
 import type { ProjectCall } from '../../guards.js'
 import { commentShape, presentComment } from '../../presenters/comment.js'
 import { addComment, type Place } from '../../use-cases/add-comment.js'
-import { optionalField, optionalText } from '../optional.js'
+import { optional, optionalText } from '../optional.js'
 
 const fields = z.object({
   sha: text(),
   note: text(),
   path: optionalText(text()),
-  line: optionalField(integer()),
-  line_type: optionalField(z.enum(['new', 'old'])),
+  line: optional(integer()),
+  line_type: optional(z.enum(['new', 'old'])),
 })
 
 type Fields = z.output<typeof fields>

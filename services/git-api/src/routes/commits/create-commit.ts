@@ -5,7 +5,7 @@ import {
   endpoint,
   filledText,
   flag,
-  LongText,
+  list,
   parameterProblem,
   text,
 } from '@switchyard/service-kit/http'
@@ -16,19 +16,19 @@ import { commitDetailShape, presentCommitDetail } from '../../presenters/commit.
 import { createCommit } from '../../use-cases/create-commit.js'
 import { describeCommit } from '../../use-cases/get-commit.js'
 import { optional, optionalText } from '../optional.js'
-import { readFormActions } from './form-actions.js'
-import { decodeLongContents } from './long-contents.js'
 
-/** File contents may hold any character, NUL included. */
+/** File contents may hold any character, NUL included. Those of large bodies are decoded already. */
 const content = z.preprocess(
   (value) => (typeof value === 'number' || typeof value === 'boolean' ? String(value) : value),
   z
-    .custom<string | LongText>(
-      (value) => typeof value === 'string' || value instanceof LongText,
+    .custom<string | Uint8Array>(
+      (value) => typeof value === 'string' || value instanceof Uint8Array,
       'is invalid',
     )
     .meta({ type: 'string' }),
 )
+
+const actionsMax = 10_000
 
 const action = z.object({
   action: z.enum(actionNames),
@@ -46,7 +46,7 @@ const action = z.object({
 const fields = z.object({
   branch: filledText(),
   commit_message: filledText(),
-  actions: z.array(action),
+  actions: list(action, actionsMax),
   author_name: optionalText(text()),
   author_email: optionalText(text()),
   start_branch: optionalText(text()),
@@ -56,7 +56,11 @@ const fields = z.object({
   stats: flag().default(true),
 })
 
-const input = z.preprocess(readFormActions, fields)
+/** A form cannot send a list without items: an empty commit needs no actions. */
+const input = z.preprocess((given) => {
+  const { actions = [], allow_empty } = given as Record<string, unknown>
+  return flag().safeParse(allow_empty).data ? { ...(given as object), actions } : given
+}, fields)
 
 export const createCommitEndpoint = (deps: Dependencies) =>
   endpoint({
@@ -71,7 +75,7 @@ export const createCommitEndpoint = (deps: Dependencies) =>
       const command = {
         branch: body.branch,
         message: body.commit_message,
-        actions: await decodeLongContents(body.actions),
+        actions: body.actions,
         authorName: body.author_name,
         authorEmail: body.author_email,
         startBranch: body.start_branch,

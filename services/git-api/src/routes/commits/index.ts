@@ -16,7 +16,7 @@ export function commitRoutes(deps: Dependencies): Route[] {
     route('GET', commits, readCode, listCommits(deps)),
     route('POST', commits, pushCode, createCommitEndpoint(deps), {
       bodyBytesMax: commitBytesMax,
-      longTextKey: 'content',
+      parseLargeBody: deps.commitBodies.parse,
     }),
     route('GET', `${commits}/:sha`, readCode, getCommitEndpoint(deps)),
     route('POST', `${commits}/:sha/cherry_pick`, pushCode, cherryPick(deps)),

@@ -24,7 +24,9 @@ export const sendPublic = (type: string, read: () => Promise<Buffer | string>) =
         'Content-Security-Policy': contentSecurityPolicy,
         'X-Content-Type-Options': 'nosniff',
       })
-      response.type(type).send(body)
+      // `response.type` would add a charset to JSON, whose type some clients compare as a whole.
+      response.setHeader('Content-Type', type)
+      response.send(Buffer.from(body))
       return streamed
     },
   })

@@ -1,10 +1,10 @@
-import { PassThrough, type Readable } from 'node:stream'
+import { PassThrough, Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
 import { listProtectedBranches } from '@switchyard/db'
 import { DomainError } from '@switchyard/domain'
 import { type GitService, type GitSession, serveRpc } from '@switchyard/git-storage'
-import { type Call, endpoint, streamed } from '@switchyard/service-kit/http'
+import { arriving, type Call, endpoint, StalledBody, streamed } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { Dependencies } from '../../dependencies.js'
 import type { ProjectCall } from '../../guards.js'
@@ -29,10 +29,9 @@ export const rpc = (dependencies: Dependencies, service: GitService) =>
       try {
         if (service === 'git-receive-pack') await push(dependencies, access, session, body, call)
         else await serveRpc(session, body, raw.response)
+      } catch (error) {
+        throw body.errored instanceof StalledBody ? body.errored : error
       } finally {
-        // What git left unread would stand before the next request of this connection, and clients that send all of
-        // it before they read an answer would wait for ever.
-        raw.request.unpipe().resume()
         body.destroy()
       }
       raw.response.end()
@@ -64,10 +63,10 @@ async function push(
   })
 }
 
-/**
- * What the client sends, unpacked: git sends longer negotiations compressed. A stream of its own, so that whoever is
- * done with it does not close the connection that the answer needs.
- */
+/** A client may compress a pack before it sends the rest of it, and slow lines are welcome; silence for ever is not. */
+const pace = { periodMs: 5 * 60_000, periodBytesMin: 1 }
+
+/** What the client sends, decompressed: git compresses longer negotiations. */
 function requestBody({ request }: Call['raw'], service: GitService): Readable {
   const type = request.headers['content-type']
   if (type !== `application/x-${service}-request`) {
@@ -79,12 +78,14 @@ function requestBody({ request }: Call['raw'], service: GitService): Readable {
   const encoding = request.headers['content-encoding'] ?? 'identity'
   if (!encodings.includes(encoding))
     throw new DomainError('unsupported-media-type', 'the body could not be read')
+  const sent = Readable.from(arriving(request, pace), { objectMode: false })
   const body = new PassThrough()
-  // Whoever reads it learns of an error by that; before and after, nobody has to.
+  // The reader of the body learns of an error; before and after it reads, an error matters to nobody.
   body.on('error', () => undefined)
-  request.on('error', (error) => body.destroy(error))
-  if (encoding === 'identity') return request.pipe(body)
-  const unpacked = request.pipe(createGunzip())
+  sent.on('error', (error) => body.destroy(error))
+  body.on('close', () => sent.destroy())
+  if (encoding === 'identity') return sent.pipe(body)
+  const unpacked = sent.pipe(createGunzip())
   unpacked.on('error', (cause) => body.destroy(unreadable(cause)))
   body.on('close', () => unpacked.destroy())
   return unpacked.pipe(body)

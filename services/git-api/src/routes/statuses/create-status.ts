@@ -6,7 +6,7 @@ import type { Dependencies } from '../../dependencies.js'
 import type { ProjectCall } from '../../guards.js'
 import { commitStatusShape, presentCommitStatus } from '../../presenters/commit-status.js'
 import { recordStatus } from '../../use-cases/record-status.js'
-import { optionalField, optionalText } from '../optional.js'
+import { optional, optionalText } from '../optional.js'
 
 const input = z.object({
   sha: text(),
@@ -16,7 +16,7 @@ const input = z.object({
   context: optionalText(text()),
   target_url: optionalText(text()),
   description: optionalText(text()),
-  coverage: optionalField(decimal()),
+  coverage: optional(decimal()),
 })
 
 export const createStatus = (deps: Dependencies) =>

@@ -4,7 +4,7 @@ import type { Dependencies } from '../../dependencies.js'
 import type { ProjectCall } from '../../guards.js'
 import { commitStatusShape, presentCommitStatus } from '../../presenters/commit-status.js'
 import { listStatuses } from '../../use-cases/list-statuses.js'
-import { optionalField, optionalText } from '../optional.js'
+import { optional, optionalText } from '../optional.js'
 
 const input = z.object({
   ...pageParameters,
@@ -12,7 +12,7 @@ const input = z.object({
   ref: optionalText(text()),
   stage: optionalText(text()),
   name: optionalText(text()),
-  all: optionalField(flag()).default(false),
+  all: optional(flag()).default(false),
   // Both mean the order in which statuses were first posted.
   order_by: z.enum(['id', 'pipeline_id']).default('id'),
   sort: z.enum(['asc', 'desc']).default('asc'),

@@ -1,11 +1,20 @@
 import { listTokens as findTokens, findUser, type TokenOrder } from '@switchyard/db'
 import { forbidden, notFound } from '@switchyard/domain'
 import type { Caller } from '@switchyard/domain/access'
-import { endpoint, flag, pageParameters, pageReply, rowId, rowsOf, text, time } from '@switchyard/service-kit/http'
+import {
+  endpoint,
+  flag,
+  pageParameters,
+  pageReply,
+  rowId,
+  rowsOf,
+  text,
+  time,
+} from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { Dependencies } from '../../dependencies.js'
 import { presentToken, tokenShape } from '../../presenters/token.js'
-import { optionalField, optionalText } from '../optional.js'
+import { optional, optionalText } from '../optional.js'
 import { day } from '../parameters.js'
 
 const columns = {
@@ -30,17 +39,17 @@ const orderOf = (sort: Sort | undefined): TokenOrder => {
 
 const input = z.object({
   ...pageParameters,
-  user_id: optionalField(rowId()),
-  state: optionalField(z.enum(['active', 'inactive'])),
-  revoked: optionalField(flag()),
+  user_id: optional(rowId()),
+  state: optional(z.enum(['active', 'inactive'])),
+  revoked: optional(flag()),
   search: optionalText(text()),
-  created_before: optionalField(time()),
-  created_after: optionalField(time()),
-  last_used_before: optionalField(time()),
-  last_used_after: optionalField(time()),
-  expires_before: optionalField(day()),
-  expires_after: optionalField(day()),
-  sort: optionalField(z.enum(sorts)),
+  created_before: optional(time()),
+  created_after: optional(time()),
+  last_used_before: optional(time()),
+  last_used_after: optional(time()),
+  expires_before: optional(day()),
+  expires_after: optional(day()),
+  sort: optional(z.enum(sorts)),
 })
 
 /** `GET /personal_access_tokens`: every token for administrators, their own for everybody else. */

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import type { Dependencies } from '../../dependencies.js'
 import { issuedTokenShape, presentIssuedToken } from '../../presenters/token.js'
 import { rotateOwnToken as rotate } from '../../use-cases/rotate-token.js'
-import { optionalField } from '../optional.js'
+import { optional } from '../optional.js'
 import { day } from '../parameters.js'
 
 /**
@@ -15,7 +15,7 @@ export const rotateOwnToken = (deps: Dependencies) =>
   endpoint({
     summary: 'Replace the token of this request; the new secret is shown only here',
     replies: { 200: issuedTokenShape },
-    input: z.object({ expires_at: optionalField(day()) }),
+    input: z.object({ expires_at: optional(day()) }),
     async handle({ expires_at }, caller: Caller, call) {
       return ok(presentIssuedToken(await rotate(deps, expires_at, auditAuthor(caller, call))))
     },

@@ -12,7 +12,7 @@ import {
 import { z } from 'zod'
 import type { Dependencies } from '../../dependencies.js'
 import { presentWholeUser, wholeUserShape } from '../../presenters/user.js'
-import { optionalField, optionalText } from '../optional.js'
+import { optional, optionalText } from '../optional.js'
 
 const columns = {
   id: 'id',
@@ -27,10 +27,10 @@ const input = z.object({
   ...pageParameters,
   username: optionalText(text()),
   search: optionalText(text()),
-  active: optionalField(flag()),
-  blocked: optionalField(flag()),
-  order_by: optionalField(z.enum(columnNames)),
-  sort: optionalField(z.enum(['asc', 'desc'])),
+  active: optional(flag()),
+  blocked: optional(flag()),
+  order_by: optional(z.enum(columnNames)),
+  sort: optional(z.enum(['asc', 'desc'])),
 })
 
 /** `GET /users`: newest first, unless another order is asked for. */

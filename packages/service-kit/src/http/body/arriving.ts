@@ -1,0 +1,67 @@
+import type { IncomingMessage } from 'node:http'
+import { PassThrough } from 'node:stream'
+
+/** How fast a body has to arrive. */
+export interface Pace {
+  /** Length of the periods that are looked at, and the longest time without a byte. */
+  periodMs: number
+  /** What each period has to bring at least, unless the body ends in it. */
+  periodBytesMin: number
+}
+
+/** The sender of a body fell silent, or sends too slowly. */
+export class StalledBody extends Error {
+  readonly status = 408
+
+  constructor() {
+    super('the request body stalled')
+    this.name = 'StalledBody'
+  }
+}
+
+/**
+ * The chunks of a body as they arrive. Only time that is spent waiting for the sender counts: the reader of the chunks
+ * may take any time over each. A reader that stops early leaves the rest of the body unread and the connection open.
+ *
+ * @throws StalledBody when the body arrives more slowly than it has to
+ */
+export async function* arriving(
+  request: IncomingMessage,
+  { periodMs, periodBytesMin }: Pace,
+): AsyncGenerator<Buffer, void> {
+  // A stream of its own can be given up without closing the connection, which the answer needs.
+  const body = new PassThrough()
+  request.once('error', (error) => body.destroy(error))
+  const chunks = request.pipe(body).iterator()
+  let [waitedMs, bytes] = [0, 0]
+  try {
+    for (;;) {
+      const startedMs = performance.now()
+      const { done, value } = await within(periodMs, chunks.next())
+      if (done) return
+      waitedMs += performance.now() - startedMs
+      bytes += value.length
+      if (waitedMs >= periodMs) {
+        if (bytes < periodBytesMin) throw new StalledBody()
+        waitedMs = 0
+        bytes = 0
+      }
+      yield value
+    }
+  } finally {
+    body.destroy()
+  }
+}
+
+/** @throws StalledBody when it takes longer */
+async function within<T>(timeoutMs: number, pending: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  const timeout = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new StalledBody()), timeoutMs)
+  })
+  try {
+    return await Promise.race([pending, timeout])
+  } finally {
+    clearTimeout(timer)
+  }
+}

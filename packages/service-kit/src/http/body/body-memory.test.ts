@@ -1,0 +1,43 @@
+import { DomainError } from '@switchyard/domain'
+import { describe, expect, it } from 'vitest'
+import { BodyMemory } from './body-memory.js'
+
+const limits = { senderBytesMax: 100, bytesMax: 200, reserveBytes: 50, littleBytes: 10, waitMs: 50 }
+const kindOf = (error: unknown) => (error instanceof DomainError ? error.kind : error)
+
+describe('BodyMemory', () => {
+  it('refuses a sender who holds too much for too long, and nobody else', async () => {
+    const memory = new BodyMemory(limits)
+    await memory.open('one').take(100)
+    const second = memory.open('one')
+    const refused = second.take(1).catch(kindOf)
+    await memory.open('other').take(1)
+    expect(await refused).toBe('rate-limited')
+  })
+
+  it('lets a request go on that waits as soon as there is memory', async () => {
+    const memory = new BodyMemory({ ...limits, waitMs: 60_000 })
+    const first = memory.open('one')
+    await first.take(80)
+    const waiting = memory.open('one').take(60)
+    first.release()
+    await waiting
+  })
+
+  it('keeps a reserve for those who hold little', async () => {
+    const memory = new BodyMemory(limits)
+    await memory.open('one').take(100)
+    await memory.open('two').take(50)
+    expect(await memory.open('three').take(11).catch(kindOf)).toBe('unavailable')
+    await memory.open('three').take(10)
+  })
+
+  it('counts down to nothing, also after refusals', async () => {
+    const memory = new BodyMemory(limits)
+    const requests = Array.from({ length: 20 }, () => memory.open('one'))
+    const outcomes = await Promise.all(requests.map((request) => request.take(30).catch(kindOf)))
+    expect(outcomes.filter((outcome) => outcome === 'rate-limited')).toHaveLength(17)
+    for (const request of requests) request.release()
+    await memory.open('one').take(100)
+  })
+})

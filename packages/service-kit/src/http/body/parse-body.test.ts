@@ -1,0 +1,106 @@
+import { DomainError } from '@switchyard/domain'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { parseBody } from './parse-body.js'
+
+const bytesOf = (text: string, encoding: BufferEncoding = 'utf8') =>
+  new Uint8Array(Buffer.from(text, encoding))
+const parse = (text: string, type?: string) => parseBody(bytesOf(text), type)
+const refusal = async (text: string, type?: string) => {
+  const error: unknown = await parse(text, type).catch((cause: unknown) => cause)
+  return error instanceof DomainError ? [error.kind, error.detail] : error
+}
+
+const tooDeep = ['invalid-parameters', 'the parameters are nested too deeply']
+const tooMany = ['too-large', '413 Request Entity Too Large']
+const form = 'application/x-www-form-urlencoded'
+const multipart = 'multipart/form-data; boundary=b'
+const part = (name: string, value: string, further = '') =>
+  `--b\r\nContent-Disposition: form-data; name="${name}"${further}\r\n\r\n${value}\r\n`
+
+describe('parseBody, JSON', () => {
+  it('reads what JSON.parse reads', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 8 })), async (fields) => {
+        const json = JSON.stringify(fields)
+        expect(await parse(json)).toEqual(JSON.parse(json))
+      }),
+    )
+  })
+
+  it.each(['{', '{"a":"b}', '"\\"', '{"a":1}}', 'nul'])('refuses %j', async (json) => {
+    expect(await refusal(json)).toEqual(['invalid-parameters', 'the body is not valid JSON'])
+  })
+
+  it.each(['1', '[1]', 'null', '"a"'])('reads no parameters from %s', async (json) => {
+    expect(await parse(json)).toEqual({})
+  })
+
+  it('refuses deep nesting, in lists and objects, before it is parsed', async () => {
+    expect(await refusal('['.repeat(1_000_000))).toEqual(tooDeep)
+    expect(await refusal('{"a":'.repeat(1_000_000))).toEqual(tooDeep)
+  })
+
+  it('refuses too many values, and too many names', async () => {
+    expect(await refusal(`{"actions":[${'0,'.repeat(8_000_000)}0]}`)).toEqual(tooMany)
+    expect(await refusal(`{${Array.from({ length: 200_000 }, (_, n) => `"${n}":0`).join()}}`)).toEqual(
+      tooMany,
+    )
+  })
+
+  it('counts nothing that stands in a text', async () => {
+    const text = '[{,"\\'.repeat(200_000)
+    expect(await parse(JSON.stringify({ text }))).toEqual({ text })
+  })
+
+  it('keeps a name that means the prototype elsewhere an ordinary name', async () => {
+    const fields = await parse('{"__proto__":{"admin":true}}')
+    expect(Object.keys(fields)).toEqual(['__proto__'])
+    expect(fields.admin).toBeUndefined()
+  })
+
+  it('reads UTF-16 and leaves out a byte order mark; another charset is refused', async () => {
+    expect(await parseBody(bytesOf('{"a":"é"}', 'utf16le'), 'application/json; charset=utf-16')).toEqual({
+      a: 'é',
+    })
+    expect(await parse('\ufeff{"a":1}', 'application/problem+json; charset="UTF-8"')).toEqual({ a: 1 })
+    const unknown = ['unsupported-media-type', 'the body could not be read']
+    expect(await refusal('{}', 'application/json; charset=latin1')).toEqual(unknown)
+    expect(await refusal('a=1', `${form}; charset=utf-7`)).toEqual(unknown)
+  })
+})
+
+describe('parseBody, forms', () => {
+  it('reads fields in the order sent, urlencoded and multipart alike', async () => {
+    const fields = [
+      ['actions[][action]', 'delete'],
+      ['actions[][file_path]', 'a+b é'],
+      ['actions[][action]', 'move'],
+    ] satisfies [string, string][]
+    const expected = { actions: [{ action: 'delete', file_path: 'a+b é' }, { action: 'move' }] }
+    const urlencoded = String(new URLSearchParams(fields as [string, string][]))
+    expect(await parse(urlencoded, form)).toEqual(expected)
+    const parts = fields.map(([name, value]) => part(name, value)).join('')
+    expect(await parse(`${parts}--b--\r\n`, multipart)).toEqual(expected)
+  })
+
+  it('reads ISO 8859-1 where the content type says so', async () => {
+    const latin1 = `${form}; charset=ISO-8859-1`
+    expect(await parseBody(bytesOf('a=%E9+=\xe9', 'latin1'), latin1)).toEqual({ a: 'é =é' })
+  })
+
+  it('refuses file parts, broken forms, deep names and too many fields', async () => {
+    const invalid = ['invalid-parameters', 'the form is invalid']
+    const file = part('a', 'x', '; filename="x"')
+    expect(await refusal(`${file}--b--\r\n`, multipart)).toEqual([
+      'invalid-parameters',
+      'file parts are not accepted',
+    ])
+    expect(await refusal('x', 'multipart/form-data')).toEqual(invalid)
+    expect(await refusal(part('a', 'x'), multipart)).toEqual(invalid)
+    expect(await refusal(`${part(`a${'[b]'.repeat(100)}`, 'x')}--b--\r\n`, multipart)).toEqual(tooDeep)
+    expect(await refusal(`a${'[b]'.repeat(1_000_000)}=1`, form)).toEqual(tooDeep)
+    expect(await refusal('&'.repeat(1_000_000), form)).toEqual(tooMany)
+    expect(await refusal(`${part('a', '').repeat(100_001)}--b--\r\n`, multipart)).toEqual(tooMany)
+  })
+})

@@ -1,0 +1,35 @@
+import { DomainError } from '@switchyard/domain'
+import { type Fields, readForm } from './form.js'
+import { multipartPairs, urlencodedPairs } from './form-pairs.js'
+import { parseJson } from './json.js'
+import { charsetOf, isJson, isMultipart } from './media-type.js'
+
+/** Reads the parameters of a whole body. */
+export type ParseBody = (
+  bytes: Uint8Array<ArrayBuffer>,
+  contentType: string | undefined,
+) => Promise<Record<string, unknown>>
+
+/**
+ * Reads the parameters of a JSON, urlencoded or multipart body. Takes time in proportion to its length; a JSON body
+ * that is no object has no parameters.
+ *
+ * @param contentType a type that `isJson`, `isUrlencoded` or `isMultipart` knows
+ * @throws DomainError invalid-parameters for a malformed body; too-large for too many values;
+ *   unsupported-media-type for an unknown charset
+ */
+export const parseBody: ParseBody = async (given, contentType): Promise<Fields> => {
+  const bytes = Buffer.from(given.buffer, given.byteOffset, given.byteLength)
+  if (isMultipart(contentType)) return readForm(await multipartPairs(bytes, contentType))
+  if (!isJson(contentType)) return readForm(urlencodedPairs(bytes, contentType))
+  const value = parseJson(decode(bytes, charsetOf(contentType)))
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {}
+}
+
+/** A byte order mark at the beginning is left out. */
+function decode(bytes: Buffer, charset: string): string {
+  if (!['utf-8', 'utf-16', 'utf-16le', 'utf-16be'].includes(charset)) {
+    throw new DomainError('unsupported-media-type', 'the body could not be read')
+  }
+  return new TextDecoder(charset).decode(bytes)
+}

@@ -1,0 +1,44 @@
+import { DomainError, invalidParameters } from '@switchyard/domain'
+import type { Request } from 'express'
+import { isJson, isMultipart, isUrlencoded } from './media-type.js'
+import { type ParseBody, parseBody } from './parse-body.js'
+import { type ReceiveOptions, receiveBody } from './receive-body.js'
+
+/** Largest body unless a route says otherwise, and the largest one that is parsed in the thread of all requests. */
+export const bodyBytesDefault = 1024 * 1024
+
+export interface ReadOptions extends ReceiveOptions {
+  /** Parses a body that is larger than 1 MiB. Unset: no body may be. */
+  parseLargeBody?: ParseBody | undefined
+}
+
+/**
+ * Reads a JSON, urlencoded or multipart body and merges its parameters with those of query and path; the path wins over
+ * the body, the body over the query.
+ *
+ * @throws DomainError for a body that cannot be read, is too large or for which there is no memory; StalledBody
+ */
+export async function readInput(request: Request, options: ReadOptions): Promise<Record<string, unknown>> {
+  const fields = hasBody(request) ? await readBody(request, options) : {}
+  refuseNulInPath(request.params)
+  return { ...request.query, ...fields, ...request.params }
+}
+
+async function readBody(request: Request, { parseLargeBody, ...options }: ReadOptions) {
+  const type = request.headers['content-type']
+  if (!isJson(type) && !isUrlencoded(type) && !isMultipart(type)) {
+    throw new DomainError('unsupported-media-type', `The provided content-type '${type}' is not supported.`)
+  }
+  const bytes = await receiveBody(request, options)
+  if (bytes.length === 0) return {}
+  const parse = bytes.length > bodyBytesDefault && parseLargeBody ? parseLargeBody : parseBody
+  return parse(bytes, type)
+}
+
+const hasBody = ({ headers }: Request) =>
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
+
+function refuseNulInPath(params: Record<string, unknown>): void {
+  const bad = Object.keys(params).filter((name) => String(params[name]).includes('\0'))
+  if (bad.length > 0) throw invalidParameters(bad.map((name) => `${name} is invalid`))
+}

@@ -1,0 +1,77 @@
+import type { IncomingMessage } from 'node:http'
+import { pipeline, type Transform } from 'node:stream'
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
+import { DomainError, invalidParameters } from '@switchyard/domain'
+import { arriving, type Pace, StalledBody } from './arriving.js'
+import type { SenderMemory } from './body-memory.js'
+import { bodyTooLarge } from './bounds.js'
+
+const decompressors: Record<string, () => Transform> = {
+  gzip: createGunzip,
+  'x-gzip': createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+}
+
+export interface ReceiveOptions {
+  /** Largest body, decompressed. */
+  bytesMax: number
+  pace: Pace
+  memory: SenderMemory
+}
+
+/**
+ * Receives a whole body, decompressed. Every byte is counted when it is there, not when it is announced.
+ *
+ * @throws DomainError too-large; invalid-parameters for broken compression; unsupported-media-type for an unknown one;
+ *   rate-limited or unavailable when there is no memory for it. StalledBody when its sender falls silent
+ */
+export async function receiveBody(
+  request: IncomingMessage,
+  { bytesMax, pace, memory }: ReceiveOptions,
+): Promise<Uint8Array<ArrayBuffer>> {
+  if (Number(request.headers['content-length'] ?? 0) > bytesMax) throw bodyTooLarge()
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of decompressed(request, pace)) {
+    bytes += chunk.length
+    if (bytes > bytesMax) throw bodyTooLarge()
+    await memory.take(chunk.length)
+    chunks.push(chunk)
+  }
+  return joined(chunks, bytes)
+}
+
+async function* decompressed(request: IncomingMessage, pace: Pace): AsyncGenerator<Buffer> {
+  const encoding = request.headers['content-encoding']?.toLowerCase() ?? 'identity'
+  const chunks = arriving(request, pace)
+  if (encoding === 'identity') return yield* chunks
+  const decompressor = decompressors[encoding]?.()
+  if (!decompressor) throw new DomainError('unsupported-media-type', 'the body could not be read')
+  try {
+    // The loop below learns of every failure.
+    yield* pipeline(chunks, decompressor, () => {}) as AsyncIterable<Buffer>
+  } catch (error) {
+    if (error instanceof StalledBody || request.errored) throw error
+    throw invalidParameters(['the body could not be read'])
+  }
+}
+
+/** Other requests get their turn after so many bytes: a few milliseconds of copying. */
+const copiedAtOnce = 16 * 1024 * 1024
+
+/** Joins the chunks, and lets go of each once it is copied. */
+async function joined(chunks: Buffer[], bytes: number): Promise<Uint8Array<ArrayBuffer>> {
+  const whole = new Uint8Array(bytes)
+  let at = 0
+  let yieldAt = copiedAtOnce
+  for (const chunk of chunks.splice(0)) {
+    whole.set(chunk, at)
+    at += chunk.length
+    if (at < yieldAt) continue
+    yieldAt = at + copiedAtOnce
+    await yieldToEventLoop()
+  }
+  return whole
+}

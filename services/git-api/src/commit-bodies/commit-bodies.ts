@@ -1,0 +1,45 @@
+import { DomainError, tooLarge } from '@switchyard/domain'
+import type { ParseBody } from '@switchyard/service-kit/parse-body'
+import { Piscina } from 'piscina'
+import type { Parsed, SentBody } from './parse-commit.worker.js'
+
+/** Bodies that are parsed at the same time; others wait. */
+const threadsMax = 2
+/** A thread with nothing to do ends, and gives its memory back. */
+const idleMs = 5_000
+/** JSON of 300 MB takes four times as much while it is parsed, twice that with characters beyond Latin 1. */
+const heapMegabytesMax = 2_500
+
+/** Tests run from sources. */
+const runsFromSource = import.meta.url.endsWith('.ts')
+
+export interface CommitBodies {
+  /** @throws DomainError for what `parseBody` of the kit refuses; too-large for more than a thread has memory for */
+  parse: ParseBody
+  close(): Promise<void>
+}
+
+/** Parses large bodies of commits and decodes the contents of their files in threads of their own. */
+export function createCommitBodies(): CommitBodies {
+  const pool = new Piscina<SentBody, Parsed>({
+    filename: new URL(`./parse-commit.worker.${runsFromSource ? 'ts' : 'js'}`, import.meta.url).href,
+    execArgv: runsFromSource ? ['--import', 'tsx', '--conditions=@switchyard/source'] : [],
+    minThreads: 0,
+    maxThreads: threadsMax,
+    idleTimeout: idleMs,
+    resourceLimits: { maxOldGenerationSizeMb: heapMegabytesMax },
+  })
+  return {
+    async parse(bytes, contentType) {
+      const parsed = await pool
+        .run({ bytes, contentType }, { transferList: [bytes.buffer] })
+        .catch((error: NodeJS.ErrnoException) => {
+          if (error.code === 'ERR_WORKER_OUT_OF_MEMORY') throw tooLarge('413 Request Entity Too Large')
+          throw error
+        })
+      if ('fields' in parsed) return parsed.fields
+      throw new DomainError(parsed.refusal.kind, parsed.refusal.detail)
+    },
+    close: () => pool.close({ force: true }),
+  }
+}
