@@ -1,6 +1,7 @@
 import { type Scope, scopes } from '@switchyard/domain/access'
 import { list, text } from '@switchyard/service-kit/http'
 import { z } from 'zod'
+import { optional } from './optional.js'
 
 /** Scopes of a token: a list, or one text with commas. */
 export const scopeList = (allowed: readonly Scope[] = scopes) =>
@@ -15,7 +16,7 @@ export const scopeList = (allowed: readonly Scope[] = scopes) =>
   )
 
 /** A day, `2030-12-31`; a time of day after it is passed over. */
-export const day = () =>
+const day = () =>
   text()
     .meta({ format: 'date' })
     .transform((value, context) => {
@@ -26,6 +27,9 @@ export const day = () =>
       context.addIssue({ code: 'custom', message: 'is invalid' })
       return z.NEVER
     })
+
+/** A day that may be left out; the empty text, which forms send for an empty field, counts as left out. */
+export const optionalDay = () => z.preprocess((value) => (value === '' ? undefined : value), optional(day()))
 
 /** One of GitLab's access levels, also as text. */
 export const accessLevel = (...levels: number[]) =>

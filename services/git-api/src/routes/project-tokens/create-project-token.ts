@@ -5,14 +5,13 @@ import type { Dependencies } from '../../dependencies.js'
 import type { ProjectCall } from '../../guards.js'
 import { issuedProjectTokenShape, presentIssuedProjectToken } from '../../presenters/project-token.js'
 import { issueProjectToken } from '../../use-cases/issue-project-token.js'
-import { optional } from '../optional.js'
-import { accessLevel, day, scopeList } from '../parameters.js'
+import { accessLevel, optionalDay, scopeList } from '../parameters.js'
 
 const input = z.object({
   name: filledText(),
   scopes: scopeList(projectTokenScopes),
   access_level: accessLevel(...Object.values(accessLevels)).default(accessLevels.maintainer),
-  expires_at: optional(day()),
+  expires_at: optionalDay(),
 })
 
 /** `POST /projects/:id/access_tokens`: the answer is the only place that shows the secret. */

@@ -4,14 +4,13 @@ import { z } from 'zod'
 import type { Dependencies } from '../../dependencies.js'
 import { issuedTokenShape, presentIssuedToken } from '../../presenters/token.js'
 import { issuePersonalToken } from '../../use-cases/issue-personal-token.js'
-import { optional } from '../optional.js'
-import { day, scopeList } from '../parameters.js'
+import { optionalDay, scopeList } from '../parameters.js'
 
 const input = z.object({
   id: rowId(),
   name: filledText(),
   scopes: scopeList(),
-  expires_at: optional(day()),
+  expires_at: optionalDay(),
 })
 
 /** `POST /users/:id/personal_access_tokens`: the answer is the only place that shows the secret. */

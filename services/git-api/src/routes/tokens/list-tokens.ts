@@ -15,7 +15,7 @@ import { z } from 'zod'
 import type { Dependencies } from '../../dependencies.js'
 import { presentToken, tokenShape } from '../../presenters/token.js'
 import { optional, optionalText } from '../optional.js'
-import { day } from '../parameters.js'
+import { optionalDay } from '../parameters.js'
 
 const columns = {
   created: 'createdAt',
@@ -47,8 +47,8 @@ const input = z.object({
   created_after: optional(time()),
   last_used_before: optional(time()),
   last_used_after: optional(time()),
-  expires_before: optional(day()),
-  expires_after: optional(day()),
+  expires_before: optionalDay(),
+  expires_after: optionalDay(),
   sort: optional(z.enum(sorts)),
 })
 
