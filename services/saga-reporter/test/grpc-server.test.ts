@@ -191,6 +191,8 @@ describe('stopping', () => {
     const calls = Array.from({ length: 100 }, (_, index) =>
       service.grpc.report('ActivityRevoked', { activityId: `stopping-${index}` }),
     )
+    // The first answer shows that all of them have been sent.
+    await Promise.any(calls)
     service.health.startDraining()
     const closed = service.lifecycle.close()
     const answers = await Promise.all(calls)
