@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { constants, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startPostgres } from './postgres.js'
-import { findRedisServer } from './tools/redis-server.js'
 import { findGrpcPython, findGrpcRuby } from './tools/grpc-clients.js'
+import { findRedisServer } from './tools/redis-server.js'
 import { findSidekiqRuby } from './tools/sidekiq.js'
 
 /**

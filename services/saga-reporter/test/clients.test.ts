@@ -72,7 +72,11 @@ describe.each(clients)('a client with $name', ({ name, program, script }) => {
   it.skipIf(!program)('reports a saga, which is recorded once, and hears of it by a stream', async () => {
     const ended = await make(
       report('SagaStarted', started),
-      report('ActivityExecuteStarted', { sagaId: name, activityId: `${name}-a`, parameterData: Buffer.from('p') }),
+      report('ActivityExecuteStarted', {
+        sagaId: name,
+        activityId: `${name}-a`,
+        parameterData: Buffer.from('p'),
+      }),
       report('ActivityEnded', { activityId: `${name}-a` }),
       report('SagaEnded', started),
       report('SagaEnded', started),
