@@ -8,7 +8,13 @@ import {
   isDatabaseUnavailable,
 } from '@switchyard/db'
 import { systemClock } from '@switchyard/domain'
-import { createAuthenticate, createHttpApp, limitUnknownTokens, listen } from '@switchyard/service-kit/http'
+import {
+  type Authenticate,
+  createAuthenticate,
+  createHttpApp,
+  limitUnknownTokens,
+  listen,
+} from '@switchyard/service-kit/http'
 import type { ServiceContext } from '@switchyard/service-kit/lifecycle'
 import { targetPolicy } from '@switchyard/webhooks'
 import { createAuthorize } from './access/authorize.js'
@@ -16,14 +22,14 @@ import { createAuthorizeReader } from './access/authorize-reader.js'
 import { createRateLimit } from './access/rate-limit.js'
 import { type Config, sagaAuthOf, streamLimitsOf, tlsFilesOf } from './config.js'
 import { createIngestFigures, type IngestFigures } from './ingest/ingest-figures.js'
-import { createSagaIngest } from './ingest/saga-ingest.js'
+import { createSagaIngest, type SagaIngest } from './ingest/saga-ingest.js'
 import { createWriteBatch } from './ingest/write-batch.js'
 import { createLiveSagas } from './live/live-sagas.js'
 import { routes } from './routes/index.js'
-import { sagaQueryService } from './rpc/saga-query.js'
+import { type SagaQueryDependencies, sagaQueryService } from './rpc/saga-query.js'
 import { sagaRecoveryService } from './rpc/saga-recovery.js'
 import { olderName, sagaServices } from './rpc/saga-service.js'
-import { startGrpcServer } from './rpc/server/server.js'
+import { type GrpcService, startGrpcServer } from './rpc/server/server.js'
 import { createReportEvent } from './use-cases/report-event.js'
 import { createResolveSaga } from './use-cases/resolve-saga.js'
 import { requireSingleValues } from './wire/metadata.js'
@@ -42,7 +48,7 @@ export async function createService(config: Config, { logger, metrics, health, l
     limits: streamLimitsOf(config),
   })
 
-  const stream = { live, stallMsMax: config.SAGA_STREAM_STALL_MS_MAX, logger }
+  const stream = { live, stallMsMax: config.SAGA_STREAM_STALL_MS_MAX }
 
   const figures = createIngestFigures(metrics)
   const ingest = openIngest(config, { database, live, figures, logger })
@@ -70,34 +76,11 @@ export async function createService(config: Config, { logger, metrics, health, l
   lifecycle.onClose('http', () => http.close())
   lifecycle.onClose('streams', () => live.close())
 
-  const reportEvent = createReportEvent({
-    ingest,
-    figures,
-    clock: systemClock,
-    validation: { serviceNameRequired: !config.SAGA_SERVICE_NAME_OPTIONAL },
-    limits: { payloadBytesMax: config.SAGA_PAYLOAD_BYTES_MAX, errorsBytesMax: config.SAGA_ERRORS_BYTES_MAX },
-  })
-  const authenticateFrom = limitUnknownTokens(authenticate, config.RATE_LIMIT_PER_MINUTE > 0)
-  const authorize = createAuthorize(sagaAuthOf(config, authenticateFrom))
   const grpc = await startGrpcServer({
     host: config.GRPC_HOST,
     port: config.GRPC_PORT,
     tls: tlsFilesOf(config),
-    services: [
-      ...sagaServices({
-        reportEvent,
-        authorize,
-        rateLimit: rateLimitOf(config),
-        unavailableAsFailure: config.SAGA_UNAVAILABLE_AS_FAILURE,
-        logger,
-      }),
-      sagaQueryService({
-        database: readDatabase,
-        authorize: createAuthorizeReader(authenticateFrom),
-        ...stream,
-      }),
-      sagaRecoveryService({ database, authorize, logger }),
-    ],
+    services: grpcServices(config, { database, readDatabase, ingest, figures, authenticate, stream, logger }),
     descriptorSet,
     aliases: [olderName],
     checkMetadata: requireSingleValues,
@@ -108,6 +91,40 @@ export async function createService(config: Config, { logger, metrics, health, l
   })
   lifecycle.onClose('grpc', () => grpc.close())
   return { port: http.port, grpcPort: grpc.port }
+}
+
+interface GrpcNeeds extends Pick<ServiceContext, 'logger'> {
+  database: Database
+  readDatabase: Database
+  ingest: SagaIngest
+  figures: IngestFigures
+  authenticate: Authenticate
+  stream: Pick<SagaQueryDependencies, 'live' | 'stallMsMax'>
+}
+
+function grpcServices(config: Config, needs: GrpcNeeds): GrpcService[] {
+  const { database, readDatabase, ingest, figures, authenticate, stream, logger } = needs
+  const reportEvent = createReportEvent({
+    ingest,
+    figures,
+    clock: systemClock,
+    validation: { serviceNameRequired: !config.SAGA_SERVICE_NAME_OPTIONAL },
+    limits: { payloadBytesMax: config.SAGA_PAYLOAD_BYTES_MAX, errorsBytesMax: config.SAGA_ERRORS_BYTES_MAX },
+  })
+  const authenticateFrom = limitUnknownTokens(authenticate, config.RATE_LIMIT_PER_MINUTE > 0)
+  const authorize = createAuthorize(sagaAuthOf(config, authenticateFrom))
+  const authorizeReader = createAuthorizeReader(authenticateFrom)
+  return [
+    ...sagaServices({
+      reportEvent,
+      authorize,
+      rateLimit: rateLimitOf(config),
+      unavailableAsFailure: config.SAGA_UNAVAILABLE_AS_FAILURE,
+      logger,
+    }),
+    sagaQueryService({ database: readDatabase, authorize: authorizeReader, ...stream, logger }),
+    sagaRecoveryService({ database, authorize, logger }),
+  ]
 }
 
 interface IngestNeeds extends Pick<ServiceContext, 'logger'> {

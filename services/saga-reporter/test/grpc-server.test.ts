@@ -1,9 +1,11 @@
-import { status } from '@grpc/grpc-js'
+import { type ServiceError, status } from '@grpc/grpc-js'
 import { descriptorSet } from '@switchyard/contracts/descriptors'
 import { waitFor } from '@switchyard/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { connect, type Grpc } from './grpc-client.js'
+import { connect, encode, type Grpc } from './grpc-client.js'
 import { createTokens, startHarness, startService } from './harness.js'
+import { callFields, connectFrames, dataOf, headersOf } from './rpc/http2-frames.js'
+import { frame } from './rpc/raw-calls.js'
 
 let harness: Awaited<ReturnType<typeof startHarness>>
 beforeAll(async () => {
@@ -100,7 +102,7 @@ describe.each(['v1', 'v1alpha'])('reflection %s', (version) => {
     valuesOf(file, 6).map((service) => `${valuesOf(file, 2)[0]}.${valuesOf(service, 1)[0]}`)
   /** Services whose files are not among those that were compiled here: the alias, and those of the library. */
   const methodsOfOthers = {
-    'grpc.health.v1.Health': ['Check', 'Watch'],
+    'grpc.health.v1.Health': ['Check', 'List', 'Watch'],
     'grpc.reflection.v1.ServerReflection': ['ServerReflectionInfo'],
     'grpc.reflection.v1alpha.ServerReflection': ['ServerReflectionInfo'],
     'pole.Sagas.Server.Grpc.Saga': [
@@ -191,6 +193,8 @@ describe('stopping', () => {
     const calls = Array.from({ length: 100 }, (_, index) =>
       service.grpc.report('ActivityRevoked', { activityId: `stopping-${index}` }),
     )
+    // The first answer shows that all of them have been sent.
+    await Promise.any(calls)
     service.health.startDraining()
     const closed = service.lifecycle.close()
     const answers = await Promise.all(calls)
@@ -246,6 +250,44 @@ describe('with SAGA_AUTH=token', () => {
     await expect(grpc.send('ActivityRevoked', Buffer.from([0xff]))).rejects.toMatchObject({
       code: status.UNAUTHENTICATED,
     })
+  })
+
+  it('reads the first of two authorizations alone, which is all that node:http2 shows of them', async () => {
+    const client = await connectFrames(service.grpcPort)
+    const good = ['authorization', `Bearer ${tokens.reporter}`] as const
+    const bad = ['authorization', `Bearer ${tokens.unknown}`] as const
+    const path = '/svc.Sagas.Server.Grpc.Saga/SagaStarted'
+    const message = frame(encode('SagaStarted', started))
+    client.send(headersOf(1, callFields(path, good, bad)), dataOf(1, message, true))
+    client.send(headersOf(3, callFields(path, bad, good)), dataOf(3, message, true))
+    await waitFor(() => client.isEnded(1) && client.isEnded(3))
+    expect([client.isRefused(1), client.isRefused(3)]).toEqual([false, true])
+    client.close()
+  })
+
+  it('answers random tokens of an address with RESOURCE_EXHAUSTED after 60 in a minute, and good ones as ever', async () => {
+    const limited = await startService(harness.databaseUrl, {
+      SAGA_AUTH: 'token',
+      RATE_LIMIT_PER_MINUTE: '6000',
+    })
+    const codeOf = (token: string) =>
+      limited.grpc.report('SagaStarted', started, { metadata: { 'private-token': token } }).then(
+        () => status.OK,
+        ({ code }: ServiceError) => code,
+      )
+    expect(await codeOf(tokens.reporter)).toBe(status.OK)
+    for (let index = 0; index < 60; index += 1)
+      expect(await codeOf(`glpat-random-${index}`)).toBe(status.UNAUTHENTICATED)
+    expect(await codeOf('glpat-random-60')).toBe(status.RESOURCE_EXHAUSTED)
+    expect(await codeOf(tokens.reporter)).toBe(status.OK)
+    await limited.close()
+  })
+
+  it('answers a call without a good token before its message comes', async () => {
+    const client = await connectFrames(service.grpcPort)
+    client.send(headersOf(1, callFields('/svc.Sagas.Server.Grpc.Saga/SagaStarted')))
+    await waitFor(() => client.isRefused(1))
+    client.close()
   })
 
   it('leaves health open to load balancers', async () => {

@@ -12,7 +12,7 @@ export interface AptPackages {
 
 /** A program; its launcher has the name of the folder. */
 export interface AptTool extends AptPackages {
-  /** Where those packages put the program, relative to the root folder. */
+  /** Where Debian puts the program, relative to the root folder; the system's own is taken where it is installed. */
   binaries: string[]
   /** Further variables of the launcher, each a list of folders below the root folder. */
   folders?: (root: string) => Record<string, string[]>
@@ -109,7 +109,9 @@ function explain(error: { all?: unknown }): never {
 }
 
 function writeLauncher(tool: AptTool, root: string): void {
-  const binary = tool.binaries.find((path) => existsSync(join(root, path)))
+  const copied = tool.binaries.find((path) => existsSync(join(root, path)))
+  const installed = tool.binaries.find((path) => isExecutable(`/${path}`))
+  const binary = copied ? `$here/${copied}` : installed && `/${installed}`
   if (!binary) throw new Error(`the packages do not hold ${tool.binaries.join(' or ')}`)
   const libraries = ['usr/lib', 'lib']
     .flatMap((folder) => [folder, ...multiarchFolders(root, folder)])
@@ -119,7 +121,7 @@ function writeLauncher(tool: AptTool, root: string): void {
   )
   const script = `#!/bin/sh
 here=$(dirname "$(readlink -f "$0")")
-${further.join('')}LD_LIBRARY_PATH="${libraries.join(':')}\${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" exec "$here/${binary}" "$@"
+${further.join('')}LD_LIBRARY_PATH="${libraries.join(':')}\${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" exec "${binary}" "$@"
 `
   writeFileSync(join(root, tool.name), script, { mode: 0o755 })
 }

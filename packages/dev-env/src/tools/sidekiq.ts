@@ -1,15 +1,14 @@
-import { existsSync, readdirSync } from 'node:fs'
-import { join } from 'node:path'
 import { execa } from 'execa'
 import { type AptTool, fetchAptCopy, findAptCopy } from './apt-copy.js'
 import { findOnPath } from './find-on-path.js'
+import { rubyBinaries, rubyFolders } from './ruby-folders.js'
 
 /** Ruby with Sidekiq, a peer of the job-queue metrics in their tests. */
 const tool: AptTool = {
   name: 'ruby-sidekiq',
   packages: ['ruby-sidekiq'],
-  binaries: ['usr/bin/ruby3.1', 'usr/bin/ruby3.3', 'usr/bin/ruby3.2', 'usr/bin/ruby3.4'],
-  folders: (root) => ({ RUBYLIB: rubyFolders(root), GEM_PATH: ['usr/share/rubygems-integration/all'] }),
+  binaries: rubyBinaries,
+  folders: rubyFolders,
 }
 
 /**
@@ -38,27 +37,3 @@ async function hasSidekiq(ruby: string): Promise<boolean> {
   const result = await execa(ruby, ['-e', 'require "sidekiq"'], { reject: false })
   return result.exitCode === 0
 }
-
-/** Where Debian puts Ruby's libraries: of all versions, and of this machine's kind. */
-function rubyFolders(root: string): string[] {
-  const bases = ['usr/lib/ruby', ...multiarch(root).map((folder) => `${folder}/ruby`)]
-  return bases
-    .flatMap((base) => [
-      `${base}/vendor_ruby`,
-      ...versions(root, `${base}/vendor_ruby`),
-      ...versions(root, base),
-    ])
-    .filter((folder) => existsSync(join(root, folder)))
-}
-
-const multiarch = (root: string) =>
-  readdirSync(join(root, 'usr/lib'))
-    .filter((name) => name.includes('-linux-gnu'))
-    .map((name) => `usr/lib/${name}`)
-
-const versions = (root: string, folder: string) =>
-  existsSync(join(root, folder))
-    ? readdirSync(join(root, folder))
-        .filter((name) => /^\d+\.\d+\.\d+$/.test(name))
-        .map((name) => `${folder}/${name}`)
-    : []

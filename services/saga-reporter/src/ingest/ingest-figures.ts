@@ -23,26 +23,26 @@ const events = [1, 2, 5, 10, 20, 50, 100, 200, 500]
 
 export function createIngestFigures({ registry }: Pick<Metrics, 'registry'>): IngestFigures {
   const registers = [registry]
-  const total = new Counter({
-    name: 'saga_events_total',
-    help: 'Events that were reported, by what became of them.',
-    labelNames: ['op', 'result'],
-    registers,
-  })
-  const reported = new Histogram({
+  const duration = new Histogram({
     name: 'saga_event_ingest_duration_seconds',
     help: 'Time from the arrival of an event to its answer.',
     labelNames: ['op', 'result'],
     buckets: seconds,
     registers,
   })
-  const size = new Histogram({
+  const total = new Counter({
+    name: 'saga_events_total',
+    help: 'Events that were reported, by what became of them.',
+    labelNames: ['op', 'result'],
+    registers,
+  })
+  const batchSize = new Histogram({
     name: 'saga_ingest_batch_size',
     help: 'Events that were written in one transaction.',
     buckets: events,
     registers,
   })
-  const duration = new Histogram({
+  const batchDuration = new Histogram({
     name: 'saga_ingest_batch_duration_seconds',
     help: 'Time to write a batch of events.',
     buckets: seconds,
@@ -55,12 +55,12 @@ export function createIngestFigures({ registry }: Pick<Metrics, 'registry'>): In
   })
   return {
     reported(op, result, took) {
+      duration.observe({ op, result }, took)
       total.inc({ op, result })
-      reported.observe({ op, result }, took)
     },
     batch(count, took, stored) {
-      size.observe(count)
-      duration.observe(took)
+      batchSize.observe(count)
+      batchDuration.observe(took)
       if (stored) failures.set(0)
       else failures.inc()
     },

@@ -29,7 +29,6 @@ export const streamSagas = ({ live, recheck, stallMsMax }: StreamDependencies) =
   endpoint({
     summary: 'The log of sagas as it grows, as server-sent events',
     replies: { 200: ['text/event-stream'] },
-    refusals: [429],
     input: z.object({
       ...tenantParameter,
       service_name: text().optional(),

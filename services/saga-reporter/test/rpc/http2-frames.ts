@@ -97,15 +97,18 @@ export async function connectFrames(port: number) {
   })
   await once(socket, 'connect')
   socket.write(Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), settingsOf()]))
+  const headersFor = (id: number) => seen.filter((frame) => frame.id === id && frame.type === types.headers)
   return {
     socket,
     send: (...parts: Buffer[]) => socket.write(Buffer.concat(parts)),
     isClosed: () => isClosed,
     /** Whether the server has said that it ends the connection, or has ended it. */
     isSentAway: () => isClosed || seen.some(({ type }) => type === types.goAway),
+    /** Whether a stream was answered to its end. */
+    isEnded: (id: number) => headersFor(id).some(({ flag }) => flag & flags.endStream),
     /** Whether a stream was answered with headers that are its end, as gRPC refuses calls. */
     isRefused: (id: number) =>
-      seen.some((frame) => frame.id === id && frame.type === types.headers && frame.flag & flags.endStream),
+      headersFor(id).length === 1 && headersFor(id).every(({ flag }) => flag & flags.endStream),
     isReset: (id: number) => seen.some((frame) => frame.id === id && frame.type === types.resetStream),
     answers: () => seen.filter(({ type, flag }) => type === types.headers && flag & flags.endStream).length,
     pongs: () => seen.filter(({ type, flag }) => type === types.ping && flag & flags.ack).length,

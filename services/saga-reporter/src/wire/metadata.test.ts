@@ -1,0 +1,57 @@
+import { Metadata } from '@grpc/grpc-js'
+import { describe, expect, it } from 'vitest'
+import { addressOf, requireSingleValues } from './metadata.js'
+
+const metadataOf = (...pairs: [key: string, value: string][]) => {
+  const metadata = new Metadata()
+  for (const [key, value] of pairs) metadata.add(key, value)
+  return metadata
+}
+
+describe.each([
+  'authorization',
+  'private-token',
+  'x-tenant',
+  'x-event-id',
+  'x-event-time',
+  'x-event-seq',
+  'x-attempt',
+])('%s', (key) => {
+  const refusal = expect.objectContaining({
+    kind: 'invalid-parameters',
+    detail: `${key} must have one value, without a comma`,
+  })
+
+  it('may have one value', () => {
+    expect(() => requireSingleValues(metadataOf([key, 'one value']))).not.toThrow()
+  })
+
+  it.each([
+    ['two fields', [[key, 'a'] as const, [key, 'b'] as const]],
+    ['two fields that HTTP has joined', [[key, 'a, b'] as const]],
+    ['a list', [[key, 'a,b'] as const]],
+  ])('is refused as %s', (_what, pairs) => {
+    const metadata = metadataOf(...pairs.map(([name, value]): [string, string] => [name, value]))
+    expect(() => requireSingleValues(metadata)).toThrow(refusal)
+  })
+})
+
+it('tags may come several times', () => {
+  expect(() => requireSingleValues(metadataOf(['x-tag', 'a=1'], ['x-tag', 'b=2,c=3']))).not.toThrow()
+})
+
+describe('the address of a caller', () => {
+  it.each([
+    ['203.0.113.9:4000', undefined, '203.0.113.9'],
+    ['203.0.113.9:4000', '198.51.100.1', '203.0.113.9'],
+    ['10.1.2.3:4000', '198.51.100.1', '198.51.100.1'],
+    ['127.0.0.1:4000', '192.0.2.1, 198.51.100.1', '198.51.100.1'],
+    ['::1:4000', '2001:db8::1', '2001:db8::1'],
+    ['10.1.2.3:4000', 'nonsense', '10.1.2.3'],
+    ['10.1.2.3:4000', undefined, '10.1.2.3'],
+    ['unknown', '198.51.100.1', 'unknown'],
+  ])('of %s with %s is %s', (peer, forwarded, address) => {
+    const metadata = forwarded === undefined ? metadataOf() : metadataOf(['x-forwarded-for', forwarded])
+    expect(addressOf(peer, metadata)).toBe(address)
+  })
+})
