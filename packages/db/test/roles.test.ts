@@ -168,6 +168,15 @@ describe.each(databaseServices)('%s', (service) => {
 })
 
 describe('the worker', () => {
+  it('reads up to where the event log of sagas has been given numbers, and draws none', async () => {
+    await owner.query("SELECT nextval('saga_events_id_seq')")
+    const read = await clients
+      .get('worker')
+      ?.query("SELECT pg_sequence_last_value('saga_events_id_seq') AS last")
+    expect(Number(read?.rows[0]?.last)).toBeGreaterThan(0)
+    expect(await refusalOf('worker', "SELECT nextval('saga_events_id_seq')")).toBe(refused)
+  })
+
   it('locks what it purges', async () => {
     for (const table of Object.keys(lockedWhenPurged))
       expect(await refusalOf('worker', `SELECT FROM ${table} FOR UPDATE`)).toBeNull()

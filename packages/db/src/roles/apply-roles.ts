@@ -86,12 +86,13 @@ async function grants(client: pg.Client): Promise<string[]> {
 }
 
 function tableGrants(table: string, role: string, access: Access, sequences: string[]): string[] {
-  const draws = access === 'write' || access === 'append'
+  const adds = access === 'write' || access === 'append'
   const lock = access === 'purge' && lockedWhenPurged[table]
   return [
     `GRANT ${privileges[access]} ON ${table} TO ${role}`,
     ...(lock ? [`GRANT UPDATE (${lock}) ON ${table} TO ${role}`] : []),
-    ...sequences.filter(() => draws).map((sequence) => `GRANT USAGE, SELECT ON ${sequence} TO ${role}`),
+    // Followers of the event log of sagas read the last number that was drawn; without the right it is null, not an error.
+    ...sequences.map((sequence) => `GRANT ${adds ? 'USAGE, SELECT' : 'SELECT'} ON ${sequence} TO ${role}`),
   ]
 }
 
