@@ -14,11 +14,11 @@ export function isRefName(name: string): boolean {
 }
 
 /**
- * Whether a branch of this name may be made. One that looks like a full reference or a hash could never be asked for:
- * the other meaning would win. The hook `update` of git-api has the same rule for pushes.
+ * Whether a branch or tag of this name may be made. A name that looks like a full reference or like the id of an object
+ * (SHA-1 or SHA-256) could never be asked for: the other meaning would win.
  */
 export const isNewBranchName = (name: string): boolean =>
-  isRefName(name) && !name.startsWith('refs/') && !isFullHash(name)
+  isRefName(name) && !name.startsWith('refs/') && !/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(name)
 
 const steps = /(?:[~^]\d{0,6}|\^\{(?:commit)?\})*$/
 
