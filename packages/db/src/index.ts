@@ -67,6 +67,7 @@ export {
   type ProjectWithOwner,
 } from './stores/projects.js'
 export {
+  countProtectedBranches,
   createProtectedBranch,
   deleteProtectedBranch,
   findProtectedBranch,

@@ -3,6 +3,7 @@ import type { Git } from '@switchyard/git-storage'
 import type { Authenticate } from '@switchyard/service-kit/http'
 import type { Logger } from '@switchyard/service-kit/observability'
 import type { TargetPolicy } from '@switchyard/webhooks'
+import type { GitSessions } from './git-sessions.js'
 import type { ProjectGuards } from './guards.js'
 import type { Jobs } from './jobs.js'
 import type { StatusLookup } from './status-lookup.js'
@@ -19,6 +20,7 @@ export interface Dependencies {
   /** Who holds a token; git's basic authentication asks it too. */
   authenticate: Authenticate
   git: Git
+  gitSessions: GitSessions
   /** Folder below which the bare repositories lie. */
   storageRoot: string
   logger: Logger

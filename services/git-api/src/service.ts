@@ -10,6 +10,7 @@ import { createAuthenticate, createHttpApp, type FindCaller, listen } from '@swi
 import type { ServiceContext } from '@switchyard/service-kit/lifecycle'
 import { targetPolicy } from '@switchyard/webhooks'
 import type { Config } from './config.js'
+import { createGitSessions } from './git-sessions.js'
 import { createGuards } from './guards.js'
 import { createJobs } from './jobs.js'
 import { provisionAdministrator } from './provisioning/administrator.js'
@@ -72,6 +73,10 @@ export async function createService(config: Config, { logger, metrics, health, l
       webhookTargets: targetPolicy(config),
       authenticate,
       git,
+      gitSessions: createGitSessions({
+        perSenderMax: config.GIT_SESSIONS_PER_USER_MAX,
+        idleMs: config.GIT_IDLE_TIMEOUT_MS,
+      }),
       storageRoot,
       logger,
     }),

@@ -2,12 +2,16 @@
 // biome-ignore lint/suspicious/noControlCharactersInRegex: git refuses exactly these.
 const forbiddenInRef = /[\x00-\x20\x7f~^:?*[\\]/
 
+/** No name of a branch or tag is longer; in bytes of UTF-8, so in characters too. */
+export const refNameLengthMax = 1000
+
 /** Whether git accepts this as a branch or tag name; the rules of `git check-ref-format --branch`. */
 export function isRefName(name: string): boolean {
+  if (name.length > refNameLengthMax) return false
   if (name === '' || name === '@' || name.startsWith('-') || name === 'HEAD') return false
   if (forbiddenInRef.test(name) || name.includes('..') || name.includes('@{') || name.endsWith('.'))
     return false
-  if (new TextEncoder().encode(name).length > 1000) return false
+  if (new TextEncoder().encode(name).length > refNameLengthMax) return false
   return name
     .split('/')
     .every((part) => part !== '' && part.length <= 240 && !part.startsWith('.') && !part.endsWith('.lock'))
