@@ -17,11 +17,19 @@ beforeAll(async () => {
     seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0
     return seed % below
   }
-  const env = { GIT_AUTHOR_NAME: 'a', GIT_AUTHOR_EMAIL: 'a@x', GIT_COMMITTER_NAME: 'a', GIT_COMMITTER_EMAIL: 'a@x' }
+  const env = {
+    GIT_AUTHOR_NAME: 'a',
+    GIT_AUTHOR_EMAIL: 'a@x',
+    GIT_COMMITTER_NAME: 'a',
+    GIT_COMMITTER_EMAIL: 'a@x',
+  }
   for (let number = 0; number < 25; number += 1) {
     const parents = new Set([ids[random(ids.length)], ids[random(ids.length)]].slice(0, 1 + random(2)))
     const flags = [...parents].flatMap((id) => ['-p', String(id)])
-    const made = await execa('git', ['commit-tree', ...flags, '-m', `${number}`, tree], { cwd: work.path, env })
+    const made = await execa('git', ['commit-tree', ...flags, '-m', `${number}`, tree], {
+      cwd: work.path,
+      env,
+    })
     ids.push(made.stdout)
   }
 })
@@ -30,7 +38,9 @@ afterAll(() => work?.close())
 test('finds the moves that lose no commit, as git decides over each alone', async () => {
   const ancestorsOf = new Map<string, Set<string>>()
   for (const id of ids) ancestorsOf.set(id, new Set((await work.git('rev-list', id)).split('\n')))
-  const moves = ids.flatMap((before) => ids.filter((_, index) => index % 3 === 0).map((after) => ({ before, after })))
+  const moves = ids.flatMap((before) =>
+    ids.filter((_, index) => index % 3 === 0).map((after) => ({ before, after })),
+  )
   const expected = moves.filter(({ before, after }) => ancestorsOf.get(after)?.has(before))
   // All together, and each alone.
   expect(new Set(await findFastForwards(`${work.path}/.git`, moves))).toEqual(new Set(expected))

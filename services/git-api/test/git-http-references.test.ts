@@ -216,10 +216,20 @@ describe('pushes of git', () => {
     await source.git('update-ref', 'refs/remotes/origin/main', 'main')
     await source.git('tag', '-d', 'v1')
     await source.git('branch', 'more')
-    await expect(source.git('push', '--quiet', '--mirror', remote)).rejects.toThrow('not refs/remotes/origin/main')
+    await expect(source.git('push', '--quiet', '--mirror', remote)).rejects.toThrow(
+      'not refs/remotes/origin/main',
+    )
     expect(await referencesOf(project)).toEqual(['refs/heads/main', 'refs/heads/more'])
 
-    await source.git('commit', '--quiet', '--amend', '--allow-empty', '-m', 'amended', `--author=${'t <t@x>'}`)
+    await source.git(
+      'commit',
+      '--quiet',
+      '--amend',
+      '--allow-empty',
+      '-m',
+      'amended',
+      `--author=${'t <t@x>'}`,
+    )
     await source.git('push', '--quiet', '--force', remote, 'main')
     expect((await storedGit(project, 'rev-parse', 'main')).stdout).toBe(await source.git('rev-parse', 'main'))
     await source.close()
@@ -256,7 +266,14 @@ describe('options of a push', () => {
     const project = await harness.project()
     const hook = { url: 'http://127.0.0.1:1/', push_events: true }
     expect((await harness.send('owner', 'POST', `/projects/${project.id}/hooks`, hook)).status).toBe(201)
-    const options = ['ci.skip', 'ci.variable=A=1', 'ci.variable=A=1', 'mr.title=Ünï', 'plain', '__proto__.x=1']
+    const options = [
+      'ci.skip',
+      'ci.variable=A=1',
+      'ci.variable=A=1',
+      'mr.title=Ünï',
+      'plain',
+      '__proto__.x=1',
+    ]
     const pushed = await push('developer', project, ...options.flatMap((option) => ['-o', option]), 'main')
     expect(pushed).toMatchObject({ code: 0 })
     const delivery = await waitFor(() => harness.database.prisma.webhookDelivery.findFirst(), {

@@ -22,15 +22,20 @@ describe('the beginning of a push', () => {
   it('is read to its pack and passed on as it is, in whatever chunks it comes', async () => {
     const names = fc.array(fc.constantFrom('refs/heads/a', 'refs/tags/b', 'refs/heads/ü'), { minLength: 1 })
     await fc.assert(
-      fc.asyncProperty(names, fc.boolean(), fc.array(fc.nat(), { maxLength: 20 }), async (refs, has, cuts) => {
-        const capabilities = `report-status${has ? ' push-options' : ''}`
-        const commands = refs.map((ref, index) => command(ref, index === 0 ? capabilities : ''))
-        const options = has ? packetLine('ci.skip') + flushPacket : ''
-        const text = `${commands.join('')}${flushPacket}${options}PACK0000zzzz`
-        const { commandCount, body } = await readPushHead(inChunks(text, cuts))
-        expect(commandCount).toBe(refs.length)
-        expect((await buffer(body)).toString('latin1')).toBe(text)
-      }),
+      fc.asyncProperty(
+        names,
+        fc.boolean(),
+        fc.array(fc.nat(), { maxLength: 20 }),
+        async (refs, has, cuts) => {
+          const capabilities = `report-status${has ? ' push-options' : ''}`
+          const commands = refs.map((ref, index) => command(ref, index === 0 ? capabilities : ''))
+          const options = has ? packetLine('ci.skip') + flushPacket : ''
+          const text = `${commands.join('')}${flushPacket}${options}PACK0000zzzz`
+          const { commandCount, body } = await readPushHead(inChunks(text, cuts))
+          expect(commandCount).toBe(refs.length)
+          expect((await buffer(body)).toString('latin1')).toBe(text)
+        },
+      ),
     )
   })
 
