@@ -40,6 +40,8 @@ describe('every path reaches its service', () => {
     ['/api/v4/projects/sagas', 'git-api'],
     ['/root/demo.git/info/refs?service=git-upload-pack', 'git-api'],
     ['/root/demo.git/git-receive-pack', 'git-api'],
+    ['/root/demo/info/refs?service=git-upload-pack', 'git-api'],
+    ['/root/demo/git-upload-pack', 'git-api'],
     ['/api/v4/projects/root%2Fdemo/repository/commits', 'git-api'],
     ['/', 'git-api'],
     ['/metricsx', 'git-api'],
@@ -172,6 +174,7 @@ describe('bodies', () => {
     '/api/v4/projects/1/repository/commits',
     '/root/demo.git/git-receive-pack',
     '//root/demo.git//git-receive-pack',
+    '/root/demo/git-receive-pack',
   ])('large ones reach git-api: %s', async (path) => {
     expect(await send(path, { method: 'POST', body })).toMatchObject({ bodyBytes: body.length, url: path })
   })

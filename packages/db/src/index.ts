@@ -71,6 +71,7 @@ export {
   updateProject,
 } from './stores/projects.js'
 export {
+  countProtectedBranches,
   createProtectedBranch,
   deleteProtectedBranch,
   findProtectedBranch,

@@ -104,8 +104,8 @@ export interface SpawnOptions {
   settings?: Record<string, string>
   /** Folder of the hooks that may run. Unset: none. */
   hooksPath?: string
-  /** Opens a fourth stream, which hooks can write to. */
-  withReport?: boolean
+  /** How many streams to open besides the usual three, from descriptor 3 on, for hooks to read and write. */
+  hookStreams?: number
   /** Of data, for it and each process it starts; packs are mapped and do not count. Unset: 1 GiB. */
   memoryBytesMax?: number
 }
@@ -121,7 +121,12 @@ export function spawnGit(args: string[], options: SpawnOptions = {}): ChildProce
   const child = spawn('sh', limited(args, options), {
     cwd: '/',
     env: environment(options),
-    stdio: ['pipe', 'pipe', 'pipe', ...(options.withReport ? (['pipe'] as const) : [])],
+    stdio: [
+      'pipe',
+      'pipe',
+      'pipe',
+      ...Array.from({ length: options.hookStreams ?? 0 }, () => 'pipe' as const),
+    ],
   }) as ChildProcessWithoutNullStreams
   // A child that stops reading early reports why by its exit; the broken pipe itself says nothing.
   child.stdin.on('error', () => {})

@@ -23,6 +23,10 @@ export const configSchema = z.object({
   GIT_CACHE_BYTES_MAX: integer(0, 2 ** 40).default(128 * 1024 * 1024),
   /** Memory of one git process that compares commits or reads objects; packs do not count. Unset: 1 GiB. */
   GIT_PROCESS_BYTES_MAX: integer(32 * 1024 * 1024, 2 ** 40).default(1024 ** 3),
+  /** Fetches and pushes over HTTP of one user (of one address without a token) at once. Unset: 20. */
+  GIT_SESSIONS_PER_USER_MAX: integer(1, 10_000).default(20),
+  /** Time after which a fetch or push whose client neither sends nor takes anything is ended. Unset: 5 minutes. */
+  GIT_IDLE_TIMEOUT_MS: integer(100, 24 * 3_600_000).default(300_000),
   /** Token of the administrator `root`. Unset: a random one, when there is a file to keep it in. */
   SWITCHYARD_ROOT_TOKEN: rootToken().optional(),
   /** Where the administrator's token is written (mode 0600). Unset: nowhere. */

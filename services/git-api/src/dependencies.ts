@@ -4,6 +4,7 @@ import type { Authenticator } from '@switchyard/service-kit/http'
 import type { Logger } from '@switchyard/service-kit/observability'
 import type { TargetPolicy } from '@switchyard/webhooks'
 import type { CommitBodies } from './commit-bodies/commit-bodies.js'
+import type { GitSessions } from './git-sessions.js'
 import type { ProjectGuards } from './guards.js'
 import type { Jobs } from './jobs.js'
 import type { StatusLookup } from './status-lookup.js'
@@ -19,6 +20,7 @@ export interface Dependencies extends Authenticator {
   /** Where webhooks may be sent to. */
   webhookTargets: TargetPolicy
   git: Git
+  gitSessions: GitSessions
   /** Folder below which the bare repositories lie. */
   storageRoot: string
   logger: Logger

@@ -12,6 +12,7 @@ import { targetPolicy } from '@switchyard/webhooks'
 import { createCommitBodies } from './commit-bodies/commit-bodies.js'
 import type { Config } from './config.js'
 import { countFallbacks } from './git-fallbacks.js'
+import { createGitSessions } from './git-sessions.js'
 import { createGuards } from './guards.js'
 import { createJobs } from './jobs.js'
 import { provisionAdministrator } from './provisioning/administrator.js'
@@ -78,6 +79,10 @@ export async function createService(config: Config, { logger, metrics, health, l
       statusLookup: createStatusLookup(database, storageRoot),
       webhookTargets: targetPolicy(config),
       git,
+      gitSessions: createGitSessions({
+        perSenderMax: config.GIT_SESSIONS_PER_USER_MAX,
+        idleMs: config.GIT_IDLE_TIMEOUT_MS,
+      }),
       storageRoot,
       logger,
     }),

@@ -258,6 +258,12 @@ const commitOver = ({ id }: { id: number }, files: Record<string, string>) =>
 const bareGit = async (project: Parameters<GitHarness['pathOf']>[0], ...args: string[]) =>
   (await execa('git', ['--git-dir', harness.pathOf(project), ...args], { env: isolatedGitEnv() })).stdout
 
+/** The beginning of a push that makes one reference: all of it that precedes the pack. */
+function pushOf(ref: string): string {
+  const command = `${'0'.repeat(40)} ${'1'.repeat(40)} ${ref}\0report-status`
+  return `${(command.length + 4).toString(16).padStart(4, '0')}${command}0000`
+}
+
 test('a push that breaks off leaves nothing of what it had sent', async () => {
   const project = await harness.project()
   const url = new URL(harness.remote('owner', project))
@@ -273,8 +279,7 @@ test('a push that breaks off leaves nothing of what it had sent', async () => {
     },
   })
   request.on('error', () => {})
-  const command = `${'0'.repeat(40)} ${'1'.repeat(40)} refs/heads/main\0report-status`
-  request.write(`${(command.length + 4).toString(16).padStart(4, '0')}${command}0000`)
+  request.write(pushOf('refs/heads/main'))
   // Of so many objects git writes a pack: version 2, 200 objects, the first one a file of 8 MB.
   request.write(Buffer.from('PACK\0\0\0\x02\0\0\0\xc8\xb0\x80\x80\x20', 'latin1'))
   request.write(deflateSync(randomBytes(8 * 1024 * 1024), { level: 0 }).subarray(0, 4 * 1024 * 1024))
@@ -294,7 +299,7 @@ test('a client that goes away in the middle of a push or a clone takes git with 
       headers: { ...headers, 'Content-Type': `application/x-${service}-request` },
     })
     request.on('error', () => {})
-    request.write('0032want')
+    request.write(service === 'git-upload-pack' ? '0032want' : pushOf('refs/heads/main'))
     await expect.poll(() => sessionsOf(harness, project)).toHaveLength(1)
     request.destroy()
     await expect.poll(() => sessionsOf(harness, project)).toEqual([])

@@ -39,7 +39,7 @@ test('a push that changed something asks for housekeeping, one that did not does
   const work = await createGitRepository()
   await work.commit({ files: { 'a.txt': 'a' } })
   await expect(work.git('push', '--quiet', harness.remote('owner', refused), 'main')).rejects.toThrow(
-    'hook declined',
+    'You are not allowed to push into this branch: main',
   )
   await work.git('push', '--quiet', harness.remote('owner', project), 'main')
   await queued(project)
@@ -93,7 +93,8 @@ test('a push whose client goes away ends its git process', async () => {
     headers: { 'Content-Type': 'application/x-git-receive-pack-request' },
   })
   upload.on('error', () => {})
-  upload.write('0094')
+  const command = `${'0'.repeat(40)} ${'1'.repeat(40)} refs/heads/main\0report-status`
+  upload.write(`${(command.length + 4).toString(16).padStart(4, '0')}${command}0000`)
   await waitFor(async () => (await processesOn(path)).length > 0, { what: 'git to start' })
   upload.destroy()
   await waitFor(async () => (await processesOn(path)).length === 0, { what: 'git to end' })

@@ -6,6 +6,18 @@ export type NewProtectedBranch = Pick<
   'projectId' | 'name' | 'pushAccessLevel' | 'allowForcePush'
 >
 
+/**
+ * How many protections a project has. Locks the project until the transaction ends, so that of two protections made at
+ * once each counts the other.
+ */
+export async function countProtectedBranches(
+  { prisma }: DatabaseOrTransaction,
+  projectId: number,
+): Promise<number> {
+  await prisma.$queryRaw`SELECT 1 FROM projects WHERE id = ${projectId} FOR NO KEY UPDATE`
+  return prisma.protectedBranch.count({ where: { projectId } })
+}
+
 /** Fails with a unique violation when the name is protected already; see `violatedUniqueIndex`. */
 export const createProtectedBranch = (
   { prisma }: DatabaseOrTransaction,

@@ -13,7 +13,7 @@ export { formatCommitObject, type NewCommit, parseCommitObject, signatureText } 
 export { isGeneratedFile } from './generated-file.js'
 export { lineCountOf } from './line-count.js'
 export { type EditContext, foldersOf, planTreeEdits } from './plan-tree-edits.js'
-export { isFullHash, isNewBranchName, isRefName, parseRevision } from './revision.js'
+export { isFullHash, isNewBranchName, isRefName, parseRevision, refNameLengthMax } from './revision.js'
 export { trailersOf } from './trailers.js'
 export {
   crossesFile,

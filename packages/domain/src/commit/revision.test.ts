@@ -21,7 +21,7 @@ test.each(['main', 'feature/x.y', 'heads/x', 'a'.repeat(39), 'A'.repeat(40)])(
   (name) => expect(isNewBranchName(name)).toBe(true),
 )
 
-test.each(['', '-x', 'HEAD', 'a..b', 'refs/heads/main', 'refs/x', 'a'.repeat(40)])(
+test.each(['', '-x', 'HEAD', 'a..b', 'refs/heads/main', 'refs/x', 'a'.repeat(40), '0'.repeat(64)])(
   'no branch may be called %s',
   (name) => expect(isNewBranchName(name)).toBe(false),
 )

@@ -2,26 +2,27 @@
 // biome-ignore lint/suspicious/noControlCharactersInRegex: git refuses exactly these.
 const forbiddenInRef = /[\x00-\x20\x7f~^:?*[\\]/
 
-const refNameBytesMax = 1000
+/** No name of a branch or tag is longer; in bytes of UTF-8, so in characters too. */
+export const refNameLengthMax = 1000
 
 /** Whether git accepts this as a branch or tag name; the rules of `git check-ref-format --branch`. */
 export function isRefName(name: string): boolean {
-  if (name.length > refNameBytesMax) return false
+  if (name.length > refNameLengthMax) return false
   if (name === '' || name === '@' || name.startsWith('-') || name === 'HEAD') return false
   if (forbiddenInRef.test(name) || name.includes('..') || name.includes('@{') || name.endsWith('.'))
     return false
-  if (new TextEncoder().encode(name).length > refNameBytesMax) return false
+  if (new TextEncoder().encode(name).length > refNameLengthMax) return false
   return name
     .split('/')
     .every((part) => part !== '' && part.length <= 240 && !part.startsWith('.') && !part.endsWith('.lock'))
 }
 
 /**
- * Whether a branch of this name may be made. One that looks like a full reference or a hash could never be asked for:
- * the other meaning would win. The hook `update` of git-api has the same rule for pushes.
+ * Whether a branch or tag of this name may be made. A name that looks like a full reference or like the id of an object
+ * (SHA-1 or SHA-256) could never be asked for: the other meaning would win.
  */
 export const isNewBranchName = (name: string): boolean =>
-  isRefName(name) && !name.startsWith('refs/') && !isFullHash(name)
+  isRefName(name) && !name.startsWith('refs/') && !/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(name)
 
 /** `~`, `~2`, `^`, `^2`, `^{}` and `^{commit}`, any number of them. */
 const stepsShape = /^(?:[~^]\d{0,6}|\^\{(?:commit)?\})*$/

@@ -8,6 +8,7 @@ import {
   isNewBranchName,
   parseRevision,
   readActions,
+  refNameLengthMax,
   signatureText,
 } from '@switchyard/domain/commit'
 import type { Repository } from '@switchyard/git-storage'
@@ -42,6 +43,7 @@ export async function createCommit(
   { signal, baseUrl }: Pick<Call, 'signal' | 'baseUrl'>,
 ): Promise<Commit> {
   const { database, git } = dependencies
+  if (command.branch.length > refNameLengthMax) throw invalid('Branch name is invalid')
   const protections = await listProtectedBranches(database, project.id)
   if (!canPush(command.branch, level, protections)) {
     throw forbidden('You are not allowed to push into this branch')

@@ -1,34 +1,37 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { enqueueForProject, type Project } from '@switchyard/db'
 import { DomainError } from '@switchyard/domain'
+import { isZeroId, type RefChange } from '@switchyard/domain/access'
 import type { Commit } from '@switchyard/domain/commit'
 import type { DiffEntry, Repository } from '@switchyard/git-storage'
 import type { Dependencies } from '../dependencies.js'
 import type { HookUser } from '../presenters/hooks/hook-parts.js'
-import { isZero, type PushedCommits, pushHook, type RefChange } from '../presenters/hooks/push-hook.js'
+import { type PushedCommits, pushHook } from '../presenters/hooks/push-hook.js'
 
 export interface Change {
   project: Project
   user: HookUser
   /** Scheme, host and port that clients use. */
   baseUrl: string
+  /** Options of a push, as the client sent them. Unset: none. */
+  pushOptions?: readonly string[]
 }
 
-/** Of one push; who moves more at once mirrors a repository. */
+/** References of one push that webhooks are told of: a push of more mirrors a repository. */
 const toldChangesMax = 100
-/** As many as GitLab's receivers are used to. */
+/** Commits of one reference in the body of a webhook, as in GitLab. */
 const shownCommitsMax = 20
-/** How far back commits are looked for that were there before. */
+/** Commits that are compared with those that were there before, to find the new ones. */
 const knownCommitsMax = 500
 
-/** An answer waits for its webhooks to be noted, which takes milliseconds; for no longer than this. */
+/** Longest wait of an answer for its webhooks to be written down, which takes milliseconds. */
 const awaitedMs = 500
-/** After so long no further commit of a push is compared. */
+/** Time after which no further commit of a push is compared with its parent. */
 const comparingMs = 10_000
 
 /**
- * Everything that follows from moved references: tidying, news, webhooks. They have moved by now, so nothing that
- * fails here makes a push look refused, and nothing that takes long keeps it waiting.
+ * Starts what follows from changed references: housekeeping, notices, webhooks. The references have changed by now, so
+ * nothing that fails here makes a push look refused, and nothing that takes long keeps it waiting.
  */
 export async function referencesChanged(
   dependencies: Pick<Dependencies, 'database' | 'git' | 'jobs' | 'logger'>,
@@ -74,7 +77,7 @@ function eventOf(ref: string): 'push' | 'tag_push' | null {
 /**
  * The commits that came with a change, and how many; a new branch is held against the default branch.
  *
- * @param compareUntilMs on the clock of `performance.now()`: nothing is said of the files of the commits after that
+ * @param compareUntilMs on the clock of `performance.now()`: later commits are given without their files
  */
 export async function pushedCommits(
   repository: Repository,
@@ -82,9 +85,9 @@ export async function pushedCommits(
   { ref, before, after }: RefChange,
   compareUntilMs = performance.now() + comparingMs,
 ): Promise<PushedCommits> {
-  if (isZero(after) || eventOf(ref) !== 'push') return { commits: [], total: 0 }
+  if (isZeroId(after) || eventOf(ref) !== 'push') return { commits: [], total: 0 }
   const isDefault = ref === `refs/heads/${project.defaultBranch}`
-  const base = isZero(before) && !isDefault ? `refs/heads/${project.defaultBranch}` : before
+  const base = isZeroId(before) && !isDefault ? `refs/heads/${project.defaultBranch}` : before
   const newest = (revision: string, take: number) =>
     repository.listCommits({ revision, topological: true, skip: 0, take })
   const [since, known] = await Promise.all([newest(after, knownCommitsMax), newest(base, knownCommitsMax)])
@@ -106,7 +109,7 @@ async function withChanges(repository: Repository, shown: readonly Commit[], com
   return commits
 }
 
-/** A push is told without the files of a commit that cannot be compared, or not now. */
+/** The files of a commit; none when the commit cannot be compared with its parent. */
 async function changesOf(repository: Repository, { id }: Commit): Promise<readonly DiffEntry[]> {
   try {
     return await repository.readDiff(id)

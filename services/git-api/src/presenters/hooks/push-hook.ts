@@ -1,15 +1,9 @@
 import type { Project } from '@switchyard/db'
+import { isZeroId, type RefChange } from '@switchyard/domain/access'
 import type { Commit } from '@switchyard/domain/commit'
 import type { DiffEntry } from '@switchyard/git-storage'
 import { type HookUser, hookCommit, hookDelivery, hookProject, hookRepository } from './hook-parts.js'
-
-/** A reference that has moved, begun (`before` is zeros) or gone (`after` is zeros). */
-export interface RefChange {
-  /** In full: `refs/heads/main`. */
-  ref: string
-  before: string
-  after: string
-}
+import { presentPushOptions } from './push-options.js'
 
 export interface PushedCommits {
   /** Oldest first; the newest ones when there are many. */
@@ -21,7 +15,12 @@ export interface PushedCommits {
 export const pushHook = (
   { ref, before, after }: RefChange,
   { commits, total }: PushedCommits,
-  { project, user, baseUrl }: { project: Project; user: HookUser; baseUrl: string },
+  {
+    project,
+    user,
+    baseUrl,
+    pushOptions = [],
+  }: { project: Project; user: HookUser; baseUrl: string; pushOptions?: readonly string[] },
 ) => {
   const event = ref.startsWith('refs/tags/') ? 'tag_push' : 'push'
   return hookDelivery(event, {
@@ -30,7 +29,7 @@ export const pushHook = (
     before,
     after,
     ref,
-    checkout_sha: isZero(after) ? null : after,
+    checkout_sha: isZeroId(after) ? null : after,
     message: null,
     user_id: user.id,
     user_name: user.name,
@@ -44,12 +43,10 @@ export const pushHook = (
       ...changedPaths(changes),
     })),
     total_commits_count: total,
-    push_options: {},
+    push_options: presentPushOptions(pushOptions),
     repository: hookRepository(project, baseUrl),
   })
 }
-
-export const isZero = (id: string): boolean => /^0+$/.test(id)
 
 function changedPaths(changes: readonly DiffEntry[]) {
   const moved = changes.filter(({ renamedFile }) => renamedFile)

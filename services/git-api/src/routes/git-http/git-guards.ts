@@ -9,15 +9,14 @@ import { getProjectFor, type ProjectCall } from '../../guards.js'
  * anonymous caller gets that wherever a token might help, and never learns whether a project exists.
  */
 export function createGitGuards({ database, authenticate }: Pick<Dependencies, 'database' | 'authenticate'>) {
-  /** Checks the token's scope, then the right of whoever holds it. */
+  /** Checks the token's scope, then the right of its holder in the project. */
   const guard =
     (right: ProjectRight, ...scopes: Scope[]): Guard<ProjectCall> =>
     (call) => {
       const found = async () => {
         const sender = call.caller ?? (await basicCaller(call))
         if (sender) requireScope(sender, ...scopes)
-        const { namespace, project } = call.params
-        return getProjectFor(database, `${namespace}/${project}`, right, sender)
+        return getProjectFor(database, projectPathOf(call), right, sender)
       }
       return orChallenge(call, found())
     }
@@ -42,6 +41,9 @@ export function createGitGuards({ database, authenticate }: Pick<Dependencies, '
         : fetch(call)) satisfies Guard<ProjectCall>,
   }
 }
+
+/** No project's own path ends in `.git`. */
+const projectPathOf = ({ params }: Call) => `${params.namespace}/${params.project?.replace(/\.git$/, '')}`
 
 /** Turns a refusal that signing in might change into the question for a name and a password. */
 async function orChallenge<T>(call: Call, work: Promise<T>): Promise<T> {

@@ -4,10 +4,10 @@ import { createGitGuards } from './git-guards.js'
 import { infoRefs } from './info-refs.js'
 import { rpc } from './rpc.js'
 
-/** git's smart HTTP protocol: clone, fetch, push. */
+/** git's smart HTTP protocol: clone, fetch, push. The path of the project may end in `.git`. */
 export function gitHttpRoutes(deps: Dependencies): Route[] {
   const { fetchOrPush, fetch, push } = createGitGuards(deps)
-  const repository = '/:namespace/:project.git'
+  const repository = '/:namespace/:project'
   const options = { outsideApi: true, streamsBody: true, longLived: true }
   return [
     route('GET', `${repository}/info/refs`, fetchOrPush, infoRefs(deps), options),

@@ -1,0 +1,97 @@
+import { isNewBranchName } from '../commit/revision.js'
+import {
+  type BranchProtection,
+  compileProtections,
+  coveredAllowsDelete,
+  coveredAllowsForce,
+  coveredAllowsPush,
+} from './branch-protection.js'
+import { accessLevels } from './project-roles.js'
+
+/** A reference that moves, begins (`before` is zeros) or ends (`after` is zeros). */
+export interface RefChange {
+  /** In full: `refs/heads/main`. */
+  ref: string
+  /** Ids of objects, 40 hexadecimal digits. */
+  before: string
+  after: string
+}
+
+/** What decides over the references of a push. */
+export interface PushRights {
+  /** Access level of the pusher in the project, 0 to 50. */
+  level: number
+  defaultBranch: string
+  protections: readonly BranchProtection[]
+}
+
+/**
+ * `refused`, with the reason for the pusher; `fast-forward`: allowed if the new commit contains the old one, refused for
+ * the reason if it does not.
+ */
+export type PushVerdict =
+  | { outcome: 'allowed' }
+  | { outcome: 'refused'; reason: string }
+  | { outcome: 'fast-forward'; reason: string }
+
+/** Decides over one reference of a push, from its name and its kind of change alone. */
+export type PushJudge = (change: RefChange) => PushVerdict
+
+const allowed: PushVerdict = { outcome: 'allowed' }
+const refused = (reason: string): PushVerdict => ({ outcome: 'refused', reason })
+
+/** Whether an id stands for no object. */
+export const isZeroId = (id: string): boolean => /^0+$/.test(id)
+
+/**
+ * Compiles the rules of pushes. Branches and tags are for developers, branches as far as their protections let them;
+ * notes are for maintainers. Every other reference belongs to the server: maintainers may delete one that was left
+ * there, and nobody makes or moves one.
+ */
+export function compilePushRules({ level, defaultBranch, protections }: PushRights): PushJudge {
+  const covering = compileProtections(protections)
+  const isMaintainer = level >= accessLevels.maintainer
+
+  function judgeBranch(branch: string, { before, after }: RefChange): PushVerdict {
+    const protectedBy = covering(branch)
+    if (isZeroId(after)) {
+      if (branch === defaultBranch) return refused('The default branch of a project cannot be deleted.')
+      if (coveredAllowsDelete(level, protectedBy)) return allowed
+      return refused(`You are not allowed to delete this protected branch: ${branch}`)
+    }
+    if (!isNewBranchName(branch)) return refused(`Branch name is invalid: ${branch}`)
+    if (!coveredAllowsPush(level, protectedBy)) {
+      return refused(`You are not allowed to push into this branch: ${branch}`)
+    }
+    if (isZeroId(before) || coveredAllowsForce(protectedBy)) return allowed
+    const reason = `You are not allowed to force push into this protected branch: ${branch}`
+    return { outcome: 'fast-forward', reason }
+  }
+
+  function judgeTag(tag: string, { after }: RefChange): PushVerdict {
+    if (isZeroId(after) || isNewBranchName(tag)) return allowed
+    return refused(`Tag name is invalid: ${tag}`)
+  }
+
+  function judgeNotes(name: string, { ref, after }: RefChange): PushVerdict {
+    if (!isMaintainer) return refused(`Only maintainers may push notes: ${ref}`)
+    if (isZeroId(after) || isNewBranchName(name)) return allowed
+    return refused(`Name of notes is invalid: ${name}`)
+  }
+
+  function judgeReserved({ ref, after }: RefChange): PushVerdict {
+    if (!isZeroId(after)) {
+      return refused(`Only refs/heads/, refs/tags/ and refs/notes/ can be pushed to, not ${ref}`)
+    }
+    return isMaintainer ? allowed : refused(`Only maintainers may delete this reference: ${ref}`)
+  }
+
+  return (change) => {
+    const { ref } = change
+    if (level < accessLevels.developer) return refused('You are not allowed to push into this project')
+    if (ref.startsWith('refs/heads/')) return judgeBranch(ref.slice('refs/heads/'.length), change)
+    if (ref.startsWith('refs/tags/')) return judgeTag(ref.slice('refs/tags/'.length), change)
+    if (ref.startsWith('refs/notes/')) return judgeNotes(ref.slice('refs/notes/'.length), change)
+    return judgeReserved(change)
+  }
+}

@@ -1,0 +1,87 @@
+import type { Duplex } from 'node:stream'
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
+import type { PushJudge, RefChange } from '@switchyard/domain/access'
+import { findFastForwards, type Move } from './fast-forwards.js'
+import { flushPacket, PacketReader, packetLine } from './packet-lines.js'
+
+/** References that are judged before other work of the process has its turn. */
+const judgedAtOnce = 200
+
+/** A reference that git asks about, and why it is refused; null: it is not. */
+interface Judged {
+  /** The name as git sent it. */
+  name: string
+  refusal: string | null
+}
+
+/**
+ * Answers the hook `proc-receive` of one push: which references git may change ("proc-receive" in githooks). Their
+ * objects are in the repository by now.
+ *
+ * @param hook stream that leads to the hook; it ends unused when git refuses every reference by itself
+ * @returns the options of the push
+ */
+export async function answerHook(hook: Duplex, path: string, judge: PushJudge): Promise<string[]> {
+  try {
+    const packets = new PacketReader(hook.iterator({ destroyOnReturn: false }))
+    const greeting = await packets.readList()
+    if (!greeting) return []
+    const offered = (greeting[0]?.split('\0')[1] ?? '').split(' ')
+    const hasOptions = offered.includes('push-options')
+    hook.write(packetLine(`version=1${hasOptions ? '\0push-options' : ''}\n`) + flushPacket, 'latin1')
+    const commands = (await packets.readList()) ?? []
+    const options = hasOptions ? ((await packets.readList()) ?? []) : []
+    const judged = await judgeAll(path, commands, judge)
+    if (offered.includes('atomic')) refuseAllOrNone(judged)
+    hook.end(judged.map(answerOf).join('') + flushPacket, 'latin1')
+    return options.map(utf8)
+  } finally {
+    // Without an answer the hook ends here, and git refuses every reference.
+    hook.end()
+    hook.resume()
+  }
+}
+
+async function judgeAll(path: string, commands: readonly string[], judge: PushJudge): Promise<Judged[]> {
+  const judged: Judged[] = []
+  const moves = new Map<Move, { entry: Judged; reason: string }>()
+  for (const [index, command] of commands.entries()) {
+    if (index % judgedAtOnce === judgedAtOnce - 1) await yieldToEventLoop()
+    const { change, name } = parseCommand(command)
+    // git refuses such a name, and in an answer it could not be told from a shorter one.
+    if (hasBlank(name)) continue
+    const verdict = judge(change)
+    const entry = { name, refusal: verdict.outcome === 'refused' ? verdict.reason : null }
+    judged.push(entry)
+    if (verdict.outcome === 'fast-forward') moves.set(change, { entry, reason: verdict.reason })
+  }
+  const harmless = await findFastForwards(path, [...moves.keys()])
+  for (const [move, { entry, reason }] of moves) if (!harmless.has(move)) entry.refusal = reason
+  return judged
+}
+
+/** `<old id> <new id> <name>` */
+function parseCommand(command: string): { change: RefChange; name: string } {
+  const [before = '', after = ''] = command.split(' ', 2)
+  const name = command.slice(before.length + after.length + 2)
+  return { change: { before, after, ref: utf8(name) }, name }
+}
+
+/** Blanks and control characters. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: git refuses exactly these.
+const hasBlank = (name: string) => /[\x00-\x20\x7f]/.test(name)
+
+/** A push that is to happen as a whole is refused as a whole. */
+function refuseAllOrNone(judged: readonly Judged[]): void {
+  if (judged.every(({ refusal }) => refusal === null)) return
+  for (const entry of judged) entry.refusal ??= 'Another reference of this atomic push is refused'
+}
+
+/** An accepted reference "falls through" to git, which changes it unless it has changed meanwhile. */
+const answerOf = ({ name, refusal }: Judged): string =>
+  refusal === null
+    ? packetLine(`ok ${name}\n`) + packetLine('option fall-through\n')
+    : packetLine(`ng ${name} ${latin1(refusal)}\n`)
+
+const utf8 = (bytes: string) => Buffer.from(bytes, 'latin1').toString()
+const latin1 = (text: string) => Buffer.from(text).toString('latin1')

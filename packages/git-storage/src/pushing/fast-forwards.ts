@@ -1,0 +1,92 @@
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
+import { runGit } from '../git-process.js'
+import { linesOf } from '../output-lines.js'
+
+/** A branch moves from one commit to another. */
+export interface Move {
+  before: string
+  after: string
+}
+
+/** New commits of a push that are looked through for the old ones, over all of its branches. */
+const listedCommitsMax = 50_000
+/** Commits that are followed from one new commit before git is asked about it alone. */
+const followedCommitsMax = 1000
+/** Processes of git at once. */
+const askedAtOnceMax = 2
+/** A push that moves many branches to distant commits is not checked for longer than this. */
+const checkingMsMax = 60_000
+
+/**
+ * Finds the moves that lose no commit: those where the new commit contains the old one. What could not be checked,
+ * because a commit is missing or the time is over, counts as losing some.
+ *
+ * One process lists the new commits of all moves, which decides over the usual ones. git is asked about each of the
+ * remaining ones alone.
+ */
+export async function findFastForwards(path: string, moves: readonly Move[]): Promise<Set<Move>> {
+  const found = new Set<Move>()
+  if (moves.length === 0) return found
+  const untilMs = performance.now() + checkingMsMax
+  const parentsOf = moves.length === 1 ? new Map<string, string[]>() : await listNewCommits(path, moves)
+  // Branches that move alike are one question.
+  const remaining = new Map<string, Move[]>()
+  for (const [index, move] of moves.entries()) {
+    if (index % 100 === 99) await yieldToEventLoop()
+    if (leadsTo(parentsOf, move)) found.add(move)
+    else {
+      const key = `${move.before} ${move.after}`
+      remaining.set(key, [...(remaining.get(key) ?? []), move])
+    }
+  }
+  const questions = [...remaining.values()][Symbol.iterator]()
+  const ask = async () => {
+    for (const alike of questions) {
+      const [move] = alike
+      if (move && performance.now() < untilMs && (await contains(path, move))) {
+        for (const same of alike) found.add(same)
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: askedAtOnceMax }, ask))
+  return found
+}
+
+/** Commit → its parents, for the newest commits that the moves add. Empty when git cannot say. */
+async function listNewCommits(path: string, moves: readonly Move[]): Promise<Map<string, string[]>> {
+  const { code, stdout } = await runGit(
+    path,
+    { command: 'rev-list', flags: ['--parents', `--max-count=${listedCommitsMax}`, '--stdin'] },
+    { stdin: [...new Set(moves.flatMap(({ before, after }) => [after, `^${before}`]))].join('\n') },
+  )
+  const parentsOf = new Map<string, string[]>()
+  if (code !== 0) return parentsOf
+  for (const line of linesOf(stdout)) {
+    const [commit = '', ...parents] = line.split(' ')
+    parentsOf.set(commit, parents)
+  }
+  return parentsOf
+}
+
+/** Whether the listed commits lead from the new commit to the old one. If not, it may contain it all the same. */
+function leadsTo(parentsOf: ReadonlyMap<string, string[]>, { before, after }: Move): boolean {
+  if (before === after) return true
+  const seen = new Set([after])
+  for (const commit of seen) {
+    if (seen.size > followedCommitsMax) return false
+    for (const parent of parentsOf.get(commit) ?? []) {
+      if (parent === before) return true
+      seen.add(parent)
+    }
+  }
+  return false
+}
+
+async function contains(path: string, { before, after }: Move): Promise<boolean> {
+  const { code } = await runGit(path, {
+    command: 'merge-base',
+    flags: ['--is-ancestor'],
+    revisions: [before, after],
+  })
+  return code === 0
+}

@@ -1,0 +1,32 @@
+import { execFile } from 'node:child_process'
+import { open } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import type { RefChange } from '@switchyard/domain/access'
+
+/**
+ * Puts the references that a push changed on disk. One request to flush the file system takes as long for thousands of
+ * files as for one, where a flush for each file takes milliseconds.
+ *
+ * @param path of the bare repository
+ * @throws Error when the disk fails
+ */
+export async function syncReferences(path: string, changes: readonly RefChange[]): Promise<void> {
+  const flushed = await promisify(execFile)('sync', ['-f', path]).then(
+    () => true,
+    () => false,
+  )
+  if (flushed) return
+  // A system whose `sync` knows no file systems: file by file.
+  for (const { ref } of changes) await syncFile(join(path, ref))
+  await syncFile(join(path, 'packed-refs'))
+}
+
+/** A file that is gone needs no flush: the reference was deleted, or packed meanwhile. */
+async function syncFile(file: string): Promise<void> {
+  const handle = await open(file, 'r').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT' || error.code === 'EISDIR') return null
+    throw error
+  })
+  await handle?.sync().finally(() => handle.close())
+}
