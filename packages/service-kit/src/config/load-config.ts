@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 
-/** The environment does not fit; the message lists every problem, one a line, and no value. */
+/** The environment does not fit the schema. The message lists every problem, one in each line, and no values. */
 export class ConfigError extends Error {
   constructor(service: string, problems: string[]) {
     super(

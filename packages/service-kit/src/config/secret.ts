@@ -10,7 +10,7 @@ export class Secret {
     this.#value = value
   }
 
-  /** The value itself, for the one place that uses it. */
+  /** The secret value, for the one place that uses it. */
   reveal(): string {
     return this.#value
   }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { integer, millisecondsOrOff, origins, port } from './fields.js'
 
-/** What every service with an HTTP port reads. Spread into the service's own schema. */
+/** Variables that every service with an HTTP port reads. Spread into the service's own schema. */
 export const httpServiceFields = {
   /** Address to listen on. Unset: loopback only. */
   HOST: z.string().default('127.0.0.1'),

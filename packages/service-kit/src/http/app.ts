@@ -29,7 +29,7 @@ export interface HttpAppOptions {
   routes: Route[]
   /** Requests per token or address; 0: no limit. */
   rateLimitPerMinute: number
-  /** Whether a failure is a neighbour's that is away, so that trying again later may work. Unset: none is. */
+  /** Whether an error means that the database is away, so that trying again later may work. Unset: no error does. */
   isUnavailable?: (error: unknown) => boolean
   /** Base of links in answers. Unset: taken from the request. */
   externalUrl?: string
@@ -164,7 +164,7 @@ function createCall(
     caller,
     params: request.params as Record<string, string>,
     requestId: observed.requestId,
-    // Made for those who ask for them: most calls end without either.
+    // Logger and signal are made at their first use: most calls need neither.
     get logger() {
       return observed.logger
     },
@@ -190,7 +190,7 @@ function recheckGuard(call: Call, route: Route, authenticate: Authenticate, refu
 /** A signal that is aborted when the client goes away before its answer is complete. */
 function abortedWith(response: Response): AbortSignal {
   const aborted = new AbortController()
-  // A page of commits asks for each of them at once.
+  // Work on each commit of a page may listen to the signal at the same time.
   setMaxListeners(0, aborted.signal)
   const end = () => {
     if (!response.writableFinished) aborted.abort(new DomainError('unavailable', 'the client went away'))
@@ -201,8 +201,8 @@ function abortedWith(response: Response): AbortSignal {
 }
 
 async function send(response: Response, { status, body, headers }: Reply): Promise<void> {
-  // `no-cache` is for caches on the way. Every fetch client sends it along with If-None-Match, and express
-  // would then never answer 304.
+  // `no-cache` is for caches on the way. Every fetch client sends it along with If-None-Match, and express would then
+  // never answer 304.
   delete response.req.headers['cache-control']
   response.setHeader('Cache-Control', 'max-age=0, private, must-revalidate')
   const { Vary = 'Accept-Encoding, PRIVATE-TOKEN, Authorization', ...others } = headers ?? {}

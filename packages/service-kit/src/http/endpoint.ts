@@ -32,9 +32,9 @@ export interface Guard<Access> {
   documents?: GuardDocumentation
 }
 
-/** What the API's documentation says of a guard. */
+/** The documentation of a guard in the OpenAPI document. */
 export interface GuardDocumentation {
-  /** Who may, in the middle of a sentence: `administrators`. Unset: everybody. */
+  /** Who passes the guard, as words in the middle of a sentence: `administrators`. Unset: everybody. */
   who?: string
   /** A token is not always needed. */
   anonymous?: boolean
@@ -42,11 +42,11 @@ export interface GuardDocumentation {
   parameters?: Record<string, string>
 }
 
-/** Adds to a guard what the documentation says of it. */
+/** Adds its documentation to a guard. */
 export const documented = <Access>(documents: GuardDocumentation, guard: Guard<Access>): Guard<Access> =>
   Object.assign((call: Call) => guard(call), { documents })
 
-/** What an endpoint answers with. */
+/** The answer of an endpoint. */
 export interface Reply {
   status: number
   /** Sent as JSON, a WrittenJson as it is; undefined sends no body. */
@@ -54,13 +54,13 @@ export interface Reply {
   headers?: Record<string, string>
 }
 
-/** What the API's documentation says of an endpoint, besides its input. */
+/** The documentation of an endpoint in the OpenAPI document, besides its input. */
 export interface Documentation {
   /** What happens, in one line without a full stop. */
   summary: string
   /** Status → the shape of a JSON body, the media types of another one, or null for none. */
   replies: Record<number, z.ZodType | string[] | null>
-  /** Headers of the replies that may be there: name → what it says. Unset: those of pages, where there are pages. */
+  /** Headers that replies may have: name → meaning. Unset: the pagination headers, where the endpoint has pages. */
   headers?: Record<string, string>
   /** Statuses of refusals, besides those that follow from guard and parameters. */
   refusals?: number[]

@@ -7,7 +7,7 @@ import {
 } from '@switchyard/domain/access'
 import { documented, type Guard } from './endpoint.js'
 
-/** No token is asked for. */
+/** Everybody, also without a token. */
 export const anyone: Guard<Caller | null> = documented({ anonymous: true }, ({ caller }) => caller)
 
 /** Everybody with a token for the API; a reading token suffices to read. */
@@ -20,13 +20,13 @@ export const administrator: Guard<Caller> = documented({ who: 'administrators' }
   requireAdministrator(call.caller, ...readingScopes(call)),
 )
 
-/** Administrators, and tokens with this scope whoever holds them. */
+/** Administrators, and everybody with a token of this scope. */
 export const administratorOrScope = (scope: Scope): Guard<Caller> =>
   documented({ who: `administrators, and tokens with the scope \`${scope}\`` }, ({ caller }) =>
     requireAdministratorOrScope(caller, scope),
   )
 
-/** The scopes that suffice besides `api`: `read_api` on a call that changes nothing. */
+/** The scopes that suffice besides `api`: `read_api` for a request that changes nothing. */
 export function readingScopes({ raw }: Parameters<Guard<unknown>>[0]): Scope[] {
   return raw.request.method === 'GET' || raw.request.method === 'HEAD' ? ['read_api'] : []
 }

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import type { Express } from 'express'
 import { messagesOf } from './messages.js'
 
-/** Statuses may come in the query, and each letter of a description there takes up to twelve bytes. */
+/** All parameters may come in the query, where each character of a description takes up to twelve bytes. */
 const headerBytesMax = 64 * 1024
 
 /**
@@ -19,7 +19,7 @@ function mergeSlashes(target: string): string {
 }
 
 export interface HttpServer {
-  /** The port in use, also when 0 was asked for. */
+  /** The port in use, which the system chose when 0 was asked for. */
   port: number
   /** Stops accepting, lets requests under way finish, cuts what is left after the timeout. */
   close: () => Promise<void>

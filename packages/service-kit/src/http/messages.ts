@@ -2,11 +2,11 @@ import { IncomingMessage, ServerResponse } from 'node:http'
 import type { Express } from 'express'
 
 /**
- * The classes from which a server makes requests and responses that are the app's already.
+ * Classes for `createServer` whose requests and responses have the prototypes of an express app from the start.
  *
- * Express gives every request and response another prototype once it is made, after which V8 knows the shape of neither
- * and looks each of their properties up the slow way: two thirds of all time of a small answer. What has the prototype
- * from the start is left as it is.
+ * Express otherwise changes the prototype of each request and response after it was made, and V8 then looks up each of
+ * their properties the slow way, which almost doubles the time of a small request. See
+ * docs/adr/0008-where-we-reach-into-libraries.md.
  */
 export function messagesOf(app: Express): {
   IncomingMessage: typeof IncomingMessage

@@ -3,7 +3,7 @@ import { integer } from './parameters.js'
 
 const perPageDefault = 20
 const perPageMax = 100
-/** Longer headers are refused by proxies; the numbers of the pages stand in headers of their own. */
+/** Proxies refuse longer headers. Clients still get the numbers of the pages, in headers of their own. */
 const linkBytesMax = 8 * 1024
 
 const atLeastOne = () => integer().refine((value) => value >= 1, { error: 'does not have a valid value' })
@@ -59,7 +59,7 @@ export function pageReply(items: unknown[], { page, per_page }: Page, total: num
   }
 }
 
-/** The header `Link`, if there is room for it. */
+/** The header `Link`; left out when it is too long. */
 export function linkOf(links: readonly string[]): { Link?: string } {
   const link = links.join(', ')
   return link.length > linkBytesMax ? {} : { Link: link }
@@ -72,7 +72,7 @@ function pageUrls(call: Call, perPage: number): (page: number) => string {
   parameters.set('page', '')
   parameters.set('per_page', String(perPage))
   parameters.sort()
-  // Written down once for all addresses of an answer.
+  // The query is serialized once for all links of an answer.
   const [before = '', after = ''] = String(parameters).split(/(?<=^|&)page=(?=&|$)/)
   return (page) => `${call.baseUrl}${pathname}?${before}page=${page}${after}`
 }

@@ -1,4 +1,4 @@
-/** Throws, or rejects, while its part cannot be used; the message is for operators, without secrets. */
+/** Rejects while its part cannot be used; the message of the error is for operators and holds no secrets. */
 export type HealthCheck = () => Promise<unknown>
 
 export interface Readiness {
@@ -9,7 +9,7 @@ export interface Readiness {
 
 const checkTimeoutMs = 2000
 
-/** Whether this process should get requests: it is not draining, and each part it needs answers. */
+/** Decides whether this process should get requests: it is not draining, and each part it needs answers. */
 export class Health {
   readonly #checks = new Map<string, HealthCheck>()
   #draining = false

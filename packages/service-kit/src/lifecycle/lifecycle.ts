@@ -2,7 +2,7 @@ import type { Logger } from '../observability/index.js'
 
 type Cleanup = () => Promise<unknown> | unknown
 
-/** Collects what must be closed and closes it in reverse order, each exactly once. */
+/** Collects resources that must be closed, and closes them in reverse order, each exactly once. */
 export class Lifecycle {
   readonly #cleanups: { name: string; close: Cleanup }[] = []
   readonly #logger: Logger
@@ -17,7 +17,7 @@ export class Lifecycle {
     this.#cleanups.push({ name, close })
   }
 
-  /** Closes every resource, newest first. A failure is logged, and the resources that are left are closed all the same. */
+  /** Closes every resource, newest first. A failure is logged and does not keep the other resources open. */
   close(): Promise<void> {
     this.#closing ??= this.#closeAll()
     return this.#closing

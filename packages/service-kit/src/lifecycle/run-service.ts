@@ -5,7 +5,7 @@ import { watchEventLoop } from './event-loop-watchdog.js'
 import { Health } from './health.js'
 import { Lifecycle } from './lifecycle.js'
 
-/** What a composition root is given besides its configuration. */
+/** Tools of a service that its composition root is given besides the configuration. */
 export interface ServiceContext {
   logger: Logger
   metrics: Metrics
@@ -16,7 +16,7 @@ export interface ServiceContext {
 export interface ServiceDefinition<Schema extends z.ZodObject> {
   name: string
   schema: Schema
-  /** Opens everything and starts to serve; each resource registers its cleanup with the lifecycle. */
+  /** Opens all resources and starts to serve; each resource registers its cleanup with the lifecycle. */
   create: (config: z.output<Schema>, context: ServiceContext) => Promise<unknown>
 }
 
@@ -61,7 +61,7 @@ export async function runService<Schema extends z.ZodObject>(definition: Service
   }
 }
 
-/** The context of one service instance; a process has one, a test as many as it starts services. */
+/** The context of one service instance. A process has one; a test has one for each service that it starts. */
 export function createServiceContext(name: string, logLevel: string): ServiceContext {
   const logger = createLogger(name, logLevel)
   return { logger, metrics: createMetrics(name), health: new Health(), lifecycle: new Lifecycle(logger) }

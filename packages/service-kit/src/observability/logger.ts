@@ -3,8 +3,8 @@ import { type Logger, pino } from 'pino'
 export type { Logger }
 
 /**
- * Names under which secrets travel. Requests are logged by method, route and outcome only; this is the
- * net beneath, for objects that reach a log line by mistake.
+ * Names of fields that hold secrets. Requests are logged by method, route and outcome only; this list protects against
+ * objects that reach a log line by mistake.
  */
 const redacted = [
   'authorization',
@@ -16,13 +16,13 @@ const redacted = [
   'url',
 ].flatMap((name) => (name.startsWith('[') ? [name, `*${name}`] : [name, `*.${name}`]))
 
-/** Errors of Redis hold the command that failed, with the password of the connection or the payload of a job. */
+/** Errors of Redis carry the command that failed, with the password of the connection or the payload of a job. */
 const redactedCommands = ['command.args', '*.command.args', '*.*.command.args']
 
-/** Lines are written together, which is most of what one costs: so much at once, and what there is so often. */
+/** Most of the cost of a line is the system call that writes it, so lines are collected up to this size or time. */
 const bufferedBytes = 4096
 const flushMs = 100
-/** What went wrong may be the last that a process says: from `warn` on, a line is written at once. */
+/** A problem may be the last line of a process: from the level `warn` on, a line is written at once. */
 const urgentLevel = 40
 
 let output: ReturnType<typeof pino.destination> | undefined

@@ -35,7 +35,7 @@ interface Refused {
   shapes: [z.ZodType, ...z.ZodType[]]
 }
 
-/** Every status a request can be refused with, and the bodies it has then. */
+/** Every status a request can be refused with, and the bodies of such answers. */
 export const refusedWith: Record<number, Refused> = {
   400: {
     name: 'BadRequest',
@@ -57,6 +57,7 @@ export const refusedWith: Record<number, Refused> = {
     description: 'It does not exist, or the caller may not know of it',
     shapes: [refusal],
   },
+  408: { name: 'Stalled', description: 'The body did not go on arriving', shapes: [refusal] },
   409: { name: 'Conflict', description: 'Taken, or changed by somebody else meanwhile', shapes: [refusal] },
   412: {
     name: 'PreconditionFailed',
@@ -75,18 +76,18 @@ export const refusedWith: Record<number, Refused> = {
   },
   429: {
     name: 'RateLimited',
-    description: 'Too many requests; `Retry-After` says when to go on',
+    description: 'Too many requests, or too much in them at once; `Retry-After` says when to go on',
     shapes: [tooManyRequests],
   },
-  500: { name: 'Failed', description: 'A defect; the log has its cause under this id', shapes: [refusal] },
+  500: { name: 'Failed', description: 'A defect; the log has its cause under this request id', shapes: [refusal] },
   503: {
     name: 'Unavailable',
-    description: 'A neighbour is away; trying again later may work',
+    description: 'A part of the system is away or out of memory; trying again later may work',
     shapes: [refusal],
   },
 }
 
-/** @throws Error for a status that nothing here is refused with */
+/** @throws Error for a status that no request is refused with */
 export function refusalReference(status: number): { $ref: string } {
   const refused = refusedWith[status]
   if (!refused) throw new Error(`no request is refused with ${status}`)
