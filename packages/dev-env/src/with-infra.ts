@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startPostgres } from './postgres.js'
+import { findDulwich, findJgit } from './tools/git-clients.js'
 import { findGrpcPython, findGrpcRuby } from './tools/grpc-clients.js'
 import { findRedisServer } from './tools/redis-server.js'
 import { findSidekiqRuby } from './tools/sidekiq.js'
@@ -11,8 +12,9 @@ import { findSidekiqRuby } from './tools/sidekiq.js'
  * SWITCHYARD_TEST_DATABASE_URL, a PostgreSQL where databases may be created, thrown away afterwards;
  * SWITCHYARD_TEST_REDIS_SERVER, a program to start a Redis with;
  * SWITCHYARD_TEST_SIDEKIQ_RUBY, a Ruby that has Sidekiq, or empty;
- * SWITCHYARD_TEST_GRPC_PYTHON and SWITCHYARD_TEST_GRPC_RUBY, interpreters that have gRPC, or empty. What is already set is
- * left as it is.
+ * SWITCHYARD_TEST_GRPC_PYTHON and SWITCHYARD_TEST_GRPC_RUBY, interpreters that have gRPC, or empty;
+ * SWITCHYARD_TEST_DULWICH and SWITCHYARD_TEST_JGIT, commands of git clients as lists in JSON, or empty.
+ * A variable that is already set is left as it is.
  */
 export async function withInfra<T>(
   toolsDir: string,
@@ -23,6 +25,8 @@ export async function withInfra<T>(
   env.SWITCHYARD_TEST_SIDEKIQ_RUBY ??= (await findSidekiqRuby(toolsDir, console.error)) ?? ''
   env.SWITCHYARD_TEST_GRPC_PYTHON ??= (await findGrpcPython(toolsDir, console.error)) ?? ''
   env.SWITCHYARD_TEST_GRPC_RUBY ??= (await findGrpcRuby(toolsDir, console.error)) ?? ''
+  env.SWITCHYARD_TEST_DULWICH ??= commandText(await findDulwich(toolsDir, console.error))
+  env.SWITCHYARD_TEST_JGIT ??= commandText(await findJgit(toolsDir, console.error))
   if (env.SWITCHYARD_TEST_DATABASE_URL) return await work(env)
 
   const folder = mkdtempSync(join(tmpdir(), 'switchyard-test-'))
@@ -39,3 +43,5 @@ export async function withInfra<T>(
     rmSync(folder, { recursive: true, force: true })
   }
 }
+
+const commandText = (command: string[] | null) => (command ? JSON.stringify(command) : '')

@@ -23,7 +23,7 @@ beforeAll(async () => {
     GIT_COMMITTER_NAME: 'a',
     GIT_COMMITTER_EMAIL: 'a@x',
   }
-  for (let number = 0; number < 25; number += 1) {
+  for (let number = 0; number < 14; number += 1) {
     const parents = new Set([ids[random(ids.length)], ids[random(ids.length)]].slice(0, 1 + random(2)))
     const flags = [...parents].flatMap((id) => ['-p', String(id)])
     const made = await execa('git', ['commit-tree', ...flags, '-m', `${number}`, tree], {
@@ -39,12 +39,12 @@ test('finds the moves that lose no commit, as git decides over each alone', asyn
   const ancestorsOf = new Map<string, Set<string>>()
   for (const id of ids) ancestorsOf.set(id, new Set((await work.git('rev-list', id)).split('\n')))
   const moves = ids.flatMap((before) =>
-    ids.filter((_, index) => index % 3 === 0).map((after) => ({ before, after })),
+    ids.filter((_, index) => index % 3 === 2).map((after) => ({ before, after })),
   )
   const expected = moves.filter(({ before, after }) => ancestorsOf.get(after)?.has(before))
   // All together, and each alone.
   expect(new Set(await findFastForwards(`${work.path}/.git`, moves))).toEqual(new Set(expected))
-  for (const move of moves.slice(0, 12)) {
+  for (const move of moves.slice(0, 6)) {
     expect((await findFastForwards(`${work.path}/.git`, [move])).has(move)).toBe(expected.includes(move))
   }
 }, 60_000)

@@ -148,7 +148,7 @@ describe('branches', () => {
     // b0 stood further ahead already.
     const losing = names.filter((_, number) => number === 0 || number % 3 === 1)
     const refused = [...result.all.matchAll(/force push into this protected branch: (\w+)/g)]
-    expect(refused.map(([, name]) => name)).toEqual(losing)
+    expect(refused.map(([, name]) => name).toSorted()).toEqual(losing.toSorted())
     const { stdout } = await storedGit(project, 'for-each-ref', '--format=%(refname:short) %(objectname)')
     const expected = names.map((name, number) =>
       losing.includes(name) ? `${name} ${number === 0 ? further : base}` : `${name} ${ahead}`,
@@ -221,15 +221,7 @@ describe('pushes of git', () => {
     )
     expect(await referencesOf(project)).toEqual(['refs/heads/main', 'refs/heads/more'])
 
-    await source.git(
-      'commit',
-      '--quiet',
-      '--amend',
-      '--allow-empty',
-      '-m',
-      'amended',
-      `--author=${'t <t@x>'}`,
-    )
+    await source.git(...identity, 'commit', '--quiet', '--amend', '--allow-empty', '-m', 'amended')
     await source.git('push', '--quiet', '--force', remote, 'main')
     expect((await storedGit(project, 'rev-parse', 'main')).stdout).toBe(await source.git('rev-parse', 'main'))
     await source.close()

@@ -1,0 +1,71 @@
+import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { execa } from 'execa'
+import { type AptPackages, fetchAptFolder } from './apt-copy.js'
+import { findOnPath } from './find-on-path.js'
+
+/** Clients of git that are not git itself, peers of git-api in its tests. */
+const dulwich = { name: 'dulwich', packages: ['python3-dulwich'] }
+const jgit = { name: 'jgit', packages: ['jgit-cli'] }
+
+/** A command, to which arguments are added. */
+type Command = string[]
+type Log = (line: string) => void
+
+/**
+ * A Python that has the library dulwich: with the system's packages, else with a copy below `toolsDir`, which apt fetches
+ * without root. Null, with the reason told, when there is none: only tests against a real dulwich need it.
+ */
+export async function findDulwich(toolsDir: string, log: Log): Promise<Command | null> {
+  const python = ['/usr/bin/python3', findOnPath('python3') ?? ''].find(existsSync)
+  const withFolders = (folders: string[]) => ['env', `PYTHONPATH=${folders.join(':')}`, python ?? '']
+  const packagesOf = (root: string) => join(root, 'usr/lib/python3/dist-packages')
+  return findClient(dulwich, toolsDir, log, async (root) => {
+    if (!python) throw new Error('there is no python3')
+    const command = withFolders([...(root ? [packagesOf(root)] : []), packagesOf('/')])
+    await run([...command, '-c', 'import dulwich.porcelain'])
+    return command
+  })
+}
+
+/** JGit's command line, found as {@link findDulwich} does. It needs a Java on PATH, which is not fetched. */
+export async function findJgit(toolsDir: string, log: Log): Promise<Command | null> {
+  return findClient(jgit, toolsDir, log, async (root) => {
+    const java = findOnPath('java')
+    if (!java) throw new Error('there is no java')
+    const folders = [...(root ? [join(root, 'usr/share/java')] : []), '/usr/share/java'].filter(existsSync)
+    const jars = folders.flatMap((folder) =>
+      readdirSync(folder)
+        .filter((name) => name.endsWith('.jar'))
+        .map((name) => join(folder, name)),
+    )
+    const command = [java, '-cp', jars.join(':'), 'org.eclipse.jgit.pgm.Main']
+    await run([...command, 'version'])
+    return command
+  })
+}
+
+/**
+ * @param commandIn makes the command from the packages below a folder, null: those of the system, and tries it out
+ */
+async function findClient(
+  wanted: AptPackages,
+  toolsDir: string,
+  log: Log,
+  commandIn: (root: string | null) => Promise<Command>,
+): Promise<Command | null> {
+  const copy = join(toolsDir, wanted.name)
+  const present = await commandIn(existsSync(copy) ? copy : null).catch(() => null)
+  if (present) return present
+  log(`fetching ${wanted.name} with apt, into the data folder`)
+  try {
+    return await commandIn(await fetchAptFolder(wanted, toolsDir, () => {}))
+  } catch (error) {
+    const reason = error instanceof Error ? error.message.split('\n')[0] : String(error)
+    log(`SKIPPED: tests with the git client ${wanted.name}, because there is none (${reason}).`)
+    log(`         To run them, type "sudo apt-get install -y ${wanted.packages[0]}".`)
+    return null
+  }
+}
+
+const run = ([program = '', ...args]: Command) => execa(program, args)
