@@ -26,7 +26,7 @@ await build({
   plugins: [lateModules],
   // They read .proto files that lie beside their modules, and must see the same grpc-js as everyone. The service that
   // serves gRPC depends on them, so that they are found.
-  external: ['@grpc/grpc-js', '@grpc/reflection', 'grpc-health-check'],
+  external: ['@grpc/grpc-js', '@grpc/proto-loader', '@grpc/reflection', 'grpc-health-check'],
   // CommonJS modules ask for Node's own ones by `require`, which modules of today do not have.
   banner: {
     js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);",
