@@ -32,9 +32,9 @@ await build({
   sourcesContent: false,
   logLevel: 'warning',
   plugins: [lateModules],
-  // They read files that lie beside their modules: .proto files, and what a worker thread starts with. The services that
-  // use them depend on them, so that they are found.
-  external: ['@grpc/grpc-js', '@grpc/reflection', 'grpc-health-check', 'piscina'],
+  // These packages read files that lie beside their modules: .proto files, and the start of a worker thread. The
+  // services that use them depend on them, so that Node finds them.
+  external: ['@grpc/grpc-js', '@grpc/proto-loader', '@grpc/reflection', 'grpc-health-check', 'piscina'],
   // CommonJS modules ask for Node's own ones by `require`, which modules of today do not have.
   banner: {
     js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);",
