@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { url as inspectorUrl } from 'node:inspector'
 import { createRequire } from 'node:module'
 import { Worker } from 'node:worker_threads'
@@ -19,10 +18,10 @@ const threadModule = '@switchyard/service-kit/threads/event-loop-watchdog'
  *
  * @returns what ends the watching
  */
-export async function watchEventLoop(
+export function watchEventLoop(
   { service, stallMs }: { service: string; stallMs: number },
   logger: Logger,
-): Promise<() => Promise<unknown>> {
+): () => Promise<unknown> {
   const shared = new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT)
   const state = new Int32Array(shared)
   const lookEveryMs = stallMs / looksPerStall
@@ -36,7 +35,6 @@ export async function watchEventLoop(
     resourceLimits: { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 2 },
   })
   thread.on('error', (error) => logger.error({ err: error }, 'the watchdog of the event loop has failed'))
-  await once(thread, 'online')
   thread.unref()
   return () => {
     clearInterval(beat)

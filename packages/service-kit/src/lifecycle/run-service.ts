@@ -52,7 +52,7 @@ export async function runService<Schema extends z.ZodObject>(definition: Service
   try {
     if (EVENT_LOOP_STALL_MS > 0) {
       const watched = { service: definition.name, stallMs: EVENT_LOOP_STALL_MS }
-      context.lifecycle.onClose('event loop watchdog', await watchEventLoop(watched, logger))
+      context.lifecycle.onClose('event loop watchdog', watchEventLoop(watched, logger))
     }
     await definition.create(config, context)
   } catch (error) {
