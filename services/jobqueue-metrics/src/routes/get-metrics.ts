@@ -4,7 +4,12 @@ import type { PresentMetrics } from '../presenters/metrics.js'
 import type { Snapshots } from '../use-cases/read-snapshots.js'
 
 /** The four endpoints show different parts of the same snapshot. Its age is in a header. */
-export const getMetrics = (snapshots: Snapshots, summary: string, shape: z.ZodType, present: PresentMetrics) =>
+export const getMetrics = (
+  snapshots: Snapshots,
+  summary: string,
+  shape: z.ZodType,
+  present: PresentMetrics,
+) =>
   endpoint({
     summary,
     replies: { 200: shape },
