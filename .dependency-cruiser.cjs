@@ -25,13 +25,13 @@ const layer = (service, from, allowed) => ({
 module.exports = {
   forbidden: [
     layer('jobqueue-metrics', 'routes', ['use-cases', 'presenters']),
-    layer('jobqueue-metrics', 'prometheus', ['use-cases']),
+    layer('jobqueue-metrics', 'prometheus', ['use-cases', 'sources']),
     layer('jobqueue-metrics', 'use-cases', ['sources', 'history']),
     layer('jobqueue-metrics', 'presenters', ['sources', 'history']),
     layer('jobqueue-metrics', 'history', ['sources']),
     layer('jobqueue-metrics', 'sources', []),
     layer('worker', 'queues', ['jobs']),
-    layer('worker', 'jobs', ['saga-figures', 'webhooks']),
+    layer('worker', 'jobs', ['git', 'saga-figures', 'webhooks']),
     layer('worker', 'webhooks', ['queues']),
     layer('worker', 'saga-figures', []),
     below('domain', []),

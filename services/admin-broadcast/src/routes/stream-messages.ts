@@ -8,7 +8,6 @@ export const streamMessages = ({ streams, places }: Pick<Dependencies, 'streams'
   endpoint({
     summary: 'Messages that are on and what becomes of them, as server-sent events',
     replies: { 200: ['text/event-stream'] },
-    refusals: [503],
     input: z.object({ path: text().optional() }),
     async handle({ path }, _caller, { raw }) {
       // Express answers HEAD with the handler of GET, and a stream would never end.

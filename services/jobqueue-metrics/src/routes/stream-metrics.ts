@@ -9,7 +9,6 @@ export const streamMetrics = (snapshots: Snapshots, streams: EventStreams, place
   endpoint({
     summary: 'The compound metrics as server-sent events',
     replies: { 200: ['text/event-stream'] },
-    refusals: [503],
     input: z.object({ source: text().optional(), extended: flag().default(false) }),
     async handle({ source, extended }, _access, { raw }) {
       // A status can only tell of an unknown source, or of one that does not answer, before the stream begins.

@@ -6,6 +6,9 @@ import { numberOf, objectOf } from './values.js'
 /** Fields of a process hash that are read, in this order. Sidekiq and the heartbeat's registry use the same names. */
 const processFields = ['info', 'busy', 'concurrency', 'beat', 'quiet', 'rss']
 
+/** Processes whose JSON is parsed in one turn of the event loop. */
+const understoodAtOnce = 100
+
 /** The field `info`, as Sidekiq 5 to 8 and the heartbeat write it. */
 const processInfo = z.object({
   hostname: z.string(),
@@ -36,9 +39,14 @@ export async function readProcesses(
   identities: readonly string[],
   keyOf: (identity: string) => string,
 ): Promise<WorkerProcess[]> {
-  const commands = identities.map((id): ReadCommand => ['hmget', keyOf(id), ...processFields])
-  const hashes = (await redis.read(commands)) as (string | null)[][]
-  return identities.flatMap((id, index) => processOf(id, hashes[index] ?? []) ?? []).sort(byIdentity)
+  const processes: WorkerProcess[] = []
+  for (let start = 0; start < identities.length; start += understoodAtOnce) {
+    const some = identities.slice(start, start + understoodAtOnce)
+    const commands = some.map((id): ReadCommand => ['hmget', keyOf(id), ...processFields])
+    const hashes = (await redis.read(commands)) as (string | null)[][]
+    processes.push(...some.flatMap((id, index) => processOf(id, hashes[index] ?? []) ?? []))
+  }
+  return processes.sort(byIdentity)
 }
 
 function processOf(

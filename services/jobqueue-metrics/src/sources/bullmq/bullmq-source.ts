@@ -7,7 +7,7 @@ import type { RedisReader } from '../redis/redis-reader.js'
 import type { BullmqSourceConfig } from '../source-config.js'
 import { createDiscovery } from './discovery.js'
 import { readOldestJobs } from './oldest-jobs.js'
-import { readQueueCounts } from './queue-counts.js'
+import { type QueueCounts, readQueueCounts } from './queue-counts.js'
 import { queueFigures, type ReadQueue, totalsOf } from './queue-figures.js'
 import { readRegistry } from './read-registry.js'
 import { processesOf, type WorkerConnection } from './worker-connections.js'
@@ -69,14 +69,15 @@ async function readQueues(
   served: ReadonlySet<string>,
   nowMs: number,
 ): Promise<ReadQueue[]> {
-  const bases = names.map((name) => `${prefix}:${name}:`)
-  const counts = await readQueueCounts(redis, bases, nowMs)
-  const counted = counts.map((each, index) => ({ base: bases[index] ?? '', counts: each }))
+  const queues = names.map((name) => ({
+    name,
+    base: `${prefix}:${name}:`,
+    hasHeartbeat: served.has(name),
+  }))
+  const counts = await readQueueCounts(redis, queues, nowMs)
+  const counted = queues.map((queue, index) => ({ ...queue, counts: counts[index] as QueueCounts }))
   const oldest = await readOldestJobs(redis, counted, nowMs)
-  return counted.map(({ counts: each }, index) => {
-    const name = names[index] ?? ''
-    return { name, counts: each, oldestMs: oldest[index] ?? [], hasHeartbeat: served.has(name) }
-  })
+  return counted.map((queue, index) => ({ ...queue, oldestMs: oldest[index] ?? [] }))
 }
 
 /** A queue that a process with a heartbeat serves is taken to be served by such processes only. */

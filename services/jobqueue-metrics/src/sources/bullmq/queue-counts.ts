@@ -2,6 +2,14 @@ import type { ReadCommand, RedisReader } from '../redis/redis-reader.js'
 import { numberOf } from '../values.js'
 import { overdueScoreMax } from './latency.js'
 
+/** A queue whose jobs are to be counted. */
+export interface CountedBase {
+  /** First part of the queue's keys, with its colon. */
+  base: string
+  /** Its workers count attempts, so that its ended jobs need not be counted. */
+  hasHeartbeat: boolean
+}
+
 /** What Redis holds of one queue. */
 export interface QueueCounts {
   isPaused: boolean
@@ -14,15 +22,16 @@ export interface QueueCounts {
   /** Delayed jobs that are due: a running worker would move them. */
   overdue: number
   active: number
-  /** Failed and completed jobs that are still kept. */
+  /** Failed jobs that are still kept. */
   failed: number
+  /** Completed jobs that are still kept. This and the following counts are not read of queues with a heartbeat. */
   completed: number
   /** Jobs that ever completed or failed; null unless a worker has the option `metrics`. */
   completedEver: number | null
   failedEver: number | null
 }
 
-const commandsAbout = (base: string, overdueMax: number): ReadCommand[] => [
+const commandsAbout = ({ base, hasHeartbeat }: CountedBase, overdueMax: number): ReadCommand[] => [
   ['hget', `${base}meta`, 'paused'],
   ['llen', `${base}wait`],
   ['llen', `${base}paused`],
@@ -31,19 +40,19 @@ const commandsAbout = (base: string, overdueMax: number): ReadCommand[] => [
   ['zcount', `${base}delayed`, '-inf', overdueMax],
   ['llen', `${base}active`],
   ['zcard', `${base}failed`],
+  ...(hasHeartbeat ? [] : commandsAboutEnded(base)),
+]
+
+const commandsAboutEnded = (base: string): ReadCommand[] => [
   ['zcard', `${base}completed`],
   ['hget', `${base}metrics:completed`, 'count'],
   ['hget', `${base}metrics:failed`, 'count'],
 ]
 
-/**
- * Counts the jobs of queues, in one round trip.
- *
- * @param bases first part of each queue's keys, with its colon
- */
+/** Counts the jobs of queues. */
 export async function readQueueCounts(
   redis: RedisReader,
-  bases: readonly string[],
+  bases: readonly CountedBase[],
   nowMs: number,
 ): Promise<QueueCounts[]> {
   const commands = bases.map((base) => commandsAbout(base, overdueScoreMax(nowMs)))

@@ -36,7 +36,9 @@ export interface RedisReader {
 }
 
 /** Commands of one pipeline. Writing more of them at once would hold up other requests for too long. */
-const pipelineLength = 500
+const pipelineLength = 250
+/** More of them would save a wait on a distant Redis, and pile up answers that are then read in one turn. */
+const pipelinesUnderWay = 3
 
 export const createServerReader = (redis: Redis): RedisReader => ({
   read: (commands) => inChunks(commands, (chunk) => sendPipeline(redis, chunk)),
@@ -56,16 +58,20 @@ export const createClusterReader = (cluster: Cluster): RedisReader => ({
   close: () => cluster.disconnect(),
 })
 
-/** Sends the chunks without waiting for answers in between; other requests have their turn after each chunk. */
+/**
+ * Sends the chunks one after the other, with a few of them under way at a time. Each chunk is one turn of the event loop,
+ * and so is the reading of its answers: other requests have their turn in between.
+ */
 async function inChunks(
   commands: readonly ReadCommand[],
   send: (chunk: readonly ReadCommand[]) => Promise<unknown[]>,
 ): Promise<unknown[]> {
   const answers: Promise<unknown[]>[] = []
   for (let start = 0; start < commands.length; start += pipelineLength) {
-    if (start > 0) await yieldToEventLoop()
+    if (answers.length >= pipelinesUnderWay) await answers.at(-pipelinesUnderWay)
+    await yieldToEventLoop()
     const chunk = send(commands.slice(start, start + pipelineLength))
-    // Promise.all below reports the failure; without a handler it would count as unhandled until then.
+    // A failure is reported where the chunk is awaited; without a handler it would count as unhandled until then.
     chunk.catch(() => {})
     answers.push(chunk)
   }
