@@ -240,4 +240,11 @@ export {
   recordAttempt,
   type WebhookHealth,
 } from './stores/webhooks/sending.js'
+export {
+  countSecretsByKey,
+  type EncryptedSecret,
+  listSecretsToEncrypt,
+  replaceSecret,
+  type StoredSecret,
+} from './stores/webhooks/secrets.js'
 export { violatedUniqueIndex } from './unique-violation.js'

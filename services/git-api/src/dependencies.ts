@@ -1,7 +1,7 @@
 import type { Database, StatusRecorder } from '@switchyard/db'
 import type { Authenticator } from '@switchyard/service-kit/http'
 import type { Logger } from '@switchyard/service-kit/observability'
-import type { TargetPolicy } from '@switchyard/webhooks'
+import type { SecretBox, TargetPolicy } from '@switchyard/webhooks'
 import type { Git } from './git/git.js'
 import type { ProjectGuards } from './guards.js'
 import type { Jobs } from './jobs.js'
@@ -16,6 +16,8 @@ export interface Dependencies extends Authenticator {
   statusLookup: StatusLookup
   /** Where webhooks may be sent to. */
   webhookTargets: TargetPolicy
+  /** Encrypts the secrets of webhooks. */
+  secretBox: SecretBox
   git: Git
   /** Folder below which the bare repositories lie. */
   storageRoot: string

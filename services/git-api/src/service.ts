@@ -7,7 +7,7 @@ import {
 } from '@switchyard/db'
 import { createAuthenticator, createHttpApp, type FindCaller, listen } from '@switchyard/service-kit/http'
 import type { ServiceContext } from '@switchyard/service-kit/lifecycle'
-import { targetPolicy } from '@switchyard/webhooks'
+import { createSecretBox, targetPolicy } from '@switchyard/webhooks'
 import type { Config } from './config.js'
 import { createGit } from './git/git.js'
 import { createGuards } from './guards.js'
@@ -71,6 +71,7 @@ export async function createService(config: Config, { logger, metrics, health, l
       statuses,
       statusLookup: createStatusLookup(database, storageRoot),
       webhookTargets: targetPolicy(config),
+      secretBox: createSecretBox(config),
       git,
       storageRoot,
       logger,

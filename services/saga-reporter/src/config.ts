@@ -8,7 +8,7 @@ import {
 } from '@switchyard/service-kit/config'
 import type { TlsFiles } from '@switchyard/service-kit/grpc'
 import type { Authenticate } from '@switchyard/service-kit/http'
-import { webhookTargetFields } from '@switchyard/webhooks'
+import { webhookSecretFields, webhookTargetFields } from '@switchyard/webhooks'
 import { z } from 'zod'
 import type { SagaAuth } from './rpc/authorize.js'
 import { parsePeerBindings } from './rpc/peer.js'
@@ -78,6 +78,7 @@ export const configSchema = z
     /** Batches that are written at the same time, at most. Unset: 2. */
     SAGA_INGEST_LANES: integer(1, 64).default(2),
     ...webhookTargetFields,
+  ...webhookSecretFields,
   })
   .refine((config) => config.SAGA_AUTH !== 'none' || mayBeOpen(config), {
     path: ['SAGA_AUTH'],

@@ -11,7 +11,7 @@ import { systemClock } from '@switchyard/domain'
 import { startGrpcServer } from '@switchyard/service-kit/grpc'
 import { createAuthenticate, createHttpApp, listen } from '@switchyard/service-kit/http'
 import type { ServiceContext } from '@switchyard/service-kit/lifecycle'
-import { targetPolicy } from '@switchyard/webhooks'
+import { createSecretBox, targetPolicy } from '@switchyard/webhooks'
 import { type Config, sagaAuthOf, tlsFilesOf } from './config.js'
 import { createIngestFigures, type IngestFigures } from './ingest/ingest-figures.js'
 import { createSagaIngest } from './ingest/saga-ingest.js'
@@ -57,8 +57,8 @@ export async function createService(config: Config, { logger, metrics, health, l
       readDatabase,
       clock: systemClock,
       resolve: createResolveSaga({ ingest, readDatabase, clock: systemClock }),
-      stream: { authenticate, ...stream },
-      webhooks: { database: readDatabase, policy: targetPolicy(config) },
+      stream,
+      webhooks: { database: readDatabase, policy: targetPolicy(config), secretBox: createSecretBox(config) },
     }),
     isUnavailable: isDatabaseUnavailable,
     rateLimitPerMinute: config.RATE_LIMIT_PER_MINUTE,

@@ -4,6 +4,7 @@ import { startHeartbeat } from '@switchyard/jobs-heartbeat'
 import { createHttpApp, listen } from '@switchyard/service-kit/http'
 import type { ServiceContext } from '@switchyard/service-kit/lifecycle'
 import { createRedis } from '@switchyard/service-kit/redis'
+import { checkStoredSecrets } from '@switchyard/webhooks'
 import type { Config } from './config.js'
 import { jobTypes } from './jobs/index.js'
 import { reportOutages } from './outages.js'
@@ -47,6 +48,9 @@ export async function createService(config: Config, { logger, metrics, health, l
   const kept = keepFigures({ database, figures: sagaFigures, logger, everyMs: sagas.sweepEveryMs })
   lifecycle.onClose('saga-figures', () => kept.stop())
 
+  const webhooks = createWebhookTools(config, { redis, metrics, lifecycle })
+  health.addCheck('webhook-secrets', () => checkStoredSecrets(database, webhooks.secretBox))
+
   const types = jobTypes({
     database,
     clock: systemClock,
@@ -55,7 +59,7 @@ export async function createService(config: Config, { logger, metrics, health, l
     housekeepingConcurrency: config.WORKER_HOUSEKEEPING_CONCURRENCY,
     sagas,
     sagaFigures,
-    webhooks: createWebhookTools(config, { redis, metrics, lifecycle }),
+    webhooks,
   })
   keepSchedules(types, redis, logger)
   const workers = startWorkers({

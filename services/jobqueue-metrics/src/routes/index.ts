@@ -49,6 +49,6 @@ export const routes = ({ snapshots, history, streams }: RouteDependencies): Rout
     route('GET', `${base}/job_stats`, mayReadMetrics, ofJobs),
     route('GET', `${base}/compound_metrics`, mayReadMetrics, compound),
     route('GET', `${base}/history`, mayReadMetrics, getHistory(history)),
-    route('GET', `${base}/stream`, mayReadMetrics, streamMetrics(snapshots, streams)),
+    route('GET', `${base}/stream`, mayReadMetrics, streamMetrics(snapshots, streams), { longLived: true }),
   ])
 }

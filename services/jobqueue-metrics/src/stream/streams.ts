@@ -14,7 +14,7 @@ export interface Streams {
 export interface StreamsOptions {
   /** How often the state is looked at. */
   intervalMs: number
-  /** How long one connection lives: its token is checked when the client comes back. */
+  /** How long one connection lives; a client comes back by itself, perhaps to another replica. */
   lifeMs: number
 }
 

@@ -30,9 +30,9 @@ export class OpenStreams {
   open(kind: StreamKind, client: AbortSignal): { ending: AbortController; close: () => void } {
     if (this.#closed || this.#open.size >= this.#streamsMax) throw unavailable('too many streams')
     const ending = new AbortController()
-    const onClientGone = () => ending.abort()
+    const onClientGone = () => ending.abort(client.reason)
     client.addEventListener('abort', onClientGone)
-    if (client.aborted) ending.abort()
+    if (client.aborted) onClientGone()
     this.#open.add(ending)
     this.#gauge.inc({ kind })
     const close = () => {

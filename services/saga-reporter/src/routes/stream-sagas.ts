@@ -1,5 +1,5 @@
 import { sagaStatuses } from '@switchyard/domain/saga'
-import { type Call, endpoint, integer, streamed, text } from '@switchyard/service-kit/http'
+import { endpoint, integer, streamed, text } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { LiveSagas } from '../live/live-sagas.js'
 import { sagaOperations } from '../live/operations.js'
@@ -8,8 +8,6 @@ import { tenantParameter } from './search-parameters.js'
 
 export interface StreamDependencies {
   live: LiveSagas
-  /** Refuses a call as the route's guard did, once its token is no longer good. */
-  recheck: (call: Call) => Promise<unknown>
   /** How long a client may take nothing. */
   stallMsMax: number
 }
@@ -24,7 +22,7 @@ const listOf = <Value extends string>(values: readonly [Value, ...Value[]]) =>
 const position = () => integer().refine((value) => value >= 0, { error: 'does not have a valid value' })
 
 /** `GET /sagas/stream`: the log as it grows, as server-sent events. */
-export const streamSagas = ({ live, recheck, stallMsMax }: StreamDependencies) =>
+export const streamSagas = ({ live, stallMsMax }: StreamDependencies) =>
   endpoint({
     summary: 'The log of sagas as it grows, as server-sent events',
     replies: { 200: ['text/event-stream'] },
@@ -50,13 +48,7 @@ export const streamSagas = ({ live, recheck, stallMsMax }: StreamDependencies) =
         response.status(200).type('text/event-stream').end()
         return streamed
       }
-      const batches = live.watch({
-        kind: 'sse',
-        filter,
-        after,
-        signal: call.signal,
-        recheck: () => recheck(call),
-      })
+      const batches = live.watch({ kind: 'sse', filter, after, signal: call.signal })
       await sendEvents(response, batches, stallMsMax)
       return streamed
     },

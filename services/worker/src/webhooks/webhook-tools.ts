@@ -1,6 +1,13 @@
 import type { Lifecycle } from '@switchyard/service-kit/lifecycle'
 import type { Metrics } from '@switchyard/service-kit/observability'
-import { createSender, type Delivered, type Sender, targetPolicy } from '@switchyard/webhooks'
+import {
+  createSecretBox,
+  createSender,
+  type Delivered,
+  type SecretBox,
+  type Sender,
+  targetPolicy,
+} from '@switchyard/webhooks'
 import type { Redis } from 'ioredis'
 import type { Config } from '../config.js'
 import { createProducer, type Producer } from '../queues/producer.js'
@@ -9,6 +16,7 @@ import { createDeliveryFigures } from './delivery-figures.js'
 /** What the jobs of webhooks work with. */
 export interface WebhookTools {
   sender: Sender
+  secretBox: SecretBox
   producer: Producer
   /** Base of links in what is sent. */
   externalUrl: string | undefined
@@ -23,5 +31,11 @@ export function createWebhookTools(
   lifecycle.onClose('webhook sender', () => sender.close())
   const producer = createProducer(redis)
   lifecycle.onClose('webhook producer', () => producer.close())
-  return { sender, producer, externalUrl: config.EXTERNAL_URL, count: createDeliveryFigures(metrics) }
+  return {
+    sender,
+    secretBox: createSecretBox(config),
+    producer,
+    externalUrl: config.EXTERNAL_URL,
+    count: createDeliveryFigures(metrics),
+  }
 }
