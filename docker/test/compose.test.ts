@@ -14,6 +14,7 @@ const secrets = {
   POSTGRES_PASSWORD: 'pg-secret',
   REDIS_PASSWORD: 'redis-secret',
   SWITCHYARD_ROOT_TOKEN: 'r'.repeat(20),
+  WEBHOOK_SECRET_KEYS: `${'k'.repeat(42)}g`,
 }
 const compose = readCompose(secrets)
 const services = Object.entries(compose.services)

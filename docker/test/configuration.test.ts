@@ -46,6 +46,7 @@ describe('docker-compose.yml', () => {
     POSTGRES_PASSWORD: 'a'.repeat(32),
     REDIS_PASSWORD: 'b'.repeat(32),
     SWITCHYARD_ROOT_TOKEN: 'c'.repeat(32),
+    WEBHOOK_SECRET_KEYS: 'd'.repeat(42).concat('g'),
   })
   /** What the images set themselves. */
   const ofImages = {

@@ -231,6 +231,13 @@ export {
   type SagaWebhook,
 } from './stores/webhooks/saga-news.js'
 export {
+  countSecretsByKey,
+  type EncryptedSecret,
+  listSecretsToEncrypt,
+  replaceSecret,
+  type StoredSecret,
+} from './stores/webhooks/secrets.js'
+export {
   type AttemptRecord,
   type ClaimedDelivery,
   claimDelivery,
@@ -240,11 +247,4 @@ export {
   recordAttempt,
   type WebhookHealth,
 } from './stores/webhooks/sending.js'
-export {
-  countSecretsByKey,
-  type EncryptedSecret,
-  listSecretsToEncrypt,
-  replaceSecret,
-  type StoredSecret,
-} from './stores/webhooks/secrets.js'
 export { violatedUniqueIndex } from './unique-violation.js'

@@ -23,7 +23,9 @@ const caller: Caller = {
 }
 
 const state = { isTokenGood: true, isDatabaseAway: false, hasRole: true, reasons: [] as unknown[] }
-beforeEach(() => Object.assign(state, { isTokenGood: true, isDatabaseAway: false, hasRole: true, reasons: [] }))
+beforeEach(() =>
+  Object.assign(state, { isTokenGood: true, isDatabaseAway: false, hasRole: true, reasons: [] }),
+)
 
 /** Answers a little every 20 ms for three seconds, unless its signal ends it. */
 const trickle = (endsItself: boolean) =>

@@ -28,14 +28,21 @@ export const webhookSecretFields = {
   /** Keys for the secrets of webhooks, 32 bytes in base64 each, by commas. Unset: no webhook can have a secret. */
   [keysName]: z
     .string()
-    .refine((list) => entries(list).every((key) => decode(key) !== null), 'must be keys of 32 bytes in base64')
+    .refine(
+      (list) => entries(list).every((key) => decode(key) !== null),
+      'must be keys of 32 bytes in base64',
+    )
     .transform((list) => new Secret(list))
     .optional(),
 }
 
 /** @throws Error for a list that {@link webhookSecretFields} would have refused */
 export function createSecretBox(config: { [keysName]?: Secret | undefined }): SecretBox {
-  const keys = new Map(entries(config[keysName]?.reveal() ?? '').map(decodeOrThrow).map(withId))
+  const keys = new Map(
+    entries(config[keysName]?.reveal() ?? '')
+      .map(decodeOrThrow)
+      .map(withId),
+  )
   const keyIds = [...keys.keys()]
   return {
     keyIds,

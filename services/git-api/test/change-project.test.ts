@@ -91,9 +91,13 @@ it('lets owners alone decide who sees a project', async () => {
     body: { message: '403 Forbidden - You need at least the role Owner in this project' },
   })
   expect(await change(maintainer, id, { visibility: 'private', name: 'same' })).toMatchObject({ status: 200 })
-  expect(await change('owner', id, { visibility: 'public' })).toMatchObject({ body: { visibility: 'public' } })
+  expect(await change('owner', id, { visibility: 'public' })).toMatchObject({
+    body: { visibility: 'public' },
+  })
   expect((await harness.send('guest', 'GET', `/projects/${id}`)).status).toBe(200)
-  expect(await change('admin', id, { visibility: 'private' })).toMatchObject({ body: { visibility: 'private' } })
+  expect(await change('admin', id, { visibility: 'private' })).toMatchObject({
+    body: { visibility: 'private' },
+  })
   expect((await harness.send('guest', 'GET', `/projects/${id}`)).status).toBe(404)
 })
 
@@ -101,7 +105,9 @@ it('is noted in the audit log, and only when something changed', async () => {
   const { id } = await newProject()
   await change(maintainer, id, { name: 'noted' })
   await change(maintainer, id, { name: 'noted' })
-  const audit = await outcome(harness.send('admin', 'GET', `/audit_events?entity_type=Project&entity_id=${id}`))
+  const audit = await outcome(
+    harness.send('admin', 'GET', `/audit_events?entity_type=Project&entity_id=${id}`),
+  )
   expect(audit.body).toMatchObject([
     { event_name: 'project_updated', author_id: harness.users.user.id, details: { changed: ['name'] } },
   ])

@@ -27,7 +27,9 @@ describe('POST /personal_access_tokens/self/rotate', () => {
     'refuses a token that has %s only, which goes on working',
     async (scope) => {
       const secret = await harness.secretOf(harness.users.user, [scope])
-      expect(await outcome(harness.send(secret, 'POST', rotate, json({ expires_at: textIn(1) })))).toMatchObject({
+      expect(
+        await outcome(harness.send(secret, 'POST', rotate, json({ expires_at: textIn(1) }))),
+      ).toMatchObject({
         status: 403,
         body: { error: 'insufficient_scope', scope: 'api self_rotate' },
       })
@@ -180,7 +182,9 @@ describe('/personal_access_tokens/:id', () => {
   })
 
   it('replaces a token for administrators with any last day, and refuses one that is revoked', async () => {
-    const { token, secret } = await createToken(harness.database, harness.users.owner, { expiresAt: dayIn(2) })
+    const { token, secret } = await createToken(harness.database, harness.users.owner, {
+      expiresAt: dayIn(2),
+    })
     expect(await works(secret)).toBe(true)
     const path = tokens(`/${token.id}/rotate`)
     const rotated = await outcome(harness.send('admin', 'POST', path, json({ expires_at: textIn(30) })))
@@ -207,10 +211,12 @@ describe('/personal_access_tokens/:id', () => {
     expect((await harness.send('owner', 'POST', path, json({ expires_at: textIn(3) }))).status).toBe(400)
     expect((await harness.send('owner', 'POST', path)).status).toBe(200)
     const metrics = await createToken(harness.database, harness.users.owner, { scopes: ['read_metrics'] })
-    expect(await outcome(harness.send('owner', 'POST', tokens(`/${metrics.token.id}/rotate`)))).toMatchObject({
-      status: 403,
-      body: { error: 'insufficient_scope', scope: 'read_metrics' },
-    })
+    expect(await outcome(harness.send('owner', 'POST', tokens(`/${metrics.token.id}/rotate`)))).toMatchObject(
+      {
+        status: 403,
+        body: { error: 'insufficient_scope', scope: 'read_metrics' },
+      },
+    )
     expect(await works(metrics.secret)).toBe(true)
   })
 })
@@ -218,11 +224,10 @@ describe('/personal_access_tokens/:id', () => {
 describe('tokens of a project', () => {
   async function projectToken(fields: object, who = 'owner', project?: number) {
     const path = `bound-${Math.random().toString(36).slice(2)}`
-    const made = project ?? (await outcome(harness.send('owner', 'POST', '/projects', json({ path })))).body?.id
+    const made =
+      project ?? (await outcome(harness.send('owner', 'POST', '/projects', json({ path })))).body?.id
     const given = { name: 'pipeline', scopes: ['api'], access_level: 40, ...fields }
-    const issued = await outcome(
-      harness.send(who, 'POST', `/projects/${made}/access_tokens`, json(given)),
-    )
+    const issued = await outcome(harness.send(who, 'POST', `/projects/${made}/access_tokens`, json(given)))
     return { project: Number(made), ...issued }
   }
 

@@ -83,7 +83,10 @@ describe('PUT /users/:id', () => {
       body: { error: 'admin is invalid' },
     })
     expect(await put('admin', 2_000_000_000, { name: 'x' })).toEqual(noUser)
-    expect((await outcome(harness.send('admin', 'GET', `/users/${id}`))).body).toMatchObject({ username, email })
+    expect((await outcome(harness.send('admin', 'GET', `/users/${id}`))).body).toMatchObject({
+      username,
+      email,
+    })
   })
 
   it('keeps the name of root and the rights of bots', async () => {
@@ -129,11 +132,16 @@ describe('POST /users/:id/block', () => {
     expect(await statusOf(secret)).toBe(200)
     expect(await setState('admin', id, 'block')).toEqual({ status: 201, body: true })
     expect(await statusOf(secret)).toBe(401)
-    expect((await outcome(harness.send('admin', 'GET', `/users/${id}`))).body).toMatchObject({ state: 'blocked' })
+    expect((await outcome(harness.send('admin', 'GET', `/users/${id}`))).body).toMatchObject({
+      state: 'blocked',
+    })
     expect(await setState('admin', id, 'block')).toEqual({ status: 201, body: true })
     expect(await setState('admin', id, 'unblock')).toEqual({ status: 201, body: true })
     await expect.poll(() => statusOf(secret)).toBe(200)
-    expect((await eventsOf(id)).map(({ event_name }) => event_name)).toEqual(['user_unblocked', 'user_blocked'])
+    expect((await eventsOf(id)).map(({ event_name }) => event_name)).toEqual([
+      'user_unblocked',
+      'user_blocked',
+    ])
   })
 
   it('is noticed by another instance within a second', async () => {
@@ -165,7 +173,12 @@ describe('POST /users/:id/block', () => {
     const maker = await personWithToken()
     const projectOf = await outcome(harness.send('owner', 'POST', '/projects', json({ path: 'made-by' })))
     const project = Number(projectOf.body?.id)
-    await harness.send('owner', 'POST', `/projects/${project}/members`, json({ user_id: maker.id, access_level: 40 }))
+    await harness.send(
+      'owner',
+      'POST',
+      `/projects/${project}/members`,
+      json({ user_id: maker.id, access_level: 40 }),
+    )
     const make = async (who: string) => {
       const given = json({ name: 'made', scopes: ['api'], access_level: 40 })
       const { body } = await outcome(harness.send(who, 'POST', `/projects/${project}/access_tokens`, given))
@@ -173,7 +186,9 @@ describe('POST /users/:id/block', () => {
     }
     const made = await make(maker.secret)
     const secrets = { made, byToken: await make(made), ofOwner: await make('owner') }
-    const rotated = await outcome(harness.send(secrets.byToken, 'POST', '/personal_access_tokens/self/rotate'))
+    const rotated = await outcome(
+      harness.send(secrets.byToken, 'POST', '/personal_access_tokens/self/rotate'),
+    )
     secrets.byToken = String(rotated.body?.token)
     const statuses = async () => Promise.all(Object.values(secrets).map((secret) => statusOf(secret)))
     expect(await statuses()).toEqual([200, 200, 200])
@@ -229,7 +244,9 @@ describe('GET /users', () => {
 
 describe('the last administrator', () => {
   it('is neither blocked nor demoted, also when two administrators act against each other at once', async () => {
-    const administrators = await harness.database.prisma.user.findMany({ where: { admin: true, state: 'active' } })
+    const administrators = await harness.database.prisma.user.findMany({
+      where: { admin: true, state: 'active' },
+    })
     const rival = await personWithToken({ admin: true })
     for (const { id, username } of administrators) {
       if (username !== 'admin-user') expect((await setState('admin', id, 'block')).status).toBe(201)

@@ -78,7 +78,7 @@ export const configSchema = z
     /** Batches that are written at the same time, at most. Unset: 2. */
     SAGA_INGEST_LANES: integer(1, 64).default(2),
     ...webhookTargetFields,
-  ...webhookSecretFields,
+    ...webhookSecretFields,
   })
   .refine((config) => config.SAGA_AUTH !== 'none' || mayBeOpen(config), {
     path: ['SAGA_AUTH'],

@@ -26,6 +26,4 @@ const scopesBeyondApi: readonly Scope[] = ['read_metrics', 'read_sagas']
 
 /** Whether a token with the scopes `held` may do all that a token with the scopes `wanted` may do for the same user. */
 export const includesScopes = (held: readonly Scope[], wanted: readonly Scope[]): boolean =>
-  wanted.every(
-    (scope) => held.includes(scope) || (held.includes('api') && !scopesBeyondApi.includes(scope)),
-  )
+  wanted.every((scope) => held.includes(scope) || (held.includes('api') && !scopesBeyondApi.includes(scope)))

@@ -27,7 +27,9 @@ describe('the life of a token', () => {
         }
       }),
     )
-    expect(lastDayAfterRotation({ createdAt: day('2030-01-01'), expiresAt: null }, day('2030-01-02'))).toBe(null)
+    expect(lastDayAfterRotation({ createdAt: day('2030-01-01'), expiresAt: null }, day('2030-01-02'))).toBe(
+      null,
+    )
   })
 
   it('is refused when it would end in the past, or after the latest day that is allowed', () => {

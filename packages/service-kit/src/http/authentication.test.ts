@@ -48,7 +48,9 @@ it('does not believe a look-up that began before the revocation and ended after 
   expect(await Promise.all([before, after])).toEqual([null, null])
 })
 
-it('answers every request while more tokens are looked up than are remembered', { timeout: 60_000 }, async () => {
+it('answers every request while more tokens are looked up than are remembered', {
+  timeout: 60_000,
+}, async () => {
   const { authenticate } = createAuthenticator(async () => {
     await new Promise((resolve) => setTimeout(resolve, 50))
     return callerWith(1)

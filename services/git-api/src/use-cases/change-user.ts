@@ -95,7 +95,8 @@ async function getUser(transaction: DatabaseOrTransaction, id: number): Promise<
 }
 
 function refuseLastAdministrator(administrators: readonly number[], id: number): void {
-  if (administrators.length === 1 && administrators[0] === id) throw forbidden('The last administrator stays one')
+  if (administrators.length === 1 && administrators[0] === id)
+    throw forbidden('The last administrator stays one')
 }
 
 /** What is asked for and not so already. */

@@ -5,7 +5,10 @@ import { type JobDependencies, jobType } from './job-type.js'
  * Encrypts the secrets of webhooks with the first key of `WEBHOOK_SECRET_KEYS`: those that older versions stored as they
  * are, and after a change of keys those of the keys that are to go.
  */
-export const webhookSecretEncryption = ({ database, webhooks }: Pick<JobDependencies, 'database' | 'webhooks'>) =>
+export const webhookSecretEncryption = ({
+  database,
+  webhooks,
+}: Pick<JobDependencies, 'database' | 'webhooks'>) =>
   jobType({
     queue: 'webhook-secret-encryption',
     concurrency: 1,

@@ -7,7 +7,12 @@ import { issuePersonalToken } from '../../use-cases/issue-personal-token.js'
 import { optionalField } from '../optional.js'
 import { day, scopeList } from '../parameters.js'
 
-const input = z.object({ id: rowId(), name: filledText(), scopes: scopeList(), expires_at: optionalField(day()) })
+const input = z.object({
+  id: rowId(),
+  name: filledText(),
+  scopes: scopeList(),
+  expires_at: optionalField(day()),
+})
 
 /** `POST /users/:id/personal_access_tokens`: the answer is the only place that shows the secret. */
 export const createToken = (deps: Pick<Dependencies, 'database'>) =>

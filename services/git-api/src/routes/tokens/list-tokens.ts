@@ -1,7 +1,16 @@
 import { listTokens as findTokens, findUser, type TokenOrder } from '@switchyard/db'
 import { forbidden, notFound } from '@switchyard/domain'
 import type { Caller } from '@switchyard/domain/access'
-import { endpoint, flag, pageParameters, pageReply, rowId, rowsOf, text, time } from '@switchyard/service-kit/http'
+import {
+  endpoint,
+  flag,
+  pageParameters,
+  pageReply,
+  rowId,
+  rowsOf,
+  text,
+  time,
+} from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { Dependencies } from '../../dependencies.js'
 import { presentToken, tokenShape } from '../../presenters/token.js'

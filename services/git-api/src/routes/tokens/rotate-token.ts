@@ -10,7 +10,8 @@ import { day } from '../parameters.js'
 /** `POST /personal_access_tokens/:id/rotate`: any for administrators, their own for everybody else. */
 export const rotateToken = (deps: Pick<Dependencies, 'database' | 'forgetUsers'>) =>
   endpoint({
-    summary: 'Replace a token: any for administrators, an own one for everybody else; the secret is shown only here',
+    summary:
+      'Replace a token: any for administrators, an own one for everybody else; the secret is shown only here',
     replies: { 200: issuedTokenShape },
     input: z.object({ id: rowId(), expires_at: optionalField(day()) }),
     async handle({ id, expires_at: expiresAt }, caller: Caller, call) {
