@@ -13,6 +13,7 @@ const text = readFileSync(resolve(repository, '.env.example'), 'utf8')
     '# Secrets of this installation: keep them, and keep them to yourself.\n\n',
   )
   .replace(/^SWITCHYARD_ROOT_TOKEN=$/m, () => `SWITCHYARD_ROOT_TOKEN=swy-${secret()}`)
+  .replace(/^WEBHOOK_SECRET_KEYS=$/m, () => `WEBHOOK_SECRET_KEYS=${randomBytes(32).toString('base64url')}`)
   .replaceAll(/^((?:POSTGRES|REDIS)_PASSWORD\w*)=$/gm, (_, name) => `${name}=${secret()}`)
 
 try {

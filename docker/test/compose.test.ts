@@ -16,6 +16,7 @@ const secrets: Record<string, string> = {
   ...Object.fromEntries(databaseServices.map((name) => [passwordVariableOf(name), `secret-of-${name}`])),
   REDIS_PASSWORD: 'redis-secret',
   SWITCHYARD_ROOT_TOKEN: 'r'.repeat(20),
+  WEBHOOK_SECRET_KEYS: `${'k'.repeat(42)}g`,
 }
 const compose = readCompose(secrets)
 const services = Object.entries(compose.services)

@@ -48,6 +48,7 @@ describe('docker-compose.yml', () => {
     ...Object.fromEntries(databaseServices.map((name) => [passwordVariableOf(name), 'd'.repeat(32)])),
     REDIS_PASSWORD: 'b'.repeat(32),
     SWITCHYARD_ROOT_TOKEN: 'c'.repeat(32),
+    WEBHOOK_SECRET_KEYS: 'd'.repeat(42).concat('g'),
   })
   /** What the images set themselves. */
   const ofImages = {

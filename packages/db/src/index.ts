@@ -232,6 +232,13 @@ export {
   type SagaWebhook,
 } from './stores/webhooks/saga-news.js'
 export {
+  countSecretsByKey,
+  type EncryptedSecret,
+  listSecretsToEncrypt,
+  replaceSecret,
+  type StoredSecret,
+} from './stores/webhooks/secrets.js'
+export {
   type AttemptRecord,
   type ClaimedDelivery,
   claimDelivery,

@@ -9,7 +9,9 @@ import {
 } from '@switchyard/db'
 import { messageOf } from './message.js'
 import { retryDelayMs } from './retry-delay.js'
+import { type SecretBox, UnreadableSecret } from './secret-box.js'
 import type { Sender, SendResult } from './send.js'
+import { readSecret } from './stored-secrets.js'
 
 /** One attempt, for logs and figures. */
 export interface Delivered {
@@ -25,6 +27,7 @@ export interface Delivered {
 export interface DeliverOptions {
   database: Database
   sender: Sender
+  secretBox: SecretBox
   /** Requests to the host at once. Unset: 4. */
   concurrency?: number
   /** No more deliveries are begun after it. */
@@ -51,8 +54,7 @@ export async function deliverToHost(host: string, options: DeliverOptions): Prom
     while (answering.yes && !options.signal.aborted) {
       const delivery = await claimDelivery(options.database, host, leaseMs)
       if (delivery === null) return
-      const { status } = await deliver(delivery, options)
-      if (status === null) answering.yes = false
+      if (await deliver(delivery, options)) answering.yes = false
     }
   })
   // A failure of one lane must not leave the others behind unwatched.
@@ -61,9 +63,10 @@ export async function deliverToHost(host: string, options: DeliverOptions): Prom
   if (failed) throw failed.reason
 }
 
-async function deliver(delivery: ClaimedDelivery, options: DeliverOptions): Promise<SendResult> {
-  const { database, sender, onDelivered } = options
-  const result = await sender.send(messageOf(delivery, new Date()))
+/** @returns whether the host did not answer */
+async function deliver(delivery: ClaimedDelivery, options: DeliverOptions): Promise<boolean> {
+  const { database, onDelivered } = options
+  const { isSent, result } = await send(delivery, options)
   const attempt = attemptOf(delivery, result)
   const health = await recordAttempt(database, delivery, attempt)
   const disabled = health === null ? null : reasonToDisable(result, health)
@@ -76,7 +79,20 @@ async function deliver(delivery: ClaimedDelivery, options: DeliverOptions): Prom
     result: resultOf(attempt.state),
     disabled,
   })
-  return result
+  return isSent && result.status === null
+}
+
+/** A delivery whose secret cannot be read is not sent: unsigned, its receiver could not trust it. */
+async function send(delivery: ClaimedDelivery, { sender, secretBox }: DeliverOptions) {
+  let secret: string | null
+  try {
+    secret = readSecret(delivery.secret, secretBox)
+  } catch (error) {
+    if (!(error instanceof UnreadableSecret)) throw error
+    const result: SendResult = { status: null, headers: {}, body: '', error: error.message, durationMs: 0 }
+    return { isSent: false, result }
+  }
+  return { isSent: true, result: await sender.send(messageOf(delivery, secret, new Date())) }
 }
 
 const resultOf = (state: AttemptRecord['state']): Delivered['result'] => {

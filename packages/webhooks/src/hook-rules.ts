@@ -1,4 +1,5 @@
 import { type FieldProblems, invalid } from '@switchyard/domain'
+import type { SecretBox } from './secret-box.js'
 import type { TargetPolicy } from './target-policy.js'
 import { urlProblem } from './target-url.js'
 
@@ -7,7 +8,7 @@ const secretLengthMax = 255
 /** What a webhook is made of, as far as it was given. */
 export interface HookFields {
   url?: string
-  secret?: string | null
+  secret?: string | null | undefined
   events?: string[]
 }
 
@@ -19,6 +20,7 @@ export interface HookRules {
   eventsMin: number
   /** What callers name the secret, and how long it is at least. */
   secret: { parameter: string; lengthMin: number }
+  secretBox: SecretBox
 }
 
 /** @throws DomainError invalid, with every problem by field */

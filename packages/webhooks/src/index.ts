@@ -10,6 +10,8 @@ export {
 } from './present-delivery.js'
 export { type ProjectWebhookEvent, projectWebhookEvents } from './project-events.js'
 export { sagaWebhookEvents, testEvent } from './saga-events.js'
+export { createSecretBox, type SecretBox, webhookSecretFields } from './secret-box.js'
 export { createSender, type Sender, type SenderOptions, type SendResult } from './send.js'
+export { checkStoredSecrets, encryptStoredSecrets } from './stored-secrets.js'
 export { type TargetPolicy, targetPolicy, webhookTargetFields } from './target-policy.js'
 export { hostnameOf } from './target-url.js'

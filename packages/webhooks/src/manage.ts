@@ -21,30 +21,38 @@ import { checkHook, type HookRules } from './hook-rules.js'
 import { testEvent } from './saga-events.js'
 import { hostnameOf } from './target-url.js'
 
-/** @throws DomainError invalid, with every problem by field */
+/** The secret as its owner chose it; it is encrypted before it is stored. */
+type WithPlainSecret<Fields> = Omit<Fields, 'host' | 'secret'> & { secret?: string | null | undefined }
+
+/** @throws DomainError invalid, with every problem by field; unavailable when there is no key for its secret */
 export async function addWebhook(
   database: DatabaseOrTransaction,
   owner: WebhookOwner,
-  fields: Omit<NewWebhook, 'host'>,
+  fields: WithPlainSecret<NewWebhook>,
   rules: HookRules,
 ): Promise<Webhook> {
   checkHook(fields, rules)
-  return createWebhook(database, owner, { ...fields, host: hostOf(fields.url) })
+  const secret = encrypted(fields.secret, rules) ?? null
+  return createWebhook(database, owner, { ...fields, secret, host: hostOf(fields.url) })
 }
 
-/** @throws DomainError not-found; invalid, with every problem by field */
+/** @throws DomainError not-found; invalid, with every problem by field; unavailable when there is no key for its secret */
 export async function changeWebhook(
   database: DatabaseOrTransaction,
   owner: WebhookOwner,
   id: number,
-  changes: Omit<WebhookChanges, 'host'>,
+  changes: WithPlainSecret<WebhookChanges>,
   rules: HookRules,
 ): Promise<Webhook> {
   await getWebhook(database, owner, id)
   checkHook(changes, rules)
+  const secret = encrypted(changes.secret, rules)
   const host = changes.url === undefined ? undefined : hostOf(changes.url)
-  return updateWebhook(database, owner, id, { ...changes, host }, new Date())
+  return updateWebhook(database, owner, id, { ...changes, secret, host }, new Date())
 }
+
+const encrypted = (secret: string | null | undefined, { secretBox }: HookRules) =>
+  typeof secret === 'string' ? secretBox.encrypt(secret) : secret
 
 /** With the log of its deliveries. @throws DomainError not-found */
 export async function removeWebhook(

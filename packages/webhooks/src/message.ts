@@ -6,9 +6,14 @@ import { sign, signatureHeader } from './signature.js'
  * The request that a delivery is sent as. `X-Switchyard-Delivery` is the same at every attempt, so that a receiver
  * can tell a repetition; the signature is made anew, because its time must be recent. Webhooks of projects also
  * bear what GitLab's receivers read.
+ *
+ * @param secret null: what is sent is not signed
  */
-export function messageOf(delivery: ClaimedDelivery, now: Date): Message {
-  const { secret } = delivery
+export function messageOf(
+  delivery: Omit<ClaimedDelivery, 'secret'>,
+  secret: string | null,
+  now: Date,
+): Message {
   return {
     url: delivery.url,
     body: delivery.payload,
@@ -19,12 +24,12 @@ export function messageOf(delivery: ClaimedDelivery, now: Date): Message {
       'X-Switchyard-Event': delivery.event,
       'X-Switchyard-Delivery': delivery.id,
       ...(secret === null ? {} : { [signatureHeader]: sign(secret, delivery.payload, now) }),
-      ...(delivery.scope === 'project' ? gitlabHeaders(delivery) : {}),
+      ...(delivery.scope === 'project' ? gitlabHeaders(delivery.id, secret) : {}),
     },
   }
 }
 
-const gitlabHeaders = ({ id, secret }: ClaimedDelivery): Record<string, string> => ({
+const gitlabHeaders = (id: string, secret: string | null): Record<string, string> => ({
   'X-Gitlab-Event-UUID': id,
   ...(secret === null ? {} : { 'X-Gitlab-Token': secret }),
 })

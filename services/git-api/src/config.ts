@@ -1,6 +1,6 @@
 import { isAbsolute } from 'node:path'
 import { databaseUrl, httpServiceFields, integer, redisUrl, Secret } from '@switchyard/service-kit/config'
-import { webhookTargetFields } from '@switchyard/webhooks'
+import { webhookSecretFields, webhookTargetFields } from '@switchyard/webhooks'
 import { z } from 'zod'
 
 const absolutePath = () => z.string('must be an absolute path').refine(isAbsolute, 'must be an absolute path')
@@ -32,6 +32,7 @@ export const configSchema = z.object({
   /** Where the administrator's token is written (mode 0600). Unset: nowhere. */
   SWITCHYARD_ROOT_TOKEN_FILE: absolutePath().optional(),
   ...webhookTargetFields,
+  ...webhookSecretFields,
 })
 
 export type Config = z.output<typeof configSchema>

@@ -2,7 +2,7 @@ import type { Database, StatusRecorder } from '@switchyard/db'
 import type { Git } from '@switchyard/git-storage'
 import type { Authenticator } from '@switchyard/service-kit/http'
 import type { Logger } from '@switchyard/service-kit/observability'
-import type { TargetPolicy } from '@switchyard/webhooks'
+import type { SecretBox, TargetPolicy } from '@switchyard/webhooks'
 import type { CommitBodies } from './commit-bodies/commit-bodies.js'
 import type { GitSessions } from './git-sessions.js'
 import type { ProjectGuards } from './guards.js'
@@ -19,6 +19,8 @@ export interface Dependencies extends Authenticator {
   statusLookup: StatusLookup
   /** Where webhooks may be sent to. */
   webhookTargets: TargetPolicy
+  /** Encrypts the secrets of webhooks. */
+  secretBox: SecretBox
   git: Git
   gitSessions: GitSessions
   /** Folder below which the bare repositories lie. */

@@ -8,7 +8,7 @@ import {
 import { createGit } from '@switchyard/git-storage'
 import { createAuthenticator, createHttpApp, type FindCaller, listen } from '@switchyard/service-kit/http'
 import type { ServiceContext } from '@switchyard/service-kit/lifecycle'
-import { targetPolicy } from '@switchyard/webhooks'
+import { createSecretBox, targetPolicy } from '@switchyard/webhooks'
 import { createCommitBodies } from './commit-bodies/commit-bodies.js'
 import type { Config } from './config.js'
 import { countFallbacks } from './git-fallbacks.js'
@@ -78,6 +78,7 @@ export async function createService(config: Config, { logger, metrics, health, l
       statuses,
       statusLookup: createStatusLookup(database, storageRoot),
       webhookTargets: targetPolicy(config),
+      secretBox: createSecretBox(config),
       git,
       gitSessions: createGitSessions({
         perSenderMax: config.GIT_SESSIONS_PER_USER_MAX,

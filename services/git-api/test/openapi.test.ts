@@ -1,4 +1,4 @@
-import { launchBrowser, openDocumentedApi } from '@switchyard/testing'
+import { createToken, launchBrowser, openDocumentedApi } from '@switchyard/testing'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Harness, startHarness } from './harness.js'
 
@@ -21,6 +21,9 @@ async function callUsersAndTokens() {
   await api.call('GET /users')
   await api.call('GET /users/{id}', { path: { id: user } })
   await api.call('GET /users/{id}', { path: { id: user }, token: harness.tokens.user })
+  await api.call('PUT /users/{id}', { path: { id: user }, body: { name: 'Ada L.' } })
+  await api.call('POST /users/{id}/block', { path: { id: user } })
+  await api.call('POST /users/{id}/unblock', { path: { id: user } })
   const issued = await api.call('POST /users/{id}/personal_access_tokens', {
     path: { id: user },
     body: { name: 'ci', scopes: ['api'], expires_at: '2999-12-31' },
@@ -30,6 +33,12 @@ async function callUsersAndTokens() {
   const rotated = await api.call('POST /personal_access_tokens/self/rotate', { token })
   token = (rotated.body as { token: string }).token
   await api.call('DELETE /personal_access_tokens/self', { token })
+  const listed = await api.call('GET /personal_access_tokens', { query: { state: 'active' } })
+  expect(listed.body).not.toHaveLength(0)
+  const path = { id: (await createToken(harness.database, harness.users.user)).token.id }
+  await api.call('GET /personal_access_tokens/{id}', { path })
+  const replaced = idOf(await api.call('POST /personal_access_tokens/{id}/rotate', { path }))
+  await api.call('DELETE /personal_access_tokens/{id}', { path: { id: replaced } })
   return user
 }
 
@@ -38,6 +47,9 @@ async function callProject(path: { id: number }, user: number) {
   await api.call('GET /projects/{id}', { path, token: null })
   await api.call('POST /projects/{id}/members', { path, body: { user_id: user, access_level: 30 } })
   await api.call('GET /projects/{id}/members', { path })
+  const member = { ...path, user_id: user }
+  await api.call('PUT /projects/{id}/members/{user_id}', { path: member, body: { access_level: 20 } })
+  await api.call('PUT /projects/{id}', { path, body: { description: 'Documented' } })
   await api.call('DELETE /projects/{id}/members/{user_id}', { path: { ...path, user_id: user } })
 
   const branch = { ...path, name: 'release/*' }

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { type ProjectNotice, projectEventsChannel, projectNotice } from '@switchyard/contracts/jobs'
 import type { Project } from '@switchyard/db'
 import { startTestRedis, type TestGitRepository, type TestRedis, waitFor } from '@switchyard/testing'
@@ -17,7 +18,10 @@ let project: Project
 let work: TestGitRepository
 let commits: Record<'first' | 'second' | 'third' | 'side', string>
 
-const env = { WEBHOOK_ALLOWED_HOSTS: '127.0.0.1' }
+const env = {
+  WEBHOOK_ALLOWED_HOSTS: '127.0.0.1',
+  WEBHOOK_SECRET_KEYS: randomBytes(32).toString('base64'),
+}
 const token = 'shared with the receiver'.replaceAll(' ', '-')
 const everything = {
   push_events: true,

@@ -87,6 +87,7 @@ export async function startHarness(overridesFor: (redisUrl: string) => Record<st
 
   return {
     baseUrl,
+    database,
     tokens,
     redis,
     testRedis,

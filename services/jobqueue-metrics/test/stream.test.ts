@@ -2,6 +2,7 @@ import { EventEmitter, once } from 'node:events'
 import { createServer, get, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
+import { createToken, createUser } from '@switchyard/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createEventStreams } from '../src/routes/event-streams.js'
 import { type Metrics, startHarness } from './harness.js'
@@ -76,6 +77,26 @@ it('tells when the figures cannot be had, and goes on when they can again', asyn
   await harness.testRedis.restart()
   await expect.poll(() => stream.events.at(-1)?.event).toBe('metrics')
   await stream.close()
+})
+
+it('ends within a second after the token was revoked, while others go on', async () => {
+  const user = await createUser(harness.database)
+  const { secret, token } = await createToken(harness.database, user, { scopes: ['read_metrics'] })
+  const victim = listen(
+    await fetch(`${harness.baseUrl}/api/v4/jobqueue/stream`, { headers: { 'PRIVATE-TOKEN': secret } }),
+  )
+  const other = listen(await harness.get('admin', '/jobqueue/stream'))
+  await expect.poll(() => victim.events.length).toBe(1)
+  await harness.database.prisma.personalAccessToken.update({
+    where: { id: token.id },
+    data: { revokedAt: new Date() },
+  })
+  const revokedAtMs = Date.now()
+  await expect.poll(victim.ended, { timeout: 4000 }).toBe(true)
+  // A second by its rules, and one for a busy machine.
+  expect(Date.now() - revokedAtMs).toBeLessThan(2000)
+  expect(other.ended()).toBe(false)
+  await other.close()
 })
 
 it('tells a listener who came between two looks of a change back to the state before', async () => {

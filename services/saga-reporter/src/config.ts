@@ -7,7 +7,7 @@ import {
   redisUrl,
 } from '@switchyard/service-kit/config'
 import type { AuthenticateFrom } from '@switchyard/service-kit/http'
-import { webhookTargetFields } from '@switchyard/webhooks'
+import { webhookSecretFields, webhookTargetFields } from '@switchyard/webhooks'
 import { z } from 'zod'
 import type { SagaAuth } from './access/authorize.js'
 import { parsePeerBindings } from './access/peer.js'
@@ -83,6 +83,7 @@ export const configSchema = z
     /** Batches that are written at the same time, at most. Unset: 2. */
     SAGA_INGEST_LANES: integer(1, 64).default(2),
     ...webhookTargetFields,
+    ...webhookSecretFields,
   })
   .refine((config) => config.SAGA_AUTH !== 'none' || mayBeOpen(config), {
     path: ['SAGA_AUTH'],

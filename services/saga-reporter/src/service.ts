@@ -16,7 +16,7 @@ import {
   listen,
 } from '@switchyard/service-kit/http'
 import type { ServiceContext } from '@switchyard/service-kit/lifecycle'
-import { targetPolicy } from '@switchyard/webhooks'
+import { createSecretBox, targetPolicy } from '@switchyard/webhooks'
 import { createAuthorize } from './access/authorize.js'
 import { createAuthorizeReader } from './access/authorize-reader.js'
 import { createRateLimit } from './access/rate-limit.js'
@@ -64,8 +64,8 @@ export async function createService(config: Config, { logger, metrics, health, l
       readDatabase,
       clock: systemClock,
       resolve: createResolveSaga({ ingest, readDatabase, clock: systemClock }),
-      stream: { authenticate, ...stream },
-      webhooks: { database: readDatabase, policy: targetPolicy(config) },
+      stream,
+      webhooks: { database: readDatabase, policy: targetPolicy(config), secretBox: createSecretBox(config) },
     }),
     isUnavailable: isDatabaseUnavailable,
     rateLimitPerMinute: config.RATE_LIMIT_PER_MINUTE,

@@ -1,9 +1,12 @@
+import { randomBytes } from 'node:crypto'
 import { createDatabase, type Database } from '@switchyard/db'
 import { createServiceContext } from '@switchyard/service-kit/lifecycle'
 import { createTestDatabase, createToken, createUser } from '@switchyard/testing'
 import { configSchema } from '../src/config.js'
 import { createService } from '../src/service.js'
 import { connect } from './grpc-client.js'
+
+export const webhookSecretKeys = randomBytes(32).toString('base64')
 
 /** One instance of the service in this process; `env` may replace where its database is. */
 export async function startService(databaseUrl: string, env: Record<string, string> = {}) {
@@ -14,6 +17,7 @@ export async function startService(databaseUrl: string, env: Record<string, stri
     GRPC_PORT: '0',
     RATE_LIMIT_PER_MINUTE: '0',
     SHUTDOWN_TIMEOUT_MS: '1000',
+    WEBHOOK_SECRET_KEYS: webhookSecretKeys,
     ...env,
   })
   const { port, grpcPort } = await createService(config, context)

@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import { createWebhook, type Webhook } from '@switchyard/db'
+import { createWebhook, type Prisma, type Webhook } from '@switchyard/db'
+import { Secret } from '@switchyard/service-kit/config'
 import { createProject, createUser } from '@switchyard/testing'
+import { createSecretBox } from '@switchyard/webhooks'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { createTokens, startHarness } from './harness.js'
+import { createTokens, startHarness, webhookSecretKeys } from './harness.js'
 
 let harness: Awaited<ReturnType<typeof startHarness>>
 let tokens: Awaited<ReturnType<typeof createTokens>>
@@ -36,6 +38,16 @@ async function send(
   const text = await response.text()
   expect(text).not.toContain('whsec')
   return { status: response.status, headers: response.headers, body: text === '' ? null : JSON.parse(text) }
+}
+
+type StoredColumns = Pick<Prisma.WebhookGetPayload<object>, 'secret' | 'encryptedSecret' | 'secretKeyId'>
+
+/** The secret in a row, which only a holder of the key can read. */
+function storedSecret(row: StoredColumns): string {
+  const { secret: plain, encryptedSecret: bytes, secretKeyId: keyId } = row
+  if (plain !== null || bytes === null || keyId === null) throw new Error('a secret that is not encrypted')
+  expect(Buffer.from(bytes).toString('latin1')).not.toContain('whsec')
+  return createSecretBox({ WEBHOOK_SECRET_KEYS: new Secret(webhookSecretKeys) }).decrypt({ keyId, bytes })
 }
 
 const added = async (fields: object = {}): Promise<{ id: number }> =>
@@ -125,7 +137,8 @@ describe('creating', () => {
       updated_at: expect.any(String),
     })
     const row = await harness.database.prisma.webhook.findUniqueOrThrow({ where: { id: body.id } })
-    expect(row).toMatchObject({ secret, host: 'hooks.example.com', createdBy: expect.any(Number) })
+    expect(row).toMatchObject({ host: 'hooks.example.com', createdBy: expect.any(Number) })
+    expect(storedSecret(row)).toBe(secret)
   })
 
   it.each([
@@ -202,7 +215,8 @@ describe('reading and changing', () => {
       events: given.events,
     })
     const row = await harness.database.prisma.webhook.findUniqueOrThrow({ where: { id } })
-    expect(row).toMatchObject({ secret: changes.secret, host: 'other.example.com' })
+    expect(row).toMatchObject({ host: 'other.example.com' })
+    expect(storedSecret(row)).toBe(changes.secret)
     expect((await send('PUT', `/${id}`, { service_name: '' })).body).toMatchObject({ service_name: null })
     expect((await send('PUT', `/${id}`, { url: 'http://10.0.0.1/' })).status).toBe(400)
   })

@@ -1,6 +1,6 @@
 import { isAbsolute } from 'node:path'
 import { databaseUrl, httpServiceFields, integer, redisUrl } from '@switchyard/service-kit/config'
-import { webhookTargetFields } from '@switchyard/webhooks'
+import { webhookSecretFields, webhookTargetFields } from '@switchyard/webhooks'
 import { z } from 'zod'
 import { sagaFields } from './saga-config.js'
 
@@ -18,6 +18,7 @@ export const configSchema = z.object({
   WORKER_TAG: z.string().max(100).default('switchyard'),
   ...sagaFields,
   ...webhookTargetFields,
+  ...webhookSecretFields,
 })
 
 export type Config = z.output<typeof configSchema>

@@ -4,6 +4,7 @@ import { createHeartbeat } from '@switchyard/jobs-heartbeat'
 import { createAuthenticate, createHttpApp, listen } from '@switchyard/service-kit/http'
 import type { ServiceContext } from '@switchyard/service-kit/lifecycle'
 import { createRedis } from '@switchyard/service-kit/redis'
+import { checkStoredSecrets } from '@switchyard/webhooks'
 import type { Config } from './config.js'
 import { jobTypes } from './jobs/index.js'
 import { createProducer } from './jobs/producer.js'
@@ -53,6 +54,9 @@ export async function createService(config: Config, { logger, metrics, health, l
   const producer = createProducer(redis)
   lifecycle.onClose('producer', () => producer.close())
 
+  const webhooks = createWebhookTools(config, { metrics, lifecycle })
+  health.addCheck('webhook-secrets', () => checkStoredSecrets(database, webhooks.secretBox))
+
   const types = jobTypes({
     database,
     clock: systemClock,
@@ -62,7 +66,7 @@ export async function createService(config: Config, { logger, metrics, health, l
     housekeepingConcurrency: config.WORKER_HOUSEKEEPING_CONCURRENCY,
     sagas,
     sagaFigures,
-    webhooks: createWebhookTools(config, { metrics, lifecycle }),
+    webhooks,
   })
   keepSchedules(types, redis, logger)
   const heartbeat = createHeartbeat({

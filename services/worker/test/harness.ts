@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,6 +11,8 @@ import { Queue } from 'bullmq'
 import { Redis } from 'ioredis'
 import { configSchema } from '../src/config.js'
 import { createService } from '../src/service.js'
+
+export const webhookSecretKeys = randomBytes(32).toString('base64')
 
 export const silent = createLogger('test', 'silent')
 
@@ -29,6 +32,7 @@ export async function startHarness() {
     PORT: '0',
     LOG_LEVEL: 'silent',
     SHUTDOWN_TIMEOUT_MS: '2000',
+    WEBHOOK_SECRET_KEYS: webhookSecretKeys,
   }
 
   return {

@@ -2,6 +2,9 @@ import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createWebhook, type Database, enqueueDeliveries, type NewWebhook } from '@switchyard/db'
+import { Secret } from '@switchyard/service-kit/config'
+import { createSecretBox } from '@switchyard/webhooks'
+import { webhookSecretKeys } from './harness.js'
 
 export const secret = 'whsec-of-the-test-receiver'
 
@@ -38,6 +41,8 @@ export async function startReceiver(answer: (response: ServerResponse, number: n
 
 export const ok = (response: ServerResponse) => response.end('thanks')
 
+const secretBox = createSecretBox({ WEBHOOK_SECRET_KEYS: new Secret(webhookSecretKeys) })
+
 /** A webhook of sagas of the default tenant. */
 export const addWebhook = (database: Database, url: string, fields: Partial<NewWebhook> = {}) =>
   createWebhook(
@@ -46,7 +51,7 @@ export const addWebhook = (database: Database, url: string, fields: Partial<NewW
     {
       url,
       host: new URL(url).hostname,
-      secret,
+      secret: secretBox.encrypt(secret),
       events: ['saga.error', 'saga.ended'],
       serviceName: null,
       enabled: true,

@@ -20,6 +20,7 @@ export const queueNames = {
   webhookDispatch: 'webhook-dispatch',
   webhookDelivery: 'webhook-delivery',
   webhookRetention: 'webhook-retention',
+  webhookSecretEncryption: 'webhook-secret-encryption',
 } as const
 
 export type QueueName = (typeof queueNames)[keyof typeof queueNames]
@@ -38,6 +39,7 @@ export const jobPayloads = {
   'webhook-dispatch': z.object({}),
   'webhook-delivery': z.object({ host: z.string().min(1) }),
   'webhook-retention': z.object({}),
+  'webhook-secret-encryption': z.object({}),
 } satisfies Record<QueueName, z.ZodObject>
 
 export type JobPayload<Name extends QueueName> = z.infer<(typeof jobPayloads)[Name]>

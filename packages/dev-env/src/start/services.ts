@@ -5,6 +5,7 @@ import { findFreePort } from '../process/free-port.js'
 import { lastFailure, rotateLog } from '../process/log-file.js'
 import { type SupervisedProcess, supervise } from '../process/supervised-process.js'
 import type { Settings } from './settings.js'
+import { webhookSecretKeys } from './webhook-secret-keys.js'
 
 export const serviceNames = [
   'git-api',
@@ -72,13 +73,14 @@ function serviceEnvironment(
   { databaseUrlOf, redisUrl }: Neighbours,
 ): NodeJS.ProcessEnv {
   const { dataDir } = settings
+  const { SWITCHYARD_ROOT_TOKEN: _onlyForGitApi, WEBHOOK_SECRET_KEYS: keys, ...inherited } = process.env
   const storage = { SWITCHYARD_STORAGE_ROOT: join(dataDir, 'repositories') }
+  const webhooks = { WEBHOOK_SECRET_KEYS: webhookSecretKeys(dataDir, keys) }
   const own: Partial<Record<ServiceName, NodeJS.ProcessEnv>> = {
-    'git-api': { ...storage, SWITCHYARD_ROOT_TOKEN_FILE: join(dataDir, 'root-token') },
-    worker: storage,
-    'saga-reporter': { GRPC_HOST: settings.host, GRPC_PORT: String(settings.grpcPort) },
+    'git-api': { ...storage, ...webhooks, SWITCHYARD_ROOT_TOKEN_FILE: join(dataDir, 'root-token') },
+    worker: { ...storage, ...webhooks },
+    'saga-reporter': { ...webhooks, GRPC_HOST: settings.host, GRPC_PORT: String(settings.grpcPort) },
   }
-  const { SWITCHYARD_ROOT_TOKEN: _onlyForGitApi, ...inherited } = process.env
   return {
     NODE_ENV: 'development',
     ...inherited,

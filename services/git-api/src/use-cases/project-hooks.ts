@@ -21,20 +21,21 @@ interface HookFields {
   enabled: boolean
 }
 
-/** Undefined: it stays as it was. */
+/** A field that is undefined stays as it was. */
 type HookChanges = { [Field in keyof HookFields]: HookFields[Field] | undefined }
 
-type Needed = Pick<Dependencies, 'database' | 'webhookTargets'>
+type Needed = Pick<Dependencies, 'database' | 'webhookTargets' | 'secretBox'>
 
-/** Secrets of other lengths have been given to receivers long ago, and a webhook may wait for its first event. */
-const rulesOf = ({ webhookTargets }: Needed): HookRules => ({
+/** GitLab takes a secret of any length, and a webhook without events, so its clients send both. */
+const rulesOf = ({ webhookTargets, secretBox }: Needed): HookRules => ({
   policy: webhookTargets,
   knownEvents: projectWebhookEvents,
   eventsMin: 0,
   secret: { parameter: 'token', lengthMin: 1 },
+  secretBox,
 })
 
-/** @throws DomainError invalid, with every problem by field */
+/** @throws DomainError invalid, with every problem by field; unavailable when there is no key for its secret */
 export function addHook(
   deps: Needed,
   { project, caller }: ProjectCall<Caller>,
@@ -47,7 +48,7 @@ export function addHook(
   )
 }
 
-/** @throws DomainError not-found; invalid, with every problem by field */
+/** @throws DomainError not-found; invalid, by field; unavailable when there is no key for its secret */
 export function changeHook(
   deps: Needed,
   { project }: ProjectCall,
@@ -63,7 +64,7 @@ export function changeHook(
 
 /** @throws DomainError not-found */
 export async function removeHook(
-  { database }: Needed,
+  { database }: Pick<Dependencies, 'database'>,
   { project }: ProjectCall,
   id: number,
   author: AuditAuthor,

@@ -51,6 +51,8 @@ export const routes = ({ snapshots, readHistory, streams, places }: RouteDepende
     route('GET', `${base}/job_stats`, mayReadMetrics, ofJobs),
     route('GET', `${base}/compound_metrics`, mayReadMetrics, compound),
     route('GET', `${base}/history`, mayReadMetrics, getHistory(readHistory)),
-    route('GET', `${base}/stream`, mayReadMetrics, streamMetrics(snapshots, streams, places)),
+    route('GET', `${base}/stream`, mayReadMetrics, streamMetrics(snapshots, streams, places), {
+      longLived: true,
+    }),
   ])
 }

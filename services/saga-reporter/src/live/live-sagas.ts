@@ -20,10 +20,10 @@ export interface Watch {
   filter: WatchFilter
   /** The position to go on after; null: from now on. */
   after: number | null
-  /** Aborts when the client has gone. */
+  /** Aborts when the client has gone, or with a DomainError when it may not read any more. */
   signal: AbortSignal
-  /** Throws a DomainError once the client may not read any more. */
-  recheck: () => Promise<unknown>
+  /** Throws a DomainError once the client may not read any more. Unset: the signal tells. */
+  recheck?: () => Promise<unknown>
 }
 
 /** The log of sagas as it grows. */
@@ -53,8 +53,8 @@ export interface LiveSagasOptions {
 }
 
 const heartbeatMs = 15_000
-/** A token that was revoked ends its streams within this time, and the half second for which tokens are remembered. */
-const recheckMs = 1000
+/** Together with the half second for which tokens are remembered, less than a second. */
+const recheckMs = 300
 
 export function createLiveSagas(options: LiveSagasOptions): LiveSagas {
   const { database, readDatabase, redisUrl, logger, metrics, limits } = options
@@ -80,7 +80,7 @@ export function createLiveSagas(options: LiveSagasOptions): LiveSagas {
     recheck,
   }: Watch): AsyncGenerator<Batch> {
     const { ending, close } = streams.open(kind, owner, client)
-    const stopChecking = recheckRegularly(recheck, ending)
+    const stopChecking = recheck && recheckRegularly(recheck, ending)
     const { signal } = ending
     try {
       const readPage = (wanted: WatchFilter, range: { after: number; upTo: number }) =>
@@ -96,7 +96,7 @@ export function createLiveSagas(options: LiveSagasOptions): LiveSagas {
       })
       if (signal.reason instanceof DomainError) throw signal.reason
     } finally {
-      stopChecking()
+      stopChecking?.()
       close()
     }
   }

@@ -54,9 +54,9 @@ export class OpenStreams {
   ): { ending: AbortController; close: () => void } {
     this.#requireRoom(owner)
     const ending = new AbortController()
-    const onClientGone = () => ending.abort()
+    const onClientGone = () => ending.abort(client.reason)
     client.addEventListener('abort', onClientGone)
-    if (client.aborted) ending.abort()
+    if (client.aborted) onClientGone()
     this.#open.add(ending)
     this.#ofToken.add(owner.token, 1)
     this.#ofAddress.add(owner.address, 1)

@@ -1,14 +1,6 @@
 import type { Readable } from '@switchyard/db'
 import type { Clock } from '@switchyard/domain'
-import {
-  type Authenticate,
-  administrator,
-  administratorOrScope,
-  type Call,
-  callerOf,
-  type Route,
-  route,
-} from '@switchyard/service-kit/http'
+import { administrator, administratorOrScope, type Route, route } from '@switchyard/service-kit/http'
 import type { ResolveSaga } from '../use-cases/resolve-saga.js'
 import { createNote } from './create-note.js'
 import { exportSagas } from './export-sagas.js'
@@ -28,22 +20,20 @@ export interface RouteDependencies {
   readDatabase: Readable
   clock: Clock
   resolve: ResolveSaga
-  stream: Omit<StreamDependencies, 'recheck'> & { authenticate: Authenticate }
+  stream: StreamDependencies
   webhooks: WebhookDependencies
 }
 
 /** Everything this service answers over HTTP: method, path, who may, what happens. */
 export function routes({ readDatabase, clock, resolve, stream, webhooks }: RouteDependencies): Route[] {
   const reader = administratorOrScope('read_sagas')
-  const recheck = async (call: Call) =>
-    reader({ ...call, caller: await callerOf(call.raw.request.headers, stream.authenticate) })
   return [
     route('GET', '/sagas', reader, listSagas(readDatabase)),
     // Before the saga that could have such an id.
     route('GET', '/sagas/parked_activities', reader, listParkedActivities(readDatabase)),
     route('GET', '/sagas/stats', reader, sagaStats(readDatabase, clock)),
-    route('GET', '/sagas/export', reader, exportSagas(readDatabase)),
-    route('GET', '/sagas/stream', reader, streamSagas({ ...stream, recheck })),
+    route('GET', '/sagas/export', reader, exportSagas(readDatabase), { longLived: true }),
+    route('GET', '/sagas/stream', reader, streamSagas(stream), { longLived: true }),
     ...webhookRoutes(webhooks),
     route('GET', '/sagas/:id', reader, getSaga(readDatabase)),
     route('GET', '/sagas/:id/events', reader, listSagaEvents(readDatabase)),

@@ -1,6 +1,6 @@
 import type { Caller } from '@switchyard/domain/access'
 import { sagaStatuses } from '@switchyard/domain/saga'
-import { type Call, endpoint, integer, list, streamed, text } from '@switchyard/service-kit/http'
+import { endpoint, integer, list, streamed, text } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { LiveSagas } from '../live/live-sagas.js'
 import { sagaOperations } from '../live/operations.js'
@@ -9,8 +9,6 @@ import { sendEvents } from './send-events.js'
 
 export interface StreamDependencies {
   live: LiveSagas
-  /** Refuses a call as the route's guard did, once its token is no longer good. */
-  recheck: (call: Call) => Promise<unknown>
   /** How long a client may take nothing. */
   stallMsMax: number
 }
@@ -25,7 +23,7 @@ const listOf = <Value extends string>(values: readonly [Value, ...Value[]]) =>
 const position = () => integer().refine((value) => value >= 0, { error: 'does not have a valid value' })
 
 /** `GET /sagas/stream`: the log as it grows, as server-sent events. */
-export const streamSagas = ({ live, recheck, stallMsMax }: StreamDependencies) =>
+export const streamSagas = ({ live, stallMsMax }: StreamDependencies) =>
   endpoint({
     summary: 'The log of sagas as it grows, as server-sent events',
     replies: { 200: ['text/event-stream'] },
@@ -57,7 +55,6 @@ export const streamSagas = ({ live, recheck, stallMsMax }: StreamDependencies) =
         filter,
         after,
         signal: call.signal,
-        recheck: () => recheck(call),
       })
       await sendEvents(response, batches, stallMsMax)
       return streamed

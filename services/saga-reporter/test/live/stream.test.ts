@@ -167,7 +167,7 @@ describe('a stream', () => {
     expect(client.events[1]).toMatchObject({ data: { saga_id: 'after-reset' } })
   })
 
-  it('ends soon after its token was revoked', async () => {
+  it('ends within a second after its token was revoked', async () => {
     const { reader: victim } = await createTokens(harness.database)
     const client = await stream('', { 'PRIVATE-TOKEN': victim })
     const other = await stream()
@@ -178,9 +178,23 @@ describe('a stream', () => {
     )
     const revokedMs = Date.now()
     await waitFor(client.hasEnded, { timeoutMs: 4000 })
-    expect(Date.now() - revokedMs).toBeLessThan(3000)
+    // A second by its rules, and one for a busy machine.
+    expect(Date.now() - revokedMs).toBeLessThan(2000)
     expect(client.events.at(-1)).toMatchObject({ event: 'close', data: { message: '401 Unauthorized' } })
     expect(other.hasEnded()).toBe(false)
+  })
+
+  it('ends within a second after its user was blocked', async () => {
+    const { reader: victim } = await createTokens(harness.database)
+    const client = await stream('', { 'PRIVATE-TOKEN': victim })
+    await harness.database.pool.query(
+      `UPDATE users SET state = 'blocked' WHERE id =
+         (SELECT user_id FROM personal_access_tokens WHERE token_hash = sha256($1::text::bytea))`,
+      [victim],
+    )
+    const blockedMs = Date.now()
+    await waitFor(client.hasEnded, { timeoutMs: 4000 })
+    expect(Date.now() - blockedMs).toBeLessThan(2000)
   })
 
   it('is counted while it is open', async () => {

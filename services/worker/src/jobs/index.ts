@@ -11,6 +11,7 @@ import { webhookDelivery } from './webhook-delivery.js'
 import { webhookDispatch } from './webhook-dispatch.js'
 import { webhookRetention } from './webhook-retention.js'
 import { webhookSagaEvents } from './webhook-saga-events.js'
+import { webhookSecretEncryption } from './webhook-secret-encryption.js'
 
 /** Every kind of job that a worker runs. */
 export const jobTypes = (dependencies: JobDependencies): JobType[] => [
@@ -26,4 +27,5 @@ export const jobTypes = (dependencies: JobDependencies): JobType[] => [
   webhookDispatch(dependencies),
   webhookDelivery(dependencies),
   webhookRetention(dependencies),
+  webhookSecretEncryption(dependencies),
 ]

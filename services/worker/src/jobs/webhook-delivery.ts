@@ -14,6 +14,7 @@ export const webhookDelivery = ({ database, webhooks }: Pick<JobDependencies, 'd
       await deliverToHost(host, {
         database,
         sender: webhooks.sender,
+        secretBox: webhooks.secretBox,
         signal: AbortSignal.any([signal, AbortSignal.timeout(turnMs)]),
         onDelivered(delivered) {
           webhooks.count(delivered)

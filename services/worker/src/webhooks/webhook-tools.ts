@@ -1,12 +1,20 @@
 import type { Lifecycle } from '@switchyard/service-kit/lifecycle'
 import type { Metrics } from '@switchyard/service-kit/observability'
-import { createSender, type Delivered, type Sender, targetPolicy } from '@switchyard/webhooks'
+import {
+  createSecretBox,
+  createSender,
+  type Delivered,
+  type SecretBox,
+  type Sender,
+  targetPolicy,
+} from '@switchyard/webhooks'
 import type { Config } from '../config.js'
 import { createDeliveryFigures } from './delivery-figures.js'
 
 /** What jobs of webhooks use. */
 export interface WebhookTools {
   sender: Sender
+  secretBox: SecretBox
   /** Base of links in payloads. */
   externalUrl: string | undefined
   count(delivered: Delivered): void
@@ -18,5 +26,10 @@ export function createWebhookTools(
 ): WebhookTools {
   const sender = createSender({ policy: targetPolicy(config) })
   lifecycle.onClose('webhook sender', () => sender.close())
-  return { sender, externalUrl: config.EXTERNAL_URL, count: createDeliveryFigures(metrics) }
+  return {
+    sender,
+    secretBox: createSecretBox(config),
+    externalUrl: config.EXTERNAL_URL,
+    count: createDeliveryFigures(metrics),
+  }
 }

@@ -1,9 +1,12 @@
 import { notFound } from '@switchyard/domain'
 import type { DatabaseOrTransaction } from '../../client.js'
 import type { Prisma, Webhook as WebhookRow } from '../../generated/client.js'
+import { type EncryptedSecret, toSecretColumns } from './secrets.js'
+
+const omit = { secret: true, encryptedSecret: true, secretKeyId: true } as const
 
 /** A webhook without its secret, which only sending reads. */
-export type Webhook = Omit<WebhookRow, 'secret'>
+export type Webhook = Omit<WebhookRow, keyof typeof omit>
 
 /** Whose events a webhook tells of. */
 export type WebhookOwner = { scope: 'saga'; tenant?: string } | { scope: 'project'; projectId: number }
@@ -13,7 +16,7 @@ export interface NewWebhook {
   /** Host of the URL, lower-cased. */
   host: string
   /** Null: what is sent is not signed. */
-  secret: string | null
+  secret: EncryptedSecret | null
   events: string[]
   serviceName: string | null
   enabled: boolean
@@ -22,13 +25,12 @@ export interface NewWebhook {
 
 export type WebhookChanges = Partial<Omit<NewWebhook, 'createdBy'>>
 
-const omit = { secret: true } as const
-
 export const createWebhook = (
   { prisma }: DatabaseOrTransaction,
   owner: WebhookOwner,
-  fields: NewWebhook,
-): Promise<Webhook> => prisma.webhook.create({ data: { ...owner, ...fields }, omit })
+  { secret, ...fields }: NewWebhook,
+): Promise<Webhook> =>
+  prisma.webhook.create({ data: { ...owner, ...fields, ...toSecretColumns(secret) }, omit })
 
 /** One page of an owner's webhooks in the order in which they were made, and how many there are. */
 export async function listWebhooks(
@@ -44,7 +46,7 @@ export async function listWebhooks(
   return { webhooks, total }
 }
 
-/** @throws DomainError not-found, also when it is somebody else's */
+/** @throws DomainError not-found, also for a webhook of another owner */
 export async function getWebhook(
   { prisma }: DatabaseOrTransaction,
   owner: WebhookOwner,
@@ -56,7 +58,7 @@ export async function getWebhook(
 }
 
 /**
- * Enabling one also forgets its failures, so that it is not disabled again for those of the past.
+ * Enabling a webhook also forgets its failures, so that it is not disabled again for those of the past.
  *
  * @throws DomainError not-found
  */
@@ -64,13 +66,18 @@ export async function updateWebhook(
   { prisma }: DatabaseOrTransaction,
   owner: WebhookOwner,
   id: number,
-  changes: WebhookChanges,
+  { secret, ...changes }: WebhookChanges,
   now: Date,
 ): Promise<Webhook> {
   const forgotten = { disabledReason: null, disabledAt: null, failingSince: null, consecutiveFailures: 0 }
   const [webhook] = await prisma.webhook.updateManyAndReturn({
     where: { ...owner, id },
-    data: { ...changes, ...(changes.enabled ? forgotten : {}), updatedAt: now },
+    data: {
+      ...changes,
+      ...(secret === undefined ? {} : toSecretColumns(secret)),
+      ...(changes.enabled ? forgotten : {}),
+      updatedAt: now,
+    },
     omit,
   })
   if (!webhook) throw notFound('Webhook')

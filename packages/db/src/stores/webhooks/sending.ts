@@ -1,4 +1,5 @@
 import type { Database } from '../../client.js'
+import { type StoredSecret, type StoredSecretRow, secretColumns, toStoredSecret } from './secrets.js'
 
 /** A delivery that this process is to send now. */
 export interface ClaimedDelivery {
@@ -7,7 +8,7 @@ export interface ClaimedDelivery {
   scope: 'saga' | 'project'
   url: string
   host: string
-  secret: string | null
+  secret: StoredSecret
   event: string
   payload: string
   requestHeaders: Record<string, string>
@@ -57,13 +58,13 @@ const claim = {
       ) due
       WHERE of_host.host = $1 AND of_host.enabled
       ORDER BY due.next_attempt_at LIMIT 1)
-    RETURNING d.id, d.webhook_id AS "webhookId", w.scope, w.url, w.host, w.secret, d.event, d.payload,
+    RETURNING d.id, d.webhook_id AS "webhookId", w.scope, w.url, w.host, ${secretColumns}, d.event, d.payload,
       d.request_headers AS "requestHeaders", d.attempts`,
 }
 
 /**
- * Takes the delivery to a host that has been due for the longest. Whoever takes it has `leaseMs` to send it and
- * to record what came of it; after that it is due again, because its taker must have died.
+ * Takes the delivery to a host that has been due for the longest. This process has `leaseMs` to send it and to record
+ * the result; after that it is due again, because the process must have died.
  *
  * @returns null when nothing is due
  */
@@ -72,8 +73,14 @@ export async function claimDelivery(
   host: string,
   leaseMs: number,
 ): Promise<ClaimedDelivery | null> {
-  const { rows } = await pool.query<ClaimedDelivery>({ ...claim, values: [host, leaseMs] })
-  return rows[0] ?? null
+  const { rows } = await pool.query<Omit<ClaimedDelivery, 'secret'> & StoredSecretRow>({
+    ...claim,
+    values: [host, leaseMs],
+  })
+  const [row] = rows
+  if (!row) return null
+  const { plainSecret, encryptedSecret, secretKeyId, ...delivery } = row
+  return { ...delivery, secret: toStoredSecret({ plainSecret, encryptedSecret, secretKeyId }) }
 }
 
 const recordDelivery = `recorded AS (

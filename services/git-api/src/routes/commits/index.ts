@@ -17,6 +17,7 @@ export function commitRoutes(deps: Dependencies): Route[] {
     route('POST', commits, pushCode, createCommitEndpoint(deps), {
       bodyBytesMax: commitBytesMax,
       parseLargeBody: deps.commitBodies.parse,
+      longLived: true,
     }),
     route('GET', `${commits}/:sha`, readCode, getCommitEndpoint(deps)),
     route('POST', `${commits}/:sha/cherry_pick`, pushCode, cherryPick(deps)),

@@ -1,18 +1,21 @@
 import type { Database, WebhookOwner } from '@switchyard/db'
-import { type HookRules, sagaWebhookEvents, type TargetPolicy } from '@switchyard/webhooks'
+import { type HookRules, type SecretBox, sagaWebhookEvents, type TargetPolicy } from '@switchyard/webhooks'
 
 export interface WebhookDependencies {
   database: Database
   /** Which targets are taken. */
   policy: TargetPolicy
+  /** Encrypts their secrets. */
+  secretBox: SecretBox
 }
 
 /** The webhooks of sagas, of every tenant: administrators see them all. */
 export const ofSagas: WebhookOwner = { scope: 'saga' }
 
-export const rulesOf = ({ policy }: WebhookDependencies): HookRules => ({
+export const rulesOf = ({ policy, secretBox }: WebhookDependencies): HookRules => ({
   policy,
   knownEvents: sagaWebhookEvents,
   eventsMin: 1,
   secret: { parameter: 'secret', lengthMin: 16 },
+  secretBox,
 })

@@ -1,0 +1,98 @@
+import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
+import type { EncryptedSecret } from '@switchyard/db'
+import { unavailable } from '@switchyard/domain'
+import { Secret } from '@switchyard/service-kit/config'
+import { z } from 'zod'
+
+/** A secret that cannot be decrypted; the message is for operators and holds no part of it. */
+export class UnreadableSecret extends Error {}
+
+/** Encrypts secrets of webhooks, so that a reader of the database or of a backup cannot sign with them. */
+export interface SecretBox {
+  /** Ids of the keys: the first one encrypts, each of them decrypts. Empty when no key is configured. */
+  keyIds: readonly string[]
+  /** @throws DomainError unavailable without a key */
+  encrypt(secret: string): EncryptedSecret
+  /** @throws UnreadableSecret when its key is missing, or when it was damaged */
+  decrypt(encrypted: EncryptedSecret): string
+}
+
+const keysName = 'WEBHOOK_SECRET_KEYS'
+const algorithm = 'aes-256-gcm'
+const keyBytes = 32
+const nonceBytes = 12
+const tagBytes = 16
+
+/** Configuration of every service that stores or sends webhooks; spread into the service's own schema. */
+export const webhookSecretFields = {
+  /** Keys for the secrets of webhooks, 32 bytes in base64 each, by commas. Unset: no webhook can have a secret. */
+  [keysName]: z
+    .string()
+    .refine(
+      (list) => entries(list).every((key) => decode(key) !== null),
+      'must be keys of 32 bytes in base64',
+    )
+    .transform((list) => new Secret(list))
+    .optional(),
+}
+
+/** @throws Error for a list that {@link webhookSecretFields} would have refused */
+export function createSecretBox(config: { [keysName]?: Secret | undefined }): SecretBox {
+  const keys = new Map(
+    entries(config[keysName]?.reveal() ?? '')
+      .map(decodeOrThrow)
+      .map(withId),
+  )
+  const keyIds = [...keys.keys()]
+  return {
+    keyIds,
+    encrypt(secret) {
+      const [keyId] = keyIds
+      const key = keyId === undefined ? undefined : keys.get(keyId)
+      if (keyId === undefined || key === undefined) throw unavailable(`${keysName} is not set`)
+      const nonce = randomBytes(nonceBytes)
+      const cipher = createCipheriv(algorithm, key, nonce, { authTagLength: tagBytes })
+      const text = Buffer.concat([cipher.update(secret, 'utf8'), cipher.final()])
+      return { keyId, bytes: new Uint8Array(Buffer.concat([nonce, cipher.getAuthTag(), text])) }
+    },
+    decrypt({ keyId, bytes }) {
+      const key = keys.get(keyId)
+      if (!key) throw new UnreadableSecret(`the secret's key ${keyId} is not among ${keysName}`)
+      try {
+        const decipher = createDecipheriv(algorithm, key, bytes.subarray(0, nonceBytes), {
+          authTagLength: tagBytes,
+        })
+        decipher.setAuthTag(bytes.subarray(nonceBytes, nonceBytes + tagBytes))
+        const text = decipher.update(bytes.subarray(nonceBytes + tagBytes))
+        return Buffer.concat([text, decipher.final()]).toString('utf8')
+      } catch (error) {
+        throw new UnreadableSecret('the secret is damaged', { cause: error })
+      }
+    },
+  }
+}
+
+const entries = (list: string): string[] =>
+  list
+    .split(',')
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== '')
+
+/** @returns null for text that is no key */
+function decode(text: string): Buffer | null {
+  if (!/^[A-Za-z0-9+/_-]{43}=?$/.test(text)) return null
+  const key = Buffer.from(text, 'base64')
+  return key.length === keyBytes ? key : null
+}
+
+function decodeOrThrow(text: string): Buffer {
+  const key = decode(text)
+  if (!key) throw new Error(`${keysName} holds text that is no key`)
+  return key
+}
+
+/** A key is named by the start of its SHA-256, so that nobody has to think of names. */
+const withId = (key: Buffer): [string, Buffer] => [
+  createHash('sha256').update(key).digest('hex').slice(0, 16),
+  key,
+]

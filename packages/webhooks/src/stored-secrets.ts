@@ -1,0 +1,77 @@
+import {
+  countSecretsByKey,
+  type Database,
+  listSecretsToEncrypt,
+  replaceSecret,
+  type StoredSecret,
+} from '@switchyard/db'
+import { type SecretBox, UnreadableSecret } from './secret-box.js'
+
+const rowsAtOnce = 100
+
+/** How many secrets were written anew, and how many could not be, because their key is missing or they are damaged. */
+export interface EncryptionResult {
+  encrypted: number
+  unreadable: number
+}
+
+/** The secret of a webhook; null when it has none. @throws UnreadableSecret */
+export function readSecret(stored: StoredSecret, box: SecretBox): string | null {
+  if (stored.plain !== null) return stored.plain
+  return stored.encrypted === null ? null : box.decrypt(stored.encrypted)
+}
+
+/**
+ * Encrypts with the first key every secret that is not encrypted with it yet: those that were stored as they are, and
+ * those of keys that are to go. Secrets that change meanwhile are left to the next run; it may stop at any point.
+ */
+export async function encryptStoredSecrets(
+  database: Database,
+  box: SecretBox,
+  signal: AbortSignal,
+): Promise<EncryptionResult> {
+  const result = { encrypted: 0, unreadable: 0 }
+  const [keyId] = box.keyIds
+  if (keyId === undefined) return result
+  for (let afterId = 0; !signal.aborted; ) {
+    const page = await listSecretsToEncrypt(database, { keyId, afterId, rowsMax: rowsAtOnce })
+    for (const { id, stored } of page) {
+      const replaced = await encryptOne(database, box, id, stored)
+      if (replaced === null) result.unreadable += 1
+      else if (replaced) result.encrypted += 1
+      afterId = id
+    }
+    if (page.length < rowsAtOnce) break
+  }
+  return result
+}
+
+/** @returns null when the secret cannot be read; false when it has changed meanwhile */
+async function encryptOne(
+  database: Database,
+  box: SecretBox,
+  id: number,
+  stored: StoredSecret,
+): Promise<boolean | null> {
+  try {
+    const secret = readSecret(stored, box)
+    return secret === null ? false : await replaceSecret(database, id, stored, box.encrypt(secret))
+  } catch (error) {
+    if (error instanceof UnreadableSecret) return null
+    throw error
+  }
+}
+
+/** Rejects while there are secrets that this process could not send with; for readiness. */
+export async function checkStoredSecrets(database: Database, box: SecretBox): Promise<void> {
+  const counts = await countSecretsByKey(database)
+  const missing = counts.filter(({ keyId }) => keyId !== null && !box.keyIds.includes(keyId))
+  if (missing.length > 0) {
+    const keys = missing.map(({ keyId }) => keyId).join(', ')
+    throw new Error(`secrets of webhooks are encrypted with keys that WEBHOOK_SECRET_KEYS lacks: ${keys}`)
+  }
+  const isPlain = counts.some(({ keyId }) => keyId === null)
+  if (isPlain && box.keyIds.length === 0) {
+    throw new Error('secrets of webhooks are not encrypted: WEBHOOK_SECRET_KEYS is not set')
+  }
+}

@@ -1,0 +1,164 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { verify } from '@switchyard/webhooks/signature'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
+import { startHarness, webhookSecretKeys } from './harness.js'
+import {
+  addDelivery,
+  addWebhook,
+  findDelivery,
+  makeDue,
+  ok,
+  secret,
+  startReceiver,
+} from './webhook-receiver.js'
+
+let harness: Awaited<ReturnType<typeof startHarness>>
+let receiver: Awaited<ReturnType<typeof startReceiver>>
+const stops: (() => Promise<unknown>)[] = []
+beforeAll(async () => {
+  harness = await startHarness()
+})
+beforeEach(async () => {
+  receiver = await startReceiver(ok)
+})
+afterEach(async () => {
+  for (const stop of stops.splice(0)) await stop()
+  receiver.close()
+  await harness.database.prisma.webhook.deleteMany()
+  await harness.redis.flushall()
+})
+afterAll(() => harness?.close())
+
+async function startWorker(keys: string) {
+  const worker = await harness.startWorker({
+    WEBHOOK_ALLOWED_HOSTS: '127.0.0.1',
+    // As in an environment where it is not set.
+    ...(keys === ''
+      ? { WEBHOOK_SECRET_KEYS: undefined as unknown as string }
+      : { WEBHOOK_SECRET_KEYS: keys }),
+  })
+  stops.push(() => worker.close())
+  return worker
+}
+
+const secretRow = (id: number) =>
+  harness.database.prisma.webhook.findUniqueOrThrow({
+    where: { id },
+    select: { secret: true, encryptedSecret: true, secretKeyId: true },
+  })
+
+/** A webhook as a version that knew no encryption left it. */
+async function plainWebhook() {
+  const { id } = await addWebhook(harness.database, receiver.url, { secret: null })
+  await harness.database.prisma.webhook.update({ where: { id }, data: { secret } })
+  return id
+}
+
+async function expectSigned(webhookId: number) {
+  const before = receiver.requests.length
+  await addDelivery(harness.database, webhookId)
+  await expect.poll(() => receiver.requests.length, { timeout: 15_000 }).toBe(before + 1)
+  const request = receiver.requests[before]
+  const signature = String(request?.headers['x-switchyard-signature'])
+  expect(verify({ secret, signature, body: request?.body ?? '' })).toBe(true)
+}
+
+async function readiness(baseUrl: string) {
+  const response = await fetch(`${baseUrl}/-/readiness`)
+  const { checks } = (await response.json()) as { checks: Record<string, string> }
+  return { status: response.status, check: checks['webhook-secrets'] }
+}
+
+it('that were stored as they are get encrypted when a worker starts, and are still signed with', async () => {
+  const ids = [await plainWebhook(), await plainWebhook()]
+  const withoutSecret = await addWebhook(harness.database, receiver.url, { secret: null })
+  const { baseUrl } = await startWorker(webhookSecretKeys)
+  for (const id of ids) {
+    await expect.poll(async () => (await secretRow(id)).secret, { timeout: 15_000 }).toBe(null)
+    const { encryptedSecret } = await secretRow(id)
+    expect(Buffer.from(encryptedSecret ?? []).toString('latin1')).not.toContain(secret)
+    await expectSigned(id)
+  }
+  expect(await secretRow(withoutSecret.id)).toEqual({
+    secret: null,
+    encryptedSecret: null,
+    secretKeyId: null,
+  })
+  expect(await readiness(baseUrl)).toEqual({ status: 200, check: 'ok' })
+})
+
+it('move to a new key, after which the old one can go', async () => {
+  const { id } = await addWebhook(harness.database, receiver.url)
+  const before = await secretRow(id)
+  const newKey = randomBytes(32).toString('base64')
+  await startWorker(`${newKey},${webhookSecretKeys}`)
+  await expect
+    .poll(async () => (await secretRow(id)).secretKeyId, { timeout: 15_000 })
+    .not.toBe(before.secretKeyId)
+  await stops.pop()?.()
+  const { baseUrl } = await startWorker(newKey)
+  await expectSigned(id)
+  expect(await readiness(baseUrl)).toEqual({ status: 200, check: 'ok' })
+})
+
+it('without their key are neither lost nor sent unsigned: readiness and the delivery name the key', async () => {
+  const { id } = await addWebhook(harness.database, receiver.url)
+  const before = await secretRow(id)
+  const { baseUrl } = await startWorker(randomBytes(32).toString('base64'))
+  expect(await readiness(baseUrl)).toEqual({
+    status: 503,
+    check: `secrets of webhooks are encrypted with keys that WEBHOOK_SECRET_KEYS lacks: ${before.secretKeyId}`,
+  })
+  const delivery = await addDelivery(harness.database, id)
+  await expect
+    .poll(async () => (await findDelivery(harness.database, id, delivery)).error, { timeout: 15_000 })
+    .toBe(`the secret's key ${before.secretKeyId} is not among WEBHOOK_SECRET_KEYS`)
+  expect(receiver.requests).toHaveLength(0)
+  expect(await secretRow(id)).toEqual(before)
+  await stops.pop()?.()
+  await startWorker(webhookSecretKeys)
+  await makeDue(harness.database, delivery)
+  await expect.poll(() => receiver.requests.length, { timeout: 15_000 }).toBe(1)
+})
+
+it('that are not encrypted make a worker without a key not ready', async () => {
+  const id = await plainWebhook()
+  const { baseUrl } = await startWorker('')
+  expect(await readiness(baseUrl)).toEqual({
+    status: 503,
+    check: 'secrets of webhooks are not encrypted: WEBHOOK_SECRET_KEYS is not set',
+  })
+  await expectSigned(id)
+})
+
+it('and their keys are in no line that the worker logs', { timeout: 150_000 }, async () => {
+  const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
+  await plainWebhook()
+  const { id } = await addWebhook(harness.database, receiver.url)
+  await harness.database.pool.query(`UPDATE webhooks SET encrypted_secret = '\\x00' WHERE id = $1`, [id])
+  const delivery = await addDelivery(harness.database, id)
+  const env = {
+    PATH: process.env.PATH,
+    ...harness.environment,
+    LOG_LEVEL: 'trace',
+    WEBHOOK_ALLOWED_HOSTS: '127.0.0.1',
+  }
+  const args = ['--conditions=@switchyard/source', '--import', 'tsx', main]
+  const child: ChildProcess = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const exited = once(child, 'exit')
+  stops.push(async () => {
+    child.kill('SIGKILL')
+    await exited
+  })
+  let said = ''
+  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => (said += chunk))
+  await expect.poll(() => said, { timeout: 90_000 }).toContain('could not decrypt secrets of webhooks')
+  await expect
+    .poll(async () => (await findDelivery(harness.database, id, delivery)).error, { timeout: 15_000 })
+    .toBe('the secret is damaged')
+  expect(said).not.toContain(secret)
+  expect(said).not.toContain(webhookSecretKeys)
+})
