@@ -59,7 +59,7 @@ describe('references that may not be pushed', () => {
     ['refs/tags/refs/heads/main', 'Tag name is invalid: refs/heads/main'],
     [`refs/tags/${'a'.repeat(40)}`, 'Tag name is invalid'],
     [`refs/heads/${'a'.repeat(64)}`, 'Branch name is invalid'],
-  ])('%s is refused by name, and the branch beside it goes through', async ([ref, reason = '']) => {
+  ] as const)('%s is refused by name, and the branch beside it goes through', async ([ref, reason]) => {
     const project = await harness.project()
     const { code, output } = await push('owner', project, `main:${ref}`, 'main')
     expect([code, output]).toEqual([1, expect.stringContaining(reason)])

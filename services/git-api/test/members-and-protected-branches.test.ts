@@ -239,11 +239,29 @@ describe('protected branches', () => {
     [{ name: 'x', allow_force_push: 3 }, { error: 'allow_force_push is invalid' }],
     [{ name: '--upload-pack=x' }, { message: { name: ['is not a valid branch name'] } }],
     [{ name: 'a..b' }, { message: { name: ['is not a valid branch name'] } }],
+    [{ name: 'a'.repeat(256) }, { message: { name: ['is too long (maximum is 255 characters)'] } }],
   ])('refuse %j', async (given, body) => {
     expect(await outcome(harness.send('owner', 'POST', branches(), json(given)))).toEqual({
       status: 400,
       body,
     })
+  })
+
+  it('are bounded in number, also when two are made at once', async () => {
+    const { body } = await outcome(harness.send('owner', 'POST', '/projects', json({ path: 'full' })))
+    const projectId = Number(body?.id)
+    const rows = Array.from({ length: 499 }, (_, number) => ({ projectId, name: `b${number}` }))
+    await harness.database.prisma.protectedBranch.createMany({
+      data: rows.map((row) => ({ ...row, pushAccessLevel: 40, allowForcePush: false })),
+    })
+    const made = ['x', 'y'].map((name) =>
+      outcome(harness.send('owner', 'POST', `/projects/${projectId}/protected_branches`, json({ name }))),
+    )
+    const outcomes = (await Promise.all(made)).toSorted((a, b) => a.status - b.status)
+    expect(outcomes).toEqual([
+      expect.objectContaining({ status: 201 }),
+      { status: 400, body: { message: 'A project can have 500 protected branches at most' } },
+    ])
   })
 
   it('refuse a name with NUL in the path', async () => {
