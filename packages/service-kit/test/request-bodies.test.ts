@@ -52,10 +52,19 @@ async function outcome(response: Response) {
 }
 
 const post = async (body: string | Buffer, headers: Record<string, string> = {}) =>
-  outcome(await fetch(`${base}/echo`, { method: 'POST', body, headers: { 'Content-Type': 'application/json', ...headers } }))
+  outcome(
+    await fetch(`${base}/echo`, {
+      method: 'POST',
+      body,
+      headers: { 'Content-Type': 'application/json', ...headers },
+    }),
+  )
 
 /** A request whose body does not come to its end by itself. */
-function startUpload(headers: Record<string, string | number>): { upload: ClientRequest; answer: Promise<IncomingMessage> } {
+function startUpload(headers: Record<string, string | number>): {
+  upload: ClientRequest
+  answer: Promise<IncomingMessage>
+} {
   const upload = httpRequest(`${base}/echo`, { method: 'POST', headers })
   const answer = new Promise<IncomingMessage>((resolve) => {
     upload.once('response', resolve)
@@ -72,15 +81,24 @@ it.each([
   ['gzip', gzipSync],
   ['deflate', deflateSync],
   ['br', brotliCompressSync],
-])('reads a body compressed with %s, and refuses what expands beyond the limit', async (encoding, compress) => {
-  const headers = { 'Content-Encoding': encoding }
-  expect(await post(compress('{"note":"a"}'), headers)).toMatchObject([200, { note: 'a' }])
-  expect(await post(compress(`{"note":"${'a'.repeat(8_000_000)}"}`), headers)).toEqual(tooLarge)
-  expect(await post(Buffer.from('not compressed'), headers)).toEqual([400, { error: 'the body could not be read' }])
-})
+])(
+  'reads a body compressed with %s, and refuses what expands beyond the limit',
+  async (encoding, compress) => {
+    const headers = { 'Content-Encoding': encoding }
+    expect(await post(compress('{"note":"a"}'), headers)).toMatchObject([200, { note: 'a' }])
+    expect(await post(compress(`{"note":"${'a'.repeat(8_000_000)}"}`), headers)).toEqual(tooLarge)
+    expect(await post(Buffer.from('not compressed'), headers)).toEqual([
+      400,
+      { error: 'the body could not be read' },
+    ])
+  },
+)
 
 it('refuses a compression that it does not know', async () => {
-  expect(await post('x', { 'Content-Encoding': 'lzma' })).toEqual([415, { error: 'the body could not be read' }])
+  expect(await post('x', { 'Content-Encoding': 'lzma' })).toEqual([
+    415,
+    { error: 'the body could not be read' },
+  ])
 })
 
 it('refuses a body in chunks without a length once it is too large', async () => {
@@ -151,7 +169,10 @@ it.each([
   const { upload, answer } = startUpload(headers)
   const first = gzipSync('{"note":"a"}')
   let at = 0
-  const drip = setInterval(() => upload.write(first.subarray(at, (at += 1))), 100)
+  const drip = setInterval(() => {
+    upload.write(first.subarray(at, at + 1))
+    at += 1
+  }, 100)
   try {
     expect((await answer).statusCode).toBe(408)
   } finally {

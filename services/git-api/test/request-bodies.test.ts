@@ -30,7 +30,11 @@ const freshBranch = () => {
   return { branch: `bodies-${branches}`, start_branch: 'main', commit_message: 'm' }
 }
 
-async function post(body: BodyInit, headers: Record<string, string> = {}, who: 'developer' | 'owner' = 'developer') {
+async function post(
+  body: NonNullable<RequestInit['body']>,
+  headers: Record<string, string> = {},
+  who: 'developer' | 'owner' = 'developer',
+) {
   const response = await fetch(urlOf(), {
     method: 'POST',
     headers: { 'PRIVATE-TOKEN': harness.tokens[who], ...headers },
@@ -87,7 +91,8 @@ test('a large commit stores exactly what was sent, as JSON and in both kinds of 
   )
   const forms = [new URLSearchParams(), new FormData()]
   for (const [index, form] of forms.entries()) {
-    for (const [name, value] of [...Object.entries(commits[index + 1] ?? {}), ...pairs]) form.append(name, value)
+    for (const [name, value] of [...Object.entries(commits[index + 1] ?? {}), ...pairs])
+      form.append(name, value)
   }
   const answers = [await postJson({ ...commits[0], actions })]
   for (const form of forms) answers.push(await post(form))
@@ -124,7 +129,8 @@ test.each([
   const action = { action: 'create', file_path: 'a', ...fields }
   const [answered, answer] = await postJson({ ...freshBranch(), actions: [action] })
   expect([answered, typeof answer.message]).toEqual([status, 'string'])
-  if (status === 400) expect(answer).toMatchObject({ message: 'content is not valid base64', action_index: 0 })
+  if (status === 400)
+    expect(answer).toMatchObject({ message: 'content is not valid base64', action_index: 0 })
 })
 
 test('malformed and oversized large bodies get the answers of small ones', async () => {

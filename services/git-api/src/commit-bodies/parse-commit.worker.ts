@@ -9,9 +9,7 @@ export interface SentBody {
 }
 
 /** The parameters of a body, or why they cannot be read: an error would lose its class on the way. */
-export type Parsed =
-  | { fields: Record<string, unknown> }
-  | { refusal: Pick<DomainError, 'kind' | 'detail'> }
+export type Parsed = { fields: Record<string, unknown> } | { refusal: Pick<DomainError, 'kind' | 'detail'> }
 
 interface Content {
   action: { content: unknown }
@@ -27,7 +25,7 @@ const textCharsMax = 8 * 1024 * 1024
 const invalidBase64 = '?'
 
 /** Parses the body of a commit. The content of each file comes as bytes; all of them are moved to the caller at once. */
-export default async function parseCommit({ bytes, contentType }: SentBody): Promise<unknown> {
+export async function parseCommit({ bytes, contentType }: SentBody): Promise<unknown> {
   try {
     const fields = await parseBody(bytes, contentType)
     const memory = decodeContents(fields.actions)

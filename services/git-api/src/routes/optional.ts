@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import type { z } from 'zod'
 
 /** A parameter that may be left out or, which means the same, be null. */
 export const optional = <Schema extends z.ZodType>(schema: Schema) =>

@@ -22,11 +22,13 @@ export function urlencodedPairs(bytes: Buffer, contentType: string | undefined):
 
 /** Old HTTP clients for Java send forms in ISO 8859-1 unless told otherwise. */
 function latin1Pair(field: string): Pair {
-  const [name = '', ...value] = field.split('=').map((part) =>
-    part
-      .replaceAll('+', ' ')
-      .replace(/%([\da-f]{2})/gi, (_all, code) => String.fromCharCode(Number.parseInt(code, 16))),
-  )
+  const [name = '', ...value] = field
+    .split('=')
+    .map((part) =>
+      part
+        .replaceAll('+', ' ')
+        .replace(/%([\da-f]{2})/gi, (_all, code) => String.fromCharCode(Number.parseInt(code, 16))),
+    )
   return [name, value.join('=')]
 }
 

@@ -62,7 +62,9 @@ describe('readForm', () => {
   })
 
   it('refuses or reads any pairs, and never fails otherwise', () => {
-    const name = fc.array(fc.constantFrom('a', 'b', '0', '[', ']', '[]', '[a]', '__proto__'), { maxLength: 8 })
+    const name = fc.array(fc.constantFrom('a', 'b', '0', '[', ']', '[]', '[a]', '__proto__'), {
+      maxLength: 8,
+    })
     const pair = fc.tuple(
       name.map((parts) => parts.join('')),
       fc.string(),

@@ -1,5 +1,6 @@
 /** The media type of a `Content-Type` header, without parameters and in lower case; empty without a header. */
-export const mediaTypeOf = (contentType = ''): string => contentType.split(';', 1)[0]?.trim().toLowerCase() ?? ''
+export const mediaTypeOf = (contentType = ''): string =>
+  contentType.split(';', 1)[0]?.trim().toLowerCase() ?? ''
 
 /** The `charset` parameter of a `Content-Type` header in lower case; `utf-8` without one. */
 export function charsetOf(contentType = ''): string {

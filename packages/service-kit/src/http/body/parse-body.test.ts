@@ -3,7 +3,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { parseBody } from './parse-body.js'
 
-const bytesOf = (text: string, encoding: BufferEncoding = 'utf8') => new Uint8Array(Buffer.from(text, encoding))
+const bytesOf = (text: string, encoding: BufferEncoding = 'utf8') =>
+  new Uint8Array(Buffer.from(text, encoding))
 const parse = (text: string, type?: string) => parseBody(bytesOf(text), type)
 const refusal = async (text: string, type?: string) => {
   const error: unknown = await parse(text, type).catch((cause: unknown) => cause)
@@ -42,7 +43,9 @@ describe('parseBody, JSON', () => {
 
   it('refuses too many values, and too many names', async () => {
     expect(await refusal(`{"actions":[${'0,'.repeat(8_000_000)}0]}`)).toEqual(tooMany)
-    expect(await refusal(`{${Array.from({ length: 200_000 }, (_, n) => `"${n}":0`).join()}}`)).toEqual(tooMany)
+    expect(await refusal(`{${Array.from({ length: 200_000 }, (_, n) => `"${n}":0`).join()}}`)).toEqual(
+      tooMany,
+    )
   })
 
   it('counts nothing that stands in a text', async () => {
@@ -57,7 +60,9 @@ describe('parseBody, JSON', () => {
   })
 
   it('reads UTF-16 and leaves out a byte order mark; another charset is refused', async () => {
-    expect(await parseBody(bytesOf('{"a":"é"}', 'utf16le'), 'application/json; charset=utf-16')).toEqual({ a: 'é' })
+    expect(await parseBody(bytesOf('{"a":"é"}', 'utf16le'), 'application/json; charset=utf-16')).toEqual({
+      a: 'é',
+    })
     expect(await parse('\ufeff{"a":1}', 'application/problem+json; charset="UTF-8"')).toEqual({ a: 1 })
     const unknown = ['unsupported-media-type', 'the body could not be read']
     expect(await refusal('{}', 'application/json; charset=latin1')).toEqual(unknown)

@@ -79,7 +79,11 @@ export const refusedWith: Record<number, Refused> = {
     description: 'Too many requests, or too much in them at once; `Retry-After` says when to go on',
     shapes: [tooManyRequests],
   },
-  500: { name: 'Failed', description: 'A defect; the log has its cause under this request id', shapes: [refusal] },
+  500: {
+    name: 'Failed',
+    description: 'A defect; the log has its cause under this request id',
+    shapes: [refusal],
+  },
   503: {
     name: 'Unavailable',
     description: 'A part of the system is away or out of memory; trying again later may work',

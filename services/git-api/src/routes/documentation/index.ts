@@ -24,7 +24,9 @@ export const documentationRoutes = (): Route[] => [
   ...Object.entries({
     '/api/v4/docs': sendPublic('text/html; charset=utf-8', async () => page),
     '/api/v4/docs/start.js': sendPublic('text/javascript; charset=utf-8', async () => pageScript),
-    '/api/v4/docs/swagger-ui-bundle.js': sendPublic('text/javascript; charset=utf-8', () => viewer('swagger-ui-bundle.js')),
+    '/api/v4/docs/swagger-ui-bundle.js': sendPublic('text/javascript; charset=utf-8', () =>
+      viewer('swagger-ui-bundle.js'),
+    ),
     '/api/v4/docs/swagger-ui.css': sendPublic('text/css; charset=utf-8', () => viewer('swagger-ui.css')),
   }).map(([path, endpoint]) => route('GET', path, anyone, endpoint, { outsideApi: true })),
 ]
