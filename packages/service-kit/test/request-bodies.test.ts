@@ -169,7 +169,10 @@ it.each([
   const { upload, answer } = startUpload(headers)
   const first = gzipSync('{"note":"a"}')
   let at = 0
-  const drip = setInterval(() => upload.write(first.subarray(at, (at += 1))), 100)
+  const drip = setInterval(() => {
+    upload.write(first.subarray(at, at + 1))
+    at += 1
+  }, 100)
   try {
     expect((await answer).statusCode).toBe(408)
   } finally {

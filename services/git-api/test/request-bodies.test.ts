@@ -31,7 +31,7 @@ const freshBranch = () => {
 }
 
 async function post(
-  body: NonNullable<RequestInit["body"]>,
+  body: NonNullable<RequestInit['body']>,
   headers: Record<string, string> = {},
   who: 'developer' | 'owner' = 'developer',
 ) {

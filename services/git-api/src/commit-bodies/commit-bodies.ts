@@ -3,11 +3,11 @@ import type { ParseBody } from '@switchyard/service-kit/parse-body'
 import { Piscina } from 'piscina'
 import type { Parsed, SentBody } from './parse-commit.worker.js'
 
-/** Bodies that are parsed at the same time; others wait. */
-const threadsMax = 2
+/** Bodies that are parsed at the same time. One of 300 MB takes up to four times its size meanwhile. */
+const threadsMax = 1
 /** A thread with nothing to do ends, and gives its memory back. */
 const idleMs = 5_000
-/** JSON of 300 MB takes four times as much while it is parsed, twice that with characters beyond Latin 1. */
+/** Memory for the strings of the largest body, in which a character takes two bytes if any is beyond Latin 1. */
 const heapMegabytesMax = 2_500
 
 /** Tests run from sources. */
@@ -23,6 +23,7 @@ export interface CommitBodies {
 export function createCommitBodies(): CommitBodies {
   const pool = new Piscina<SentBody, Parsed>({
     filename: new URL(`./parse-commit.worker.${runsFromSource ? 'ts' : 'js'}`, import.meta.url).href,
+    name: 'parseCommit',
     execArgv: runsFromSource ? ['--import', 'tsx', '--conditions=@switchyard/source'] : [],
     minThreads: 0,
     maxThreads: threadsMax,

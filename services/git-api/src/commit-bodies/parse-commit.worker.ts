@@ -25,7 +25,7 @@ const textCharsMax = 8 * 1024 * 1024
 const invalidBase64 = '?'
 
 /** Parses the body of a commit. The content of each file comes as bytes; all of them are moved to the caller at once. */
-export default async function parseCommit({ bytes, contentType }: SentBody): Promise<unknown> {
+export async function parseCommit({ bytes, contentType }: SentBody): Promise<unknown> {
   try {
     const fields = await parseBody(bytes, contentType)
     const memory = decodeContents(fields.actions)

@@ -42,9 +42,12 @@ function refuseBeyondBounds(json: string): void {
   }
 }
 
-/** @returns where the quotation mark is that ends a string; behind the text when there is none */
+/** @returns the position of the quotation mark that ends a string; the length of the text when there is none */
 function endOfString(json: string, start: number): number {
-  let at = start + 1
-  while (at < json.length && json[at] !== '"') at += json[at] === '\\' ? 2 : 1
-  return at
+  for (let end = json.indexOf('"', start + 1); end >= 0; end = json.indexOf('"', end + 1)) {
+    let backslashes = 0
+    while (json[end - 1 - backslashes] === '\\') backslashes += 1
+    if (backslashes % 2 === 0) return end
+  }
+  return json.length
 }
