@@ -35,14 +35,26 @@ export interface LogScan {
   next: string | null
 }
 
-/** Looks for events of what still exists among the next of a partition that were received before an instant. */
+/** Judges each event of the page. */
+const judged = `judged AS MATERIALIZED (SELECT e.*, ${living} AS living FROM page e)`
+
+/** The callers' ids of events go with the events. */
+const idsGone = `ids_gone AS (
+    DELETE FROM saga_event_ids i USING judged j
+    WHERE NOT j.living AND i.tenant = j.tenant AND i.event_id = j.event_id
+  )`
+
+/**
+ * Counts the events of what still exists among the next of a partition that were received before an instant. The others
+ * go with their partition, or when the log is thinned; their callers' ids go now.
+ */
 export const scanLog = (database: Pooled, scan: LogRange): Promise<LogScan> =>
   query(
     database,
     scan,
-    (page) => `WITH page AS (${page})
-      SELECT count(*) FILTER (WHERE ${living})::int AS living, 0 AS deleted, max(e.id)::text AS last,
-        count(*)::int AS seen FROM page e`,
+    (page) => `WITH page AS (${page}), ${judged}, ${idsGone}
+      SELECT count(*) FILTER (WHERE e.living)::int AS living, 0 AS deleted, max(e.id)::text AS last,
+        count(*)::int AS seen FROM judged e`,
   )
 
 /** Deletes the events of what no longer exists among them. */
@@ -50,10 +62,7 @@ export const thinLog = (database: Pooled, scan: LogRange): Promise<LogScan> =>
   query(
     database,
     scan,
-    (
-      page,
-      table,
-    ) => `WITH page AS (${page}), judged AS MATERIALIZED (SELECT e.*, ${living} AS living FROM page e),
+    (page, table) => `WITH page AS (${page}), ${judged}, ${idsGone},
       gone AS (
         DELETE FROM ${table} t USING judged j
         WHERE t.id = j.id AND t.received_at = j.received_at AND NOT j.living RETURNING t.id
@@ -76,7 +85,7 @@ async function query(
   sql: (page: string, table: string) => string,
 ): Promise<LogScan> {
   const table = pg.escapeIdentifier(partition)
-  const page = `SELECT id, received_at, tenant, saga_id, activity_id FROM ${table}
+  const page = `SELECT id, received_at, tenant, saga_id, activity_id, event_id FROM ${table}
     WHERE id > $1 AND received_at < $2 ORDER BY id LIMIT $3`
   const { rows } = await pool.query<Omit<LogScan, 'next'> & { last: string | null; seen: number }>(
     sql(page, table),

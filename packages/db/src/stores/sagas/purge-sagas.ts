@@ -1,10 +1,10 @@
 import type { RetainedActivity, RetainedSaga } from '@switchyard/domain/saga'
 import type { PoolClient } from 'pg'
 import type { Database } from '../../client.js'
-import { beginChange, type TenantKey, tenantKeyArrays } from './change-sagas.js'
 import { countedUpTo } from './ended-sagas.js'
+import { lockRows } from './lock-rows.js'
 import { type RetentionCandidate, retainedList } from './retention-sources.js'
-import { keyText } from './saga-keys.js'
+import { keyText, type TenantKey, tenantKeyArrays } from './tenant-key.js'
 
 export interface PurgedSaga extends TenantKey {
   serviceName: string | null
@@ -39,6 +39,7 @@ const purge = `WITH given AS (SELECT * FROM ${given}),
   ),
   sagas_gone AS (DELETE FROM sagas s USING given g WHERE s.tenant = g.tenant AND s.id = g.id),
   tags_gone AS (DELETE FROM saga_tags t USING given g WHERE t.tenant = g.tenant AND t.saga_id = g.id),
+  errors_gone AS (DELETE FROM saga_errors e USING given g WHERE e.tenant = g.tenant AND e.saga_id = g.id),
   notes_gone AS (DELETE FROM saga_notes n USING given g WHERE n.tenant = g.tenant AND n.saga_id = g.id),
   leases_gone AS (DELETE FROM saga_leases l USING given g WHERE l.tenant = g.tenant AND l.saga_id = g.id),
   flags_gone AS (
@@ -81,7 +82,8 @@ async function purgeLocked(
   isDue: (saga: RetainedSaga, activities: readonly RetainedActivity[]) => boolean,
 ): Promise<PurgedSaga[]> {
   const { rows: foreseen } = await client.query<SagaActivity>(activitiesOf, tenantKeyArrays(keys))
-  await beginChange(client, { sagas: keys, activities: foreseen })
+  await client.query('BEGIN')
+  await lockRows(client, { activities: foreseen, sagas: keys })
   const { rows: sagas } = await client.query<RetentionCandidate>(sagasOf, tenantKeyArrays(keys))
   const { rows: activities } = await client.query<SagaActivity>(activitiesOf, tenantKeyArrays(keys))
   const { rows: untold } = await client.query<TenantKey>(untoldOf, tenantKeyArrays(keys))

@@ -1,4 +1,4 @@
-import type { Database } from '../../client.js'
+import type { Database } from '../../../client.js'
 import type { NewSagaEvent, RecordedSagaEvent } from './new-saga-event.js'
 import { createSagaEventStore } from './saga-event-store.js'
 
