@@ -1,13 +1,13 @@
 import type { EventResult, RawSagaEvent } from '@switchyard/domain/saga'
-import { type Metrics, type Tally, TallyHistogram } from '@switchyard/service-kit/observability'
-import { Counter, Gauge, type Registry } from 'prom-client'
+import type { Metrics } from '@switchyard/service-kit/observability'
+import { Counter, Gauge, Histogram } from 'prom-client'
 
 type Operation = RawSagaEvent['operation']
 
 /** What became of a report: `failed` when it could not be stored now. */
 export type ReportResult = 'recorded' | 'duplicate' | 'late' | 'parked' | 'conflict' | 'rejected' | 'failed'
 
-/** What a recorded event is counted as. */
+/** The label of an event that was recorded. */
 export const reportResultOf = (result: EventResult): ReportResult =>
   result === 'conflict recorded' ? 'conflict' : result
 
@@ -19,64 +19,51 @@ export interface IngestFigures {
 }
 
 const seconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
-const events = [1, 2, 5, 10, 20, 50, 100, 200, 500]
+const events = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]
 
 export function createIngestFigures({ registry }: Pick<Metrics, 'registry'>): IngestFigures {
-  const tallyOf = createReportTallies(registry)
   const registers = [registry]
-  const size = new TallyHistogram({
+  const labelNames = ['op', 'result'] as const
+  const duration = new Histogram({
+    name: 'saga_event_ingest_duration_seconds',
+    help: 'Time from the arrival of an event to its answer.',
+    labelNames,
+    buckets: seconds,
+    registers,
+  })
+  const total = new Counter({
+    name: 'saga_events_total',
+    help: 'Events that were reported, by what became of them.',
+    labelNames,
+    registers,
+  })
+  const batchSize = new Histogram({
     name: 'saga_ingest_batch_size',
     help: 'Events that were written in one transaction.',
     buckets: events,
     registers,
-  }).tally({})
-  const duration = new TallyHistogram({
+  })
+  const batchDuration = new Histogram({
     name: 'saga_ingest_batch_duration_seconds',
     help: 'Time to write a batch of events.',
     buckets: seconds,
     registers,
-  }).tally({})
+  })
   const failures = new Gauge({
     name: 'saga_ingest_consecutive_failures',
     help: 'Batches in a row that PostgreSQL could not take; 0 while it is well.',
     registers,
   })
   return {
-    reported: (operation, result, took) => tallyOf(operation, result).observe(took),
+    reported(op, result, took) {
+      total.inc({ op, result })
+      duration.observe({ op, result }, took)
+    },
     batch(count, took, stored) {
-      size.observe(count)
-      duration.observe(took)
+      batchSize.observe(count)
+      batchDuration.observe(took)
       if (stored) failures.set(0)
       else failures.inc()
     },
-  }
-}
-
-/** One tally for each operation and result, from its first report on. */
-function createReportTallies(registry: Registry) {
-  const histogram = new TallyHistogram({
-    name: 'saga_event_ingest_duration_seconds',
-    help: 'Time from the arrival of an event to its answer.',
-    labelNames: ['op', 'result'],
-    buckets: seconds,
-    registers: [registry],
-  })
-  new Counter({
-    name: 'saga_events_total',
-    help: 'Events that were reported, by what became of them.',
-    labelNames: ['op', 'result'],
-    registers: [registry],
-    collect() {
-      this.reset()
-      for (const { labels, count } of histogram.counts()) this.inc(labels, count)
-    },
-  })
-  const byResult = new Map<ReportResult, Map<Operation, Tally<'op' | 'result'>>>()
-  return (op: Operation, result: ReportResult) => {
-    const known = byResult.get(result)?.get(op)
-    if (known) return known
-    const tally = histogram.tally({ op, result })
-    byResult.set(result, (byResult.get(result) ?? new Map()).set(op, tally))
-    return tally
   }
 }
