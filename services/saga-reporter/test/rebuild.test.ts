@@ -1,10 +1,9 @@
-import { execFile } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
 import { recordSagaEvents } from '@switchyard/db'
 import { contentHash } from '@switchyard/domain/saga'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { startHarness, startService } from './harness.js'
 import { randomCalls } from './random-calls.js'
+import { runRebuild } from './saga-rebuild.js'
 
 let harness: Awaited<ReturnType<typeof startHarness>>
 let second: Awaited<ReturnType<typeof startService>>
@@ -22,22 +21,7 @@ beforeEach(async () => {
   )
 })
 
-const main = fileURLToPath(new URL('../src/rebuild/main.ts', import.meta.url))
-
-/** Runs the command as it is shipped, on its sources. */
-function rebuild(...options: string[]): Promise<{ code: number; lines: string[] }> {
-  return new Promise((resolve) => {
-    execFile(
-      process.execPath,
-      ['--conditions=@switchyard/source', '--import', 'tsx', main, ...options],
-      { env: { PATH: process.env.PATH, DATABASE_URL: harness.databaseUrl }, timeout: 60_000 },
-      (error, stdout, stderr) => {
-        const lines = `${stdout}${stderr}`.trim().split('\n')
-        resolve({ code: error ? Number(error.code ?? -1) : 0, lines })
-      },
-    )
-  })
-}
+const rebuild = (...options: string[]) => runRebuild(harness.databaseUrl, ...options)
 
 /** Histories at random, over two reporters at once. */
 async function report(count: number, tenant: string): Promise<void> {
