@@ -10,7 +10,7 @@ import {
   type SqlResultSet,
   type Transaction,
 } from '@prisma/driver-adapter-utils'
-import type pg from 'pg'
+import pg from 'pg'
 
 /** Prisma's adapter for PostgreSQL, with what the schema engine needs beyond it. */
 export class SchemaEngineAdapterFactory implements SqlMigrationAwareDriverAdapterFactory {
@@ -77,16 +77,15 @@ const isUnsupportedChar = (error: unknown): boolean =>
   error.cause.kind === 'UnsupportedNativeDataType' &&
   error.cause.type === 'char'
 
-/** By the ids of PostgreSQL's types: all types that the engine reads of the catalogue beside "char". */
+/** By the ids of PostgreSQL's types: those that the engine reads of the catalogue in one result with a "char". */
 const catalogueTypes: Partial<Record<number, ColumnType>> = {
-  16: ColumnTypeEnum.Boolean,
-  18: ColumnTypeEnum.Character,
+  [pg.types.builtins.BOOL]: ColumnTypeEnum.Boolean,
+  [pg.types.builtins.CHAR]: ColumnTypeEnum.Character,
+  [pg.types.builtins.INT2]: ColumnTypeEnum.Int32,
+  [pg.types.builtins.OID]: ColumnTypeEnum.Int64,
+  [pg.types.builtins.TEXT]: ColumnTypeEnum.Text,
+  // The type "name", which node-postgres has no constant for.
   19: ColumnTypeEnum.Text,
-  21: ColumnTypeEnum.Int32,
-  23: ColumnTypeEnum.Int32,
-  25: ColumnTypeEnum.Text,
-  1009: ColumnTypeEnum.TextArray,
-  1043: ColumnTypeEnum.Text,
 }
 
 async function readCatalogue(pool: pg.Pool, { sql, args }: SqlQuery): Promise<SqlResultSet> {
@@ -94,7 +93,9 @@ async function readCatalogue(pool: pg.Pool, { sql, args }: SqlQuery): Promise<Sq
   const columnTypes = fields.map(({ name, dataTypeID }) => {
     const type = catalogueTypes[dataTypeID]
     if (type === undefined)
-      throw new Error(`column ${name} has type ${dataTypeID}, which the schema engine is not given`)
+      throw new Error(
+        `the schema engine reads column ${name} of type ${dataTypeID}: add it to catalogueTypes`,
+      )
     return type
   })
   return { columnNames: fields.map(({ name }) => name), columnTypes, rows }

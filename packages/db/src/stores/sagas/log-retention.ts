@@ -8,8 +8,8 @@ const defaultPartition = 'saga_events_default'
 const lockNotAvailable = '55P03'
 
 /**
- * Partitions of the event log whose day ended before an instant, the oldest first; last the default one, which holds
- * what came on days without a partition.
+ * Partitions of the event log whose day ended before an instant, the oldest first; at the end the default partition,
+ * which holds events of days without a partition.
  */
 export async function listOldLogPartitions({ pool }: Pooled, before: Date): Promise<string[]> {
   const { rows } = await pool.query<{ name: string }>(
@@ -35,18 +35,19 @@ export interface LogScan {
   next: string | null
 }
 
-/** Judges each event of the page. */
+/** Tells of each event of the page whether its saga or activity still exists. */
 const judged = `judged AS MATERIALIZED (SELECT e.*, ${living} AS living FROM page e)`
 
-/** The callers' ids of events go with the events. */
+/** Callers' ids are deleted together with their events. */
 const idsGone = `ids_gone AS (
     DELETE FROM saga_event_ids i USING judged j
     WHERE NOT j.living AND i.tenant = j.tenant AND i.event_id = j.event_id
   )`
 
 /**
- * Counts the events of what still exists among the next of a partition that were received before an instant. The others
- * go with their partition, or when the log is thinned; their callers' ids go now.
+ * Reads the next events of a partition that were received before an instant, and counts those whose saga or activity
+ * still exists. The other events will be deleted with their partition or by {@link thinLog}; their callers' ids are
+ * deleted now.
  */
 export const scanLog = (database: Pooled, scan: LogRange): Promise<LogScan> =>
   query(
@@ -57,7 +58,7 @@ export const scanLog = (database: Pooled, scan: LogRange): Promise<LogScan> =>
         count(*)::int AS seen FROM judged e`,
   )
 
-/** Deletes the events of what no longer exists among them. */
+/** Reads the next events of a partition, and deletes those whose saga and activity do not exist any more. */
 export const thinLog = (database: Pooled, scan: LogRange): Promise<LogScan> =>
   query(
     database,
@@ -73,7 +74,7 @@ export const thinLog = (database: Pooled, scan: LogRange): Promise<LogScan> =>
 
 export interface LogRange {
   partition: string
-  /** Id after which to go on. */
+  /** Id after which to continue. */
   after: string
   receivedBefore: Date
   rowsMax: number
@@ -96,9 +97,9 @@ async function query(
 }
 
 /**
- * Drops a partition. Recording waits for that, so it is given up when it does not get its way at once.
+ * Drops a partition. Recording has to wait meanwhile, so the drop is given up when it cannot get its lock at once.
  *
- * @returns false when something else is using the log; to be tried again later
+ * @returns false when another transaction is using the log; the caller tries again later
  */
 export async function dropLogPartition({ pool }: Pooled, partition: string): Promise<boolean> {
   const client = await pool.connect()

@@ -21,8 +21,8 @@ const activitiesOf = `SELECT a.tenant, a.id, a.saga_id AS "sagaId", a.status, a.
 const sagasOf = `SELECT ${retainedList} FROM ${given} JOIN sagas s USING (tenant, id)`
 
 /**
- * Sagas with news that webhooks or the figures have not come to yet: an event of the log, or a flag. Figures that nobody
- * has begun to keep are not waited for.
+ * Sagas with an event or a flag that webhooks or figures have not processed yet. Figures are not waited for when no
+ * process has begun to count.
  */
 const untoldOf = `SELECT given.tenant, given.id FROM ${given}
   CROSS JOIN (SELECT LEAST(c.position, ${countedUpTo}) AS position, c.flags_set_at
@@ -32,7 +32,7 @@ const untoldOf = `SELECT given.tenant, given.id FROM ${given}
     OR EXISTS (SELECT FROM saga_flags f
       WHERE f.tenant = given.tenant AND f.saga_id = given.id AND f.set_at > told.flags_set_at)`
 
-/** Its events stay in the log, until their day goes. */
+/** Deletes sagas with all that belongs to them, except events, which stay until their day of the log is dropped. */
 const purge = `WITH given AS (SELECT * FROM ${given}),
   purged AS (
     DELETE FROM saga_activities a USING given g WHERE a.tenant = g.tenant AND a.saga_id = g.id RETURNING a.tenant, a.id
@@ -51,12 +51,12 @@ const purge = `WITH given AS (SELECT * FROM ${given}),
   ON CONFLICT (tenant, kind, id) DO UPDATE SET purged_at = EXCLUDED.purged_at`
 
 /**
- * Deletes sagas with all that belongs to them and leaves tombstones, all or none. Waits for events about them that are
- * being recorded, and lets later ones wait: an event is recorded before, and then `isDue` judges it too, or it meets a
- * tombstone. A saga stays until webhooks and figures have come to its last event, as they would not find it any more.
+ * Deletes sagas with all that belongs to them and leaves tombstones, all or none. It locks the rows like recording: an
+ * event is either recorded before, and then `isDue` sees it, or it finds the tombstone. A saga stays until webhooks and
+ * figures have processed its last event, because they need its rows.
  *
- * @param isDue asked again, about the saga as it is when nothing can change it any more
- * @returns those that are gone
+ * @param isDue asked about the locked rows of a saga
+ * @returns the sagas that were deleted
  */
 export async function purgeSagas(
   { pool }: Pick<Database, 'pool'>,
@@ -70,7 +70,7 @@ export async function purgeSagas(
     client.release()
     return purged
   } catch (error) {
-    // Whatever state the connection is in: closing it undoes the transaction and frees its locks.
+    // Closing the connection rolls the transaction back and frees its locks, whatever state the connection is in.
     client.release(true)
     throw error
   }
@@ -91,7 +91,7 @@ async function purgeLocked(
   const locked = new Set(foreseen.map(keyText))
   const due = sagas.flatMap((saga) => {
     const own = activities.filter(({ tenant, sagaId }) => tenant === saga.tenant && sagaId === saga.id)
-    // One that came while the locks were waited for is not locked itself: the saga's turn comes again.
+    // An activity that was added while this transaction waited is not locked: the next run takes the saga.
     const isWhole = own.every((activity) => locked.has(keyText(activity)))
     const mayGo = isWhole && !waiting.has(keyText(saga)) && isDue(saga, own)
     const { tenant, id, serviceName } = saga

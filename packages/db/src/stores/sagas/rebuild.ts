@@ -22,7 +22,7 @@ export interface LoggedEvent {
   attempt: number | null
   contentKey: Uint8Array
   request: Uint8Array
-  /** Of the whole, where the request holds only the head of its payload or errors. */
+  /** Size of the whole payload or errors, when the request holds only their head; else null. */
   payloadSize: number | null
   payloadSha256: Uint8Array | null
 }
@@ -44,16 +44,16 @@ const columns = `e.tenant, e.id::text AS id, e.received_at AS "receivedAt", e.op
 
 /** A database session in which the log is read from its beginning to its end. */
 export interface RebuildSession {
-  /** The next sagas that the log knows, without those that retention removed; none when there are no more. */
+  /** The next sagas that have events in the log, without sagas that retention removed; empty at the end. */
   nextSagas(after: TenantKey | null, rowsMax: number): Promise<TenantKey[]>
-  /** Their events in the order of the log, also those that came before an activity's saga was known. */
+  /** The events of sagas in the order of the log, also events from before their activity's saga was known. */
   readEvents(sagas: readonly TenantKey[]): Promise<LoggedEvent[]>
-  /** The next activities whose saga no event has named, once every saga's events have been read. */
+  /** The next activities whose saga no event has named. Call it after the events of all sagas have been read. */
   nextParked(after: TenantKey | null, rowsMax: number): Promise<TenantKey[]>
   readParkedEvents(activities: readonly TenantKey[]): Promise<LoggedEvent[]>
-  /** The rows of sagas and of their activities, and of further activities, as they are. */
+  /** The stored rows of sagas and of all their activities, and of the given activities. */
   readRows(sagas: readonly TenantKey[], activities: readonly TenantKey[]): Promise<StoredRows>
-  /** The next of the rows that have no event in the log. */
+  /** The next rows that have no event in the log. */
   nextWithoutEvents(
     table: 'sagas' | 'saga_activities',
     after: TenantKey | null,
@@ -76,7 +76,7 @@ export async function openRebuild(
   tenant: string | null,
 ): Promise<RebuildSession> {
   const client = await pool.connect()
-  // Activities whose first events did not name their saga; what is left of those is parked.
+  // Activities whose saga a later event named. The other activities without a saga in their events are parked.
   await client.query(
     'CREATE TEMPORARY TABLE adopted (tenant text COLLATE "C", id text COLLATE "C", PRIMARY KEY (tenant, id))',
   )
@@ -98,7 +98,7 @@ export async function openRebuild(
   }
 }
 
-/** Jumps from one key to the next by the index, however many events each has. */
+/** Reads each key once by jumping along the index, however many events a key has. */
 const keysOf = (column: string, from: string, isLeftOut: string) => `WITH RECURSIVE keys AS (
     (SELECT e.tenant, e.${column} AS id FROM saga_events e
       WHERE ${from} AND (e.tenant, e.${column}) > ($1, $2) AND ($3::text IS NULL OR e.tenant = $3)
@@ -139,7 +139,7 @@ async function listKeys(
       rowsMax,
     ])
     const kept = rows.filter(({ isLeftOut }) => !isLeftOut).map(({ tenant, id }) => ({ tenant, id }))
-    // A page of nothing but such that are left out is not the end.
+    // When every key of a page is left out, later pages may still hold keys.
     if (kept.length > 0 || rows.length === 0) return kept
     last = rows.at(-1) ?? null
   }
@@ -178,7 +178,7 @@ async function readUnnamedEvents(
   return rows
 }
 
-/** Without those of an activity whose saga has been named since it was listed. */
+/** The events of parked activities, without activities whose saga has been named since they were listed. */
 async function readParkedEvents(
   client: PoolClient,
   activities: readonly TenantKey[],
@@ -253,7 +253,7 @@ async function writeActivity(client: PoolClient, row: DerivedRow<Activity>): Pro
 
 const itsEvents = {
   sagas: 'e.tenant = r.tenant AND e.saga_id = r.id',
-  // Each half has an index of its own.
+  // One condition for each index.
   saga_activities: 'e.tenant = r.tenant AND e.saga_id = r.saga_id AND e.activity_id = r.id',
 }
 
