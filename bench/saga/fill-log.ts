@@ -6,12 +6,12 @@ const sagasOfStatement = 10_000
 
 const sagaIds = `'9' || lpad(n::text, 18, '0') AS saga_id`
 const sagas = `INSERT INTO sagas (tenant, id, service_name, status, outcome, started_at, ended_at, first_seen_at,
-    last_event_at, version, content_keys)
-  SELECT 'default', saga_id, 'booking', 'Ended', 'succeeded', now(), now(), now(), now(), 3, '\\x00112233445566778899aabbccddeeff'
+    last_event_at, content_keys)
+  SELECT 'default', saga_id, 'booking', 'Ended', 'succeeded', now(), now(), now(), now(), '\\x00112233445566778899aabbccddeeff'
   FROM (SELECT ${sagaIds} FROM generate_series($1::bigint, $2) AS n) AS made`
 const activities = `INSERT INTO saga_activities (tenant, id, saga_id, "order", status, time_out_seconds, first_seen_at,
-    last_event_at, started_at, ended_at, version, parameter_data, result_data, content_keys)
-  SELECT 'default', saga_id || '-' || step, saga_id, step, 'Executed', 2, now(), now(), now(), now(), 2,
+    last_event_at, started_at, ended_at, parameter_data, result_data, content_keys)
+  SELECT 'default', saga_id || '-' || step, saga_id, step, 'Executed', 2, now(), now(), now(), now(),
     convert_to(repeat('x', 150), 'UTF8'), convert_to(repeat('x', 195), 'UTF8'), '\\x00112233445566778899aabbccddeeff'
   FROM (SELECT ${sagaIds}, step FROM generate_series($1::bigint, $2) AS n, generate_series(0, 2) AS step) AS made`
 const log = `INSERT INTO saga_events (tenant, received_at, operation, saga_id, activity_id, content_key, result, request)

@@ -7,8 +7,8 @@ import { fillIds, type Template, traceOf } from './traces.js'
 /** Sagas that report at the same time, each event after the answer to the one before. */
 const sagasUnderWay = 500
 const sagasOfRound = 4000
-/** Batches that are inserted at the same time: as many as the service has lanes. */
-const lanes = 2
+/** Transactions at the same time, as the service has by default. */
+const transactionsMax = 2
 
 /**
  * The reporter without gRPC in one process: from the bytes of requests to their answers, once with everything that the
@@ -35,7 +35,7 @@ const store = createSagaEventStore({ pool })
 const figures = createIngestFigures(createMetrics('bench'))
 const ingest = createSagaIngest({
   writeBatch: createWriteBatch((events) => store.record(events), figures, createLogger('bench', 'silent')),
-  lanes,
+  transactionsMax,
   queue: { eventsMax: 10_000, bytesMax: 64 * 1024 * 1024 },
 })
 const reportEvent = createReportEvent({
@@ -84,7 +84,7 @@ async function runPipeline(runDigits: string): Promise<number> {
 const perSecond: { pipeline: number; plain: number }[] = []
 // The first round fills caches, and gives the rows that are inserted afterwards.
 await runPipeline('1000000')
-const inserts = await createUnnestInserts(pipelineUrl, plainUrl, lanes)
+const inserts = await createUnnestInserts(pipelineUrl, plainUrl, transactionsMax)
 await inserts.run('1000000')
 for (let round = 1; round <= Number(rounds); round += 1) {
   const runDigits = `${1_000_000 + round}`

@@ -40,6 +40,13 @@ const activities = `INSERT INTO saga_activities
     FROM generate_series(20::bigint, $1, 20) AS n
     JOIN sagas s ON s.tenant = 'default' AND s.id = md5(n::text), generate_series(0, 2) AS step) AS made`
 
+const errors = `INSERT INTO saga_errors
+    (tenant, activity_id, saga_id, first_seen_at, failed_at, fingerprint, text, folded)
+  SELECT a.tenant, a.id, a.saga_id, s.first_seen_at, a.last_event_at, COALESCE(a.error_fingerprint, md5(a.execute_errors)),
+    a.execute_errors, lower(a.execute_errors)
+  FROM saga_activities a JOIN sagas s ON s.tenant = a.tenant AND s.id = a.saga_id
+  WHERE a.execute_errors IS NOT NULL`
+
 const flags = `INSERT INTO saga_flags (tenant, kind, saga_id, activity_id, since, first_seen_at)
   SELECT 'default', kind, s.id, '', s.first_seen_at + interval '1 hour', s.first_seen_at
   FROM (VALUES ('stuck', 100), ('settled', 50), ('overdue', 1000), ('parked', 5000), ('inconsistent', 400))
@@ -91,6 +98,7 @@ export async function fill({ pool }: { pool: Pool }, log: (line: string) => void
   await pool.query(tenants)
   await pool.query(detailed, [detailedSaga])
   await pool.query(detailedActivities, [detailedSaga])
+  await timed('errors', () => pool.query(errors))
   await timed('vacuum', () => pool.query('VACUUM ANALYZE'))
 }
 

@@ -1,7 +1,6 @@
 import { PrismaPg } from '@prisma/adapter-pg'
 import pg from 'pg'
 import { type Prisma, PrismaClient } from './generated/client.js'
-import { keepQueriesYoung } from './young-queries.js'
 
 export interface DatabaseOptions {
   url: string
@@ -21,7 +20,7 @@ export interface Database {
   close(): Promise<void>
 }
 
-/** What a store works on: the database itself, or a running transaction of it. */
+/** The database itself, or a running transaction on it. */
 export interface DatabaseOrTransaction {
   prisma: Prisma.TransactionClient
 }
@@ -50,15 +49,11 @@ export function createDatabase({
   })
   // A connection lost between two queries must not end the process: the next query reports what is wrong.
   pool.on('error', ignoreLostConnection)
-  pool.on('connect', (client) => {
-    client.on('error', ignoreLostConnection)
-    keepQueriesYoung(client)
-  })
+  pool.on('connect', (client) => client.on('error', ignoreLostConnection))
 
   let prisma: PrismaClient | undefined
   return {
-    // A client holds a graph of the whole schema, 17,000 objects that each collection of memory marks anew: who runs only
-    // SQL of its own goes without.
+    // A Prisma client takes memory for the whole schema, which a process that runs only SQL does not need.
     get prisma() {
       // The other formats put lines of source code into messages, and with them into logs.
       prisma ??= new PrismaClient({ adapter: new PrismaPg(pool), errorFormat: 'minimal' })

@@ -82,7 +82,6 @@ export { lockProvisioning } from './stores/provisioning.js'
 export { findDiskPath } from './stores/repository-locations.js'
 export { withRepositoryLock } from './stores/repository-lock.js'
 export { ensureSagaEventPartitions } from './stores/saga-event-partitions.js'
-export type { TenantKey } from './stores/sagas/change-sagas.js'
 export {
   type EndedSaga,
   figuresSweep,
@@ -129,18 +128,23 @@ export {
   scanLog,
   thinLog,
 } from './stores/sagas/log-retention.js'
-export type { NewSagaEvent, RecordedSagaEvent } from './stores/sagas/new-saga-event.js'
 export { type PurgedSaga, purgeSagas } from './stores/sagas/purge-sagas.js'
 export * from './stores/sagas/reading/index.js'
 export {
   type DerivedRow,
-  type DerivedRows,
-  type LockedKeys,
   type LoggedEvent,
   openRebuild,
   type RebuildSession,
+  type StoredRow,
 } from './stores/sagas/rebuild.js'
-export { recordSagaEvents } from './stores/sagas/record-saga-events.js'
+export type { NewSagaEvent, RecordedSagaEvent } from './stores/sagas/recording/new-saga-event.js'
+export { recordSagaEvents } from './stores/sagas/recording/record-saga-events.js'
+export {
+  type CommittedBatch,
+  createSagaEventStore,
+  type SagaEventStore,
+  type SagaEventStoreOptions,
+} from './stores/sagas/recording/saga-event-store.js'
 export {
   type RetentionCandidate,
   type RetentionPage,
@@ -150,18 +154,13 @@ export {
   readSettled,
 } from './stores/sagas/retention-sources.js'
 export {
-  type CommittedBatch,
-  createSagaEventStore,
-  type SagaEventStore,
-  type SagaEventStoreOptions,
-} from './stores/sagas/saga-event-store.js'
-export {
   holdSweep,
   readSweepPosition,
   releaseSweep,
   type SweepPosition,
   writeSweepPosition,
 } from './stores/sagas/sweeps.js'
+export type { TenantKey } from './stores/sagas/tenant-key.js'
 export { deleteTombstones } from './stores/sagas/tombstones.js'
 export * from './stores/statuses/index.js'
 export {

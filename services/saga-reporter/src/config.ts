@@ -80,7 +80,7 @@ export const configSchema = z
     SAGA_PAYLOAD_BYTES_MAX: integer(4096, 64 * 1024 * 1024).default(256 * 1024),
     /** Bytes of errors that are stored. Unset: 16 KiB. */
     SAGA_ERRORS_BYTES_MAX: integer(1024, 16 * 1024 * 1024).default(16 * 1024),
-    /** Batches that are written at the same time, at most. Unset: 2. */
+    /** Transactions that write events at the same time, at most. Unset: 2. */
     SAGA_INGEST_LANES: integer(1, 64).default(2),
     ...webhookTargetFields,
     ...webhookSecretFields,

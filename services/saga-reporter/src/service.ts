@@ -137,7 +137,7 @@ function openIngest(config: Config, { database, live, figures, logger }: IngestN
   const store = createSagaEventStore(database, { strict: config.SAGA_STRICT, onCommitted: live.announce })
   return createSagaIngest({
     writeBatch: createWriteBatch((events) => store.record(events), figures, logger),
-    lanes: config.SAGA_INGEST_LANES,
+    transactionsMax: config.SAGA_INGEST_LANES,
     queue: { eventsMax: config.SAGA_INGEST_QUEUE_MAX, bytesMax: config.SAGA_INGEST_QUEUE_BYTES_MAX },
   })
 }

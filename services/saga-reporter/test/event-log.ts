@@ -8,10 +8,9 @@ import type { Operation } from './grpc-client.js'
 export const readLog = ({ prisma }: DatabaseOrTransaction, tenant = 'default') =>
   prisma.sagaEvent.findMany({ where: { tenant }, orderBy: { id: 'asc' } })
 
-/** Without what only the row has; content keys as the domain has them. */
-const asDerived = <Row extends { tenant: string; id: string; version: bigint; contentKeys: Uint8Array }>({
+/** The row without its tenant, and with content keys as the domain has them. */
+const asDerived = <Row extends { tenant: string; id: string; contentKeys: Uint8Array }>({
   tenant: _tenant,
-  version: _version,
   contentKeys,
   ...row
 }: Row) => ({ ...row, contentKeys: Buffer.from(contentKeys).toString('latin1') })

@@ -2,7 +2,7 @@ import { get as httpGet } from 'node:http'
 import { waitFor } from '@switchyard/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createTokens, startHarness } from './harness.js'
-import { createSagas, createTags, minute } from './saga-rows.js'
+import { createErrors, createSagas, createTags, minute } from './saga-rows.js'
 
 let harness: Awaited<ReturnType<typeof startHarness>>
 let token: string
@@ -82,6 +82,7 @@ describe('GET /sagas/export', () => {
     await pool.query(`INSERT INTO saga_activities (tenant, id, saga_id, status, execute_errors, first_seen_at, last_event_at)
       SELECT s.tenant, s.id || n, s.id, 'ExecuteAborted', s.service_name || ' card ' || n, s.first_seen_at, s.first_seen_at
       FROM sagas s, generate_series(1, 2) AS n WHERE s.tenant = 'many'`)
+    await createErrors(harness.database)
     expect(await idsOf('?tenant=many&errors_contains=CARD+')).toEqual(ids)
     expect(await idsOf('?tenant=many&errors_contains=rare+card')).toEqual([
       'saga-6000',

@@ -2,7 +2,7 @@ import { credentials, Metadata, type ServiceError, status } from '@grpc/grpc-js'
 import { ListSagasRequest, type ListSagasResponse, SagaQueryClient } from '@switchyard/contracts/saga-query'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createTokens, startHarness } from './harness.js'
-import { createSagas, createTags, minute } from './saga-rows.js'
+import { createErrors, createSagas, createTags, minute } from './saga-rows.js'
 
 let harness: Awaited<ReturnType<typeof startHarness>>
 let token: string
@@ -58,6 +58,7 @@ beforeAll(async () => {
       },
     ],
   })
+  await createErrors(harness.database)
 })
 afterAll(async () => {
   client?.close()

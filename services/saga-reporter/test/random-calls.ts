@@ -6,7 +6,8 @@ const activityOf = fc
   .constantFrom('a', 'b')
   .chain((name) => saga.map((sagaId) => ({ sagaId, activityId: `${sagaId}-${name}` })))
 const errors = fc.constantFrom('no stock', 'e'.repeat(20_000))
-const call: fc.Arbitrary<[Operation, Fields]> = fc.oneof(
+/** A call about one of three sagas with two activities each. */
+export const randomCall: fc.Arbitrary<[Operation, Fields]> = fc.oneof(
   saga.map((sagaId): [Operation, Fields] => ['SagaStarted', { sagaId, serviceName: 'booking' }]),
   fc
     .tuple(saga, fc.constantFrom('', '2030-01-01 00:00:00.000'))
@@ -45,5 +46,5 @@ const call: fc.Arbitrary<[Operation, Fields]> = fc.oneof(
     ]),
 )
 
-/** Calls at random about three sagas of two activities each, in no order that makes sense. */
-export const randomCalls = (count: number): [Operation, Fields][] => fc.sample(call, count)
+/** Calls at random about three sagas with two activities each, in no order that an orchestrator would send. */
+export const randomCalls = (count: number): [Operation, Fields][] => fc.sample(randomCall, count)

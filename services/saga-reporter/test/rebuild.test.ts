@@ -1,10 +1,9 @@
-import { execFile } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
 import { recordSagaEvents } from '@switchyard/db'
 import { contentHash } from '@switchyard/domain/saga'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { startHarness, startService } from './harness.js'
 import { randomCalls } from './random-calls.js'
+import { runRebuild } from './saga-rebuild.js'
 
 let harness: Awaited<ReturnType<typeof startHarness>>
 let second: Awaited<ReturnType<typeof startService>>
@@ -17,27 +16,12 @@ afterAll(async () => {
   await harness.close()
 })
 beforeEach(async () => {
-  await harness.database.pool.query('TRUNCATE sagas, saga_activities, saga_events, saga_tombstones')
-  // Reporters remember what was there.
-  await harness.grpc.report('SagaStarted', { sagaId: 'warm-up', serviceName: 'x' })
+  await harness.database.pool.query(
+    'TRUNCATE sagas, saga_activities, saga_errors, saga_events, saga_event_ids, saga_tombstones',
+  )
 })
 
-const main = fileURLToPath(new URL('../src/rebuild/main.ts', import.meta.url))
-
-/** Runs the command as it is shipped, on its sources. */
-function rebuild(...options: string[]): Promise<{ code: number; lines: string[] }> {
-  return new Promise((resolve) => {
-    execFile(
-      process.execPath,
-      ['--conditions=@switchyard/source', '--import', 'tsx', main, ...options],
-      { env: { PATH: process.env.PATH, DATABASE_URL: harness.serviceUrl }, timeout: 60_000 },
-      (error, stdout, stderr) => {
-        const lines = `${stdout}${stderr}`.trim().split('\n')
-        resolve({ code: error ? Number(error.code ?? -1) : 0, lines })
-      },
-    )
-  })
-}
+const rebuild = (...options: string[]) => runRebuild(harness.serviceUrl, ...options)
 
 /** Histories at random, over two reporters at once. */
 async function report(count: number, tenant: string): Promise<void> {
@@ -111,7 +95,7 @@ it('tells every row that differs, and repairs it', async () => {
   expect(repaired.lines.at(-1)).toMatch(/; 4 differences, 4 repaired$/)
   expect(repaired.code).toBe(0)
   expect((await rebuild('--verify')).lines).toHaveLength(1)
-  // Reporters that knew the rows from before go on with those that are there now.
+  // Reporters go on with the repaired rows.
   const answer = await harness.grpc.report('ActivityCompensated', { activityId: 'a' })
   expect(answer).toMatchObject({ isSuccess: true, message: 'recorded' })
   expect((await rebuild('--verify')).code).toBe(0)

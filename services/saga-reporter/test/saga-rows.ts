@@ -1,4 +1,5 @@
 import type { Database } from '@switchyard/db'
+import { errorFingerprint } from '@switchyard/domain/saga'
 
 export interface GivenSaga {
   id: string
@@ -38,6 +39,26 @@ export async function createTags(
       ...[tenant, sagaId, tag, firstSeenAt],
     ])
   }
+}
+
+/** The rows for searching errors, of all activities that were created with errors and have a saga. */
+export async function createErrors({ pool }: Database): Promise<void> {
+  const { rows } = await pool.query<{ tenant: string; id: string; text: string }>(
+    `SELECT a.tenant, a.id, a.execute_errors AS text FROM saga_activities a
+     JOIN sagas s ON s.tenant = a.tenant AND s.id = a.saga_id WHERE a.execute_errors IS NOT NULL`,
+  )
+  await pool.query(
+    `INSERT INTO saga_errors (tenant, activity_id, saga_id, first_seen_at, failed_at, fingerprint, text, folded)
+     SELECT a.tenant, a.id, a.saga_id, s.first_seen_at, a.last_event_at, given.fingerprint, a.execute_errors,
+       lower(a.execute_errors)
+     FROM unnest($1::text[], $2::text[], $3::text[]) AS given(tenant, id, fingerprint)
+     JOIN saga_activities a USING (tenant, id) JOIN sagas s ON s.tenant = a.tenant AND s.id = a.saga_id`,
+    [
+      rows.map(({ tenant }) => tenant),
+      rows.map(({ id }) => id),
+      rows.map(({ text }) => errorFingerprint(text)),
+    ],
+  )
 }
 
 /** Minutes after a fixed instant. */

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createTokens, startHarness } from './harness.js'
-import { createSagas, minute } from './saga-rows.js'
+import { createErrors, createSagas, minute } from './saga-rows.js'
 
 let harness: Awaited<ReturnType<typeof startHarness>>
 let token: string
@@ -35,6 +35,7 @@ beforeAll(async () => {
       lastEventAt: minute(30 + index),
     })),
   })
+  await createErrors(harness.database)
 })
 afterAll(() => harness.close())
 

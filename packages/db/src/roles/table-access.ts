@@ -35,6 +35,7 @@ export const tableAccess: Record<string, Partial<Record<DatabaseService, Access>
   audit_events: { 'git-api': 'append', 'admin-broadcast': 'append', 'saga-reporter': 'append' },
   broadcast_messages: { 'admin-broadcast': 'write', worker: 'read' },
   saga_events: ofSagas,
+  saga_event_ids: ofSagas,
   sagas: ofSagas,
   saga_activities: ofSagas,
   saga_tags: ofSagas,

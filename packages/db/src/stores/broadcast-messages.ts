@@ -18,7 +18,7 @@ export async function listBroadcastMessages(
   return { messages, total }
 }
 
-/** Messages that are on at this instant or may be later, newest first. */
+/** Messages that are shown at this instant or may be shown later, newest first. */
 export async function listUnfinishedBroadcastMessages(
   { prisma }: DatabaseOrTransaction,
   now: Date,
@@ -44,7 +44,7 @@ export async function createBroadcastMessage(
 }
 
 /**
- * What is the same already is no change: readers who put the message away do not see it again.
+ * Fields that keep their values do not count as a change, so users who dismissed the message do not see it again.
  *
  * @throws DomainError not-found
  */

@@ -54,7 +54,7 @@ function lookupOf(reference: string) {
   return { statement: byPath, key: reference.toLowerCase() }
 }
 
-/** Draws the id of a project to be: the place of its repository is made from it. */
+/** Reserves the id of a new project, from which the path of its repository is made. */
 export async function nextProjectId({ prisma }: DatabaseOrTransaction): Promise<number> {
   const [drawn] = await prisma.$queryRaw<{ id: bigint }[]>`SELECT nextval('projects_id_seq') AS id`
   return Number(drawn?.id)
@@ -126,7 +126,7 @@ async function fullPath(prisma: Prisma.TransactionClient, ownerId: number, path:
   return { pathWithNamespace, pathKey: pathWithNamespace.toLowerCase() }
 }
 
-/** Does nothing when somebody else changed it meanwhile. */
+/** Does nothing when another request has changed the branch meanwhile. */
 export async function changeDefaultBranch(
   { prisma }: DatabaseOrTransaction,
   id: number,
@@ -135,15 +135,15 @@ export async function changeDefaultBranch(
   await prisma.project.updateMany({ where: { id, defaultBranch: from }, data: { defaultBranch: to } })
 }
 
-/** Takes members, protections and statuses along; the repository is the caller's business. */
+/** Deletes the project with its members, protections and statuses. The caller deletes the repository. */
 export async function deleteProject({ prisma }: DatabaseOrTransaction, id: number): Promise<void> {
   await prisma.project.deleteMany({ where: { id } })
 }
 
 export interface ProjectFilter {
-  /** Whose eyes see the list; administrators see every project. */
+  /** The user who asks for the list; administrators see every project. */
   viewer: { id: number; admin: boolean }
-  /** The one project that the viewer's token knows. */
+  /** The only project that the viewer's token may reach. */
   only?: number | undefined
   /** Only projects the viewer is a member of. */
   membership: boolean

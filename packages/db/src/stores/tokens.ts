@@ -78,7 +78,7 @@ export async function listBotsOfCreator(
   return [...new Set(tokens.map(({ userId }) => userId))]
 }
 
-/** Deletes the tokens of this name that a user has besides the one with this hash. */
+/** Deletes a user's tokens of this name, except the token with this hash. */
 export async function deleteOtherTokens(
   { prisma }: DatabaseOrTransaction,
   { userId, name, tokenHash }: Pick<NewToken, 'userId' | 'name' | 'tokenHash'>,
@@ -98,7 +98,7 @@ export async function revokeToken({ prisma }: DatabaseOrTransaction, id: number)
   return count > 0
 }
 
-/** Notes that a token was used, unless that was noted within the last minute. */
+/** Stores the time at which a token was used, at most once a minute. */
 export async function recordTokenUse({ pool }: Pick<Database, 'pool'>, id: number): Promise<void> {
   await pool.query({
     name: 'record-token-use',

@@ -7,11 +7,11 @@ export interface NewUser {
   name: string
   email: string
   admin: boolean
-  /** Stands for a project token. Unset: false. */
+  /** Whether the user stands for a project token. Unset: false. */
   bot?: boolean
 }
 
-/** Names and addresses that differ in case only are the same. */
+/** The form in which names and addresses are compared: two that differ only in case are the same. */
 const keyOf = (text: string) => text.toLowerCase()
 
 /** Fails with a unique violation when username or e-mail are taken; see `violatedUniqueIndex`. */
@@ -23,7 +23,7 @@ export const createUser = ({ prisma }: DatabaseOrTransaction, user: NewUser): Pr
 export const findUser = ({ prisma }: DatabaseOrTransaction, id: number): Promise<User | null> =>
   prisma.user.findUnique({ where: { id } })
 
-/** Case does not matter. */
+/** The user with this name, in any case. */
 export const findUserByUsername = (
   { prisma }: DatabaseOrTransaction,
   username: string,

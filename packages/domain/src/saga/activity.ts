@@ -110,51 +110,6 @@ export const unseenActivity = (id: string, receivedAt: Date): Activity => ({
 })
 
 /**
- * Another activity with the same facts. Field by field, since V8 gives a new shape to what each `{ ...activity }`
- * makes: copies of copies would have ever more shapes, and whatever touches them would be slow.
- */
-export const copyActivity = (activity: Activity): Activity => ({
-  id: activity.id,
-  sagaId: activity.sagaId,
-  order: activity.order,
-  status: activity.status,
-  timeOutSeconds: activity.timeOutSeconds,
-  executeAttempts: activity.executeAttempts,
-  compensateAttempts: activity.compensateAttempts,
-  retryReports: activity.retryReports,
-  addTime: activity.addTime,
-  firstSeenAt: activity.firstSeenAt,
-  lastEventAt: activity.lastEventAt,
-  startedAt: activity.startedAt,
-  endedAt: activity.endedAt,
-  abortedAt: activity.abortedAt,
-  overtimeAt: activity.overtimeAt,
-  revokedAt: activity.revokedAt,
-  compensatingAt: activity.compensatingAt,
-  compensatedAt: activity.compensatedAt,
-  compensateAbortedAt: activity.compensateAbortedAt,
-  finalAbort: activity.finalAbort,
-  givenUpAt: activity.givenUpAt,
-  deadlineAt: activity.deadlineAt,
-  overtimeNamedSaga: activity.overtimeNamedSaga,
-  executeErrors: activity.executeErrors,
-  compensateErrors: activity.compensateErrors,
-  parameterData: activity.parameterData,
-  resultData: activity.resultData,
-  executeErrorsSize: activity.executeErrorsSize,
-  executeErrorsSha256: activity.executeErrorsSha256,
-  compensateErrorsSize: activity.compensateErrorsSize,
-  compensateErrorsSha256: activity.compensateErrorsSha256,
-  parameterSize: activity.parameterSize,
-  parameterSha256: activity.parameterSha256,
-  resultSize: activity.resultSize,
-  resultSha256: activity.resultSha256,
-  errorFingerprint: activity.errorFingerprint,
-  anomalies: activity.anomalies,
-  contentKeys: activity.contentKeys,
-})
-
-/**
  * The contradictions among an activity's facts, whatever order they came in. A known retry explains an earlier abort
  * or revocation.
  */

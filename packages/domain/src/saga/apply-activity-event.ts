@@ -1,4 +1,4 @@
-import { type Activity, copyActivity, deriveAnomalies, unseenActivity } from './activity.js'
+import { type Activity, deriveAnomalies, unseenActivity } from './activity.js'
 import { type ActivityStatus, rankOf, strongest } from './activity-status.js'
 import { errorFingerprint } from './error-fingerprint.js'
 import type { ActivityEvent, ActivityRetried, Cut, EventResult, RetryType } from './events.js'
@@ -31,7 +31,7 @@ export function applyActivityEvent(
   if (sagaId && before.sagaId && sagaId !== before.sagaId) {
     throw new SagaRejection('ACTIVITY_SAGA_MISMATCH', `activity ${before.id} is part of another saga`)
   }
-  const after = copyActivity(before)
+  const after = { ...before }
   after.sagaId ??= sagaId
   if (!isOldNews(before, event, attempt)) addNews(after, event, receivedAt, attempt)
   else if (after.sagaId === before.sagaId) return { activity: before, result: 'late' }

@@ -1,6 +1,6 @@
 import type { EventResult, OperatorResolved, SagaEnded, SagaLifecycleEvent, SagaStarted } from './events.js'
 import { SagaRejection } from './rejection.js'
-import { copySaga, type Saga, unseenSaga } from './saga.js'
+import { type Saga, unseenSaga } from './saga.js'
 
 export interface AppliedSagaEvent {
   /** Status and outcome are as before: see settleSaga. */
@@ -22,7 +22,7 @@ export function applySagaEvent(
 ): AppliedSagaEvent {
   const before = saga ?? unseenSaga(event.sagaId, receivedAt)
   refuseOtherService(before, event)
-  const after = copySaga(before)
+  const after = { ...before }
   addFact(after, event, receivedAt)
   if (saga && !differs(saga, after)) return { saga, result: 'duplicate' }
   see(after, receivedAt)
@@ -41,8 +41,7 @@ export function noteActivityEvent(saga: Saga | null, sagaId: string, receivedAt:
   const late = saga.late || saga.endedAt !== null
   const olderMs = receivedAt.getTime() - saga.lastEventAt.getTime()
   if (late === saga.late && olderMs < notedAfterMs) return saga
-  const noted = copySaga(saga)
-  noted.late = late
+  const noted = { ...saga, late }
   see(noted, receivedAt)
   return noted
 }

@@ -1,4 +1,4 @@
-export { type Activity, type Anomaly, anomalies, copyActivity } from './activity.js'
+export { type Activity, type Anomaly, anomalies } from './activity.js'
 export { type ActivityStatus, activityStatuses, rankOf } from './activity-status.js'
 export { type AppliedActivityEvent, applyActivityEvent } from './apply-activity-event.js'
 export { type AppliedSagaEvent, applySagaEvent, noteActivityEvent } from './apply-saga-event.js'
@@ -37,6 +37,6 @@ export {
   sagaStatuses,
   settleSaga,
 } from './saga.js'
-export { type AppliedEvent, FactsMissing, type Receipt, SagaLedger } from './saga-ledger.js'
+export { type AppliedEvent, needsFacts, type Receipt, SagaLedger } from './saga-ledger.js'
 export { defaultTenant, keyInTenant } from './tenant.js'
 export { type RawSagaEvent, type ValidationOptions, validateSagaEvent } from './validate-event.js'

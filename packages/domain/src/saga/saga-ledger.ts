@@ -1,9 +1,9 @@
-import { type Activity, copyActivity } from './activity.js'
+import type { Activity } from './activity.js'
 import { applyActivityEvent } from './apply-activity-event.js'
 import { applySagaEvent, noteActivityEvent } from './apply-saga-event.js'
 import { addContentKey, hasContentKey, keyInAttempt, repeatsCount } from './content-keys.js'
 import type { ActivityEvent, EventResult, SagaEvent, SagaLifecycleEvent } from './events.js'
-import { type ActivityFacts, concernsSaga, copySaga, type Saga, settleSaga } from './saga.js'
+import { type ActivityFacts, concernsSaga, type Saga, settleSaga } from './saga.js'
 import { refuseDisorder } from './strict.js'
 
 export interface AppliedEvent {
@@ -14,7 +14,7 @@ export interface AppliedEvent {
   isNew: boolean
 }
 
-/** What is known of an event beside what it tells. */
+/** What the receiver knows about an event, beside the event itself. */
 export interface Receipt {
   /** See {@link contentKeyOf}; null when the sender names its events, which tells them apart. */
   contentKey?: string | null
@@ -22,8 +22,23 @@ export interface Receipt {
   attempt?: number | null
 }
 
-/** The facts of a saga's other activities matter, and were not loaded. */
-export class FactsMissing extends Error {}
+/**
+ * Whether the facts of all activities of a saga may decide what an event makes of it. An ordinary event of an ordinary
+ * saga does not need them.
+ *
+ * @param saga the saga that the event belongs to, as it is stored
+ * @param activity the activity that the event is about, as it is stored; null when there is none
+ */
+export const needsFacts = (event: SagaEvent, saga: Saga, activity: Activity | null): boolean =>
+  decidingOperations.has(event.operation) ||
+  concernsSaga(saga, activity ?? { finalAbort: false, overtimeNamedSaga: false })
+
+const decidingOperations: ReadonlySet<SagaEvent['operation']> = new Set([
+  'SagaEnded',
+  'OperatorResolved',
+  'ActivityExecuteOvertime',
+  'ActivityCompensateAborted',
+])
 
 /**
  * Sagas and activities of one tenant, as far as they are loaded, and what events make of them. An empty ledger that
@@ -33,26 +48,26 @@ export class SagaLedger {
   readonly #strict: boolean
   readonly #sagas = new Map<string, Saga>()
   readonly #activities = new Map<string, Activity>()
-  /** Facts of all of a saga's activities, loaded themselves or not, by id; null when they are not known. */
+  /**
+   * Saga id → the facts of all of its activities by their ids, also of activities that are not loaded; null while they
+   * are not loaded.
+   */
   readonly #facts = new Map<string, Map<string, ActivityFacts> | null>()
   readonly #changedSagas = new Set<string>()
   readonly #changedActivities = new Set<string>()
-  readonly #settled = new Set<string>()
 
   /** @param strict refuses what does not follow from what is known */
   constructor({ strict = false }: { strict?: boolean } = {}) {
     this.#strict = strict
   }
 
-  /** @param facts of every activity of the saga; null when they were not read */
+  /**
+   * @param facts of every activity of the saga by the activity's id, to which the ledger adds what it learns; null when
+   *   no event that will be applied {@link needsFacts}
+   */
   loadSaga(saga: Saga, facts: Map<string, ActivityFacts> | null): void {
     this.#sagas.set(saga.id, saga)
     this.#facts.set(saga.id, facts)
-  }
-
-  /** @param facts of the activities of a saga that is not known yet; what the ledger learns of them is added */
-  gatherFacts(sagaId: string, facts: Map<string, ActivityFacts> | null): void {
-    this.#facts.set(sagaId, facts)
   }
 
   loadActivity(activity: Activity): void {
@@ -63,7 +78,6 @@ export class SagaLedger {
    * Adds what the event tells. A `duplicate` changes no fact.
    *
    * @throws SagaRejection when the event contradicts what it refers to; nothing is changed then.
-   * @throws FactsMissing when a saga's activities must be loaded first; nothing may be relied on then.
    */
   apply(event: SagaEvent, receivedAt: Date, receipt: Receipt = {}): AppliedEvent {
     return 'activityId' in event
@@ -79,11 +93,12 @@ export class SagaLedger {
     return [...this.#activities.values()]
   }
 
-  /** Those that an event changed since they were loaded. */
+  /** The sagas that an event changed or created since they were loaded. */
   get changedSagas(): Saga[] {
     return Array.from(this.#changedSagas, (id) => this.#sagas.get(id) as Saga)
   }
 
+  /** The activities that an event changed or created since they were loaded. */
   get changedActivities(): Activity[] {
     return Array.from(this.#changedActivities, (id) => this.#activities.get(id) as Activity)
   }
@@ -94,11 +109,6 @@ export class SagaLedger {
 
   findActivity(id: string): Activity | undefined {
     return this.#activities.get(id)
-  }
-
-  /** Whether the facts of all of its activities have decided about the saga. */
-  reliedOnFactsOf(sagaId: string): boolean {
-    return this.#settled.has(sagaId)
   }
 
   #applyToSaga(event: SagaLifecycleEvent, receivedAt: Date, { contentKey = null }: Receipt): AppliedEvent {
@@ -130,9 +140,9 @@ export class SagaLedger {
     return { result, sagaId, isNew: true }
   }
 
-  /** @param before as it was loaded or kept, which is not changed any more */
+  /** @param before the activity as it was loaded or kept last; callers may hold it, so it is not changed */
   #keepActivity(before: Activity | null, activity: Activity, key: string | null): void {
-    const kept = activity === before ? copyActivity(activity) : activity
+    const kept = activity === before ? { ...activity } : activity
     if (key !== null) kept.contentKeys = addContentKey(kept.contentKeys, key)
     this.#activities.set(activity.id, kept)
     this.#changedActivities.add(activity.id)
@@ -159,9 +169,9 @@ export class SagaLedger {
     return saga
   }
 
-  /** @param before as it was loaded or kept, which is not changed any more */
+  /** @param before the saga as it was loaded or kept last; callers may hold it, so it is not changed */
   #keepSaga(before: Saga | null, saga: Saga, key: string | null): void {
-    const kept = saga === before ? copySaga(saga) : saga
+    const kept = saga === before ? { ...saga } : saga
     if (key !== null) kept.contentKeys = addContentKey(kept.contentKeys, key)
     this.#sagas.set(saga.id, kept)
     this.#changedSagas.add(saga.id)
@@ -169,12 +179,11 @@ export class SagaLedger {
 
   #allFactsOf(sagaId: string): ActivityFacts[] {
     const facts = this.#factsOf(sagaId)
-    if (!facts) throw new FactsMissing(`activities of saga ${sagaId} are not loaded`)
-    this.#settled.add(sagaId)
+    if (!facts) throw new Error(`the facts of the activities of saga ${sagaId} are needed and not loaded`)
     return [...facts.values()]
   }
 
-  /** A saga that nothing is known of has no activities. */
+  /** A saga that was not loaded has no activities yet. */
   #factsOf(sagaId: string): Map<string, ActivityFacts> | null {
     let facts = this.#facts.get(sagaId)
     if (facts === undefined) {

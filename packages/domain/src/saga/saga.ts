@@ -52,24 +52,6 @@ export const unseenSaga = (id: string, receivedAt: Date): Saga => ({
   contentKeys: '',
 })
 
-/** Another saga with the same facts, of the same shape: see {@link copyActivity}. */
-export const copySaga = (saga: Saga): Saga => ({
-  id: saga.id,
-  serviceName: saga.serviceName,
-  status: saga.status,
-  outcome: saga.outcome,
-  addTime: saga.addTime,
-  startedAt: saga.startedAt,
-  endedAt: saga.endedAt,
-  expiresAt: saga.expiresAt,
-  late: saga.late,
-  resolvedAt: saga.resolvedAt,
-  resolvedBy: saga.resolvedBy,
-  firstSeenAt: saga.firstSeenAt,
-  lastEventAt: saga.lastEventAt,
-  contentKeys: saga.contentKeys,
-})
-
 /** What a saga's status and outcome depend on of each of its activities. */
 export type ActivityFacts = Pick<Activity, 'status' | 'finalAbort' | 'overtimeNamedSaga' | 'givenUpAt'>
 
@@ -110,17 +92,17 @@ export function settleSaga(saga: Saga, activities: readonly ActivityFacts[]): Sa
   const status = deriveSagaStatus(saga, activities)
   const outcome = deriveSagaOutcome(status, activities)
   if (status === saga.status && outcome === saga.outcome) return saga
-  const settled = copySaga(saga)
-  settled.status = status
-  settled.outcome = outcome
-  return settled
+  return { ...saga, status, outcome }
 }
 
 /**
  * Whether what an activity has become may change its saga's status or outcome, so that the other activities matter.
  * An ordinary event of an ordinary saga does not.
  */
-export const concernsSaga = (saga: Saga, activity: ActivityFacts): boolean =>
+export const concernsSaga = (
+  saga: Saga,
+  activity: Pick<ActivityFacts, 'finalAbort' | 'overtimeNamedSaga'>,
+): boolean =>
   saga.endedAt !== null ||
   saga.status === 'Error' ||
   saga.status === 'Overtime' ||

@@ -7,7 +7,7 @@ type Operation = RawSagaEvent['operation']
 /** What became of a report: `failed` when it could not be stored now. */
 export type ReportResult = 'recorded' | 'duplicate' | 'late' | 'parked' | 'conflict' | 'rejected' | 'failed'
 
-/** What a recorded event is counted as. */
+/** The label of an event that was recorded. */
 export const reportResultOf = (result: EventResult): ReportResult =>
   result === 'conflict recorded' ? 'conflict' : result
 
@@ -19,21 +19,22 @@ export interface IngestFigures {
 }
 
 const seconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
-const events = [1, 2, 5, 10, 20, 50, 100, 200, 500]
+const events = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]
 
 export function createIngestFigures({ registry }: Pick<Metrics, 'registry'>): IngestFigures {
   const registers = [registry]
+  const labelNames = ['op', 'result'] as const
   const duration = new Histogram({
     name: 'saga_event_ingest_duration_seconds',
     help: 'Time from the arrival of an event to its answer.',
-    labelNames: ['op', 'result'],
+    labelNames,
     buckets: seconds,
     registers,
   })
   const total = new Counter({
     name: 'saga_events_total',
     help: 'Events that were reported, by what became of them.',
-    labelNames: ['op', 'result'],
+    labelNames,
     registers,
   })
   const batchSize = new Histogram({
@@ -55,8 +56,8 @@ export function createIngestFigures({ registry }: Pick<Metrics, 'registry'>): In
   })
   return {
     reported(op, result, took) {
-      duration.observe({ op, result }, took)
       total.inc({ op, result })
+      duration.observe({ op, result }, took)
     },
     batch(count, took, stored) {
       batchSize.observe(count)

@@ -4,7 +4,7 @@ import { DomainError, unavailable } from '@switchyard/domain'
 /** Stores events in one transaction: all of them or none. */
 export type RecordEvents = (events: readonly NewSagaEvent[]) => Promise<RecordedSagaEvent[]>
 
-/** An event that could not be stored. */
+/** An event that could not be stored, and why. */
 export class RecordFailure {
   readonly error: unknown
 
@@ -13,17 +13,20 @@ export class RecordFailure {
   }
 }
 
+/** The result of an event that was stored or refused, or why it could not be stored. */
+export type EventOutcome = RecordedSagaEvent | RecordFailure
+
 /**
- * Stores a batch. One that fails is halved until the event that makes it fail stands alone, so that the others are
- * kept. A database that cannot work now fails all of it at once.
+ * Stores a batch. A batch that fails is halved until the event that makes it fail stands alone, so that the other events
+ * are stored. A database that cannot work now fails the whole batch at once.
  *
- * @param onUnavailable told once, with the cause: callers only learn that they may try again
+ * @param onUnavailable told the cause once, since callers only learn that they may try again
  */
 export async function recordSplitting(
   record: RecordEvents,
   events: readonly NewSagaEvent[],
   onUnavailable: (error: unknown) => void,
-): Promise<(RecordedSagaEvent | RecordFailure)[]> {
+): Promise<EventOutcome[]> {
   try {
     return await record(events)
   } catch (error) {

@@ -26,16 +26,16 @@ function slowDatabase() {
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 const limits = { eventsMax: 2000, bytesMax: 1 << 24 }
 
-function startIngest(lanes: number, queue = limits) {
+function startIngest(transactionsMax: number, queue = limits) {
   const { batches, writeBatch } = slowDatabase()
-  const ingest = createSagaIngest({ writeBatch, lanes, queue })
+  const ingest = createSagaIngest({ writeBatch, transactionsMax, queue })
   const record = (from: number, to: number) =>
     Array.from({ length: to - from }, (_, index) => ingest.record(received(`${from + index}`)))
   return { batches, ingest, record }
 }
 
 describe('events that come at the same time', () => {
-  it('are written at once by all lanes, each event once and in their order', async () => {
+  it('are written at once by all transactions, each event once and in their order', async () => {
     const { batches, record } = startIngest(2)
     const answers = record(0, 100)
     await turn()
@@ -60,15 +60,41 @@ describe('events that come at the same time', () => {
     expect(batches.map(({ ids }) => ids.length)).toEqual([30, 10])
   })
 
-  it('are never more than 500 in a batch', async () => {
+  it('are never more than 1000 in a batch', async () => {
     const { batches, record } = startIngest(1)
     record(0, 1200)
     await turn()
-    for (let index = 0; index < 3; index += 1) {
+    for (let index = 0; index < 2; index += 1) {
       batches[index]?.finish()
       await turn()
     }
-    expect(batches.map(({ ids }) => ids.length)).toEqual([500, 500, 200])
+    expect(batches.map(({ ids }) => ids.length)).toEqual([1000, 200])
+  })
+})
+
+describe('the events of one call', () => {
+  it('are written in one transaction, in their order, and answered with one outcome each', async () => {
+    const { batches, ingest, record } = startIngest(2)
+    const single = record(0, 1)
+    const events = Array.from({ length: 1000 }, (_, index) => received(`call-${index}`))
+    const call = ingest.recordAll(events)
+    await turn()
+    await turn()
+    expect(batches.map(({ ids }) => ids.length)).toEqual([1, 1000])
+    expect(batches[1]?.ids).toEqual(events.map((_, index) => `call-${index}`))
+    for (const { finish } of batches) finish()
+    expect(await call).toEqual(events.map(() => 'recorded'))
+    expect(await Promise.all(single)).toEqual(['recorded'])
+  })
+
+  it('are not written when the call has ended before their turn', async () => {
+    const { batches, ingest, record } = startIngest(1)
+    record(0, 1)
+    await turn()
+    const call = ingest.recordAll([received('late-0'), received('late-1')], () => true)
+    batches[0]?.finish()
+    await expect(call).rejects.toMatchObject({ kind: 'unavailable' })
+    expect(batches).toHaveLength(1)
   })
 })
 

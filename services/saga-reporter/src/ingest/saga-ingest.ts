@@ -1,11 +1,10 @@
-import type { NewSagaEvent, RecordedSagaEvent } from '@switchyard/db'
+import type { NewSagaEvent } from '@switchyard/db'
 import { unavailable } from '@switchyard/domain'
 import type { EventResult } from '@switchyard/domain/saga'
-import { LaneChoice } from './lane-choice.js'
-import { RecordFailure } from './record-splitting.js'
-import { type QueuedReport, type QueueLimits, ReportQueue } from './report-queue.js'
+import { CallQueue, type QueuedCall, type QueueLimits } from './call-queue.js'
+import { type EventOutcome, RecordFailure } from './record-splitting.js'
 
-/** Where events are stored. */
+/** Stores events, many calls in one transaction. */
 export interface SagaIngest {
   /**
    * Resolves once PostgreSQL has committed the event.
@@ -16,100 +15,117 @@ export interface SagaIngest {
    * @throws DomainError unavailable when it cannot be stored now; it may have been stored nevertheless
    */
   record(received: NewSagaEvent, givenUp?: () => boolean): Promise<EventResult>
+  /**
+   * Stores the events of one call in one transaction, in their order. An event that is refused or cannot be stored does
+   * not keep the others from being stored.
+   *
+   * @param events at most 1,000
+   * @returns one outcome for each event, in their order, once PostgreSQL has committed
+   * @throws DomainError unavailable when none of them was written
+   */
+  recordAll(events: readonly NewSagaEvent[], givenUp?: () => boolean): Promise<readonly EventOutcome[]>
   /** Takes no more events; resolves when all that were taken are answered. */
   close(): Promise<void>
 }
 
-/** Stores a batch and says what became of each event; never rejects. */
-export type WriteBatch = (events: readonly NewSagaEvent[]) => Promise<(RecordedSagaEvent | RecordFailure)[]>
+/** Stores a batch and returns one outcome for each event; never rejects. */
+export type WriteBatch = (events: readonly NewSagaEvent[]) => Promise<EventOutcome[]>
 
 export interface IngestOptions {
   writeBatch: WriteBatch
-  /** Batches that are written at the same time, at most. */
-  lanes: number
+  /** Transactions that are under way at the same time, at most. */
+  transactionsMax: number
   queue: QueueLimits
 }
 
-const batchLimits: QueueLimits = { eventsMax: 500, bytesMax: 8 * 1024 * 1024 }
-/** A further batch beside one under way pays for its round trip only from here on. */
-const secondLaneEventsMin = 48
-/** An event's objects beside its bytes. */
+const batchLimits: QueueLimits = { eventsMax: 1000, bytesMax: 8 * 1024 * 1024 }
+/** With fewer events waiting, a further transaction costs more than it gains: they wait for the next one. */
+const furtherTransactionEventsMin = 48
+/** The memory that the objects of an event take, beside its bytes. */
 const eventBytes = 512
 
 const never = () => false
 
 /**
- * Group commit: events that arrive while a batch is being written share the next one, so that the busier it gets, the
- * less each event costs. What waits is bounded: beyond that, calls are refused at once and may be tried again.
+ * Group commit: events that arrive while a transaction is under way share the next one, so the busier the process gets,
+ * the less each event costs. The queue is bounded: calls that do not fit are refused at once and may be sent again.
  */
-export function createSagaIngest({ writeBatch, lanes: lanesMax, queue: limits }: IngestOptions): SagaIngest {
-  const queue = new ReportQueue(limits)
-  const choice = new LaneChoice(lanesMax)
-  let busyLanes = 0
-  let scheduled = false
-  let closed = false
+export function createSagaIngest({ writeBatch, transactionsMax, queue: limits }: IngestOptions): SagaIngest {
+  const queue = new CallQueue(limits)
+  let transactions = 0
+  let isScheduled = false
+  let isClosed = false
   let onIdle: (() => void) | undefined
 
-  /** Its share: while PostgreSQL writes one batch, this process answers and prepares another. */
-  function takeBatch(): QueuedReport[] {
-    const share = Math.ceil(queue.length / (choice.lanes - busyLanes + 1))
-    const eventsMax = Math.min(batchLimits.eventsMax, Math.max(share, secondLaneEventsMin))
-    return queue.take({ ...batchLimits, eventsMax }).filter((report) => {
-      if (!report.givenUp()) return true
-      report.fail(unavailable('the call ended before its event was written'))
+  /** An equal share of what waits for each transaction that may begin now. */
+  function takeBatch(): QueuedCall[] {
+    const share = Math.ceil(queue.events / (transactionsMax - transactions))
+    const eventsMax = Math.min(batchLimits.eventsMax, Math.max(share, furtherTransactionEventsMin))
+    return queue.take({ ...batchLimits, eventsMax }).filter((call) => {
+      if (!call.givenUp()) return true
+      call.fail(unavailable('the call ended before its event was written'))
       return false
     })
   }
 
-  /**
-   * One batch; the next is another call. A loop over all of them would get old, and whatever it holds of a batch would
-   * get old with it: young collections then take four times as long, and whole ones become frequent.
-   */
-  async function runLane(): Promise<void> {
-    busyLanes += 1
-    const reports = takeBatch()
-    // Also without any report the next call comes in a turn of its own, not within this one.
-    const outcomes = await (reports.length > 0 ? writeBatch(reports.map(({ received }) => received)) : [])
-    busyLanes -= 1
-    choice.look()
-    // The next batch is on its way while these are answered.
-    startLanes()
-    for (const [index, report] of reports.entries()) settle(report, outcomes[index])
-    if (busyLanes === 0 && queue.length === 0) onIdle?.()
+  async function runTransaction(calls: readonly QueuedCall[]): Promise<void> {
+    const outcomes = await writeBatch(calls.flatMap(({ events }) => events))
+    transactions -= 1
+    // The next transaction is under way while these calls are answered.
+    startTransactions()
+    let first = 0
+    for (const { events, answer } of calls) {
+      answer(outcomes.slice(first, first + events.length))
+      first += events.length
+    }
+    tellIdle()
   }
 
-  function startLanes(): void {
-    scheduled = false
-    while (busyLanes < choice.lanes && queue.length >= (busyLanes === 0 ? 1 : secondLaneEventsMin))
-      void runLane()
+  function startTransactions(): void {
+    isScheduled = false
+    while (
+      transactions < transactionsMax &&
+      queue.events >= (transactions === 0 ? 1 : furtherTransactionEventsMin)
+    ) {
+      const calls = takeBatch()
+      if (calls.length === 0) continue
+      transactions += 1
+      void runTransaction(calls)
+    }
+    tellIdle()
+  }
+
+  function tellIdle(): void {
+    if (transactions === 0 && queue.events === 0) onIdle?.()
+  }
+
+  function recordAll(events: readonly NewSagaEvent[], givenUp = never): Promise<readonly EventOutcome[]> {
+    return new Promise((answer, fail) => {
+      if (isClosed) throw unavailable('shutting down')
+      const bytes = events.reduce((sum, { request }) => sum + request.length + eventBytes, 0)
+      if (!queue.add({ events, bytes, givenUp, answer, fail })) throw unavailable('too many events wait')
+      if (isScheduled || transactions >= transactionsMax) return
+      isScheduled = true
+      // All calls that this turn of the event loop reads from the sockets share one transaction.
+      setImmediate(startTransactions)
+    })
   }
 
   return {
-    record: (received, givenUp = never) =>
-      new Promise((resolve, reject) => {
-        if (closed) throw unavailable('shutting down')
-        const answer = (recorded: RecordedSagaEvent) =>
-          recorded instanceof Error ? reject(recorded) : resolve(recorded)
-        const bytes = received.request.length + eventBytes
-        if (!queue.add({ received, bytes, givenUp, answer, fail: reject }))
-          throw unavailable('too many events wait')
-        if (scheduled || busyLanes >= choice.lanes) return
-        scheduled = true
-        // Everything that this turn of the event loop reads from the sockets shares one batch.
-        setImmediate(startLanes)
-      }),
+    recordAll,
+    async record(received, givenUp) {
+      const [outcome] = await recordAll([received], givenUp)
+      if (outcome === undefined) throw new Error('an event has no outcome')
+      if (outcome instanceof RecordFailure) throw outcome.error
+      if (outcome instanceof Error) throw outcome
+      return outcome
+    },
     async close() {
-      closed = true
-      if (busyLanes === 0 && queue.length === 0) return
+      isClosed = true
+      if (transactions === 0 && queue.events === 0) return
       await new Promise<void>((resolve) => {
         onIdle = resolve
       })
     },
   }
-}
-
-function settle(report: QueuedReport, outcome: RecordedSagaEvent | RecordFailure | undefined): void {
-  if (outcome === undefined) report.fail(new Error('an event without a result'))
-  else if (outcome instanceof RecordFailure) report.fail(outcome.error)
-  else report.answer(outcome)
 }

@@ -1,21 +1,24 @@
-import type { DerivedRow } from '@switchyard/db'
+import type { StoredRow, TenantKey } from '@switchyard/db'
 import { keyInTenant } from '@switchyard/domain/saga'
 
 export interface Difference {
   table: 'sagas' | 'saga_activities'
   tenant: string
   id: string
-  /** `missing`: not there; `unexpected`: there without an event; else the columns that differ, by the domain's names. */
+  /**
+   * `missing`: events lead to a row that is not stored; `unexpected`: a row is stored without an event; else the columns
+   * that differ, by the domain's names.
+   */
   what: 'missing' | 'unexpected' | string[]
 }
 
-/**
- * How stored rows differ from those that follow from the log. Only what both know is compared: neither versions nor
- * content keys, which are notes of those who write.
- */
+/** A row as it follows from the log. */
+type DerivedRow = TenantKey & object
+
+/** How stored rows differ from those that follow from the log, in the columns that were read of the stored rows. */
 export function differencesOf(
   table: Difference['table'],
-  stored: readonly DerivedRow[],
+  stored: readonly StoredRow[],
   derived: readonly DerivedRow[],
 ): Difference[] {
   const storedByKey = new Map(stored.map((row) => [keyOf(row), row]))
@@ -24,7 +27,8 @@ export function differencesOf(
     const { tenant, id } = row
     const found = storedByKey.get(keyOf(row))
     if (!found) return [{ table, tenant, id, what: 'missing' }]
-    const columns = Object.keys(found).filter((key) => textOf(found[key]) !== textOf(row[key]))
+    const expected: Record<string, unknown> = { ...row }
+    const columns = Object.keys(found).filter((key) => textOf(found[key]) !== textOf(expected[key]))
     return columns.length > 0 ? [{ table, tenant, id, what: columns }] : []
   })
   const unexpected = stored.filter((row) => !derivedKeys.has(keyOf(row)))
@@ -34,12 +38,12 @@ export function differencesOf(
   ]
 }
 
-const keyOf = ({ tenant, id }: DerivedRow): string => keyInTenant(tenant, id)
+const keyOf = ({ tenant, id }: TenantKey): string => keyInTenant(tenant, id)
 
 const textOf = (value: unknown): string =>
   value instanceof Uint8Array ? Buffer.from(value).toString('hex') : (JSON.stringify(value) ?? 'null')
 
-/** One line; no values, which may be payloads. */
+/** One line without values, which may be payloads. */
 export const differenceText = ({ table, tenant, id, what }: Difference): string => {
   const name = `${table} ${tenant}/${id}`
   if (what === 'missing') return `${name}: is missing`

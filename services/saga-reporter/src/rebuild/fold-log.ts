@@ -1,15 +1,17 @@
-import type { DerivedRow, DerivedRows, LoggedEvent } from '@switchyard/db'
+import type { DerivedRow, LoggedEvent } from '@switchyard/db'
 import { DomainError } from '@switchyard/domain'
 import { type Activity, type Saga, SagaLedger, SagaRejection } from '@switchyard/domain/saga'
 import { loggedEvent } from './logged-event.js'
 
-export interface Folded extends DerivedRows {
-  /** Ids of entries that the rules refuse by now. */
+export interface FoldedLog {
+  sagas: DerivedRow<Saga>[]
+  activities: DerivedRow<Activity>[]
+  /** Ids of entries that today's rules refuse. */
   refused: string[]
 }
 
-/** What follows from these entries of the log, which are in its order. */
-export function foldLog(entries: readonly LoggedEvent[]): Folded {
+/** The rows that follow from these entries of the log, which are in its order. */
+export function foldLog(entries: readonly LoggedEvent[]): FoldedLog {
   const ledgers = new Map<string, SagaLedger>()
   const refused: string[] = []
   for (const entry of entries) {
@@ -23,10 +25,8 @@ export function foldLog(entries: readonly LoggedEvent[]): Folded {
       refused.push(entry.id)
     }
   }
-  const rowsOf = (rows: (ledger: SagaLedger) => (Saga | Activity)[]): DerivedRow[] =>
-    [...ledgers].flatMap(([tenant, ledger]) =>
-      rows(ledger).map((row) => ({ ...row, tenant, contentKeys: Buffer.from(row.contentKeys, 'latin1') })),
-    )
+  const rowsOf = <Row>(rows: (ledger: SagaLedger) => Row[]): DerivedRow<Row>[] =>
+    [...ledgers].flatMap(([tenant, ledger]) => rows(ledger).map((row) => ({ ...row, tenant })))
   return {
     sagas: rowsOf((ledger) => ledger.sagas),
     activities: rowsOf((ledger) => ledger.activities),

@@ -3,10 +3,10 @@ import { type Cut, contentKeyOf, type Receipt, type SagaEvent } from '@switchyar
 import { sagaEventOf } from '../use-cases/report-event.js'
 import { decoders } from '../wire/decoders.js'
 
-/** The event that an entry of the log stands for, and what was known of it beside that. */
+/** The event that an entry of the log stands for, and what its receiver knew beside the event itself. */
 export function loggedEvent(entry: LoggedEvent): { event: SagaEvent; receipt: Receipt } {
   const decode = decoders[entry.operation as SagaEvent['operation']]
-  // Whatever was taken once is taken again, whatever the rules are by now.
+  // An event that was recorded stays valid, also if a service name has become required since.
   const event = sagaEventOf(decode(entry.request), entry.eventTime, { serviceNameRequired: false })
   return {
     event: withCut(event, entry),
@@ -17,7 +17,7 @@ export function loggedEvent(entry: LoggedEvent): { event: SagaEvent; receipt: Re
   }
 }
 
-/** The request in the log holds no more than the head of what was too large. */
+/** The request in the log holds only the head of a payload or text that was too large. */
 function withCut(event: SagaEvent, { payloadSize, payloadSha256 }: LoggedEvent): SagaEvent {
   if (payloadSize === null || payloadSha256 === null) return event
   const cut: Cut = { size: payloadSize, sha256: payloadSha256 }

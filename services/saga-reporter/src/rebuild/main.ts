@@ -25,7 +25,7 @@ try {
     onDifference: (difference) => print(differenceText(difference)),
     onRefused: (id) => {
       refused += 1
-      print(`saga_events ${id}: is refused by the rules of now`)
+      print(`saga_events ${id}: is refused by today's rules`)
     },
   }).finally(() => session.close())
   const { sagas, activities, differences, repaired } = counts

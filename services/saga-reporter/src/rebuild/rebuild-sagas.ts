@@ -1,13 +1,13 @@
-import type { DerivedRow, LoggedEvent, RebuildSession, TenantKey } from '@switchyard/db'
+import type { LoggedEvent, RebuildSession, TenantKey } from '@switchyard/db'
 import { type Difference, differencesOf } from './differences.js'
-import { foldLog } from './fold-log.js'
+import { type FoldedLog, foldLog } from './fold-log.js'
 
 export interface RebuildOptions {
   session: RebuildSession
-  /** Writes rows that differ as they follow from the log; otherwise they are only told. */
+  /** Whether rows that differ are written as they follow from the log; otherwise they are only told. */
   repair: boolean
   onDifference(difference: Difference): void
-  /** An entry of the log that the rules refuse by now. */
+  /** Told the id of an entry of the log that today's rules refuse. */
   onRefused(id: string): void
 }
 
@@ -18,13 +18,13 @@ export interface RebuildCounts {
   repaired: number
 }
 
-/** Sagas folded at once: with all of their payloads, they fit into memory. */
+/** So few sagas are folded together that their events fit into memory with all payloads. */
 const sagasAtOnce = 20
 const rowsMax = 1000
 
 /**
- * Folds the whole log, saga by saga, and compares what follows from it with what is stored. Events may be recorded at
- * the same time. Rows without an event are told, and never deleted.
+ * Folds the whole log, saga by saga, and compares the rows that follow from it with the stored rows. Events may be
+ * recorded at the same time. Rows without an event are told and never deleted.
  */
 export async function rebuildSagas(options: RebuildOptions): Promise<RebuildCounts> {
   const { session } = options
@@ -77,17 +77,14 @@ async function rebuildUnit(
   found.refused.forEach(onRefused)
   for (const difference of found.differences) tell(options, counts, difference)
   if (!repair || found.differences.length === 0) return
-  // Compared again with nobody else writing: what was told may be out of date by now.
+  // Compared again under locks: reporters may have changed the rows since the differences were found.
   counts.repaired += await session.atOnce({ sagas, activities: found.activities }, async () => {
     const locked = await compare(session, sagas, readEvents)
     return writeRows(session, locked)
   })
 }
 
-interface Comparison {
-  sagas: DerivedRow[]
-  activities: DerivedRow[]
-  refused: string[]
+interface Comparison extends FoldedLog {
   differences: Difference[]
 }
 
@@ -102,7 +99,7 @@ async function compare(
     ...differencesOf('sagas', stored.sagas, folded.sagas),
     ...differencesOf('saga_activities', stored.activities, folded.activities),
   ]
-  // Rows without an event are told once, when all of them are looked for.
+  // Rows without an event are looked for at the end, so that each is told once.
   return { ...folded, differences: differences.filter(({ what }) => what !== 'unexpected') }
 }
 
@@ -111,7 +108,7 @@ async function writeRows(
   { sagas, activities, differences }: Comparison,
 ): Promise<number> {
   for (const { table, tenant, id } of differences) {
-    const isIt = (row: DerivedRow) => row.tenant === tenant && row.id === id
+    const isIt = (row: TenantKey) => row.tenant === tenant && row.id === id
     const saga = table === 'sagas' && sagas.find(isIt)
     const activity = table === 'saga_activities' && activities.find(isIt)
     if (saga) await session.writeSaga(saga)

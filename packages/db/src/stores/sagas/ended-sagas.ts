@@ -3,14 +3,14 @@ import { readSweepPosition, writeSweepPosition } from './sweeps.js'
 
 type Pooled = Pick<Database, 'pool'>
 
-/** Who keeps the figures of sagas, and how far sagas that ended are counted. */
+/** The name of the sweep that counts ended sagas for the figures. */
 export const figuresSweep = 'figures'
 const cursorKey = 'ended'
 
-/** SQL: the id of the log up to which they are counted; null while nobody counts. */
+/** SQL for the id of the log up to which ended sagas are counted; null while no process counts. */
 export const countedUpTo = `(SELECT (position -> '${cursorKey}' ->> 0)::bigint FROM saga_sweeps WHERE name = '${figuresSweep}')`
 
-/** A saga whose client has said that it ended. */
+/** A saga whose end its client has reported. */
 export interface EndedSaga {
   serviceName: string | null
   status: string
@@ -22,7 +22,7 @@ export interface EndedSaga {
 /** How far the log has been read for sagas that ended; bigints as text. */
 export interface EndedCursor {
   position: string
-  /** Up to where it can be read once every transaction before `horizonXid` is over. */
+  /** The position up to which the log can be read once every transaction before `horizonXid` is over. */
   horizon: string
   horizonXid: string
 }
@@ -30,7 +30,7 @@ export interface EndedCursor {
 const lastId = `COALESCE(pg_sequence_last_value('saga_events_id_seq'), 0)::text AS horizon,
   pg_snapshot_xmax(pg_current_snapshot())::text AS "horizonXid"`
 
-/** Where counting goes on; the end of the log when nobody has counted yet. */
+/** The position at which counting continues; the end of the log when no process has counted yet. */
 export async function readEndedCursor(database: Pooled): Promise<EndedCursor> {
   const [position, horizon, horizonXid] = (await readSweepPosition(database, figuresSweep))[cursorKey] ?? []
   const known = position !== undefined && horizon !== undefined && horizonXid !== undefined
@@ -43,7 +43,7 @@ export const writeEndedCursor = (
 ): Promise<void> =>
   writeSweepPosition(database, figuresSweep, { [cursorKey]: [position, horizon, horizonXid] })
 
-/** The end of the log as it is: what comes later will be read. */
+/** The current end of the log: only later events will be counted. */
 async function readLogEnd({ pool }: Pooled): Promise<EndedCursor> {
   const { rows } = await pool.query<Omit<EndedCursor, 'position'>>(`SELECT ${lastId}`)
   const { horizon = '0', horizonXid = '0' } = rows[0] ?? {}

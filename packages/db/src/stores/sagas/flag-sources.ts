@@ -1,6 +1,6 @@
 import type { Database } from '../../client.js'
 
-/** What may have to be flagged, or no longer: a saga, or an activity that has none (`sagaId` is '' then). */
+/** A saga, or an activity without a saga (`sagaId` is ''), whose flags may have to change. */
 export interface FlagCandidate {
   tenant: string
   sagaId: string
@@ -9,7 +9,7 @@ export interface FlagCandidate {
 
 export interface FlagPage {
   candidates: FlagCandidate[]
-  /** Where to go on; null when there is no more. */
+  /** The position at which the next page begins; null when there is no further page. */
   next: readonly string[] | null
 }
 
@@ -19,11 +19,11 @@ export interface FlagPage {
  */
 export interface FlagSource {
   name: string
-  /** Rows up to which time are looked at: see {@link FlagCutoffs}. */
+  /** The cutoff that limits the rows: see {@link FlagCutoffs}. */
   cutoff: keyof FlagCutoffs
-  /** In order of time, and a row's time never changes: a new round may begin where the last one ended. */
+  /** Whether a new round may begin where the last one ended: rows are ordered by a time that never changes. */
   chronological: boolean
-  /** A run sees all there is, as far as its time allows; otherwise one page. */
+  /** Whether a run reads all pages, as far as its time allows; otherwise it reads one page. */
   everyRound: boolean
   /** Of the position before the first row. */
   start: readonly string[]
@@ -37,7 +37,7 @@ export interface FlagCutoffs {
   idle: Date
   /** What was seen first before it and has no saga or no start is parked. */
   parked: Date
-  /** Nothing is looked at by time. */
+  /** No limit by time. */
   now: Date
 }
 
@@ -55,7 +55,7 @@ const afterKey =
 const firstTime = ['-infinity', '', '']
 const firstKey = ['', '', '']
 
-/** Flags of one kind, to see whether they still hold. */
+/** Flags of one kind, to check whether their causes still hold. */
 const flagged = (kind: string): FlagSource => ({
   name: `flagged-${kind}`,
   cutoff: 'now',
@@ -69,7 +69,7 @@ const flagged = (kind: string): FlagSource => ({
     ORDER BY tenant, saga_id, activity_id LIMIT $5`,
 })
 
-/** These may be many; the database can tell by itself that nothing has happened since. */
+/** There may be many flags of this kind; the database leaves out those of sagas without a newer event. */
 const flaggedIdle = (kind: string): FlagSource => ({
   ...flagged(kind),
   cutoff: 'idle',
@@ -85,7 +85,7 @@ const flaggedIdle = (kind: string): FlagSource => ({
     ORDER BY page.tenant, page.saga_id, page.activity_id`,
 })
 
-/** Deadlines as they pass. */
+/** Activities whose deadlines have passed. */
 const deadlines: FlagSource = {
   name: 'deadlines',
   cutoff: 'overdue',
@@ -100,7 +100,7 @@ const deadlines: FlagSource = {
     ORDER BY page.deadline_at, page.tenant, page.id`,
 }
 
-/** Unfinished sagas as they fall silent. */
+/** Unfinished sagas without an event since the cutoff. */
 const idle: FlagSource = {
   name: 'idle',
   cutoff: 'idle',
@@ -116,8 +116,8 @@ const idle: FlagSource = {
 }
 
 /**
- * Every unfinished saga, again and again: finds what the others miss, such as an activity that is tried again when its
- * deadline has passed already.
+ * Every unfinished saga, in endless rounds: finds what the other sources miss, such as an activity that is tried again
+ * after its deadline has passed.
  */
 const unfinished: FlagSource = {
   name: 'unfinished',
@@ -136,7 +136,7 @@ const unfinished: FlagSource = {
     ORDER BY page.last_event_at, page.tenant, page.id`,
 }
 
-/** Every unfinished saga that is silent, again and again: finds those whose times a clock set wrong. */
+/** Every unfinished saga without recent events, in endless rounds: also finds sagas whose times a clock set wrong. */
 const silent: FlagSource = { ...idle, name: 'silent', chronological: false, everyRound: false }
 
 /** Sagas that nobody has started. */
@@ -194,7 +194,7 @@ const contradictingActivities: FlagSource = {
     ORDER BY page.tenant, page.id`,
 }
 
-/** The most urgent first. */
+/** The sources, the most urgent first. */
 export const flagSources: readonly FlagSource[] = [
   flagged('overdue'),
   deadlines,
@@ -211,7 +211,7 @@ export const flagSources: readonly FlagSource[] = [
   unfinished,
 ]
 
-/** One page of a source's candidates, by its index alone. */
+/** One page of a source's candidates, read by its index alone. */
 export async function readFlagPage(
   { pool }: Pick<Database, 'pool'>,
   { sql, cutoff, start }: FlagSource,

@@ -4,14 +4,14 @@ import type { FlagCandidate } from './flag-sources.js'
 
 type Pooled = Pick<Database, 'pool'>
 
-/** What the flags of a saga, or of an activity without one, follow from, and those it has. */
+/** The facts from which the flags of a saga, or of an activity without a saga, follow, and the flags it has now. */
 export interface FlagState {
   tenant: string
   /** '' for an activity without a saga. */
   sagaId: string
   /** Null when there is no such saga. */
   saga: FlaggableSaga | null
-  /** Of the saga; or the one activity, unless it is gone or has a saga by now. */
+  /** All activities of the saga; or the one activity without a saga, unless it was removed or has a saga by now. */
   activities: FlaggableActivity[]
   flags: SagaFlag[]
 }
@@ -36,7 +36,7 @@ interface ActivityRow extends FlaggableActivity {
 const activityList = `a.tenant, COALESCE(a.saga_id, '') AS "sagaId", a.id, a.status, a.anomalies,
   a.deadline_at AS "deadlineAt", a.first_seen_at AS "firstSeenAt", a.last_event_at AS "lastEventAt"`
 
-/** The states of these sagas and activities; each only once. */
+/** The states of these sagas and activities, each once. */
 export async function readFlagStates({ pool }: Pooled, keys: readonly FlagCandidate[]): Promise<FlagState[]> {
   const states = new Map(keys.map((key) => [stateKey(key), emptyState(key)]))
   const sagaKeys = keyArrays(
@@ -85,7 +85,7 @@ export async function readFlagStates({ pool }: Pooled, keys: readonly FlagCandid
   return [...states.values()]
 }
 
-/** Everything about a saga is one state; an activity without one is a state by itself. */
+/** A saga and its activities share one state; an activity without a saga has its own. */
 const stateKey = ({ tenant, sagaId, activityId }: FlagCandidate): string =>
   sagaId === '' ? `${tenant}\0\0${activityId}` : `${tenant}\0${sagaId}`
 
@@ -102,7 +102,7 @@ const keyArrays = (keys: readonly (readonly [string, string])[]): [string[], str
   keys.map(([, id]) => id),
 ]
 
-/** Sets and clears flags, all or none. One that is set anew begins at its new time. */
+/** Sets and clears flags, all or none. A flag that is set again begins at its new time. */
 export async function writeFlags({ pool }: Pooled, { set, cleared }: FlagChanges): Promise<void> {
   if (set.length === 0 && cleared.length === 0) return
   await pool.query(

@@ -12,18 +12,18 @@ export interface SagaGauges {
   open: (SagaCount & { status: string; oldestSeconds: number })[]
   error: SagaCount[]
   stuck: SagaCount[]
-  /** Of activities. */
+  /** Counts of activities. */
   overdue: SagaCount[]
   /** Activities without a saga, of no service. */
   parkedActivities: number
 }
 
-/** Only sagas that have not ended are read, by the index that holds no others. */
+/** Reads only sagas that have not ended, by the index that holds no other sagas. */
 const openSagas = `SELECT service_name AS "serviceName", status, count(*)::int AS count,
     EXTRACT(epoch FROM clock_timestamp() - min(first_seen_at))::double precision AS "oldestSeconds"
   FROM sagas WHERE ended_at IS NULL GROUP BY service_name, status`
 
-/** An ended saga may be in error too. Tenants are few: each is one look into the index by status. */
+/** An ended saga may be in error too. There are few tenants, and each takes one look-up in the index by status. */
 const sagasInError = `WITH RECURSIVE tenants AS (
     (SELECT tenant FROM sagas ORDER BY tenant LIMIT 1)
     UNION ALL
@@ -39,7 +39,7 @@ const flagged = `SELECT f.kind, s.service_name AS "serviceName", count(*)::int A
 
 const parkedActivities = `SELECT count(*)::int AS count FROM saga_flags WHERE kind = 'parked' AND activity_id <> ''`
 
-/** What the figures of sagas show: how many of which kind there are. */
+/** The numbers of sagas and activities by service and status, for the gauges. */
 export async function readSagaGauges({ pool }: Pooled): Promise<SagaGauges> {
   const open = await pool.query<SagaGauges['open'][number]>(openSagas)
   const error = await pool.query<SagaCount>(sagasInError)

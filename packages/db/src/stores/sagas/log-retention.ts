@@ -8,8 +8,8 @@ const defaultPartition = 'saga_events_default'
 const lockNotAvailable = '55P03'
 
 /**
- * Partitions of the event log whose day ended before an instant, the oldest first; last the default one, which holds
- * what came on days without a partition.
+ * Partitions of the event log whose day ended before an instant, the oldest first; at the end the default partition,
+ * which holds events of days without a partition.
  */
 export async function listOldLogPartitions({ pool }: Pooled, before: Date): Promise<string[]> {
   const { rows } = await pool.query<{ name: string }>(
@@ -35,25 +35,35 @@ export interface LogScan {
   next: string | null
 }
 
-/** Looks for events of what still exists among the next of a partition that were received before an instant. */
+/** Tells of each event of the page whether its saga or activity still exists. */
+const judged = `judged AS MATERIALIZED (SELECT e.*, ${living} AS living FROM page e)`
+
+/** Callers' ids are deleted together with their events. */
+const idsGone = `ids_gone AS (
+    DELETE FROM saga_event_ids i USING judged j
+    WHERE NOT j.living AND i.tenant = j.tenant AND i.event_id = j.event_id
+  )`
+
+/**
+ * Reads the next events of a partition that were received before an instant, and counts those whose saga or activity
+ * still exists. The other events will be deleted with their partition or by {@link thinLog}; their callers' ids are
+ * deleted now.
+ */
 export const scanLog = (database: Pooled, scan: LogRange): Promise<LogScan> =>
   query(
     database,
     scan,
-    (page) => `WITH page AS (${page})
-      SELECT count(*) FILTER (WHERE ${living})::int AS living, 0 AS deleted, max(e.id)::text AS last,
-        count(*)::int AS seen FROM page e`,
+    (page) => `WITH page AS (${page}), ${judged}, ${idsGone}
+      SELECT count(*) FILTER (WHERE e.living)::int AS living, 0 AS deleted, max(e.id)::text AS last,
+        count(*)::int AS seen FROM judged e`,
   )
 
-/** Deletes the events of what no longer exists among them. */
+/** Reads the next events of a partition, and deletes those whose saga and activity do not exist any more. */
 export const thinLog = (database: Pooled, scan: LogRange): Promise<LogScan> =>
   query(
     database,
     scan,
-    (
-      page,
-      table,
-    ) => `WITH page AS (${page}), judged AS MATERIALIZED (SELECT e.*, ${living} AS living FROM page e),
+    (page, table) => `WITH page AS (${page}), ${judged}, ${idsGone},
       gone AS (
         DELETE FROM ${table} t USING judged j
         WHERE t.id = j.id AND t.received_at = j.received_at AND NOT j.living RETURNING t.id
@@ -64,7 +74,7 @@ export const thinLog = (database: Pooled, scan: LogRange): Promise<LogScan> =>
 
 export interface LogRange {
   partition: string
-  /** Id after which to go on. */
+  /** Id after which to continue. */
   after: string
   receivedBefore: Date
   rowsMax: number
@@ -76,7 +86,7 @@ async function query(
   sql: (page: string, table: string) => string,
 ): Promise<LogScan> {
   const table = pg.escapeIdentifier(partition)
-  const page = `SELECT id, received_at, tenant, saga_id, activity_id FROM ${table}
+  const page = `SELECT id, received_at, tenant, saga_id, activity_id, event_id FROM ${table}
     WHERE id > $1 AND received_at < $2 ORDER BY id LIMIT $3`
   const { rows } = await pool.query<Omit<LogScan, 'next'> & { last: string | null; seen: number }>(
     sql(page, table),
@@ -90,7 +100,7 @@ async function query(
  * Drops the partition of a day. Recording waits for that, so the attempt is given up when it does not get its lock at
  * once.
  *
- * @returns false when something else is using the log; to be tried again later
+ * @returns false when another transaction is using the log; the caller tries again later
  */
 export async function dropLogPartition({ pool }: Pooled, partition: string): Promise<boolean> {
   const client = await pool.connect()

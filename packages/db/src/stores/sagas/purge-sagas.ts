@@ -1,10 +1,10 @@
 import type { RetainedActivity, RetainedSaga } from '@switchyard/domain/saga'
 import type { PoolClient } from 'pg'
 import type { Database } from '../../client.js'
-import { beginChange, type TenantKey, tenantKeyArrays } from './change-sagas.js'
 import { countedUpTo } from './ended-sagas.js'
+import { lockRows } from './lock-rows.js'
 import { type RetentionCandidate, retainedList } from './retention-sources.js'
-import { keyText } from './saga-keys.js'
+import { keyText, type TenantKey, tenantKeyArrays } from './tenant-key.js'
 
 export interface PurgedSaga extends TenantKey {
   serviceName: string | null
@@ -21,8 +21,8 @@ const activitiesOf = `SELECT a.tenant, a.id, a.saga_id AS "sagaId", a.status, a.
 const sagasOf = `SELECT ${retainedList} FROM ${given} JOIN sagas s USING (tenant, id)`
 
 /**
- * Sagas with news that webhooks or the figures have not come to yet: an event of the log, or a flag. Figures that nobody
- * has begun to keep are not waited for.
+ * Sagas with an event or a flag that webhooks or figures have not processed yet. Figures are not waited for when no
+ * process has begun to count.
  */
 const untoldOf = `SELECT given.tenant, given.id FROM ${given}
   CROSS JOIN (SELECT LEAST(c.position, ${countedUpTo}) AS position, c.flags_set_at
@@ -32,13 +32,14 @@ const untoldOf = `SELECT given.tenant, given.id FROM ${given}
     OR EXISTS (SELECT FROM saga_flags f
       WHERE f.tenant = given.tenant AND f.saga_id = given.id AND f.set_at > told.flags_set_at)`
 
-/** Its events stay in the log, until their day goes. */
+/** Deletes sagas with all that belongs to them, except events, which stay until their day of the log is dropped. */
 const purge = `WITH given AS (SELECT * FROM ${given}),
   purged AS (
     DELETE FROM saga_activities a USING given g WHERE a.tenant = g.tenant AND a.saga_id = g.id RETURNING a.tenant, a.id
   ),
   sagas_gone AS (DELETE FROM sagas s USING given g WHERE s.tenant = g.tenant AND s.id = g.id),
   tags_gone AS (DELETE FROM saga_tags t USING given g WHERE t.tenant = g.tenant AND t.saga_id = g.id),
+  errors_gone AS (DELETE FROM saga_errors e USING given g WHERE e.tenant = g.tenant AND e.saga_id = g.id),
   notes_gone AS (DELETE FROM saga_notes n USING given g WHERE n.tenant = g.tenant AND n.saga_id = g.id),
   leases_gone AS (DELETE FROM saga_leases l USING given g WHERE l.tenant = g.tenant AND l.saga_id = g.id),
   flags_gone AS (
@@ -50,12 +51,12 @@ const purge = `WITH given AS (SELECT * FROM ${given}),
   ON CONFLICT (tenant, kind, id) DO UPDATE SET purged_at = EXCLUDED.purged_at`
 
 /**
- * Deletes sagas with all that belongs to them and leaves tombstones, all or none. Waits for events about them that are
- * being recorded, and lets later ones wait: an event is recorded before, and then `isDue` judges it too, or it meets a
- * tombstone. A saga stays until webhooks and figures have come to its last event, as they would not find it any more.
+ * Deletes sagas with all that belongs to them and leaves tombstones, all or none. It locks the rows like recording: an
+ * event is either recorded before, and then `isDue` sees it, or it finds the tombstone. A saga stays until webhooks and
+ * figures have processed its last event, because they need its rows.
  *
- * @param isDue asked again, about the saga as it is when nothing can change it any more
- * @returns those that are gone
+ * @param isDue asked about the locked rows of a saga
+ * @returns the sagas that were deleted
  */
 export async function purgeSagas(
   { pool }: Pick<Database, 'pool'>,
@@ -69,7 +70,7 @@ export async function purgeSagas(
     client.release()
     return purged
   } catch (error) {
-    // Whatever state the connection is in: closing it undoes the transaction and frees its locks.
+    // Closing the connection rolls the transaction back and frees its locks, whatever state the connection is in.
     client.release(true)
     throw error
   }
@@ -81,7 +82,8 @@ async function purgeLocked(
   isDue: (saga: RetainedSaga, activities: readonly RetainedActivity[]) => boolean,
 ): Promise<PurgedSaga[]> {
   const { rows: foreseen } = await client.query<SagaActivity>(activitiesOf, tenantKeyArrays(keys))
-  await beginChange(client, { sagas: keys, activities: foreseen })
+  await client.query('BEGIN')
+  await lockRows(client, { activities: foreseen, sagas: keys })
   const { rows: sagas } = await client.query<RetentionCandidate>(sagasOf, tenantKeyArrays(keys))
   const { rows: activities } = await client.query<SagaActivity>(activitiesOf, tenantKeyArrays(keys))
   const { rows: untold } = await client.query<TenantKey>(untoldOf, tenantKeyArrays(keys))
@@ -89,7 +91,7 @@ async function purgeLocked(
   const locked = new Set(foreseen.map(keyText))
   const due = sagas.flatMap((saga) => {
     const own = activities.filter(({ tenant, sagaId }) => tenant === saga.tenant && sagaId === saga.id)
-    // One that came while the locks were waited for is not locked itself: the saga's turn comes again.
+    // An activity that was added while this transaction waited is not locked: the next run takes the saga.
     const isWhole = own.every((activity) => locked.has(keyText(activity)))
     const mayGo = isWhole && !waiting.has(keyText(saga)) && isDue(saga, own)
     const { tenant, id, serviceName } = saga

@@ -1,8 +1,12 @@
+import type { Activity, Saga } from '@switchyard/domain/saga'
 import type { PoolClient } from 'pg'
 import type { Database } from '../../client.js'
-import { beginChange, type TenantKey, tenantKeyArrays } from './change-sagas.js'
-import { activityColumns, sagaColumns } from './columns.js'
-import { uniqueKeys } from './saga-keys.js'
+import { type LockedKeys, lockRows } from './lock-rows.js'
+import { retryConflicts } from './retry-conflicts.js'
+import { activityTable } from './tables/saga-activities.js'
+import { hasErrors, upsertErrors } from './tables/saga-errors.js'
+import { sagaTable } from './tables/sagas.js'
+import { type TenantKey, tenantKeyArrays, uniqueKeys } from './tenant-key.js'
 
 /** An entry of the log with everything that sagas are derived from. */
 export interface LoggedEvent {
@@ -18,55 +22,51 @@ export interface LoggedEvent {
   attempt: number | null
   contentKey: Uint8Array
   request: Uint8Array
-  /** Of the whole, where the request holds only the head of its payload or errors. */
+  /** Size of the whole payload or errors, when the request holds only their head; else null. */
   payloadSize: number | null
   payloadSha256: Uint8Array | null
 }
 
-type Row = Record<string, unknown>
+/** A row as it is stored, by the domain's names of its columns. Content keys are left out: older rows have none. */
+export type StoredRow = Record<string, unknown> & TenantKey
 
-/** A derived row, by the domain's names of its columns. */
-export type DerivedRow = Row & TenantKey
-
-export interface DerivedRows {
-  sagas: DerivedRow[]
-  activities: DerivedRow[]
+export interface StoredRows {
+  sagas: StoredRow[]
+  activities: StoredRow[]
 }
+
+/** A row as it follows from the log. */
+export type DerivedRow<Row> = Row & { tenant: string }
 
 const columns = `e.tenant, e.id::text AS id, e.received_at AS "receivedAt", e.operation, e.saga_id AS "sagaId",
   e.activity_id AS "activityId", e.event_id AS "eventId", e.event_time AS "eventTime", e.attempt,
   e.content_key AS "contentKey", e.request, e.payload_size AS "payloadSize", e.payload_sha256 AS "payloadSha256"`
 
-export interface LockedKeys {
-  sagas: readonly TenantKey[]
-  activities: readonly TenantKey[]
-}
-
 /** A database session in which the log is read from its beginning to its end. */
 export interface RebuildSession {
-  /** The next sagas that the log knows, without those that retention removed; none when there are no more. */
+  /** The next sagas that have events in the log, without sagas that retention removed; empty at the end. */
   nextSagas(after: TenantKey | null, rowsMax: number): Promise<TenantKey[]>
-  /** Their events in the order of the log, also those that came before an activity's saga was known. */
+  /** The events of sagas in the order of the log, also events from before their activity's saga was known. */
   readEvents(sagas: readonly TenantKey[]): Promise<LoggedEvent[]>
-  /** The next activities whose saga no event has named, once every saga's events have been read. */
+  /** The next activities whose saga no event has named. Call it after the events of all sagas have been read. */
   nextParked(after: TenantKey | null, rowsMax: number): Promise<TenantKey[]>
   readParkedEvents(activities: readonly TenantKey[]): Promise<LoggedEvent[]>
-  /** The rows of sagas and of their activities, and of further activities, as they are. */
-  readRows(sagas: readonly TenantKey[], activities: readonly TenantKey[]): Promise<DerivedRows>
-  /** The next of the rows that have no event in the log. */
+  /** The stored rows of sagas and of all their activities, and of the given activities. */
+  readRows(sagas: readonly TenantKey[], activities: readonly TenantKey[]): Promise<StoredRows>
+  /** The next rows that have no event in the log. */
   nextWithoutEvents(
     table: 'sagas' | 'saga_activities',
     after: TenantKey | null,
     rowsMax: number,
   ): Promise<TenantKey[]>
-  /** Runs `work` on one state of the database; with locks, nobody changes these in between. */
-  atOnce<T>(
-    locked: { sagas: readonly TenantKey[]; activities: readonly TenantKey[] } | null,
-    work: () => Promise<T>,
-  ): Promise<T>
-  /** Writes one row as it has to be. */
-  writeSaga(row: DerivedRow): Promise<void>
-  writeActivity(row: DerivedRow): Promise<void>
+  /**
+   * Runs `work` on one state of the database. With locks, reporters wait until `work` has written; when one of them was
+   * faster, `work` runs again on the newer state.
+   */
+  atOnce<T>(locked: LockedKeys | null, work: () => Promise<T>): Promise<T>
+  /** Writes a row as it follows from the log, whether or not there is one. */
+  writeSaga(row: DerivedRow<Saga>): Promise<void>
+  writeActivity(row: DerivedRow<Activity>): Promise<void>
   close(): Promise<void>
 }
 
@@ -76,7 +76,7 @@ export async function openRebuild(
   tenant: string | null,
 ): Promise<RebuildSession> {
   const client = await pool.connect()
-  // Activities whose first events did not name their saga; what is left of those is parked.
+  // Activities whose saga a later event named. The other activities without a saga in their events are parked.
   await client.query(
     'CREATE TEMPORARY TABLE adopted (tenant text COLLATE "C", id text COLLATE "C", PRIMARY KEY (tenant, id))',
   )
@@ -89,8 +89,8 @@ export async function openRebuild(
       listWithoutEvents(client, table, { after, tenant, rowsMax }),
     readRows: (sagas, activities) => readRows(client, sagas, activities),
     atOnce: (locked, work) => atOnce(client, locked, work),
-    writeSaga: (row) => writeRow(client, 'sagas', [...sagaRow, contentKeys], row),
-    writeActivity: (row) => writeRow(client, 'saga_activities', [...activityRow, contentKeys], row),
+    writeSaga: (row) => writeSaga(client, row),
+    writeActivity: (row) => writeActivity(client, row),
     async close() {
       // The session's table goes with its connection.
       client.release(true)
@@ -98,7 +98,7 @@ export async function openRebuild(
   }
 }
 
-/** Jumps from one key to the next by the index, however many events each has. */
+/** Reads each key once by jumping along the index, however many events a key has. */
 const keysOf = (column: string, from: string, isLeftOut: string) => `WITH RECURSIVE keys AS (
     (SELECT e.tenant, e.${column} AS id FROM saga_events e
       WHERE ${from} AND (e.tenant, e.${column}) > ($1, $2) AND ($3::text IS NULL OR e.tenant = $3)
@@ -139,7 +139,7 @@ async function listKeys(
       rowsMax,
     ])
     const kept = rows.filter(({ isLeftOut }) => !isLeftOut).map(({ tenant, id }) => ({ tenant, id }))
-    // A page of nothing but such that are left out is not the end.
+    // When every key of a page is left out, later pages may still hold keys.
     if (kept.length > 0 || rows.length === 0) return kept
     last = rows.at(-1) ?? null
   }
@@ -178,7 +178,7 @@ async function readUnnamedEvents(
   return rows
 }
 
-/** Without those of an activity whose saga has been named since it was listed. */
+/** The events of parked activities, without activities whose saga has been named since they were listed. */
 async function readParkedEvents(
   client: PoolClient,
   activities: readonly TenantKey[],
@@ -193,73 +193,67 @@ async function readParkedEvents(
   return readUnnamedEvents(client, parked)
 }
 
-const payloadColumns = [
-  { name: 'parameter_data', key: 'parameterData' },
-  { name: 'result_data', key: 'resultData' },
-] as const
-interface RowColumn {
-  name: string
-  key: string
-}
-const sagaRow: readonly RowColumn[] = sagaColumns
-const activityRow: readonly RowColumn[] = [...activityColumns, ...payloadColumns]
-
-/** Written with a row, and not compared: rows from before they were kept have none. */
-const contentKeys: RowColumn = { name: 'content_keys', key: 'contentKeys' }
-
-const selectList = (table: string, columns: readonly RowColumn[]): string =>
-  columns.map(({ name, key }) => `${table}.${name} AS "${key}"`).join(', ')
-
 async function readRows(
   client: PoolClient,
   sagas: readonly TenantKey[],
   activities: readonly TenantKey[],
-): Promise<DerivedRows> {
-  const sagaRows = await client.query<DerivedRow>(
-    `SELECT s.tenant, ${selectList('s', sagaRow)} FROM ${given} JOIN sagas s USING (tenant, id)`,
+): Promise<StoredRows> {
+  const sagaRows = await client.query<StoredRow>(
+    `SELECT stored.tenant, ${sagaTable.comparedList} FROM ${given} JOIN sagas stored USING (tenant, id)`,
     tenantKeyArrays(sagas),
   )
-  const list = `a.tenant, ${selectList('a', activityRow)}`
-  const activityRows = await client.query<DerivedRow>(
-    `SELECT ${list} FROM ${given} JOIN saga_activities a ON a.tenant = given.tenant AND a.saga_id = given.id
+  const list = `stored.tenant, ${activityTable.comparedList}`
+  const activityRows = await client.query<StoredRow>(
+    `SELECT ${list} FROM ${given} JOIN saga_activities stored
+       ON stored.tenant = given.tenant AND stored.saga_id = given.id
      UNION
-     SELECT ${list} FROM unnest($3::text[], $4::text[]) AS given(tenant, id) JOIN saga_activities a USING (tenant, id)`,
+     SELECT ${list} FROM unnest($3::text[], $4::text[]) AS given(tenant, id)
+       JOIN saga_activities stored USING (tenant, id)`,
     [...tenantKeyArrays(sagas), ...tenantKeyArrays(activities)],
   )
   return { sagas: sagaRows.rows, activities: activityRows.rows }
 }
 
-async function atOnce<T>(client: PoolClient, locked: LockedKeys | null, work: () => Promise<T>): Promise<T> {
-  if (locked) await beginChange(client, locked)
-  else await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ')
-  const done = await work()
-  await client.query('COMMIT')
-  return done
+const atOnce = <T>(client: PoolClient, locked: LockedKeys | null, work: () => Promise<T>): Promise<T> =>
+  retryConflicts(async () => {
+    try {
+      // PostgreSQL refuses to write a row that has changed or appeared since this state of the database.
+      await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ')
+      if (locked) await lockRows(client, locked)
+      const done = await work()
+      await client.query('COMMIT')
+      return done
+    } catch (error) {
+      await client.query('ROLLBACK')
+      throw error
+    }
+  })
+
+async function writeSaga(client: PoolClient, row: DerivedRow<Saga>): Promise<void> {
+  const { statement, valuesOf } = sagaTable.overwrite
+  await client.query({ ...statement, values: valuesOf([{ tenant: row.tenant, before: null, row }]) })
 }
 
-/** The version grows beyond whatever a reporter remembers of the row, so that it reads the row anew. */
-const version = '(EXTRACT(epoch FROM clock_timestamp()) * 1000)::bigint'
-
-async function writeRow(
-  client: PoolClient,
-  table: string,
-  columns: readonly RowColumn[],
-  row: DerivedRow,
-): Promise<void> {
-  const names = columns.map(({ name }) => name)
-  const values = columns.map((_, index) => `$${index + 2}`)
-  await client.query(
-    `INSERT INTO ${table} AS stored (tenant, version, ${names.join(', ')})
-     VALUES ($1, ${version}, ${values.join(', ')})
-     ON CONFLICT (tenant, id) DO UPDATE SET version = GREATEST(EXCLUDED.version, stored.version + 1),
-       ${names.map((name) => `${name} = EXCLUDED.${name}`).join(', ')}`,
-    [row.tenant, ...columns.map(({ key }) => row[key])],
+async function writeActivity(client: PoolClient, row: DerivedRow<Activity>): Promise<void> {
+  const { tenant, id, sagaId } = row
+  const { statement, valuesOf } = activityTable.overwrite
+  await client.query({ ...statement, values: valuesOf([{ tenant, before: null, row }]) })
+  if (sagaId === null || !hasErrors(row)) {
+    await client.query('DELETE FROM saga_errors WHERE tenant = $1 AND activity_id = $2', [tenant, id])
+    return
+  }
+  const { rows } = await client.query<{ firstSeenAt: Date }>(
+    'SELECT first_seen_at AS "firstSeenAt" FROM sagas WHERE tenant = $1 AND id = $2',
+    [tenant, sagaId],
   )
+  const sagaFirstSeenAt = rows[0]?.firstSeenAt ?? row.firstSeenAt
+  const errors = { tenant, activity: row, sagaFirstSeenAt }
+  await client.query({ ...upsertErrors.statement, values: upsertErrors.valuesOf([errors]) })
 }
 
 const itsEvents = {
   sagas: 'e.tenant = r.tenant AND e.saga_id = r.id',
-  // Each half has an index of its own.
+  // One condition for each index.
   saga_activities: 'e.tenant = r.tenant AND e.saga_id = r.saga_id AND e.activity_id = r.id',
 }
 

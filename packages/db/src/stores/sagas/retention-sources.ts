@@ -3,7 +3,7 @@ import type { Database } from '../../client.js'
 
 type Pooled = Pick<Database, 'pool'>
 
-/** A saga that may have to go; its activities are not looked at yet. */
+/** A saga that retention may have to remove. Its activities have not been read yet. */
 export interface RetentionCandidate extends RetainedSaga {
   tenant: string
   id: string
@@ -11,7 +11,7 @@ export interface RetentionCandidate extends RetainedSaga {
 
 export interface RetentionPage {
   candidates: RetentionCandidate[]
-  /** Where to go on; null when there is no more. */
+  /** The position at which the next page begins; null when there is no further page. */
   next: readonly string[] | null
 }
 
@@ -26,7 +26,7 @@ const page = (rows: Row[], rowsMax: number): RetentionPage => ({
   next: rows.length < rowsMax ? null : (rows.at(-1)?.position ?? null),
 })
 
-/** Sagas whose time, as their clients gave it, is up. */
+/** Sagas whose expiry, which their clients set, has passed. */
 export async function readExpired(
   { pool }: Pooled,
   after: readonly string[] | null,
@@ -42,7 +42,7 @@ export async function readExpired(
   return page(rows, rowsMax)
 }
 
-/** Sagas without a time of their own that ended before `endedBefore`, tenant by tenant. */
+/** Sagas without an expiry that ended before `endedBefore`, tenant by tenant. */
 export async function readEnded(
   { pool }: Pooled,
   after: readonly string[] | null,

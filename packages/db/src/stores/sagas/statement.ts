@@ -1,7 +1,7 @@
-/** A database that stopped answering must not hold calls for ever; their callers try again elsewhere. */
+/** A call ends when the database stops answering; its caller may try another instance. */
 const answerTimeoutMs = 10_000
 
-/** SQL that is given up when the database does not answer; prepared once per connection when it has a name. */
+/** SQL that is given up when the database does not answer in time. With a name it is prepared once per connection. */
 export const statement = (text: string, name?: string) => ({
   text,
   query_timeout: answerTimeoutMs,

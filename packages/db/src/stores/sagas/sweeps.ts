@@ -2,10 +2,10 @@ import type { Database } from '../../client.js'
 
 type Pooled = Pick<Database, 'pool'>
 
-/** Where a sweep goes on: the keys of the last row it has seen. */
+/** The position at which a sweep continues: the keys of the last row that it has read. */
 export type SweepPosition = Record<string, readonly string[]>
 
-/** Where each source of a sweep goes on; empty when it has never run. */
+/** The position of each source of a sweep; empty when the sweep has never run. */
 export async function readSweepPosition({ pool }: Pooled, name: string): Promise<SweepPosition> {
   const { rows } = await pool.query<{ position: SweepPosition }>(
     'SELECT position FROM saga_sweeps WHERE name = $1',
@@ -27,8 +27,8 @@ export async function writeSweepPosition(
 }
 
 /**
- * Takes, or keeps, what only one process may do at a time. By the database's clock, so that the processes need not
- * agree on theirs.
+ * Takes or extends the lease of a sweep, which only one process may run at a time. Times are the database's, because
+ * the clocks of the processes may differ.
  *
  * @param owner names the process, and no other one
  * @returns false while another process holds it
@@ -50,7 +50,7 @@ export async function holdSweep(
   return rowCount === 1
 }
 
-/** Lets another process have it at once. */
+/** Ends the lease, so that another process can take it at once. */
 export async function releaseSweep({ pool }: Pooled, name: string, owner: string): Promise<void> {
   await pool.query('UPDATE saga_sweeps SET owner = NULL, owned_until = NULL WHERE name = $1 AND owner = $2', [
     name,

@@ -1,10 +1,10 @@
 import type { Database } from '../../client.js'
 
 /**
- * Forgets tombstones that were left before an instant. One stays while the log has events of what it stands for: they
- * must not come to life when sagas are rebuilt from it.
+ * Deletes tombstones from before an instant. A tombstone stays while the log has events of its saga or activity, so
+ * that a rebuild from the log does not bring the saga back.
  *
- * @param after where to go on; null: from the oldest on
+ * @param after the position at which to continue; null: from the oldest tombstone on
  */
 export async function deleteTombstones(
   { pool }: Pick<Database, 'pool'>,

@@ -3,7 +3,7 @@ import { statement } from '../statement.js'
 
 type Pool = Pick<Database, 'pool'>
 
-/** An entry of the log. What stands below `eventTime` is as it is when the entry is read. */
+/** An entry of the log. The properties below `eventTime` are read from the rows as they are when the entry is read. */
 export interface LogEntry {
   /** Position in the log, over all sagas and tenants. */
   sequence: number
@@ -21,13 +21,13 @@ export interface LogEntry {
   activityStatus: string | null
 }
 
-/** Entries of the log in their order, and up to where they are all that there is. */
+/** Entries of the log in their order, and the position up to which no entry is missing. */
 export interface LogPage {
   entries: LogEntry[]
   readTo: number
 }
 
-// A position is a bigint; it stays below 2^53 for longer than anybody will ask.
+// A position is a bigint. At a million events a second it stays below 2^53 for 285 years.
 const withDerivedRows = (entries: string) => `SELECT e.id::double precision AS sequence, e.tenant,
     COALESCE(e.saga_id, a.saga_id) AS "sagaId", e.activity_id AS "activityId", e.operation, e.result, e.received_at AS "receivedAt",
     e.event_time AS "eventTime", s.service_name AS "serviceName", s.status, s.outcome, a.status AS "activityStatus"
@@ -47,9 +47,9 @@ const tail = statement(
 )
 
 /**
- * The visible entries after a position, of all tenants. Others between them may become visible later.
+ * The visible entries of all tenants after a position. Further entries between them may become visible later.
  *
- * @param receivedSince leaves out the days before it, which makes reading cheaper; null: looks everywhere
+ * @param receivedSince days before it are not read, which takes less time; null: all days are read
  */
 export async function readLogTail(
   { pool }: Pool,
@@ -62,7 +62,7 @@ export async function readLogTail(
   return rows
 }
 
-/** Positions that one page looks at, so that no page takes long, however few entries are the tenant's. */
+/** Positions that one page covers, so that no page takes long when the tenant has few entries among them. */
 const pagePositions = 20_000
 const pageEntries = 500
 
@@ -113,13 +113,13 @@ const lastDrawn = statement(
   'saga-log-last-drawn',
 )
 
-/** The last position that was given away, whether or not its entry is visible or will ever be. */
+/** The last position that was drawn, whether or not its entry is visible or ever will be. */
 export async function readLastPosition({ pool }: Pool): Promise<number> {
   const { rows } = await pool.query<{ position: number }>(lastDrawn)
   return rows[0]?.position ?? 0
 }
 
-// Drawing an id takes this lock first, and it is kept until the entry is visible or will never be.
+// Drawing an id takes this lock first, and the transaction keeps it until its entries are visible or discarded.
 const writers = statement(
   `SELECT virtualtransaction AS writer FROM pg_locks
     WHERE locktype = 'relation' AND mode = 'RowExclusiveLock' AND granted
@@ -129,8 +129,8 @@ const writers = statement(
 )
 
 /**
- * The transactions under way that may have been given positions. Once all of those that were there after a position
- * was given away have ended, a new look at the log shows for good whether it has an entry.
+ * The transactions under way that may have drawn positions. When all transactions that were under way after a position
+ * was drawn have ended, the log shows for good whether there is an entry at that position.
  */
 export async function readLogWriters({ pool }: Pool): Promise<Set<string>> {
   const { rows } = await pool.query<{ writer: string }>(writers)

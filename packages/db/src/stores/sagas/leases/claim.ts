@@ -1,16 +1,16 @@
 import type { Database } from '../../../client.js'
 import { statement } from '../statement.js'
 
-/** Which sagas a claimer can finish. */
+/** The sagas that a claimer is able to finish. */
 export interface SagaClaim {
   tenant: string
   serviceName: string
-  /** Sagas at most. */
+  /** The number of sagas at most. */
   take: number
   leaseSeconds: number
-  /** Only sagas without events for so long. */
+  /** Only sagas that have had no event for this long. */
   idleSecondsMin: number
-  /** Who asks, in its own words. */
+  /** The claimer's own name. */
   worker: string
   /** Sagas with status Error too, whose compensation was given up. */
   withErrors: boolean
@@ -20,15 +20,15 @@ export interface SagaLeaseGrant {
   sagaId: string
   token: string
   leasedUntil: Date
-  /** How often the saga was leased since it was done last, this time included. */
+  /** How often the saga has been leased since its last lease that ended as done, this lease included. */
   attempt: number
 }
 
 const pauseSeconds = { first: 15, max: 3600 }
 
 /**
- * SQL for the pause after so many attempts: it doubles with each, and is cut at random by up to a half, so that sagas
- * that failed together do not come back together.
+ * SQL for the pause after this number of attempts: it doubles with each attempt, and is shortened at random by up to a
+ * half, so that sagas that failed at the same time do not come back at the same time.
  */
 export const pauseAfter = (attempts: string): string =>
   `least(${pauseSeconds.max}, ${pauseSeconds.first} * power(2, least(${attempts}, 20) - 1))
@@ -36,7 +36,7 @@ export const pauseAfter = (attempts: string): string =>
 
 const seconds = (parameter: string) => `${parameter}::double precision * interval '1 second'`
 
-/** A lease that has ended, after its pause; one that is done only after newer events. */
+/** The lease has ended and its pause is over. A lease that ended as done also needs newer events. */
 const mayBeLeased = (lease: string, lastEventAt: string) => `(${lease}.available_at <= now()
     AND (${lease}.resolution IS DISTINCT FROM 'done' OR ${lastEventAt} > ${lease}.resolved_at))`
 
@@ -45,9 +45,9 @@ const lastActivityEvent = `(SELECT max(a.last_event_at) FROM saga_activities a
 
 const claim = (statuses: string, name: string) =>
   statement(
-    // Claimers skip the sagas that another is about to take, instead of waiting for it. That alone would not do: when
-    // the other has committed meanwhile, its lease is not visible to this statement. Only the condition of the insert
-    // sees the newest lease, and decides.
+    // A claimer skips sagas that another claimer has locked, instead of waiting. When the other claimer has committed
+    // since this statement began, its lease is not visible to the SELECT. The condition of the INSERT sees the newest
+    // lease, and decides.
     `WITH candidates AS (
       SELECT s.tenant, s.id, greatest(s.last_event_at, ${lastActivityEvent}) AS last_event_at
       FROM sagas s LEFT JOIN saga_leases l ON l.tenant = s.tenant AND l.saga_id = s.id
@@ -84,8 +84,8 @@ const unfinishedOrFailed = claim(
 )
 
 /**
- * Leases sagas of a service that stand still before they have ended, the longest idle first. Whatever number of
- * claimers there is, in whatever processes: none gets what another holds. Time is the database's.
+ * Leases unfinished sagas of a service that have had no events for a while, the longest idle first. Any number of
+ * claimers may run in any number of processes: no saga is leased to two of them. Times are the database's.
  */
 export async function claimSagas(
   { pool }: Pick<Database, 'pool'>,

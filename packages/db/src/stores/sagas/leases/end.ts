@@ -15,13 +15,13 @@ const extend = statement(
   'saga-lease-extend',
 )
 
-/** Until when the lease now lasts; null when it has ended. */
+/** The new end of the lease; null when the lease has ended already. */
 export async function extendLease({ pool }: Pool, token: string, leaseSeconds: number): Promise<Date | null> {
   const { rows } = await pool.query<{ leasedUntil: Date }>({ ...extend, values: [token, leaseSeconds] })
   return rows[0]?.leasedUntil ?? null
 }
 
-/** The column holds milliseconds, and rounded up, at once would be later than now. */
+/** The column holds milliseconds. A time that is rounded up would be in the future, so this one is rounded down. */
 const thisMillisecond = "date_trunc('milliseconds', now())"
 
 /** When the saga may be leased again: after the pause, or at once. */
@@ -40,9 +40,9 @@ const resolved = statement(
 )
 
 /**
- * Ends a lease. Saying the same again is no error: the first answer may have been lost.
+ * Ends a lease. Ending it again with the same resolution is no error, because the first answer may have been lost.
  *
- * @returns from when on the saga may be leased again; null when the lease has ended otherwise
+ * @returns the time from which the saga may be leased again; null when the lease has ended in another way
  */
 export async function resolveLease(
   { pool }: Pool,

@@ -7,8 +7,8 @@ import type { SqlParameters } from './sql-parameters.js'
 export type Driver = { flag: SagaFlagKind } | 'tag' | 'errors' | null
 
 /**
- * A saga's row hears of plain activity events only once they are this much newer than what it knows, so the true time
- * of its last event may lie this far behind the stored one.
+ * A saga's row is updated for an ordinary event of an activity only when the event is at least this much newer than the
+ * stored time of the last event. The true time of the last event may therefore be this much later than the stored one.
  */
 const staleness = "interval '10 seconds'"
 
@@ -18,7 +18,7 @@ const lastActivityEvent = `(SELECT max(a.last_event_at) FROM saga_activities a
 /** When the last event about a saga or its activities was received; null without any activity is left out. */
 const lastEvent = `greatest(s.last_event_at, ${lastActivityEvent})`
 
-/** `?` stands for the value. */
+/** A condition in SQL, with `?` in place of the value. */
 const plain: [keyof SagaSearch, string][] = [
   ['serviceName', 's.service_name = ?'],
   ['status', 's.status = ?'],
@@ -28,11 +28,11 @@ const plain: [keyof SagaSearch, string][] = [
   ['endedAfter', 's.ended_at >= ?'],
   ['endedBefore', 's.ended_at <= ?'],
   ['updatedAfter', `s.last_event_at >= ?::timestamptz - ${staleness}`],
-  // Only where the stored time leaves it open are the activities asked.
+  // The activities are read only where the stored time does not decide.
   ['updatedAfter', `(s.last_event_at >= ? OR ${lastActivityEvent} >= ?)`],
   ['updatedBefore', 's.last_event_at <= ?'],
   ['updatedBefore', `(s.last_event_at < ?::timestamptz - ${staleness} OR ${lastEvent} <= ?)`],
-  // Nothing is newer than its own updates: a walk from the newest saga on need not begin before it.
+  // A saga is created before it is updated, so a walk from the newest saga on can begin at this time.
   ['updatedBefore', 's.first_seen_at <= ?'],
 ]
 

@@ -36,7 +36,7 @@ export async function searchSagas(
   }
 }
 
-/** One row more than the page has says whether there is another page. */
+/** One row more than the page holds is read, to see whether there is another page. */
 function pageQuery(question: SagaQuestion, take: number, errors: 'all' | 'walk') {
   const parameters = new SqlParameters()
   const { from, where, order } = sagaSource(question, parameters, errors)
@@ -50,7 +50,7 @@ function pageQuery(question: SagaQuestion, take: number, errors: 'all' | 'walk')
 /** Sagas of each status are counted up to this number. */
 export const countedMax = 10_000
 
-/** Counting is worth no more than this. */
+/** Counting is given up after this time. */
 const countingMs = 2000
 
 /**

@@ -18,7 +18,7 @@ export interface ReadQuery {
 }
 
 /**
- * The rows of a question.
+ * The rows of a query.
  *
  * @throws DomainError unavailable when the pool's time for a statement did not suffice
  */
@@ -32,7 +32,7 @@ export async function readRows<Row extends QueryResultRow>(
   return rows
 }
 
-/** The rows of a question that is not worth more than this time; null when it did not suffice. */
+/** The rows of a query that is given up after this time; null when it was given up. */
 export async function readRowsWithin<Row extends QueryResultRow>(
   { pool }: Readable,
   timeoutMs: number,

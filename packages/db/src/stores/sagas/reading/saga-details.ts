@@ -1,7 +1,7 @@
 import type { SagaFlag, SagaFlagKind } from '@switchyard/domain/saga'
 import { type Readable, readRows } from './read-query.js'
 
-/** What other tables know of a saga. */
+/** What other tables hold about a saga. */
 export interface SagaDetails {
   /** Of its activities; null without any. */
   lastEventAt: Date | null
@@ -17,7 +17,7 @@ type DetailRow = { sagaId: string; time: Date | null } & (
 
 const of = (alias: string) => `${alias}.tenant = $1 AND ${alias}.saga_id = ANY($2::text[])`
 
-/** One look into each index for all sagas of a page takes half of the time that one for each saga does. */
+/** One look-up in each index for all sagas of a page takes half as long as one look-up for each saga. */
 const details = {
   name: 'saga-read-details',
   text: `SELECT a.saga_id AS "sagaId", 'event' AS what, NULL AS text, NULL AS "activityId", max(a.last_event_at) AS time
@@ -28,7 +28,7 @@ const details = {
     SELECT f.saga_id, 'flag', f.kind, f.activity_id, f.since FROM saga_flags f WHERE ${of('f')}`,
 }
 
-/** By the ids of the sagas; those of which nothing is known are missing. */
+/** Details by the ids of the sagas, without sagas that the other tables hold nothing about. */
 export async function readSagaDetails(
   database: Readable,
   tenant: string,

@@ -13,15 +13,15 @@ export interface SagaEventView {
   eventSeq: number | null
   attempt: number | null
   traceParent: string | null
-  /** Bytes of the payload or errors of which the stored request holds the head only; null when it holds all. */
+  /** Size of the payload or errors when the stored request holds only their head; null when it holds them whole. */
   payloadSize: number | null
   /** Bytes of the request. */
   requestSize: number
-  /** As it came over the wire; null when it is too large to be shown. */
+  /** The request as it came over the wire; null when it is too large to be shown. */
   request: Buffer | null
 }
 
-/** Larger requests are not read: a page of them would be. */
+/** Larger requests are not read, because a page of them would be too large. */
 const shownBytesMax = 512 * 1024
 
 /**
@@ -39,7 +39,7 @@ const eventRowsOfSaga = `
 
 const eventsOfSaga = {
   name: 'saga-read-events',
-  // A position is a bigint; it stays below 2^53 for longer than anybody will ask.
+  // A position is a bigint. At a million events a second it stays below 2^53 for 285 years.
   text: `SELECT e.id::double precision AS seq, e.operation, e.result, e.activity_id AS "activityId",
       e.event_id AS "eventId", e.received_at AS "receivedAt", e.event_time AS "eventTime",
       e.event_seq::double precision AS "eventSeq", e.attempt, e.trace_parent AS "traceParent",
@@ -63,7 +63,7 @@ const lastResolution = {
     WHERE e.tenant = $1 AND e.saga_id = $2 AND e.operation = 'OperatorResolved' ORDER BY e.id DESC LIMIT 1`,
 }
 
-/** What the operator wrote who resolved a saga last; null when the log no longer says. */
+/** The note of the operator who resolved a saga last; null when the log does not hold that event any more. */
 export async function findResolutionNote(
   database: Readable,
   { tenant, sagaId }: { tenant: string; sagaId: string },

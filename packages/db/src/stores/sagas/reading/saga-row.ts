@@ -14,7 +14,7 @@ export interface SagaView {
   startedAt: Date | null
   endedAt: Date | null
   expiresAt: Date | null
-  /** When an operator resolved it, and who. */
+  /** When an operator resolved the saga, and the operator's name. */
   resolvedAt: Date | null
   resolvedBy: string | null
   firstSeenAt: Date
@@ -27,13 +27,13 @@ export interface SagaView {
 /** A row as {@link sagaRowColumns} select it. */
 export type SagaRow = Omit<SagaView, 'flags' | 'tags'>
 
-/** What is selected of a row `s` of sagas. */
+/** The columns that are selected of a row `s` of sagas. */
 export const sagaRowColumns = `s.tenant, s.id, s.service_name AS "serviceName", s.status, s.outcome, s.late,
   s.add_time AS "addTime", s.started_at AS "startedAt", s.ended_at AS "endedAt", s.expires_at AS "expiresAt",
   s.resolved_at AS "resolvedAt", s.resolved_by AS "resolvedBy",
   s.first_seen_at AS "firstSeenAt", s.last_event_at AS "lastEventAt"`
 
-/** The rows, of one tenant, with what other tables know of them. */
+/** The rows of one tenant, together with what other tables hold about them. */
 export async function readSagaViews(database: Readable, rows: readonly SagaRow[]): Promise<SagaView[]> {
   const [first] = rows
   if (!first) return []

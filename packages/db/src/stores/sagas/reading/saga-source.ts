@@ -3,7 +3,7 @@ import { afterPosition, orderBy, orderColumn } from './order.js'
 import type { SagaOrder, SagaPosition, SagaSearch } from './saga-search.js'
 import type { SqlParameters } from './sql-parameters.js'
 
-/** A question for rows `s` of sagas. */
+/** A query for rows `s` of sagas. */
 export interface SagaQuestion {
   search: SagaSearch
   order: SagaOrder
@@ -11,7 +11,7 @@ export interface SagaQuestion {
   after?: SagaPosition | null | undefined
 }
 
-/** What stands behind FROM, and what rows must meet. */
+/** The text behind FROM, and the conditions behind WHERE. */
 export interface SagaSource {
   from: string
   where: string[]
@@ -20,16 +20,16 @@ export interface SagaSource {
 }
 
 /**
- * Newest rows of the table of errors that are looked at one by one: a text that is frequent is found among them, and
- * one that is not is cheap to find by its trigrams.
+ * The number of the newest error rows that are searched one by one. A frequent text is found among them; a rare text
+ * is found quickly by its trigrams.
  */
 const walkedErrors = 2000
 
 /**
- * A part of the search that has a table of its own drives: its rows come in the order of the list, whatever the planner
- * thinks of how rare they are.
+ * The source of a search. When a table of its own answers a part of the search, its rows are read first and in the order
+ * of the list, so the plan does not depend on estimates of how rare the rows are.
  *
- * @param errors `walk`: only the newest errors are looked at
+ * @param errors `walk`: only the newest errors are searched
  */
 export function sagaSource(
   question: SagaQuestion,
@@ -55,7 +55,7 @@ export function sagaSource(
     : { from, where, order: orderBy(order, columns.time, columns.id) }
 }
 
-/** Whether a first look at the newest errors may answer the question. */
+/** Whether searching the newest errors may be enough. */
 export const mayWalkErrors = ({ search, order }: SagaQuestion): boolean =>
   driverOf(search) === 'errors' && order.by === 'created_at'
 
@@ -83,7 +83,7 @@ function drivingRows(
   return `SELECT DISTINCT d.first_seen_at, d.saga_id FROM ${table} d WHERE ${all} ${byCreation ? ordered : ''}`
 }
 
-/** The table that answers the driver's part of a search, texts of errors aside: its rows `d` have the order of creation. */
+/** The table that answers the driver's part of a search, except error texts. Its rows `d` are ordered by creation. */
 export function drivingTable(driver: NonNullable<Driver>, search: SagaSearch, parameters: SqlParameters) {
   if (driver === 'tag') {
     return { table: 'saga_tags', where: [`d.tag = ${parameters.add(search.tag)}`] }

@@ -1,6 +1,6 @@
 import { type Readable, readRows } from './read-query.js'
 
-/** Sagas that were created in a time, both ends included; of all services, or of one. */
+/** Sagas of all services or of one service that were created in a range of time, both ends included. */
 export interface StatsRange {
   tenant: string
   from: Date
@@ -38,7 +38,7 @@ export interface SagaDurations {
   p99: number
 }
 
-/** How long ended sagas took from their start to their end; without those whose start was received after it. */
+/** Times from start to end of ended sagas, without sagas whose start was received after their end. */
 export async function measureSagaDurations(database: Readable, range: StatsRange): Promise<SagaDurations[]> {
   const rows = await readRows<Omit<SagaDurations, 'p50' | 'p90' | 'p99'> & { percentiles: number[] }>(
     database,
@@ -57,16 +57,16 @@ export async function measureSagaDurations(database: Readable, range: StatsRange
 
 export interface FailureGroup {
   fingerprint: string
-  /** Activities. */
+  /** The number of activities. */
   count: number
   sample: string
   firstSeenAt: Date
   lastSeenAt: Date
-  /** Some of the sagas. */
+  /** Ids of some of the sagas. */
   sagaIds: string[]
 }
 
-/** Failures with the same words, numbers and ids aside; the most frequent first. */
+/** Failures grouped by their text without numbers and ids, the most frequent first. */
 export const groupFailures = (database: Readable, range: StatsRange, take: number): Promise<FailureGroup[]> =>
   readRows<FailureGroup>(database, {
     text: `SELECT e.fingerprint, count(*)::double precision AS count,

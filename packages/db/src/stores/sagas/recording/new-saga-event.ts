@@ -6,30 +6,30 @@ export interface NewSagaEvent {
   tenant: string
   event: SagaEvent
   receivedAt: Date
-  /** The caller's id of the event; one that is in the log makes this a duplicate, whatever else it holds. */
+  /** The caller's id of the event. An event whose id is in the log is a duplicate, whatever else it holds. */
   eventId: string | null
   /** The caller's time of the event. */
   eventTime: Date | null
   /** Hash over operation, request, sequence and attempt, of which the first eight bytes count. */
   contentKey: Uint8Array
-  /** As it came over the wire, or with no more than the head of what is too large. */
+  /** The request as it came over the wire, or with only the head of a payload or text that is too large. */
   request: Uint8Array
-  /** The caller's number of the event. */
+  /** The sequence number that the caller gave the event. */
   eventSeq?: number | null
-  /** The attempt it is about, when the caller says so. */
+  /** The attempt that the event is about, when the caller names it. */
   attempt?: number | null
   /** The caller's W3C trace context. */
   traceParent?: string | null
-  /** For the saga it belongs to, each `key=value`. */
+  /** Tags for the saga of the event, each `key=value`. */
   tags?: readonly string[]
   /** The only service whose sagas its sender may report about; null or missing: any. */
   ownService?: string | null
 }
 
-/** What became of an event: taken, or refused because of what it refers to or whose that is. */
+/** The result of an event: recorded, or refused because it contradicts its saga or the saga is another service's. */
 export type RecordedSagaEvent = EventResult | SagaRejection | DomainError
 
-/** What an event's payload or errors were, when only their head is kept. */
+/** Size and digest of an event's whole payload or errors, when only their head is kept. */
 export function cutOf(event: SagaEvent): Cut | null {
   switch (event.operation) {
     case 'ActivityExecuteStarted':

@@ -1,8 +1,8 @@
-import type { Database } from '../../client.js'
+import type { Database } from '../../../client.js'
 import type { NewSagaEvent, RecordedSagaEvent } from './new-saga-event.js'
 import { createSagaEventStore } from './saga-event-store.js'
 
-/** {@link createSagaEventStore} for those who record now and then and remember nothing between. */
+/** Records events once, without a store to keep. */
 export const recordSagaEvents = (
   database: Pick<Database, 'pool'>,
   events: readonly NewSagaEvent[],

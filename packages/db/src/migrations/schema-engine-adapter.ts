@@ -1,0 +1,102 @@
+import { PrismaPg } from '@prisma/adapter-pg'
+import {
+  type ColumnType,
+  ColumnTypeEnum,
+  DriverAdapterError,
+  type IsolationLevel,
+  type SqlDriverAdapter,
+  type SqlMigrationAwareDriverAdapterFactory,
+  type SqlQuery,
+  type SqlResultSet,
+  type Transaction,
+} from '@prisma/driver-adapter-utils'
+import pg from 'pg'
+
+/** Prisma's adapter for PostgreSQL, with what the schema engine needs beyond it. */
+export class SchemaEngineAdapterFactory implements SqlMigrationAwareDriverAdapterFactory {
+  readonly provider = 'postgres'
+  readonly adapterName = '@prisma/adapter-pg'
+  readonly #pool: pg.Pool
+  readonly #factory: PrismaPg
+
+  constructor(pool: pg.Pool) {
+    this.#pool = pool
+    this.#factory = new PrismaPg(pool)
+  }
+
+  async connect(): Promise<SqlDriverAdapter> {
+    return new SchemaEngineAdapter(this.#pool, await this.#factory.connect())
+  }
+
+  connectToShadowDb(): Promise<SqlDriverAdapter> {
+    return this.#factory.connectToShadowDb()
+  }
+}
+
+class SchemaEngineAdapter implements SqlDriverAdapter {
+  readonly provider = 'postgres'
+  readonly adapterName = '@prisma/adapter-pg'
+  readonly #pool: pg.Pool
+  readonly #adapter: SqlDriverAdapter
+
+  constructor(pool: pg.Pool, adapter: SqlDriverAdapter) {
+    this.#pool = pool
+    this.#adapter = adapter
+  }
+
+  async queryRaw(query: SqlQuery): Promise<SqlResultSet> {
+    try {
+      return await this.#adapter.queryRaw(query)
+    } catch (error) {
+      if (isUnsupportedChar(error)) return readCatalogue(this.#pool, query)
+      throw error
+    }
+  }
+
+  executeRaw(query: SqlQuery): Promise<number> {
+    return this.#adapter.executeRaw(query)
+  }
+
+  /** Prisma's adapter cuts a script at every semicolon, also at those inside function bodies. */
+  async executeScript(script: string): Promise<void> {
+    await this.#pool.query(script)
+  }
+
+  startTransaction(isolationLevel?: IsolationLevel): Promise<Transaction> {
+    return this.#adapter.startTransaction(isolationLevel)
+  }
+
+  dispose(): Promise<void> {
+    return this.#adapter.dispose()
+  }
+}
+
+/** Prisma's adapter refuses results with columns of the type "char", which only PostgreSQL's catalogue has. */
+const isUnsupportedChar = (error: unknown): boolean =>
+  error instanceof DriverAdapterError &&
+  error.cause.kind === 'UnsupportedNativeDataType' &&
+  error.cause.type === 'char'
+
+/** By the ids of PostgreSQL's types: those that the engine reads of the catalogue in one result with a "char". */
+const catalogueTypes: Partial<Record<number, ColumnType>> = {
+  [pg.types.builtins.BOOL]: ColumnTypeEnum.Boolean,
+  [pg.types.builtins.CHAR]: ColumnTypeEnum.Character,
+  [pg.types.builtins.INT2]: ColumnTypeEnum.Int32,
+  [pg.types.builtins.OID]: ColumnTypeEnum.Int64,
+  [pg.types.builtins.TEXT]: ColumnTypeEnum.Text,
+  // The type "name", which node-postgres has no constant for.
+  19: ColumnTypeEnum.Text,
+}
+
+async function readCatalogue(pool: pg.Pool, { sql, args }: SqlQuery): Promise<SqlResultSet> {
+  const { fields, rows } = await pool.query<unknown[]>({ text: sql, values: args, rowMode: 'array' })
+  const columnTypes = fields.map(({ name, dataTypeID }) => {
+    const type = catalogueTypes[dataTypeID]
+    if (type === undefined)
+      throw new Error(
+        `the schema engine reads column ${name} of type ${dataTypeID}: add it to catalogueTypes`,
+      )
+    return type
+  })
+  return { columnNames: fields.map(({ name }) => name), columnTypes, rows }
+}

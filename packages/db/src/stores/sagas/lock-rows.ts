@@ -1,0 +1,35 @@
+import type { PoolClient } from 'pg'
+import { statement } from './statement.js'
+import { byKey, type TenantKey, tenantKeyArrays, uniqueKeys } from './tenant-key.js'
+
+/**
+ * SQL that locks the rows of a table in the order of the parameters and reads them. Each key is a look-up of its own: a
+ * join would be planned once, often while the table is small, and then read the whole table for every batch.
+ */
+export const lockByKey = (table: string, list: string): string =>
+  `SELECT key.tenant, locked.* FROM unnest($1::text[], $2::text[]) AS key(tenant, id)
+    CROSS JOIN LATERAL (
+      SELECT ${list} FROM ${table} AS stored WHERE stored.tenant = key.tenant AND stored.id = key.id FOR UPDATE
+    ) AS locked`
+
+const lockActivities = statement(lockByKey('saga_activities', 'stored.id'), 'saga-activities-lock')
+const lockSagas = statement(lockByKey('sagas', 'stored.id'), 'sagas-lock')
+
+export interface LockedKeys {
+  activities: readonly TenantKey[]
+  sagas: readonly TenantKey[]
+}
+
+/**
+ * Lets nobody else change these rows until the transaction ends: activities first and then sagas, each in the order of
+ * their keys, like recording. A row read before may have changed by now, and a row that is not there is not locked.
+ */
+export async function lockRows(client: PoolClient, { activities, sagas }: LockedKeys): Promise<void> {
+  for (const [query, keys] of [
+    [lockActivities, activities],
+    [lockSagas, sagas],
+  ] as const) {
+    if (keys.length === 0) continue
+    await client.query({ ...query, values: tenantKeyArrays(uniqueKeys(keys).sort(byKey)) })
+  }
+}

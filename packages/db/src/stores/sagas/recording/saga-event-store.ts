@@ -1,0 +1,60 @@
+import type { PoolClient } from 'pg'
+import type { Database } from '../../../client.js'
+import { inPoolTransaction } from '../../../pool-transaction.js'
+import { retryConflicts } from '../retry-conflicts.js'
+import { foldBatch } from './fold-batch.js'
+import type { NewSagaEvent, RecordedSagaEvent } from './new-saga-event.js'
+import { readBatch } from './read-batch.js'
+import { writeBatch } from './write-batch.js'
+
+export interface SagaEventStore {
+  /**
+   * Appends events to the log and derives sagas and activities from them, all in one transaction; what it returns is
+   * committed. Safe to run at the same time as itself, in this process and in others.
+   *
+   * An event whose id or content is known is answered `duplicate` and not stored again; one about what retention has
+   * removed is `late` and not stored either.
+   *
+   * @returns for each event, in their order, what the caller is to be told
+   * @throws DomainError unavailable when other transactions keep inserting the same rows
+   */
+  record(events: readonly NewSagaEvent[]): Promise<RecordedSagaEvent[]>
+}
+
+/** What was committed: the tenants of the events, and the highest id that the log has of them. */
+export interface CommittedBatch {
+  tenants: string[]
+  to: string
+}
+
+export interface SagaEventStoreOptions {
+  /** Refuse what does not follow from what is known. */
+  strict?: boolean
+  /** Called after each commit that added to the log; it must return at once and not throw. */
+  onCommitted?: (batch: CommittedBatch) => void
+}
+
+/** The writing side of sagas: reads the rows of a batch under locks, applies the events and writes what changed. */
+export function createSagaEventStore(
+  { pool }: Pick<Database, 'pool'>,
+  { strict = false, onCommitted }: SagaEventStoreOptions = {},
+): SagaEventStore {
+  async function recordOnce(client: PoolClient, events: readonly NewSagaEvent[]) {
+    const batch = foldBatch(events, await readBatch(client, events), strict)
+    return { ...batch, lastId: await writeBatch(client, batch) }
+  }
+
+  return {
+    async record(events) {
+      if (events.length === 0) return []
+      const { results, logged, lastId } = await retryConflicts(() =>
+        inPoolTransaction(pool, (client) => recordOnce(client, events)),
+      )
+      if (lastId !== null) {
+        const tenants = [...new Set(logged.map(({ received }) => received.tenant))]
+        onCommitted?.({ tenants, to: lastId })
+      }
+      return results
+    },
+  }
+}

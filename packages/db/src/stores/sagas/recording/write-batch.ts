@@ -1,0 +1,75 @@
+import type { Activity } from '@switchyard/domain/saga'
+import type { PoolClient } from 'pg'
+import { WriteConflict } from '../retry-conflicts.js'
+import type { Insert } from '../tables/column.js'
+import type { Change } from '../tables/row-columns.js'
+import { activityTable } from '../tables/saga-activities.js'
+import { type ActivityErrors, hasNewErrors, upsertErrors } from '../tables/saga-errors.js'
+import { insertEventIds } from '../tables/saga-event-ids.js'
+import { insertEvents } from '../tables/saga-events.js'
+import { insertTags, type SagaTag } from '../tables/saga-tags.js'
+import { sagaTable } from '../tables/sagas.js'
+import { byKey } from '../tenant-key.js'
+import type { FoldedBatch } from './fold-batch.js'
+
+/**
+ * Writes what a batch has come to. First what is new, each table in the order of its keys, then the rows that the
+ * transaction has locked, and last the log: an id of the log is drawn when nothing is waited for any more.
+ *
+ * @returns the highest id that the log has of the batch; null when it has none
+ * @throws WriteConflict when something that was to be new is there; the transaction must be rolled back
+ */
+export async function writeBatch(client: PoolClient, batch: FoldedBatch): Promise<string | null> {
+  const { logged, sagas, activities } = batch
+  const eventIds = logged.flatMap(({ received: { tenant, eventId } }) =>
+    eventId === null ? [] : [{ tenant, id: eventId }],
+  )
+  await insertNew(client, insertEventIds, eventIds.sort(byKey))
+  const isNew = ({ before }: Change<unknown>) => before === null
+  const isStored = ({ before }: Change<unknown>) => before !== null
+  await insertNew(client, sagaTable.insert, sagas.filter(isNew).sort(byRowKey))
+  await insertNew(client, activityTable.insert, activities.filter(isNew).sort(byRowKey))
+  await write(client, sagaTable.update, sagas.filter(isStored))
+  await write(client, activityTable.update, activities.filter(isStored))
+  await write(client, upsertErrors, newErrors(batch))
+  await write(client, insertTags, newTags(batch))
+  const written = await write<(typeof logged)[number], { id: string }>(client, insertEvents, logged)
+  return written?.rows.at(-1)?.id ?? null
+}
+
+const byRowKey = <Row extends { id: string }>(a: Change<Row>, b: Change<Row>): number =>
+  byKey({ tenant: a.tenant, id: a.row.id }, { tenant: b.tenant, id: b.row.id })
+
+async function insertNew<Item>(
+  client: PoolClient,
+  insert: Insert<Item>,
+  items: readonly Item[],
+): Promise<void> {
+  const written = await write(client, insert, items)
+  if (written && written.rowCount !== items.length)
+    throw new WriteConflict('another transaction has inserted the same saga, activity or event')
+}
+
+/** Null when there is nothing to write. */
+const write = async <Item, Row extends object = object>(
+  client: PoolClient,
+  { statement, valuesOf }: Insert<Item>,
+  items: readonly Item[],
+) => (items.length === 0 ? null : client.query<Row>({ ...statement, values: valuesOf(items) }))
+
+function newErrors({ activities, findSaga }: FoldedBatch): ActivityErrors[] {
+  return activities.flatMap(({ tenant, before, row }: Change<Activity>) => {
+    if (row.sagaId === null || !hasNewErrors(before, row)) return []
+    const sagaFirstSeenAt = findSaga(tenant, row.sagaId)?.firstSeenAt ?? row.firstSeenAt
+    return [{ tenant, activity: row, sagaFirstSeenAt }]
+  })
+}
+
+/** Tags belong to the saga, so those of events that belong to no saga yet are left out. */
+function newTags({ logged, findSaga }: FoldedBatch): SagaTag[] {
+  return logged.flatMap(({ received: { tenant, tags, receivedAt }, sagaId }) => {
+    if (!tags || sagaId === null) return []
+    const sagaFirstSeenAt = findSaga(tenant, sagaId)?.firstSeenAt ?? receivedAt
+    return tags.map((tag) => ({ tenant, sagaId, tag, sagaFirstSeenAt }))
+  })
+}
