@@ -7,7 +7,7 @@ import { applyMigrations } from '@switchyard/db/migrations'
 import { startPostgres } from '@switchyard/dev-env'
 import { startGitApi } from '../status/git-api.js'
 
-/** One push of thousands of new tags: to git-api over HTTP, and to a folder, where git runs no hooks. */
+/** One push of thousands of new tags: the same bytes sent to git-api over HTTP, and to a local git without hooks. */
 const { values: options } = parseArgs({
   options: { tags: { type: 'string', default: '4000,8000' }, rounds: { type: 'string', default: '3' } },
 })
@@ -16,32 +16,54 @@ const rounds = Number(options.rounds)
 const folder = mkdtempSync(join(tmpdir(), 'switchyard-bench-'))
 const work = join(folder, 'work')
 mkdirSync(work)
-const git = (args: string[], input = '') =>
-  execFileSync('git', ['-C', work, ...args], { input, encoding: 'utf8' })
+const git = (args: string[], input: string | Buffer = '') =>
+  execFileSync('git', ['-C', work, ...args], { input, maxBuffer: 2 ** 30 })
 const postgres = await startPostgres({ dataDir: join(folder, 'postgres'), log: console.error })
 await applyMigrations(postgres.adminUrl)
 const gitApi = await startGitApi(postgres.adminUrl)
+const token = gitApi.headers['PRIVATE-TOKEN']
+const baseUrl = `http://127.0.0.1:${gitApi.port}`
 
-/** In seconds. */
-function timePush(remote: string): number {
-  const startedAt = performance.now()
-  git(['push', '--quiet', remote, '--tags'])
-  return (performance.now() - startedAt) / 1000
+const packet = (text: string) => (text.length + 4).toString(16).padStart(4, '0') + text
+
+/** What a client sends to make so many tags of one commit. */
+function pushOf(count: number): Buffer {
+  const commit = git(['rev-parse', 'HEAD']).toString().trim()
+  const commands = Array.from({ length: count }, (_, number) => {
+    const capabilities = number === 0 ? '\0report-status side-band-64k' : ''
+    return packet(`${'0'.repeat(40)} ${commit} refs/tags/t${number}${capabilities}`)
+  })
+  const pack = git(['pack-objects', '--stdout', '--revs', '--quiet'], 'HEAD\n')
+  return Buffer.concat([Buffer.from(`${commands.join('')}0000`), pack])
 }
 
-async function newProject(path: string): Promise<string> {
+async function pushToService(path: string, body: Buffer): Promise<number> {
   const init = { method: 'POST', headers: gitApi.headers, body: new URLSearchParams({ path }) }
-  const response = await fetch(`http://127.0.0.1:${gitApi.port}/api/v4/projects`, init)
-  if (!response.ok) throw new Error(await response.text())
-  return `http://any:${gitApi.headers['PRIVATE-TOKEN']}@127.0.0.1:${gitApi.port}/root/${path}.git`
+  const made = await fetch(`${baseUrl}/api/v4/projects`, init)
+  if (!made.ok) throw new Error(await made.text())
+  const headers = {
+    Authorization: `Basic ${btoa(`any:${token}`)}`,
+    'Content-Type': 'application/x-git-receive-pack-request',
+  }
+  const startedAt = performance.now()
+  const url = `${baseUrl}/root/${path}.git/git-receive-pack`
+  const report = await (await fetch(url, { method: 'POST', headers, body: new Uint8Array(body) })).text()
+  check(report)
+  return performance.now() - startedAt
 }
 
-function newFolder(name: string): string {
+function pushToFolder(name: string, body: Buffer): number {
   git(['init', '--quiet', '--bare', name])
-  return join(work, name)
+  const startedAt = performance.now()
+  check(git(['receive-pack', '--stateless-rpc', name], body).toString())
+  return performance.now() - startedAt
 }
 
-const seconds = (value: number) => `${value.toFixed(2)} s`
+function check(report: string): void {
+  if (!report.includes('unpack ok') || report.includes('ng refs/')) throw new Error(report.slice(0, 500))
+}
+
+const seconds = (ms: number) => `${(ms / 1000).toFixed(2)} s`
 const median = (values: number[]) =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN
 
@@ -49,16 +71,12 @@ try {
   git(['init', '--quiet'])
   const identity = ['-c', 'user.name=bench', '-c', 'user.email=bench@example.com']
   git([...identity, 'commit', '--quiet', '--allow-empty', '-m', 'one commit'])
-  let made = 0
   for (const count of String(options.tags).split(',').map(Number)) {
-    const names = Array.from({ length: count - made }, (_, number) => `refs/tags/t${made + number}`)
-    git(['update-ref', '--stdin'], names.map((name) => `create ${name} HEAD\n`).join(''))
-    made = count
-    git(['pack-refs', '--all'])
+    const body = pushOf(count)
     const ratios: number[] = []
     for (let round = 1; round <= rounds; round += 1) {
-      const local = timePush(newFolder(`local-${count}-${round}`))
-      const ours = timePush(await newProject(`tags-${count}-${round}`))
+      const local = pushToFolder(`local-${count}-${round}`, body)
+      const ours = await pushToService(`tags-${count}-${round}`, body)
       ratios.push(ours / local)
       console.log(`${count} tags: ours ${seconds(ours)}, local ${seconds(local)}`)
     }
