@@ -49,6 +49,7 @@ export {
   createMember,
   deleteMember,
   findMember,
+  findMemberWithUser,
   listMembers,
   type MemberWithUser,
 } from './stores/members.js'

@@ -2,15 +2,15 @@ import { type Database, findProjectForUser, type ProjectForUser } from '@switchy
 import { accessLevels } from '@switchyard/domain/access'
 import { LRUCache } from 'lru-cache'
 
-/** Whoever loses the right to read loses it everywhere within this time, as with tokens. */
+/** A user who loses the right to read is refused by every process within this time. */
 const knownMs = 500
 /** After a change here this process asks the database each time. */
 const changedMs = 1_000
 const rememberedMax = 10_000
 
 /**
- * Finds projects for those who read code: a busy client costs two queries a second, not one for each request.
- * Only what may be read is remembered, so a new project or member is seen at once.
+ * Finds projects for requests that read code: a busy client costs two queries a second, not one for each request.
+ * Only projects that the user may read are remembered, so a new project or member is seen at once.
  */
 export function createProjectLookup(database: Database) {
   type Question = { reference: string; userId: number | null }
@@ -32,7 +32,7 @@ export function createProjectLookup(database: Database) {
       }
       return changed.has(found.project.id) ? ask(question) : found
     },
-    /** Somebody is about to change the project, or who may do what in it. */
+    /** To be called before the project or its members change. */
     willChange(projectId: number): void {
       changed.set(projectId, true)
     },

@@ -38,6 +38,9 @@ async function callProject(path: { id: number }, user: number) {
   await api.call('GET /projects/{id}', { path, token: null })
   await api.call('POST /projects/{id}/members', { path, body: { user_id: user, access_level: 30 } })
   await api.call('GET /projects/{id}/members', { path })
+  await api.call('GET /projects/{id}/members/all', { path })
+  await api.call('GET /projects/{id}/members/{user_id}', { path: { ...path, user_id: user } })
+  await api.call('GET /projects/{id}/members/all/{user_id}', { path: { ...path, user_id: user } })
   await api.call('DELETE /projects/{id}/members/{user_id}', { path: { ...path, user_id: user } })
 
   const branch = { ...path, name: 'release/*' }

@@ -12,6 +12,7 @@ export { formatCommitObject, type NewCommit, parseCommitObject, signatureText } 
 export { isGeneratedFile } from './generated-file.js'
 export { lineCountOf } from './line-count.js'
 export { type EditContext, foldersOf, planTreeEdits } from './plan-tree-edits.js'
+export { bytesOfName, nameOf, storedPath } from './quoted-name.js'
 export { isFullHash, isNewBranchName, isRefName, parseRevision } from './revision.js'
 export { trailersOf } from './trailers.js'
 export {
@@ -30,6 +31,5 @@ export {
   formatTreeObject,
   parseTreeObject,
   type StoredEntry,
-  storedName,
   treeEntry,
 } from './tree-object.js'

@@ -27,7 +27,7 @@ export {
 export { administrator, administratorOrScope, anyone, readingScopes, signedIn } from './guards.js'
 export { LongText } from './large-json.js'
 export { type HttpServer, listen } from './listen.js'
-export { linkOf, type Page, pageParameters, pageReply, rowsOf } from './pagination.js'
+export { linkOf, linkParameters, type Page, pageParameters, pageReply, rowsOf } from './pagination.js'
 export {
   decimal,
   filledText,

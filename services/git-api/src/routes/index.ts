@@ -10,6 +10,7 @@ import { gitHttpRoutes } from './git-http/index.js'
 import { hookRoutes } from './hooks/index.js'
 import { createMember } from './members/create-member.js'
 import { deleteMember } from './members/delete-member.js'
+import { getMember } from './members/get-member.js'
 import { listMembers } from './members/list-members.js'
 import { projectTokenRoutes } from './project-tokens/index.js'
 import { createProject } from './projects/create-project.js'
@@ -59,6 +60,9 @@ export function routes(deps: Dependencies): Route[] {
 
     route('POST', '/projects/:id/members', maintain, createMember(deps)),
     route('GET', '/projects/:id/members', maintain, listMembers(deps)),
+    route('GET', '/projects/:id/members/all', maintain, listMembers(deps)),
+    route('GET', '/projects/:id/members/all/:user_id', maintain, getMember(deps)),
+    route('GET', '/projects/:id/members/:user_id', maintain, getMember(deps)),
     route('DELETE', '/projects/:id/members/:user_id', maintain, deleteMember(deps)),
 
     route('POST', '/projects/:id/protected_branches', maintain, createProtectedBranch(deps)),

@@ -1,5 +1,12 @@
 import type { SagaOrder, SagaPosition } from '@switchyard/db'
-import { type Call, linkOf, ok, parameterProblem, type Reply } from '@switchyard/service-kit/http'
+import {
+  type Call,
+  linkOf,
+  linkParameters,
+  ok,
+  parameterProblem,
+  type Reply,
+} from '@switchyard/service-kit/http'
 import { z } from 'zod'
 
 /** Where a page begins, as text that clients hand back unread. */
@@ -67,7 +74,7 @@ export function cursorReply(
 ): Reply {
   const headers = { 'X-Per-Page': String(perPage) }
   if (next === null) return ok(items, headers)
-  const { pathname, searchParams } = new URL(call.raw.request.originalUrl, 'http://localhost')
+  const { pathname, parameters: searchParams } = linkParameters(call)
   searchParams.set(next.parameter, next.value)
   searchParams.set('per_page', String(perPage))
   searchParams.sort()

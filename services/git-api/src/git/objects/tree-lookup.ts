@@ -12,10 +12,10 @@ export class TreeLookup {
   readonly #readTree: (id: string) => Buffer
   readonly #names: Buffer[]
 
-  /** @param path checked to be plain: no empty parts, no dots */
+  /** @param path as trees store it, checked to be plain: no empty parts, no dots */
   constructor(readTree: (id: string) => Buffer, path: string) {
     this.#readTree = readTree
-    this.#names = path.split('/').map((name) => Buffer.from(name))
+    this.#names = path.split('/').map((name) => Buffer.from(name, 'latin1'))
   }
 
   /** What stands there in two trees, as far down as they differ; the same value twice where they do not. */
