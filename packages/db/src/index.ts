@@ -50,6 +50,7 @@ export {
   createMember,
   deleteMember,
   findMember,
+  findMemberWithUser,
   listMembers,
   type MemberWithUser,
   updateMember,

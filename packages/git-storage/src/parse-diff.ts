@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { setImmediate as others } from 'node:timers/promises'
-import { nameOf } from './quoted-name.js'
+import { nameOf } from '@switchyard/domain/commit'
 
 /** One changed file between two trees. */
 export interface DiffEntry {

@@ -1,7 +1,13 @@
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { conflict } from '@switchyard/domain'
-import { type Commit, formatCommitObject, parseCommitObject, type Signature } from '@switchyard/domain/commit'
+import {
+  type Commit,
+  formatCommitObject,
+  nameOf,
+  parseCommitObject,
+  type Signature,
+} from '@switchyard/domain/commit'
 import { addTree } from './edit-tree.js'
 import { gitFailure, runGit } from './git-process.js'
 import { objectReader } from './object-reader.js'
@@ -125,7 +131,7 @@ async function mergeByGit(
     revisions: [ours, theirs],
   }
   const result = await runGit(neutral, command, { signal, variables: objectsOf(path) })
-  const [treeId = '', ...paths] = result.stdout.toString('utf8').split('\0')
+  const [treeId = '', ...paths] = result.stdout.toString('latin1').split('\0')
   if (result.code === 0) return { treeId }
   if (result.code === 1) return { treeId, paths: conflictedPaths(paths, [ours, theirs]) }
   throw gitFailure(command, result)
@@ -149,5 +155,7 @@ function conflictedPaths(paths: string[], sides: string[]): string[] {
     const found = /~([0-9a-f]{40})(?:_\d+)?$/.exec(path)
     return found && sides.includes(found[1] ?? '') ? path.slice(0, found.index) : path
   }
-  return [...new Set(paths.filter(Boolean).map(withoutSide))]
+  return [...new Set(paths.filter(Boolean).map(withoutSide))].map((path) =>
+    nameOf(Buffer.from(path, 'latin1')),
+  )
 }

@@ -1,10 +1,11 @@
-import { type Commit, isFullHash, parseCommitObject } from '@switchyard/domain/commit'
+import { type Commit, isFullHash, parseCommitObject, storedPath } from '@switchyard/domain/commit'
 import type { GitCommand } from './git-process.js'
 import { runGitOk } from './git-process.js'
 import { readByGit } from './object-reader.js'
 import type { StoredObject } from './objects/object-store.js'
 import type { OpenRepository } from './open-repository.js'
 import { linesOf } from './output-lines.js'
+import { pathArguments } from './path-arguments.js'
 import { pathHistory } from './read-path-history.js'
 import { everyReference } from './refs.js'
 import { resolveRevision } from './resolve-revision.js'
@@ -168,8 +169,10 @@ async function pageOfPathIds(
   tip: string | null,
 ): Promise<PageOfIds> {
   const { skip, take, firstParent = false, path: filePath = '' } = query
-  // git ends with an error for a path that leaves the repository, and no commit has one.
-  if (filePath.startsWith('/') || filePath.split('/').includes('..')) return { ids: [], total: 0 }
+  // Git ends with an error for a path that leaves the repository; no commit has one, nor one with a NUL.
+  const stored = storedPath(filePath)
+  if (stored.startsWith('/') || stored.includes('\0') || stored.split('/').includes('..'))
+    return { ids: [], total: 0 }
   const found = await pathHistory(repository, { tip, filePath, firstParent })
   const ids = isFiltered(query) ? await chooseOf(repository, query, tip, found) : found
   return { ids: ids.slice(skip, skip + take), total: ids.length }
@@ -199,10 +202,11 @@ const atSecond = (seconds: number) => `@${Math.max(0, seconds)} +0000`
 
 /** The newest commit, from one on backwards, that changed a path; null when none did. */
 export async function lastCommitOf({ path, signal }: OpenRepository, from: string, filePath: string) {
+  const { flags, paths, stdin = '' } = pathArguments(filePath)
   const { stdout } = await runGitOk(
     path,
-    { command: 'rev-list', flags: ['--max-count=1'], revisions: [from], paths: [filePath] },
-    { signal },
+    { command: 'rev-list', flags: ['--max-count=1', ...flags], revisions: [from], ...(paths && { paths }) },
+    { signal, stdin },
   )
   return linesOf(stdout)[0] ?? null
 }

@@ -1,4 +1,4 @@
-import { entryAt, fileModes } from '@switchyard/domain/commit'
+import { entryAt, fileModes, storedPath } from '@switchyard/domain/commit'
 import { loadTree } from './edit-tree.js'
 import { objectReader, sizeByGit } from './object-reader.js'
 import type { OpenRepository } from './open-repository.js'
@@ -17,8 +17,7 @@ export async function readFile(
   commitId: string,
   filePath: string,
 ): Promise<Buffer | null> {
-  // Trees hold names as bytes, one character each.
-  const names = filePath.split('/').map((name) => Buffer.from(name).toString('latin1'))
+  const names = storedPath(filePath).split('/')
   const commit = await findCommit(repository, commitId)
   if (!commit) return null
   const reader = objectReader(repository)

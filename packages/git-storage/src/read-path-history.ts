@@ -1,9 +1,10 @@
+import { nameOf } from '@switchyard/domain/commit'
 import { isTooHard } from './children/git-child.js'
 import type { GitCommand } from './git-process.js'
 import { runGitOk } from './git-process.js'
-import { UnknownLayout } from './objects/layout.js'
 import type { OpenRepository } from './open-repository.js'
 import { linesOf } from './output-lines.js'
+import { pathArguments } from './path-arguments.js'
 import { everyReference } from './refs.js'
 
 export interface PathHistoryQuery {
@@ -33,36 +34,35 @@ export async function pathHistory(repository: OpenRepository, query: PathHistory
 
 async function historyByGit({ path, signal }: OpenRepository, query: PathHistoryQuery): Promise<string[]> {
   const { tip, filePath, firstParent } = query
+  const { flags, paths, stdin = '' } = pathArguments(filePath)
   const command: GitCommand = {
     command: 'log',
     flags: [
+      ...flags,
       ...['--format=%H', '--follow'],
       ...(tip === null ? everyReference : []),
       ...(firstParent ? ['--first-parent'] : []),
     ],
     revisions: tip === null ? [] : [tip],
-    paths: [filePath],
+    ...(paths && { paths }),
   }
-  return linesOf((await runGitOk(path, command, { signal })).stdout)
+  return linesOf((await runGitOk(path, command, { signal, stdin })).stdout)
 }
 
-/**
- * The name of a file before the commit that renamed or copied it; null when the commit created it.
- *
- * @throws UnknownLayout when the former name is not UTF-8, so that no argument of a process can hold it
- */
+/** The name of a file before the commit that renamed or copied it; null when the commit created it. */
 async function findNameBefore(
   { path, engine, signal }: OpenRepository,
   commitId: string,
   filePath: string,
 ): Promise<string | null> {
+  const { flags, paths, stdin = '' } = pathArguments(filePath)
   const command: GitCommand = {
     command: 'log',
-    flags: ['--follow', '--first-parent', '--max-count=1', '--format=', '--name-status', '-z'],
+    flags: ['--follow', '--first-parent', '--max-count=1', '--format=', '--name-status', '-z', ...flags],
     revisions: [commitId],
-    paths: [filePath],
+    ...(paths && { paths }),
   }
-  const options = { signal, memoryBytesMax: engine.processBytesMax }
+  const options = { signal, stdin, memoryBytesMax: engine.processBytesMax }
   const found = await runGitOk(path, command, options).catch((error: unknown) => {
     // Where there is more to compare than git can, no former name is found, and the file counts as new.
     if (isTooHard(error)) return null
@@ -72,7 +72,5 @@ async function findNameBefore(
   const { stdout } = found
   const [status = '', before = '', after] = stdout.toString('latin1').replace(/^\n/, '').split('\0')
   if (!/^[RC]\d+$/.test(status) || after === undefined) return null
-  const name = Buffer.from(before, 'latin1')
-  if (!name.equals(Buffer.from(name.toString()))) throw new UnknownLayout('name that is not UTF-8')
-  return name.toString()
+  return nameOf(Buffer.from(before, 'latin1'))
 }

@@ -176,6 +176,14 @@ it('sends all seven pagination headers, links with every parameter sorted', asyn
   expect(headers.link).toContain(`<${base}/groups/a%2Fb/letters?id=a%2Fb&page=3&per_page=10&z=1>; rel="next"`)
 })
 
+it('repeats no token of the query in links', async () => {
+  const tokens = 'private_token=glpat-a&access_token=glpat-b&job%5Ftoken=glpat-c&private_token=glpat-d'
+  const response = await fetch(`${base}/groups/1/letters?per_page=10&${tokens}&z=1`)
+  const links = response.headers.get('Link') ?? ''
+  expect(links).toContain('/groups/1/letters?id=1&page=2&per_page=10&z=1>; rel="next"')
+  expect(links).not.toMatch(/token|glpat/)
+})
+
 it('leaves links out that would be longer than proxies pass on', async () => {
   const response = await fetch(`${base}/groups/1/letters?per_page=10&z=${'x'.repeat(8000)}`)
   expect([response.status, response.headers.get('Link'), response.headers.get('X-Next-Page')]).toEqual([

@@ -81,6 +81,9 @@ describe('GET /broadcast_messages/active', () => {
     expect(await messagesAt(harness.baseUrl, '?path=/groups/a/b')).toEqual(['Groups', 'Everywhere'])
     expect(await messagesAt(harness.baseUrl, '?path=groups/a')).toEqual(['Groups', 'Everywhere'])
     expect(await messagesAt(harness.baseUrl, '?path=/users')).toEqual(['Everywhere'])
+    await createMessage({ message: 'Abroad', target_path: '/über/*' })
+    const abroad = `?path=${encodeURIComponent('/%C3%BCber/1')}`
+    expect(await messagesAt(harness.baseUrl, abroad)).toEqual(['Abroad', 'Everywhere'])
   })
 
   it('refuses a path that is no text', async () => {

@@ -224,6 +224,16 @@ describe.skipIf(!browser)('the banner in Chromium', { timeout: 60_000 }, () => {
     await expect.poll(texts).toEqual(['Everywhere'])
   })
 
+  it('shows a page with an address outside ASCII what is meant for it', async () => {
+    await create({ message: 'Over there', target_path: '/über/*' })
+    await create({ message: 'Elsewhere', target_path: '/uber/*' })
+    await page.goto(`${siteUrl}/über/1`)
+    expect(await page.evaluate('location.pathname')).toBe('/%C3%BCber/1')
+    await expect.poll(texts).toEqual(['Over there'])
+    await create({ message: 'And this', target_path: '/%C3%9Cber/1' })
+    await expect.poll(texts).toEqual(['And this', 'Over there'])
+  })
+
   it('takes its messages from `src`, and holds no connection once it has left the page', async () => {
     html = `<script src="${scriptUrl()}" data-manual></script><switchyard-banner src="${harness.baseUrl}"></switchyard-banner>`
     await create({ message: 'By src' })

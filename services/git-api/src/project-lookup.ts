@@ -2,7 +2,7 @@ import { type Database, findProjectForUser, type ProjectForUser } from '@switchy
 import { accessLevels } from '@switchyard/domain/access'
 import { LRUCache } from 'lru-cache'
 
-/** A user who loses the right to read loses it in every process within this time, as with tokens. */
+/** A user who loses the right to read is refused by every process within this time. */
 const knownMs = 500
 /** How long this process asks the database each time, before and after a change of its own is committed. */
 const changedMs = 1_000
@@ -10,7 +10,7 @@ const rememberedMax = 10_000
 
 /**
  * Finds projects for requests that read code: a busy client costs two queries a second, not one for each request.
- * Only a project that the caller may read is remembered, so a new project or member is seen at once.
+ * Only projects that the user may read are remembered, so a new project or member is seen at once.
  */
 export function createProjectLookup(database: Database) {
   type Question = { reference: string; userId: number | null }

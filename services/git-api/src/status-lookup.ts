@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { type Database, listCountedStatuses, type Project } from '@switchyard/db'
 import { LRUCache } from 'lru-cache'
 
-/** What a process that ended between a post and its mark has left unseen is seen within this time. */
+/** Staleness bound if a process dies before writing the mark. */
 const knownMs = 1_000
 const rememberedMax = 10_000
 /** In the folder of a repository, where git leaves what it does not know alone. */
@@ -26,7 +26,7 @@ export function createStatusLookup(database: Database, storageRoot: string) {
   })
   return {
     async find(project: Project, sha: string): Promise<Counted> {
-      // Read before the database is asked: what is posted meanwhile leaves another one.
+      // Read before the database is asked: a post in between leaves another mark.
       const mark = readMark(markOf(project))
       const key = `${project.id} ${sha}`
       const found = known.get(key)
@@ -35,7 +35,7 @@ export function createStatusLookup(database: Database, storageRoot: string) {
       known.set(key, { mark, statuses })
       return statuses
     },
-    /** Statuses may be others now. To be called before anybody is told so. */
+    /** Marks that statuses of the project may have changed. To be called before the post is answered. */
     hasChanged(project: Project): void {
       writeMark(markOf(project))
     },
@@ -48,7 +48,7 @@ function readMark(file: string): string {
   return statSync(file, { throwIfNoEntry: false }) ? readFileSync(file, 'latin1') : none
 }
 
-/** All marks are of one length, so a new one takes the place of the last. */
+/** All marks have the same length, so a new mark overwrites the last one. */
 function writeMark(path: string): void {
   try {
     const file = openSync(path, constants.O_WRONLY | constants.O_CREAT, 0o644)
@@ -58,7 +58,7 @@ function writeMark(path: string): void {
       closeSync(file)
     }
   } catch (error) {
-    // The repository is being removed, and with it all that could be seen.
+    // The repository is being removed, and its statuses with it.
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
   }
 }

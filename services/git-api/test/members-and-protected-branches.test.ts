@@ -40,6 +40,9 @@ const endpoints = [
   ['POST', 'members'],
   ['GET', 'members'],
   ['PUT', 'members/1'],
+  ['GET', 'members/all'],
+  ['GET', 'members/all/1'],
+  ['GET', 'members/1'],
   ['DELETE', 'members/1'],
   ['POST', 'protected_branches'],
   ['GET', 'protected_branches'],
@@ -53,7 +56,9 @@ describe.each(endpoints)('%s /projects/:id/%s', (method, suffix) => {
     expect(await outcome(harness.send('guest', method, path))).toEqual(unauthorized)
     expect(await outcome(harness.send('unknown', method, path))).toEqual(unauthorized)
     expect(await outcome(harness.send('user', method, path))).toEqual(needs('Maintainer'))
-    const stranger = await harness.secretOf(await newUser(`stranger-${method}-${suffix.replace('/', '-')}`))
+    const stranger = await harness.secretOf(
+      await newUser(`stranger-${method}-${suffix.replaceAll('/', '-')}`),
+    )
     expect(await outcome(harness.send(stranger, method, path))).toEqual(noProject)
     expect(await outcome(harness.send('admin', method, `/projects/2000000000/${suffix}`))).toEqual(noProject)
     if (method !== 'GET') expect((await harness.send('ownerReading', method, path)).status).toBe(403)
@@ -90,6 +95,28 @@ describe('members', () => {
       { username: 'ordinary', access_level: 30 },
     ])
     expect(body).not.toHaveProperty('0.email')
+  })
+
+  it('are listed with inherited ones, and found by their user, as GitLab does it', async () => {
+    const direct = await outcome(harness.send('owner', 'GET', members()))
+    expect(await outcome(harness.send('owner', 'GET', members('/all')))).toEqual(direct)
+    const paged = await harness.send('owner', 'GET', members('/all?per_page=1&page=2'))
+    expect(paged.headers.get('X-Total')).toBe('3')
+    expect(paged.headers.get('Link')).toContain(`/members/all?`)
+    const { id } = harness.users.user
+    for (const suffix of [`/${id}`, `/all/${id}`]) {
+      const found = await outcome(harness.send('ownerReading', 'GET', members(suffix)))
+      expect(found).toMatchObject({ status: 200, body: { id, username: 'ordinary', access_level: 30 } })
+    }
+    for (const suffix of ['/2000000000', '/all/2000000000', `/${harness.users.admin.id}`]) {
+      expect(await outcome(harness.send('owner', 'GET', members(suffix))), suffix).toEqual(noRow)
+    }
+    for (const suffix of ['/x', '/all/x']) {
+      expect(await outcome(harness.send('owner', 'GET', members(suffix)))).toEqual({
+        status: 400,
+        body: { error: 'user_id is invalid' },
+      })
+    }
   })
 
   it('are added once, and never above the level of whoever adds them', async () => {

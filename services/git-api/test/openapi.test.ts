@@ -50,6 +50,9 @@ async function callProject(path: { id: number }, user: number) {
   const member = { ...path, user_id: user }
   await api.call('PUT /projects/{id}/members/{user_id}', { path: member, body: { access_level: 20 } })
   await api.call('PUT /projects/{id}', { path, body: { description: 'Documented' } })
+  await api.call('GET /projects/{id}/members/all', { path })
+  await api.call('GET /projects/{id}/members/{user_id}', { path: member })
+  await api.call('GET /projects/{id}/members/all/{user_id}', { path: member })
   await api.call('DELETE /projects/{id}/members/{user_id}', { path: { ...path, user_id: user } })
 
   const branch = { ...path, name: 'release/*' }

@@ -225,6 +225,12 @@ describe('pages of the list', () => {
     return found
   }
 
+  it('have links that repeat no token of the query', async () => {
+    const page = await list('?per_page=1&private_token=glpat-a&access_token=glpat-b&job_token=glpat-c')
+    expect(page.headers.get('Link')).toMatch(/per_page=1>; rel="next"/)
+    expect(page.headers.get('Link')).not.toMatch(/_token|glpat/)
+  })
+
   it('do not move when newer sagas begin', async () => {
     const first = await list('?per_page=2&service_name=shipping&sort=asc')
     const cursor = (await list('?per_page=3')).headers.get('X-Next-Cursor')

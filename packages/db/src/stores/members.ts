@@ -16,6 +16,16 @@ export const findMember = (
 ): Promise<ProjectMember | null> =>
   prisma.projectMember.findUnique({ where: { projectId_userId: { projectId, userId } } })
 
+export const findMemberWithUser = (
+  { prisma }: DatabaseOrTransaction,
+  projectId: number,
+  userId: number,
+): Promise<MemberWithUser | null> =>
+  prisma.projectMember.findUnique({
+    where: { projectId_userId: { projectId, userId } },
+    include: { user: true },
+  })
+
 export interface MemberChange {
   projectId: number
   userId: number

@@ -24,6 +24,21 @@ describe('the pages a message is shown on', () => {
     ['/a/*/c/*/e', '/a/b/d/e', false],
     ['/a.c', '/abc', false],
     ['/(a|b)+$', '/a', false],
+    ['/über/*', '/%C3%BCber/1', true],
+    ['/%c3%bcber/*', '/Über/1', true],
+    ['%C3%BCber', '/über', true],
+    ['/a b', '/a%20b', true],
+    ['/日本/😀', '/%E6%97%A5%E6%9C%AC/%F0%9F%98%80', true],
+    ['/%2A', '/*', true],
+    ['/%2A', '/anything', false],
+    ['/100%', '/100%', true],
+    ['/100%', '/100%25', true],
+    ['/%zz/%C3', '/%ZZ/%c3', true],
+    ['/%C0%80', '/%c0%80', true],
+    ['/%C3%BC%C3', '/ü%c3', true],
+    ['/%ED%A0%80', '/\ud800', false],
+    ['/a*a', '/a', false],
+    ['/a**b', '/ab', true],
   ])('%s on %s: %s', (target, path, shown) => {
     expect(matchesTargetPath(target, path)).toBe(shown)
   })
@@ -68,9 +83,24 @@ describe('the pages a message is shown on', () => {
     )
   })
 
+  it('are the same for an address and for what a browser makes of it', () => {
+    const text = fc.string({ unit: fc.constantFrom('a', 'ü', '日', '😀', ' ', '/'), maxLength: 12 })
+    fc.assert(
+      fc.property(text, text, (target, path) => {
+        const encoded = encodeURI(path)
+        expect(matchesTargetPath(`/${target}`, `/${encoded}`)).toBe(
+          matchesTargetPath(`/${target}`, `/${path}`),
+        )
+        expect(matchesTargetPath(`/${encodeURI(target)}*`, `/${target}${encoded}`)).toBe(true)
+      }),
+    )
+  })
+
   it('are found quickly, also for a target made to be slow', () => {
     const startedAt = performance.now()
     expect(matchesTargetPath(`${'*a'.repeat(100)}*b`, 'a'.repeat(8000))).toBe(false)
+    expect(matchesTargetPath(`*${'a'.repeat(200)}b*`, 'a'.repeat(1_000_000))).toBe(false)
+    expect(matchesTargetPath('/b', '%c3'.repeat(300_000))).toBe(false)
     expect(performance.now() - startedAt).toBeLessThan(1000)
   })
 })

@@ -1,41 +1,43 @@
 /**
- * Whether a message for `target` is shown on the page `path`. `*` stands for any text, also with slashes in
- * it; everything else is compared as it is, whatever the case. No target means every page; both sides may
- * leave out their first slash.
+ * Whether a message for `target` is shown on the page `path`. `*` stands for any text, also with slashes in it; other
+ * text is compared in any case, and percent-encoded or not: browsers say `/%C3%BCber` where people write `/über`.
+ * No target means every page; both sides may leave out their first slash.
  *
- * Takes at most the product of both lengths, so that no target can keep a process busy: a regular expression
- * made of it could.
+ * Looks for each piece of the target once, from left to right, so that no target can keep a process busy.
  */
 export function matchesTargetPath(target: string | null, path: string): boolean {
-  if (target === null || target.trim() === '') return true
-  const pattern = target.trim().toLowerCase()
-  return matchesPattern(pattern.startsWith('*') ? pattern : rooted(pattern), rooted(path.toLowerCase()))
+  const pattern = target?.trim() ?? ''
+  if (pattern === '') return true
+  const [first = '', ...others] = (pattern.startsWith('*') ? pattern : rooted(pattern))
+    .split('*')
+    .map(comparable)
+  const text = rooted(comparable(path))
+  const last = others.pop()
+  if (last === undefined) return text === first
+  if (!text.startsWith(first)) return false
+  let end = first.length
+  for (const piece of others) {
+    const found = text.indexOf(piece, end)
+    if (found < 0) return false
+    end = found + piece.length
+  }
+  return text.length - last.length >= end && text.endsWith(last)
 }
 
 const rooted = (path: string) => (path.startsWith('/') ? path : `/${path}`)
 
-function matchesPattern(pattern: string, text: string): boolean {
-  let inPattern = 0
-  let inText = 0
-  /** Where to go on when what follows the last `*` does not fit: that `*` takes one character more. */
-  let afterStar = -1
-  let takenByStar = 0
-  while (inText < text.length) {
-    if (pattern[inPattern] === '*') {
-      inPattern += 1
-      afterStar = inPattern
-      takenByStar = inText
-    } else if (pattern[inPattern] === text[inText]) {
-      inPattern += 1
-      inText += 1
-    } else if (afterStar === -1) {
-      return false
-    } else {
-      takenByStar += 1
-      inPattern = afterStar
-      inText = takenByStar
+const comparable = (text: string) => decodePercent(text).toLowerCase()
+
+/** One character, of one to four bytes in UTF-8. */
+const encodedCharacter =
+  /%[0-7][\da-f]|%[cd][\da-f]%[89ab][\da-f]|%e[\da-f](?:%[89ab][\da-f]){2}|%f[0-7](?:%[89ab][\da-f]){3}/gi
+
+/** Text with its percent-encoded characters decoded; what encodes no character stays as it is. */
+const decodePercent = (text: string) =>
+  text.replace(encodedCharacter, (encoded) => {
+    try {
+      return decodeURIComponent(encoded)
+    } catch {
+      return encoded
     }
-  }
-  while (pattern[inPattern] === '*') inPattern += 1
-  return inPattern === pattern.length
-}
+  })

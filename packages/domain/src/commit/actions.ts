@@ -1,6 +1,5 @@
 import { invalid } from '../errors.js'
 import { parseFilePath } from './file-path.js'
-import { storedName } from './tree-object.js'
 
 export const actionNames = ['create', 'update', 'delete', 'move', 'chmod', 'upsert'] as const
 export type ActionName = (typeof actionNames)[number]
@@ -75,7 +74,7 @@ function readPath(path: string, refuse: Refuse): string[] {
   const parts = parseFilePath(path)
   if (parts === 'traversal') throw refuse('Path cannot include directory traversal')
   if (parts === 'invalid') throw refuse(`invalid path: '${path}'`)
-  return parts.map(storedName)
+  return parts
 }
 
 function readContent({ action, content, encoding }: CommitAction, refuse: Refuse): Uint8Array | null {

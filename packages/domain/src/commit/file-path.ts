@@ -1,21 +1,30 @@
+import { isUtf8 } from 'node:buffer'
+import { storedPath } from './quoted-name.js'
+
 const pathBytesMax = 4096
 
-/**
- * A path as it may enter a tree, without slashes at its start; null when git or a file system it is
- * checked out on would take it for something else.
- */
+/** Why a path is refused: it leaves the repository, or git or a file system takes it for something else. */
 export type PathProblem = 'traversal' | 'invalid'
 
 /**
- * Reads a file path that a caller sent.
+ * Reads a file path that a caller sent, plain or quoted as diffs show it. Slashes at its start are dropped.
  *
- * @returns its components, or why it is refused
+ * @returns its components as trees store them, one character per byte; or why it is refused
  */
 export function parseFilePath(path: string): string[] | PathProblem {
-  const parts = path.replace(/^\/+/, '').split('/')
+  const stored = storedPath(path).replace(/^\/+/, '')
+  const parts = stored.split('/')
   if (parts.includes('..')) return 'traversal'
-  if (path.includes('\0') || new TextEncoder().encode(path).length > pathBytesMax) return 'invalid'
-  return parts.some((part) => part === '' || part === '.' || isGitFolder(part)) ? 'invalid' : parts
+  if (stored.includes('\0') || stored.length > pathBytesMax) return 'invalid'
+  return parts.some((part) => part === '' || part === '.' || isStoredGitFolder(part)) ? 'invalid' : parts
+}
+
+/** Git takes a byte that is not UTF-8 for the end of a name on HFS+, so what stands before it counts alone, too. */
+function isStoredGitFolder(part: string): boolean {
+  const bytes = Buffer.from(part, 'latin1')
+  const text = bytes.toString()
+  if (isUtf8(bytes)) return isGitFolder(text)
+  return text.split('\\').some((piece) => isGitFolder(piece) || isGitFolder(piece.split('\ufffd')[0] ?? ''))
 }
 
 /**

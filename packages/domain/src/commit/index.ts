@@ -13,6 +13,7 @@ export { formatCommitObject, type NewCommit, parseCommitObject, signatureText } 
 export { isGeneratedFile } from './generated-file.js'
 export { lineCountOf } from './line-count.js'
 export { type EditContext, foldersOf, planTreeEdits } from './plan-tree-edits.js'
+export { bytesOfName, nameOf, storedPath } from './quoted-name.js'
 export { isFullHash, isNewBranchName, isRefName, parseRevision, refNameLengthMax } from './revision.js'
 export { trailersOf } from './trailers.js'
 export {
@@ -31,6 +32,5 @@ export {
   formatTreeObject,
   parseTreeObject,
   type StoredEntry,
-  storedName,
   treeEntry,
 } from './tree-object.js'

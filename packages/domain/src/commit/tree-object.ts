@@ -51,6 +51,3 @@ export function treeEntry({ mode, id }: StoredEntry): TreeEntry {
   // Old tools wrote group-writable files; git reads them as regular ones.
   return { kind: 'file', mode: mode === '100664' ? '100644' : mode, blob: id }
 }
-
-/** Path components in the form that stored names have: one character per byte. */
-export const storedName = (component: string): string => Buffer.from(component, 'utf8').toString('latin1')

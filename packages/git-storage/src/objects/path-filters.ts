@@ -6,7 +6,7 @@ const hashesPerPath = 7
 const seeds = [0x293ae76f, 0x7e646e2c] as const
 
 /**
- * @param path of ASCII characters alone: this version of the filters has its own way with others
+ * @param path as trees store it, of ASCII characters alone: this version of the filters has its own way with others
  * @returns null for another path
  */
 export function pathKey(path: string): PathKey | null {

@@ -1,3 +1,4 @@
+import { storedPath } from '@switchyard/domain/commit'
 import type { Cancellable } from '../cancellable.js'
 import { DateQueue } from './date-queue.js'
 import { UnknownLayout } from './layout.js'
@@ -68,7 +69,7 @@ class Follower {
     this.#work = work
     this.#path = work.query.path
     this.#key = keyOf(this.#path)
-    this.#lookup = new TreeLookup(work.readTree, this.#path)
+    this.#lookup = new TreeLookup(work.readTree, storedPath(this.#path))
   }
 
   mayChange(node: number): boolean {
@@ -94,7 +95,7 @@ class Follower {
   #follow(path: string): void {
     this.#path = path
     this.#key = keyOf(path)
-    this.#lookup = new TreeLookup(this.#work.readTree, path)
+    this.#lookup = new TreeLookup(this.#work.readTree, storedPath(path))
   }
 
   #count(): void {
@@ -105,8 +106,9 @@ class Follower {
 }
 
 function keyOf(path: string): PathKey {
-  const isPlain = path.split('/').every((part) => part !== '' && part !== '.' && part !== '..')
-  const key = isPlain ? pathKey(path) : null
+  const stored = storedPath(path)
+  const isPlain = stored.split('/').every((part) => part !== '' && part !== '.' && part !== '..')
+  const key = isPlain ? pathKey(stored) : null
   if (!key) throw new UnknownLayout('path')
   return key
 }

@@ -15,10 +15,10 @@ export class TreeLookup {
   readonly #readTree: ReadTree
   readonly #names: Buffer[]
 
-  /** @param path checked to be plain: no empty parts, no dots */
+  /** @param path as trees store it, checked to be plain: no empty parts, no dots */
   constructor(readTree: ReadTree, path: string) {
     this.#readTree = readTree
-    this.#names = path.split('/').map((name) => Buffer.from(name))
+    this.#names = path.split('/').map((name) => Buffer.from(name, 'latin1'))
   }
 
   /** The entries at the path in two trees; the same value twice as soon as a folder of the path is the same in both. */

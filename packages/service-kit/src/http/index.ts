@@ -30,7 +30,7 @@ export {
 export { createStreamPlaces, eventStreamHeaders, type StreamPlaces } from './event-stream.js'
 export { administrator, administratorOrScope, anyone, readingScopes, signedIn } from './guards.js'
 export { type HttpServer, listen } from './listen.js'
-export { linkOf, type Page, pageParameters, pageReply, rowsOf } from './pagination.js'
+export { linkOf, linkParameters, type Page, pageParameters, pageReply, rowsOf } from './pagination.js'
 export {
   decimal,
   filledText,

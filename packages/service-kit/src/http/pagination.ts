@@ -65,10 +65,23 @@ export function linkOf(links: readonly string[]): { Link?: string } {
   return link.length > linkBytesMax ? {} : { Link: link }
 }
 
+/** Clients may send a token in the query, where it counts for nothing; an answer that repeats it spreads it. */
+const tokenParameters = ['private_token', 'access_token', 'job_token']
+
+/** The path and the query of a call as links may repeat them: without tokens. */
+export function linkParameters({ raw }: Pick<Call, 'raw'>): {
+  pathname: string
+  parameters: URLSearchParams
+} {
+  const { pathname, searchParams } = new URL(raw.request.originalUrl, 'http://localhost')
+  for (const name of tokenParameters) searchParams.delete(name)
+  return { pathname, parameters: searchParams }
+}
+
 /** The address of each page of the list that a call asks for. */
 function pageUrls(call: Call, perPage: number): (page: number) => string {
-  const { pathname, searchParams } = new URL(call.raw.request.originalUrl, 'http://localhost')
-  const parameters = new URLSearchParams([...searchParams, ...Object.entries(call.params)])
+  const { pathname, parameters: sent } = linkParameters(call)
+  const parameters = new URLSearchParams([...sent, ...Object.entries(call.params)])
   parameters.set('page', '')
   parameters.set('per_page', String(perPage))
   parameters.sort()

@@ -10,6 +10,7 @@ import { gitHttpRoutes } from './git-http/index.js'
 import { hookRoutes } from './hooks/index.js'
 import { createMember } from './members/create-member.js'
 import { deleteMember } from './members/delete-member.js'
+import { getMember } from './members/get-member.js'
 import { listMembers } from './members/list-members.js'
 import { updateMember } from './members/update-member.js'
 import { projectTokenRoutes } from './project-tokens/index.js'
@@ -48,6 +49,9 @@ export function routes(deps: Dependencies): Route[] {
 
     route('POST', '/projects/:id/members', maintain, createMember(deps)),
     route('GET', '/projects/:id/members', maintain, listMembers(deps)),
+    route('GET', '/projects/:id/members/all', maintain, listMembers(deps)),
+    route('GET', '/projects/:id/members/all/:user_id', maintain, getMember(deps)),
+    route('GET', '/projects/:id/members/:user_id', maintain, getMember(deps)),
     route('PUT', '/projects/:id/members/:user_id', maintain, updateMember(deps)),
     route('DELETE', '/projects/:id/members/:user_id', maintain, deleteMember(deps)),
 

@@ -75,7 +75,7 @@ export async function createCommit(
 
 const zeroId = '0'.repeat(40)
 
-/** Whom the caller names, each part by itself, else the caller. */
+/** The explicit author fields; each defaults to the caller. The committer is the caller. */
 function signaturesOf({ user }: Caller, { authorName = '', authorEmail = '' }: CreateCommitCommand) {
   const committer = { name: user.name, email: user.email, ...now() }
   const name = signatureText(authorName) || committer.name

@@ -1,4 +1,4 @@
-import { type Call, linkOf, ok, type Reply } from '@switchyard/service-kit/http'
+import { type Call, linkOf, linkParameters, ok, type Reply } from '@switchyard/service-kit/http'
 
 /** The headers of a page of a list without page numbers. */
 export const cursorHeaders = {
@@ -20,7 +20,7 @@ export function cursorReply(
 ): Reply {
   const headers = { 'X-Per-Page': String(perPage) }
   if (next === null) return ok(items, headers)
-  const { pathname, searchParams } = new URL(call.raw.request.originalUrl, 'http://localhost')
+  const { pathname, parameters: searchParams } = linkParameters(call)
   searchParams.set(next.parameter, next.value)
   searchParams.set('per_page', String(perPage))
   searchParams.sort()

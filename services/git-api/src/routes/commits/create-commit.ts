@@ -1,3 +1,4 @@
+import type { Project } from '@switchyard/db'
 import type { Caller } from '@switchyard/domain/access'
 import { actionNames } from '@switchyard/domain/commit'
 import {
@@ -51,6 +52,7 @@ const fields = z.object({
   author_email: optionalText(text()),
   start_branch: optionalText(text()),
   start_sha: optionalText(text()),
+  start_project: optionalText(text()),
   force: flag().default(false),
   allow_empty: flag().default(false),
   stats: flag().default(true),
@@ -62,6 +64,16 @@ const input = z.preprocess((given) => {
   return flag().safeParse(allow_empty).data ? { ...(given as object), actions } : given
 }, fields)
 
+/** A branch starts in its own project alone; what it would start from elsewhere must not be ignored. */
+function refuseOtherProject(reference: string | undefined, { id, pathWithNamespace }: Project): void {
+  const own = [String(id), pathWithNamespace.toLowerCase()]
+  if (reference === undefined || own.includes(reference.toLowerCase())) return
+  throw parameterProblem(
+    'start_project',
+    'must be the project itself: a branch cannot start in another project',
+  )
+}
+
 export const createCommitEndpoint = (deps: Dependencies) =>
   endpoint({
     summary: 'Commit changes to files',
@@ -72,6 +84,7 @@ export const createCommitEndpoint = (deps: Dependencies) =>
       if (body.start_branch && body.start_sha) {
         throw parameterProblem('start_branch, start_sha', 'are mutually exclusive')
       }
+      refuseOtherProject(body.start_project, access.project)
       const command = {
         branch: body.branch,
         message: body.commit_message,

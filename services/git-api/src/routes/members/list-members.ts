@@ -5,7 +5,10 @@ import type { Dependencies } from '../../dependencies.js'
 import type { ProjectCall } from '../../guards.js'
 import { memberShape, presentMember } from '../../presenters/member.js'
 
-/** `GET /projects/:id/members` */
+/**
+ * `GET /projects/:id/members` and `GET /projects/:id/members/all`: there are no groups to inherit members from, and the
+ * owner is a member.
+ */
 export const listMembers = ({ database }: Dependencies) =>
   endpoint({
     summary: 'Members of a project',

@@ -1,0 +1,21 @@
+import { isUtf8 } from 'node:buffer'
+import { invalid } from '@switchyard/domain'
+import { bytesOfName } from '@switchyard/domain/commit'
+import type { GitCommand } from './git-process.js'
+
+interface PathArguments extends Required<Pick<GitCommand, 'flags'>>, Pick<GitCommand, 'paths'> {
+  stdin?: Buffer
+}
+
+/**
+ * How `git log` and `git rev-list` are told of one path. Arguments of a process are text, so a path that is not UTF-8
+ * goes in by the standard input, line by line.
+ *
+ * @throws DomainError invalid for a path that is not UTF-8 and has a line break
+ */
+export function pathArguments(filePath: string): PathArguments {
+  const bytes = bytesOfName(filePath)
+  if (isUtf8(bytes)) return { flags: [], paths: [bytes.toString()] }
+  if (bytes.includes('\n')) throw invalid('git cannot be asked for a path with such a line break')
+  return { flags: ['--stdin'], stdin: Buffer.concat([Buffer.from('--\n'), bytes, Buffer.from('\n')]) }
+}
