@@ -254,7 +254,8 @@ test('objects are inflated byte by byte, and damaged ones are refused', async ()
     fc.asyncProperty(object, async ({ content, level, following, lost }) => {
       const deflated = deflateSync(content, { level })
       const whole = Buffer.concat([deflated, following])
-      expect(await inflateObject(whole, content.length)).toEqual(Buffer.from(content))
+      const inflated = await inflateObject(whole, content.length)
+      expect(inflated?.equals(content)).toBe(true)
       expect(await inflateObject(deflated.subarray(0, -lost), content.length)).toBeNull()
       await expect(inflateObject(whole, content.length + 1)).rejects.toThrow('another size')
       if (content.length > 0)
@@ -272,7 +273,7 @@ const sectionOf = (key: string, value: string) => {
   return `[${section}${rest.length > 0 ? ` "${rest.join('.')}"` : ''}]\n\t${name} = ${value}\n`
 }
 
-test('long walks read the graph', { timeout: 60_000 }, async () => {
+test('long walks read the graph', { timeout: 120_000 }, async () => {
   const repository = await repositoryWith()
   const commits = 20_000
   const lines = Array.from({ length: commits }, (_, index) =>

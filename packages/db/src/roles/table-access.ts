@@ -24,10 +24,10 @@ const ofWebhooks = { 'git-api': 'write', 'saga-reporter': 'write', worker: 'writ
 
 /** Who may do what with each table; a service that is not named may do nothing. Held against schema.prisma by a test. */
 export const tableAccess: Record<string, Partial<Record<DatabaseService, Access>>> = {
-  // Every service finds out who holds a token.
+  // Every service finds out who holds a token, and for a token of a project, who made it.
   users: { ...everyService, 'git-api': 'write' },
   personal_access_tokens: { ...everyService, 'git-api': 'write', worker: 'purge' },
-  projects: { 'git-api': 'write', worker: 'read' },
+  projects: { ...everyService, 'git-api': 'write' },
   project_members: { 'git-api': 'write' },
   protected_branches: { 'git-api': 'write' },
   commit_statuses: { 'git-api': 'write' },
