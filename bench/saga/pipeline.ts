@@ -18,7 +18,7 @@ interface Modules {
   'ingest/ingest-figures': typeof import('../../services/saga-reporter/src/ingest/ingest-figures.js')
   'ingest/saga-ingest': typeof import('../../services/saga-reporter/src/ingest/saga-ingest.js')
   'ingest/write-batch': typeof import('../../services/saga-reporter/src/ingest/write-batch.js')
-  'use-cases/report-event': typeof import('../../services/saga-reporter/src/use-cases/report-event.js')
+  'use-cases/report-events': typeof import('../../services/saga-reporter/src/use-cases/report-events.js')
   'wire/decoders': typeof import('../../services/saga-reporter/src/wire/decoders.js')
 }
 const built = <Path extends keyof Modules>(path: Path): Promise<Modules[Path]> =>
@@ -26,7 +26,7 @@ const built = <Path extends keyof Modules>(path: Path): Promise<Modules[Path]> =
 const { createIngestFigures } = await built('ingest/ingest-figures')
 const { createSagaIngest } = await built('ingest/saga-ingest')
 const { createWriteBatch } = await built('ingest/write-batch')
-const { createReportEvent } = await built('use-cases/report-event')
+const { createReportEvents } = await built('use-cases/report-events')
 const { decoders } = await built('wire/decoders')
 
 const [pipelineUrl = '', plainUrl = '', rounds = '4'] = process.argv.slice(2)
@@ -38,9 +38,10 @@ const ingest = createSagaIngest({
   transactionsMax,
   queue: { eventsMax: 10_000, bytesMax: 64 * 1024 * 1024 },
 })
-const reportEvent = createReportEvent({
+const reportEvents = createReportEvents({
   ingest,
   figures,
+  rateLimit: { countByHeaders: () => {}, countByEvent: () => {} },
   clock: () => new Date(),
   validation: { serviceNameRequired: true },
   limits: { payloadBytesMax: 256 * 1024, errorsBytesMax: 16 * 1024 },
@@ -54,13 +55,14 @@ const metadata = {
   traceParent: null,
   tags: [],
 }
+const sender = { peer: { name: null, service: null, tenant: null }, address: '127.0.0.1' }
 const givenUp = () => false
 
 async function report(template: Template, runDigits: string, saga: number): Promise<void> {
   const request = Buffer.allocUnsafe(template.message.length)
   fillIds(request, 0, template, runDigits, saga)
   const raw = decoders[template.rpc](request)
-  const result = await reportEvent({ raw, request, metadata, ownService: null, givenUp })
+  const [result] = await reportEvents({ ...sender, reports: [{ raw, request, metadata }], givenUp })
   if (result !== 'recorded') throw new Error(`an event was answered ${result}`)
 }
 

@@ -26,11 +26,12 @@ import { createSagaIngest, type SagaIngest } from './ingest/saga-ingest.js'
 import { createWriteBatch } from './ingest/write-batch.js'
 import { createLiveSagas } from './live/live-sagas.js'
 import { routes } from './routes/index.js'
+import { sagaIngestService } from './rpc/saga-ingest.js'
 import { type SagaQueryDependencies, sagaQueryService } from './rpc/saga-query.js'
 import { sagaRecoveryService } from './rpc/saga-recovery.js'
 import { olderName, sagaServices } from './rpc/saga-service.js'
 import { type GrpcService, startGrpcServer } from './rpc/server/server.js'
-import { createReportEvent } from './use-cases/report-event.js'
+import { createReportEvents } from './use-cases/report-events.js'
 import { createResolveSaga } from './use-cases/resolve-saga.js'
 import { requireSingleValues } from './wire/metadata.js'
 
@@ -53,6 +54,7 @@ export async function createService(config: Config, { logger, metrics, health, l
   const figures = createIngestFigures(metrics)
   const ingest = openIngest(config, { database, live, figures, logger })
   lifecycle.onClose('ingest', () => ingest.close())
+  const reporting = openReporting(config, { ingest, figures })
 
   const authenticate = createAuthenticate((hash) => findCaller(database, hash))
   const app = createHttpApp({
@@ -80,7 +82,14 @@ export async function createService(config: Config, { logger, metrics, health, l
     host: config.GRPC_HOST,
     port: config.GRPC_PORT,
     tls: tlsFilesOf(config),
-    services: grpcServices(config, { database, readDatabase, ingest, figures, authenticate, stream, logger }),
+    services: grpcServices(config, {
+      database,
+      readDatabase,
+      reporting,
+      authenticate,
+      stream,
+      logger,
+    }),
     descriptorSet,
     aliases: [olderName],
     checkMetadata: requireSingleValues,
@@ -96,35 +105,35 @@ export async function createService(config: Config, { logger, metrics, health, l
 interface GrpcNeeds extends Pick<ServiceContext, 'logger'> {
   database: Database
   readDatabase: Database
-  ingest: SagaIngest
-  figures: IngestFigures
+  reporting: ReturnType<typeof openReporting>
   authenticate: Authenticate
   stream: Pick<SagaQueryDependencies, 'live' | 'stallMsMax'>
 }
 
 function grpcServices(config: Config, needs: GrpcNeeds): GrpcService[] {
-  const { database, readDatabase, ingest, figures, authenticate, stream, logger } = needs
-  const reportEvent = createReportEvent({
-    ingest,
-    figures,
+  const { database, readDatabase, authenticate, stream, logger } = needs
+  const authenticateFrom = limitUnknownTokens(authenticate, config.RATE_LIMIT_PER_MINUTE > 0)
+  const authorize = createAuthorize(sagaAuthOf(config, authenticateFrom))
+  const authorizeReader = createAuthorizeReader(authenticateFrom)
+  const reporting = { ...needs.reporting, authorize, logger }
+  return [
+    ...sagaServices({ ...reporting, unavailableAsFailure: config.SAGA_UNAVAILABLE_AS_FAILURE }),
+    sagaIngestService(reporting),
+    sagaQueryService({ database: readDatabase, authorize: authorizeReader, ...stream, logger }),
+    sagaRecoveryService({ database, authorize, logger }),
+  ]
+}
+
+function openReporting(config: Config, needs: { ingest: SagaIngest; figures: IngestFigures }) {
+  const rateLimit = rateLimitOf(config)
+  const reportEvents = createReportEvents({
+    ...needs,
+    rateLimit,
     clock: systemClock,
     validation: { serviceNameRequired: !config.SAGA_SERVICE_NAME_OPTIONAL },
     limits: { payloadBytesMax: config.SAGA_PAYLOAD_BYTES_MAX, errorsBytesMax: config.SAGA_ERRORS_BYTES_MAX },
   })
-  const authenticateFrom = limitUnknownTokens(authenticate, config.RATE_LIMIT_PER_MINUTE > 0)
-  const authorize = createAuthorize(sagaAuthOf(config, authenticateFrom))
-  const authorizeReader = createAuthorizeReader(authenticateFrom)
-  return [
-    ...sagaServices({
-      reportEvent,
-      authorize,
-      rateLimit: rateLimitOf(config),
-      unavailableAsFailure: config.SAGA_UNAVAILABLE_AS_FAILURE,
-      logger,
-    }),
-    sagaQueryService({ database: readDatabase, authorize: authorizeReader, ...stream, logger }),
-    sagaRecoveryService({ database, authorize, logger }),
-  ]
+  return { rateLimit, reportEvents }
 }
 
 interface IngestNeeds extends Pick<ServiceContext, 'logger'> {

@@ -1,6 +1,6 @@
 import type { Database, DatabaseOrTransaction } from '@switchyard/db'
 import { contentKeyOf, SagaLedger } from '@switchyard/domain/saga'
-import { sagaEventOf } from '../src/use-cases/report-event.js'
+import { sagaEventOf } from '../src/use-cases/report-events.js'
 import { decoders } from '../src/wire/decoders.js'
 import type { Operation } from './grpc-client.js'
 

@@ -35,10 +35,13 @@ const blank = {
   resultData: Buffer.alloc(0),
 }
 
+/** A request with all the fields of every operation. */
+export const requestOf = (fields: Fields) => ({ ...blank, ...fields })
+
 /** The bytes of a request as the generated client sends them. */
 export function encode(operation: Operation, fields: Fields): Buffer {
   const method = `${operation.charAt(0).toLowerCase()}${operation.slice(1)}` as keyof typeof SagaService
-  return SagaService[method].requestSerialize({ ...blank, ...fields })
+  return SagaService[method].requestSerialize(requestOf(fields))
 }
 
 const decode = (bytes: Buffer): CommonResponse => {

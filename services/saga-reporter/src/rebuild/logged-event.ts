@@ -1,6 +1,6 @@
 import type { LoggedEvent } from '@switchyard/db'
 import { type Cut, contentKeyOf, type Receipt, type SagaEvent } from '@switchyard/domain/saga'
-import { sagaEventOf } from '../use-cases/report-event.js'
+import { sagaEventOf } from '../use-cases/report-events.js'
 import { decoders } from '../wire/decoders.js'
 
 /** The event that an entry of the log stands for, and what its receiver knew beside the event itself. */

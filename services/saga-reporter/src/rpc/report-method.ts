@@ -4,10 +4,10 @@ import { DomainError } from '@switchyard/domain'
 import { defaultTenant, SagaRejection } from '@switchyard/domain/saga'
 import type { Logger } from '@switchyard/service-kit/observability'
 import type { Authorize } from '../access/authorize.js'
-import { type Peer, requireOwnService, requireOwnTenant } from '../access/peer.js'
+import { type Peer, requireOwnTenant } from '../access/peer.js'
 import type { RateLimit } from '../access/rate-limit.js'
 import { recordedResponse, rejectedResponse, unavailableResponse } from '../presenters/common-response.js'
-import type { ReportEvent } from '../use-cases/report-event.js'
+import type { ReportEvents } from '../use-cases/report-events.js'
 import type { Decoder } from '../wire/decoders.js'
 import { type ReportMetadata, readReportMetadata } from '../wire/report-metadata.js'
 import { credentialsOf } from './credentials.js'
@@ -16,7 +16,7 @@ import { isAbandoned, isPastDeadline } from './server/deadline.js'
 import { unary } from './server/unary.js'
 
 export interface ReportDependencies {
-  reportEvent: ReportEvent
+  reportEvents: ReportEvents
   authorize: Authorize
   rateLimit: RateLimit
   /** Answer isSuccess=false where the status would be UNAVAILABLE. */
@@ -25,7 +25,7 @@ export interface ReportDependencies {
 }
 
 /** What the headers of a report say. */
-interface ReportHeaders {
+export interface ReportHeaders {
   peer: Peer
   address: string
   metadata: ReportMetadata
@@ -38,7 +38,7 @@ type AdmittedReport = ReportHeaders | { unavailable: DomainError }
 export function createReportAdmission(deps: ReportDependencies): Admission<AdmittedReport> {
   return createAdmission<AdmittedReport>(async (call) => {
     try {
-      return await judge(deps, call)
+      return await judgeReport(deps, call)
     } catch (error) {
       if (deps.unavailableAsFailure && isUnavailable(error)) return { unavailable: error }
       throw error
@@ -46,8 +46,9 @@ export function createReportAdmission(deps: ReportDependencies): Admission<Admit
   })
 }
 
-async function judge(
-  { authorize, rateLimit }: ReportDependencies,
+/** @throws DomainError when the call is refused */
+export async function judgeReport(
+  { authorize, rateLimit }: Pick<ReportDependencies, 'authorize' | 'rateLimit'>,
   call: ArrivedCall,
 ): Promise<ReportHeaders> {
   const credentials = credentialsOf(call)
@@ -75,20 +76,21 @@ export const reportMethod =
     }, deps.logger)
 
 async function report(
-  { reportEvent, rateLimit }: ReportDependencies,
+  { reportEvents }: ReportDependencies,
   admitted: AdmittedReport,
   decode: Decoder,
   request: Buffer,
   call: Call,
 ): Promise<CommonResponse> {
   if ('unavailable' in admitted) throw admitted.unavailable
-  const { peer, address, metadata } = admitted
-  const raw = decode(request)
-  requireOwnService(peer, raw)
-  rateLimit.countByEvent({ peer, tenant: metadata.tenant, event: raw, address })
+  const { metadata, ...sender } = admitted
   const givenUp = () => isAbandoned(call, Date.now())
-  const outcome = await reportEvent({ raw, request, metadata, ownService: peer.service, givenUp })
-  return outcome instanceof SagaRejection ? rejectedResponse(outcome) : recordedResponse(outcome)
+  const reports = [{ raw: decode(request), request, metadata }]
+  const [outcome] = await reportEvents({ ...sender, reports, givenUp })
+  if (outcome === undefined) throw new Error('an event has no outcome')
+  if (outcome instanceof SagaRejection) return rejectedResponse(outcome)
+  if (outcome instanceof Error) throw outcome
+  return recordedResponse(outcome)
 }
 
 const isUnavailable = (error: unknown): error is DomainError =>

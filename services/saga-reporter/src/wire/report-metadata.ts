@@ -46,9 +46,14 @@ export function readReportMetadata(metadata: Metadata, tenantOtherwise = default
   }
 }
 
-type Sent = string | Buffer | undefined
+type Sent = string | number | Buffer | undefined
 
-function identifier(value: Sent, key: string): string | null {
+/**
+ * A tenant or an id; null when it is missing or empty.
+ *
+ * @throws DomainError invalid-parameters when it is too long or not printable
+ */
+export function identifier(value: Sent, key: string): string | null {
   if (value === undefined) return null
   const text = `${value}`.trim()
   if (text.length > identifierCharsMax)
@@ -57,13 +62,15 @@ function identifier(value: Sent, key: string): string | null {
   return text === '' ? null : text
 }
 
-function wholeNumber(value: Sent, max: number): number | null {
+/** Null for what is no whole number from 0 to `max`. */
+export function wholeNumber(value: Sent, max: number): number | null {
   if (value === undefined) return null
   const text = `${value}`.trim()
   return /^\d{1,16}$/.test(text) && Number(text) <= max ? Number(text) : null
 }
 
-function traceParentOf(value: Sent): string | null {
+/** Null for what is no `traceparent` of W3C. */
+export function traceParentOf(value: Sent): string | null {
   if (value === undefined) return null
   const text = `${value}`.trim()
   return traceParentPattern.test(text) ? text : null
@@ -72,7 +79,11 @@ function traceParentOf(value: Sent): string | null {
 /** HTTP may join what was sent as several headers into one, with commas. Others are part of a tag's value. */
 const betweenTags = /,(?=[^=,]{1,64}=)/
 
-const tagsOf = (metadata: Metadata): string[] =>
-  [...new Set(metadata.get('x-tag').flatMap((tags) => `${tags}`.split(betweenTags).map((tag) => tag.trim())))]
-    .filter((tag) => tagPattern.test(tag))
-    .slice(0, tagsMax)
+const tagsOf = (metadata: Metadata): readonly string[] =>
+  validTags(metadata.get('x-tag').flatMap((tags) => `${tags}`.split(betweenTags)))
+
+/** The tags among texts, each once, at most 16. */
+export const validTags = (texts: readonly string[]): readonly string[] =>
+  texts.length === 0
+    ? noTags
+    : [...new Set(texts.map((tag) => tag.trim()))].filter((tag) => tagPattern.test(tag)).slice(0, tagsMax)

@@ -1,0 +1,40 @@
+import type { ServiceDefinition, UntypedServiceImplementation } from '@grpc/grpc-js'
+import { type ReportEventsResponse, SagaIngestService } from '@switchyard/contracts/saga-ingest'
+import { toEventReply } from '../presenters/event-reply.js'
+import { logFailures } from '../use-cases/report-events.js'
+import { readReportEvents, readReports } from '../wire/reported-events.js'
+import { judgeReport, type ReportDependencies } from './report-method.js'
+import { createAdmission } from './server/admission.js'
+import { isAbandoned } from './server/deadline.js'
+import type { GrpcService } from './server/server.js'
+import { unary } from './server/unary.js'
+
+/** `switchyard.sagas.v1.SagaIngest`: many events in one call, from the callers that may report single events. */
+export function sagaIngestService(
+  deps: Pick<ReportDependencies, 'reportEvents' | 'authorize' | 'rateLimit' | 'logger'>,
+): GrpcService {
+  const admission = createAdmission(async (call) => judgeReport(deps, call))
+  const reportEvents = unary<Buffer, ReportEventsResponse>(async (request, call) => {
+    const { metadata, ...sender } = admission.of(call)
+    const reports = readReports(readReportEvents(request), metadata)
+    const givenUp = () => isAbandoned(call, Date.now())
+    const outcomes = await deps.reportEvents({ ...sender, reports, givenUp })
+    logFailures(outcomes, deps.logger)
+    return { results: outcomes.map(toEventReply) }
+  }, deps.logger)
+  const implementation: UntypedServiceImplementation = { reportEvents }
+  return {
+    name: 'switchyard.sagas.v1.SagaIngest',
+    definition: bytesDefinition,
+    implementation,
+    admit: admission.admit,
+  }
+}
+
+/** Requests reach the method as bytes, so that bytes that are no message are answered as bad input. */
+const bytesDefinition: ServiceDefinition = {
+  reportEvents: {
+    ...SagaIngestService.reportEvents,
+    requestDeserialize: (bytes: Buffer) => bytes,
+  },
+}

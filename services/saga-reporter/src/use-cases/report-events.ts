@@ -1,0 +1,169 @@
+import type { NewSagaEvent } from '@switchyard/db'
+import { type Clock, DomainError } from '@switchyard/domain'
+import {
+  type Cut,
+  contentHash,
+  type EventResult,
+  type RawSagaEvent,
+  type SagaEvent,
+  SagaRejection,
+  type ValidationOptions,
+  validateSagaEvent,
+} from '@switchyard/domain/saga'
+import type { Logger } from '@switchyard/service-kit/observability'
+import { type Peer, requireOwnService, requireOwnTenant } from '../access/peer.js'
+import type { RateLimit } from '../access/rate-limit.js'
+import { type IngestFigures, type ReportResult, reportResultOf } from '../ingest/ingest-figures.js'
+import { type EventOutcome, RecordFailure } from '../ingest/record-splitting.js'
+import type { SagaIngest } from '../ingest/saga-ingest.js'
+import type { Report } from '../wire/report.js'
+import { cutRequest, type RequestLimits } from './cut-request.js'
+
+/** The events of one call, and its sender. */
+export interface ReportCall {
+  /** Each event, or why it could not be read. */
+  reports: readonly (Report | DomainError)[]
+  peer: Peer
+  address: string
+  /** Whether the caller waits no longer; an event not written by then is not written. */
+  givenUp: () => boolean
+}
+
+/** The result of an event that is stored, or why it is not: SagaRejection, DomainError, or an unexpected failure. */
+export type ReportOutcome = EventResult | Error
+
+/**
+ * Resolves with one outcome for each event, in their order, once PostgreSQL has committed.
+ *
+ * @throws DomainError unavailable when none of the events was written
+ */
+export type ReportEvents = (call: ReportCall) => Promise<ReportOutcome[]>
+
+interface Dependencies {
+  ingest: SagaIngest
+  figures: IngestFigures
+  rateLimit: RateLimit
+  clock: Clock
+  validation: ValidationOptions
+  limits: RequestLimits
+}
+
+/** Takes lifecycle events: refuses what can never be valid, stores everything else before it answers. */
+export function createReportEvents(dependencies: Dependencies): ReportEvents {
+  const { ingest, figures, rateLimit } = dependencies
+  return async ({ reports, peer, address, givenUp }) => {
+    const startedMs = performance.now()
+    const count = (report: Report | DomainError | undefined, result: ReportResult) => {
+      if (report && !(report instanceof DomainError))
+        figures.reported(report.raw.operation, result, (performance.now() - startedMs) / 1000)
+    }
+    const prepared = reports.map((report, index) => {
+      if (report instanceof DomainError) return report
+      try {
+        // The admission of the call has counted the first event by the headers.
+        if (index > 0) rateLimit.countByHeaders(peer)
+        requireSender({ peer, address, rateLimit }, report)
+        return prepareEvent(dependencies, report, peer.service)
+      } catch (error) {
+        return refusalOf(error)
+      }
+    })
+    const events = prepared.filter((event): event is NewSagaEvent => !(event instanceof Error))
+    let stored: readonly EventOutcome[] = []
+    try {
+      if (events.length > 0) stored = await ingest.recordAll(events, givenUp)
+    } finally {
+      // Without outcomes, no event was stored.
+      let next = 0
+      prepared.forEach((event, index) => {
+        if (event instanceof SagaRejection) count(reports[index], 'rejected')
+        else if (!(event instanceof Error)) count(reports[index], resultOf(stored[next++]))
+      })
+    }
+    const outcomes = stored.values()
+    return prepared.map((event) => (event instanceof Error ? event : outcomeOf(outcomes.next().value)))
+  }
+}
+
+function requireSender(
+  { peer, address, rateLimit }: Pick<ReportCall, 'peer' | 'address'> & { rateLimit: RateLimit },
+  { raw, metadata }: Report,
+): void {
+  requireOwnTenant(peer, metadata.tenant)
+  requireOwnService(peer, raw)
+  rateLimit.countByEvent({ peer, tenant: metadata.tenant, event: raw, address })
+}
+
+/** @throws SagaRejection */
+function prepareEvent(
+  { clock, validation, limits }: Dependencies,
+  { raw, request, metadata }: Report,
+  ownService: string | null,
+): NewSagaEvent {
+  const { eventTime, eventSeq, attempt } = metadata
+  const kept = cutRequest(raw, request, limits)
+  const event = sagaEventOf(kept.raw, eventTime, validation, kept.cut)
+  const contentKey = contentHash({ operation: event.operation, request, eventSeq, attempt })
+  return { ...metadata, event, receivedAt: clock(), contentKey, request: kept.request, ownService }
+}
+
+/** @throws what is no refusal */
+function refusalOf(error: unknown): SagaRejection | DomainError {
+  if (error instanceof SagaRejection || error instanceof DomainError) return error
+  throw error
+}
+
+function resultOf(outcome: EventOutcome | undefined): ReportResult {
+  if (outcome instanceof SagaRejection) return 'rejected'
+  if (outcome === undefined || outcome instanceof DomainError || outcome instanceof RecordFailure)
+    return 'failed'
+  return reportResultOf(outcome)
+}
+
+function outcomeOf(outcome: EventOutcome | undefined): ReportOutcome {
+  if (outcome === undefined) throw new Error('an event has no outcome')
+  if (!(outcome instanceof RecordFailure)) return outcome
+  return outcome.error instanceof Error
+    ? outcome.error
+    : new Error('an event failed', { cause: outcome.error })
+}
+
+/** Logs the unexpected failures of a call that is answered nevertheless. */
+export function logFailures(outcomes: readonly ReportOutcome[], logger: Logger): void {
+  for (const error of outcomes) {
+    const isExpected = error instanceof SagaRejection || error instanceof DomainError
+    if (error instanceof Error && !isExpected) logger.error({ err: error }, 'an event could not be stored')
+  }
+}
+
+/**
+ * The event of a request; the metadata's time stands in for an addTime that was not sent.
+ *
+ * @param cut what was cut off the payload or errors of the request
+ * @throws SagaRejection
+ */
+export function sagaEventOf(
+  raw: RawSagaEvent,
+  eventTime: Date | null,
+  validation: ValidationOptions = {},
+  cut: Cut | null = null,
+): SagaEvent {
+  const event = validateSagaEvent(raw, validation)
+  if ('addTime' in event) event.addTime ??= eventTime
+  return cut === null ? event : withCut(event, cut)
+}
+
+function withCut(event: SagaEvent, cut: Cut): SagaEvent {
+  switch (event.operation) {
+    case 'ActivityExecuteStarted':
+      return { ...event, parameterCut: cut }
+    case 'ActivityEnded':
+      return { ...event, resultCut: cut }
+    case 'ActivityExecuteAborted':
+    case 'ActivityExecuteOvertime':
+    case 'ActivityCompensateAborted':
+      return { ...event, errorsCut: cut }
+    default:
+      return event
+  }
+}
