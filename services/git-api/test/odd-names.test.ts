@@ -88,13 +88,20 @@ test('the list finds the folder of such a file, and nothing by another form of i
   for (const path of [
     '"\\351.txt"',
     '"d\\357r/\\000"',
-    '"d\\357r/\\n"',
     '"../\\351"',
     '"\\351\\',
     'd\ufffdr',
   ]) {
     expect(await idsAt(path), path).toEqual([])
   }
+})
+
+test('a path that git cannot be asked for is refused', async () => {
+  const path = encodeURIComponent('"d\\357r/\\n"')
+  expect(await send('GET', `?path=${path}`)).toMatchObject({
+    status: 400,
+    body: { message: 'git cannot be asked for a path with such a line break' },
+  })
 })
 
 test('a comment stands at a line of such a file', async () => {
