@@ -1,4 +1,5 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isolatedGitEnv } from '@switchyard/testing'
@@ -48,12 +49,24 @@ const dulwichClient = (command: string[]): Client => {
 }
 
 const jgit = commandOf(process.env.SWITCHYARD_TEST_JGIT)
-const jgitClient = (command: string[]): Client => ({
-  clone: (url, target) => printed([...command, 'clone', url, target], '/'),
-  fetch: (repository, url) =>
-    printed([...command, 'fetch', url, 'refs/heads/*:refs/remotes/origin/*'], repository),
-  push: (repository, url, from, to) => printed([...command, 'push', url, `${from}:${to}`], repository),
-})
+/** JGit asks for a password in a window unless a file names it, whatever the address says. */
+const jgitClient = (command: string[]): Client => {
+  const call = async (cwd: string, url: string, ...args: string[]) => {
+    const { hostname, username, password } = new URL(url)
+    await writeFile(join(folder, '.netrc'), `machine ${hostname} login ${username} password ${password}\n`)
+    const env = { ...isolatedGitEnv(), JAVA_TOOL_OPTIONS: `-Duser.home=${folder}` }
+    const [program = '', ...options] = command
+    const { all } = await execa(program, [...options, ...args], { cwd, env, all: true, reject: false })
+    return all
+  }
+  const plain = (url: string) => url.replace(/\/\/[^@/]*@/, '//')
+  return {
+    clone: (url, target) => call('/', url, 'clone', plain(url), target),
+    fetch: (repository, url) =>
+      call(repository, url, 'fetch', plain(url), 'refs/heads/*:refs/remotes/origin/*'),
+    push: (repository, url, from, to) => call(repository, url, 'push', plain(url), `${from}:${to}`),
+  }
+}
 
 const clients = [
   ['dulwich', dulwich && dulwichClient(dulwich)],
@@ -73,7 +86,8 @@ describe.each(clients)('%s', (name, client) => {
       const clone = join(folder, name)
       const git = async (...args: string[]) =>
         (await execa('git', args, { cwd: clone, env: isolatedGitEnv() })).stdout
-      await client.clone(url, clone)
+      const cloned = await client.clone(url, clone)
+      expect(existsSync(clone), String(cloned)).toBe(true)
       expect(await git('rev-parse', 'HEAD')).toBe(commits.third)
 
       const identity = ['-c', 'user.name=c', '-c', 'user.email=c@example.com']
