@@ -26,8 +26,8 @@ export default defineConfig({
           // Files of one worker share what they import, which takes longer to load than most files to run. So tests
           // keep nothing in modules: each starts its own servers, with databases of its own.
           isolate: false,
-          // Most of a test's time is waiting for servers, disks and clocks.
-          maxWorkers: 4,
+          // Each test brings servers of its own; more files at once starve them on two cores.
+          maxWorkers: 2,
           // Guards against hanging; a busy machine takes ten times as long as an idle one.
           testTimeout: 120_000,
           hookTimeout: 180_000,
