@@ -10,7 +10,6 @@ export {
   hashToken,
   tokenOf,
 } from './authentication.js'
-export { arriving, StalledBody } from './body/arriving.js'
 export {
   accepted,
   type Call,
