@@ -119,7 +119,9 @@ async function ask(endpoint: string, visibility: Visibility, who: string): Promi
 
 it('lists every route below a project', () => {
   const guards = new Proxy({}, { get: () => () => undefined })
-  const listed = routes({ guards, commitBodies: {} } as Dependencies).map(({ method, path }) => `${method} ${path}`)
+  const listed = routes({ guards, commitBodies: {} } as Dependencies).map(
+    ({ method, path }) => `${method} ${path}`,
+  )
   const below = listed.filter((endpoint) => endpoint.includes(' /projects/:id'))
   const named = Object.keys(rightOf).filter((endpoint) => endpoint.includes(' /projects/:id'))
   expect(below.sort()).toEqual(named.sort())
