@@ -39,11 +39,17 @@ export default defineConfig({
         test: {
           name: 'e2e',
           include: ['e2e/**/*.test.ts'],
+          exclude: ['e2e/images.test.ts'],
           testTimeout: 120_000,
           hookTimeout: 300_000,
-          // Each has its own ports and data, and the images take as long to build as all others to run.
+          // Each has its own ports and data.
           maxWorkers: 2,
         },
+      },
+      {
+        ...shared,
+        // Builds what is in every image, which takes minutes; not part of `npm test`.
+        test: { name: 'images', include: ['e2e/images.test.ts'], testTimeout: 120_000, hookTimeout: 900_000 },
       },
     ],
   },

@@ -143,6 +143,8 @@ it('and their keys are in no line that the worker logs', { timeout: 150_000 }, a
   const env = {
     PATH: process.env.PATH,
     ...harness.environment,
+    // Only what another key encrypted is decrypted when the worker starts.
+    WEBHOOK_SECRET_KEYS: `${randomBytes(32).toString('base64')},${webhookSecretKeys}`,
     LOG_LEVEL: 'trace',
     WEBHOOK_ALLOWED_HOSTS: '127.0.0.1',
   }
