@@ -43,6 +43,10 @@ export function isolatedGitEnv(): Record<string, string> {
     GIT_CONFIG_GLOBAL: '/dev/null',
     GIT_CONFIG_SYSTEM: '/dev/null',
     GIT_TERMINAL_PROMPT: '0',
+    // Tests tidy repositories when they mean to; git would look whether it is time after each commit.
+    GIT_CONFIG_COUNT: '1',
+    GIT_CONFIG_KEY_0: 'maintenance.auto',
+    GIT_CONFIG_VALUE_0: 'false',
   }
 }
 
