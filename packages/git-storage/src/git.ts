@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { Commit } from '@switchyard/domain/commit'
+import type { Commit, NewTagObject } from '@switchyard/domain/commit'
 import { GitCache } from './cache/git-cache.js'
 import type { Cancellable } from './cancellable.js'
 import { ChildPool } from './children/child-pool.js'
@@ -13,11 +13,21 @@ import { type CommitPage, type CommitQuery, findCommit, findCommitId, listCommit
 import { readDiff } from './read-diff.js'
 import { readFile } from './read-file.js'
 import { readStats, type StatsOfCommits } from './read-stats.js'
+import {
+  findMerged,
+  findTagTarget,
+  listReferences,
+  type Reference,
+  type ReferenceQuery,
+  readAnnotations,
+  type TagAnnotation,
+} from './references.js'
 import { findBranchContaining, findBranchTip, findUsualBranch, hasNoBranch, pointHeadTo } from './refs.js'
 import { createRepository, deleteRepository } from './repository-files.js'
 import { type CommitRequest, writeCommit } from './write-commit.js'
 import { BranchTurns } from './writing/branch-turns.js'
-import { keepCommit } from './writing/move-refs.js'
+import { keepCommit, moveReference, type ReferenceMove } from './writing/move-refs.js'
+import { writeTag } from './writing/write-tag.js'
 
 /** The one door to git. Callers need not know whether a pooled process, a new process or the local reader answers. */
 export interface Git {
@@ -41,11 +51,17 @@ export interface Repository {
   readDiff(id: string): Promise<DiffEntry[]>
   readFile(commitId: string, filePath: string): Promise<Buffer | null>
   findBranchTip(branch: string): Promise<string | null>
+  findTagTarget(tag: string): Promise<string | null>
   hasNoBranch(): Promise<boolean>
   findUsualBranch(): Promise<string | null>
   pointHeadTo(branch: string): Promise<void>
   keepCommit(id: string): Promise<void>
   findBranchContaining(id: string, preferred: string): Promise<string | null>
+  listReferences(query: ReferenceQuery): Promise<Reference[]>
+  findMerged(branches: readonly string[], commitId: string): Promise<Set<string>>
+  readAnnotations(tags: readonly string[]): Promise<Map<string, TagAnnotation>>
+  moveReference(move: ReferenceMove): Promise<boolean>
+  writeTag(tag: NewTagObject): Promise<string>
   writeCommit(request: CommitRequest): Promise<Commit>
   pickCommit(request: PickRequest): Promise<PickResult>
   /**
@@ -115,11 +131,17 @@ const openRepository = (repository: OpenRepository): Repository => ({
   readDiff: (id) => readDiff(repository, id),
   readFile: (commitId, filePath) => readFile(repository, commitId, filePath),
   findBranchTip: (branch) => findBranchTip(repository, branch),
+  findTagTarget: (tag) => findTagTarget(repository, tag),
   hasNoBranch: () => hasNoBranch(repository),
   findUsualBranch: () => findUsualBranch(repository),
   pointHeadTo: (branch) => pointHeadTo(repository, branch),
   keepCommit: (id) => keepCommit(repository, id),
   findBranchContaining: (id, preferred) => findBranchContaining(repository, id, preferred),
+  listReferences: (query) => listReferences(repository, query),
+  findMerged: (branches, commitId) => findMerged(repository, branches, commitId),
+  readAnnotations: (tags) => readAnnotations(repository, tags),
+  moveReference: (move) => moveReference(repository, move),
+  writeTag: (tag) => writeTag(repository, tag),
   writeCommit: (request) => writeCommit(repository, request),
   pickCommit: (request) => pickCommit(repository, request),
   async getOrCompute<Value extends object>(

@@ -71,6 +71,24 @@ async function callProject(path: { id: number }, user: number) {
   await api.call('DELETE /projects/{id}/access_tokens/{token_id}', { path: token })
 }
 
+async function callReferences(path: { id: number }) {
+  const branches = '/projects/{id}/repository/branches'
+  const branch = { ...path, branch: 'documented/one' }
+  await api.call(`POST ${branches}`, { path, body: { branch: branch.branch, ref: 'main' } })
+  await api.call(`GET ${branches}`, { path, query: { search: '^doc', sort: 'updated_desc' } })
+  await api.call(`GET ${branches}/{branch}`, { path: branch })
+  await api.call(`DELETE ${branches}/{branch}`, { path: branch })
+  await api.call('DELETE /projects/{id}/repository/merged_branches', { path })
+
+  const tags = '/projects/{id}/repository/tags'
+  const tag = { ...path, tag_name: 'documented/1' }
+  const body = { tag_name: tag.tag_name, ref: 'main', message: 'First' }
+  await api.call(`POST ${tags}`, { path, body })
+  await api.call(`GET ${tags}`, { path, query: { order_by: 'version' } })
+  await api.call(`GET ${tags}/{tag_name}`, { path: tag })
+  await api.call(`DELETE ${tags}/{tag_name}`, { path: tag })
+}
+
 async function callCommits(path: { id: number }) {
   const commits = '/projects/{id}/repository/commits'
   const actions = [{ action: 'create', file_path: 'a.txt', content: 'one\ntwo\n' }]
@@ -122,6 +140,7 @@ it('every operation answers as it is documented', async () => {
   const given = { name: 'Engine', visibility: 'public', initialize_with_readme: true }
   const project = { id: idOf(await api.call('POST /projects', { body: given })) }
   await callProject(project, user)
+  await callReferences(project)
   await callCommits(project)
   await callHooks(project)
   const [event] = (await api.call('GET /audit_events')).body as { id: number }[]

@@ -143,6 +143,20 @@ function minutesOf(zone: string): number {
   return zone.startsWith('-') ? -minutes || 0 : minutes
 }
 
+export interface NewTagObject {
+  name: string
+  /** Id of the commit. */
+  target: string
+  tagger: Signature
+  message: string
+}
+
+/** The content of the object of an annotated tag; the message ends with one line end. */
+export function formatTagObject({ name, target, tagger, message }: NewTagObject): Uint8Array {
+  const lines = [`object ${target}`, 'type commit', `tag ${name}`, `tagger ${formatSignature(tagger)}`]
+  return new TextEncoder().encode(`${lines.join('\n')}\n\n${message.trim()}\n`)
+}
+
 function formatSignature({ name, email, seconds, offsetMinutes }: Signature): string {
   return `${signatureText(name)} <${signatureText(email)}> ${seconds} ${offsetText(offsetMinutes)}`
 }

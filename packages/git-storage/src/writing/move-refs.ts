@@ -3,7 +3,7 @@ import { invalid } from '@switchyard/domain'
 import { updateRefChild } from '../children/child-kinds.js'
 import { ChildEnded } from '../children/git-child.js'
 import type { OpenRepository } from '../open-repository.js'
-import { branchRef, findBranchTip, keptPrefix } from '../refs.js'
+import { branchRef, findRefs, keptPrefix } from '../refs.js'
 import { syncFolder } from './durable-files.js'
 import { removeStaleLock } from './stale-locks.js'
 
@@ -17,25 +17,42 @@ export interface BranchMove {
   to: string
 }
 
+export interface ReferenceMove {
+  /** In full: `refs/tags/v1`. */
+  ref: string
+  /** Where it must stand now; null: it must not exist. */
+  from: string | null
+  /** Null: the reference is deleted. */
+  to: string | null
+}
+
 /**
  * Moves a branch from one commit to another, on disk before it returns.
  *
  * @returns false, and nothing changed, when it stands elsewhere
- * @throws DomainError invalid for a name that another branch is in the way of; unavailable when git refuses
+ * @throws as {@link moveReference}
+ */
+export const moveBranch = (repository: OpenRepository, { branch, from, to }: BranchMove): Promise<boolean> =>
+  moveReference(repository, { ref: branchRef(branch), from, to })
+
+/**
+ * Moves, makes or deletes a branch or a tag, on disk before it returns.
+ *
+ * @returns false, and nothing changed, when it stands elsewhere
+ * @throws DomainError invalid for a name that another branch or tag is in the way of; unavailable when git refuses
  *   for another reason
  */
-export async function moveBranch(
+export async function moveReference(
   repository: OpenRepository,
-  { branch, from, to }: BranchMove,
+  { ref, from, to }: ReferenceMove,
 ): Promise<boolean> {
-  const ref = branchRef(branch)
-  const move = () => updateRef(repository, `update ${ref}\0${to}\0${from ?? zeroId}\0`)
+  const move = () => updateRef(repository, `update ${ref}\0${to ?? zeroId}\0${from ?? zeroId}\0`)
   try {
     await move()
   } catch (error) {
-    // The process may have ended after it moved the branch, and before it could say so.
-    const now = await findBranchTip({ ...repository, signal: undefined }, branch)
-    if (now !== to) {
+    // The process may have ended after it moved the reference, and before it could say so.
+    const now = (await findRefs({ ...repository, signal: undefined }, [ref])).get(ref) ?? null
+    if (now !== to || (from === null && refusalOf(error) !== '')) {
       if (now !== from) return false
       refuseName(error)
       if (!(await removeStaleLock(join(repository.path, `${ref}.lock`)))) throw error
@@ -57,11 +74,17 @@ async function updateRef({ path, engine }: OpenRepository, command: string): Pro
   await engine.children.ask(path, updateRefChild, question)
 }
 
+/** What git said before it ended; empty when it said nothing. */
+function refusalOf(error: unknown): string {
+  const cause = error instanceof Error ? error.cause : undefined
+  return cause instanceof ChildEnded ? cause.stderr : ''
+}
+
 /** Branches are files to git: none can have the name of a folder of another. */
 function refuseName(error: unknown): void {
-  const cause = error instanceof Error ? error.cause : undefined
-  const said = cause instanceof ChildEnded ? cause.stderr : ''
-  if (/exists; cannot create|there (?:is|are) still (?:refs|logs)|non-empty directory/.test(said)) {
+  if (
+    /exists; cannot create|there (?:is|are) still (?:refs|logs)|non-empty directory/.test(refusalOf(error))
+  ) {
     throw invalid('A branch above or below this name exists. Branch name is invalid', { cause: error })
   }
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { setImmediate as others } from 'node:timers/promises'
 
-export type ObjectType = 'blob' | 'tree' | 'commit'
+export type ObjectType = 'blob' | 'tree' | 'commit' | 'tag'
 
 /** An object that may not be stored yet. */
 export interface NewObject {

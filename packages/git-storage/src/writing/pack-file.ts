@@ -16,7 +16,7 @@ const level = 1
 const wholeBytesMax = 1024 * 1024
 /** To begin and end a compression takes this process a tenth of a millisecond, whatever the size. */
 const batchObjectsMax = 32
-const typeNumbers = { commit: 1, tree: 2, blob: 3 }
+const typeNumbers = { commit: 1, tree: 2, blob: 3, tag: 4 }
 
 /**
  * Stores objects together in one pack, which is durable when this returns. Memory does not grow with their size.

@@ -2,6 +2,7 @@ import { administrator, type Route, route, signedIn } from '@switchyard/service-
 import type { Dependencies } from '../dependencies.js'
 import { getAuditEvent } from './audit-events/get-audit-event.js'
 import { listAuditEvents } from './audit-events/list-audit-events.js'
+import { branchRoutes } from './branches/index.js'
 import { commentRoutes } from './comments/index.js'
 import { commitRoutes } from './commits/index.js'
 import { documentationRoutes } from './documentation/index.js'
@@ -24,6 +25,7 @@ import { deleteProtectedBranch } from './protected-branches/delete-protected-bra
 import { getProtectedBranch } from './protected-branches/get-protected-branch.js'
 import { listProtectedBranches } from './protected-branches/list-protected-branches.js'
 import { statusRoutes } from './statuses/index.js'
+import { tagRoutes } from './tags/index.js'
 import { tokenRoutes } from './tokens/index.js'
 import { userRoutes } from './users/index.js'
 
@@ -34,6 +36,8 @@ export function routes(deps: Dependencies): Route[] {
     // Express tries one after the other: what pipelines ask for most comes first.
     ...commitRoutes(deps),
     ...statusRoutes(deps),
+    ...branchRoutes(deps),
+    ...tagRoutes(deps),
 
     route('GET', '/version', signedIn, getVersion),
     ...documentationRoutes(),

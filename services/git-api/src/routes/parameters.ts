@@ -1,4 +1,5 @@
 import { type Scope, scopes } from '@switchyard/domain/access'
+import { refNameLengthMax } from '@switchyard/domain/commit'
 import { list, text } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import { optional } from './optional.js'
@@ -40,3 +41,13 @@ export const accessLevel = (...levels: number[]) =>
       .refine((level) => levels.includes(level), { error: 'does not have a valid value' })
       .meta({ enum: levels }),
   )
+
+/** A search over names of branches or tags; no longer one can find any. */
+export const nameSearch = () =>
+  text()
+    .refine((search) => search.length <= refNameLengthMax, { error: 'is too long' })
+    .default('')
+    .meta({
+      description:
+        'Part of the name in any case; `^x` is how it begins, `x$` how it ends, `*` any characters',
+    })

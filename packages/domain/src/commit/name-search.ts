@@ -1,0 +1,19 @@
+import { compileWildcard } from '../wildcard.js'
+
+/**
+ * Compiles a search over names of branches or tags, as GitLab reads it: a part of the name in any case; `^x` is how the
+ * name begins, `x$` how it ends, and `*` stands for any characters.
+ *
+ * @returns `matches`, and `isExact`: whether the name is the whole search text, in any case
+ */
+export function compileNameSearch(search: string) {
+  const text = search.toLowerCase()
+  const begins = text.startsWith('^')
+  const ends = text.length > 1 && text.endsWith('$')
+  const part = text.slice(begins ? 1 : 0, ends ? -1 : undefined)
+  const matches = compileWildcard(`${begins ? '' : '*'}${part}${ends ? '' : '*'}`)
+  return {
+    matches: (name: string) => matches(name.toLowerCase()),
+    isExact: (name: string) => name.toLowerCase() === text,
+  }
+}

@@ -1,0 +1,117 @@
+import { tooLarge } from '@switchyard/domain'
+import { runGitOk } from './git-process.js'
+import type { OpenRepository } from './open-repository.js'
+import { findRefs } from './refs.js'
+
+export type ReferenceKind = 'branch' | 'tag'
+
+/** A branch or a tag. */
+export interface Reference {
+  /** Without `refs/heads/` or `refs/tags/`. */
+  name: string
+  /** Id of the object that the reference stands on: a commit, or the object of an annotated tag. */
+  target: string
+}
+
+export interface ReferenceQuery {
+  kind: ReferenceKind
+  /** `updated`: by the date of an annotated tag, else of the commit; `version`: `v1.10` comes after `v1.9`. */
+  order: 'name' | 'updated' | 'version'
+  descending: boolean
+}
+
+/** What an annotated tag says. */
+export interface TagAnnotation {
+  message: string
+  /** Seconds since 1970; null when the tag has no date. */
+  taggedSeconds: number | null
+}
+
+const folders: Record<ReferenceKind, string> = { branch: 'refs/heads/', tag: 'refs/tags/' }
+const sortKeys = { name: 'refname', updated: 'creatordate', version: 'version:refname' }
+
+/** Annotations of one page of tags. */
+const annotationBytesMax = 16 * 1024 * 1024
+
+/** The name of a branch or tag in full: `refs/heads/main`. */
+export const fullName = (kind: ReferenceKind, name: string): string => folders[kind] + name
+
+/**
+ * Every branch, or every tag, of a repository, in the order that is asked for.
+ *
+ * @throws DomainError too-large for a repository whose names take more than 64 MB
+ */
+export async function listReferences(
+  { path, signal }: OpenRepository,
+  { kind, order, descending }: ReferenceQuery,
+): Promise<Reference[]> {
+  const folder = folders[kind]
+  const sort = `--sort=${descending ? '-' : ''}${sortKeys[order]}`
+  const command = { command: 'for-each-ref', flags: [sort, '--format=%(objectname) %(refname)'] }
+  const { stdout, truncated } = await runGitOk(path, { ...command, paths: [folder] }, { signal })
+  if (truncated) throw tooLarge('The repository has too many references to list')
+  return stdout
+    .toString()
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => ({ target: line.slice(0, 40), name: line.slice(41 + folder.length) }))
+}
+
+/** The object that a tag stands on; null when there is no such tag. @param tag a valid name */
+export async function findTagTarget(repository: OpenRepository, tag: string): Promise<string | null> {
+  const ref = fullName('tag', tag)
+  return (await findRefs(repository, [ref])).get(ref) ?? null
+}
+
+/** Those of the branches whose commits are all part of a commit's history; a branch on the commit itself is one, too. */
+export async function findMerged(
+  { path, signal }: OpenRepository,
+  branches: readonly string[],
+  commitId: string,
+): Promise<Set<string>> {
+  if (branches.length === 0) return new Set()
+  const names = branches.map((branch) => fullName('branch', branch))
+  const flags = [`--merged=${commitId}`, '--format=%(refname)']
+  // Too many names for a command line are looked for among all branches.
+  const paths = names.length > 1000 ? [folders.branch] : names
+  const { stdout } = await runGitOk(path, { command: 'for-each-ref', flags, paths }, { signal })
+  return new Set(
+    stdout
+      .toString()
+      .split('\n')
+      .filter(Boolean)
+      .map((name) => name.slice(folders.branch.length)),
+  )
+}
+
+/**
+ * What the annotated ones of some tags say, by name; a lightweight tag says nothing and is left out.
+ *
+ * @throws DomainError too-large when their annotations take more than 16 MB together
+ */
+export async function readAnnotations(
+  { path, signal }: OpenRepository,
+  tags: readonly string[],
+): Promise<Map<string, TagAnnotation>> {
+  if (tags.length === 0) return new Map()
+  const format = ['%(refname)', '%(objecttype)', '%(taggerdate:unix)', '%(contents)', ''].join('%00')
+  const { stdout, truncated } = await runGitOk(
+    path,
+    {
+      command: 'for-each-ref',
+      flags: [`--format=${format}`],
+      paths: tags.map((tag) => fullName('tag', tag)),
+    },
+    { signal, stdoutBytesMax: annotationBytesMax },
+  )
+  if (truncated) throw tooLarge('The messages of these tags are too long')
+  const fields = stdout.toString().split('\0')
+  const annotations = new Map<string, TagAnnotation>()
+  for (let at = 0; at + 3 < fields.length; at += 4) {
+    const [refName = '', type, seconds = '', message = ''] = fields.slice(at, at + 4)
+    if (type !== 'tag') continue
+    const name = refName.trimStart().slice(folders.tag.length)
+    annotations.set(name, { message, taggedSeconds: seconds === '' ? null : Number(seconds) })
+  }
+  return annotations
+}

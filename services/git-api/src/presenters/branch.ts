@@ -1,0 +1,38 @@
+import type { Project } from '@switchyard/db'
+import { link } from '@switchyard/service-kit/http'
+import { z } from 'zod'
+import type { BranchView } from '../use-cases/branches.js'
+import { commitShape, presentCommit } from './commit.js'
+
+export const branchShape = z
+  .object({
+    name: z.string(),
+    commit: commitShape,
+    merged: z
+      .boolean()
+      .meta({ description: 'Whether the default branch contains the branch, and more commits' }),
+    protected: z.boolean(),
+    developers_can_push: z.boolean().meta({ description: 'Whether a protection lets developers push' }),
+    developers_can_merge: z.boolean(),
+    can_push: z.boolean().meta({ description: 'Whether the caller may push' }),
+    default: z.boolean(),
+    web_url: link(),
+  })
+  .meta({ id: 'Branch', description: 'A branch and its newest commit' })
+
+/** A branch in GitLab's shape. There are no merge requests: developers who may push may merge. */
+export const presentBranch = (
+  branch: BranchView,
+  project: Project,
+  baseUrl: string,
+): z.output<typeof branchShape> => ({
+  name: branch.name,
+  commit: presentCommit(branch.commit, project, baseUrl),
+  merged: branch.isMerged,
+  protected: branch.isProtected,
+  developers_can_push: branch.developersCanPush,
+  developers_can_merge: branch.developersCanPush,
+  can_push: branch.callerCanPush,
+  default: branch.isDefault,
+  web_url: `${baseUrl}/${project.pathWithNamespace}/-/tree/${branch.name}`,
+})

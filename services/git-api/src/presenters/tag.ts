@@ -1,0 +1,27 @@
+import type { Project } from '@switchyard/db'
+import { z } from 'zod'
+import type { TagView } from '../use-cases/tags.js'
+import { commitShape, presentCommit } from './commit.js'
+
+export const tagShape = z
+  .object({
+    name: z.string(),
+    message: z.string().meta({ description: 'Empty for a lightweight tag' }),
+    target: z.string().meta({ description: 'Id of the object of an annotated tag, else of the commit' }),
+    commit: commitShape.nullable(),
+    release: z.null(),
+    protected: z.boolean(),
+    created_at: z.date().nullable().meta({ description: 'Null for a lightweight tag' }),
+  })
+  .meta({ id: 'Tag', description: 'A tag and the commit that it leads to' })
+
+/** A tag in GitLab's shape. */
+export const presentTag = (tag: TagView, project: Project, baseUrl: string): z.output<typeof tagShape> => ({
+  name: tag.name,
+  message: tag.message,
+  target: tag.target,
+  commit: tag.commit && presentCommit(tag.commit, project, baseUrl),
+  release: null,
+  protected: false,
+  created_at: tag.taggedAt,
+})

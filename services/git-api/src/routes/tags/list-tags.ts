@@ -1,0 +1,29 @@
+import { endpoint, pageParameters, pageReply, rowsOf } from '@switchyard/service-kit/http'
+import { z } from 'zod'
+import type { Dependencies } from '../../dependencies.js'
+import type { ProjectCall } from '../../guards.js'
+import { presentTag, tagShape } from '../../presenters/tag.js'
+import { listTags } from '../../use-cases/tags.js'
+import { nameSearch } from '../parameters.js'
+
+const input = z.object({
+  ...pageParameters,
+  search: nameSearch(),
+  order_by: z.enum(['updated', 'name', 'version']).default('updated'),
+  sort: z.enum(['desc', 'asc']).default('desc'),
+})
+
+/** `GET /projects/:id/repository/tags` */
+export const listTagsEndpoint = (deps: Dependencies) =>
+  endpoint({
+    summary: 'Tags',
+    replies: { 200: z.array(tagShape) },
+    refusals: [413],
+    input,
+    async handle({ search, order_by, sort, ...page }, access: ProjectCall, call) {
+      const query = { search, order: order_by, descending: sort === 'desc', ...rowsOf(page) }
+      const { tags, total } = await listTags(deps, access, query, call)
+      const items = tags.map((tag) => presentTag(tag, access.project, call.baseUrl))
+      return pageReply(items, page, total, call)
+    },
+  })

@@ -1,0 +1,221 @@
+import { listProtectedBranches } from '@switchyard/db'
+import { conflict, forbidden, invalid, notFound } from '@switchyard/domain'
+import {
+  accessLevels,
+  type BranchProtection,
+  type Caller,
+  compileProtections,
+  coveredAllowsPush,
+} from '@switchyard/domain/access'
+import { type Commit, compileNameSearch, isNewBranchName, isRefName } from '@switchyard/domain/commit'
+import { fullName, type Reference, type Repository } from '@switchyard/git-storage'
+import type { Call } from '@switchyard/service-kit/http'
+import type { Dependencies } from '../dependencies.js'
+import type { ProjectCall } from '../guards.js'
+import { referencesChanged } from './references-changed.js'
+
+type BranchDependencies = Pick<Dependencies, 'database' | 'git' | 'jobs' | 'logger'>
+type Request = Pick<Call, 'signal' | 'baseUrl'>
+
+/** A branch, its newest commit, and what its protections mean for the caller. */
+export interface BranchView {
+  name: string
+  commit: Commit
+  isDefault: boolean
+  /** Whether the default branch contains the branch and has more commits. */
+  isMerged: boolean
+  isProtected: boolean
+  developersCanPush: boolean
+  callerCanPush: boolean
+}
+
+export interface BranchQuery {
+  search: string
+  order: 'name' | 'updated'
+  descending: boolean
+  skip: number
+  take: number
+}
+
+const zeroId = '0'.repeat(40)
+const objectIdShape = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/i
+
+/** One page of the branches that a search finds, and how many it finds in all. */
+export async function listBranches(
+  { database, git }: BranchDependencies,
+  access: ProjectCall,
+  { search, order, descending, skip, take }: BranchQuery,
+  { signal }: Request,
+): Promise<{ branches: BranchView[]; total: number }> {
+  const repository = git.open(access.project, { signal })
+  const all = await repository.listReferences({ kind: 'branch', order, descending })
+  const found = findByName(all, search)
+  const page = found.slice(skip, skip + take)
+  return { branches: await describe(database, repository, access, page), total: found.length }
+}
+
+/** The references that a search finds; one whose name is the whole search text comes first. */
+export function findByName(references: readonly Reference[], search: string): Reference[] {
+  const { matches, isExact } = compileNameSearch(search)
+  const found = references.filter(({ name }) => matches(name))
+  return [...found.filter(({ name }) => isExact(name)), ...found.filter(({ name }) => !isExact(name))]
+}
+
+/** @throws DomainError invalid for a name that no branch can have; not-found */
+export async function getBranch(
+  { database, git }: BranchDependencies,
+  access: ProjectCall,
+  name: string,
+  { signal }: Request,
+): Promise<BranchView> {
+  return findBranch(database, git.open(access.project, { signal }), access, name)
+}
+
+async function findBranch(
+  database: Dependencies['database'],
+  repository: Repository,
+  access: ProjectCall,
+  name: string,
+): Promise<BranchView> {
+  if (!isRefName(name)) throw invalid('The branch refname is invalid')
+  const target = await repository.findBranchTip(name)
+  const [branch] = target === null ? [] : await describe(database, repository, access, [{ name, target }])
+  if (!branch) throw notFound('Branch')
+  return branch
+}
+
+async function describe(
+  database: Dependencies['database'],
+  repository: Repository,
+  { project, level }: ProjectCall,
+  references: readonly Reference[],
+): Promise<BranchView[]> {
+  const [protections, defaultTip] = await Promise.all([
+    listProtectedBranches(database, project.id),
+    repository.findBranchTip(project.defaultBranch),
+  ])
+  const covering = compileProtections(protections)
+  const merged =
+    defaultTip === null
+      ? new Set<string>()
+      : await repository.findMerged(
+          references.map(({ name }) => name),
+          defaultTip,
+        )
+  const views = await Promise.all(
+    references.map(async ({ name, target }) => {
+      const commit = await repository.findCommit(target)
+      return commit && { name, commit, ...rightsIn(covering(name), level), ...placeOf(name, target) }
+    }),
+  )
+  return views.filter((view) => view !== null)
+
+  function placeOf(name: string, target: string) {
+    return { isDefault: name === project.defaultBranch, isMerged: merged.has(name) && target !== defaultTip }
+  }
+}
+
+const rightsIn = (covering: readonly BranchProtection[], level: number) => ({
+  isProtected: covering.length > 0,
+  developersCanPush: covering.length > 0 && coveredAllowsPush(accessLevels.developer, covering),
+  callerCanPush: coveredAllowsPush(level, covering),
+})
+
+/**
+ * Makes a branch that stands on a commit.
+ *
+ * @param start branch, tag or hash
+ * @throws DomainError invalid for a name that no branch may have, a start that names no commit, a branch that exists,
+ *   and a protected name that the caller may not push to
+ */
+export async function createBranch(
+  dependencies: BranchDependencies,
+  access: ProjectCall<Caller>,
+  { name, start }: { name: string; start: string },
+  { signal, baseUrl }: Request,
+): Promise<BranchView> {
+  const { database, git } = dependencies
+  const { project, level, caller } = access
+  if (objectIdShape.test(name))
+    throw invalid('You cannot create a branch with a SHA-1 or SHA-256 branch name.')
+  if (!isNewBranchName(name)) throw invalid('Branch name is invalid')
+  const covering = compileProtections(await listProtectedBranches(database, project.id))(name)
+  if (!coveredAllowsPush(level, covering)) {
+    throw invalid('You are not allowed to create protected branches on this project.')
+  }
+  const repository = git.open(project, { signal })
+  if ((await repository.findBranchTip(name)) !== null) throw invalid('Branch already exists')
+  const commit = await repository.findCommit(start)
+  if (!commit) throw invalid(`Failed to create branch '${name}': invalid reference name '${start}'`)
+  const ref = fullName('branch', name)
+  if (!(await repository.moveReference({ ref, from: null, to: commit.id })))
+    throw invalid('Branch already exists')
+  await referencesChanged(dependencies, { project, user: caller.user, baseUrl }, [
+    { ref, before: zeroId, after: commit.id },
+  ])
+  return findBranch(database, repository, access, name)
+}
+
+/**
+ * Deletes a branch.
+ *
+ * @param requireUnchanged throws when the author's date of the newest commit is later than what the caller has seen
+ * @throws DomainError invalid for the default branch and a name that no branch can have; forbidden for a protected
+ *   branch; not-found; conflict when the branch moves meanwhile
+ */
+export async function deleteBranch(
+  dependencies: BranchDependencies,
+  access: ProjectCall<Caller>,
+  name: string,
+  requireUnchanged: (changedAt: Date) => void,
+  { signal, baseUrl }: Request,
+): Promise<void> {
+  const { database, git } = dependencies
+  const { project, level, caller } = access
+  const repository = git.open(project, { signal })
+  const branch = await findBranch(database, repository, access, name)
+  if (branch.isDefault) throw invalid('The default branch of a project cannot be deleted.')
+  if (branch.isProtected && level < accessLevels.maintainer) {
+    throw forbidden(
+      'You are not allowed to delete protected branches from this project. Only a project maintainer or owner can delete a protected branch.',
+    )
+  }
+  requireUnchanged(new Date(branch.commit.author.seconds * 1000))
+  const change = await removeBranch(repository, { name, target: branch.commit.id })
+  if (!change) throw conflict(`The branch ${name} was changed meanwhile. Please refresh and try again`)
+  await referencesChanged(dependencies, { project, user: caller.user, baseUrl }, [change])
+}
+
+/** Deletes every branch that is merged into the default branch, but the protected ones. */
+export async function deleteMergedBranches(
+  dependencies: BranchDependencies,
+  { project, caller }: ProjectCall<Caller>,
+  { signal, baseUrl }: Request,
+): Promise<void> {
+  const { database, git } = dependencies
+  const repository = git.open(project, { signal })
+  const defaultTip = await repository.findBranchTip(project.defaultBranch)
+  if (defaultTip === null) return
+  const all = await repository.listReferences({ kind: 'branch', order: 'name', descending: false })
+  const merged = await repository.findMerged(
+    all.map(({ name }) => name),
+    defaultTip,
+  )
+  const covering = compileProtections(await listProtectedBranches(database, project.id))
+  const isLeftOver = ({ name, target }: Reference) =>
+    merged.has(name) && name !== project.defaultBranch && target !== defaultTip && covering(name).length === 0
+  const changes = []
+  for (const branch of all.filter(isLeftOver)) {
+    signal.throwIfAborted()
+    const change = await removeBranch(repository, branch)
+    if (change) changes.push(change)
+  }
+  await referencesChanged(dependencies, { project, user: caller.user, baseUrl }, changes)
+}
+
+/** @returns null when the branch moves meanwhile: somebody works on it */
+async function removeBranch(repository: Repository, { name, target }: Reference) {
+  const ref = fullName('branch', name)
+  const isGone = await repository.moveReference({ ref, from: target, to: null })
+  return isGone ? { ref, before: target, after: zeroId } : null
+}
