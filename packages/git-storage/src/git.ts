@@ -1,15 +1,25 @@
 import { join } from 'node:path'
+import type { Writable } from 'node:stream'
 import type { Commit, NewTagObject } from '@switchyard/domain/commit'
+import { type ByteRange, hashBlob, readBlob, readStart, writeBlob } from './blobs.js'
 import { GitCache } from './cache/git-cache.js'
 import type { Cancellable } from './cancellable.js'
 import { ChildPool } from './children/child-pool.js'
 import { processBytesDefault } from './git-process.js'
+import { sizeByGit } from './object-reader.js'
 import type { OnFallback } from './objects/fallbacks.js'
 import { LocalReaders } from './objects/local-readers.js'
 import type { GitEngine, OpenRepository } from './open-repository.js'
 import type { DiffEntry } from './parse-diff.js'
 import { type PickRequest, type PickResult, pickCommit } from './pick-commit.js'
-import { type CommitPage, type CommitQuery, findCommit, findCommitId, listCommits } from './read-commits.js'
+import {
+  type CommitPage,
+  type CommitQuery,
+  findCommit,
+  findCommitId,
+  lastCommitOf,
+  listCommits,
+} from './read-commits.js'
 import { readDiff } from './read-diff.js'
 import { readFile } from './read-file.js'
 import { readStats, type StatsOfCommits } from './read-stats.js'
@@ -24,10 +34,17 @@ import {
 } from './references.js'
 import { findBranchContaining, findBranchTip, findUsualBranch, hasNoBranch, pointHeadTo } from './refs.js'
 import { createRepository, deleteRepository } from './repository-files.js'
+import { type FileEntry, type FolderEntry, findFile, listFolder } from './trees.js'
 import { type CommitRequest, writeCommit } from './write-commit.js'
 import { BranchTurns } from './writing/branch-turns.js'
 import { keepCommit, moveReference, type ReferenceMove } from './writing/move-refs.js'
 import { writeTag } from './writing/write-tag.js'
+
+/** A blob that exists, and its size in bytes. */
+export interface Blob {
+  id: string
+  size: number
+}
 
 /** The one door to git. Callers need not know whether a pooled process, a new process or the local reader answers. */
 export interface Git {
@@ -49,6 +66,21 @@ export interface Repository {
   listCommits(query: CommitQuery): Promise<CommitPage>
   readStats(ids: readonly string[]): Promise<StatsOfCommits>
   readDiff(id: string): Promise<DiffEntry[]>
+  /** The newest commit, from one on backwards, that changed a path; null when none did. */
+  findLastCommitOf(from: string, path: string): Promise<string | null>
+  listFolder(folder: {
+    treeId: string
+    folderPath: string
+    isRecursive: boolean
+  }): Promise<FolderEntry[] | null>
+  findFile(treeId: string, filePath: string): Promise<FileEntry | null>
+  /** Bytes of a blob; null when there is none with this id. */
+  sizeOf(blobId: string): Promise<number | null>
+  writeBlob(blob: Blob, output: Writable, range?: ByteRange): Promise<void>
+  hashBlob(blob: Blob): Promise<string>
+  readBlob(blob: Blob, bytesMax: number): Promise<Buffer>
+  /** The first bytes of a file. */
+  readStart(blob: Blob, bytesMax: number): Promise<Buffer>
   readFile(commitId: string, filePath: string): Promise<Buffer | null>
   findBranchTip(branch: string): Promise<string | null>
   findTagTarget(tag: string): Promise<string | null>
@@ -129,6 +161,14 @@ const openRepository = (repository: OpenRepository): Repository => ({
   listCommits: (query) => listCommits(repository, query),
   readStats: (ids) => readStats(repository, ids),
   readDiff: (id) => readDiff(repository, id),
+  findLastCommitOf: (from, path) => lastCommitOf(repository, from, path),
+  listFolder: (folder) => listFolder(repository, folder),
+  findFile: (treeId, filePath) => findFile(repository, treeId, filePath),
+  sizeOf: (blobId) => sizeByGit(repository, blobId),
+  writeBlob: (blob, output, range) => writeBlob(repository, blob, output, range),
+  hashBlob: (blob) => hashBlob(repository, blob),
+  readStart: (blob, bytesMax) => readStart(repository, blob, bytesMax),
+  readBlob: (blob, bytesMax) => readBlob(repository, blob, bytesMax),
   readFile: (commitId, filePath) => readFile(repository, commitId, filePath),
   findBranchTip: (branch) => findBranchTip(repository, branch),
   findTagTarget: (tag) => findTagTarget(repository, tag),

@@ -89,6 +89,18 @@ async function callReferences(path: { id: number }) {
   await api.call(`DELETE ${tags}/{tag_name}`, { path: tag })
 }
 
+async function callFiles(path: { id: number }) {
+  const file = '/projects/{id}/repository/files/{file_path}'
+  const one = { ...path, file_path: 'docs/one.txt' }
+  const change = { branch: 'main', commit_message: 'Document', content: 'one' }
+  await api.call(`POST ${file}`, { path: one, body: change })
+  await api.call(`PUT ${file}`, { path: one, body: { ...change, content: 'two' } })
+  await api.call('GET /projects/{id}/repository/tree', { path, query: { recursive: 'true' } })
+  await api.call(`GET ${file}`, { path: one, query: { ref: 'main' } })
+  await api.call(`GET ${file}/raw`, { path: one })
+  await api.call(`DELETE ${file}`, { path: one, query: { branch: 'main', commit_message: 'Remove' } })
+}
+
 async function callCommits(path: { id: number }) {
   const commits = '/projects/{id}/repository/commits'
   const actions = [{ action: 'create', file_path: 'a.txt', content: 'one\ntwo\n' }]
@@ -141,6 +153,7 @@ it('every operation answers as it is documented', async () => {
   const project = { id: idOf(await api.call('POST /projects', { body: given })) }
   await callProject(project, user)
   await callReferences(project)
+  await callFiles(project)
   await callCommits(project)
   await callHooks(project)
   const [event] = (await api.call('GET /audit_events')).body as { id: number }[]

@@ -17,6 +17,7 @@ export {
   parseCommitObject,
   signatureText,
 } from './commit-object.js'
+export { parseFilePath } from './file-path.js'
 export { isGeneratedFile } from './generated-file.js'
 export { lineCountOf } from './line-count.js'
 export { compileNameSearch } from './name-search.js'

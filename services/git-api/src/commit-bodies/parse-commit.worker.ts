@@ -28,7 +28,7 @@ const invalidBase64 = '?'
 export async function parseCommit({ bytes, contentType }: SentBody): Promise<unknown> {
   try {
     const fields = await parseBody(bytes, contentType)
-    const memory = decodeContents(fields.actions)
+    const memory = decodeContents(fields)
     if (textChars(fields) > textCharsMax) throw tooLarge('413 Request Entity Too Large')
     return move({ [transferableSymbol]: [memory], [valueSymbol]: { fields } })
   } catch (error) {
@@ -38,8 +38,10 @@ export async function parseCommit({ bytes, contentType }: SentBody): Promise<unk
 }
 
 /** Puts bytes in the place of each content, all in the memory that is returned. */
-function decodeContents(actions: unknown): ArrayBuffer {
-  const contents = Array.isArray(actions) ? actions.flatMap(contentOf) : []
+function decodeContents(fields: Record<string, unknown>): ArrayBuffer {
+  const { actions } = fields
+  // The body of a commit has its contents in actions, that of a single file beside its other fields.
+  const contents = [...(Array.isArray(actions) ? actions : []), fields].flatMap(contentOf)
   const memory = Buffer.from(new ArrayBuffer(contents.reduce((sum, { bytes }) => sum + bytes, 0)))
   let at = 0
   for (const { action, text, encoding } of contents) {

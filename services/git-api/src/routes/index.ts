@@ -6,6 +6,7 @@ import { branchRoutes } from './branches/index.js'
 import { commentRoutes } from './comments/index.js'
 import { commitRoutes } from './commits/index.js'
 import { documentationRoutes } from './documentation/index.js'
+import { fileRoutes } from './files/index.js'
 import { getVersion } from './get-version.js'
 import { gitHttpRoutes } from './git-http/index.js'
 import { hookRoutes } from './hooks/index.js'
@@ -27,17 +28,20 @@ import { listProtectedBranches } from './protected-branches/list-protected-branc
 import { statusRoutes } from './statuses/index.js'
 import { tagRoutes } from './tags/index.js'
 import { tokenRoutes } from './tokens/index.js'
+import { listTreeEndpoint } from './tree/list-tree.js'
 import { userRoutes } from './users/index.js'
 
 /** Everything this service answers: method, path, who may, what happens. */
 export function routes(deps: Dependencies): Route[] {
-  const { readProject, maintain, own } = deps.guards
+  const { readProject, readCode, maintain, own } = deps.guards
   return [
     // Express tries one after the other: what pipelines ask for most comes first.
     ...commitRoutes(deps),
     ...statusRoutes(deps),
     ...branchRoutes(deps),
     ...tagRoutes(deps),
+    ...fileRoutes(deps),
+    route('GET', '/projects/:id/repository/tree', readCode, listTreeEndpoint(deps)),
 
     route('GET', '/version', signedIn, getVersion),
     ...documentationRoutes(),

@@ -17,17 +17,7 @@ import { commitDetailShape, presentCommitDetail } from '../../presenters/commit.
 import { createCommit } from '../../use-cases/create-commit.js'
 import { describeCommit } from '../../use-cases/get-commit.js'
 import { optional, optionalText } from '../optional.js'
-
-/** File contents may hold any character, NUL included. Those of large bodies are decoded already. */
-const content = z.preprocess(
-  (value) => (typeof value === 'number' || typeof value === 'boolean' ? String(value) : value),
-  z
-    .custom<string | Uint8Array>(
-      (value) => typeof value === 'string' || value instanceof Uint8Array,
-      'is invalid',
-    )
-    .meta({ type: 'string' }),
-)
+import { content } from './file-content.js'
 
 const actionsMax = 10_000
 

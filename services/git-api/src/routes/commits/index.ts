@@ -2,12 +2,10 @@ import { type Route, route } from '@switchyard/service-kit/http'
 import type { Dependencies } from '../../dependencies.js'
 import { cherryPick } from './cherry-pick.js'
 import { createCommitEndpoint } from './create-commit.js'
+import { commitBytesMax } from './file-content.js'
 import { getCommitEndpoint } from './get-commit.js'
 import { getDiff } from './get-diff.js'
 import { listCommits } from './list-commits.js'
-
-/** Files travel inside the JSON body of a commit. */
-const commitBytesMax = 300 * 1024 * 1024
 
 export function commitRoutes(deps: Dependencies): Route[] {
   const { readCode, pushCode } = deps.guards

@@ -1,0 +1,119 @@
+import { createHash } from 'node:crypto'
+import { Writable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { tooLarge } from '@switchyard/domain'
+import { argumentsOf, ended, runGitOk, spawnGit, stopGit } from './git-process.js'
+import { objectReader } from './object-reader.js'
+import type { OpenRepository } from './open-repository.js'
+import { StallGuard } from './stall-guard.js'
+
+/** Smaller files are read without a process of their own. */
+const inMemoryBytesMax = 1024 * 1024
+
+/** A client that takes nothing for so long is given up: its download holds a process. */
+const idleMs = 300_000
+
+/** First and last byte of a part, counted from 0. */
+export interface ByteRange {
+  start: number
+  end: number
+}
+
+/**
+ * Writes the bytes of a file, or a part of them, to a stream, in bounded memory. The stream is left for the caller to end.
+ *
+ * @param blob its id, and its size in bytes
+ * @throws Error when git ends early; the reason of the signal when it is aborted
+ */
+export async function writeBlob(
+  repository: OpenRepository,
+  { id, size }: { id: string; size: number },
+  output: Writable,
+  range: ByteRange = { start: 0, end: size - 1 },
+): Promise<void> {
+  if (size <= inMemoryBytesMax) {
+    const content = (await objectReader(repository).read(id))?.content
+    if (content?.length !== size) throw new Error(`blob ${id} is missing`)
+    output.write(content.subarray(range.start, range.end + 1))
+    return
+  }
+  const child = spawnGit(
+    argumentsOf(repository.path, { command: 'cat-file', flags: ['blob'], revisions: [id] }),
+  )
+  child.stdin.end()
+  child.stderr.resume()
+  const finished = ended(child)
+  const { signal } = repository
+  const guard = new StallGuard(
+    idleMs,
+    () => output.writableNeedDrain,
+    () => output.destroy(),
+  )
+  child.stdout.on('data', () => guard.moved())
+  try {
+    await pipeline(child.stdout, cut(range), output, { end: false, ...(signal && { signal }) })
+    const code = await finished
+    if (code !== 0) throw new Error(`git cat-file exited with ${code}`)
+  } finally {
+    guard.stop()
+    stopGit(child)
+  }
+}
+
+/** Passes on the bytes of a range alone. */
+const cut = ({ start, end }: ByteRange) =>
+  async function* (source: AsyncIterable<Buffer>) {
+    let at = 0
+    for await (const chunk of source) {
+      const part = chunk.subarray(Math.max(0, start - at), Math.max(0, end + 1 - at))
+      at += chunk.length
+      if (part.length > 0) yield part
+    }
+  }
+
+/** The SHA-256 of a file's bytes, in hexadecimal digits. */
+export async function hashBlob(
+  repository: OpenRepository,
+  blob: { id: string; size: number },
+): Promise<string> {
+  const hash = createHash('sha256')
+  const sink = new Writable({
+    write(chunk, _encoding, done) {
+      hash.update(chunk)
+      done()
+    },
+  })
+  await writeBlob(repository, blob, sink)
+  await new Promise<void>((resolve) => sink.end(resolve))
+  return hash.digest('hex')
+}
+
+/**
+ * The bytes of a file in memory.
+ *
+ * @throws DomainError too-large for more than `bytesMax`
+ */
+export async function readBlob(
+  repository: OpenRepository,
+  { id, size }: { id: string; size: number },
+  bytesMax: number,
+): Promise<Buffer> {
+  if (size > bytesMax) throw tooLarge('The file is too large for this answer; ask for its raw content')
+  const content = (await objectReader(repository).read(id))?.content
+  if (!content) throw new Error(`blob ${id} is missing`)
+  return content
+}
+
+/** The first bytes of a file. */
+export async function readStart(
+  repository: OpenRepository,
+  { id, size }: { id: string; size: number },
+  bytesMax: number,
+): Promise<Buffer> {
+  if (size <= inMemoryBytesMax) {
+    return (await readBlob(repository, { id, size }, inMemoryBytesMax)).subarray(0, bytesMax)
+  }
+  const command = { command: 'cat-file', flags: ['blob'], revisions: [id] }
+  const options = { signal: repository.signal, stdoutBytesMax: bytesMax }
+  return (await runGitOk(repository.path, command, options)).stdout
+}

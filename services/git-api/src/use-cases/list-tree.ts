@@ -1,0 +1,38 @@
+import { notFound } from '@switchyard/domain'
+import type { FolderEntry } from '@switchyard/git-storage'
+import type { Call } from '@switchyard/service-kit/http'
+import type { Dependencies } from '../dependencies.js'
+import type { ProjectCall } from '../guards.js'
+
+export interface TreeQuery {
+  /** Branch, tag or hash; undefined: the default branch. */
+  revision: string | undefined
+  /** Of the folder; empty: the root. */
+  path: string
+  isRecursive: boolean
+  /** Undefined: every entry, from the first on. */
+  rows: { skip: number; take: number } | undefined
+}
+
+const typeOrder = { tree: 0, blob: 1, commit: 2 }
+
+/**
+ * One page of the entries of a folder: folders first, then files, then submodules, each in git's order.
+ *
+ * @throws DomainError not-found for a revision that names no commit, and for a path that is no folder
+ */
+export async function listTree(
+  { git }: Pick<Dependencies, 'git'>,
+  { project }: ProjectCall,
+  { revision, path, isRecursive, rows }: TreeQuery,
+  { signal }: Pick<Call, 'signal'>,
+): Promise<{ entries: FolderEntry[]; total: number }> {
+  const repository = git.open(project, { signal })
+  const commit = await repository.findCommit(revision ?? `refs/heads/${project.defaultBranch}`)
+  if (!commit) throw notFound('Tree')
+  const all = await repository.listFolder({ treeId: commit.treeId, folderPath: path, isRecursive })
+  if (!all) throw notFound('invalid revision or path')
+  const page = rows ? all.slice(rows.skip, rows.skip + rows.take) : all
+  const entries = page.toSorted((a, b) => typeOrder[a.type] - typeOrder[b.type])
+  return { entries, total: all.length }
+}
