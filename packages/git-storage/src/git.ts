@@ -5,6 +5,7 @@ import { type ByteRange, hashBlob, readBlob, readStart, writeBlob } from './blob
 import { GitCache } from './cache/git-cache.js'
 import type { Cancellable } from './cancellable.js'
 import { ChildPool } from './children/child-pool.js'
+import { commitsBetween, diffBetween, findMergeBase } from './compare.js'
 import { processBytesDefault } from './git-process.js'
 import { sizeByGit } from './object-reader.js'
 import type { OnFallback } from './objects/fallbacks.js'
@@ -32,7 +33,14 @@ import {
   readAnnotations,
   type TagAnnotation,
 } from './references.js'
-import { findBranchContaining, findBranchTip, findUsualBranch, hasNoBranch, pointHeadTo } from './refs.js'
+import {
+  findBranchContaining,
+  findBranchTip,
+  findReferencesContaining,
+  findUsualBranch,
+  hasNoBranch,
+  pointHeadTo,
+} from './refs.js'
 import { createRepository, deleteRepository } from './repository-files.js'
 import { type FileEntry, type FolderEntry, findFile, listFolder } from './trees.js'
 import { type CommitRequest, writeCommit } from './write-commit.js'
@@ -89,6 +97,10 @@ export interface Repository {
   pointHeadTo(branch: string): Promise<void>
   keepCommit(id: string): Promise<void>
   findBranchContaining(id: string, preferred: string): Promise<string | null>
+  findReferencesContaining(id: string, folder: 'refs/heads/' | 'refs/tags/'): Promise<string[]>
+  findMergeBase(ids: readonly string[]): Promise<string | null>
+  diffBetween(from: string, to: string): Promise<DiffEntry[]>
+  commitsBetween(range: { from: string; to: string; take: number }): Promise<{ ids: string[]; total: number }>
   listReferences(query: ReferenceQuery): Promise<Reference[]>
   findMerged(branches: readonly string[], commitId: string): Promise<Set<string>>
   readAnnotations(tags: readonly string[]): Promise<Map<string, TagAnnotation>>
@@ -176,6 +188,10 @@ const openRepository = (repository: OpenRepository): Repository => ({
   findUsualBranch: () => findUsualBranch(repository),
   pointHeadTo: (branch) => pointHeadTo(repository, branch),
   keepCommit: (id) => keepCommit(repository, id),
+  findReferencesContaining: (id, folder) => findReferencesContaining(repository, id, folder),
+  findMergeBase: (ids) => findMergeBase(repository, ids),
+  diffBetween: (from, to) => diffBetween(repository, from, to),
+  commitsBetween: (range) => commitsBetween(repository, range),
   findBranchContaining: (id, preferred) => findBranchContaining(repository, id, preferred),
   listReferences: (query) => listReferences(repository, query),
   findMerged: (branches, commitId) => findMerged(repository, branches, commitId),

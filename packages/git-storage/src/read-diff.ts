@@ -7,10 +7,10 @@ import type { OpenRepository } from './open-repository.js'
 import { type DiffEntry, leftOut, parseDiff, zeroId } from './parse-diff.js'
 
 /** Of the whole answer of git; entries beyond it stay, without their text. */
-const answerBytesMax = 32 * 1024 * 1024
+export const diffAnswerBytesMax = 32 * 1024 * 1024
 const entryBytes = 400
 
-const limits = {
+export const diffLimits = {
   /** Of one file. */
   patchBytesMax: 1024 * 1024,
   /** Of all files: what can be sent without keeping others waiting. */
@@ -29,7 +29,7 @@ export async function readDiff(repository: OpenRepository, id: string): Promise<
   if (known) return known
   const { bytes, truncated } = await compare(repository, id)
   // The answer begins with the id and a NUL.
-  const parsed = await parseDiff(bytes.subarray(id.length + 1), truncated, limits)
+  const parsed = await parseDiff(bytes.subarray(id.length + 1), truncated, diffLimits)
   const entries = await flagUncompared(repository, parsed)
   engine.cache.set(path, key, entries, sizeOf(entries))
   return entries
@@ -38,15 +38,15 @@ export async function readDiff(repository: OpenRepository, id: string): Promise<
 /** A file that is new or gone is read whole, whatever its size; where memory does not do, its commit has names only. */
 async function compare(repository: OpenRepository, id: string): Promise<Answer> {
   try {
-    return await compareCommits(repository, patchChild, [id], answerBytesMax)
+    return await compareCommits(repository, patchChild, [id], diffAnswerBytesMax)
   } catch (error) {
     if (!(error instanceof Incomparable) || !error.forGood) throw error
-    return { ...(await compareCommits(repository, namesChild, [id], answerBytesMax)), truncated: true }
+    return { ...(await compareCommits(repository, namesChild, [id], diffAnswerBytesMax)), truncated: true }
   }
 }
 
 /** git calls every file binary that it does not read for its size; that is a limit, and is said so. */
-async function flagUncompared(repository: OpenRepository, entries: DiffEntry[]): Promise<DiffEntry[]> {
+export async function flagUncompared(repository: OpenRepository, entries: DiffEntry[]): Promise<DiffEntry[]> {
   const ids = new Set(entries.flatMap(({ binaryIds }) => binaryIds ?? []).filter((id) => id !== zeroId))
   if (ids.size === 0) return entries
   const sizes = await sizesByGit(repository, [...ids])

@@ -57,7 +57,7 @@ export async function findUsualBranch({ path, signal }: OpenRepository): Promise
     { command: 'for-each-ref', flags: ['--count=1000', '--format=%(refname)'], paths: ['refs/heads/'] },
     { signal },
   )
-  const branches = branchNames(stdout)
+  const branches = namesIn('refs/heads/', stdout)
   return usualNames.find((name) => branches.includes(name)) ?? branches[0] ?? null
 }
 
@@ -72,27 +72,33 @@ export const keptPrefix = 'refs/keep-around/'
 /** Flags of git that mean every reference a client may know of. */
 export const everyReference = [`--exclude=${keptPrefix}*`, '--all']
 
-const branchNames = (refs: Buffer): string[] =>
+const namesIn = (folder: string, refs: Buffer): string[] =>
   refs
     .toString()
     .split('\n')
     .filter(Boolean)
-    .map((ref) => ref.slice(branchRef('').length))
+    .map((ref) => ref.slice(folder.length))
 
 /**
  * The branch that a commit belongs to: the preferred one when it contains it, else the first by name
  * that does; null when none does.
  */
 export async function findBranchContaining(
-  { path, signal }: OpenRepository,
+  repository: OpenRepository,
   id: string,
   preferred: string,
 ): Promise<string | null> {
-  const { stdout } = await runGitOk(
-    path,
-    { command: 'for-each-ref', flags: ['--format=%(refname)', `--contains=${id}`], paths: ['refs/heads/'] },
-    { signal },
-  )
-  const branches = branchNames(stdout)
+  const branches = await findReferencesContaining(repository, id, 'refs/heads/')
   return branches.find((branch) => branch === preferred) ?? branches[0] ?? null
+}
+
+/** Names of the branches, or of the tags, that have a commit in their history, by name. */
+export async function findReferencesContaining(
+  { path, signal }: OpenRepository,
+  id: string,
+  folder: 'refs/heads/' | 'refs/tags/',
+): Promise<string[]> {
+  const command = { command: 'for-each-ref', flags: ['--format=%(refname)', `--contains=${id}`] }
+  const { stdout } = await runGitOk(path, { ...command, paths: [folder] }, { signal })
+  return namesIn(folder, stdout)
 }

@@ -89,6 +89,15 @@ async function callReferences(path: { id: number }) {
   await api.call(`DELETE ${tags}/{tag_name}`, { path: tag })
 }
 
+async function callComparisons(path: { id: number }) {
+  const repository = '/projects/{id}/repository'
+  await api.call(`GET ${repository}/compare`, { path, query: { from: 'main', to: 'main' } })
+  await api.call(`GET ${repository}/merge_base`, { path, query: { refs: 'main,main' } })
+  const commit = { ...path, sha: 'main' }
+  await api.call(`GET ${repository}/commits/{sha}/refs`, { path: commit })
+  await api.call(`GET ${repository}/commits/{sha}/sequence`, { path: commit })
+}
+
 async function callFiles(path: { id: number }) {
   const file = '/projects/{id}/repository/files/{file_path}'
   const one = { ...path, file_path: 'docs/one.txt' }
@@ -154,6 +163,7 @@ it('every operation answers as it is documented', async () => {
   await callProject(project, user)
   await callReferences(project)
   await callFiles(project)
+  await callComparisons(project)
   await callCommits(project)
   await callHooks(project)
   const [event] = (await api.call('GET /audit_events')).body as { id: number }[]

@@ -5,6 +5,8 @@ import { listAuditEvents } from './audit-events/list-audit-events.js'
 import { branchRoutes } from './branches/index.js'
 import { commentRoutes } from './comments/index.js'
 import { commitRoutes } from './commits/index.js'
+import { compare } from './compare/compare.js'
+import { getMergeBase } from './compare/get-merge-base.js'
 import { documentationRoutes } from './documentation/index.js'
 import { fileRoutes } from './files/index.js'
 import { getVersion } from './get-version.js'
@@ -41,6 +43,8 @@ export function routes(deps: Dependencies): Route[] {
     ...branchRoutes(deps),
     ...tagRoutes(deps),
     ...fileRoutes(deps),
+    route('GET', '/projects/:id/repository/compare', readCode, compare(deps)),
+    route('GET', '/projects/:id/repository/merge_base', readCode, getMergeBase(deps)),
     route('GET', '/projects/:id/repository/tree', readCode, listTreeEndpoint(deps)),
 
     route('GET', '/version', signedIn, getVersion),

@@ -3,7 +3,9 @@ import { notFound } from '@switchyard/domain'
 import type { Commit } from '@switchyard/domain/commit'
 import { aggregateStatus } from '@switchyard/domain/commit-status'
 import type { Repository } from '@switchyard/git-storage'
+import type { Call } from '@switchyard/service-kit/http'
 import type { Dependencies } from '../dependencies.js'
+import type { ProjectCall } from '../guards.js'
 import type { CommitDetail } from '../presenters/commit.js'
 
 /** @throws DomainError not-found when the revision names no commit, or cannot be one */
@@ -18,6 +20,18 @@ export async function getCommitId(repository: Repository, revision: string): Pro
   const id = await repository.findCommitId(revision)
   if (id === null) throw notFound('Commit')
   return id
+}
+
+/** How many commits lead to a commit, itself included. @throws DomainError not-found like getCommit */
+export async function countCommits(
+  { git }: Pick<Dependencies, 'git'>,
+  { project }: ProjectCall,
+  { revision, firstParent }: { revision: string; firstParent: boolean },
+  { signal }: Pick<Call, 'signal'>,
+): Promise<number> {
+  const repository = git.open(project, { signal })
+  const commit = await getCommit(repository, revision)
+  return (await repository.listCommits({ revision: commit, firstParent, skip: 0, take: 1 })).total
 }
 
 /** A commit with its line counts, where asked for, and the state of its statuses. */

@@ -5,6 +5,8 @@ import { createCommitEndpoint } from './create-commit.js'
 import { commitBytesMax } from './file-content.js'
 import { getCommitEndpoint } from './get-commit.js'
 import { getDiff } from './get-diff.js'
+import { getSequence } from './get-sequence.js'
+import { listCommitReferencesEndpoint } from './list-commit-references.js'
 import { listCommits } from './list-commits.js'
 
 export function commitRoutes(deps: Dependencies): Route[] {
@@ -20,5 +22,7 @@ export function commitRoutes(deps: Dependencies): Route[] {
     route('GET', `${commits}/:sha`, readCode, getCommitEndpoint(deps)),
     route('POST', `${commits}/:sha/cherry_pick`, pushCode, cherryPick(deps)),
     route('GET', `${commits}/:sha/diff`, readCode, getDiff(deps)),
+    route('GET', `${commits}/:sha/refs`, readCode, listCommitReferencesEndpoint(deps)),
+    route('GET', `${commits}/:sha/sequence`, readCode, getSequence(deps)),
   ]
 }

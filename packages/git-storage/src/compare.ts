@@ -1,0 +1,73 @@
+import { isTooHard } from './children/git-child.js'
+import { Incomparable } from './compare-commits.js'
+import { runGit, runGitOk } from './git-process.js'
+import type { OpenRepository } from './open-repository.js'
+import { linesOf } from './output-lines.js'
+import { type DiffEntry, parseDiff } from './parse-diff.js'
+import { diffAnswerBytesMax, diffLimits, flagUncompared } from './read-diff.js'
+
+const timeoutMs = 20_000
+
+/**
+ * The newest commit that all of some commits have in their history.
+ *
+ * @param ids at least two, of commits
+ * @returns null when they have none
+ */
+export async function findMergeBase(
+  { path, signal }: OpenRepository,
+  ids: readonly string[],
+): Promise<string | null> {
+  const command = { command: 'merge-base', flags: ['--octopus'], revisions: [...ids] }
+  const { code, stdout } = await runGit(path, command, { signal })
+  return code === 0 ? (linesOf(stdout)[0] ?? null) : null
+}
+
+/**
+ * What differs between two commits, renames found.
+ *
+ * @throws Incomparable when git needs too much time or memory
+ */
+export async function diffBetween(
+  repository: OpenRepository,
+  from: string,
+  to: string,
+): Promise<DiffEntry[]> {
+  const { path, signal, engine } = repository
+  const flags = ['-r', '-M', '-z', '--raw', '--patch', '--no-color', '--no-ext-diff', '--no-textconv']
+  const command = { command: 'diff-tree', flags: [...flags, '--full-index'], revisions: [from, to] }
+  const options = {
+    signal,
+    timeoutMs,
+    stdoutBytesMax: diffAnswerBytesMax,
+    memoryBytesMax: engine.processBytesMax,
+  }
+  try {
+    const { stdout, truncated } = await runGitOk(path, command, options)
+    return await flagUncompared(repository, await parseDiff(stdout, truncated, diffLimits))
+  } catch (error) {
+    if (!isTooHard(error)) throw error
+    throw new Incomparable(error)
+  }
+}
+
+/**
+ * The commits that lead to one commit and not to another, the oldest first.
+ *
+ * @returns the ids of the newest `take` of them, and how many there are
+ */
+export async function commitsBetween(
+  { path, signal }: OpenRepository,
+  { from, to, take }: { from: string; to: string; take: number },
+): Promise<{ ids: string[]; total: number }> {
+  const revisions = [to, `^${from}`]
+  const [listed, counted] = await Promise.all([
+    runGitOk(
+      path,
+      { command: 'rev-list', flags: [`--max-count=${take}`, '--reverse'], revisions, paths: [] },
+      { signal },
+    ),
+    runGitOk(path, { command: 'rev-list', flags: ['--count'], revisions, paths: [] }, { signal }),
+  ])
+  return { ids: linesOf(listed.stdout), total: Number(counted.stdout.toString()) }
+}

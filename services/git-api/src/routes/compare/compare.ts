@@ -1,0 +1,28 @@
+import { endpoint, filledText, flag, ok } from '@switchyard/service-kit/http'
+import { z } from 'zod'
+import type { Dependencies } from '../../dependencies.js'
+import type { ProjectCall } from '../../guards.js'
+import { comparisonShape, presentComparison } from '../../presenters/comparison.js'
+import { compareRevisions } from '../../use-cases/compare-revisions.js'
+
+const input = z.object({
+  from: filledText(),
+  to: filledText(),
+  straight: flag()
+    .default(false)
+    .meta({ description: 'Compare with `from` itself, not with where the two have parted' }),
+  unidiff: flag().default(false),
+})
+
+/** `GET /projects/:id/repository/compare` */
+export const compare = (deps: Dependencies) =>
+  endpoint({
+    summary: 'What one revision has and another one has not',
+    replies: { 200: comparisonShape },
+    input,
+    async handle({ from, to, straight, unidiff }, access: ProjectCall, call) {
+      const comparison = await compareRevisions(deps, access, { from, to, isStraight: straight }, call)
+      const view = { project: access.project, baseUrl: call.baseUrl, from, to }
+      return ok(presentComparison(comparison, { ...view, isStraight: straight, isUnified: unidiff }))
+    },
+  })

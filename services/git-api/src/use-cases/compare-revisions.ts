@@ -1,0 +1,79 @@
+import { DomainError, notFound } from '@switchyard/domain'
+import type { Commit } from '@switchyard/domain/commit'
+import type { DiffEntry, Repository } from '@switchyard/git-storage'
+import type { Call } from '@switchyard/service-kit/http'
+import type { Dependencies } from '../dependencies.js'
+import type { ProjectCall } from '../guards.js'
+
+/** Commits in one comparison; of more the newest ones. */
+const commitsMax = 1000
+
+export interface Comparison {
+  /** The oldest first. */
+  commits: Commit[]
+  /** How many commits there are, also those left out. */
+  commitsTotal: number
+  diffs: DiffEntry[]
+  /** Whether git could not compare the revisions in time or within its memory; `diffs` is empty then. */
+  isIncomplete: boolean
+  isSame: boolean
+}
+
+export interface ComparisonQuery {
+  /** Branch, tag or hash. */
+  from: string
+  to: string
+  /** Compare with `from` itself; else with where the two have parted. */
+  isStraight: boolean
+}
+
+/**
+ * The commits that one revision has and another one has not, and what they change.
+ *
+ * @throws DomainError not-found for a revision that names no commit
+ */
+export async function compareRevisions(
+  { git }: Pick<Dependencies, 'git'>,
+  { project }: ProjectCall,
+  query: ComparisonQuery,
+  { signal }: Pick<Call, 'signal'>,
+): Promise<Comparison> {
+  const repository = git.open(project, { signal })
+  const [from, to] = await Promise.all([
+    repository.findCommitId(query.from),
+    repository.findCommitId(query.to),
+  ])
+  if (from === null || to === null) throw notFound('Ref')
+  if (from === to) {
+    return { commits: [], commitsTotal: 0, diffs: [], isIncomplete: false, isSame: true }
+  }
+  const base = query.isStraight ? from : await repository.findMergeBase([from, to])
+  const [{ ids, total }, diffs] = await Promise.all([
+    repository.commitsBetween({ from, to, take: commitsMax }),
+    // Histories with nothing in common are compared as they are.
+    readDiffs(repository, base ?? from, to),
+  ])
+  const commits = await Promise.all(ids.map((id) => repository.findCommit(id)))
+  return {
+    commits: commits.filter((commit) => commit !== null),
+    commitsTotal: total,
+    diffs: diffs ?? [],
+    isIncomplete: diffs === null || diffs.some(({ tooLarge }) => tooLarge),
+    isSame: false,
+  }
+}
+
+/** @returns null when git needs too much time or memory */
+async function readDiffs(repository: Repository, from: string, to: string): Promise<DiffEntry[] | null> {
+  try {
+    const { entries } = await repository.getOrCompute(
+      `diff ${from} ${to}`,
+      async () => ({ entries: await repository.diffBetween(from, to) }),
+      ({ entries }) => entries.reduce((sum, { patch }) => sum + 2 * patch.length + 500, 0),
+    )
+    return entries
+  } catch (error) {
+    if (error instanceof DomainError && ['too-large', 'unavailable'].includes(error.kind)) return null
+    throw error
+  }
+}

@@ -1,0 +1,30 @@
+import { invalid, notFound } from '@switchyard/domain'
+import type { Commit } from '@switchyard/domain/commit'
+import type { Call } from '@switchyard/service-kit/http'
+import type { Dependencies } from '../dependencies.js'
+import type { ProjectCall } from '../guards.js'
+
+/**
+ * The newest commit that several revisions have in common.
+ *
+ * @throws DomainError invalid for less than two revisions, and for those that name no commit; not-found when the
+ *   revisions have no commit in common
+ */
+export async function findMergeBase(
+  { git }: Pick<Dependencies, 'git'>,
+  { project }: ProjectCall,
+  revisions: readonly string[],
+  { signal }: Pick<Call, 'signal'>,
+): Promise<Commit> {
+  if (revisions.length < 2) throw invalid('Provide at least 2 refs')
+  const repository = git.open(project, { signal })
+  const ids = await Promise.all(revisions.map((revision) => repository.findCommitId(revision)))
+  const unknown = revisions.filter((_, index) => ids[index] === null)
+  if (unknown.length > 0) {
+    throw invalid(`Could not find ${unknown.length === 1 ? 'ref' : 'refs'}: ${unknown.join(', ')}`)
+  }
+  const base = await repository.findMergeBase(ids.filter((id) => id !== null))
+  const commit = base === null ? null : await repository.findCommit(base)
+  if (!commit) throw notFound('Merge Base')
+  return commit
+}
