@@ -1,4 +1,4 @@
-import { status } from '@grpc/grpc-js'
+import { type ServiceError, status } from '@grpc/grpc-js'
 import {
   EventOutcome,
   ReportEventsRequest,
@@ -138,6 +138,16 @@ describe('reporting several events in one call', () => {
     })
     await expect(report([])).rejects.toMatchObject({ ...bad, details: 'events is empty' })
     expect(await harness.database.prisma.saga.count({ where: { tenant: 'limit' } })).toBe(1000)
+  })
+
+  it('refuses a message over 4 MiB, and does not ask for it again', async () => {
+    const events = [eventOf(['ActivityExecuteAborted', { activityId: 'a', errors: 'x'.repeat(2 ** 22) }])]
+    const refusal = await reportEvents(events).catch((error: unknown) => error)
+    expect(refusal).toMatchObject({
+      code: status.RESOURCE_EXHAUSTED,
+      details: expect.stringMatching(/larger than max/),
+    })
+    expect((refusal as ServiceError).metadata.get('grpc-status-details-bin')).toEqual([])
   })
 
   it('refuses bytes that are no message', async () => {
