@@ -29,6 +29,7 @@ describe('every path reaches its service', () => {
     ['/api/v4/sagas?page=2', 'saga-reporter'],
     ['/api/v4/sagas/7/events', 'saga-reporter'],
     ['/api/v4/sagas/stream', 'saga-reporter'],
+    ['/api/v4/saga_events', 'saga-reporter'],
     ['/api/v4/sagasx', 'git-api'],
     ['/api/v4/broadcast_messages', 'admin-broadcast'],
     ['/api/v4/broadcast_messages/1', 'admin-broadcast'],

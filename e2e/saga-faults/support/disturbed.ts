@@ -1,5 +1,10 @@
 import type { ReportResult } from '../../../packages/saga-client/src/index.js'
-import { connect, type Operation } from '../../../services/saga-reporter/test/grpc-client.js'
+import {
+  connect,
+  encode,
+  type Fields,
+  type Operation,
+} from '../../../services/saga-reporter/test/grpc-client.js'
 import { type Step, traceOf } from './traces.js'
 import type { Reported } from './traffic.js'
 
@@ -18,6 +23,7 @@ export interface Disturbed extends Reported {
 
 interface Call {
   step: Step
+  operation: Operation
   bytes: Buffer
   /** None: the reporter knows it by its content. */
   eventId: string | undefined
@@ -39,9 +45,8 @@ export async function reportDisturbed(ports: number[], disturbance: Disturbance)
   )
   const queue = calls.values()
   const send = async (grpc: (typeof connections)[number]) => {
-    for (const { step, bytes, eventId } of queue) {
+    for (const { step, operation, bytes, eventId } of queue) {
       const metadata: Record<string, string> = eventId === undefined ? {} : { 'x-event-id': eventId }
-      const operation = step.encode().operation as Operation
       const { isSuccess, message, errors } = await grpc.send(operation, bytes, { metadata })
       const result: ReportResult = isSuccess
         ? { outcome: 'stored', message }
@@ -58,11 +63,12 @@ export async function reportDisturbed(ports: number[], disturbance: Disturbance)
 
 const callOf =
   (saga: number) =>
-  (step: Step): Call => ({
-    step,
-    bytes: step.encode().bytes,
-    eventId: saga % 2 === 0 ? step.key : undefined,
-  })
+  (step: Step): Call => {
+    const { operation: method, request } = step.encode()
+    const operation = `${method.charAt(0).toUpperCase()}${method.slice(1)}` as Operation
+    const bytes = encode(operation, request as Fields)
+    return { step, operation, bytes, eventId: saga % 2 === 0 ? step.key : undefined }
+  }
 
 /** The same order of chances in every run. */
 let chances = 1

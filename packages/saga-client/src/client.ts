@@ -1,8 +1,9 @@
 import { setMaxListeners } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type ServiceError, status } from '@grpc/grpc-js'
-import { createEventId } from './event-id.js'
+import type { ServiceError } from '@grpc/grpc-js'
+import { BatchQueue } from './batch-queue.js'
 import { type EncodedEvent, encoders, type SagaEvent } from './events.js'
+import { type IdentifiedEvent, identify } from './identified-event.js'
 import {
   type ReportResult,
   type SagaClientOptions,
@@ -10,17 +11,15 @@ import {
   type Stats,
   settingsOf,
 } from './options.js'
-import { OrderedQueue } from './ordered-queue.js'
-import { isRetryable, retryDelayMs } from './retry.js'
-import { createTransport, type IdentifiedEvent, metadataOf, type Transport } from './transport.js'
+import { retryDelayMs } from './retry.js'
+import { createTransport, describeFailure, type Transport } from './transport.js'
 
 type Encoders = typeof encoders
 type Methods = { [Name in keyof Encoders]: (event: Parameters<Encoders[Name]>[0]) => Promise<ReportResult> }
 
 /**
- * Reports sagas. Each method takes an event, gives at once, and resolves when the event's fate is known;
- * whoever awaits it knows the event is stored, whoever does not loses nothing. No method rejects or blocks,
- * unless the client was asked to throw.
+ * Reports sagas, many events in one call. Each method takes an event, returns at once, and resolves with what became of
+ * the event. A caller that does not wait for that loses nothing. No method rejects, unless the client was asked to throw.
  */
 export interface SagaClient extends Methods {
   /** Waits for the events taken so far; true when all are decided within the time. */
@@ -43,6 +42,8 @@ export class SagaReportError extends Error {
 
 interface Pending {
   event: IdentifiedEvent
+  /** Bytes that it takes in a batch. */
+  bytes: number
   settle: (result: ReportResult) => void
 }
 
@@ -78,11 +79,15 @@ function createDelivery(settings: Settings) {
   const sequences = new Map<string, number>()
   let closed: Promise<void> | undefined
 
-  const queue = new OrderedQueue<Pending>(
-    { itemsMax: settings.queueMax, concurrencyMax: settings.concurrencyMax },
-    async ({ event, settle }) => {
-      settle(await deliver(event, settings, transport, stopping.signal, () => counts.repeated++))
+  const queue = new BatchQueue<Pending>(
+    {
+      itemsMax: settings.queueMax,
+      concurrencyMax: settings.concurrencyMax,
+      delayMs: settings.batchDelayMs,
+      batchBytesMax: settings.batchBytesMax,
+      batchItemsMax: transport.eventsMax,
     },
+    (batch) => deliver(batch, settings, transport, stopping.signal, (events) => (counts.repeated += events)),
   )
 
   const accept = (encode: () => EncodedEvent, event: SagaEvent) => {
@@ -90,9 +95,11 @@ function createDelivery(settings: Settings) {
     if (queue.size >= settings.queueMax) return lost('the queue is full')
     try {
       const sequence = nextSequence(sequences, event.sagaId)
-      const metadata = metadataOf(event, { id: createEventId(), sequence, tenant: settings.tenant })
-      const identified = { ...encode(), metadata }
-      return new Promise<ReportResult>((settle) => queue.add(event.sagaId, { event: identified, settle }))
+      const identified = identify(encode(), event, { sequence, tenant: settings.tenant })
+      const { bytes } = identified
+      return new Promise<ReportResult>((settle) =>
+        queue.add(event.sagaId, { event: identified, bytes, settle }),
+      )
     } catch (error) {
       return { outcome: 'refused', reason: `the event cannot be written: ${String(error)}` } as const
     }
@@ -105,6 +112,7 @@ function createDelivery(settings: Settings) {
   }
 
   const flush = async (timeoutMs = Number.POSITIVE_INFINITY) => {
+    queue.hurry()
     const all = Promise.all(undecided).then(() => true)
     if (timeoutMs === Number.POSITIVE_INFINITY) return all
     const timer = new AbortController()
@@ -135,33 +143,46 @@ function createDelivery(settings: Settings) {
   }
 }
 
-/** Sends until it is decided, given up, or the client closes. */
+/** Sends a batch until each of its events is decided or given up, or the client closes. */
 async function deliver(
-  event: IdentifiedEvent,
+  batch: readonly Pending[],
   settings: Settings,
   transport: Transport,
   stopped: AbortSignal,
-  onRepeat: () => void,
-): Promise<ReportResult> {
-  const giveUpAtMs = performance.now() + settings.giveUpAfterMs
-  for (let attempt = 1; !stopped.aborted; attempt++) {
-    if (attempt > 1) onRepeat()
-    const answer = await transport.send(event)
-    if ('response' in answer) {
-      const { isSuccess, message, errors } = answer.response
-      return isSuccess ? { outcome: 'stored', message } : { outcome: 'refused', reason: errors || message }
+  onRepeat: (events: number) => void,
+): Promise<void> {
+  const delays = { firstMs: settings.retryDelayMs, lastMs: settings.retryDelayMsMax }
+  let left = batch
+  let attempt = 1
+  let giveUpAtMs = performance.now() + settings.giveUpAfterMs
+  while (!stopped.aborted) {
+    const before = left.length
+    const verdicts = await transport.send(left.map(({ event }) => event))
+    let failure: ServiceError | undefined
+    left = left.filter(({ settle }, index) => {
+      const verdict = verdicts[index] ?? lost('the event was not sent')
+      if (verdict instanceof Error) failure = verdict
+      else settle(verdict)
+      return verdict instanceof Error
+    })
+    if (failure === undefined) return
+    if (left.length < before) {
+      attempt = 1
+      giveUpAtMs = performance.now() + settings.giveUpAfterMs
     }
-    const { error } = answer
-    if (!isRetryable(error)) return lost(describe(error))
-    const delays = { firstMs: settings.retryDelayMs, lastMs: settings.retryDelayMsMax }
-    const delayMs = retryDelayMs(error, attempt, delays)
-    if (performance.now() + delayMs > giveUpAtMs) return lost(`given up: ${describe(error)}`)
+    const delayMs = retryDelayMs(failure, attempt, delays)
+    if (performance.now() + delayMs > giveUpAtMs) {
+      for (const { settle } of left) settle(lost(`given up: ${describeFailure(failure)}`))
+      return
+    }
     await sleep(delayMs, undefined, { signal: stopped }).catch(() => {})
+    attempt += 1
+    if (!stopped.aborted) onRepeat(left.length)
   }
-  return lost('the client was closed')
+  for (const { settle } of left) settle(lost('the client was closed'))
 }
 
-/** Sagas whose sequence is remembered; one that comes back after so many others begins anew. */
+/** Sagas whose last sequence number is remembered. The numbers of a saga that was forgotten begin at 1 again. */
 const sequencesMax = 100_000
 
 function nextSequence(sequences: Map<string, number>, sagaId: string): number {
@@ -179,10 +200,8 @@ function tell(
   try {
     onNotStored?.(...told)
   } catch {
-    // A listener that fails must not reach the business either.
+    // A listener that fails must not make the caller of the client fail.
   }
 }
 
 const lost = (reason: string) => ({ outcome: 'lost', reason }) as const
-
-const describe = ({ code, details }: ServiceError) => `${status[code] ?? code}: ${details}`

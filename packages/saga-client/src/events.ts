@@ -1,6 +1,6 @@
 import {
   ActivityRetriedRequest_ActivityRetryType as RetryType,
-  SagaService,
+  type SagaService,
 } from '@switchyard/contracts/saga'
 
 /** What may be said of any event. */
@@ -60,85 +60,66 @@ export interface ActivityRetried extends ActivityEvent {
   status?: string
 }
 
-/** An event as it goes over the wire. */
+type Methods = typeof SagaService
+
+/** The operation of an event and its request: `sagaStarted`, … */
 export interface EncodedEvent {
-  operation: string
-  path: string
-  bytes: Buffer
-  event: SagaEvent
+  operation: keyof Methods
+  request: object
 }
 
-type Methods = typeof SagaService
 type Request<Name extends keyof Methods> = Parameters<Methods[Name]['requestSerialize']>[0]
 
-function encode<Name extends keyof Methods>(
-  name: Name,
-  request: Request<Name>,
-  event: SagaEvent,
-): EncodedEvent {
-  const { path, requestSerialize } = SagaService[name]
-  const bytes = (requestSerialize as (value: Request<Name>) => Buffer)(request)
-  return { operation: path.slice(path.lastIndexOf('/') + 1), path, bytes, event }
-}
+const encode = <Name extends keyof Methods>(operation: Name, request: Request<Name>): EncodedEvent => ({
+  operation,
+  request,
+})
 
 /** The ten operations. They throw where a payload cannot be written as JSON. */
 export const encoders = {
   sagaStarted: (event: SagaStarted, serviceName: string) =>
-    encode('sagaStarted', { sagaId: event.sagaId, serviceName: event.serviceName ?? serviceName }, event),
-  sagaEnded: (event: SagaEvent) => encode('sagaEnded', { sagaId: event.sagaId, serviceName: '' }, event),
+    encode('sagaStarted', { sagaId: event.sagaId, serviceName: event.serviceName ?? serviceName }),
+  sagaEnded: (event: SagaEvent) => encode('sagaEnded', { sagaId: event.sagaId, serviceName: '' }),
   activityExecuteStarted: (event: ActivityExecuteStarted) =>
-    encode(
-      'activityExecuteStarted',
-      {
-        activityId: event.activityId,
-        sagaId: event.sagaId,
-        timeOutSeconds: event.timeOutSeconds ?? 0,
-        parameterData: payload(event.parameter),
-        order: event.order ?? 0,
-        addTime: (event.time ?? new Date()).toISOString(),
-      },
-      event,
-    ),
+    encode('activityExecuteStarted', {
+      activityId: event.activityId,
+      sagaId: event.sagaId,
+      timeOutSeconds: event.timeOutSeconds ?? 0,
+      parameterData: payload(event.parameter),
+      order: event.order ?? 0,
+      addTime: (event.time ?? new Date()).toISOString(),
+    }),
   activityRetried: (event: ActivityRetried) =>
-    encode(
-      'activityRetried',
-      {
-        activityId: event.activityId,
-        status: event.status ?? '',
-        retries: event.retries,
-        activityRetryType: event.phase === 'execute' ? RetryType.Execute : RetryType.Compensate,
-      },
-      event,
-    ),
+    encode('activityRetried', {
+      activityId: event.activityId,
+      status: event.status ?? '',
+      retries: event.retries,
+      activityRetryType: event.phase === 'execute' ? RetryType.Execute : RetryType.Compensate,
+    }),
   activityExecuteAborted: (event: ActivityAborted) =>
-    encode('activityExecuteAborted', { activityId: event.activityId, errors: errorText(event.error) }, event),
+    encode('activityExecuteAborted', { activityId: event.activityId, errors: errorText(event.error) }),
   activityCompensateAborted: (event: ActivityCompensateAborted) =>
-    encode(
-      'activityCompensateAborted',
-      {
-        activityId: event.activityId,
-        // The contract says "given up" by naming the saga.
-        sagaId: event.final ? event.sagaId : '',
-        errors: errorText(event.error),
-      },
-      event,
-    ),
+    encode('activityCompensateAborted', {
+      activityId: event.activityId,
+      // The contract says "given up" by naming the saga.
+      sagaId: event.final ? event.sagaId : '',
+      errors: errorText(event.error),
+    }),
   activityEnded: (event: ActivityEnded) =>
-    encode(
-      'activityEnded',
-      { activityId: event.activityId, sagaId: event.sagaId, resultData: payload(event.result) },
-      event,
-    ),
+    encode('activityEnded', {
+      activityId: event.activityId,
+      sagaId: event.sagaId,
+      resultData: payload(event.result),
+    }),
   activityCompensated: (event: ActivityEvent) =>
-    encode('activityCompensated', { activityId: event.activityId }, event),
+    encode('activityCompensated', { activityId: event.activityId }),
   activityExecuteOvertime: (event: ActivityAborted) =>
-    encode(
-      'activityExecuteOvertime',
-      { activityId: event.activityId, sagaId: event.sagaId, errors: errorText(event.error) },
-      event,
-    ),
-  activityRevoked: (event: ActivityEvent) =>
-    encode('activityRevoked', { activityId: event.activityId }, event),
+    encode('activityExecuteOvertime', {
+      activityId: event.activityId,
+      sagaId: event.sagaId,
+      errors: errorText(event.error),
+    }),
+  activityRevoked: (event: ActivityEvent) => encode('activityRevoked', { activityId: event.activityId }),
 } as const
 
 function payload(value: unknown): Buffer {

@@ -1,3 +1,5 @@
+import { messageBytesMax } from './identified-event.js'
+
 /** What became of one event. */
 export type ReportResult =
   /** The reporter has stored it; `message` is `recorded`, `duplicate`, `late`, `parked` or `conflict recorded`. */
@@ -27,8 +29,14 @@ export interface SagaClientOptions {
   retryDelayMsMax?: number
   /** Events that wait or are under way. One more is lost at once, and reported so: nothing ever blocks. */
   queueMax?: number
-  /** Events under way at once; those of one saga go one after the other. */
+  /** Calls under way at once. The events of one saga are never in two of them. */
   concurrencyMax?: number
+  /** Events that go together in one call, 1 to 1000; 1: each goes alone. */
+  batchEventsMax?: number
+  /** Bytes of such a call, up to 4 MiB. An event that is larger goes alone. */
+  batchBytesMax?: number
+  /** How long an event waits for others that can go with it. */
+  batchDelayMs?: number
   /** Told of every event that was refused or lost; for logs and metrics. */
   onNotStored?: (event: { operation: string; sagaId: string }, result: ReportResult) => void
   /** `true`: the methods reject with a SagaReportError where they otherwise say `refused` or `lost`. */
@@ -51,12 +59,26 @@ export const defaults = {
   retryDelayMs: 100,
   retryDelayMsMax: 5000,
   queueMax: 10_000,
-  concurrencyMax: 100,
+  concurrencyMax: 20,
+  batchEventsMax: 100,
+  batchBytesMax: 1024 * 1024,
+  batchDelayMs: 5,
 } as const
+
+/** Events that the reporter takes in one call. */
+const batchEventsLimit = 1000
 
 export type Settings = SagaClientOptions & { [Key in keyof typeof defaults]: number }
 
+/** @throws RangeError for a batch that the reporter would not take */
 export function settingsOf(options: SagaClientOptions): Settings {
   const given = Object.entries(options).filter(([, value]) => value !== undefined)
-  return { ...defaults, ...(Object.fromEntries(given) as unknown as SagaClientOptions) }
+  const settings = { ...defaults, ...(Object.fromEntries(given) as unknown as SagaClientOptions) }
+  requireRange('batchEventsMax', settings.batchEventsMax, batchEventsLimit)
+  requireRange('batchBytesMax', settings.batchBytesMax, messageBytesMax)
+  return settings
+}
+
+function requireRange(name: string, value: number, max: number): void {
+  if (!(value >= 1 && value <= max)) throw new RangeError(`${name} must be from 1 to ${max}`)
 }

@@ -1,23 +1,23 @@
 import { Client, credentials, Metadata, type ServiceError, status } from '@grpc/grpc-js'
-import { CommonResponse } from '@switchyard/contracts/saga'
-import type { EncodedEvent, EventOptions } from './events.js'
-import type { Settings } from './options.js'
+import { SagaService } from '@switchyard/contracts/saga'
+import { EventOutcome, type EventReply, SagaIngestService } from '@switchyard/contracts/saga-ingest'
+import { type IdentifiedEvent, metadataOf } from './identified-event.js'
+import type { ReportResult, Settings } from './options.js'
+import { isRetryable } from './retry.js'
 
-/** An event with what stays the same however often it is sent. */
-export interface IdentifiedEvent extends EncodedEvent {
-  /** All but the token, which may change. */
-  metadata: Metadata
-}
-
-export type Answer = { response: CommonResponse } | { error: ServiceError }
+/** What is known of an event after an attempt: its result, or the failure after which it may be sent again. */
+export type Verdict = ReportResult | ServiceError
 
 export interface Transport {
-  /** One attempt; never rejects. */
-  send: (event: IdentifiedEvent) => Promise<Answer>
+  /** Events that may be sent together now. */
+  eventsMax: () => number
+  /** One attempt; a verdict for each event, in their order. Never rejects. */
+  send: (events: readonly IdentifiedEvent[]) => Promise<Verdict[]>
   close: () => void
 }
 
-const sameBytes = (bytes: Buffer) => bytes
+/** How long events go one by one to a reporter that does not know batches; it may be a newer one later. */
+const oneByOneMs = 60_000
 
 export function createTransport(settings: Settings): Transport {
   const client = new Client(settings.address, channelCredentials(settings), {
@@ -27,30 +27,106 @@ export function createTransport(settings: Settings): Transport {
     // Events keep their id and are repeated here, where ids and hints are known.
     'grpc.enable_retries': 0,
   })
+  let oneByOneUntilMs = 0
+  const isOneByOne = () => performance.now() < oneByOneUntilMs
+
+  async function call<Request, Response>(
+    method: Method<Request, Response>,
+    request: Request,
+    metadata: Metadata,
+  ): Promise<Response> {
+    // What fails before the network, such as a token that cannot be got, rejects as well.
+    withToken(metadata, settings)
+    return new Promise((resolve, reject) => {
+      client.makeUnaryRequest(
+        method.path,
+        method.requestSerialize,
+        method.responseDeserialize,
+        request,
+        metadata,
+        { deadline: Date.now() + settings.deadlineMs },
+        (error, response) => (error || response === undefined ? reject(error) : resolve(response)),
+      )
+    })
+  }
+
+  async function sendAlone({ operation, request, message }: IdentifiedEvent): Promise<Verdict> {
+    const method = SagaService[operation] as Method<object, SingleResponse>
+    try {
+      const { isSuccess, message: text, errors } = await call(method, request, metadataOf(message))
+      return isSuccess ? { outcome: 'stored', message: text } : { outcome: 'refused', reason: errors || text }
+    } catch (error) {
+      return verdictOf(error)
+    }
+  }
+
+  async function sendOneByOne(events: readonly IdentifiedEvent[]): Promise<Verdict[]> {
+    const verdicts: Verdict[] = []
+    for (const event of events) {
+      const last = verdicts.at(-1)
+      // Events behind one that is to be sent again wait with it, so that they keep their order.
+      verdicts.push(last instanceof Error ? last : await sendAlone(event))
+    }
+    return verdicts
+  }
+
+  async function sendBatch(events: readonly IdentifiedEvent[]): Promise<Verdict[]> {
+    try {
+      const request = { events: events.map(({ message }) => message) }
+      const { results } = await call(SagaIngestService.reportEvents, request, new Metadata())
+      return events.map((_, index) => verdictOfReply(results[index]))
+    } catch (error) {
+      if (isServiceError(error) && error.code === status.UNIMPLEMENTED) {
+        oneByOneUntilMs = performance.now() + oneByOneMs
+        return sendOneByOne(events)
+      }
+      const verdict = verdictOf(error)
+      return events.map(() => verdict)
+    }
+  }
+
   return {
-    send: (event) =>
-      new Promise<Answer>((resolve) => {
-        client.makeUnaryRequest(
-          event.path,
-          sameBytes,
-          (bytes: Buffer) => CommonResponse.decode(bytes),
-          event.bytes,
-          withToken(event.metadata, settings),
-          { deadline: Date.now() + settings.deadlineMs },
-          (error, response) => resolve(error || !response ? { error: error as ServiceError } : { response }),
-        )
-      }).catch((error: unknown) => ({ error: failureOf(error) })),
+    eventsMax: () => (isOneByOne() ? 1 : settings.batchEventsMax),
+    send: (events) => (events.length === 1 || isOneByOne() ? sendOneByOne(events) : sendBatch(events)),
     close: () => client.close(),
   }
 }
 
-/** What fails before the network, such as a token that cannot be got. */
-const failureOf = (error: unknown): ServiceError =>
-  Object.assign(new Error(String(error)), {
-    code: status.UNKNOWN,
-    details: String(error),
-    metadata: new Metadata(),
-  })
+interface Method<Request, Response> {
+  path: string
+  requestSerialize: (request: Request) => Buffer
+  responseDeserialize: (bytes: Buffer) => Response
+}
+
+type SingleResponse = ReturnType<(typeof SagaService)['sagaStarted']['responseDeserialize']>
+
+function verdictOfReply(reply: EventReply | undefined): Verdict {
+  switch (reply?.outcome) {
+    case EventOutcome.EVENT_OUTCOME_RECORDED:
+    case EventOutcome.EVENT_OUTCOME_DUPLICATE:
+      return { outcome: 'stored', message: reply.message }
+    case EventOutcome.EVENT_OUTCOME_REJECTED:
+      return { outcome: 'refused', reason: reply.errors || reply.message }
+    case EventOutcome.EVENT_OUTCOME_RETRYABLE:
+      return serviceError(status.UNAVAILABLE, reply.errors)
+    default:
+      return { outcome: 'lost', reason: reply?.errors || 'the reporter gave no result for the event' }
+  }
+}
+
+function verdictOf(error: unknown): Verdict {
+  const failure = isServiceError(error) ? error : serviceError(status.UNKNOWN, String(error))
+  return isRetryable(failure) ? failure : { outcome: 'lost', reason: describeFailure(failure) }
+}
+
+export const describeFailure = ({ code, details }: ServiceError): string =>
+  `${status[code] ?? code}: ${details}`
+
+const isServiceError = (error: unknown): error is ServiceError =>
+  error instanceof Error && 'code' in error && 'metadata' in error
+
+const serviceError = (code: status, details: string): ServiceError =>
+  Object.assign(new Error(details), { code, details, metadata: new Metadata() })
 
 function channelCredentials({ tls }: Settings) {
   if (tls === undefined) return credentials.createInsecure()
@@ -58,30 +134,7 @@ function channelCredentials({ tls }: Settings) {
   return credentials.createSsl(tls.ca ?? null, tls.key ?? null, tls.cert ?? null)
 }
 
-function withToken(metadata: Metadata, { token }: Settings): Metadata {
-  if (token === undefined) return metadata
-  const complete = metadata.clone()
-  complete.set('authorization', `Bearer ${typeof token === 'string' ? token : token()}`)
-  return complete
-}
-
-/**
- * What goes beside the event.
- *
- * @param sequence number of the event among those of its saga, from 1
- * @throws Error when a tag holds what metadata cannot
- */
-export function metadataOf(
-  { time = new Date(), attempt, tags = {}, traceParent }: EventOptions,
-  { id, sequence, tenant }: { id: string; sequence: number; tenant: string | undefined },
-): Metadata {
-  const metadata = new Metadata()
-  metadata.set('x-event-id', id)
-  metadata.set('x-event-seq', String(sequence))
-  metadata.set('x-event-time', time.toISOString())
-  if (tenant !== undefined) metadata.set('x-tenant', tenant)
-  if (attempt !== undefined) metadata.set('x-attempt', String(attempt))
-  for (const [key, value] of Object.entries(tags)) metadata.add('x-tag', `${key}=${value}`)
-  if (traceParent !== undefined) metadata.set('traceparent', traceParent)
-  return metadata
+function withToken(metadata: Metadata, { token }: Settings): void {
+  if (token === undefined) return
+  metadata.set('authorization', `Bearer ${typeof token === 'string' ? token : token()}`)
 }

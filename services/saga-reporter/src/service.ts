@@ -65,6 +65,8 @@ export async function createService(config: Config, { logger, metrics, health, l
     routes: routes({
       readDatabase,
       clock: systemClock,
+      report: reporting.reportEvents,
+      isForCertificates: config.SAGA_AUTH === 'mtls',
       resolve: createResolveSaga({ ingest, readDatabase, clock: systemClock }),
       stream,
       webhooks: { database: readDatabase, policy: targetPolicy(config), secretBox: createSecretBox(config) },

@@ -54,6 +54,7 @@ const tlsFiles = () => ({
 
 describe('with SAGA_AUTH=mtls', () => {
   let port: number
+  let baseUrl: string
   beforeAll(async () => {
     const service = await start({
       ...tlsFiles(),
@@ -62,6 +63,20 @@ describe('with SAGA_AUTH=mtls', () => {
       SAGA_MTLS_PEERS: 'orders.internal=service:orders, billing=tenant:acme',
     })
     port = service.grpcPort
+    baseUrl = service.baseUrl
+  })
+
+  it('takes no events over HTTP, where nobody shows a certificate', async () => {
+    const { reporter } = await createTokens(harness.database)
+    const response = await fetch(`${baseUrl}/api/v4/saga_events`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', 'PRIVATE-TOKEN': reporter },
+      body: JSON.stringify({ events: [{ operation: 'SagaStarted', saga_id: 'x', service_name: 'orders' }] }),
+    })
+    expect(response.status).toBe(403)
+    expect(await response.json()).toMatchObject({
+      message: '403 Forbidden - events are reported over gRPC with a certificate',
+    })
   })
 
   it('takes events of the service that the certificate of docs/operations.md is bound to, and of no other', async () => {

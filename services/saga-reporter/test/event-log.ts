@@ -50,3 +50,12 @@ async function derive(database: DatabaseOrTransaction, tenant: string) {
     derived: { sagas: comparable(ledger.sagas), activities: comparable(ledger.activities) },
   }
 }
+
+/** The sagas and activities of a tenant, in which every time reads the same. */
+export async function rowsWithoutTimes(database: Database, tenant: string): Promise<unknown> {
+  const { stored } = await deriveFromLog(database, tenant)
+  const text = JSON.stringify(stored, (_key, value) =>
+    typeof value === 'string' && /^\d{4}-\d\d-\d\dT/.test(value) ? 'time' : value,
+  )
+  return JSON.parse(text)
+}

@@ -59,6 +59,10 @@ it('every operation answers as it is documented', async () => {
   expect(await api.call('GET /sagas/{id}', { path })).toMatchObject({
     body: { activities: [{ parameter: { encoding: 'json' } }], notes: [{ body: 'Called them' }] },
   })
+  const events = [{ operation: 'SagaStarted', saga_id: 'order/3', service_name: 'booking' }]
+  expect(await api.call('POST /saga_events', { body: { events } })).toMatchObject({
+    body: { results: [{ outcome: 'recorded' }] },
+  })
   await callWebhooks()
   expect(api.uncalled()).toEqual([])
 })
@@ -72,7 +76,9 @@ it('refusals are as they are documented', async () => {
     await api.call('GET /sagas', { token: tokens.user }),
     await api.call('POST /sagas/{id}/notes', { path, token: tokens.reader, body: { body: 'x' } }),
     await api.call('GET /sagas/{id}', { path: { id: 'nobody' } }),
+    await api.call('POST /saga_events', { body: { events: [] } }),
+    await api.call('POST /saga_events', { token: tokens.reader, body: { events: [{}] } }),
     await api.call('POST /sagas/webhooks', { body: { url: 'ftp://x', secret: 'x', events: [] } }),
   ]
-  expect(answers.map(({ status }) => status)).toEqual([400, 400, 401, 403, 403, 404, 400])
+  expect(answers.map(({ status }) => status)).toEqual([400, 400, 401, 403, 403, 404, 400, 403, 400])
 })

@@ -2,11 +2,21 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { createSagaClient, type SagaClientOptions, SagaReportError } from '@switchyard/saga-client'
+import { promisify } from 'node:util'
+import { Client, credentials, type handleUnaryCall, Server, ServerCredentials } from '@grpc/grpc-js'
+import { SagaService } from '@switchyard/contracts/saga'
+import {
+  createSagaClient,
+  type SagaClient,
+  type SagaClientOptions,
+  SagaReportError,
+} from '@switchyard/saga-client'
 import { findFreePort, waitFor } from '@switchyard/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { decoders } from '../src/wire/decoders.js'
 import { makeCertificates } from './certificates.js'
 import { readLog } from './event-log.js'
+import type { Operation } from './grpc-client.js'
 import { createTokens, startHarness, startService } from './harness.js'
 
 let harness: Awaited<ReturnType<typeof startHarness>>
@@ -155,6 +165,158 @@ describe('the client', () => {
     })
     token = tokens.reporter
     expect(await reporter.sagaStarted({ sagaId: 'tls' })).toEqual(recorded)
+  })
+})
+
+/** A server of the ten operations alone, which hands every call on to the reporter as it came. */
+async function startOlderServer() {
+  const server = new Server({ 'grpc.max_receive_message_length': -1 })
+  const upstream = new Client(`127.0.0.1:${harness.grpcPort}`, credentials.createInsecure())
+  const same = (bytes: Buffer) => bytes
+  const calls = { count: 0 }
+  for (const { path } of Object.values(SagaService)) {
+    const handle: handleUnaryCall<Buffer, Buffer> = ({ request, metadata }, callback) => {
+      calls.count += 1
+      upstream.makeUnaryRequest(path, same, same, request, metadata.clone(), callback)
+    }
+    server.register(path, handle, same, same, 'unary')
+  }
+  const bind = promisify(server.bindAsync).bind(server)
+  const port = await bind('127.0.0.1:0', ServerCredentials.createInsecure())
+  closing.push(() => {
+    server.forceShutdown()
+    upstream.close()
+  })
+  return { address: `127.0.0.1:${port}`, calls }
+}
+
+/** Five events of each of many sagas, reported without waiting for any of them. */
+function reportSagas(reporter: SagaClient, prefix: string, sagas: number) {
+  const ids = Array.from({ length: sagas }, (_, index) => `${prefix}-${index}`)
+  return ids.flatMap((sagaId) => {
+    const activity = { sagaId, activityId: `${sagaId}-a` }
+    return [
+      reporter.sagaStarted({ sagaId, tags: { prefix } }),
+      reporter.activityExecuteStarted({ ...activity, parameter: { sagaId } }),
+      reporter.activityRetried({ ...activity, phase: 'execute', retries: 1, attempt: 1 }),
+      reporter.activityEnded({ ...activity, result: 'booked', attempt: 1 }),
+      reporter.sagaEnded({ sagaId }),
+    ]
+  })
+}
+
+const operationsInOrder = [
+  'SagaStarted',
+  'ActivityExecuteStarted',
+  'ActivityRetried',
+  'ActivityEnded',
+  'SagaEnded',
+]
+
+/** Asserts that the log of a tenant has the events of {@link reportSagas} once, each saga's in order. */
+async function expectSagasInOrder(tenant: string, sagas: number) {
+  const log = await readLog(harness.database, tenant)
+  expect(log).toHaveLength(sagas * operationsInOrder.length)
+  const order = new Map<string, string[]>()
+  for (const { operation, request } of log) {
+    const { sagaId, activityId = '' }: { sagaId?: string; activityId?: string } =
+      decoders[operation as Operation](request)
+    const key = sagaId || activityId.replace(/-a$/, '')
+    order.set(key, [...(order.get(key) ?? []), operation])
+  }
+  expect(order.size).toBe(sagas)
+  for (const operations of order.values()) expect(operations).toEqual(operationsInOrder)
+  return log
+}
+
+/** The calls that the reporter has answered, by method. */
+async function answered(method: string): Promise<number> {
+  const metric = await harness.metrics.registry.getSingleMetric('grpc_server_handled_total')?.get()
+  const ofMethod = metric?.values.filter(({ labels }) => `${labels.method}`.endsWith(method)) ?? []
+  return ofMethod.reduce((sum, { value }) => sum + value, 0)
+}
+
+describe('batches', () => {
+  it('carry the events of many sagas in few calls, each saga in its order', async () => {
+    const before = await answered('/ReportEvents')
+    const reporter = client({ tenant: 'batches' })
+    const results = await Promise.all(reportSagas(reporter, 'batch', 100))
+    expect(new Set(results.map(({ outcome }) => outcome))).toEqual(new Set(['stored']))
+    const log = await expectSagasInOrder('batches', 100)
+    expect(log[0]).toMatchObject({ eventTime: expect.any(Date) })
+    expect(new Set(log.map(({ eventId }) => eventId)).size).toBe(500)
+    const calls = (await answered('/ReportEvents')) - before
+    expect(calls).toBeGreaterThanOrEqual(5)
+    expect(calls).toBeLessThanOrEqual(20)
+  })
+
+  it('that a reporter does not know are sent as single calls, and nothing is lost or out of order', async () => {
+    const older = await startOlderServer()
+    const reporter = client({ tenant: 'older', address: older.address })
+    const results = await Promise.all(reportSagas(reporter, 'older', 20))
+    expect(new Set(results.map(({ outcome }) => outcome))).toEqual(new Set(['stored']))
+    await expectSagasInOrder('older', 20)
+    expect(older.calls.count).toBe(100)
+    const tags = await harness.database.pool.query(
+      `SELECT count(*)::int FROM saga_tags WHERE tenant = 'older'`,
+    )
+    expect(tags.rows).toEqual([{ count: 20 }])
+  })
+
+  it('keep the order of a saga when the reporter limits its rate', async () => {
+    const service = await startService(harness.databaseUrl, {
+      SAGA_RATE_LIMIT_PER_SERVICE: '500',
+      SAGA_RATE_LIMIT_BURST: '20',
+    })
+    closing.push(service.close)
+    const reporter = client({ address: `127.0.0.1:${service.grpcPort}`, tenant: 'batch-limited' })
+    const results = await Promise.all(reportSagas(reporter, 'limited', 40))
+    expect(new Set(results.map(({ outcome }) => outcome))).toEqual(new Set(['stored']))
+    expect(reporter.stats().repeated).toBeGreaterThan(0)
+    await expectSagasInOrder('batch-limited', 40)
+  })
+
+  it('tell each event what became of it, and a bad event keeps no other from being stored', async () => {
+    const reporter = client({ tenant: 'batch-mixed', batchDelayMs: 50 })
+    const results = await Promise.all([
+      reporter.sagaStarted({ sagaId: 'good' }),
+      reporter.sagaStarted({ sagaId: '' }),
+      reporter.sagaStarted({ sagaId: 'x'.repeat(200) }),
+      reporter.sagaEnded({ sagaId: 'good' }),
+    ])
+    expect(results).toEqual([
+      recorded,
+      { outcome: 'refused', reason: expect.stringContaining('SAGA_ID_REQUIRED') },
+      { outcome: 'refused', reason: expect.stringContaining('ID_INVALID') },
+      recorded,
+    ])
+  })
+
+  it('never make a message of more than 4 MiB, and an event that would is refused without being sent', async () => {
+    const reporter = client({ tenant: 'batch-large', batchBytesMax: 4 * 1024 * 1024, deadlineMs: 20_000 })
+    const error = 'x'.repeat(1024 * 1024)
+    const named = (index: number) => ({ sagaId: 'large', activityId: `large-${index}` })
+    const large = Array.from({ length: 10 }, (_, index) =>
+      reporter.activityExecuteAborted({ ...named(index), error }),
+    )
+    const tooLarge = reporter.activityExecuteAborted({ ...named(10), error: 'x'.repeat(4 * 1024 * 1024) })
+    expect(await tooLarge).toEqual({
+      outcome: 'refused',
+      reason: expect.stringMatching(/it has \d+ bytes, and a message may have 4194304/),
+    })
+    const results = await Promise.all(large)
+    expect(results.map(({ outcome }) => outcome)).toEqual(results.map(() => 'stored'))
+    expect(reporter.stats().repeated).toBe(0)
+    expect(() => client({ batchBytesMax: 4 * 1024 * 1024 + 1 })).toThrow(RangeError)
+    expect(() => client({ batchEventsMax: 1001 })).toThrow(RangeError)
+  })
+
+  it('that wait are sent by close, and their events are stored', async () => {
+    const reporter = client({ tenant: 'batch-closed', batchDelayMs: 60_000 })
+    const results = reportSagas(reporter, 'closed', 3)
+    await reporter.close()
+    expect(new Set((await Promise.all(results)).map(({ outcome }) => outcome))).toEqual(new Set(['stored']))
+    await expectSagasInOrder('batch-closed', 3)
   })
 })
 

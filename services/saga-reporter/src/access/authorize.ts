@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto'
 import { DomainError, forbidden, unauthenticated, unavailable } from '@switchyard/domain'
-import { requireScope, requireUnboundToken } from '@switchyard/domain/access'
 import { type AuthenticateFrom, tokenOf } from '@switchyard/service-kit/http'
 import { LRUCache } from 'lru-cache'
 import { certificateNames, type Peer, type PeerBindings } from './peer.js'
+import { reporterOf } from './reporter.js'
 
 /** What a call says about its sender. */
 export interface Credentials {
@@ -44,12 +44,11 @@ type Verdict = { peer: Peer } | { refusal: DomainError }
 
 function byToken(authenticate: AuthenticateFrom): Authorize {
   const verdicts = new LRUCache<string, Verdict>({ max: 10_000, ttl: verdictMs })
-  const judge = async (secret: string, address: string, key: string): Promise<Verdict> => {
+  const judge = async (secret: string, address: string): Promise<Verdict> => {
     try {
       const caller = await authenticate(secret, address)
       if (!caller) throw unauthenticated()
-      requireUnboundToken(requireScope(caller, 'saga_report'))
-      return { peer: { name: `token ${key}`, service: null, tenant: null } }
+      return { peer: reporterOf(caller) }
     } catch (error) {
       // The limit is the address's, not the token's.
       if (error instanceof DomainError && error.kind !== 'rate-limited') return { refusal: error }
@@ -62,7 +61,7 @@ function byToken(authenticate: AuthenticateFrom): Authorize {
     const key = hash('sha256', secret, 'base64')
     const known = verdicts.get(key)
     if (known) return peerOf(known)
-    const verdict = await judge(secret, address, key)
+    const verdict = await judge(secret, address)
     verdicts.set(key, verdict)
     return peerOf(verdict)
   }

@@ -38,9 +38,16 @@ export async function recordSplitting(
   }
   const middle = Math.ceil(events.length / 2)
   const first = await recordSplitting(record, events.slice(0, middle), onUnavailable)
+  const last = first.at(-1)
+  // The second half waits with the first one, so that the order is kept when both are sent again.
+  if (last instanceof RecordFailure && isUnavailable(last.error))
+    return [...first, ...failAll(events.slice(middle), last.error)]
   const second = await recordSplitting(record, events.slice(middle), onUnavailable)
   return [...first, ...second]
 }
+
+const isUnavailable = (error: unknown): boolean =>
+  error instanceof DomainError && error.kind === 'unavailable'
 
 function failAll(events: readonly NewSagaEvent[], error: unknown): RecordFailure[] {
   const failure = new RecordFailure(error)

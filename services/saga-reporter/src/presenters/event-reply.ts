@@ -1,28 +1,44 @@
 import { EventOutcome, type EventReply } from '@switchyard/contracts/saga-ingest'
 import { DomainError } from '@switchyard/domain'
 import { type EventResult, SagaRejection } from '@switchyard/domain/saga'
+import { z } from 'zod'
 
-/** What became of one event of a call. An unexpected failure shows nothing of its text. */
-export function toEventReply(outcome: EventResult | Error): EventReply {
+const codes = {
+  recorded: EventOutcome.EVENT_OUTCOME_RECORDED,
+  duplicate: EventOutcome.EVENT_OUTCOME_DUPLICATE,
+  rejected: EventOutcome.EVENT_OUTCOME_REJECTED,
+  refused: EventOutcome.EVENT_OUTCOME_REFUSED,
+  retryable: EventOutcome.EVENT_OUTCOME_RETRYABLE,
+} as const
+
+type OutcomeWord = keyof typeof codes
+
+export const eventReplyShape = z
+  .object({
+    outcome: z.enum(Object.keys(codes) as [OutcomeWord, ...OutcomeWord[]]),
+    message: z.string(),
+    errors: z.string().meta({ description: 'Empty, or `CODE: detail`' }),
+  })
+  .meta({ id: 'SagaEventReply', description: 'What became of one event' })
+
+/** What became of one event of a call, in words. An unexpected failure shows nothing of its text. */
+export function presentEventReply(outcome: EventResult | Error): z.output<typeof eventReplyShape> {
   if (typeof outcome === 'string') {
     const isDuplicate = outcome === 'duplicate'
-    const { EVENT_OUTCOME_DUPLICATE, EVENT_OUTCOME_RECORDED } = EventOutcome
-    return {
-      outcome: isDuplicate ? EVENT_OUTCOME_DUPLICATE : EVENT_OUTCOME_RECORDED,
-      message: outcome,
-      errors: '',
-    }
+    return { outcome: isDuplicate ? 'duplicate' : 'recorded', message: outcome, errors: '' }
   }
-  if (outcome instanceof SagaRejection) {
-    const { message, errors } = outcome
-    return { outcome: EventOutcome.EVENT_OUTCOME_REJECTED, message, errors }
-  }
-  if (!(outcome instanceof DomainError)) {
-    const errors = 'INTERNAL: internal error'
-    return { outcome: EventOutcome.EVENT_OUTCOME_REFUSED, message: 'refused', errors }
-  }
+  if (outcome instanceof SagaRejection)
+    return { outcome: 'rejected', message: outcome.message, errors: outcome.errors }
+  if (!(outcome instanceof DomainError))
+    return { outcome: 'refused', message: 'refused', errors: 'INTERNAL: internal error' }
   const errors = `${outcome.kind.toUpperCase().replaceAll('-', '_')}: ${outcome.message}`
   if (outcome.kind === 'unavailable' || outcome.kind === 'rate-limited')
-    return { outcome: EventOutcome.EVENT_OUTCOME_RETRYABLE, message: 'temporarily unavailable', errors }
-  return { outcome: EventOutcome.EVENT_OUTCOME_REFUSED, message: 'refused', errors }
+    return { outcome: 'retryable', message: 'temporarily unavailable', errors }
+  return { outcome: 'refused', message: 'refused', errors }
+}
+
+/** What became of one event of a call, as a gRPC message. */
+export function toEventReply(outcome: EventResult | Error): EventReply {
+  const reply = presentEventReply(outcome)
+  return { ...reply, outcome: codes[reply.outcome] }
 }

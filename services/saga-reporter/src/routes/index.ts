@@ -1,6 +1,7 @@
 import type { Readable } from '@switchyard/db'
 import type { Clock } from '@switchyard/domain'
 import { administrator, administratorOrScope, type Route, route } from '@switchyard/service-kit/http'
+import type { ReportEvents } from '../use-cases/report-events.js'
 import type { ResolveSaga } from '../use-cases/resolve-saga.js'
 import { createNote } from './create-note.js'
 import { exportSagas } from './export-sagas.js'
@@ -9,6 +10,7 @@ import { getSaga } from './get-saga.js'
 import { listParkedActivities } from './list-parked-activities.js'
 import { listSagaEvents } from './list-saga-events.js'
 import { listSagas } from './list-sagas.js'
+import { reportEvents, reporter } from './report-events.js'
 import { resolveSaga } from './resolve-saga.js'
 import { sagaStats } from './saga-stats.js'
 import { type StreamDependencies, streamSagas } from './stream-sagas.js'
@@ -19,15 +21,20 @@ export interface RouteDependencies {
   /** Connections of their own, with a limit of time for each statement: no question keeps an event waiting. */
   readDatabase: Readable
   clock: Clock
+  report: ReportEvents
+  /** Only holders of certificates may report. */
+  isForCertificates: boolean
   resolve: ResolveSaga
   stream: StreamDependencies
   webhooks: WebhookDependencies
 }
 
 /** Everything this service answers over HTTP: method, path, who may, what happens. */
-export function routes({ readDatabase, clock, resolve, stream, webhooks }: RouteDependencies): Route[] {
+export function routes(deps: RouteDependencies): Route[] {
+  const { readDatabase, clock, resolve, stream, webhooks } = deps
   const reader = administratorOrScope('read_sagas')
   return [
+    route('POST', '/saga_events', reporter(deps.isForCertificates), reportEvents(deps.report)),
     route('GET', '/sagas', reader, listSagas(readDatabase)),
     // Before the saga that could have such an id.
     route('GET', '/sagas/parked_activities', reader, listParkedActivities(readDatabase)),

@@ -16,7 +16,7 @@ export function sagaIngestService(
   const admission = createAdmission(async (call) => judgeReport(deps, call))
   const reportEvents = unary<Buffer, ReportEventsResponse>(async (request, call) => {
     const { metadata, ...sender } = admission.of(call)
-    const reports = readReports(readReportEvents(request), metadata)
+    const reports = readReports(readReportEvents(request), (event) => event, metadata)
     const givenUp = () => isAbandoned(call, Date.now())
     const outcomes = await deps.reportEvents({ ...sender, reports, givenUp })
     logFailures(outcomes, deps.logger)

@@ -50,24 +50,15 @@ interface Dependencies {
 
 /** Takes lifecycle events: refuses what can never be valid, stores everything else before it answers. */
 export function createReportEvents(dependencies: Dependencies): ReportEvents {
-  const { ingest, figures, rateLimit } = dependencies
-  return async ({ reports, peer, address, givenUp }) => {
+  const { ingest, figures } = dependencies
+  return async (call) => {
     const startedMs = performance.now()
+    const { reports, givenUp } = call
     const count = (report: Report | DomainError | undefined, result: ReportResult) => {
       if (report && !(report instanceof DomainError))
         figures.reported(report.raw.operation, result, (performance.now() - startedMs) / 1000)
     }
-    const prepared = reports.map((report, index) => {
-      if (report instanceof DomainError) return report
-      try {
-        // The admission of the call has counted the first event by the headers.
-        if (index > 0) rateLimit.countByHeaders(peer)
-        requireSender({ peer, address, rateLimit }, report)
-        return prepareEvent(dependencies, report, peer.service)
-      } catch (error) {
-        return refusalOf(error)
-      }
-    })
+    const prepared = prepareEvents(dependencies, call)
     const events = prepared.filter((event): event is NewSagaEvent => !(event instanceof Error))
     let stored: readonly EventOutcome[] = []
     try {
@@ -83,6 +74,32 @@ export function createReportEvents(dependencies: Dependencies): ReportEvents {
     const outcomes = stored.values()
     return prepared.map((event) => (event instanceof Error ? event : outcomeOf(outcomes.next().value)))
   }
+}
+
+/**
+ * Each event as it can be stored, or why it is refused. Once an event is over the sender's rate, the events behind it
+ * wait with it, so that the order is kept when they are sent again.
+ */
+function prepareEvents(
+  dependencies: Dependencies,
+  { reports, peer, address }: ReportCall,
+): (NewSagaEvent | SagaRejection | DomainError)[] {
+  const { rateLimit } = dependencies
+  let overRate: DomainError | undefined
+  return reports.map((report, index) => {
+    if (report instanceof DomainError) return report
+    if (overRate) return overRate
+    try {
+      // The admission of the call has counted the first event by the headers.
+      if (index > 0) rateLimit.countByHeaders(peer)
+      requireSender({ peer, address, rateLimit }, report)
+      return prepareEvent(dependencies, report, peer.service)
+    } catch (error) {
+      const refusal = refusalOf(error)
+      if (refusal instanceof DomainError && refusal.kind === 'rate-limited') overRate = refusal
+      return refusal
+    }
+  })
 }
 
 function requireSender(
@@ -107,7 +124,7 @@ function prepareEvent(
   return { ...metadata, event, receivedAt: clock(), contentKey, request: kept.request, ownService }
 }
 
-/** @throws what is no refusal */
+/** @throws the error itself when it is unexpected */
 function refusalOf(error: unknown): SagaRejection | DomainError {
   if (error instanceof SagaRejection || error instanceof DomainError) return error
   throw error

@@ -1,26 +1,16 @@
-import {
-  ActivityCompensateAbortedRequest,
-  ActivityCompensatedRequest,
-  ActivityEndedRequest,
-  ActivityExecuteAbortedRequest,
-  ActivityExecuteOvertimeRequest,
-  ActivityExecuteStartedRequest,
-  ActivityRetriedRequest,
-  ActivityRevokedRequest,
-  SagaStartedRequest,
-} from '@switchyard/contracts/saga'
+import { SagaService } from '@switchyard/contracts/saga'
 import { ReportEventsRequest, type ReportedEvent } from '@switchyard/contracts/saga-ingest'
 import { DomainError, invalidParameters } from '@switchyard/domain'
-import { parseEventTime } from '@switchyard/domain/saga'
+import { parseEventTime, type SagaEvent } from '@switchyard/domain/saga'
 import { decoders } from './decoders.js'
 import type { Report } from './report.js'
 import { identifier, type ReportMetadata, traceParentOf, validTags, wholeNumber } from './report-metadata.js'
 
-/** Events of one call, at most. */
+/** The largest number of events in one call. */
 export const eventsMax = 1000
 
 /**
- * @throws DomainError invalid-parameters when the bytes are no such message, or it has no events or more than 1,000
+ * @throws DomainError invalid-parameters when the bytes are not such a message, or it has no events or more than 1,000
  */
 export function readReportEvents(bytes: Uint8Array): ReportedEvent[] {
   const { events } = decodeRequest(bytes)
@@ -37,17 +27,24 @@ function decodeRequest(bytes: Uint8Array): ReportEventsRequest {
   }
 }
 
-/** What the metadata of a call says of events that say nothing of it themselves. */
+/** The metadata of a call that holds for those of its events that name no tenant or trace themselves. */
 export type CallMetadata = Pick<ReportMetadata, 'tenant' | 'traceParent'>
 
-/** Each event as it is reported, or why it cannot be read. */
-export const readReports = (
-  events: readonly ReportedEvent[],
+/**
+ * Reads each event by itself.
+ *
+ * @param events the events in the format of their protocol
+ * @param toMessage converts one of them
+ * @returns for each event, in their order, the report, or the error that tells why the event cannot be read
+ */
+export const readReports = <Event>(
+  events: readonly Event[],
+  toMessage: (event: Event) => ReportedEvent,
   metadata: CallMetadata,
 ): (Report | DomainError)[] =>
   events.map((event) => {
     try {
-      return readReport(event, metadata)
+      return readReport(toMessage(event), metadata)
     } catch (error) {
       if (error instanceof DomainError) return error
       throw error
@@ -72,49 +69,35 @@ function readReport(event: ReportedEvent, call: CallMetadata): Report {
   }
 }
 
-/** The operation of an event, and the bytes in which a single call sends its message. */
-function requestOf(event: ReportedEvent): { operation: keyof typeof decoders; request: Uint8Array } {
-  if (event.sagaStarted)
-    return { operation: 'SagaStarted', request: SagaStartedRequest.encode(event.sagaStarted).finish() }
-  if (event.sagaEnded)
-    return { operation: 'SagaEnded', request: SagaStartedRequest.encode(event.sagaEnded).finish() }
-  return activityRequestOf(event)
-}
+type RequestField = keyof typeof SagaService
 
-function activityRequestOf(event: ReportedEvent): { operation: keyof typeof decoders; request: Uint8Array } {
-  if (event.activityExecuteStarted) {
-    const request = ActivityExecuteStartedRequest.encode(event.activityExecuteStarted).finish()
-    return { operation: 'ActivityExecuteStarted', request }
-  }
-  if (event.activityRetried) {
-    const request = ActivityRetriedRequest.encode(event.activityRetried).finish()
-    return { operation: 'ActivityRetried', request }
-  }
-  if (event.activityExecuteAborted) {
-    const request = ActivityExecuteAbortedRequest.encode(event.activityExecuteAborted).finish()
-    return { operation: 'ActivityExecuteAborted', request }
-  }
-  if (event.activityCompensateAborted) {
-    const request = ActivityCompensateAbortedRequest.encode(event.activityCompensateAborted).finish()
-    return { operation: 'ActivityCompensateAborted', request }
-  }
-  if (event.activityEnded)
-    return { operation: 'ActivityEnded', request: ActivityEndedRequest.encode(event.activityEnded).finish() }
-  if (event.activityCompensated) {
-    const request = ActivityCompensatedRequest.encode(event.activityCompensated).finish()
-    return { operation: 'ActivityCompensated', request }
-  }
-  if (event.activityExecuteOvertime) {
-    const request = ActivityExecuteOvertimeRequest.encode(event.activityExecuteOvertime).finish()
-    return { operation: 'ActivityExecuteOvertime', request }
-  }
-  if (event.activityRevoked) {
-    const request = ActivityRevokedRequest.encode(event.activityRevoked).finish()
-    return { operation: 'ActivityRevoked', request }
+/** The operations that a caller can report, and the field of ReportedEvent that holds the request of each. */
+export const requestFields = {
+  SagaStarted: 'sagaStarted',
+  SagaEnded: 'sagaEnded',
+  ActivityExecuteStarted: 'activityExecuteStarted',
+  ActivityRetried: 'activityRetried',
+  ActivityExecuteAborted: 'activityExecuteAborted',
+  ActivityCompensateAborted: 'activityCompensateAborted',
+  ActivityEnded: 'activityEnded',
+  ActivityCompensated: 'activityCompensated',
+  ActivityExecuteOvertime: 'activityExecuteOvertime',
+  ActivityRevoked: 'activityRevoked',
+} as const satisfies Record<Exclude<SagaEvent['operation'], 'OperatorResolved'>, RequestField>
+
+export type ReportedOperation = keyof typeof requestFields
+
+/** The operation of an event, and its request in the bytes in which a single call sends it. */
+function requestOf(event: ReportedEvent): { operation: ReportedOperation; request: Uint8Array } {
+  for (const [operation, field] of Object.entries(requestFields)) {
+    const message = event[field]
+    if (message === undefined) continue
+    const serialize: (message: never) => Buffer = SagaService[field].requestSerialize
+    return { operation: operation as ReportedOperation, request: serialize(message as never) }
   }
   throw invalidParameters(['request is missing'])
 }
 
-/** By the rule of `x-event-time`: a time that no calendar has counts as none. */
+/** By the rule of `x-event-time`: a time that cannot be read counts as missing. */
 const timeOf = (time: Date | undefined): Date | null =>
   time === undefined || Number.isNaN(time.getTime()) ? null : parseEventTime(time.toISOString())

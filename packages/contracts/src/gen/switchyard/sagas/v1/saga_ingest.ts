@@ -45,7 +45,7 @@ export enum EventOutcome {
   EVENT_OUTCOME_REJECTED = 3,
   /** EVENT_OUTCOME_REFUSED - The event is not stored, as by a single call that ends with a status that sending it again does not change. */
   EVENT_OUTCOME_REFUSED = 4,
-  /** EVENT_OUTCOME_RETRYABLE - The event could not be stored now and may be sent again. */
+  /** EVENT_OUTCOME_RETRYABLE - The event could not be stored now and may be sent again. No event behind it in the call is stored either. */
   EVENT_OUTCOME_RETRYABLE = 5,
   UNRECOGNIZED = -1,
 }

@@ -1,0 +1,135 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { ActivityRetriedRequest_ActivityRetryType as RetryType } from '@switchyard/contracts/saga'
+import { ReportedEvent } from '@switchyard/contracts/saga-ingest'
+import { invalidParameters } from '@switchyard/domain'
+import { defaultTenant, parseEventTime } from '@switchyard/domain/saga'
+import { list, readParameters, text } from '@switchyard/service-kit/http'
+import { z } from 'zod'
+import { identifier, traceParentOf } from './report-metadata.js'
+import {
+  type CallMetadata,
+  eventsMax,
+  type ReportedOperation,
+  readReports,
+  requestFields,
+} from './reported-events.js'
+
+const operations = Object.keys(requestFields) as [ReportedOperation, ...ReportedOperation[]]
+
+const int32 = () =>
+  z
+    .int()
+    .min(-(2 ** 31))
+    .max(2 ** 31 - 1)
+    .default(0)
+
+const described = (schema: z.ZodType, description: string) => schema.meta({ description })
+
+const payloadNote = 'a text is stored as it is, any other value as JSON'
+
+/** One event of `POST /saga_events`: the metadata of a gRPC call, and the fields of the request of its operation. */
+const eventShape = z.object({
+  operation: z.enum(operations),
+  event_id: text()
+    .default('')
+    .meta({ description: 'The same id is the same event, however often it is sent' }),
+  event_seq: z.number().optional(),
+  event_time: z.string().default('').meta({ description: 'When it happened' }),
+  attempt: z.number().optional().meta({ description: 'The attempt of the activity, from 0' }),
+  tags: z.array(text()).default([]).meta({ description: '`key=value` each, to find the saga by' }),
+  tenant: text().default('').meta({ description: 'Unset: that of the header `x-tenant`' }),
+  trace_parent: z.string().default(''),
+  saga_id: z.string().default(''),
+  activity_id: z.string().default(''),
+  service_name: z.string().default(''),
+  order: int32(),
+  time_out_seconds: int32(),
+  add_time: z.string().default(''),
+  parameter: described(z.unknown().optional(), `Of ActivityExecuteStarted: ${payloadNote}`),
+  parameter_base64: z.base64().optional().meta({ description: 'Bytes, in place of `parameter`' }),
+  result: described(z.unknown().optional(), `Of ActivityEnded: ${payloadNote}`),
+  result_base64: z.base64().optional().meta({ description: 'Bytes, in place of `result`' }),
+  status: z.string().default(''),
+  retries: int32(),
+  activity_retry_type: z.enum(['Execute', 'Compensate']).default('Execute'),
+  errors: z.string().default(''),
+})
+
+const { $schema: _, ...eventJsonSchema } = z.toJSONSchema(eventShape, { io: 'input', unrepresentable: 'any' })
+
+const examples = [
+  { operation: 'SagaStarted', event_id: 'trip-42-1', saga_id: 'trip-42', service_name: 'booking' },
+  {
+    operation: 'ActivityExecuteStarted',
+    event_id: 'trip-42-2',
+    saga_id: 'trip-42',
+    activity_id: 'trip-42-flight',
+    time_out_seconds: 30,
+    parameter: { seats: 2 },
+  },
+]
+
+/** The body of `POST /saga_events`. Items are read one by one later, so that a bad event refuses only itself. */
+export const jsonEventsShape = z.object({
+  events: list(z.unknown().meta({ ...eventJsonSchema, id: 'ReportedSagaEvent', examples }), eventsMax).refine(
+    (events) => events.length > 0,
+    { error: 'is empty' },
+  ),
+})
+
+/** Each event of a body as a report, or the error that tells why the event cannot be read. */
+export const readJsonReports = (events: readonly unknown[], metadata: CallMetadata) =>
+  readReports(events, toMessage, metadata)
+
+/** @throws DomainError invalid-parameters */
+function toMessage(given: unknown): ReportedEvent {
+  if (typeof given !== 'object' || given === null) throw invalidParameters(['the event is not an object'])
+  const event = readParameters(eventShape, given)
+  const message = {
+    id: event.event_id,
+    seq: event.event_seq,
+    time: parseEventTime(event.event_time) ?? undefined,
+    attempt: event.attempt,
+    tags: event.tags,
+    tenant: event.tenant,
+    traceParent: event.trace_parent,
+    // Each message takes the fields that it has.
+    [requestFields[event.operation]]: {
+      sagaId: event.saga_id,
+      activityId: event.activity_id,
+      serviceName: event.service_name,
+      order: event.order,
+      timeOutSeconds: event.time_out_seconds,
+      addTime: event.add_time,
+      parameterData: payloadOf(event.parameter, event.parameter_base64),
+      resultData: payloadOf(event.result, event.result_base64),
+      status: event.status,
+      retries: event.retries,
+      activityRetryType: RetryType[event.activity_retry_type],
+      errors: event.errors,
+    },
+  }
+  return ReportedEvent.fromPartial(message as Partial<ReportedEvent>)
+}
+
+function payloadOf(value: unknown, base64: string | undefined): Buffer {
+  if (base64 !== undefined) return Buffer.from(base64, 'base64')
+  if (value === undefined) return Buffer.alloc(0)
+  return Buffer.from(typeof value === 'string' ? value : JSON.stringify(value))
+}
+
+/**
+ * The tenant and trace of an HTTP request, by the rules of gRPC metadata.
+ *
+ * @throws DomainError invalid-parameters
+ */
+export function readHttpMetadata(headers: IncomingHttpHeaders): CallMetadata {
+  // Node joins a header that came twice with a comma.
+  const tenant = headers['x-tenant']?.toString()
+  if (tenant?.includes(',')) throw invalidParameters(['x-tenant must have one value, without a comma'])
+  if (tenant !== undefined && /[^ -~]/.test(tenant)) throw invalidParameters(['x-tenant is invalid'])
+  return {
+    tenant: identifier(tenant, 'x-tenant') ?? defaultTenant,
+    traceParent: traceParentOf(headers.traceparent?.toString()),
+  }
+}
