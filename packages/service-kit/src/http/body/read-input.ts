@@ -16,7 +16,7 @@ export interface ReadOptions extends ReceiveOptions {
  * Reads a JSON, urlencoded or multipart body and merges its parameters with those of query and path; the path wins over
  * the body, the body over the query.
  *
- * @throws DomainError for a body that cannot be read, is too large or for which there is no memory; StalledBody
+ * @throws DomainError for a body that cannot be read, is too large, for which there is no memory, or that stalls
  */
 export async function readInput(request: Request, options: ReadOptions): Promise<Record<string, unknown>> {
   const fields = hasBody(request) ? await readBody(request, options) : {}
