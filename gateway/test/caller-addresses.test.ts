@@ -1,45 +1,22 @@
-import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { request } from 'node:http'
 import { connect as connectHttp2, type OutgoingHttpHeaders } from 'node:http2'
 import { connect } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { createTestDatabase, findFreePort, type TestDatabase } from '@switchyard/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Gateway, startGateway } from './support/gateway.js'
-import { type ServiceProcess, startService } from './support/service-process.js'
+import { startServices } from './support/services.js'
 
-let database: TestDatabase
-let services: ServiceProcess[] = []
+let services: Awaited<ReturnType<typeof startServices>>
 let gateway: Gateway
 
 beforeAll(async () => {
-  database = await createTestDatabase()
-  const grpcPort = await findFreePort()
-  services = await Promise.all([
-    startService('git-api', {
-      DATABASE_URL: database.urlOf('git-api'),
-      REDIS_URL: 'redis://127.0.0.1:1',
-      SWITCHYARD_STORAGE_ROOT: join(tmpdir(), `switchyard-addresses-${randomBytes(6).toString('hex')}`),
-    }),
-    startService('saga-reporter', {
-      DATABASE_URL: database.urlOf('saga-reporter'),
-      GRPC_PORT: String(grpcPort),
-      SAGA_AUTH: 'token',
-    }),
-  ])
-  gateway = await startGateway({
-    'git-api': services[0]?.port,
-    'saga-reporter': services[1]?.port,
-    'saga-reporter-grpc': grpcPort,
-  })
+  services = await startServices({ SAGA_AUTH: 'token' })
+  gateway = await startGateway(services.ports)
 }, 120_000)
 
 afterAll(async () => {
   await gateway?.stop()
-  await Promise.all(services.map((service) => service.stop()))
-  await database?.close()
+  await services?.stop()
 })
 
 /** A client beside those that flood: the whole network 127.0.0.0/8 is this machine. */

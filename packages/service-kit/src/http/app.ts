@@ -18,6 +18,7 @@ import { recheckWhileOpen } from './long-lived.js'
 import { observe, observedOf } from './observe.js'
 import { addOperations, guardedMetrics } from './operations.js'
 import { readParameters } from './parameters.js'
+import { readQuery } from './query.js'
 import { createRateLimit, type RateLimit } from './rate-limit.js'
 import { type AuthenticateFrom, limitUnknownTokens } from './unknown-tokens.js'
 import { sendJson, sendSmallJson, WrittenJson, writeJson } from './written-json.js'
@@ -141,7 +142,7 @@ function handler(route: Route, path: string, options: HttpAppOptions, limits: Li
     const memory = limits.memory.open(caller ? `user ${caller.user.id}` : `address ${request.ip}`)
     try {
       const given = route.streamsBody
-        ? { ...request.query, ...request.params }
+        ? { ...readQuery(request), ...request.params }
         : await readInput(request, {
             bytesMax: route.bodyBytesMax ?? bodyBytesDefault,
             pace: options.bodyPace ?? bodyPace,

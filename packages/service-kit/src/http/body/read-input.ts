@@ -1,5 +1,6 @@
 import { DomainError, invalidParameters } from '@switchyard/domain'
 import type { Request } from 'express'
+import { readQuery } from '../query.js'
 import { isJson, isMultipart, isUrlencoded } from './media-type.js'
 import { type ParseBody, parseBody } from './parse-body.js'
 import { type ReceiveOptions, receiveBody } from './receive-body.js'
@@ -21,7 +22,7 @@ export interface ReadOptions extends ReceiveOptions {
 export async function readInput(request: Request, options: ReadOptions): Promise<Record<string, unknown>> {
   const fields = hasBody(request) ? await readBody(request, options) : {}
   refuseNulInPath(request.params)
-  return { ...request.query, ...fields, ...request.params }
+  return { ...readQuery(request), ...fields, ...request.params }
 }
 
 async function readBody(request: Request, { parseLargeBody, ...options }: ReadOptions) {
