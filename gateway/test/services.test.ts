@@ -6,61 +6,34 @@ import { Metadata, type ServiceError } from '@grpc/grpc-js'
 import { type CommonResponse, SagaClient, SagaService } from '@switchyard/contracts/saga'
 import { SagaQueryClient } from '@switchyard/contracts/saga-query'
 import { type ClaimResponse, SagaRecoveryClient } from '@switchyard/contracts/saga-recovery'
-import {
-  createGitRepository,
-  createTestDatabase,
-  findFreePort,
-  isolatedGitEnv,
-  startTestRedis,
-  type TestDatabase,
-  type TestGitRepository,
-  type TestRedis,
-} from '@switchyard/testing'
+import { createGitRepository, isolatedGitEnv, type TestGitRepository } from '@switchyard/testing'
 import { execa } from 'execa'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Gateway, startGateway } from './support/gateway.js'
 import { insecure } from './support/grpc.js'
 import { rawRequest } from './support/raw-request.js'
-import { type ServiceProcess, startService } from './support/service-process.js'
+import { startServices } from './support/services.js'
 
-const rootToken = `root-${randomBytes(20).toString('hex')}`
 /** The origin of a web page that may call. */
 const page = 'https://console.example.com'
 const names = ['git-api', 'saga-reporter', 'admin-broadcast', 'jobqueue-metrics'] as const
-let database: TestDatabase
-let redis: TestRedis
-let storage: string
-let services: ServiceProcess[] = []
+let services: Awaited<ReturnType<typeof startServices>>
+let rootToken: string
 let gateway: Gateway
 
 beforeAll(async () => {
-  database = await createTestDatabase()
-  redis = await startTestRedis()
-  storage = await mkdtemp(join(tmpdir(), 'switchyard-storage-'))
-  const grpcPort = await findFreePort()
-  const env = {
-    REDIS_URL: redis.url,
-    SWITCHYARD_STORAGE_ROOT: storage,
-    SWITCHYARD_ROOT_TOKEN: rootToken,
-    GRPC_PORT: String(grpcPort),
-    CORS_ALLOWED_ORIGINS: page,
-  }
-  services = await Promise.all(
-    names.map((name) => startService(name, { ...env, DATABASE_URL: database.urlOf(name) })),
-  )
-  const ports = Object.fromEntries(names.map((name, i) => [name, services[i]?.port]))
-  gateway = await startGateway({ ...ports, 'saga-reporter-grpc': grpcPort })
+  services = await startServices({ CORS_ALLOWED_ORIGINS: page })
+  rootToken = services.rootToken
+  asRoot['PRIVATE-TOKEN'] = rootToken
+  gateway = await startGateway(services.ports)
 }, 120_000)
 
 afterAll(async () => {
   await gateway?.stop()
-  await Promise.all(services.map((service) => service.stop()))
-  await redis?.stop()
-  await database?.close()
-  await rm(storage, { recursive: true, force: true })
+  await services?.stop()
 })
 
-const asRoot = { 'PRIVATE-TOKEN': rootToken }
+const asRoot = { 'PRIVATE-TOKEN': '' }
 
 async function get<T>(path: string): Promise<T> {
   const { status, body } = await rawRequest(gateway.httpPort, path, { headers: asRoot })

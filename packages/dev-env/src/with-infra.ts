@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startPostgres } from './postgres.js'
 import { findDulwich, findJgit } from './tools/git-clients.js'
+import { findGitlabPython, findGitlabRuby } from './tools/gitlab-clients.js'
 import { findGrpcPython, findGrpcRuby } from './tools/grpc-clients.js'
 import { findRedisServer } from './tools/redis-server.js'
 import { findSidekiqRuby } from './tools/sidekiq.js'
@@ -13,6 +14,7 @@ import { findSidekiqRuby } from './tools/sidekiq.js'
  * SWITCHYARD_TEST_REDIS_SERVER, a program to start a Redis with;
  * SWITCHYARD_TEST_SIDEKIQ_RUBY, a Ruby that has Sidekiq, or empty;
  * SWITCHYARD_TEST_GRPC_PYTHON and SWITCHYARD_TEST_GRPC_RUBY, interpreters that have gRPC, or empty;
+ * SWITCHYARD_TEST_GITLAB_PYTHON and SWITCHYARD_TEST_GITLAB_RUBY, interpreters that have GitLab's clients, or empty;
  * SWITCHYARD_TEST_DULWICH and SWITCHYARD_TEST_JGIT, commands of git clients as lists in JSON, or empty.
  * A variable that is already set keeps its value.
  */
@@ -25,6 +27,8 @@ export async function withInfra<T>(
   env.SWITCHYARD_TEST_SIDEKIQ_RUBY ??= (await findSidekiqRuby(toolsDir, console.error)) ?? ''
   env.SWITCHYARD_TEST_GRPC_PYTHON ??= (await findGrpcPython(toolsDir, console.error)) ?? ''
   env.SWITCHYARD_TEST_GRPC_RUBY ??= (await findGrpcRuby(toolsDir, console.error)) ?? ''
+  env.SWITCHYARD_TEST_GITLAB_PYTHON ??= (await findGitlabPython(toolsDir, console.error)) ?? ''
+  env.SWITCHYARD_TEST_GITLAB_RUBY ??= (await findGitlabRuby(toolsDir, console.error)) ?? ''
   env.SWITCHYARD_TEST_DULWICH ??= commandText(await findDulwich(toolsDir, console.error))
   env.SWITCHYARD_TEST_JGIT ??= commandText(await findJgit(toolsDir, console.error))
   if (env.SWITCHYARD_TEST_DATABASE_URL) return await work(env)

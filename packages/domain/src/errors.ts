@@ -13,6 +13,7 @@ export type ErrorKind =
   | 'precondition-failed'
   | 'too-large'
   | 'unsupported-media-type'
+  | 'timed-out'
   | 'rate-limited'
   | 'unavailable'
 
@@ -73,6 +74,9 @@ export const conflict = (detail: string, options?: DomainErrorOptions) =>
 export const preconditionFailed = () => new DomainError('precondition-failed', '')
 
 export const tooLarge = (detail: string) => new DomainError('too-large', detail)
+
+/** @param reason which part of the request did not arrive in time; may be empty. */
+export const timedOut = (reason = '') => new DomainError('timed-out', reason)
 
 /** @param retryAfterMs when the next request may be let through */
 export const rateLimited = (detail: string, retryAfterMs: number) =>

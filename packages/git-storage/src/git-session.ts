@@ -2,7 +2,7 @@ import type { ChildProcessWithoutNullStreams } from 'node:child_process'
 import { once } from 'node:events'
 import type { Readable, Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { DomainError, invalid } from '@switchyard/domain'
+import { DomainError, invalid, timedOut } from '@switchyard/domain'
 import { ended, type SpawnOptions, spawnGit, stopGit } from './git-process.js'
 import { StallGuard } from './stall-guard.js'
 
@@ -115,7 +115,7 @@ function failureOf(service: GitService, code: number | null, complaint: string):
 export const unreadable = (service: GitService) => invalid(`${service} could not read the request`)
 
 export const standsStill = ({ idleMs }: GitSession) =>
-  invalid(`Nothing was sent or taken for ${Math.ceil(idleMs / 1000)} seconds`)
+  timedOut(`nothing was sent or taken for ${Math.ceil(idleMs / 1000)} seconds`)
 
 /** What git says of a request that does not speak its protocol, or breaks off. */
 const misunderstood =

@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs'
 import * as domain from '@switchyard/domain'
 import { rejectionMessages } from '@switchyard/domain/saga'
 import { describe, expect, it } from 'vitest'
-import { StalledBody } from './http/body/arriving.js'
 import { toHttpError } from './http/errors.js'
 import { refusedWith } from './http/openapi/refusals.js'
 
@@ -38,6 +37,7 @@ const samples: Record<domain.ErrorKind, domain.DomainError> = {
     'unsupported-media-type',
     "The provided content-type 'x/y' is not supported.",
   ),
+  'timed-out': domain.timedOut(),
   'rate-limited': domain.rateLimited(
     'This endpoint has been requested too many times. Try again later.',
     1000,
@@ -67,7 +67,6 @@ describe('the table of HTTP errors', () => {
 
   it.each([
     ['the path is not valid', new URIError('URI malformed')],
-    ['408 Request Timeout', new StalledBody()],
     ['500 Internal Server Error', new Error('anything')],
   ])('has what fails without a kind: %s', (text, error) => {
     const answer = toHttpError(error)

@@ -10,7 +10,7 @@ import type { Jobs } from './jobs.js'
 import type { StatusLookup } from './status-lookup.js'
 
 /** What the routes of this service work with; made once, in the composition root. */
-export interface Dependencies extends Authenticator {
+export interface Dependencies extends Pick<Authenticator, 'forgetUsers'> {
   database: Database
   guards: ProjectGuards
   jobs: Jobs

@@ -7,12 +7,12 @@ import { type GitHarness, sessionsOf, startGitHarness } from './git-harness.js'
 
 /** Gives clients up that stand still for a second. */
 let impatient: GitHarness
-/** Lets one user have two sessions at once. */
+/** Lets one user have two sessions at once, and limits rates. */
 let narrow: GitHarness
 
 beforeAll(async () => {
   impatient = await startGitHarness({ env: { GIT_IDLE_TIMEOUT_MS: '1000' } })
-  narrow = await startGitHarness({ env: { GIT_SESSIONS_PER_USER_MAX: '2' } })
+  narrow = await startGitHarness({ env: { GIT_SESSIONS_PER_USER_MAX: '2', RATE_LIMIT_PER_MINUTE: '6000' } })
 })
 afterAll(async () => {
   await impatient?.close()
@@ -53,7 +53,7 @@ const command = (ref: string, capabilities = '') =>
 test('a push that stands still before its references is ended before git is started', async () => {
   const project = await impatient.project()
   const { answer } = begin(impatient, 'git-receive-pack', project, '00')
-  expect(await answer).toEqual({ status: 400, text: expect.stringContaining('Nothing was sent or taken') })
+  expect(await answer).toEqual({ status: 408, text: expect.stringContaining('nothing was sent or taken') })
 })
 
 test('a push that stands still within its pack is ended', async () => {
@@ -68,7 +68,7 @@ test('a push that stands still within its pack is ended', async () => {
 test('a fetch whose client stands still is ended', async () => {
   const project = await impatient.project()
   const { answer } = begin(impatient, 'git-upload-pack', project, '0032want')
-  expect(await answer).toEqual({ status: 400, text: expect.stringContaining('Nothing was sent or taken') })
+  expect(await answer).toEqual({ status: 408, text: expect.stringContaining('nothing was sent or taken') })
   expect(await sessionsOf(impatient, project)).toEqual([])
 })
 
@@ -131,4 +131,26 @@ test.each([
   const { request, answer } = begin(narrow, 'git-receive-pack', project, commands)
   request.end('0000')
   expect(await answer).toEqual({ status, text: expect.stringContaining(text) })
+})
+
+test('an address that sends random passwords is refused, over git and the API alike, but not with good ones', async () => {
+  const project = await narrow.project()
+  const { origin, pathname, password: good } = new URL(narrow.remote('owner', project))
+  const ask = (password: string) =>
+    fetch(`${origin}${pathname}/info/refs?service=git-upload-pack`, {
+      headers: { Authorization: `Basic ${btoa(`any:${password}`)}` },
+    })
+  expect((await ask(good)).status).toBe(200)
+  const unknown = await ask('random')
+  expect([unknown.status, unknown.headers.get('WWW-Authenticate')]).toEqual([
+    401,
+    'Basic realm="Switchyard", charset="UTF-8"',
+  ])
+  for (let number = 1; number < 60; number += 1) expect((await ask(`random-${number}`)).status).toBe(401)
+  const refused = await ask('random-60')
+  expect([refused.status, refused.headers.get('WWW-Authenticate')]).toEqual([429, null])
+  expect(Number(refused.headers.get('Retry-After'))).toBeGreaterThan(0)
+  const overApi = await fetch(`${origin}/api/v4/user`, { headers: { 'PRIVATE-TOKEN': 'random-61' } })
+  expect(overApi.status).toBe(429)
+  expect((await ask(good)).status).toBe(200)
 })

@@ -68,7 +68,11 @@ async function callProject(path: { id: number }, user: number) {
   }
   await api.call('GET /projects/{id}/access_tokens', { path })
   await api.call('GET /projects/{id}/access_tokens/{token_id}', { path: token })
-  await api.call('DELETE /projects/{id}/access_tokens/{token_id}', { path: token })
+  const rotated = await api.call('POST /projects/{id}/access_tokens/{token_id}/rotate', { path: token })
+  const own = { path, token: (rotated.body as { token: string }).token }
+  const itself = await api.call('POST /projects/{id}/access_tokens/self/rotate', own)
+  const last = { ...path, token_id: idOf(itself) }
+  await api.call('DELETE /projects/{id}/access_tokens/{token_id}', { path: last })
 }
 
 async function callReferences(path: { id: number }) {

@@ -16,6 +16,8 @@ beforeAll(async () => {
 afterAll(() => harness?.close())
 
 const tokens = (suffix = '', of = project) => `/projects/${of}/access_tokens${suffix}`
+/** The day so many days from now, as `2030-12-31`. */
+const dayIn = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10)
 const given = { name: 'pipeline', scopes: ['api'], access_level: 30 }
 
 async function issue(fields: Record<string, unknown> = {}) {
@@ -82,6 +84,77 @@ describe('a project token', () => {
     const secret = String(rotated.body?.token)
     expect((await harness.send(secret, 'GET', `/projects/${project}`)).status).toBe(200)
     expect((await harness.send(secret, 'GET', `/projects/${other}`)).status).toBe(404)
+  })
+
+  it('is replaced by maintainers, with any last day, and keeps its name, scopes and role', async () => {
+    const old = await issue({ scopes: ['read_api'], expires_at: dayIn(10) })
+    const path = tokens(`/${old.id}/rotate`)
+    const rotated = await outcome(harness.send('owner', 'POST', path, json({ expires_at: dayIn(90) })))
+    expect(rotated).toMatchObject({
+      status: 200,
+      body: { name: 'pipeline', scopes: ['read_api'], access_level: 30, user_id: old.user_id },
+    })
+    expect(rotated.body).toMatchObject({ expires_at: dayIn(90), active: true })
+    expect((await harness.send(old.token, 'GET', '/user')).status).toBe(401)
+    const secret = String(rotated.body?.token)
+    expect((await harness.send(secret, 'GET', `/projects/${project}`)).status).toBe(200)
+    expect((await harness.send(secret, 'GET', `/projects/${other}`)).status).toBe(404)
+    expect(await outcome(harness.send('owner', 'POST', path))).toEqual({
+      status: 400,
+      body: { message: '400 Bad request - Token already revoked' },
+    })
+    const again = tokens(`/${rotated.body?.id}/rotate`)
+    expect((await harness.send('owner', 'POST', again, json({ expires_at: '2001-01-01' }))).status).toBe(400)
+    expect((await harness.send('owner', 'POST', again, json({ expires_at: 'soon' }))).status).toBe(400)
+    expect(
+      (await outcome(harness.send('owner', 'POST', again, json({ expires_at: '' })))).body,
+    ).toMatchObject({ expires_at: dayIn(90) })
+  })
+
+  it('is replaced by nobody else, nor by tokens that have a lower role or end earlier', async () => {
+    const owning = await issue({ access_level: 50 })
+    const maintaining = await issue({ access_level: 40, expires_at: dayIn(5) })
+    const developing = await issue()
+    const ask = (who: string, id: number | string, fields = {}, of = project) =>
+      outcome(harness.send(who, 'POST', tokens(`/${id}/rotate`, of), json(fields)))
+    expect((await ask('guest', developing.id)).status).toBe(401)
+    expect((await ask('user', developing.id)).status).toBe(404)
+    expect((await ask('ownerReading', developing.id)).status).toBe(403)
+    expect((await ask(developing.token, developing.id)).status).toBe(403)
+    expect((await ask(maintaining.token, owning.id)).status).toBe(403)
+    expect((await ask('owner', 999_999)).status).toBe(404)
+    expect((await ask('owner', developing.id, {}, other)).status).toBe(404)
+    expect((await ask('owner', 'x')).status).toBe(400)
+    expect((await ask(maintaining.token, developing.id, { expires_at: dayIn(6) })).status).toBe(400)
+    expect((await ask(maintaining.token, developing.id)).body).toMatchObject({ expires_at: dayIn(5) })
+    expect((await ask(maintaining.token, maintaining.id, { expires_at: dayIn(6) })).status).toBe(400)
+    expect((await ask(maintaining.token, maintaining.id)).body).toMatchObject({ expires_at: dayIn(5) })
+  })
+
+  it('replaces itself, whatever its role is, if it was made for that', async () => {
+    const itself = (who: string, fields = {}, of: number | string = project) =>
+      outcome(harness.send(who, 'POST', `/projects/${of}/access_tokens/self/rotate`, json(fields)))
+    const guest = await issue({ scopes: ['self_rotate'], access_level: 10, expires_at: dayIn(7) })
+    expect((await itself(guest.token, { expires_at: dayIn(8) })).status).toBe(400)
+    expect((await itself(guest.token, {}, other)).status).toBe(404)
+    const rotated = await itself(guest.token)
+    expect(rotated).toMatchObject({
+      status: 200,
+      body: { scopes: ['self_rotate'], access_level: 10, expires_at: dayIn(7) },
+    })
+    expect((await itself(guest.token)).status).toBe(401)
+    expect((await itself(String(rotated.body?.token), { expires_at: dayIn(2) })).body).toMatchObject({
+      expires_at: dayIn(2),
+    })
+    const reading = await issue({ scopes: ['read_api'] })
+    expect(await itself(reading.token)).toMatchObject({
+      status: 403,
+      body: { scope: 'api self_rotate' },
+    })
+    expect((await itself('guest')).status).toBe(401)
+    expect((await itself('user')).status).toBe(404)
+    expect((await itself('owner')).status).toBe(403)
+    expect((await itself('owner', {}, 999_999)).status).toBe(404)
   })
 
   it('is issued by maintainers, and never with more than their own role', async () => {

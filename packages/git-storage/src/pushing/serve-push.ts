@@ -77,7 +77,7 @@ export async function servePush(
   return nothing
 }
 
-/** @throws also DomainError invalid when the client stands still before its pack begins */
+/** @throws also DomainError timed-out when the client stands still before its pack begins */
 async function readHead(session: GitSession, input: Readable) {
   const guard = new StallGuard(
     session.idleMs,

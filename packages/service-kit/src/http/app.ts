@@ -3,7 +3,8 @@ import { DomainError, unavailable } from '@switchyard/domain'
 import express, { type Express, type Request, type RequestHandler, type Response } from 'express'
 import type { Health } from '../lifecycle/index.js'
 import type { Logger, Metrics } from '../observability/index.js'
-import { type Authenticate, callerOf } from './authentication.js'
+import { type Authenticate, callerOf, tokenOf } from './authentication.js'
+import { askingForPassword, tokenOrPasswordOf } from './basic-authentication.js'
 import type { Pace } from './body/arriving.js'
 import { BodyMemory, type MemoryLimits } from './body/body-memory.js'
 import { readForm } from './body/form.js'
@@ -17,6 +18,7 @@ import { recheckWhileOpen } from './long-lived.js'
 import { observe, observedOf } from './observe.js'
 import { addOperations, guardedMetrics } from './operations.js'
 import { readParameters } from './parameters.js'
+import { readQuery } from './query.js'
 import { createRateLimit, type RateLimit } from './rate-limit.js'
 import { type AuthenticateFrom, limitUnknownTokens } from './unknown-tokens.js'
 import { sendJson, sendSmallJson, WrittenJson, writeJson } from './written-json.js'
@@ -84,8 +86,12 @@ export function createHttpApp(options: HttpAppOptions): Express {
   const routes = [...options.routes, guardedMetrics(options.metrics)]
   for (const route of routes) {
     const path = pathOf(route)
+    const handle = handler(route, path, options, limits)
     // Express answers HEAD with the handler of GET.
-    app[route.method.toLowerCase() as 'get'](path, handler(route, path, options, limits))
+    app[route.method.toLowerCase() as 'get'](
+      path,
+      route.basicAuthentication ? askingForPassword(handle) : handle,
+    )
   }
   for (const [path, methods] of methodsByPath(routes)) app.all(path, wrongVerb(methods))
 
@@ -126,8 +132,9 @@ interface Limits {
 function handler(route: Route, path: string, options: HttpAppOptions, limits: Limits): RequestHandler {
   return async (request, response) => {
     observedOf(response).route = path
-    const caller = await callerOf(request.headers, (secret) => limits.authenticate(secret, request.ip ?? ''))
-    await limits.rateLimit(request, response)
+    const token = tokenOfRoute(route, request)
+    const caller = await callerOf(token, (secret) => limits.authenticate(secret, request.ip ?? ''))
+    await limits.rateLimit(request, response, token)
     const refused = route.longLived ? new AbortController() : undefined
     const call = createCall(request, response, caller, options.externalUrl, refused?.signal)
     const access = await route.guard(call)
@@ -135,7 +142,7 @@ function handler(route: Route, path: string, options: HttpAppOptions, limits: Li
     const memory = limits.memory.open(caller ? `user ${caller.user.id}` : `address ${request.ip}`)
     try {
       const given = route.streamsBody
-        ? { ...request.query, ...request.params }
+        ? { ...readQuery(request), ...request.params }
         : await readInput(request, {
             bytesMax: route.bodyBytesMax ?? bodyBytesDefault,
             pace: options.bodyPace ?? bodyPace,
@@ -150,6 +157,9 @@ function handler(route: Route, path: string, options: HttpAppOptions, limits: Li
     }
   }
 }
+
+const tokenOfRoute = ({ basicAuthentication }: Route, { headers }: Request) =>
+  basicAuthentication ? tokenOrPasswordOf(headers) : tokenOf(headers)
 
 function createCall(
   request: Request,
@@ -181,7 +191,8 @@ function recheckGuard(call: Call, route: Route, authenticate: Authenticate, refu
   const { request, response } = call.raw
   recheckWhileOpen({
     response,
-    check: async () => route.guard({ ...call, caller: await callerOf(request.headers, authenticate) }),
+    check: async () =>
+      route.guard({ ...call, caller: await callerOf(tokenOfRoute(route, request), authenticate) }),
     end: (refusal) => refused.abort(refusal),
     logger: () => call.logger,
   })

@@ -90,15 +90,11 @@ export function tokenOf(headers: { [name: string]: string | string[] | undefined
 }
 
 /**
- * The sender of a request; null for one without a token.
+ * The holder of the token that a request carries; null for a request without a token.
  *
  * @throws DomainError unauthenticated when there is a token that does not work
  */
-export async function callerOf(
-  headers: { [name: string]: string | string[] | undefined },
-  authenticate: Authenticate,
-): Promise<Caller | null> {
-  const token = tokenOf(headers)
+export async function callerOf(token: string | null, authenticate: Authenticate): Promise<Caller | null> {
   if (token === null) return null
   const caller = await authenticate(token)
   if (!caller) throw unauthenticated()

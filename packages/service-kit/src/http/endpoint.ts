@@ -91,6 +91,8 @@ export interface RouteOptions {
    * either is gone, `signal` is aborted with the refusal as its reason, and the connection is cut a moment later.
    */
   longLived?: boolean
+  /** The password of basic authentication is a token, too; a 401 asks for it. */
+  basicAuthentication?: boolean
   /** The whole path stands as it is, outside /api/v4. */
   outsideApi?: boolean
 }

@@ -1,6 +1,5 @@
 import * as domain from '@switchyard/domain'
 import { describe, expect, it } from 'vitest'
-import { StalledBody } from './body/arriving.js'
 import { toHttpError } from './errors.js'
 
 describe('toHttpError', () => {
@@ -39,8 +38,8 @@ describe('toHttpError', () => {
     expect(toHttpError(domain.rateLimited('slow down', 1500)).headers).toEqual({ 'Retry-After': '2' })
   })
 
-  it('closes the connection of a body that stalled', () => {
-    expect(toHttpError(new StalledBody())).toEqual({
+  it('closes the connection of a request that stalled', () => {
+    expect(toHttpError(domain.timedOut())).toEqual({
       status: 408,
       body: { message: '408 Request Timeout' },
       headers: { Connection: 'close' },

@@ -1,7 +1,6 @@
 import { DomainError, type ErrorKind } from '@switchyard/domain'
 import type { Response } from 'express'
 import type { Logger } from 'pino'
-import { StalledBody } from './body/arriving.js'
 import { sendSmallJson } from './written-json.js'
 
 export interface HttpError {
@@ -21,6 +20,7 @@ const statusOf: Record<ErrorKind, number> = {
   'precondition-failed': 412,
   'too-large': 413,
   'unsupported-media-type': 415,
+  'timed-out': 408,
   'rate-limited': 429,
   unavailable: 503,
 }
@@ -32,10 +32,17 @@ const statusOf: Record<ErrorKind, number> = {
 export function toHttpError(error: unknown): HttpError {
   if (error instanceof DomainError) {
     const answer = { status: statusOf[error.kind], body: { ...bodyOf(error), ...error.extra } }
-    if (error.retryAfterMs === undefined) return answer
-    return { ...answer, headers: { 'Retry-After': String(Math.ceil(error.retryAfterMs / 1000)) } }
+    const headers = headersOf(error)
+    return headers ? { ...answer, headers } : answer
   }
-  return whileReading(error) ?? { status: 500, body: { message: '500 Internal Server Error' } }
+  if (error instanceof URIError) return { status: 400, body: { error: 'the path is not valid' } }
+  return { status: 500, body: { message: '500 Internal Server Error' } }
+}
+
+function headersOf({ kind, retryAfterMs }: DomainError): Record<string, string> | undefined {
+  // What is left of the request may still come, before the next one of the connection.
+  if (kind === 'timed-out') return { Connection: 'close' }
+  return retryAfterMs === undefined ? undefined : { 'Retry-After': String(Math.ceil(retryAfterMs / 1000)) }
 }
 
 function bodyOf({ kind, detail }: DomainError): Record<string, unknown> {
@@ -57,6 +64,8 @@ function bodyOf({ kind, detail }: DomainError): Record<string, unknown> {
       return { message: detail ? `404 ${detail} Not Found` : '404 Not found' }
     case 'precondition-failed':
       return { message: '412 Precondition Failed' }
+    case 'timed-out':
+      return { message: detail ? `408 Request Timeout - ${detail}` : '408 Request Timeout' }
     case 'rate-limited':
       return { message: { error: detail } }
     case 'unavailable':
@@ -68,15 +77,6 @@ function bodyOf({ kind, detail }: DomainError): Record<string, unknown> {
     default:
       return kind satisfies never
   }
-}
-
-/** Failures while a request is read. The connection of a stalled body is of no more use. */
-function whileReading(error: unknown): HttpError | null {
-  if (error instanceof StalledBody) {
-    return { status: 408, body: { message: '408 Request Timeout' }, headers: { Connection: 'close' } }
-  }
-  if (error instanceof URIError) return { status: 400, body: { error: 'the path is not valid' } }
-  return null
 }
 
 /** Answers with an error; unexpected ones are logged here, exactly once, with their cause. */

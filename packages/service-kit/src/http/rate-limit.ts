@@ -1,21 +1,22 @@
 import { rateLimited } from '@switchyard/domain'
 import type { Request, Response } from 'express'
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
-import { tokenKey, tokenOf } from './authentication.js'
-
-/** Counts a request and refuses it when its sender had too many in this minute. */
-export type RateLimit = (request: Request, response: Response) => Promise<void>
+import { tokenKey } from './authentication.js'
 
 /**
- * The limit of requests whose token, where they carry one, is known to be good.
+ * Counts a request and refuses it when its sender had too many in this minute.
  *
+ * @param token of the request, known to be good; null for a request without one
+ */
+export type RateLimit = (request: Request, response: Response, token: string | null) => Promise<void>
+
+/**
  * @param perMinute requests per token, or per address when there is none; 0 switches the limit off
  */
 export function createRateLimit(perMinute: number): RateLimit {
   if (perMinute === 0) return async () => {}
   const limiter = new RateLimiterMemory({ points: perMinute, duration: 60 })
-  return async (request, response) => {
-    const token = tokenOf(request.headers)
+  return async (request, response, token) => {
     const sender = token === null ? `address ${request.ip}` : tokenKey(token)
     const { outcome, exceeded } = await consume(limiter, sender)
     response.set({

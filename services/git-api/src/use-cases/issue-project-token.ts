@@ -59,7 +59,7 @@ export async function issueProjectToken(
 }
 
 /** The user behind a new project token, and the last day that the token may have. */
-async function makerOf(transaction: DatabaseOrTransaction, { user, token }: Caller) {
+export async function makerOf(transaction: DatabaseOrTransaction, { user, token }: Caller) {
   if (typeof token.projectId !== 'number') return { createdBy: user.id, latestDay: null }
   const own = await findToken(transaction, token.id)
   if (!own) throw unauthenticated()

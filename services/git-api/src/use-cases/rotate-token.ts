@@ -1,14 +1,23 @@
 import {
   type AuditAuthor,
+  findProjectToken,
   findToken,
   inTransaction,
   type PersonalAccessToken,
   recordAuditEvent,
   revokeToken,
 } from '@switchyard/db'
-import { insufficientScope, invalid, unauthenticated } from '@switchyard/domain'
-import { type Caller, includesScopes, lastDayAfterRotation, type Scope } from '@switchyard/domain/access'
+import { forbidden, insufficientScope, invalid, notFound, unauthenticated } from '@switchyard/domain'
+import {
+  type Caller,
+  earlierDay,
+  includesScopes,
+  lastDayAfterRotation,
+  type Scope,
+} from '@switchyard/domain/access'
 import type { Dependencies } from '../dependencies.js'
+import type { ProjectCall } from '../guards.js'
+import { makerOf } from './issue-project-token.js'
 import { type IssuedToken, issueToken } from './issue-token.js'
 import { getTokenFor } from './revoke-token.js'
 
@@ -28,7 +37,13 @@ export async function rotateOwnToken(
 ): Promise<IssuedToken> {
   const old = await findToken(deps.database, author.tokenId)
   if (!old) throw unauthenticated()
-  return rotate(deps, old, { expiresAt, isBounded: true, onRevoked: unauthenticated }, author)
+  const latestDay = lastDayAfterRotation(old, new Date())
+  return rotate(
+    deps,
+    old,
+    { expiresAt, latestDay, createdBy: creatorOf(old, author), onRevoked: unauthenticated },
+    author,
+  )
 }
 
 /**
@@ -49,15 +64,46 @@ export async function rotateTokenFor(
   const wanted = old.scopes as Scope[]
   if (!isAdministrator && !includesScopes(caller.token.scopes, wanted)) throw insufficientScope(wanted)
   const isBounded = !isAdministrator || old.id === caller.token.id
-  return rotate(deps, old, { expiresAt, isBounded, onRevoked }, author)
+  const latestDay = isBounded ? lastDayAfterRotation(old, new Date()) : null
+  return rotate(deps, old, { expiresAt, latestDay, createdBy: creatorOf(old, author), onRevoked }, author)
+}
+
+/**
+ * Replaces a token of the project. Maintainers, who make such tokens, choose any last day; a project token that replaces
+ * another one gives it no day after its own last one. For the token of the request itself the rules are those of
+ * {@link rotateOwnToken}.
+ *
+ * @returns the new token, and its role in the project
+ * @throws DomainError not-found; forbidden for a token with a role above the caller's; invalid when it is revoked, and
+ *   for the last day
+ */
+export async function rotateProjectToken(
+  deps: Needed,
+  { project, level, caller }: ProjectCall<Caller>,
+  { id, expiresAt }: { id: number; expiresAt: Date | undefined },
+  author: AuditAuthor,
+): Promise<{ issued: IssuedToken; accessLevel: number }> {
+  const old = await findProjectToken(deps.database, project.id, id)
+  if (!old) throw notFound()
+  const { accessLevel, ...token } = old
+  // A bot leaves the project when its token is revoked.
+  if (accessLevel === null) throw onRevoked()
+  if (accessLevel > level) throw forbidden()
+  if (id === caller.token.id) return { issued: await rotateOwnToken(deps, expiresAt, author), accessLevel }
+  const { createdBy, latestDay } = await makerOf(deps.database, caller)
+  const issued = await rotate(deps, token, { expiresAt, latestDay, createdBy, onRevoked }, author)
+  return { issued, accessLevel }
 }
 
 const onRevoked = () => invalid('400 Bad request - Token already revoked')
 
 interface Rotation {
+  /** Undefined: as many days as the old token was given, if the new one may have them. */
   expiresAt: Date | undefined
-  /** The new token gets no more days than the old one was given. */
-  isBounded: boolean
+  /** The last day that the new token may have; null: any. */
+  latestDay: Date | null
+  /** The user behind the new token, if it is one of a project; null: nobody noted. */
+  createdBy: number | null
   /** What is thrown when the old token is revoked. */
   onRevoked: () => Error
 }
@@ -66,22 +112,19 @@ interface Rotation {
 async function rotate(
   { database, forgetUsers }: Needed,
   old: PersonalAccessToken,
-  { expiresAt, isBounded, onRevoked }: Rotation,
+  { expiresAt, latestDay, createdBy, onRevoked }: Rotation,
   author: AuditAuthor,
 ): Promise<IssuedToken> {
-  const sameSpan = lastDayAfterRotation(old, new Date())
   const rotated = await inTransaction(database, async (transaction) => {
     if (!(await revokeToken(transaction, old.id))) throw onRevoked()
     const token = {
       userId: old.userId,
       name: old.name,
       scopes: old.scopes as Scope[],
-      expiresAt: expiresAt ?? sameSpan,
-      ...(old.projectId === null
-        ? {}
-        : { project: { projectId: old.projectId, createdBy: creatorOf(old, author) } }),
+      expiresAt: expiresAt ?? earlierDay(lastDayAfterRotation(old, new Date()), latestDay),
+      ...(old.projectId === null ? {} : { project: { projectId: old.projectId, createdBy } }),
     }
-    const issued = await issueToken(transaction, token, isBounded ? sameSpan : null)
+    const issued = await issueToken(transaction, token, latestDay)
     await recordAuditEvent(transaction, author, {
       eventName: 'access_token_rotated',
       entityType: 'User',

@@ -1,5 +1,5 @@
 import { type Caller, requireAdministratorOrScope } from '@switchyard/domain/access'
-import { type AuthenticateFrom, callerOf } from '@switchyard/service-kit/http'
+import { type AuthenticateFrom, callerOf, tokenOf } from '@switchyard/service-kit/http'
 import { asTokenFailure, type Credentials } from './authorize.js'
 
 /**
@@ -13,7 +13,7 @@ export type AuthorizeReader = (credentials: Pick<Credentials, 'headers' | 'addre
 export function createAuthorizeReader(authenticate: AuthenticateFrom): AuthorizeReader {
   return async ({ headers, address }) => {
     try {
-      const caller = await callerOf(headers, (secret) => authenticate(secret, address))
+      const caller = await callerOf(tokenOf(headers), (secret) => authenticate(secret, address))
       return requireAdministratorOrScope(caller, 'read_sagas')
     } catch (error) {
       throw asTokenFailure(error)

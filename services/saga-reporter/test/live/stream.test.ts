@@ -66,7 +66,7 @@ describe('who may follow', () => {
     ['?operation=Nothing', 'operation does not have a valid value'],
     ['?last_event_id=x', 'last_event_id is invalid'],
     ['?last_event_id=-1', 'last_event_id does not have a valid value'],
-    ['?tenant=', 'tenant is empty'],
+    ['?tenant=%20', 'tenant is empty'],
   ])('bad parameters are refused: %s', async (query, error) => {
     const response = await fetch(address(query), { headers: reader() })
     expect(response.status).toBe(400)

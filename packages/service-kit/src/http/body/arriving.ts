@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { PassThrough } from 'node:stream'
+import { timedOut } from '@switchyard/domain'
 
 /** How fast a body has to arrive. */
 export interface Pace {
@@ -9,21 +10,11 @@ export interface Pace {
   periodBytesMin: number
 }
 
-/** The sender of a body fell silent, or sends too slowly. */
-export class StalledBody extends Error {
-  readonly status = 408
-
-  constructor() {
-    super('the request body stalled')
-    this.name = 'StalledBody'
-  }
-}
-
 /**
  * The chunks of a body as they arrive. Only time that is spent waiting for the sender counts: the reader of the chunks
  * may take any time over each. A reader that stops early leaves the rest of the body unread and the connection open.
  *
- * @throws StalledBody when the body arrives more slowly than it has to
+ * @throws DomainError timed-out when the body arrives more slowly than it has to
  */
 export async function* arriving(
   request: IncomingMessage,
@@ -42,7 +33,7 @@ export async function* arriving(
       waitedMs += performance.now() - startedMs
       bytes += value.length
       if (waitedMs >= periodMs) {
-        if (bytes < periodBytesMin) throw new StalledBody()
+        if (bytes < periodBytesMin) throw timedOut()
         waitedMs = 0
         bytes = 0
       }
@@ -53,11 +44,11 @@ export async function* arriving(
   }
 }
 
-/** @throws StalledBody when it takes longer */
+/** @throws DomainError timed-out when it takes longer */
 async function within<T>(timeoutMs: number, pending: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const timeout = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new StalledBody()), timeoutMs)
+    timer = setTimeout(() => reject(timedOut()), timeoutMs)
   })
   try {
     return await Promise.race([pending, timeout])

@@ -13,7 +13,8 @@ const partsMax = 10
  * Builds parameters from the pairs of a form or a query in the order sent, as Rack does:
  *
  * - `a[b]=1` is an object, `a[]=1&a[]=2` a list, and so is `a[0]=1&a[1]=2`;
- * - `a[][x]=1&a[][y]=2&a[][x]=3` is a list of objects: a name that the current object has begins the next object.
+ * - `a[][x]=1&a[][y]=2&a[][x]=3` is a list of objects: a name that the current object has begins the next object;
+ * - `a[]=` alone is the empty list, which clients have no other way to send.
  *
  * Unlike in Rack, `a=1&a=2` is a list, too.
  *
@@ -25,7 +26,7 @@ export function readForm(pairs: Iterable<Pair>): Fields {
     const [first = '', ...path] = partsOf(name)
     add(fields, first, path, value)
   }
-  for (const [name, value] of Object.entries(fields)) fields[name] = withNumberedLists(value)
+  for (const [name, value] of Object.entries(fields)) fields[name] = withWholeLists(value)
   return fields
 }
 
@@ -90,11 +91,14 @@ function has(fields: Fields, path: readonly string[]): boolean {
   return true
 }
 
-/** Turns each object whose names are all whole numbers into the list of its values, in the order of the numbers. */
-function withNumberedLists(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withNumberedLists)
+/**
+ * Turns each object whose names are all whole numbers into the list of its values, in the order of the numbers, and each
+ * list of nothing but an empty text into the empty list.
+ */
+function withWholeLists(value: unknown): unknown {
+  if (Array.isArray(value)) return value.length === 1 && value[0] === '' ? [] : value.map(withWholeLists)
   if (!isFields(value)) return value
-  for (const [name, item] of Object.entries(value)) value[name] = withNumberedLists(item)
+  for (const [name, item] of Object.entries(value)) value[name] = withWholeLists(item)
   const names = Object.keys(value)
   if (!names.every((name) => /^\d{1,9}$/.test(name))) return value
   return names.sort((one, other) => Number(one) - Number(other)).map((name) => value[name])

@@ -1,5 +1,6 @@
 import { DomainError, invalidParameters } from '@switchyard/domain'
 import type { Request } from 'express'
+import { readQuery } from '../query.js'
 import { isJson, isMultipart, isUrlencoded } from './media-type.js'
 import { type ParseBody, parseBody } from './parse-body.js'
 import { type ReceiveOptions, receiveBody } from './receive-body.js'
@@ -16,12 +17,12 @@ export interface ReadOptions extends ReceiveOptions {
  * Reads a JSON, urlencoded or multipart body and merges its parameters with those of query and path; the path wins over
  * the body, the body over the query.
  *
- * @throws DomainError for a body that cannot be read, is too large or for which there is no memory; StalledBody
+ * @throws DomainError for a body that cannot be read, is too large, for which there is no memory, or that stalls
  */
 export async function readInput(request: Request, options: ReadOptions): Promise<Record<string, unknown>> {
   const fields = hasBody(request) ? await readBody(request, options) : {}
   refuseNulInPath(request.params)
-  return { ...request.query, ...fields, ...request.params }
+  return { ...readQuery(request), ...fields, ...request.params }
 }
 
 async function readBody(request: Request, { parseLargeBody, ...options }: ReadOptions) {

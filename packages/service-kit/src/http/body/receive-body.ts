@@ -3,7 +3,7 @@ import { pipeline, type Transform } from 'node:stream'
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import { DomainError, invalidParameters } from '@switchyard/domain'
-import { arriving, type Pace, StalledBody } from './arriving.js'
+import { arriving, type Pace } from './arriving.js'
 import type { SenderMemory } from './body-memory.js'
 import { bodyTooLarge } from './bounds.js'
 
@@ -25,7 +25,7 @@ export interface ReceiveOptions {
  * Receives a whole body, decompressed. Every byte is counted when it is there, not when it is announced.
  *
  * @throws DomainError too-large; invalid-parameters for broken compression; unsupported-media-type for an unknown one;
- *   rate-limited or unavailable when there is no memory for it. StalledBody when its sender falls silent
+ *   rate-limited or unavailable when there is no memory for it; timed-out when its sender falls silent
  */
 export async function receiveBody(
   request: IncomingMessage,
@@ -53,7 +53,7 @@ async function* decompressed(request: IncomingMessage, pace: Pace): AsyncGenerat
     // The loop below learns of every failure.
     yield* pipeline(chunks, decompressor, () => {}) as AsyncIterable<Buffer>
   } catch (error) {
-    if (error instanceof StalledBody || request.errored) throw error
+    if (error instanceof DomainError || request.errored) throw error
     throw invalidParameters(['the body could not be read'])
   }
 }

@@ -1,5 +1,5 @@
 import { DomainError, unauthenticated } from '@switchyard/domain'
-import { type Caller, type ProjectRight, requireScope, type Scope } from '@switchyard/domain/access'
+import { type ProjectRight, requireScope, type Scope } from '@switchyard/domain/access'
 import type { Call, Guard } from '@switchyard/service-kit/http'
 import type { Dependencies } from '../../dependencies.js'
 import { getProjectFor, type ProjectCall } from '../../guards.js'
@@ -8,26 +8,20 @@ import { getProjectFor, type ProjectCall } from '../../guards.js'
  * Who may clone and push. git asks its user for a name and a password only when the answer is 401, so an
  * anonymous caller gets that wherever a token might help, and never learns whether a project exists.
  */
-export function createGitGuards({ database, authenticate }: Pick<Dependencies, 'database' | 'authenticate'>) {
+export function createGitGuards({ database }: Pick<Dependencies, 'database'>) {
   /** Checks the token's scope, then the right of its holder in the project. */
   const guard =
     (right: ProjectRight, ...scopes: Scope[]): Guard<ProjectCall> =>
-    (call) => {
-      const found = async () => {
-        const sender = call.caller ?? (await basicCaller(call))
-        if (sender) requireScope(sender, ...scopes)
-        return getProjectFor(database, projectPathOf(call), right, sender)
+    async (call) => {
+      const { caller } = call
+      if (caller) requireScope(caller, ...scopes)
+      try {
+        return await getProjectFor(database, projectPathOf(call), right, caller)
+      } catch (error) {
+        const mightSignIn = caller === null && error instanceof DomainError && error.kind === 'not-found'
+        throw mightSignIn ? unauthenticated() : error
       }
-      return orChallenge(call, found())
     }
-
-  async function basicCaller({ raw }: Call): Promise<Caller | null> {
-    const token = basicPassword(raw.request.headers.authorization)
-    if (token === null) return null
-    const caller = await authenticate(token)
-    if (!caller) throw unauthenticated()
-    return caller
-  }
 
   const fetch = guard('read_code', 'read_api', 'read_repository', 'write_repository')
   const push = guard('push_code', 'write_repository')
@@ -44,31 +38,3 @@ export function createGitGuards({ database, authenticate }: Pick<Dependencies, '
 
 /** No project's own path ends in `.git`. */
 const projectPathOf = ({ params }: Call) => `${params.namespace}/${params.project?.replace(/\.git$/, '')}`
-
-/** Turns a refusal that signing in might change into the question for a name and a password. */
-async function orChallenge<T>(call: Call, work: Promise<T>): Promise<T> {
-  try {
-    return await work
-  } catch (error) {
-    if (!(error instanceof DomainError)) throw error
-    const anonymous = call.caller === null && basicPassword(call.raw.request.headers.authorization) === null
-    if (error.kind === 'unauthenticated' || (error.kind === 'not-found' && anonymous)) throw challenge(call)
-    throw error
-  }
-}
-
-function challenge({ raw }: Call): DomainError {
-  // A guard is also asked again while an answer is under way.
-  if (!raw.response.headersSent)
-    raw.response.set('WWW-Authenticate', 'Basic realm="Switchyard", charset="UTF-8"')
-  return unauthenticated()
-}
-
-/** The password of basic authentication; null without one. The user name says nothing. */
-function basicPassword(authorization: string | undefined): string | null {
-  const encoded = /^basic +([\w+/=-]+)\s*$/i.exec(authorization ?? '')?.[1]
-  if (encoded === undefined) return null
-  const decoded = Buffer.from(encoded, 'base64').toString('utf8')
-  const colon = decoded.indexOf(':')
-  return colon < 0 || colon === decoded.length - 1 ? null : decoded.slice(colon + 1)
-}

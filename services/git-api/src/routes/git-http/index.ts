@@ -8,7 +8,7 @@ import { rpc } from './rpc.js'
 export function gitHttpRoutes(deps: Dependencies): Route[] {
   const { fetchOrPush, fetch, push } = createGitGuards(deps)
   const repository = '/:namespace/:project'
-  const options = { outsideApi: true, streamsBody: true, longLived: true }
+  const options = { outsideApi: true, basicAuthentication: true, streamsBody: true, longLived: true }
   return [
     route('GET', `${repository}/info/refs`, fetchOrPush, infoRefs(deps), options),
     route('POST', `${repository}/git-upload-pack`, fetch, rpc(deps, 'git-upload-pack'), options),

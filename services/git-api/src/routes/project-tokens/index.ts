@@ -4,6 +4,9 @@ import { createProjectToken } from './create-project-token.js'
 import { deleteProjectToken } from './delete-project-token.js'
 import { getProjectToken } from './get-project-token.js'
 import { listProjectTokens } from './list-project-tokens.js'
+import { projectTokenItself } from './project-token-itself.js'
+import { rotateOwnProjectToken } from './rotate-own-project-token.js'
+import { rotateProjectToken } from './rotate-project-token.js'
 
 export function projectTokenRoutes(deps: Dependencies): Route[] {
   const { maintain } = deps.guards
@@ -11,6 +14,8 @@ export function projectTokenRoutes(deps: Dependencies): Route[] {
   return [
     route('GET', tokens, maintain, listProjectTokens(deps)),
     route('POST', tokens, maintain, createProjectToken(deps)),
+    route('POST', `${tokens}/self/rotate`, projectTokenItself(deps), rotateOwnProjectToken(deps)),
+    route('POST', `${tokens}/:token_id/rotate`, maintain, rotateProjectToken(deps)),
     route('GET', `${tokens}/:token_id`, maintain, getProjectToken(deps)),
     route('DELETE', `${tokens}/:token_id`, maintain, deleteProjectToken(deps)),
   ]

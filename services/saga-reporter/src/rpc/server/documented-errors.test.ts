@@ -28,6 +28,7 @@ const kinds: Record<ErrorKind, true> = {
   'precondition-failed': true,
   'too-large': true,
   'unsupported-media-type': true,
+  'timed-out': true,
   'rate-limited': true,
   unavailable: true,
 }

@@ -14,6 +14,7 @@ const codeOf: Record<ErrorKind, status> = {
   'precondition-failed': status.FAILED_PRECONDITION,
   'too-large': status.RESOURCE_EXHAUSTED,
   'unsupported-media-type': status.INVALID_ARGUMENT,
+  'timed-out': status.DEADLINE_EXCEEDED,
   'rate-limited': status.RESOURCE_EXHAUSTED,
   unavailable: status.UNAVAILABLE,
 }

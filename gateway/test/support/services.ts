@@ -1,0 +1,39 @@
+import { randomBytes } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createTestDatabase, findFreePort, startTestRedis } from '@switchyard/testing'
+import { startService } from './service-process.js'
+
+const names = ['git-api', 'saga-reporter', 'admin-broadcast', 'jobqueue-metrics'] as const
+export type ServiceName = (typeof names)[number]
+
+/** The services that stand behind the gateway, each its own process, on one new database. */
+export async function startServices(given: Record<string, string> = {}) {
+  const database = await createTestDatabase()
+  const redis = await startTestRedis()
+  const storage = await mkdtemp(join(tmpdir(), 'switchyard-storage-'))
+  const rootToken = `root-${randomBytes(20).toString('hex')}`
+  const grpcPort = await findFreePort()
+  const env = {
+    REDIS_URL: redis.url,
+    SWITCHYARD_STORAGE_ROOT: storage,
+    SWITCHYARD_ROOT_TOKEN: rootToken,
+    GRPC_PORT: String(grpcPort),
+    ...given,
+  }
+  const processes = await Promise.all(
+    names.map((name) => startService(name, { ...env, DATABASE_URL: database.urlOf(name) })),
+  )
+  const httpPorts = Object.fromEntries(names.map((name, index) => [name, processes[index]?.port]))
+  return {
+    rootToken,
+    ports: { ...(httpPorts as Record<ServiceName, number>), 'saga-reporter-grpc': grpcPort },
+    async stop() {
+      await Promise.all(processes.map((service) => service.stop()))
+      await redis.stop()
+      await database.close()
+      await rm(storage, { recursive: true, force: true })
+    },
+  }
+}
