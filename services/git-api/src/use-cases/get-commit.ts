@@ -1,10 +1,9 @@
-import type { Project } from '@switchyard/db'
 import { notFound } from '@switchyard/domain'
-import type { Commit } from '@switchyard/domain/commit'
+import type { Commit, CommitStats } from '@switchyard/domain/commit'
 import { aggregateStatus } from '@switchyard/domain/commit-status'
 import type { Repository } from '@switchyard/git-storage'
 import type { Dependencies } from '../dependencies.js'
-import type { CommitDetail } from '../presenters/commit.js'
+import type { ProjectCall } from '../guards.js'
 
 /** @throws DomainError not-found when the revision names no commit, or cannot be one */
 export async function getCommit(repository: Repository, revision: string): Promise<Commit> {
@@ -13,21 +12,28 @@ export async function getCommit(repository: Repository, revision: string): Promi
   return commit
 }
 
-/** Its id alone. @throws DomainError not-found like getCommit */
+/** The id of a commit, without reading it. @throws DomainError not-found like getCommit */
 export async function getCommitId(repository: Repository, revision: string): Promise<string> {
   const id = await repository.findCommitId(revision)
   if (id === null) throw notFound('Commit')
   return id
 }
 
-/** A commit with its line counts, where asked for, and the state of its statuses. */
+export interface CommitDescription {
+  commit: Commit
+  /** Undefined: not asked for. Null: the commit could not be compared. */
+  stats: CommitStats | null | undefined
+  /** The state that follows from all statuses of the commit; null without any. */
+  status: string | null
+}
+
+/** Adds the numbers of changed lines, where asked for, and the state of the statuses. */
 export async function describeCommit(
-  { statusLookup }: Pick<Dependencies, 'statusLookup'>,
-  repository: Repository,
-  project: Project,
+  { statusLookup }: Dependencies,
+  { project, repository }: ProjectCall,
   commit: Commit,
   withStats: boolean,
-): Promise<CommitDetail> {
+): Promise<CommitDescription> {
   const [stats, statuses] = await Promise.all([
     withStats ? repository.readStats([commit.id]) : null,
     statusLookup.find(project, commit.id),

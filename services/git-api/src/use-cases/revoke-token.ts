@@ -10,25 +10,11 @@ import {
 import { notFound } from '@switchyard/domain'
 import type { Caller } from '@switchyard/domain/access'
 import type { Dependencies } from '../dependencies.js'
+import { getTokenFor } from './tokens.js'
 
 type Needed = Pick<Dependencies, 'database' | 'forgetUsers'>
 
-/**
- * A token that the caller may know of: an administrator any, everybody else their own.
- *
- * @throws DomainError not-found
- */
-export async function getTokenFor(
-  { database }: Pick<Dependencies, 'database'>,
-  { user }: Caller,
-  id: number,
-): Promise<PersonalAccessToken> {
-  const token = await findToken(database, id)
-  if (!token || (!user.admin && token.userId !== user.id)) throw notFound()
-  return token
-}
-
-/** Revokes a token that the caller may know of; does nothing when that has happened before. @throws DomainError not-found */
+/** Revokes any token, for administrators, else one of the caller's own; twice is like once. @throws DomainError not-found */
 export async function revokeTokenFor(
   deps: Needed,
   caller: Caller,
@@ -39,7 +25,7 @@ export async function revokeTokenFor(
   await revoke(deps, token, author)
 }
 
-/** Revokes a token of the project; its bot is no member any more. @throws DomainError not-found */
+/** Revokes a token of the project and removes its bot from the members. @throws DomainError not-found */
 export async function revokeProjectToken(
   deps: Needed,
   projectId: number,
@@ -51,7 +37,7 @@ export async function revokeProjectToken(
 }
 
 /**
- * Refused by this process from now on and by every other one within half a second.
+ * This process refuses the token from now on, other processes within half a second.
  *
  * @returns false when the token was revoked before
  */

@@ -10,7 +10,7 @@ import { insufficientScope, invalid, unauthenticated } from '@switchyard/domain'
 import { type Caller, includesScopes, lastDayAfterRotation, type Scope } from '@switchyard/domain/access'
 import type { Dependencies } from '../dependencies.js'
 import { type IssuedToken, issueToken } from './issue-token.js'
-import { getTokenFor } from './revoke-token.js'
+import { getTokenFor } from './tokens.js'
 
 type Needed = Pick<Dependencies, 'database' | 'forgetUsers'>
 

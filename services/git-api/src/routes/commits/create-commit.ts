@@ -14,11 +14,10 @@ import { z } from 'zod'
 import type { Dependencies } from '../../dependencies.js'
 import type { ProjectCall } from '../../guards.js'
 import { commitDetailShape, presentCommitDetail } from '../../presenters/commit.js'
-import { createCommit } from '../../use-cases/create-commit.js'
-import { describeCommit } from '../../use-cases/get-commit.js'
-import { optional, optionalText } from '../optional.js'
+import { createCommit as commit } from '../../use-cases/create-commit.js'
+import { optional, optionalText } from '../../wire/parameters.js'
 
-/** File contents may hold any character, NUL included. Those of large bodies are decoded already. */
+/** The content of a file may hold any character, NUL included. The contents of large bodies are bytes already. */
 const content = z.preprocess(
   (value) => (typeof value === 'number' || typeof value === 'boolean' ? String(value) : value),
   z
@@ -64,7 +63,7 @@ const input = z.preprocess((given) => {
   return flag().safeParse(allow_empty).data ? { ...(given as object), actions } : given
 }, fields)
 
-/** A branch starts in its own project alone; what it would start from elsewhere must not be ignored. */
+/** A branch starts in its own project only. Another start is refused, because a client relies on it. */
 function refuseOtherProject(reference: string | undefined, { id, pathWithNamespace }: Project): void {
   const own = [String(id), pathWithNamespace.toLowerCase()]
   if (reference === undefined || own.includes(reference.toLowerCase())) return
@@ -74,7 +73,7 @@ function refuseOtherProject(reference: string | undefined, { id, pathWithNamespa
   )
 }
 
-export const createCommitEndpoint = (deps: Dependencies) =>
+export const createCommit = (deps: Dependencies) =>
   endpoint({
     summary: 'Commit changes to files',
     replies: { 201: commitDetailShape },
@@ -95,10 +94,9 @@ export const createCommitEndpoint = (deps: Dependencies) =>
         startSha: body.start_sha,
         force: body.force,
         allowEmpty: body.allow_empty,
+        withStats: body.stats,
       }
-      const commit = await createCommit(deps, access, command, call)
-      const repository = deps.git.open(access.project, call)
-      const detail = await describeCommit(deps, repository, access.project, commit, body.stats)
-      return created(presentCommitDetail(detail, access.project, call.baseUrl))
+      const made = await commit(deps, access, command, call)
+      return created(presentCommitDetail(made, access.project, call.baseUrl))
     },
   })

@@ -1,8 +1,8 @@
 import { type Route, route } from '@switchyard/service-kit/http'
 import type { Dependencies } from '../../dependencies.js'
 import { cherryPick } from './cherry-pick.js'
-import { createCommitEndpoint } from './create-commit.js'
-import { getCommitEndpoint } from './get-commit.js'
+import { createCommit } from './create-commit.js'
+import { getCommit } from './get-commit.js'
 import { getDiff } from './get-diff.js'
 import { listCommits } from './list-commits.js'
 
@@ -13,14 +13,14 @@ export function commitRoutes(deps: Dependencies): Route[] {
   const { readCode, pushCode } = deps.guards
   const commits = '/projects/:id/repository/commits'
   return [
-    route('GET', commits, readCode, listCommits(deps)),
-    route('POST', commits, pushCode, createCommitEndpoint(deps), {
+    route('GET', commits, readCode, listCommits),
+    route('POST', commits, pushCode, createCommit(deps), {
       bodyBytesMax: commitBytesMax,
       parseLargeBody: deps.commitBodies.parse,
       longLived: true,
     }),
-    route('GET', `${commits}/:sha`, readCode, getCommitEndpoint(deps)),
+    route('GET', `${commits}/:sha`, readCode, getCommit(deps)),
     route('POST', `${commits}/:sha/cherry_pick`, pushCode, cherryPick(deps)),
-    route('GET', `${commits}/:sha/diff`, readCode, getDiff(deps)),
+    route('GET', `${commits}/:sha/diff`, readCode, getDiff),
   ]
 }

@@ -2,21 +2,21 @@ import { DomainError, unauthenticated } from '@switchyard/domain'
 import { type Caller, type ProjectRight, requireScope, type Scope } from '@switchyard/domain/access'
 import type { Call, Guard } from '@switchyard/service-kit/http'
 import type { Dependencies } from '../../dependencies.js'
-import { getProjectFor, type ProjectCall } from '../../guards.js'
+import type { ProjectCall } from '../../guards.js'
 
 /**
- * Who may clone and push. git asks its user for a name and a password only when the answer is 401, so an
- * anonymous caller gets that wherever a token might help, and never learns whether a project exists.
+ * Guards of clones and pushes. git asks its user for a name and a password only when the answer is 401, so an anonymous
+ * caller gets 401 wherever a token might help, and never learns whether a project exists.
  */
-export function createGitGuards({ database, authenticate }: Pick<Dependencies, 'database' | 'authenticate'>) {
-  /** Checks the token's scope, then the right of its holder in the project. */
+export function createGitGuards({ guards, authenticate }: Pick<Dependencies, 'guards' | 'authenticate'>) {
+  /** Checks the scope of the token, then the right of its holder in the project. */
   const guard =
     (right: ProjectRight, ...scopes: Scope[]): Guard<ProjectCall> =>
     (call) => {
       const found = async () => {
         const sender = call.caller ?? (await basicCaller(call))
         if (sender) requireScope(sender, ...scopes)
-        return getProjectFor(database, projectPathOf(call), right, sender)
+        return guards.getProjectFor(call, right, projectPathOf(call), sender)
       }
       return orChallenge(call, found())
     }
@@ -42,10 +42,10 @@ export function createGitGuards({ database, authenticate }: Pick<Dependencies, '
   }
 }
 
-/** No project's own path ends in `.git`. */
+/** The path of a project never ends in `.git`. */
 const projectPathOf = ({ params }: Call) => `${params.namespace}/${params.project?.replace(/\.git$/, '')}`
 
-/** Turns a refusal that signing in might change into the question for a name and a password. */
+/** Turns a refusal into the question for a name and a password, where signing in might help. */
 async function orChallenge<T>(call: Call, work: Promise<T>): Promise<T> {
   try {
     return await work
@@ -58,13 +58,13 @@ async function orChallenge<T>(call: Call, work: Promise<T>): Promise<T> {
 }
 
 function challenge({ raw }: Call): DomainError {
-  // A guard is also asked again while an answer is under way.
+  // A guard is called again while a long answer is sent.
   if (!raw.response.headersSent)
     raw.response.set('WWW-Authenticate', 'Basic realm="Switchyard", charset="UTF-8"')
   return unauthenticated()
 }
 
-/** The password of basic authentication; null without one. The user name says nothing. */
+/** The password of basic authentication; null without one. The user name is not used. */
 function basicPassword(authorization: string | undefined): string | null {
   const encoded = /^basic +([\w+/=-]+)\s*$/i.exec(authorization ?? '')?.[1]
   if (encoded === undefined) return null

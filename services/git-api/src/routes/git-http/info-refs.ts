@@ -1,23 +1,25 @@
-import { advertiseRefs, gitServices } from '@switchyard/git-storage'
+import type { GitService } from '@switchyard/git-storage'
 import { endpoint, streamed } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { Dependencies } from '../../dependencies.js'
 import type { ProjectCall } from '../../guards.js'
-import { senderOf, sessionOf } from './session.js'
+import { advertiseReferences } from '../../use-cases/git-exchanges.js'
+import { inSession } from './session.js'
 
-/** The first question of every clone, fetch and push. */
-export const infoRefs = ({ git, gitSessions }: Pick<Dependencies, 'git' | 'gitSessions'>) =>
+const services = ['git-upload-pack', 'git-receive-pack'] as const satisfies GitService[]
+
+/** The first request of every clone, fetch and push. */
+export const infoRefs = ({ gitSessions }: Dependencies) =>
   endpoint({
-    input: z.object({ service: z.enum(gitServices) }),
-    async handle({ service }, { project, caller }: ProjectCall, call) {
+    input: z.object({ service: z.enum(services) }),
+    async handle({ service }, access: ProjectCall, call) {
       const { response } = call.raw
-      const session = sessionOf(git.open(project).path, gitSessions.idleMs, call)
-      await gitSessions.run(senderOf(caller, call), call.signal, () => {
+      await inSession(gitSessions, access, call, (client) => {
         response.set({
           'Content-Type': `application/x-${service}-advertisement`,
           'Cache-Control': 'no-cache',
         })
-        return advertiseRefs(session, service, response)
+        return advertiseReferences(access, { client, output: response }, service)
       })
       return streamed
     },

@@ -1,35 +1,31 @@
 import { PassThrough, type Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import { DomainError } from '@switchyard/domain'
-import { type GitService, serveFetch } from '@switchyard/git-storage'
+import type { GitService } from '@switchyard/git-storage'
 import { type Call, endpoint, streamed } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { Dependencies } from '../../dependencies.js'
 import type { ProjectCall } from '../../guards.js'
-import { takePush } from '../../use-cases/take-push.js'
-import { senderOf, sessionOf } from './session.js'
+import type { ServeExchange } from '../../use-cases/git-exchanges.js'
+import { inSession } from './session.js'
 
 /** One exchange of a fetch, or a push. */
-export const rpc = (dependencies: Dependencies, service: GitService) =>
+export const rpc = (deps: Dependencies, service: GitService, serve: ServeExchange) =>
   endpoint({
     input: z.object({}),
     async handle(_input, access: ProjectCall, call) {
-      const { git, gitSessions } = dependencies
       const { request, response } = call.raw
-      const body = requestBody(call.raw, service)
-      const session = sessionOf(git.open(access.project).path, gitSessions.idleMs, call)
+      const input = requestBody(call.raw, service)
       try {
-        await gitSessions.run(senderOf(access.caller, call), call.signal, async () => {
+        await inSession(deps.gitSessions, access, call, (client) => {
           response.set({ 'Content-Type': `application/x-${service}-result`, 'Cache-Control': 'no-cache' })
-          if (service === 'git-receive-pack') {
-            await takePush(dependencies, access, { session, input: body, output: response }, call)
-          } else await serveFetch(session, body, response)
+          return serve(deps, access, { client, input, output: response }, call)
         })
       } finally {
-        // What git left unread would stand before the next request of this connection, and clients that send all of
-        // it before they read an answer would wait for ever.
+        // Bytes that git left unread would stand before the next request of this connection. A client that sends all of
+        // them before it reads an answer would wait for ever.
         request.unpipe().resume()
-        body.destroy()
+        input.destroy()
       }
       response.end()
       return streamed
@@ -37,8 +33,8 @@ export const rpc = (dependencies: Dependencies, service: GitService) =>
   })
 
 /**
- * What the client sends, unpacked: git sends longer negotiations compressed. A stream of its own, which can be closed
- * while the connection stays open for the answer.
+ * The bytes that the client sends, unpacked: git compresses long negotiations. The stream can be closed while the
+ * connection stays open for the answer.
  */
 function requestBody({ request }: Call['raw'], service: GitService): Readable {
   const type = request.headers['content-type']
@@ -52,7 +48,7 @@ function requestBody({ request }: Call['raw'], service: GitService): Readable {
   if (!encodings.includes(encoding))
     throw new DomainError('unsupported-media-type', 'the body could not be read')
   const body = new PassThrough()
-  // A reader learns of an error from its own reading; an error at other times concerns nobody.
+  // A reader gets an error from its read; without a reader the error has no consequence.
   body.on('error', () => undefined)
   request.on('error', (error) => body.destroy(error))
   if (encoding === 'identity') return request.pipe(body)
