@@ -147,7 +147,7 @@ test('bad input is refused in GitLab words and stores nothing', async () => {
   expect(await refused({})).toMatchObject({ error: 'note is missing' })
   expect(await refused({ note: ' \n' })).toMatchObject({ message: "400 Bad request - Note can't be blank" })
   expect(await refused({ note: 'n', path: 'a' })).toMatchObject({ error: 'line is missing' })
-  expect(await refused({ note: 'n', path: 'a', line: '' })).toMatchObject({ error: 'line is invalid' })
+  expect(await refused({ note: 'n', path: 'a', line: '' })).toMatchObject({ error: 'line is missing' })
   expect(await refused({ note: 'n', path: 'a', line: 'x' })).toMatchObject({ error: 'line is invalid' })
   expect(await refused({ note: 'n', path: 'a', line: 1, line_type: 'both' })).toMatchObject({
     error: 'line_type does not have a valid value',

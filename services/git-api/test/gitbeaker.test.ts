@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { Gitlab } from '@gitbeaker/rest'
 import type { Project } from '@switchyard/db'
 import type { TestGitRepository } from '@switchyard/testing'
@@ -10,7 +11,7 @@ let work: TestGitRepository
 let commits: Record<'first' | 'second' | 'third' | 'side', string>
 
 beforeAll(async () => {
-  harness = await startGitHarness()
+  harness = await startGitHarness({ env: { WEBHOOK_SECRET_KEYS: randomBytes(32).toString('base64') } })
   ;({ project, work, commits } = await pushSample(harness))
 })
 afterAll(async () => {

@@ -5,13 +5,10 @@ import {
   listAuditEvents as listStoredEvents,
 } from '@switchyard/db'
 import { notFound } from '@switchyard/domain'
-import type { Dependencies } from '../dependencies.js'
+import type { Dependencies, Rows } from '../dependencies.js'
 
-export const listAuditEvents = (
-  { database }: Dependencies,
-  filter: AuditFilter,
-  rows: { skip: number; take: number },
-) => listStoredEvents(database, filter, rows)
+export const listAuditEvents = ({ database }: Dependencies, filter: AuditFilter, rows: Rows) =>
+  listStoredEvents(database, filter, rows)
 
 /** @throws DomainError not-found */
 export async function getAuditEvent({ database }: Dependencies, id: number): Promise<AuditEvent> {

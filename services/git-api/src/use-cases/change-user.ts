@@ -3,7 +3,6 @@ import {
   inTransaction,
   listBotsOfCreator,
   lockActiveAdministrators,
-  recordAuditEvent,
   type User,
   type UserChanges,
   type UserState,
@@ -12,6 +11,7 @@ import {
 import { forbidden, invalid } from '@switchyard/domain'
 import { userProblems } from '@switchyard/domain/access'
 import type { Dependencies } from '../dependencies.js'
+import { recordUserEvent } from './audit.js'
 import { changedFields, problemsOfChanges } from './changed-fields.js'
 import { getUser, refuseTakenNames } from './users.js'
 
@@ -39,11 +39,10 @@ export async function changeUser(
       refuseBadChanges(user, changes)
       if (changes.admin === false) refuseLastAdministrator(administrators, id)
       const updated = await updateUser(transaction, id, changes)
-      await recordAuditEvent(transaction, author, {
-        eventName: 'user_updated',
-        entityType: 'User',
-        entityId: id,
-        details: { changed: Object.keys(changes), username: updated.username, admin: updated.admin },
+      await recordUserEvent(transaction, author, id, 'user_updated', {
+        changed: Object.keys(changes),
+        username: updated.username,
+        admin: updated.admin,
       })
       return updated
     }),
@@ -73,12 +72,13 @@ export async function setUserState(
     }
     if (user.state !== state) {
       await updateUser(transaction, id, { state })
-      await recordAuditEvent(transaction, author, {
-        eventName: state === 'blocked' ? 'user_blocked' : 'user_unblocked',
-        entityType: 'User',
-        entityId: id,
-        details: { username: user.username },
-      })
+      await recordUserEvent(
+        transaction,
+        author,
+        id,
+        state === 'blocked' ? 'user_blocked' : 'user_unblocked',
+        { username: user.username },
+      )
     }
     return listBotsOfCreator(transaction, id)
   })

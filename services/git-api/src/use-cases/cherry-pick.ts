@@ -5,7 +5,7 @@ import { isRefName } from '@switchyard/domain/commit'
 import type { Call } from '@switchyard/service-kit/http'
 import type { Dependencies } from '../dependencies.js'
 import type { ProjectCall } from '../guards.js'
-import { describeCommit, getCommit } from './get-commit.js'
+import { describeCommit, getCommit } from './read-commits.js'
 import { referencesChanged } from './references-changed.js'
 import { signatureOf } from './signature.js'
 

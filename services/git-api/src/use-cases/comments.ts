@@ -4,17 +4,17 @@ import type { Caller } from '@switchyard/domain/access'
 import { type Commit, lineCountOf } from '@switchyard/domain/commit'
 import type { Repository } from '@switchyard/git-storage'
 import type { Call } from '@switchyard/service-kit/http'
-import type { Dependencies } from '../dependencies.js'
+import type { Dependencies, Rows } from '../dependencies.js'
 import type { ProjectCall } from '../guards.js'
 import { noteHook } from '../hook-payloads/note-hook.js'
-import { getCommit, getCommitId } from './get-commit.js'
+import { getCommit, getCommitId } from './read-commits.js'
 
 /** @throws DomainError not-found for an unknown commit */
 export async function listComments(
   { database }: Dependencies,
   { project, repository }: ProjectCall,
   revision: string,
-  rows: { skip: number; take: number },
+  rows: Rows,
 ) {
   const sha = await getCommitId(repository, revision)
   return listCommitComments(database, { projectId: project.id, sha }, rows)

@@ -15,7 +15,7 @@ import type { Call } from '@switchyard/service-kit/http'
 import type { Dependencies } from '../dependencies.js'
 import type { ProjectCall } from '../guards.js'
 import { adoptDefaultBranch } from './adopt-default-branch.js'
-import { type CommitDescription, describeCommit } from './get-commit.js'
+import { type CommitDescription, describeCommit } from './read-commits.js'
 import { referencesChanged } from './references-changed.js'
 import { signatureOf } from './signature.js'
 
@@ -82,10 +82,7 @@ function signaturesOf({ user }: Caller, { authorName = '', authorEmail = '' }: C
 }
 
 /** The commit to start from; undefined when the caller named none. */
-async function findStart(
-  repository: Repository,
-  { startBranch, startSha }: CreateCommitCommand,
-): Promise<string | undefined> {
+async function findStart(repository: Repository, { startBranch, startSha }: CreateCommitCommand) {
   if (startBranch) {
     const tip = await repository.findBranchTip(startBranch)
     if (tip === null) throw invalid('You can only create or edit files when you are on a branch')

@@ -63,11 +63,7 @@ export async function createProject(
   })
 }
 
-async function store(
-  deps: Dependencies,
-  given: Omit<NewProject, 'id' | 'diskPath'>,
-  withReadme: boolean,
-): Promise<ProjectWithOwner> {
+async function store(deps: Dependencies, given: Omit<NewProject, 'id' | 'diskPath'>, withReadme: boolean) {
   let diskPath: string | undefined
   try {
     const project = await inTransaction(deps.database, async (transaction) => {

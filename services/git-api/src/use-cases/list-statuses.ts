@@ -1,7 +1,7 @@
 import { hasCommitStatus, listCommitStatuses } from '@switchyard/db'
-import type { Dependencies } from '../dependencies.js'
+import type { Dependencies, Rows } from '../dependencies.js'
 import type { ProjectCall } from '../guards.js'
-import { getCommitId } from './get-commit.js'
+import { getCommitId } from './read-commits.js'
 
 export interface StatusQuery {
   /** Hash, branch or tag. */
@@ -23,7 +23,7 @@ export async function listStatuses(
   { database }: Dependencies,
   { project, repository }: ProjectCall,
   { revision, ref, stage, name, all, newestFirst }: StatusQuery,
-  rows: { skip: number; take: number },
+  rows: Rows,
 ) {
   const sha = await getCommitId(repository, revision)
   const filter = { projectId: project.id, sha, stage, name, latest: !all, newestFirst }

@@ -8,26 +8,19 @@ import {
   inTransaction,
   listMembers as listStoredMembers,
   type MemberWithUser,
-  recordAuditEvent,
   updateMember,
   violatedUniqueIndex,
 } from '@switchyard/db'
 import { conflict, forbidden, notFound } from '@switchyard/domain'
-import type { Dependencies } from '../dependencies.js'
+import type { Dependencies, Rows } from '../dependencies.js'
 import type { ProjectCall } from '../guards.js'
+import { recordProjectEvent } from './audit.js'
 
-export const listMembers = (
-  { database }: Dependencies,
-  { project }: ProjectCall,
-  rows: { skip: number; take: number },
-) => listStoredMembers(database, project.id, rows)
+export const listMembers = ({ database }: Dependencies, { project }: ProjectCall, rows: Rows) =>
+  listStoredMembers(database, project.id, rows)
 
 /** @throws DomainError not-found */
-export async function getMember(
-  { database }: Dependencies,
-  { project }: ProjectCall,
-  userId: number,
-): Promise<MemberWithUser> {
+export async function getMember({ database }: Dependencies, { project }: ProjectCall, userId: number) {
   const member = await findMemberWithUser(database, project.id, userId)
   if (!member) throw notFound()
   return member
@@ -54,11 +47,9 @@ export async function addMember(
   try {
     return await inTransaction(database, async (transaction) => {
       const member = await createMember(transaction, { projectId: project.id, userId, accessLevel })
-      await recordAuditEvent(transaction, author, {
-        eventName: 'member_added',
-        entityType: 'Project',
-        entityId: project.id,
-        details: { user_id: userId, access_level: accessLevel },
+      await recordProjectEvent(transaction, author, project.id, 'member_added', {
+        user_id: userId,
+        access_level: accessLevel,
       })
       return member
     })
@@ -86,11 +77,10 @@ export async function changeMember(
     const change = { projectId: project.id, userId, levelMax: level }
     const member = await updateMember(transaction, change, accessLevel)
     if (!member) throw forbidden()
-    await recordAuditEvent(transaction, author, {
-      eventName: 'member_changed',
-      entityType: 'Project',
-      entityId: project.id,
-      details: { user_id: userId, access_level: accessLevel, access_level_before: before.accessLevel },
+    await recordProjectEvent(transaction, author, project.id, 'member_changed', {
+      user_id: userId,
+      access_level: accessLevel,
+      access_level_before: before.accessLevel,
     })
     return member
   })
@@ -109,11 +99,9 @@ export async function removeMember(
   await inTransaction(database, async (transaction) => {
     const removed = await deleteMember(transaction, { projectId: project.id, userId, levelMax: level })
     if (!removed) throw forbidden()
-    await recordAuditEvent(transaction, author, {
-      eventName: 'member_removed',
-      entityType: 'Project',
-      entityId: project.id,
-      details: { user_id: userId, access_level: member.accessLevel },
+    await recordProjectEvent(transaction, author, project.id, 'member_removed', {
+      user_id: userId,
+      access_level: member.accessLevel,
     })
   })
   guards.noteChange(project.id)

@@ -20,7 +20,7 @@ import {
   redeliverWebhook,
   removeWebhook,
 } from '@switchyard/webhooks'
-import type { Dependencies } from '../dependencies.js'
+import type { Dependencies, Rows } from '../dependencies.js'
 import type { ProjectCall } from '../guards.js'
 
 /** Switches events on or off. Undefined: the event stays as it was. */
@@ -53,11 +53,8 @@ const rulesOf = ({ webhookTargets, secretBox }: Dependencies): HookRules => ({
 const chosenEvents = (choices: EventChoices, before: readonly string[]) =>
   projectWebhookEvents.filter((event) => choices[event] ?? before.includes(event))
 
-export const listHooks = (
-  { database }: Dependencies,
-  { project }: ProjectCall,
-  rows: { skip: number; take: number },
-) => listWebhooks(database, ownerOf(project), rows)
+export const listHooks = ({ database }: Dependencies, { project }: ProjectCall, rows: Rows) =>
+  listWebhooks(database, ownerOf(project), rows)
 
 /** @throws DomainError not-found */
 export const getHook = ({ database }: Dependencies, { project }: ProjectCall, id: number): Promise<Webhook> =>
@@ -115,7 +112,7 @@ export async function listHookDeliveries(
   { database }: Dependencies,
   { project }: ProjectCall,
   { hookId, state }: { hookId: number; state?: string | undefined },
-  rows: { skip: number; take: number },
+  rows: Rows,
 ) {
   const { id } = await getWebhook(database, ownerOf(project), hookId)
   return listDeliveries(database, { webhookId: id, state }, rows)

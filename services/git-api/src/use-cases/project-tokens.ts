@@ -9,28 +9,20 @@ import {
   inTransaction,
   listProjectTokens as listStoredTokens,
   type Project,
-  type ProjectTokenWithLevel,
-  recordAuditEvent,
 } from '@switchyard/db'
 import { forbidden, notFound, unauthenticated } from '@switchyard/domain'
 import type { Caller, Scope } from '@switchyard/domain/access'
-import type { Dependencies } from '../dependencies.js'
+import type { Dependencies, Rows } from '../dependencies.js'
 import type { ProjectCall } from '../guards.js'
+import { recordProjectEvent } from './audit.js'
 import { type IssuedToken, issueToken } from './issue-token.js'
 
 /** The tokens of the project that are not revoked. */
-export const listProjectTokens = (
-  { database }: Dependencies,
-  { project }: ProjectCall,
-  rows: { skip: number; take: number },
-) => listStoredTokens(database, project.id, rows)
+export const listProjectTokens = ({ database }: Dependencies, { project }: ProjectCall, rows: Rows) =>
+  listStoredTokens(database, project.id, rows)
 
 /** @throws DomainError not-found */
-export async function getProjectToken(
-  { database }: Dependencies,
-  { project }: ProjectCall,
-  id: number,
-): Promise<ProjectTokenWithLevel> {
+export async function getProjectToken({ database }: Dependencies, { project }: ProjectCall, id: number) {
   const token = await findProjectToken(database, project.id, id)
   if (!token) throw notFound()
   return token
@@ -69,11 +61,10 @@ export async function issueProjectToken(
       project: { projectId: project.id, createdBy: maker.createdBy },
     }
     const issued = await issueToken(transaction, token, maker.latestDay)
-    await recordAuditEvent(transaction, author, {
-      eventName: 'project_access_token_created',
-      entityType: 'Project',
-      entityId: project.id,
-      details: { name, scopes: [...scopes], access_level: accessLevel },
+    await recordProjectEvent(transaction, author, project.id, 'project_access_token_created', {
+      name,
+      scopes: [...scopes],
+      access_level: accessLevel,
     })
     return issued
   })

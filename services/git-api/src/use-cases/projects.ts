@@ -9,7 +9,6 @@ import {
   type ProjectFilter,
   type ProjectOrder,
   type ProjectWithOwner,
-  recordAuditEvent,
   updateProject,
   violatedUniqueIndex,
 } from '@switchyard/db'
@@ -18,8 +17,9 @@ import { accessLevels, type Caller, projectProblems } from '@switchyard/domain/a
 import { isNewBranchName } from '@switchyard/domain/commit'
 import type { Repository } from '@switchyard/git-storage'
 import type { Call } from '@switchyard/service-kit/http'
-import type { Dependencies } from '../dependencies.js'
+import type { Dependencies, Rows } from '../dependencies.js'
 import type { ProjectCall } from '../guards.js'
+import { recordProjectEvent } from './audit.js'
 import { changedFields, problemsOfChanges } from './changed-fields.js'
 
 /** A project, as far as its answer depends on the caller and on its repository. */
@@ -40,7 +40,7 @@ export async function listProjects(
   caller: Caller,
   filter: Omit<ProjectFilter, 'viewer' | 'only'>,
   order: ProjectOrder,
-  rows: { skip: number; take: number },
+  rows: Rows,
   { signal }: Call,
 ): Promise<{ projects: ProjectDescription[]; total: number }> {
   const where = { ...filter, viewer: caller.user, only: caller.token.projectId ?? undefined }
@@ -122,15 +122,10 @@ async function writeChanges(
       const changed = await updateProject(transaction, project, changes)
       if (!changed) throw notFound('Project')
       if (Object.keys(changes).length === 0) return changed
-      await recordAuditEvent(transaction, author, {
-        eventName: 'project_updated',
-        entityType: 'Project',
-        entityId: project.id,
-        details: {
-          changed: Object.keys(changes),
-          path_with_namespace: changed.pathWithNamespace,
-          visibility: changed.visibility,
-        },
+      await recordProjectEvent(transaction, author, project.id, 'project_updated', {
+        changed: Object.keys(changes),
+        path_with_namespace: changed.pathWithNamespace,
+        visibility: changed.visibility,
       })
       // A clone checks out the branch that HEAD points to. This is last, so that a refused change leaves HEAD alone, and
       // goes on when the client goes away, so that HEAD and the row do not differ.
@@ -154,11 +149,8 @@ export async function removeProject(
 ): Promise<void> {
   await inTransaction(database, async (transaction) => {
     await deleteProject(transaction, project.id)
-    await recordAuditEvent(transaction, author, {
-      eventName: 'project_destroyed',
-      entityType: 'Project',
-      entityId: project.id,
-      details: { path_with_namespace: project.pathWithNamespace },
+    await recordProjectEvent(transaction, author, project.id, 'project_destroyed', {
+      path_with_namespace: project.pathWithNamespace,
     })
   })
   try {

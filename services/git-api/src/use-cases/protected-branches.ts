@@ -8,32 +8,28 @@ import {
   listProtectedBranches as listStoredBranches,
   type NewProtectedBranch,
   type ProtectedBranch,
-  recordAuditEvent,
   violatedUniqueIndex,
 } from '@switchyard/db'
 import { conflict, invalid, notFound } from '@switchyard/domain'
 import { protectionNameLengthMax, protectionsPerProjectMax } from '@switchyard/domain/access'
 import { isRefName } from '@switchyard/domain/commit'
-import type { Dependencies } from '../dependencies.js'
+import type { Dependencies, Rows } from '../dependencies.js'
 import type { ProjectCall } from '../guards.js'
+import { recordProjectEvent } from './audit.js'
 
 /** @param search part of the name or pattern; empty: all */
 export async function listProtectedBranches(
   { database }: Dependencies,
   { project }: ProjectCall,
   search: string,
-  { skip, take }: { skip: number; take: number },
+  { skip, take }: Rows,
 ): Promise<{ branches: ProtectedBranch[]; total: number }> {
   const found = (await listStoredBranches(database, project.id)).filter(({ name }) => name.includes(search))
   return { branches: found.slice(skip, skip + take), total: found.length }
 }
 
 /** @throws DomainError not-found */
-export async function getProtectedBranch(
-  { database }: Dependencies,
-  { project }: ProjectCall,
-  name: string,
-): Promise<ProtectedBranch> {
+export async function getProtectedBranch({ database }: Dependencies, { project }: ProjectCall, name: string) {
   const branch = await findProtectedBranch(database, project.id, name)
   if (!branch) throw notFound()
   return branch
@@ -62,11 +58,10 @@ export async function protectBranch(
         throw invalid(`A project can have ${protectionsPerProjectMax} protected branches at most`)
       }
       const protectedBranch = await createProtectedBranch(transaction, { ...given, projectId: project.id })
-      await recordAuditEvent(transaction, author, {
-        eventName: 'protected_branch_created',
-        entityType: 'Project',
-        entityId: project.id,
-        details: { name, push_access_level: pushAccessLevel, allow_force_push: allowForcePush },
+      await recordProjectEvent(transaction, author, project.id, 'protected_branch_created', {
+        name,
+        push_access_level: pushAccessLevel,
+        allow_force_push: allowForcePush,
       })
       return protectedBranch
     })
@@ -85,11 +80,6 @@ export async function unprotectBranch(
 ): Promise<void> {
   await inTransaction(database, async (transaction) => {
     if (!(await deleteProtectedBranch(transaction, project.id, name))) throw notFound()
-    await recordAuditEvent(transaction, author, {
-      eventName: 'protected_branch_removed',
-      entityType: 'Project',
-      entityId: project.id,
-      details: { name },
-    })
+    await recordProjectEvent(transaction, author, project.id, 'protected_branch_removed', { name })
   })
 }

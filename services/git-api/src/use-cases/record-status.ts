@@ -6,7 +6,7 @@ import type { Dependencies } from '../dependencies.js'
 import type { ProjectCall } from '../guards.js'
 import { jobHook } from '../hook-payloads/job-hook.js'
 import { pipelineHook } from '../hook-payloads/pipeline-hook.js'
-import { getCommit } from './get-commit.js'
+import { getCommit } from './read-commits.js'
 
 export interface RecordStatusCommand {
   /** Hash, branch or tag. */

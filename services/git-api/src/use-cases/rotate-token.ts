@@ -3,16 +3,14 @@ import {
   findToken,
   inTransaction,
   type PersonalAccessToken,
-  recordAuditEvent,
   revokeToken,
 } from '@switchyard/db'
 import { insufficientScope, invalid, unauthenticated } from '@switchyard/domain'
 import { type Caller, includesScopes, lastDayAfterRotation, type Scope } from '@switchyard/domain/access'
 import type { Dependencies } from '../dependencies.js'
+import { recordUserEvent } from './audit.js'
 import { type IssuedToken, issueToken } from './issue-token.js'
 import { getTokenFor } from './tokens.js'
-
-type Needed = Pick<Dependencies, 'database' | 'forgetUsers'>
 
 /**
  * Replaces the token that the request came with.
@@ -22,7 +20,7 @@ type Needed = Pick<Dependencies, 'database' | 'forgetUsers'>
  *   has passed, or that gives the new token more days than the old one was given
  */
 export async function rotateOwnToken(
-  deps: Needed,
+  deps: Dependencies,
   expiresAt: Date | undefined,
   author: AuditAuthor,
 ): Promise<IssuedToken> {
@@ -39,7 +37,7 @@ export async function rotateOwnToken(
  * @throws DomainError not-found; insufficient-scope; invalid when it is revoked, and for the last day
  */
 export async function rotateTokenFor(
-  deps: Needed,
+  deps: Dependencies,
   caller: Caller,
   { id, expiresAt }: { id: number; expiresAt: Date | undefined },
   author: AuditAuthor,
@@ -64,7 +62,7 @@ interface Rotation {
 
 /** The old token stops working; the new one has its name, scopes and project. */
 async function rotate(
-  { database, forgetUsers }: Needed,
+  { database, forgetUsers }: Dependencies,
   old: PersonalAccessToken,
   { expiresAt, isBounded, onRevoked }: Rotation,
   author: AuditAuthor,
@@ -82,11 +80,10 @@ async function rotate(
         : { project: { projectId: old.projectId, createdBy: creatorOf(old, author) } }),
     }
     const issued = await issueToken(transaction, token, isBounded ? sameSpan : null)
-    await recordAuditEvent(transaction, author, {
-      eventName: 'access_token_rotated',
-      entityType: 'User',
-      entityId: old.userId,
-      details: { name: old.name, revoked_token_id: old.id, new_token_id: issued.token.id },
+    await recordUserEvent(transaction, author, old.userId, 'access_token_rotated', {
+      name: old.name,
+      revoked_token_id: old.id,
+      new_token_id: issued.token.id,
     })
     return issued
   })

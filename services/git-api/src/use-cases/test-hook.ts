@@ -16,8 +16,8 @@ import { jobHook } from '../hook-payloads/job-hook.js'
 import { noteHook } from '../hook-payloads/note-hook.js'
 import { pipelineHook } from '../hook-payloads/pipeline-hook.js'
 import { pushHook } from '../hook-payloads/push-hook.js'
-import { getCommit } from './get-commit.js'
 import { ownerOf } from './project-hooks.js'
+import { getCommit } from './read-commits.js'
 import { type Change, pushedCommits } from './references-changed.js'
 
 /**

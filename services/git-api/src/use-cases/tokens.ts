@@ -1,5 +1,6 @@
 import {
   type AuditAuthor,
+  deleteMember,
   findToken,
   findUser,
   inTransaction,
@@ -7,12 +8,14 @@ import {
   type NewToken,
   type PersonalAccessToken,
   recordAuditEvent,
+  revokeToken as revokeStoredToken,
   type TokenFilter,
   type TokenOrder,
 } from '@switchyard/db'
 import { forbidden, notFound, unauthenticated } from '@switchyard/domain'
 import type { Caller } from '@switchyard/domain/access'
-import type { Dependencies } from '../dependencies.js'
+import type { Dependencies, Rows } from '../dependencies.js'
+import { recordUserEvent } from './audit.js'
 import { type IssuedToken, issueToken } from './issue-token.js'
 
 /**
@@ -25,7 +28,7 @@ export async function listTokens(
   { user }: Caller,
   given: TokenFilter,
   order: TokenOrder,
-  rows: { skip: number; take: number },
+  rows: Rows,
 ) {
   if (!user.admin && (given.userId ?? user.id) !== user.id) throw forbidden()
   const filter = { ...given, userId: user.admin ? given.userId : user.id }
@@ -45,11 +48,7 @@ export async function getOwnToken({ database }: Dependencies, caller: Caller): P
  *
  * @throws DomainError not-found
  */
-export async function getTokenFor(
-  { database }: Pick<Dependencies, 'database'>,
-  { user }: Caller,
-  id: number,
-): Promise<PersonalAccessToken> {
+export async function getTokenFor({ database }: Dependencies, { user }: Caller, id: number) {
   const token = await findToken(database, id)
   if (!token || (!user.admin && token.userId !== user.id)) throw notFound()
   return token
@@ -64,12 +63,52 @@ export async function issuePersonalToken(
   if (!(await findUser(database, token.userId))) throw notFound('User')
   return inTransaction(database, async (transaction) => {
     const issued = await issueToken(transaction, token, null)
-    await recordAuditEvent(transaction, author, {
-      eventName: 'personal_access_token_created',
-      entityType: 'User',
-      entityId: token.userId,
-      details: { name: token.name, scopes: [...token.scopes] },
+    await recordUserEvent(transaction, author, token.userId, 'personal_access_token_created', {
+      name: token.name,
+      scopes: [...token.scopes],
     })
     return issued
   })
+}
+
+/** Revokes any token, for administrators, else one of the caller's own; twice is like once. @throws DomainError not-found */
+export async function revokeTokenFor(deps: Dependencies, caller: Caller, id: number, author: AuditAuthor) {
+  const token = await getTokenFor(deps, caller, id)
+  await revoke(deps, token, author)
+}
+
+/** Revokes a token of the project and removes its bot from the members. @throws DomainError not-found */
+export async function revokeProjectToken(
+  deps: Dependencies,
+  projectId: number,
+  id: number,
+  author: AuditAuthor,
+): Promise<void> {
+  const token = await findToken(deps.database, id)
+  if (token?.projectId !== projectId || !(await revoke(deps, token, author))) throw notFound()
+}
+
+/**
+ * This process refuses the token from now on, other processes within half a second.
+ *
+ * @returns false when the token was revoked before
+ */
+async function revoke(
+  { database, forgetUsers }: Dependencies,
+  { id, userId, projectId, name }: PersonalAccessToken,
+  author: AuditAuthor,
+): Promise<boolean> {
+  const isRevoked = await inTransaction(database, async (transaction) => {
+    if (!(await revokeStoredToken(transaction, id))) return false
+    if (projectId !== null) await deleteMember(transaction, { projectId, userId })
+    await recordAuditEvent(transaction, author, {
+      ...(projectId === null
+        ? { eventName: 'access_token_revoked', entityType: 'User', entityId: userId }
+        : { eventName: 'project_access_token_revoked', entityType: 'Project', entityId: projectId }),
+      details: { name, revoked_token_id: id },
+    })
+    return true
+  })
+  forgetUsers([userId])
+  return isRevoked
 }

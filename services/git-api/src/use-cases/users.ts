@@ -6,7 +6,6 @@ import {
   inTransaction,
   listUsers as listStoredUsers,
   type NewUser,
-  recordAuditEvent,
   type User,
   type UserFilter,
   type UserOrder,
@@ -14,14 +13,11 @@ import {
 } from '@switchyard/db'
 import { conflict, invalid, notFound, unauthenticated } from '@switchyard/domain'
 import { type Caller, userProblems } from '@switchyard/domain/access'
-import type { Dependencies } from '../dependencies.js'
+import type { Dependencies, Rows } from '../dependencies.js'
+import { recordUserEvent } from './audit.js'
 
-export const listUsers = (
-  { database }: Dependencies,
-  filter: UserFilter,
-  order: UserOrder,
-  rows: { skip: number; take: number },
-) => listStoredUsers(database, filter, order, rows)
+export const listUsers = ({ database }: Dependencies, filter: UserFilter, order: UserOrder, rows: Rows) =>
+  listStoredUsers(database, filter, order, rows)
 
 /** The user who sends the request. @throws DomainError unauthenticated when the user was removed meanwhile */
 export async function getCurrentUser({ database }: Dependencies, caller: Caller): Promise<User> {
@@ -42,21 +38,15 @@ export async function getUser(database: DatabaseOrTransaction, id: number): Prom
  *
  * @throws DomainError invalid, by field; conflict when the username or the e-mail address is taken
  */
-export async function createUser(
-  { database }: Dependencies,
-  user: NewUser,
-  author: AuditAuthor,
-): Promise<User> {
+export async function createUser({ database }: Dependencies, user: NewUser, author: AuditAuthor) {
   const problems = userProblems(user)
   if (Object.keys(problems).length > 0) throw invalid(problems)
   return refuseTakenNames(() =>
     inTransaction(database, async (transaction) => {
       const added = await insertUser(transaction, user)
-      await recordAuditEvent(transaction, author, {
-        eventName: 'user_created',
-        entityType: 'User',
-        entityId: added.id,
-        details: { username: added.username, admin: added.admin },
+      await recordUserEvent(transaction, author, added.id, 'user_created', {
+        username: added.username,
+        admin: added.admin,
       })
       return added
     }),

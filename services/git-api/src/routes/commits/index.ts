@@ -2,9 +2,7 @@ import { type Route, route } from '@switchyard/service-kit/http'
 import type { Dependencies } from '../../dependencies.js'
 import { cherryPick } from './cherry-pick.js'
 import { createCommit } from './create-commit.js'
-import { getCommit } from './get-commit.js'
-import { getDiff } from './get-diff.js'
-import { listCommits } from './list-commits.js'
+import { getCommit, getDiff, listCommits } from './read-commits.js'
 
 /** Files travel inside the JSON body of a commit. */
 const commitBytesMax = 300 * 1024 * 1024

@@ -18,9 +18,8 @@ import {
 import { z } from 'zod'
 import type { Dependencies } from '../../dependencies.js'
 import { issuedTokenShape, presentIssuedToken, presentToken, tokenShape } from '../../presenters/token.js'
-import { revokeTokenFor } from '../../use-cases/revoke-token.js'
 import * as rotation from '../../use-cases/rotate-token.js'
-import { getOwnToken, getTokenFor, issuePersonalToken } from '../../use-cases/tokens.js'
+import { getOwnToken, getTokenFor, issuePersonalToken, revokeTokenFor } from '../../use-cases/tokens.js'
 import { optionalDay, scopeList } from '../../wire/parameters.js'
 import { listTokens } from './list-tokens.js'
 

@@ -1,5 +1,6 @@
 import type { Caller } from '@switchyard/domain/access'
 import {
+  accepted,
   auditAuthor,
   created,
   endpoint,
@@ -15,19 +16,25 @@ import {
   rowsOf,
   text,
 } from '@switchyard/service-kit/http'
-import { deliveryShape, type ProjectWebhookEvent, presentDelivery } from '@switchyard/webhooks'
+import {
+  deliveryShape,
+  listedDeliveryShape,
+  type ProjectWebhookEvent,
+  presentDelivery,
+  presentListedDelivery,
+} from '@switchyard/webhooks'
 import { z } from 'zod'
-import type { Dependencies } from '../../dependencies.js'
-import type { ProjectCall } from '../../guards.js'
-import { hookShape, presentHook } from '../../presenters/hook.js'
-import * as hooks from '../../use-cases/project-hooks.js'
-import * as testing from '../../use-cases/test-hook.js'
-import { optional } from '../../wire/parameters.js'
-import { deliveryRoutes } from './deliveries.js'
+import type { Dependencies } from '../dependencies.js'
+import type { ProjectCall } from '../guards.js'
+import { hookShape, presentHook } from '../presenters/hook.js'
+import * as hooks from '../use-cases/project-hooks.js'
+import * as testing from '../use-cases/test-hook.js'
+import { optional } from '../wire/parameters.js'
 
 export function hookRoutes(deps: Dependencies): Route[] {
   const { maintain } = deps.guards
   const path = '/projects/:id/hooks'
+  const deliveries = `${path}/:hook_id/deliveries`
   return [
     route('GET', path, maintain, listHooks(deps)),
     route('POST', path, maintain, createHook(deps)),
@@ -35,7 +42,9 @@ export function hookRoutes(deps: Dependencies): Route[] {
     route('PUT', `${path}/:hook_id`, maintain, updateHook(deps)),
     route('DELETE', `${path}/:hook_id`, maintain, deleteHook(deps)),
     route('POST', `${path}/:hook_id/test/:trigger`, maintain, testHook(deps)),
-    ...deliveryRoutes(deps),
+    route('GET', deliveries, maintain, listDeliveries(deps)),
+    route('GET', `${deliveries}/:delivery_id`, maintain, getDelivery(deps)),
+    route('POST', `${deliveries}/:delivery_id/redeliver`, maintain, redeliver(deps)),
   ]
 }
 
@@ -134,4 +143,40 @@ const testHook = (deps: Dependencies) =>
       const delivery = await testing.testHook(deps, access, { hookId, event: eventOf(trigger) }, call)
       return created({ message: '201 Created', ...presentDelivery(delivery) })
     },
+  })
+
+const deliveryIds = z.object({ ...hookId, delivery_id: z.uuid() })
+
+const listDeliveries = (deps: Dependencies) =>
+  endpoint({
+    summary: 'What a webhook was told, the newest first',
+    replies: { 200: z.array(listedDeliveryShape) },
+    input: z.object({
+      ...pageParameters,
+      ...hookId,
+      state: z.enum(['pending', 'succeeded', 'failed']).optional(),
+    }),
+    async handle({ hook_id: hookId, state, ...page }, access: ProjectCall, call) {
+      const found = await hooks.listHookDeliveries(deps, access, { hookId, state }, rowsOf(page))
+      return pageReply(found.deliveries.map(presentListedDelivery), page, found.total, call)
+    },
+  })
+
+const getDelivery = (deps: Dependencies) =>
+  endpoint({
+    summary: 'One delivery, with what was sent and answered',
+    replies: { 200: deliveryShape },
+    input: deliveryIds,
+    handle: async ({ hook_id, delivery_id }, access: ProjectCall) =>
+      ok(presentDelivery(await hooks.getHookDelivery(deps, access, hook_id, delivery_id))),
+  })
+
+const redeliver = (deps: Dependencies) =>
+  endpoint({
+    summary: 'Send a delivery again',
+    replies: { 202: deliveryShape },
+    refusals: [409],
+    input: deliveryIds,
+    handle: async ({ hook_id, delivery_id }, access: ProjectCall) =>
+      accepted(presentDelivery(await hooks.redeliverHook(deps, access, hook_id, delivery_id))),
   })
