@@ -24,6 +24,17 @@ const layer = (service, from, allowed) => ({
 
 module.exports = {
   forbidden: [
+    layer('git-api', 'routes', ['use-cases', 'presenters', 'wire']),
+    layer('git-api', 'use-cases', ['hook-payloads']),
+    layer('git-api', 'presenters', []),
+    layer('git-api', 'hook-payloads', []),
+    layer('git-api', 'wire', []),
+    layer('git-api', 'commit-bodies', []),
+    layer('git-api', 'provisioning', ['use-cases']),
+    layer('admin-broadcast', 'routes', ['use-cases', 'presenters']),
+    layer('admin-broadcast', 'use-cases', []),
+    layer('admin-broadcast', 'live', ['presenters']),
+    layer('admin-broadcast', 'presenters', []),
     layer('jobqueue-metrics', 'routes', ['use-cases', 'presenters']),
     layer('jobqueue-metrics', 'prometheus', ['use-cases', 'sources']),
     layer('jobqueue-metrics', 'use-cases', ['sources', 'history']),
@@ -102,11 +113,30 @@ module.exports = {
       to: { path: '^services/saga-reporter/src/(routes|rpc|use-cases|presenters|ingest)/' },
     },
     {
-      name: 'saga-reporter-edges-ask-use-cases',
+      name: 'routes-call-use-cases',
       severity: 'error',
-      comment: 'Routes and methods of gRPC reach stores through use cases only.',
-      from: { path: '^services/saga-reporter/src/(routes|rpc)/', pathNot: '\\.test\\.ts$' },
-      to: { path: '^packages/db/', dependencyTypesNot: ['type-only'] },
+      comment:
+        'Routes and methods of gRPC reach stores and repositories through use cases; they may name their types.',
+      from: { path: '^services/[^/]+/src/(routes|rpc)/', pathNot: '\\.test\\.ts$' },
+      to: { path: '^packages/(db|git-storage)/', dependencyTypesNot: ['type-only'] },
+    },
+    {
+      name: 'presenters-read-nothing',
+      severity: 'error',
+      comment:
+        'Presenters turn results into answers. They may name the types of rows and of git, and read neither.',
+      from: {
+        path: '^services/(git-api|admin-broadcast)/src/(presenters|hook-payloads|wire)/',
+        pathNot: '\\.test\\.ts$',
+      },
+      to: { path: '^packages/(db|git-storage)/', dependencyTypesNot: ['type-only'] },
+    },
+    {
+      name: 'parts-of-git-api-know-no-layers',
+      severity: 'error',
+      comment: 'Only service.ts puts the layers together. The other files beside it serve all layers.',
+      from: { path: '^services/git-api/src/[^/]+\\.ts$', pathNot: '/service\\.ts$' },
+      to: { path: '^services/git-api/src/(routes|use-cases|presenters|hook-payloads|wire)/' },
     },
     {
       name: 'saga-reporter-http-and-grpc-stand-apart',

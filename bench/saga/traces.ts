@@ -95,8 +95,6 @@ export const failing = [
   ended,
 ]
 
-/** What a run of sagas leaves behind. */
-export const eventsOf = (saga: number) => traceOf(saga).length
 export const traceOf = (saga: number) => (saga % 5 === 4 ? failing : happy)
 
 /** Writes the ids of a saga's request; ids are decimal numbers of 19 digits, as snowflakes are. */

@@ -2,7 +2,6 @@ export { checkDatabase } from './check-database.js'
 export {
   createDatabase,
   type Database,
-  type DatabaseOptions,
   type DatabaseOrTransaction,
   inTransaction,
 } from './client.js'
@@ -10,7 +9,6 @@ export { isDatabaseUnavailable } from './database-failure.js'
 export {
   type AuditEvent,
   type BroadcastMessage,
-  type CommitStatus,
   type PersonalAccessToken,
   Prisma,
   type Project,
@@ -60,7 +58,6 @@ export {
   createProject,
   deleteProject,
   findProjectForUser,
-  type ListedProject,
   listProjects,
   type NewProject,
   nextProjectId,

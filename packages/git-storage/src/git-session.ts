@@ -6,8 +6,7 @@ import { DomainError, invalid, timedOut } from '@switchyard/domain'
 import { ended, type SpawnOptions, spawnGit, stopGit } from './git-process.js'
 import { StallGuard } from './stall-guard.js'
 
-export const gitServices = ['git-upload-pack', 'git-receive-pack'] as const
-export type GitService = (typeof gitServices)[number]
+export type GitService = 'git-upload-pack' | 'git-receive-pack'
 
 /** A client that fetches or pushes. */
 export interface GitSession {

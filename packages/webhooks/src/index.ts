@@ -1,6 +1,6 @@
 export { auditedWebhook } from './audited.js'
-export { type Delivered, type DeliverOptions, deliverToHost } from './deliver.js'
-export { checkHook, type HookFields, type HookRules } from './hook-rules.js'
+export { type Delivered, deliverToHost } from './deliver.js'
+export type { HookRules } from './hook-rules.js'
 export { addWebhook, changeWebhook, redeliverWebhook, removeWebhook, testWebhook } from './manage.js'
 export {
   deliveryShape,
@@ -9,9 +9,8 @@ export {
   presentListedDelivery,
 } from './present-delivery.js'
 export { type ProjectWebhookEvent, projectWebhookEvents } from './project-events.js'
-export { sagaWebhookEvents, testEvent } from './saga-events.js'
+export { sagaWebhookEvents } from './saga-events.js'
 export { createSecretBox, type SecretBox, webhookSecretFields } from './secret-box.js'
-export { createSender, type Sender, type SenderOptions, type SendResult } from './send.js'
+export { createSender, type Sender } from './send.js'
 export { checkStoredSecrets, encryptStoredSecrets } from './stored-secrets.js'
 export { type TargetPolicy, targetPolicy, webhookTargetFields } from './target-policy.js'
-export { hostnameOf } from './target-url.js'

@@ -9,7 +9,13 @@ import type { ProjectGuards } from './guards.js'
 import type { Jobs } from './jobs.js'
 import type { StatusLookup } from './status-lookup.js'
 
-/** What the routes of this service work with; made once, in the composition root. */
+/** One page of a list, in rows. */
+export interface Rows {
+  skip: number
+  take: number
+}
+
+/** Everything that routes and use cases work with; made once, in service.ts. */
 export interface Dependencies extends Pick<Authenticator, 'forgetUsers'> {
   database: Database
   guards: ProjectGuards

@@ -1,5 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { rateLimited } from '@switchyard/domain'
+import type { Caller } from '@switchyard/domain/access'
+import type { Call } from '@switchyard/service-kit/http'
 
 /** Fetches and pushes of one sender that wait for their turn. */
 const waitingMax = 100
@@ -98,3 +100,7 @@ class Turns {
 
 const tooMany = () =>
   rateLimited('You have too many fetches and pushes under way. Try again later.', waitMsMax)
+
+/** The sender whose fetches, pushes and downloads are counted together: a user, or an address. */
+export const senderOf = (caller: Caller | null, { raw }: Call): string =>
+  caller ? `user ${caller.user.id}` : `address ${raw.request.ip}`

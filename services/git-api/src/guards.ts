@@ -1,4 +1,4 @@
-import { type Database, findProjectForUser, type Project, type ProjectForUser } from '@switchyard/db'
+import { type Database, findProjectForUser, type Project } from '@switchyard/db'
 import { forbidden, notFound, unauthenticated } from '@switchyard/domain'
 import {
   type Caller,
@@ -12,12 +12,15 @@ import {
   requireScope,
   type Scope,
 } from '@switchyard/domain/access'
+import type { Git, Repository } from '@switchyard/git-storage'
 import { type Call, documented, type Guard, readingScopes } from '@switchyard/service-kit/http'
 import { createProjectLookup } from './project-lookup.js'
 
-/** What a project guard hands to its endpoint. */
+/** The project of a request, as its guard hands it to the endpoint. */
 export interface ProjectCall<Who extends Caller | null = Caller | null> {
   project: Project
+  /** The repository of the project. Reading and writing it ends when the client goes away. */
+  repository: Repository
   /** The caller's access level in the project, 0 to 50. */
   level: number
   caller: Who
@@ -25,42 +28,7 @@ export interface ProjectCall<Who extends Caller | null = Caller | null> {
   memberLevel: number | null
 }
 
-/**
- * The project, for somebody who has the right in it.
- *
- * @param reference numeric id or full path, in any case
- * @param sender whoever sends the request; nobody here, when their token is another project's
- * @throws DomainError unauthenticated; not-found for a missing project and for one the sender may not know of, alike;
- *   forbidden
- */
-export async function getProjectFor(
-  database: Database,
-  reference: string,
-  right: ProjectRight,
-  sender: Caller | null,
-): Promise<ProjectCall> {
-  return decide(await findProjectForUser(database, reference, sender?.user.id ?? null), right, sender)
-}
-
-function decide(found: ProjectForUser | null, right: ProjectRight, sender: Caller | null): ProjectCall {
-  const access = found ? accessOf(found.project) : nowhere
-  const decision = decideProjectRight(right, access, sender, found?.memberLevel ?? null)
-  if (decision === 'unauthenticated') throw unauthenticated()
-  if (!found || decision === 'hidden') throw notFound('Project')
-  if (decision === 'forbidden') throw forbidden(projectDenial(right, access, sender))
-  const { project, memberLevel } = found
-  const caller = callerIn(project.id, sender)
-  return { project, caller, memberLevel, level: effectiveLevel(access, caller, memberLevel) }
-}
-
-/** The columns of a project that its access rules look at. */
-const accessOf = ({ id, ownerId, visibility }: Project): ProjectAccess => ({
-  id,
-  ownerId,
-  visibility: visibility as ProjectAccess['visibility'],
-})
-
-/** What the API's documentation says of who may. */
+/** The words of the API's documentation for the holders of each right. */
 const holdersOf: Record<ProjectRight, string> = {
   read_project: 'everybody who may see the project',
   read_code: 'everybody who may read the code of the project',
@@ -72,49 +40,73 @@ const holdersOf: Record<ProjectRight, string> = {
   own: 'the owner of the project',
 }
 
-const documentsOf = (right: ProjectRight) => ({
-  who: holdersOf[right],
-  anonymous: mayBeAnonymous(right),
-  parameters: { id: 'The id of the project, or its full path, e.g. `ada%2Fengine`' },
-})
-
-/** A missing project is like a private one of somebody else. */
-const nowhere: ProjectAccess = { id: 0, ownerId: 0, visibility: 'private' }
+/** A missing project is refused like a private project of another user. */
+const missingProject: ProjectAccess = { id: 0, ownerId: 0, visibility: 'private' }
 
 export type ProjectGuards = ReturnType<typeof createGuards>
 
 /**
- * Who may do what in the project that `:id` names, as `projectRights` says. Each guard refuses in this order: 403 for
+ * Guards of the project that `:id` names, by the table `projectRights`. Each guard refuses in this order: 403 for
  * a token without the scope, 401 for an anonymous caller where one must sign in, 404 for a project the caller cannot
  * see, 403 for a role too low.
  */
-export function createGuards(database: Database) {
+export function createGuards(database: Database, git: Git) {
   const lookup = createProjectLookup(database)
-  async function readCode({ params, caller }: Call): Promise<ProjectCall> {
-    return decide(await lookup.find(params.id ?? '', caller?.user.id ?? null), 'read_code', caller)
-  }
+  const findInDatabase: typeof lookup.find = (reference, userId) =>
+    findProjectForUser(database, reference, userId)
 
-  async function change({ params, caller }: Call, right: ProjectRight): Promise<ProjectCall> {
-    const found = await getProjectFor(database, params.id ?? '', right, caller)
-    lookup.noteChange(found.project.id)
-    return found
+  /**
+   * The project and its repository, for a sender who has the right in it.
+   *
+   * @param reference numeric id or full path, in any case
+   * @throws DomainError unauthenticated; not-found for a missing project and for a project that is hidden from the
+   *   sender, alike; forbidden
+   */
+  async function getProjectFor(
+    call: Call,
+    right: ProjectRight,
+    reference = call.params.id ?? '',
+    sender = call.caller,
+    find = findInDatabase,
+  ): Promise<ProjectCall> {
+    const found = await find(reference, sender?.user.id ?? null)
+    const access = (found?.project ?? missingProject) as ProjectAccess
+    const decision = decideProjectRight(right, access, sender, found?.memberLevel ?? null)
+    if (decision === 'unauthenticated') throw unauthenticated()
+    if (!found || decision === 'hidden') throw notFound('Project')
+    if (decision === 'forbidden') throw forbidden(projectDenial(right, access, sender))
+    const { project, memberLevel } = found
+    const caller = callerIn(project.id, sender)
+    const level = effectiveLevel(access, caller, memberLevel)
+    return { project, repository: git.open(project, call), caller, memberLevel, level }
   }
 
   /** @param scopes of tokens, that suffice to read besides `api` and `read_api` */
-  const open = (right: ProjectRight, ...scopes: Scope[]): Guard<ProjectCall> =>
-    documented(documentsOf(right), (call) => {
+  const open = (right: ProjectRight, ...scopes: Scope[]): Guard<ProjectCall> => {
+    const documents = {
+      who: holdersOf[right],
+      anonymous: mayBeAnonymous(right),
+      parameters: { id: 'The id of the project, or its full path, e.g. `ada%2Fengine`' },
+    }
+    return documented(documents, async (call) => {
       const reading = readingScopes(call)
       if (call.caller) requireScope(call.caller, ...reading, ...(reading.length > 0 ? scopes : []))
-      if (reading.length === 0) return change(call, right)
-      if (right === 'read_code') return readCode(call)
-      return getProjectFor(database, call.params.id ?? '', right, call.caller)
+      if (reading.length > 0) {
+        const find = right === 'read_code' ? lookup.find : findInDatabase
+        return getProjectFor(call, right, undefined, undefined, find)
+      }
+      const found = await getProjectFor(call, right)
+      lookup.noteChange(found.project.id)
+      return found
     })
-  /** Rights that nobody has without signing in. */
+  }
+  /** For rights that need a signed-in user. */
   const closed = (right: ProjectRight) => open(right) as Guard<ProjectCall<Caller>>
 
   return {
-    /** To be called when a change of a project or of its members is committed: this process asks the database anew. */
-    noteChange: (projectId: number) => lookup.noteChange(projectId),
+    getProjectFor,
+    /** To be called when a change of a project or its members is committed: this process drops what it remembers. */
+    noteChange: lookup.noteChange,
     readProject: open('read_project'),
     readCode: open('read_code', 'read_repository'),
     comment: closed('comment'),

@@ -4,12 +4,12 @@ import { LRUCache } from 'lru-cache'
 
 /** A user who loses the right to read is refused by every process within this time. */
 const knownMs = 500
-/** How long this process asks the database each time, before and after a change of its own is committed. */
+/** This process asks the database each time for this long, before and after its own change is committed. */
 const changedMs = 1_000
 const rememberedMax = 10_000
 
 /**
- * Finds projects for requests that read code: a busy client costs two queries a second, not one for each request.
+ * Finds projects for requests that read code: a busy client costs two queries a second instead of one a request.
  * Only projects that the user may read are remembered, so a new project or member is seen at once.
  */
 export function createProjectLookup(database: Database) {
@@ -18,7 +18,7 @@ export function createProjectLookup(database: Database) {
   const known = new LRUCache<string, ProjectForUser, Question>({
     max: rememberedMax,
     ttl: knownMs,
-    // A question whose answer is dropped meanwhile is still answered.
+    // A question is still answered when its answer is dropped from the cache meanwhile.
     ignoreFetchAbort: true,
     fetchMethod: async (_key, _stale, { context }) => (await ask(context)) ?? undefined,
   })

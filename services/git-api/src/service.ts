@@ -54,7 +54,6 @@ export async function createService(config: Config, { logger, metrics, health, l
 
   const find: FindCaller = (hash) => findCaller(database, hash)
   const authenticator = createAuthenticator(recordingTokenUse(database, find, logger))
-  const guards = createGuards(database)
   const statuses = createStatusRecorder(database, { job: 'job', pipeline: 'pipeline' })
   const git = createGit(storageRoot, {
     cacheBytesMax: config.GIT_CACHE_BYTES_MAX,
@@ -62,6 +61,7 @@ export async function createService(config: Config, { logger, metrics, health, l
     onFallback: countFallbacks(metrics.registry, logger),
   })
   lifecycle.onClose('git', () => git.close())
+  const guards = createGuards(database, git)
   const commitBodies = createCommitBodies()
   lifecycle.onClose('commit bodies', () => commitBodies.close())
   const app = createHttpApp({

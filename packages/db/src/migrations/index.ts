@@ -1,4 +1,3 @@
-export { type AppliedMigrations, applyMigrations } from './apply-migrations.js'
+export { applyMigrations } from './apply-migrations.js'
 export { diffDatabaseToSchema } from './diff-schema.js'
-export { listShippedMigrations, type ShippedMigration } from './shipped-migrations.js'
-export { waitForDatabase } from './wait-for-database.js'
+export { listShippedMigrations } from './shipped-migrations.js'

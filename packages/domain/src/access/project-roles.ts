@@ -3,7 +3,9 @@ import type { Caller } from './caller.js'
 /** GitLab's access levels. */
 export const accessLevels = { guest: 10, reporter: 20, developer: 30, maintainer: 40, owner: 50 } as const
 
-export type Visibility = 'private' | 'internal' | 'public'
+/** Who sees a project: its members, every signed-in user, everyone. */
+export const visibilities = ['private', 'internal', 'public'] as const
+export type Visibility = (typeof visibilities)[number]
 
 export interface ProjectAccess {
   id: number

@@ -40,6 +40,9 @@ export type PushJudge = (change: RefChange) => PushVerdict
 const allowed: PushVerdict = { outcome: 'allowed' }
 const refused = (reason: string): PushVerdict => ({ outcome: 'refused', reason })
 
+/** The id that stands for no object: what a new reference had before, and a deleted reference has after. */
+export const zeroId = '0'.repeat(40)
+
 /** Whether an id stands for no object. */
 export const isZeroId = (id: string): boolean => /^0+$/.test(id)
 

@@ -6,6 +6,5 @@ export {
   type PostedState,
   postedStates,
   type StatusFields,
-  type StatusPost,
 } from './commit-status.js'
 export { validateStatusTexts } from './validate.js'

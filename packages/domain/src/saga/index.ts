@@ -1,8 +1,6 @@
-export { type Activity, type Anomaly, anomalies } from './activity.js'
+export { type Activity, anomalies } from './activity.js'
 export { type ActivityStatus, activityStatuses, rankOf } from './activity-status.js'
-export { type AppliedActivityEvent, applyActivityEvent } from './apply-activity-event.js'
-export { type AppliedSagaEvent, applySagaEvent, noteActivityEvent } from './apply-saga-event.js'
-export { type Content, contentHash, contentKeyOf } from './content-keys.js'
+export { contentHash, contentKeyOf } from './content-keys.js'
 export { errorFingerprint } from './error-fingerprint.js'
 export * from './events.js'
 export {
@@ -17,7 +15,7 @@ export {
   sagaFlagKinds,
 } from './flags.js'
 export { parseEventTime } from './parse-event-time.js'
-export { type RejectionCode, rejectionMessages, SagaRejection } from './rejection.js'
+export { rejectionMessages, SagaRejection } from './rejection.js'
 export {
   parseRetention,
   purgeDueAt,
@@ -28,15 +26,11 @@ export {
 } from './retention.js'
 export {
   type ActivityFacts,
-  deriveSagaOutcome,
-  deriveSagaStatus,
   type Saga,
-  type SagaOutcome,
   type SagaStatus,
   sagaOutcomes,
   sagaStatuses,
-  settleSaga,
 } from './saga.js'
-export { type AppliedEvent, needsFacts, type Receipt, SagaLedger } from './saga-ledger.js'
+export { needsFacts, type Receipt, SagaLedger } from './saga-ledger.js'
 export { defaultTenant, keyInTenant } from './tenant.js'
 export { type RawSagaEvent, type ValidationOptions, validateSagaEvent } from './validate-event.js'

@@ -32,8 +32,6 @@ export const origins = () =>
 export const booleanFlag = () =>
   z.enum(['true', 'false'], 'must be true or false').transform((text) => text === 'true')
 
-export const secret = () => z.string().transform((value) => new Secret(value))
-
 const hasScheme = (schemes: string[]) => (value: string) =>
   URL.canParse(value) && schemes.includes(new URL(value).protocol)
 

@@ -1,4 +1,4 @@
-export { createHttpApp, type HttpAppOptions } from './app.js'
+export { createHttpApp } from './app.js'
 export { auditAuthor } from './audit-author.js'
 export {
   type Authenticate,
@@ -14,9 +14,7 @@ export {
   accepted,
   type Call,
   created,
-  type Documentation,
   documented,
-  type Endpoint,
   endpoint,
   type Guard,
   noContent,
@@ -29,7 +27,7 @@ export {
 export { createStreamPlaces, eventStreamHeaders, type StreamPlaces } from './event-stream.js'
 export { administrator, administratorOrScope, anyone, readingScopes, signedIn } from './guards.js'
 export { type HttpServer, listen } from './listen.js'
-export { linkOf, linkParameters, type Page, pageParameters, pageReply, rowsOf } from './pagination.js'
+export { linkOf, linkParameters, pageParameters, pageReply, rowsOf } from './pagination.js'
 export {
   decimal,
   filledText,

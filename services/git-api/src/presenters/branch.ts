@@ -1,7 +1,7 @@
 import type { Project } from '@switchyard/db'
 import { link } from '@switchyard/service-kit/http'
 import { z } from 'zod'
-import type { BranchView } from '../use-cases/branches.js'
+import type { BranchView } from '../repository-views.js'
 import { commitShape, presentCommit } from './commit.js'
 
 export const branchShape = z

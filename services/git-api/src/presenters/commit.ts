@@ -70,7 +70,7 @@ export const presentStats = (stats: CommitStats | null) => ({
   stats: stats && { ...stats, total: stats.additions + stats.deletions },
 })
 
-export interface CommitDetail {
+interface CommitDetail {
   commit: Commit
   /** Undefined: not asked for. Null: the commit could not be compared. */
   stats: CommitStats | null | undefined

@@ -1,7 +1,7 @@
 import type { Project } from '@switchyard/db'
 import { link } from '@switchyard/service-kit/http'
 import { z } from 'zod'
-import type { Comparison } from '../use-cases/compare-revisions.js'
+import type { Comparison } from '../repository-views.js'
 import { commitShape, presentCommit } from './commit.js'
 import { diffEntryShape, presentDiffEntry } from './diff.js'
 

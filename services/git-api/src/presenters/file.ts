@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { FileView } from '../use-cases/files.js'
+import type { FileView } from '../repository-views.js'
 import { baseName } from './tree-entry.js'
 
 export const fileShape = z

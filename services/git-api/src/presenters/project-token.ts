@@ -1,8 +1,13 @@
 import type { ProjectTokenWithLevel } from '@switchyard/db'
 import { z } from 'zod'
-import type { IssuedToken } from '../use-cases/issue-token.js'
 import { accessLevelShape } from './member.js'
-import { issuedTokenShape, presentIssuedToken, presentToken, tokenShape } from './token.js'
+import {
+  issuedTokenShape,
+  presentIssuedToken,
+  presentToken,
+  type TokenWithSecret,
+  tokenShape,
+} from './token.js'
 
 export const projectTokenShape = z
   .object({ ...tokenShape.shape, access_level: accessLevelShape.nullable() })
@@ -22,7 +27,7 @@ export const presentProjectToken = ({
 })
 
 export const presentIssuedProjectToken = (
-  issued: IssuedToken,
+  issued: TokenWithSecret,
   accessLevel: number,
 ): z.output<typeof issuedProjectTokenShape> => ({
   ...presentIssuedToken(issued),

@@ -1,7 +1,7 @@
 import type { ProjectWithOwner, User } from '@switchyard/db'
+import { visibilities } from '@switchyard/domain/access'
 import { link, oneOf } from '@switchyard/service-kit/http'
 import { z } from 'zod'
-import { visibilities } from '../routes/projects/visibilities.js'
 import { accessLevelShape } from './member.js'
 import { presentUser, userShape } from './user.js'
 
@@ -58,17 +58,18 @@ export const projectShape = z
   })
   .meta({ id: 'Project', description: 'A project; features that do not exist here are switched off' })
 
-export interface ProjectView {
-  /** The caller's own level in the project; null when they are no member. */
+interface DescribedProject {
+  project: ProjectWithOwner
+  /** The caller's own level in the project; null when the caller is no member. */
   level: number | null
+  /** Nothing was pushed yet. */
   empty: boolean
-  baseUrl: string
 }
 
-/** A project in GitLab's shape; features Switchyard does not have are shown as switched off. */
+/** A project in GitLab's shape; features that Switchyard does not have are shown as switched off. */
 export function presentProject(
-  project: ProjectWithOwner,
-  { level, empty, baseUrl }: ProjectView,
+  { project, level, empty }: DescribedProject,
+  baseUrl: string,
 ): z.output<typeof projectShape> {
   const { id, name, path, pathWithNamespace, owner } = project
   const webUrl = `${baseUrl}/${pathWithNamespace}`

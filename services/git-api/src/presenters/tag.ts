@@ -1,6 +1,6 @@
 import type { Project } from '@switchyard/db'
 import { z } from 'zod'
-import type { TagView } from '../use-cases/tags.js'
+import type { TagView } from '../repository-views.js'
 import { commitShape, presentCommit } from './commit.js'
 
 export const tagShape = z

@@ -41,14 +41,13 @@ export function presentToken(token: PersonalAccessToken): z.output<typeof tokenS
   }
 }
 
-/** The answer to the request that made the token: the only one that holds its secret. */
+export interface TokenWithSecret {
+  token: PersonalAccessToken
+  secret: string
+}
+
+/** The answer to the request that made the token: the only answer that holds the secret. */
 export const presentIssuedToken = ({
   token,
   secret,
-}: {
-  token: PersonalAccessToken
-  secret: string
-}): z.output<typeof issuedTokenShape> => ({
-  ...presentToken(token),
-  token: secret,
-})
+}: TokenWithSecret): z.output<typeof issuedTokenShape> => ({ ...presentToken(token), token: secret })

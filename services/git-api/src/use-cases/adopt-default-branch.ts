@@ -2,14 +2,11 @@ import { changeDefaultBranch, type Project } from '@switchyard/db'
 import type { Dependencies } from '../dependencies.js'
 
 /**
- * Makes the first branch of a repository its default branch, whatever its name: a client that pushes
- * `master` to a new project finds its commits without naming it, and clones check it out. Does nothing
- * while the default branch exists.
+ * Makes the first branch of a repository its default branch: a client that pushes `master` to a new project finds its
+ * commits without naming the branch, and clones check it out. Does nothing while the default branch exists. It follows a
+ * change, so it goes on when the client goes away.
  */
-export async function adoptDefaultBranch(
-  { database, git }: Pick<Dependencies, 'database' | 'git'>,
-  project: Project,
-): Promise<void> {
+export async function adoptDefaultBranch({ database, git }: Dependencies, project: Project): Promise<void> {
   const repository = git.open(project)
   if ((await repository.findBranchTip(project.defaultBranch)) !== null) return
   const branch = await repository.findUsualBranch()

@@ -6,28 +6,15 @@ import {
   type Caller,
   compileProtections,
   coveredAllowsPush,
+  zeroId,
 } from '@switchyard/domain/access'
-import { type Commit, compileNameSearch, isNewBranchName, isRefName } from '@switchyard/domain/commit'
+import { compileNameSearch, isNewBranchName, isRefName } from '@switchyard/domain/commit'
 import { fullName, type Reference, type Repository } from '@switchyard/git-storage'
 import type { Call } from '@switchyard/service-kit/http'
 import type { Dependencies } from '../dependencies.js'
 import type { ProjectCall } from '../guards.js'
+import type { BranchView } from '../repository-views.js'
 import { referencesChanged } from './references-changed.js'
-
-type BranchDependencies = Pick<Dependencies, 'database' | 'git' | 'jobs' | 'logger'>
-type Request = Pick<Call, 'signal' | 'baseUrl'>
-
-/** A branch, its newest commit, and what its protections mean for the caller. */
-export interface BranchView {
-  name: string
-  commit: Commit
-  isDefault: boolean
-  /** Whether the default branch contains the branch and has more commits. */
-  isMerged: boolean
-  isProtected: boolean
-  developersCanPush: boolean
-  callerCanPush: boolean
-}
 
 export interface BranchQuery {
   search: string
@@ -37,21 +24,18 @@ export interface BranchQuery {
   take: number
 }
 
-const zeroId = '0'.repeat(40)
 const objectIdShape = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/i
 
 /** One page of the branches that a search finds, and how many it finds in all. */
 export async function listBranches(
-  { database, git }: BranchDependencies,
+  { database }: Dependencies,
   access: ProjectCall,
   { search, order, descending, skip, take }: BranchQuery,
-  { signal }: Request,
 ): Promise<{ branches: BranchView[]; total: number }> {
-  const repository = git.open(access.project, { signal })
-  const all = await repository.listReferences({ kind: 'branch', order, descending })
+  const all = await access.repository.listReferences({ kind: 'branch', order, descending })
   const found = findByName(all, search)
   const page = found.slice(skip, skip + take)
-  return { branches: await describe(database, repository, access, page), total: found.length }
+  return { branches: await describe(database, access, page), total: found.length }
 }
 
 /** The references that a search finds; one whose name is the whole search text comes first. */
@@ -63,31 +47,20 @@ export function findByName(references: readonly Reference[], search: string): Re
 
 /** @throws DomainError invalid for a name that no branch can have; not-found */
 export async function getBranch(
-  { database, git }: BranchDependencies,
-  access: ProjectCall,
-  name: string,
-  { signal }: Request,
-): Promise<BranchView> {
-  return findBranch(database, git.open(access.project, { signal }), access, name)
-}
-
-async function findBranch(
-  database: Dependencies['database'],
-  repository: Repository,
+  { database }: Dependencies,
   access: ProjectCall,
   name: string,
 ): Promise<BranchView> {
   if (!isRefName(name)) throw invalid('The branch refname is invalid')
-  const target = await repository.findBranchTip(name)
-  const [branch] = target === null ? [] : await describe(database, repository, access, [{ name, target }])
+  const target = await access.repository.findBranchTip(name)
+  const [branch] = target === null ? [] : await describe(database, access, [{ name, target }])
   if (!branch) throw notFound('Branch')
   return branch
 }
 
 async function describe(
   database: Dependencies['database'],
-  repository: Repository,
-  { project, level }: ProjectCall,
+  { project, repository, level }: ProjectCall,
   references: readonly Reference[],
 ): Promise<BranchView[]> {
   const [protections, defaultTip] = await Promise.all([
@@ -129,13 +102,13 @@ const rightsIn = (covering: readonly BranchProtection[], level: number) => ({
  *   and a protected name that the caller may not push to
  */
 export async function createBranch(
-  dependencies: BranchDependencies,
+  dependencies: Dependencies,
   access: ProjectCall<Caller>,
   { name, start }: { name: string; start: string },
-  { signal, baseUrl }: Request,
+  { baseUrl }: Pick<Call, 'baseUrl'>,
 ): Promise<BranchView> {
-  const { database, git } = dependencies
-  const { project, level, caller } = access
+  const { database } = dependencies
+  const { project, repository, level, caller } = access
   if (objectIdShape.test(name))
     throw invalid('You cannot create a branch with a SHA-1 or SHA-256 branch name.')
   if (!isNewBranchName(name)) throw invalid('Branch name is invalid')
@@ -143,7 +116,6 @@ export async function createBranch(
   if (!coveredAllowsPush(level, covering)) {
     throw invalid('You are not allowed to create protected branches on this project.')
   }
-  const repository = git.open(project, { signal })
   if ((await repository.findBranchTip(name)) !== null) throw invalid('Branch already exists')
   const commit = await repository.findCommit(start)
   if (!commit) throw invalid(`Failed to create branch '${name}': invalid reference name '${start}'`)
@@ -153,7 +125,7 @@ export async function createBranch(
   await referencesChanged(dependencies, { project, user: caller.user, baseUrl }, [
     { ref, before: zeroId, after: commit.id },
   ])
-  return findBranch(database, repository, access, name)
+  return getBranch(dependencies, access, name)
 }
 
 /**
@@ -164,16 +136,14 @@ export async function createBranch(
  *   branch; not-found; conflict when the branch moves meanwhile
  */
 export async function deleteBranch(
-  dependencies: BranchDependencies,
+  dependencies: Dependencies,
   access: ProjectCall<Caller>,
   name: string,
   requireUnchanged: (changedAt: Date) => void,
-  { signal, baseUrl }: Request,
+  { baseUrl }: Pick<Call, 'baseUrl'>,
 ): Promise<void> {
-  const { database, git } = dependencies
-  const { project, level, caller } = access
-  const repository = git.open(project, { signal })
-  const branch = await findBranch(database, repository, access, name)
+  const { project, repository, level, caller } = access
+  const branch = await getBranch(dependencies, access, name)
   if (branch.isDefault) throw invalid('The default branch of a project cannot be deleted.')
   if (branch.isProtected && level < accessLevels.maintainer) {
     throw forbidden(
@@ -188,12 +158,11 @@ export async function deleteBranch(
 
 /** Deletes every branch that is merged into the default branch, but the protected ones. */
 export async function deleteMergedBranches(
-  dependencies: BranchDependencies,
-  { project, caller }: ProjectCall<Caller>,
-  { signal, baseUrl }: Request,
+  dependencies: Dependencies,
+  { project, repository, caller }: ProjectCall<Caller>,
+  { signal, baseUrl }: Pick<Call, 'signal' | 'baseUrl'>,
 ): Promise<void> {
-  const { database, git } = dependencies
-  const repository = git.open(project, { signal })
+  const { database } = dependencies
   const defaultTip = await repository.findBranchTip(project.defaultBranch)
   if (defaultTip === null) return
   const all = await repository.listReferences({ kind: 'branch', order: 'name', descending: false })

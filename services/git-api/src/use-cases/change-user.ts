@@ -1,22 +1,19 @@
 import {
   type AuditAuthor,
-  type DatabaseOrTransaction,
-  findUser,
   inTransaction,
   listBotsOfCreator,
   lockActiveAdministrators,
-  recordAuditEvent,
   type User,
   type UserChanges,
   type UserState,
   updateUser,
 } from '@switchyard/db'
-import { forbidden, invalid, notFound } from '@switchyard/domain'
+import { forbidden, invalid } from '@switchyard/domain'
 import { userProblems } from '@switchyard/domain/access'
 import type { Dependencies } from '../dependencies.js'
-import { refuseTakenNames } from './create-user.js'
-
-type Needed = Pick<Dependencies, 'database' | 'forgetUsers'>
+import { recordUserEvent } from './audit.js'
+import { changedFields, problemsOfChanges } from './changed-fields.js'
+import { getUser, refuseTakenNames } from './users.js'
 
 /** The first administrator is found by this name at every start. */
 const firstAdministrator = 'root'
@@ -28,7 +25,7 @@ const firstAdministrator = 'root'
  *   the username or the e-mail address is taken
  */
 export async function changeUser(
-  { database, forgetUsers }: Needed,
+  { database, forgetUsers }: Dependencies,
   id: number,
   asked: Omit<UserChanges, 'state'>,
   author: AuditAuthor,
@@ -37,16 +34,15 @@ export async function changeUser(
     inTransaction(database, async (transaction) => {
       const administrators = await lockActiveAdministrators(transaction)
       const user = await getUser(transaction, id)
-      const changes = differences(user, asked)
+      const changes = changedFields(user, asked)
       if (Object.keys(changes).length === 0) return user
       refuseBadChanges(user, changes)
       if (changes.admin === false) refuseLastAdministrator(administrators, id)
       const updated = await updateUser(transaction, id, changes)
-      await recordAuditEvent(transaction, author, {
-        eventName: 'user_updated',
-        entityType: 'User',
-        entityId: id,
-        details: { changed: Object.keys(changes), username: updated.username, admin: updated.admin },
+      await recordUserEvent(transaction, author, id, 'user_updated', {
+        changed: Object.keys(changes),
+        username: updated.username,
+        admin: updated.admin,
       })
       return updated
     }),
@@ -56,13 +52,13 @@ export async function changeUser(
 }
 
 /**
- * Blocks a user, or takes that back; does nothing when it is so already. The tokens of a blocked user do not work, nor
- * do the project tokens that the user made.
+ * Blocks or unblocks a user; does nothing when the user is in that state already. The tokens of a blocked user do not
+ * work, nor do the project tokens that the user made.
  *
  * @throws DomainError not-found; forbidden for blocking oneself or the last administrator
  */
 export async function setUserState(
-  { database, forgetUsers }: Needed,
+  { database, forgetUsers }: Dependencies,
   id: number,
   state: UserState,
   author: AuditAuthor,
@@ -76,22 +72,17 @@ export async function setUserState(
     }
     if (user.state !== state) {
       await updateUser(transaction, id, { state })
-      await recordAuditEvent(transaction, author, {
-        eventName: state === 'blocked' ? 'user_blocked' : 'user_unblocked',
-        entityType: 'User',
-        entityId: id,
-        details: { username: user.username },
-      })
+      await recordUserEvent(
+        transaction,
+        author,
+        id,
+        state === 'blocked' ? 'user_blocked' : 'user_unblocked',
+        { username: user.username },
+      )
     }
     return listBotsOfCreator(transaction, id)
   })
   forgetUsers([id, ...bots])
-}
-
-async function getUser(transaction: DatabaseOrTransaction, id: number): Promise<User> {
-  const user = await findUser(transaction, id)
-  if (!user) throw notFound('User')
-  return user
 }
 
 function refuseLastAdministrator(administrators: readonly number[], id: number): void {
@@ -99,19 +90,8 @@ function refuseLastAdministrator(administrators: readonly number[], id: number):
     throw forbidden('The last administrator stays one')
 }
 
-/** What is asked for and not so already. */
-const differences = (user: User, asked: Omit<UserChanges, 'state'>): Omit<UserChanges, 'state'> =>
-  Object.fromEntries(
-    Object.entries(asked).filter(
-      ([field, value]) => value !== undefined && value !== user[field as keyof typeof asked],
-    ),
-  )
-
-/** Names that stay as they are may break rules that are younger than they. */
 function refuseBadChanges(user: User, changes: Omit<UserChanges, 'state'>): void {
-  const problems = Object.fromEntries(
-    Object.entries(userProblems({ ...user, ...changes })).filter(([field]) => field in changes),
-  )
+  const problems = problemsOfChanges(userProblems({ ...user, ...changes }), changes)
   if (changes.username !== undefined && user.usernameKey === firstAdministrator) {
     problems.username = ['of the first administrator cannot be changed']
   }

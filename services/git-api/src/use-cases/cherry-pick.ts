@@ -1,50 +1,49 @@
 import { listProtectedBranches } from '@switchyard/db'
 import { forbidden, invalid, notFound } from '@switchyard/domain'
 import { type Caller, canPush } from '@switchyard/domain/access'
-import { type Commit, isRefName } from '@switchyard/domain/commit'
+import { isRefName } from '@switchyard/domain/commit'
 import type { Call } from '@switchyard/service-kit/http'
 import type { Dependencies } from '../dependencies.js'
 import type { ProjectCall } from '../guards.js'
-import { getCommit } from './get-commit.js'
+import { describeCommit, getCommit } from './read-commits.js'
 import { referencesChanged } from './references-changed.js'
+import { signatureOf } from './signature.js'
 
 export interface CherryPickCommand {
   /** Hash, branch or tag of the commit to repeat. */
   revision: string
   branch: string
-  /** Undefined: the commit's own, with a note where it comes from. */
+  /** Undefined: the message of the commit, with a line that names the commit. */
   message?: string | undefined
   dryRun: boolean
 }
 
 /**
- * Repeats a commit's change on a branch. Author and author's date stay; the committer is the caller.
+ * Repeats the change of a commit on a branch. Author and author's date stay; the committer is the caller.
  *
  * @returns the new commit; null after a dry run
- * @throws DomainError forbidden for a protected branch; not-found; invalid when the change conflicts, or
- *   the branch has it already
+ * @throws DomainError forbidden for a protected branch; not-found; invalid when the change conflicts, or the branch has
+ *   the change already
  */
 export async function cherryPick(
-  dependencies: Pick<Dependencies, 'database' | 'git' | 'jobs' | 'logger'>,
-  { project, level, caller }: ProjectCall<Caller>,
+  deps: Dependencies,
+  access: ProjectCall<Caller>,
   { revision, branch, message, dryRun }: CherryPickCommand,
-  { signal, baseUrl }: Pick<Call, 'signal' | 'baseUrl'>,
-): Promise<Commit | null> {
-  const { database, git } = dependencies
+  { baseUrl }: Pick<Call, 'baseUrl'>,
+) {
+  const { project, repository, level, caller } = access
   if (!isRefName(branch)) throw invalid('The branch refname is invalid')
-  if (!canPush(branch, level, await listProtectedBranches(database, project.id))) {
+  if (!canPush(branch, level, await listProtectedBranches(deps.database, project.id))) {
     throw forbidden('You are not allowed to push into this branch')
   }
-  const repository = git.open(project, { signal })
   const pick = await getCommit(repository, revision)
   const tip = await repository.findBranchTip(branch)
   if (tip === null) throw notFound('Branch')
-  const { name, email } = caller.user
   const result = await repository.pickCommit({
     branch,
     tip,
     pick,
-    committer: { name, email, seconds: Math.floor(Date.now() / 1000), offsetMinutes: 0 },
+    committer: signatureOf(caller.user),
     message: message ?? `${pick.message.trimEnd()}\n\n(cherry picked from commit ${pick.id})`,
     dryRun,
   })
@@ -61,9 +60,9 @@ export async function cherryPick(
     case 'possible':
       return null
     case 'picked':
-      await referencesChanged(dependencies, { project, user: caller.user, baseUrl }, [
+      await referencesChanged(deps, { project, user: caller.user, baseUrl }, [
         { ref: `refs/heads/${branch}`, before: result.commit.parentIds[0] ?? tip, after: result.commit.id },
       ])
-      return result.commit
+      return describeCommit(deps, access, result.commit, true)
   }
 }

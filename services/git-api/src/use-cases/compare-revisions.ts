@@ -1,23 +1,10 @@
 import { DomainError, notFound } from '@switchyard/domain'
-import type { Commit } from '@switchyard/domain/commit'
 import type { DiffEntry, Repository } from '@switchyard/git-storage'
-import type { Call } from '@switchyard/service-kit/http'
-import type { Dependencies } from '../dependencies.js'
 import type { ProjectCall } from '../guards.js'
+import type { Comparison } from '../repository-views.js'
 
 /** Commits in one comparison; of more the newest ones. */
 const commitsMax = 1000
-
-export interface Comparison {
-  /** The oldest first. */
-  commits: Commit[]
-  /** How many commits there are, also those left out. */
-  commitsTotal: number
-  diffs: DiffEntry[]
-  /** Whether git could not compare the revisions in time or within its memory; `diffs` is empty then. */
-  isIncomplete: boolean
-  isSame: boolean
-}
 
 export interface ComparisonQuery {
   /** Branch, tag or hash. */
@@ -33,12 +20,9 @@ export interface ComparisonQuery {
  * @throws DomainError not-found for a revision that names no commit
  */
 export async function compareRevisions(
-  { git }: Pick<Dependencies, 'git'>,
-  { project }: ProjectCall,
+  { repository }: ProjectCall,
   query: ComparisonQuery,
-  { signal }: Pick<Call, 'signal'>,
 ): Promise<Comparison> {
-  const repository = git.open(project, { signal })
   const [from, to] = await Promise.all([
     repository.findCommitId(query.from),
     repository.findCommitId(query.to),

@@ -1,21 +1,32 @@
 import {
   deleteProject,
+  findUser,
   createProject as insertProject,
   inTransaction,
+  type NewProject,
   nextProjectId,
   type ProjectWithOwner,
-  type User,
   violatedUniqueIndex,
 } from '@switchyard/db'
-import { invalid } from '@switchyard/domain'
-import { pathOfName, projectProblems, type Visibility } from '@switchyard/domain/access'
-import { isNewBranchName, readActions, type Signature } from '@switchyard/domain/commit'
+import { forbidden, invalid } from '@switchyard/domain'
+import {
+  accessLevels,
+  type Caller,
+  pathOfName,
+  projectProblems,
+  type Visibility,
+} from '@switchyard/domain/access'
+import { isNewBranchName, readActions } from '@switchyard/domain/commit'
 import { diskPathOf } from '@switchyard/git-storage'
+import type { Call } from '@switchyard/service-kit/http'
 import type { Dependencies } from '../dependencies.js'
+import { describeProject, type ProjectDescription } from './projects.js'
+import { signatureOf } from './signature.js'
 
-export interface CreateProject {
-  owner: User
-  /** Either may be missing, not both: the path is made from the name, or the name is the path. */
+export interface CreateProjectCommand {
+  /** The user below whose name the project stands; undefined: the caller. */
+  ownerId: number | undefined
+  /** Name or path may be missing, not both: the path is made from the name, or the name is the path. */
   name: string | undefined
   path: string | undefined
   description: string | null
@@ -25,26 +36,45 @@ export interface CreateProject {
 }
 
 /**
- * Adds a project and its repository. The row is committed only after the repository exists; what one of
- * the two leaves behind when the other fails is removed.
+ * Adds a project and its repository, for the caller or, by an administrator, for any user. The row is committed only
+ * after the repository exists; when one of the two fails, the other is removed.
  *
- * @throws DomainError invalid, by field
+ * @throws DomainError forbidden for a project token; invalid, by field
  */
-export async function createProject(deps: Dependencies, command: CreateProject): Promise<ProjectWithOwner> {
+export async function createProject(
+  deps: Dependencies,
+  caller: Caller,
+  { ownerId = caller.user.id, withReadme, ...command }: CreateProjectCommand,
+  { signal }: Call,
+): Promise<ProjectDescription> {
+  if (caller.token.projectId != null) throw forbidden()
+  const owner =
+    caller.user.admin || caller.user.id === ownerId ? await findUser(deps.database, ownerId) : null
+  if (!owner) throw invalid({ namespace: ['is not valid'] })
   const path = command.path ?? pathOfName(command.name ?? '')
   const name = command.name ?? path
   refuseBadNames(name, path, command.defaultBranch)
+  const project = await store(deps, { ...command, owner, name, path }, withReadme)
+  const memberLevel = owner.id === caller.user.id ? accessLevels.owner : null
+  return describeProject(deps, project, {
+    caller,
+    memberLevel,
+    repository: deps.git.open(project, { signal }),
+  })
+}
+
+async function store(deps: Dependencies, given: Omit<NewProject, 'id' | 'diskPath'>, withReadme: boolean) {
   let diskPath: string | undefined
   try {
     const project = await inTransaction(deps.database, async (transaction) => {
       const id = await nextProjectId(transaction)
-      const row = { ...projectRow(command), id, name, path, diskPath: diskPathOf(id) }
+      const row = { ...given, id, diskPath: diskPathOf(id) }
       const inserted = await insertProject(transaction, row)
       await deps.git.createRepository(row.diskPath, row.defaultBranch)
       diskPath = row.diskPath
       return inserted
     })
-    if (command.withReadme) await addReadme(deps, project, command.owner)
+    if (withReadme) await addReadme(deps, project)
     return project
   } catch (error) {
     if (diskPath !== undefined) await deps.git.deleteRepository(diskPath)
@@ -54,27 +84,15 @@ export async function createProject(deps: Dependencies, command: CreateProject):
   }
 }
 
-const projectRow = ({ owner, description, visibility, defaultBranch }: CreateProject) => ({
-  owner,
-  description,
-  visibility,
-  defaultBranch,
-})
-
 function refuseBadNames(name: string, path: string, defaultBranch: string): void {
   const problems = projectProblems({ name, path })
   if (!isNewBranchName(defaultBranch)) problems.default_branch = ['is not a valid branch name']
   if (Object.keys(problems).length > 0) throw invalid(problems)
 }
 
-async function addReadme({ database, git }: Dependencies, project: ProjectWithOwner, owner: User) {
+async function addReadme({ database, git }: Dependencies, project: ProjectWithOwner): Promise<void> {
   const content = `# ${project.name}\n${project.description ? `\n${project.description}\n` : ''}`
-  const author: Signature = {
-    name: owner.name,
-    email: owner.email,
-    seconds: Math.floor(Date.now() / 1000),
-    offsetMinutes: 0,
-  }
+  const author = signatureOf(project.owner)
   try {
     await git.open(project).writeCommit({
       branch: project.defaultBranch,

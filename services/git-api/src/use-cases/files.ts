@@ -5,22 +5,8 @@ import type { Repository } from '@switchyard/git-storage'
 import type { Call } from '@switchyard/service-kit/http'
 import type { Dependencies } from '../dependencies.js'
 import type { ProjectCall } from '../guards.js'
+import type { FileView } from '../repository-views.js'
 import { type CreateCommitCommand, createCommit } from './create-commit.js'
-
-type Request = Pick<Call, 'signal' | 'baseUrl'>
-
-/** A file at a revision. */
-export interface FileView {
-  path: string
-  /** As asked for. */
-  revision: string
-  blob: { id: string; size: number }
-  sha256: string
-  commitId: string
-  /** The newest commit that changed the file. */
-  lastCommitId: string
-  isExecutable: boolean
-}
 
 /** A file, and its repository to read the bytes from. */
 export interface FoundFile {
@@ -38,13 +24,10 @@ const contentBytesMax = 32 * 1024 * 1024
  *   commit, and for a path that is no file
  */
 export async function findFile(
-  { git }: Pick<Dependencies, 'git'>,
-  { project }: ProjectCall,
+  { repository }: ProjectCall,
   { path, revision }: { path: string; revision: string },
-  { signal }: Request,
 ): Promise<FoundFile> {
   if (parseFilePath(path) === 'traversal') throw invalidParameters(['file_path should be a valid file path'])
-  const repository = git.open(project, { signal })
   const commit = await repository.findCommit(revision)
   if (!commit) throw notFound('Commit')
   const entry = await repository.findFile(commit.treeId, path)
@@ -76,7 +59,7 @@ export const readContent = ({ repository, file }: FoundFile): Promise<Buffer> =>
 
 /** A change of one file, which becomes a commit of its own. */
 export interface FileChange
-  extends Omit<CreateCommitCommand, 'actions' | 'startSha' | 'force' | 'allowEmpty'> {
+  extends Omit<CreateCommitCommand, 'actions' | 'startSha' | 'force' | 'allowEmpty' | 'withStats'> {
   action: CommitAction
 }
 
@@ -90,18 +73,14 @@ export async function changeFile(
   dependencies: Dependencies,
   access: ProjectCall<Caller>,
   { action, ...command }: FileChange,
-  call: Request,
+  call: Pick<Call, 'baseUrl'>,
 ): Promise<string> {
   if (parseFilePath(action.file_path) === 'traversal') {
     throw invalidParameters(['file_path should be a valid file path'])
   }
   try {
-    const commit = await createCommit(
-      dependencies,
-      access,
-      { ...command, actions: [action], force: false, allowEmpty: false },
-      call,
-    )
+    const changes = { actions: [action], force: false, allowEmpty: false, withStats: false }
+    const { commit } = await createCommit(dependencies, access, { ...command, ...changes }, call)
     return commit.id
   } catch (error) {
     if (!(error instanceof DomainError)) throw error

@@ -1,7 +1,5 @@
 import { invalid, notFound } from '@switchyard/domain'
 import type { Commit } from '@switchyard/domain/commit'
-import type { Call } from '@switchyard/service-kit/http'
-import type { Dependencies } from '../dependencies.js'
 import type { ProjectCall } from '../guards.js'
 
 /**
@@ -11,13 +9,10 @@ import type { ProjectCall } from '../guards.js'
  *   revisions have no commit in common
  */
 export async function findMergeBase(
-  { git }: Pick<Dependencies, 'git'>,
-  { project }: ProjectCall,
+  { repository }: ProjectCall,
   revisions: readonly string[],
-  { signal }: Pick<Call, 'signal'>,
 ): Promise<Commit> {
   if (revisions.length < 2) throw invalid('Provide at least 2 refs')
-  const repository = git.open(project, { signal })
   const ids = await Promise.all(revisions.map((revision) => repository.findCommitId(revision)))
   const unknown = revisions.filter((_, index) => ids[index] === null)
   if (unknown.length > 0) {

@@ -1,7 +1,5 @@
-import type { Call } from '@switchyard/service-kit/http'
-import type { Dependencies } from '../dependencies.js'
 import type { ProjectCall } from '../guards.js'
-import { getCommitId } from './get-commit.js'
+import { getCommitId } from './read-commits.js'
 
 export interface CommitReference {
   type: 'branch' | 'tag'
@@ -14,12 +12,9 @@ export interface CommitReference {
  * @throws DomainError not-found when the revision names no commit
  */
 export async function listCommitReferences(
-  { git }: Pick<Dependencies, 'git'>,
-  { project }: ProjectCall,
+  { repository }: ProjectCall,
   { revision, type }: { revision: string; type: 'all' | 'branch' | 'tag' },
-  { signal }: Pick<Call, 'signal'>,
 ): Promise<CommitReference[]> {
-  const repository = git.open(project, { signal })
   const id = await getCommitId(repository, revision)
   const [branches, tags] = await Promise.all([
     type === 'tag' ? [] : repository.findReferencesContaining(id, 'refs/heads/'),

@@ -1,6 +1,7 @@
-import { hasCommitStatus, listCommitStatuses, type Project } from '@switchyard/db'
-import type { Dependencies } from '../dependencies.js'
-import { getCommitId } from './get-commit.js'
+import { hasCommitStatus, listCommitStatuses } from '@switchyard/db'
+import type { Dependencies, Rows } from '../dependencies.js'
+import type { ProjectCall } from '../guards.js'
+import { getCommitId } from './read-commits.js'
 
 export interface StatusQuery {
   /** Hash, branch or tag. */
@@ -13,19 +14,18 @@ export interface StatusQuery {
 }
 
 /**
- * Statuses of a commit. Without a ref these are the default branch's; when that has none for the commit,
- * those of every ref.
+ * Statuses of a commit. Without a ref: the statuses of the default branch, or of every ref when the default branch has
+ * none for this commit.
  *
  * @throws DomainError not-found for an unknown commit
  */
 export async function listStatuses(
-  { database, git }: Pick<Dependencies, 'database' | 'git'>,
-  project: Project,
+  { database }: Dependencies,
+  { project, repository }: ProjectCall,
   { revision, ref, stage, name, all, newestFirst }: StatusQuery,
-  rows: { skip: number; take: number },
-  signal?: AbortSignal,
+  rows: Rows,
 ) {
-  const sha = await getCommitId(git.open(project, { signal }), revision)
+  const sha = await getCommitId(repository, revision)
   const filter = { projectId: project.id, sha, stage, name, latest: !all, newestFirst }
   const page = await listCommitStatuses(database, { ...filter, ref: ref ?? project.defaultBranch }, rows)
   if (ref !== undefined || page.total > 0) return page

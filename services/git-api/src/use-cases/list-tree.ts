@@ -1,7 +1,5 @@
 import { notFound } from '@switchyard/domain'
 import type { FolderEntry } from '@switchyard/git-storage'
-import type { Call } from '@switchyard/service-kit/http'
-import type { Dependencies } from '../dependencies.js'
 import type { ProjectCall } from '../guards.js'
 
 export interface TreeQuery {
@@ -22,12 +20,9 @@ const typeOrder = { tree: 0, blob: 1, commit: 2 }
  * @throws DomainError not-found for a revision that names no commit, and for a path that is no folder
  */
 export async function listTree(
-  { git }: Pick<Dependencies, 'git'>,
-  { project }: ProjectCall,
+  { project, repository }: ProjectCall,
   { revision, path, isRecursive, rows }: TreeQuery,
-  { signal }: Pick<Call, 'signal'>,
 ): Promise<{ entries: FolderEntry[]; total: number }> {
-  const repository = git.open(project, { signal })
   const commit = await repository.findCommit(revision ?? `refs/heads/${project.defaultBranch}`)
   if (!commit) throw notFound('Tree')
   const all = await repository.listFolder({ treeId: commit.treeId, folderPath: path, isRecursive })

@@ -1,33 +1,48 @@
-import type { AuditAuthor, Project, Webhook, WebhookOwner } from '@switchyard/db'
+import {
+  type AuditAuthor,
+  getDelivery,
+  getWebhook,
+  listDeliveries,
+  listWebhooks,
+  type Project,
+  type Webhook,
+  type WebhookDelivery,
+  type WebhookOwner,
+} from '@switchyard/db'
 import type { Caller } from '@switchyard/domain/access'
 import {
   addWebhook,
   auditedWebhook,
   changeWebhook,
   type HookRules,
+  type ProjectWebhookEvent,
   projectWebhookEvents,
+  redeliverWebhook,
   removeWebhook,
 } from '@switchyard/webhooks'
-import type { Dependencies } from '../dependencies.js'
+import type { Dependencies, Rows } from '../dependencies.js'
 import type { ProjectCall } from '../guards.js'
 
-export const ofProject = ({ id }: Pick<Project, 'id'>) =>
-  ({ scope: 'project', projectId: id }) as const satisfies WebhookOwner
+/** Switches events on or off. Undefined: the event stays as it was. */
+export type EventChoices = Partial<Record<ProjectWebhookEvent, boolean | undefined>>
 
 interface HookFields {
   url: string
   secret: string | null
-  events: string[]
   enabled: boolean
+  events: EventChoices
 }
 
 /** A field that is undefined stays as it was. */
 type HookChanges = { [Field in keyof HookFields]: HookFields[Field] | undefined }
 
-type Needed = Pick<Dependencies, 'database' | 'webhookTargets' | 'secretBox'>
+const defaultEvents: readonly string[] = ['push']
 
-/** GitLab takes a secret of any length, and a webhook without events, so its clients send both. */
-const rulesOf = ({ webhookTargets, secretBox }: Needed): HookRules => ({
+export const ownerOf = ({ id }: Pick<Project, 'id'>) =>
+  ({ scope: 'project', projectId: id }) as const satisfies WebhookOwner
+
+/** Like GitLab, whose clients rely on it, this takes secrets of any length and webhooks without events. */
+const rulesOf = ({ webhookTargets, secretBox }: Dependencies): HookRules => ({
   policy: webhookTargets,
   knownEvents: projectWebhookEvents,
   eventsMin: 0,
@@ -35,41 +50,89 @@ const rulesOf = ({ webhookTargets, secretBox }: Needed): HookRules => ({
   secretBox,
 })
 
+const chosenEvents = (choices: EventChoices, before: readonly string[]) =>
+  projectWebhookEvents.filter((event) => choices[event] ?? before.includes(event))
+
+export const listHooks = ({ database }: Dependencies, { project }: ProjectCall, rows: Rows) =>
+  listWebhooks(database, ownerOf(project), rows)
+
+/** @throws DomainError not-found */
+export const getHook = ({ database }: Dependencies, { project }: ProjectCall, id: number): Promise<Webhook> =>
+  getWebhook(database, ownerOf(project), id)
+
 /** @throws DomainError invalid, with every problem by field; unavailable when there is no key for its secret */
 export function addHook(
-  deps: Needed,
+  deps: Dependencies,
   { project, caller }: ProjectCall<Caller>,
   fields: HookFields,
   author: AuditAuthor,
 ): Promise<Webhook> {
-  const given = { ...fields, serviceName: null, createdBy: caller.user.id }
+  const events = chosenEvents(fields.events, defaultEvents)
+  const given = { ...fields, events, serviceName: null, createdBy: caller.user.id }
   return auditedWebhook(deps.database, author, 'webhook_created', (transaction) =>
-    addWebhook(transaction, ofProject(project), given, rulesOf(deps)),
+    addWebhook(transaction, ownerOf(project), given, rulesOf(deps)),
   )
 }
 
 /** @throws DomainError not-found; invalid, by field; unavailable when there is no key for its secret */
-export function changeHook(
-  deps: Needed,
+export async function changeHook(
+  deps: Dependencies,
   { project }: ProjectCall,
   id: number,
-  changes: HookChanges,
+  { events, ...changes }: HookChanges,
   author: AuditAuthor,
 ): Promise<Webhook> {
+  const before = await getWebhook(deps.database, ownerOf(project), id)
   const given = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined))
+  const fields = { ...given, events: chosenEvents(events ?? {}, before.events) }
   return auditedWebhook(deps.database, author, 'webhook_changed', (transaction) =>
-    changeWebhook(transaction, ofProject(project), id, given, rulesOf(deps)),
+    changeWebhook(transaction, ownerOf(project), id, fields, rulesOf(deps)),
   )
 }
 
 /** @throws DomainError not-found */
 export async function removeHook(
-  { database }: Pick<Dependencies, 'database'>,
+  { database }: Dependencies,
   { project }: ProjectCall,
   id: number,
   author: AuditAuthor,
 ): Promise<void> {
   await auditedWebhook(database, author, 'webhook_deleted', (transaction) =>
-    removeWebhook(transaction, ofProject(project), id),
+    removeWebhook(transaction, ownerOf(project), id),
   )
 }
+
+/**
+ * One page of the deliveries of a webhook, the newest first.
+ *
+ * @param state `pending`, `succeeded` or `failed`. Unset: all
+ * @throws DomainError not-found
+ */
+export async function listHookDeliveries(
+  { database }: Dependencies,
+  { project }: ProjectCall,
+  { hookId, state }: { hookId: number; state?: string | undefined },
+  rows: Rows,
+) {
+  const { id } = await getWebhook(database, ownerOf(project), hookId)
+  return listDeliveries(database, { webhookId: id, state }, rows)
+}
+
+/** @throws DomainError not-found for the webhook or the delivery */
+export async function getHookDelivery(
+  { database }: Dependencies,
+  { project }: ProjectCall,
+  hookId: number,
+  deliveryId: string,
+): Promise<WebhookDelivery> {
+  const { id } = await getWebhook(database, ownerOf(project), hookId)
+  return getDelivery(database, id, deliveryId)
+}
+
+/** Sends a delivery again soon, under the same id. @throws DomainError not-found; conflict for a disabled webhook */
+export const redeliverHook = (
+  { database }: Dependencies,
+  { project }: ProjectCall,
+  hookId: number,
+  deliveryId: string,
+): Promise<WebhookDelivery> => redeliverWebhook(database, ownerOf(project), hookId, deliveryId)

@@ -4,9 +4,9 @@ import { applyPost, type PostedState, validateStatusTexts } from '@switchyard/do
 import type { Call } from '@switchyard/service-kit/http'
 import type { Dependencies } from '../dependencies.js'
 import type { ProjectCall } from '../guards.js'
-import { jobHook } from '../presenters/hooks/job-hook.js'
-import { pipelineHook } from '../presenters/hooks/pipeline-hook.js'
-import { getCommit } from './get-commit.js'
+import { jobHook } from '../hook-payloads/job-hook.js'
+import { pipelineHook } from '../hook-payloads/pipeline-hook.js'
+import { getCommit } from './read-commits.js'
 
 export interface RecordStatusCommand {
   /** Hash, branch or tag. */
@@ -20,20 +20,20 @@ export interface RecordStatusCommand {
 }
 
 /**
- * Records what a build says of a commit. A post without a ref changes the active status of this commit and name,
- * whatever its ref, since a branch may have moved, merged or gone since. Only without one it makes a status of the
- * default branch when that contains the commit, else of the first branch that does, else of none.
+ * Records the status that a build gives a commit. A post without a ref changes the active status of this commit and
+ * name under any ref, because the branch may have moved or gone meanwhile. When there is no active status, the post
+ * makes a status of the default branch if that contains the commit, else of the first branch that contains it, else of
+ * no ref.
  *
  * @throws DomainError not-found for an unknown commit; invalid, and nothing recorded, for texts that do not fit
  */
 export async function recordStatus(
-  { git, jobs, statuses, statusLookup }: Pick<Dependencies, 'git' | 'jobs' | 'statuses' | 'statusLookup'>,
-  { project, caller }: ProjectCall<Caller>,
+  { jobs, statuses, statusLookup }: Dependencies,
+  { project, repository, caller }: ProjectCall<Caller>,
   command: RecordStatusCommand,
-  { signal, baseUrl }: Pick<Call, 'signal' | 'baseUrl'>,
+  { baseUrl }: Pick<Call, 'baseUrl'>,
 ): Promise<StatusWithAuthor> {
   validateStatusTexts(command)
-  const repository = git.open(project, { signal })
   const commit = await getCommit(repository, command.revision)
   const { id: sha } = commit
   const ref = command.ref ?? (await repository.findBranchContaining(sha, project.defaultBranch))
@@ -51,15 +51,15 @@ export async function recordStatus(
     // Also after a failure: the status may be recorded although its confirmation was lost.
     .finally(() => statusLookup.hasChanged(project))
   if (changed) {
-    const { id, ref: recordedRef, name } = status
+    const { ref, name, status: state } = status
     jobs.announce({
       event: 'job',
       project_id: project.id,
-      id: Number(id),
+      id: Number(status.id),
       sha,
-      ref: recordedRef,
+      ref,
       name,
-      status: status.status,
+      status: state,
     })
   }
   return status

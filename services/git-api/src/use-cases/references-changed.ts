@@ -5,8 +5,8 @@ import { isZeroId, type RefChange } from '@switchyard/domain/access'
 import type { Commit } from '@switchyard/domain/commit'
 import type { DiffEntry, Repository } from '@switchyard/git-storage'
 import type { Dependencies } from '../dependencies.js'
-import type { HookUser } from '../presenters/hooks/hook-parts.js'
-import { type PushedCommits, pushHook } from '../presenters/hooks/push-hook.js'
+import type { HookUser } from '../hook-payloads/parts.js'
+import { type PushedCommits, pushHook } from '../hook-payloads/push-hook.js'
 
 export interface Change {
   project: Project
@@ -17,24 +17,24 @@ export interface Change {
   pushOptions?: readonly string[]
 }
 
-/** References of one push that webhooks are told of: a push of more mirrors a repository. */
+/** Webhooks hear of this many references of one push: a push of more mirrors a repository. */
 const toldChangesMax = 100
 /** Commits of one reference in the body of a webhook, as in GitLab. */
 const shownCommitsMax = 20
-/** Commits that are compared with those that were there before, to find the new ones. */
+/** Commits that are compared with the commits before the push, to find the new commits. */
 const knownCommitsMax = 500
 
-/** Longest wait of an answer for its webhooks to be written down, which takes milliseconds. */
+/** Longest time that an answer waits until its deliveries are stored, which takes milliseconds. */
 const awaitedMs = 500
 /** Time after which no further commit of a push is compared with its parent. */
 const comparingMs = 10_000
 
 /**
- * Starts what follows from changed references: housekeeping, notices, webhooks. The references have changed by now, so
- * nothing that fails here makes a push look refused, and nothing that takes long keeps it waiting.
+ * Starts the work that follows a change of references: housekeeping, notices, webhooks. The references have changed by
+ * now, so a failure here does not make a push look refused, and slow work does not keep it waiting.
  */
 export async function referencesChanged(
-  dependencies: Pick<Dependencies, 'database' | 'git' | 'jobs' | 'logger'>,
+  dependencies: Dependencies,
   about: Change,
   changes: readonly RefChange[],
 ): Promise<void> {
@@ -51,7 +51,7 @@ export async function referencesChanged(
 }
 
 async function noteDeliveries(
-  { database, git, logger }: Pick<Dependencies, 'database' | 'git' | 'logger'>,
+  { database, git, logger }: Dependencies,
   about: Change,
   told: readonly { event: string; change: RefChange }[],
 ): Promise<void> {
@@ -75,9 +75,9 @@ function eventOf(ref: string): 'push' | 'tag_push' | null {
 }
 
 /**
- * The commits that came with a change, and how many; a new branch is held against the default branch.
+ * The commits that came with a change, and their number; a new branch is compared with the default branch.
  *
- * @param compareUntilMs on the clock of `performance.now()`: later commits are given without their files
+ * @param compareUntilMs on the clock of `performance.now()`: commits after that time are given without their files
  */
 export async function pushedCommits(
   repository: Repository,

@@ -4,7 +4,6 @@ import {
   findToken,
   inTransaction,
   type PersonalAccessToken,
-  recordAuditEvent,
   revokeToken,
 } from '@switchyard/db'
 import { forbidden, insufficientScope, invalid, notFound, unauthenticated } from '@switchyard/domain'
@@ -17,11 +16,10 @@ import {
 } from '@switchyard/domain/access'
 import type { Dependencies } from '../dependencies.js'
 import type { ProjectCall } from '../guards.js'
-import { makerOf } from './issue-project-token.js'
+import { recordUserEvent } from './audit.js'
 import { type IssuedToken, issueToken } from './issue-token.js'
-import { getTokenFor } from './revoke-token.js'
-
-type Needed = Pick<Dependencies, 'database' | 'forgetUsers'>
+import { makerOf } from './project-tokens.js'
+import { getTokenFor } from './tokens.js'
 
 /**
  * Replaces the token that the request came with.
@@ -31,7 +29,7 @@ type Needed = Pick<Dependencies, 'database' | 'forgetUsers'>
  *   has passed, or that gives the new token more days than the old one was given
  */
 export async function rotateOwnToken(
-  deps: Needed,
+  deps: Dependencies,
   expiresAt: Date | undefined,
   author: AuditAuthor,
 ): Promise<IssuedToken> {
@@ -54,7 +52,7 @@ export async function rotateOwnToken(
  * @throws DomainError not-found; insufficient-scope; invalid when it is revoked, and for the last day
  */
 export async function rotateTokenFor(
-  deps: Needed,
+  deps: Dependencies,
   caller: Caller,
   { id, expiresAt }: { id: number; expiresAt: Date | undefined },
   author: AuditAuthor,
@@ -78,7 +76,7 @@ export async function rotateTokenFor(
  *   for the last day
  */
 export async function rotateProjectToken(
-  deps: Needed,
+  deps: Dependencies,
   { project, level, caller }: ProjectCall<Caller>,
   { id, expiresAt }: { id: number; expiresAt: Date | undefined },
   author: AuditAuthor,
@@ -110,7 +108,7 @@ interface Rotation {
 
 /** The old token stops working; the new one has its name, scopes and project. */
 async function rotate(
-  { database, forgetUsers }: Needed,
+  { database, forgetUsers }: Dependencies,
   old: PersonalAccessToken,
   { expiresAt, latestDay, createdBy, onRevoked }: Rotation,
   author: AuditAuthor,
@@ -125,11 +123,10 @@ async function rotate(
       ...(old.projectId === null ? {} : { project: { projectId: old.projectId, createdBy } }),
     }
     const issued = await issueToken(transaction, token, latestDay)
-    await recordAuditEvent(transaction, author, {
-      eventName: 'access_token_rotated',
-      entityType: 'User',
-      entityId: old.userId,
-      details: { name: old.name, revoked_token_id: old.id, new_token_id: issued.token.id },
+    await recordUserEvent(transaction, author, old.userId, 'access_token_rotated', {
+      name: old.name,
+      revoked_token_id: old.id,
+      new_token_id: issued.token.id,
     })
     return issued
   })

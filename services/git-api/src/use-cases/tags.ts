@@ -1,28 +1,14 @@
 import { conflict, invalid, notFound } from '@switchyard/domain'
-import type { Caller } from '@switchyard/domain/access'
-import { type Commit, isNewBranchName, isRefName } from '@switchyard/domain/commit'
+import { type Caller, zeroId } from '@switchyard/domain/access'
+import { isNewBranchName, isRefName } from '@switchyard/domain/commit'
 import { fullName, type Reference, type Repository } from '@switchyard/git-storage'
 import type { Call } from '@switchyard/service-kit/http'
 import type { Dependencies } from '../dependencies.js'
 import type { ProjectCall } from '../guards.js'
+import type { TagView } from '../repository-views.js'
 import { findByName } from './branches.js'
 import { referencesChanged } from './references-changed.js'
-
-type TagDependencies = Pick<Dependencies, 'database' | 'git' | 'jobs' | 'logger'>
-type Request = Pick<Call, 'signal' | 'baseUrl'>
-
-/** A tag and the commit that it leads to. */
-export interface TagView {
-  name: string
-  /** Id of the object of an annotated tag, else of the commit. */
-  target: string
-  /** Null for a tag of something else than a commit. */
-  commit: Commit | null
-  /** Empty for a lightweight tag. */
-  message: string
-  /** Null for a lightweight tag. */
-  taggedAt: Date | null
-}
+import { signatureOf } from './signature.js'
 
 export interface TagQuery {
   search: string
@@ -32,32 +18,22 @@ export interface TagQuery {
   take: number
 }
 
-const zeroId = '0'.repeat(40)
 const objectIdShape = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/i
 
 /** One page of the tags that a search finds, and how many it finds in all. */
 export async function listTags(
-  { git }: TagDependencies,
-  { project }: ProjectCall,
+  { repository }: ProjectCall,
   { search, order, descending, skip, take }: TagQuery,
-  { signal }: Request,
 ): Promise<{ tags: TagView[]; total: number }> {
-  const repository = git.open(project, { signal })
   const found = findByName(await repository.listReferences({ kind: 'tag', order, descending }), search)
   return { tags: await describe(repository, found.slice(skip, skip + take)), total: found.length }
 }
 
 /** @throws DomainError not-found */
 export async function getTag(
-  { git }: TagDependencies,
-  { project }: ProjectCall,
+  { repository }: Pick<ProjectCall, 'repository'>,
   name: string,
-  { signal }: Request,
 ): Promise<TagView> {
-  return findTag(git.open(project, { signal }), name)
-}
-
-async function findTag(repository: Repository, name: string): Promise<TagView> {
   const target = isRefName(name) ? await repository.findTagTarget(name) : null
   const [tag] = target === null ? [] : await describe(repository, [{ name, target }])
   if (!tag) throw notFound('Tag')
@@ -94,27 +70,20 @@ export interface CreateTagCommand {
  * @throws DomainError invalid for a name that no tag may have, a start that names no commit, and a tag that exists
  */
 export async function createTag(
-  dependencies: TagDependencies,
-  { project, caller }: ProjectCall<Caller>,
+  dependencies: Dependencies,
+  { project, repository, caller }: ProjectCall<Caller>,
   { name, start, message }: CreateTagCommand,
-  { signal, baseUrl }: Request,
+  { baseUrl }: Pick<Call, 'baseUrl'>,
 ): Promise<TagView> {
   if (objectIdShape.test(name)) throw invalid('You cannot create a tag with a SHA-1 or SHA-256 tag name.')
   if (!isNewBranchName(name)) throw invalid('Tag name invalid')
   if (name === project.defaultBranch) throw invalid('You cannot use default branch name to create a tag')
-  const repository = dependencies.git.open(project, { signal })
   if ((await repository.findTagTarget(name)) !== null) throw invalid(`Tag ${name} already exists`)
   const commit = await repository.findCommit(start)
   if (!commit) throw invalid(`Target ${start} is invalid`)
-  const tagger = {
-    name: caller.user.name,
-    email: caller.user.email,
-    seconds: Math.floor(Date.now() / 1000),
-    offsetMinutes: 0,
-  }
   const isAnnotated = message.trim() !== ''
   const target = isAnnotated
-    ? await repository.writeTag({ name, target: commit.id, tagger, message })
+    ? await repository.writeTag({ name, target: commit.id, tagger: signatureOf(caller.user), message })
     : commit.id
   const ref = fullName('tag', name)
   if (!(await repository.moveReference({ ref, from: null, to: target }))) {
@@ -122,7 +91,7 @@ export async function createTag(
   }
   const about = { project, user: caller.user, baseUrl }
   await referencesChanged(dependencies, about, [{ ref, before: zeroId, after: target }])
-  return findTag(repository, name)
+  return getTag({ repository }, name)
 }
 
 /**
@@ -132,14 +101,13 @@ export async function createTag(
  * @throws DomainError not-found; conflict when the tag moves meanwhile
  */
 export async function deleteTag(
-  dependencies: TagDependencies,
-  { project, caller }: ProjectCall<Caller>,
+  dependencies: Dependencies,
+  { project, repository, caller }: ProjectCall<Caller>,
   name: string,
   requireUnchanged: (changedAt: Date) => void,
-  { signal, baseUrl }: Request,
+  { baseUrl }: Pick<Call, 'baseUrl'>,
 ): Promise<void> {
-  const repository = dependencies.git.open(project, { signal })
-  const { target, taggedAt, commit } = await findTag(repository, name)
+  const { target, taggedAt, commit } = await getTag({ repository }, name)
   requireUnchanged(taggedAt ?? new Date((commit?.committer.seconds ?? 0) * 1000))
   const ref = fullName('tag', name)
   if (!(await repository.moveReference({ ref, from: target, to: null }))) {

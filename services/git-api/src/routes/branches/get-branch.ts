@@ -13,6 +13,6 @@ export const getBranchEndpoint = (deps: Dependencies) =>
     refusals: [400],
     input: z.object({ branch: text() }),
     async handle({ branch }, access: ProjectCall, call) {
-      return ok(presentBranch(await getBranch(deps, access, branch, call), access.project, call.baseUrl))
+      return ok(presentBranch(await getBranch(deps, access, branch), access.project, call.baseUrl))
     },
   })

@@ -4,7 +4,7 @@ import type { Dependencies } from '../../dependencies.js'
 import type { ProjectCall } from '../../guards.js'
 import { branchShape, presentBranch } from '../../presenters/branch.js'
 import { listBranches } from '../../use-cases/branches.js'
-import { nameSearch } from '../parameters.js'
+import { nameSearch } from '../../wire/parameters.js'
 
 const sorts = ['name_asc', 'name_desc', 'updated_asc', 'updated_desc'] as const
 
@@ -20,7 +20,7 @@ export const listBranchesEndpoint = (deps: Dependencies) =>
     async handle({ search, sort, ...page }, access: ProjectCall, call) {
       const [order, direction] = sort.split('_') as ['name' | 'updated', string]
       const query = { search, order, descending: direction === 'desc', ...rowsOf(page) }
-      const { branches, total } = await listBranches(deps, access, query, call)
+      const { branches, total } = await listBranches(deps, access, query)
       const items = branches.map((branch) => presentBranch(branch, access.project, call.baseUrl))
       return pageReply(items, page, total, call)
     },

@@ -14,10 +14,9 @@ import { z } from 'zod'
 import type { Dependencies } from '../../dependencies.js'
 import type { ProjectCall } from '../../guards.js'
 import { commitDetailShape, presentCommitDetail } from '../../presenters/commit.js'
-import { createCommit } from '../../use-cases/create-commit.js'
-import { describeCommit } from '../../use-cases/get-commit.js'
-import { optional, optionalText } from '../optional.js'
-import { content } from './file-content.js'
+import { createCommit as commit } from '../../use-cases/create-commit.js'
+import { content } from '../../wire/file-content.js'
+import { optional, optionalText } from '../../wire/parameters.js'
 
 const actionsMax = 10_000
 
@@ -54,7 +53,7 @@ const input = z.preprocess((given) => {
   return flag().safeParse(allow_empty).data ? { ...(given as object), actions } : given
 }, fields)
 
-/** A branch starts in its own project alone; what it would start from elsewhere must not be ignored. */
+/** A branch starts in its own project only. Another start is refused, because a client relies on it. */
 function refuseOtherProject(reference: string | undefined, { id, pathWithNamespace }: Project): void {
   const own = [String(id), pathWithNamespace.toLowerCase()]
   if (reference === undefined || own.includes(reference.toLowerCase())) return
@@ -64,7 +63,7 @@ function refuseOtherProject(reference: string | undefined, { id, pathWithNamespa
   )
 }
 
-export const createCommitEndpoint = (deps: Dependencies) =>
+export const createCommit = (deps: Dependencies) =>
   endpoint({
     summary: 'Commit changes to files',
     replies: { 201: commitDetailShape },
@@ -85,10 +84,9 @@ export const createCommitEndpoint = (deps: Dependencies) =>
         startSha: body.start_sha,
         force: body.force,
         allowEmpty: body.allow_empty,
+        withStats: body.stats,
       }
-      const commit = await createCommit(deps, access, command, call)
-      const repository = deps.git.open(access.project, call)
-      const detail = await describeCommit(deps, repository, access.project, commit, body.stats)
-      return created(presentCommitDetail(detail, access.project, call.baseUrl))
+      const made = await commit(deps, access, command, call)
+      return created(presentCommitDetail(made, access.project, call.baseUrl))
     },
   })

@@ -1,6 +1,5 @@
 import { endpoint, filledText, flag, ok } from '@switchyard/service-kit/http'
 import { z } from 'zod'
-import type { Dependencies } from '../../dependencies.js'
 import type { ProjectCall } from '../../guards.js'
 import { comparisonShape, presentComparison } from '../../presenters/comparison.js'
 import { compareRevisions } from '../../use-cases/compare-revisions.js'
@@ -15,14 +14,13 @@ const input = z.object({
 })
 
 /** `GET /projects/:id/repository/compare` */
-export const compare = (deps: Dependencies) =>
-  endpoint({
-    summary: 'What one revision has and another one has not',
-    replies: { 200: comparisonShape },
-    input,
-    async handle({ from, to, straight, unidiff }, access: ProjectCall, call) {
-      const comparison = await compareRevisions(deps, access, { from, to, isStraight: straight }, call)
-      const view = { project: access.project, baseUrl: call.baseUrl, from, to }
-      return ok(presentComparison(comparison, { ...view, isStraight: straight, isUnified: unidiff }))
-    },
-  })
+export const compare = endpoint({
+  summary: 'What one revision has and another one has not',
+  replies: { 200: comparisonShape },
+  input,
+  async handle({ from, to, straight, unidiff }, access: ProjectCall, call) {
+    const comparison = await compareRevisions(access, { from, to, isStraight: straight })
+    const view = { project: access.project, baseUrl: call.baseUrl, from, to }
+    return ok(presentComparison(comparison, { ...view, isStraight: straight, isUnified: unidiff }))
+  },
+})

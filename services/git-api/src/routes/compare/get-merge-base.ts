@@ -1,6 +1,5 @@
 import { endpoint, list, ok, text } from '@switchyard/service-kit/http'
 import { z } from 'zod'
-import type { Dependencies } from '../../dependencies.js'
 import type { ProjectCall } from '../../guards.js'
 import { commitShape, presentCommit } from '../../presenters/commit.js'
 import { findMergeBase } from '../../use-cases/find-merge-base.js'
@@ -15,12 +14,11 @@ const input = z.object({
 })
 
 /** `GET /projects/:id/repository/merge_base` */
-export const getMergeBase = (deps: Dependencies) =>
-  endpoint({
-    summary: 'The newest commit that several revisions have in common',
-    replies: { 200: commitShape },
-    input,
-    async handle({ refs }, access: ProjectCall, call) {
-      return ok(presentCommit(await findMergeBase(deps, access, refs, call), access.project, call.baseUrl))
-    },
-  })
+export const getMergeBase = endpoint({
+  summary: 'The newest commit that several revisions have in common',
+  replies: { 200: commitShape },
+  input,
+  async handle({ refs }, access: ProjectCall, call) {
+    return ok(presentCommit(await findMergeBase(access, refs), access.project, call.baseUrl))
+  },
+})

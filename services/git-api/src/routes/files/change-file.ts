@@ -6,8 +6,8 @@ import type { Dependencies } from '../../dependencies.js'
 import type { ProjectCall } from '../../guards.js'
 import { changedFileShape } from '../../presenters/file.js'
 import { changeFile } from '../../use-cases/files.js'
-import { content } from '../commits/file-content.js'
-import { optional, optionalText } from '../optional.js'
+import { content } from '../../wire/file-content.js'
+import { optional, optionalText } from '../../wire/parameters.js'
 
 const commitFields = {
   file_path: text(),

@@ -2,11 +2,11 @@ import { isUtf8 } from 'node:buffer'
 import { type Call, endpoint, streamed, text } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { Dependencies } from '../../dependencies.js'
+import { senderOf } from '../../git-sessions.js'
 import type { ProjectCall } from '../../guards.js'
 import { presentFileHeaders } from '../../presenters/file.js'
 import { findFile } from '../../use-cases/files.js'
-import { senderOf } from '../git-http/session.js'
-import { optionalText } from '../optional.js'
+import { optionalText } from '../../wire/parameters.js'
 
 /** Bytes that tell a text from other content. */
 const sniffedBytes = 8000
@@ -27,7 +27,7 @@ export const getRawFile = (deps: Dependencies) =>
     input: z.object({ file_path: text(), ref: optionalText(text()) }),
     async handle({ file_path, ref }, access: ProjectCall, call) {
       const revision = ref ?? 'HEAD'
-      const { file, repository } = await findFile(deps, access, { path: file_path, revision }, call)
+      const { file, repository } = await findFile(access, { path: file_path, revision })
       const { request, response } = call.raw
       response.set({ ...presentFileHeaders(file), ETag: `"${file.blob.id}"`, 'Accept-Ranges': 'bytes' })
       response.set('X-Content-Type-Options', 'nosniff')

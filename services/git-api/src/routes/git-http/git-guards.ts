@@ -2,21 +2,21 @@ import { DomainError, unauthenticated } from '@switchyard/domain'
 import { type ProjectRight, requireScope, type Scope } from '@switchyard/domain/access'
 import type { Call, Guard } from '@switchyard/service-kit/http'
 import type { Dependencies } from '../../dependencies.js'
-import { getProjectFor, type ProjectCall } from '../../guards.js'
+import type { ProjectCall } from '../../guards.js'
 
 /**
- * Who may clone and push. git asks its user for a name and a password only when the answer is 401, so an
- * anonymous caller gets that wherever a token might help, and never learns whether a project exists.
+ * Guards of clones and pushes. git asks its user for a name and a password only when the answer is 401, so an anonymous
+ * caller gets 401 wherever a token might help, and never learns whether a project exists.
  */
-export function createGitGuards({ database }: Pick<Dependencies, 'database'>) {
-  /** Checks the token's scope, then the right of its holder in the project. */
+export function createGitGuards({ guards }: Pick<Dependencies, 'guards'>) {
+  /** Checks the scope of the token, then the right of its holder in the project. */
   const guard =
     (right: ProjectRight, ...scopes: Scope[]): Guard<ProjectCall> =>
     async (call) => {
       const { caller } = call
       if (caller) requireScope(caller, ...scopes)
       try {
-        return await getProjectFor(database, projectPathOf(call), right, caller)
+        return await guards.getProjectFor(call, right, projectPathOf(call))
       } catch (error) {
         const mightSignIn = caller === null && error instanceof DomainError && error.kind === 'not-found'
         throw mightSignIn ? unauthenticated() : error
@@ -36,5 +36,5 @@ export function createGitGuards({ database }: Pick<Dependencies, 'database'>) {
   }
 }
 
-/** No project's own path ends in `.git`. */
+/** The path of a project never ends in `.git`. */
 const projectPathOf = ({ params }: Call) => `${params.namespace}/${params.project?.replace(/\.git$/, '')}`

@@ -4,8 +4,8 @@ import { z } from 'zod'
 import type { Dependencies } from '../../dependencies.js'
 import type { ProjectCall } from '../../guards.js'
 import { issuedProjectTokenShape, presentIssuedProjectToken } from '../../presenters/project-token.js'
-import { issueProjectToken } from '../../use-cases/issue-project-token.js'
-import { accessLevel, optionalDay, scopeList } from '../parameters.js'
+import { issueProjectToken } from '../../use-cases/project-tokens.js'
+import { accessLevel, optionalDay, scopeList } from '../../wire/parameters.js'
 
 const input = z.object({
   name: filledText(),

@@ -3,7 +3,7 @@ import { auditAuthor, endpoint, noContent, rowId } from '@switchyard/service-kit
 import { z } from 'zod'
 import type { Dependencies } from '../../dependencies.js'
 import type { ProjectCall } from '../../guards.js'
-import { revokeProjectToken } from '../../use-cases/revoke-token.js'
+import { revokeProjectToken } from '../../use-cases/tokens.js'
 
 /** `DELETE /projects/:id/access_tokens/:token_id` */
 export const deleteProjectToken = (deps: Dependencies) =>

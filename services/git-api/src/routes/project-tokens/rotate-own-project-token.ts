@@ -5,7 +5,7 @@ import type { Dependencies } from '../../dependencies.js'
 import type { ProjectCall } from '../../guards.js'
 import { issuedProjectTokenShape, presentIssuedProjectToken } from '../../presenters/project-token.js'
 import { rotateOwnToken } from '../../use-cases/rotate-token.js'
-import { optionalDay } from '../parameters.js'
+import { optionalDay } from '../../wire/parameters.js'
 
 /** `POST /projects/:id/access_tokens/self/rotate`: for tokens of the project with the scope `api` or `self_rotate`. */
 export const rotateOwnProjectToken = (deps: Dependencies) =>

@@ -5,7 +5,7 @@ import type { Dependencies } from '../../dependencies.js'
 import type { ProjectCall } from '../../guards.js'
 import { issuedProjectTokenShape, presentIssuedProjectToken } from '../../presenters/project-token.js'
 import { rotateProjectToken as rotate } from '../../use-cases/rotate-token.js'
-import { optionalDay } from '../parameters.js'
+import { optionalDay } from '../../wire/parameters.js'
 
 /** `POST /projects/:id/access_tokens/:token_id/rotate` */
 export const rotateProjectToken = (deps: Dependencies) =>

@@ -5,7 +5,7 @@ import type { Dependencies } from '../../dependencies.js'
 import type { ProjectCall } from '../../guards.js'
 import { presentTag, tagShape } from '../../presenters/tag.js'
 import { createTag } from '../../use-cases/tags.js'
-import { optional } from '../optional.js'
+import { optional } from '../../wire/parameters.js'
 
 const input = z.object({ tag_name: filledText(), ref: filledText(), message: optional(text()) })
 

@@ -1,5 +1,4 @@
-import { listTokens as findTokens, findUser, type TokenOrder } from '@switchyard/db'
-import { forbidden, notFound } from '@switchyard/domain'
+import type { TokenOrder } from '@switchyard/db'
 import type { Caller } from '@switchyard/domain/access'
 import {
   endpoint,
@@ -14,8 +13,8 @@ import {
 import { z } from 'zod'
 import type { Dependencies } from '../../dependencies.js'
 import { presentToken, tokenShape } from '../../presenters/token.js'
-import { optional, optionalText } from '../optional.js'
-import { optionalDay } from '../parameters.js'
+import * as tokens from '../../use-cases/tokens.js'
+import { optional, optionalDay, optionalText } from '../../wire/parameters.js'
 
 const columns = {
   created: 'createdAt',
@@ -52,16 +51,15 @@ const input = z.object({
   sort: optional(z.enum(sorts)),
 })
 
-/** `GET /personal_access_tokens`: every token for administrators, their own for everybody else. */
-export const listTokens = ({ database }: Pick<Dependencies, 'database'>) =>
+export const listTokens = (deps: Dependencies) =>
   endpoint({
     summary: "Tokens: everybody's for administrators, the caller's own for everybody else",
     replies: { 200: z.array(tokenShape) },
     refusals: [404],
     input,
-    async handle(given, { user }: Caller, call) {
+    async handle(given, caller: Caller, call) {
       const filter = {
-        userId: user.admin ? given.user_id : user.id,
+        userId: given.user_id,
         state: given.state,
         revoked: given.revoked,
         search: given.search,
@@ -72,9 +70,7 @@ export const listTokens = ({ database }: Pick<Dependencies, 'database'>) =>
         expiresBefore: given.expires_before,
         expiresAfter: given.expires_after,
       }
-      if (!user.admin && (given.user_id ?? user.id) !== user.id) throw forbidden()
-      if (filter.userId !== undefined && !(await findUser(database, filter.userId))) throw notFound('User')
-      const { tokens, total } = await findTokens(database, filter, orderOf(given.sort), rowsOf(given))
-      return pageReply(tokens.map(presentToken), given, total, call)
+      const found = await tokens.listTokens(deps, caller, filter, orderOf(given.sort), rowsOf(given))
+      return pageReply(found.tokens.map(presentToken), given, found.total, call)
     },
   })

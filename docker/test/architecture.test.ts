@@ -1,0 +1,72 @@
+import { existsSync, readdirSync } from 'node:fs'
+import { dirname, join, normalize } from 'node:path'
+import { expect, it } from 'vitest'
+import { findDestination, readRoutes } from '../../packages/dev-env/src/gateway/routing-table.js'
+import { repository } from './support/build-stages.js'
+import { readRepositoryFile } from './support/compose.js'
+
+const architecture = readRepositoryFile('docs/architecture.md')
+
+/** The tables of docs/architecture.md by request: door → file. */
+const requests = [...architecture.matchAll(/^`([A-Z]+) (\S+)`\n\n((?:\|.*\n)+)/gm)].map(
+  ([, method = '', path = '', table = '']) => {
+    const rows = table.matchAll(/^\| (\w+(?: \w+)?) +\| `(\S+)` +\|$/gm)
+    return { method, path, doors: Object.fromEntries([...rows].map(([, door, file]) => [door, file])) }
+  },
+)
+
+/** The files that a file imports or exports again; of a package the file of its entry. */
+function importsOf(file: string): string[] {
+  const specifiers = readRepositoryFile(file).matchAll(/^(?:import|export|\}) .*?from '([^']+)'$/gm)
+  return [...specifiers].flatMap(([, specifier = '']) => {
+    if (specifier.startsWith('.')) return [normalize(join(dirname(file), specifier.replace(/\.js$/, '.ts')))]
+    const [scope, name] = specifier.split('/')
+    const entry = `packages/${name}/src/index.ts`
+    return scope === '@switchyard' && existsSync(join(repository, entry)) ? [entry] : []
+  })
+}
+
+/** A file, and all files of the same package that it reaches. */
+function reachedFrom(entry: string): Set<string> {
+  const [root] = /^packages\/[^/]+\//.exec(entry) ?? ['']
+  const reached = new Set([entry])
+  for (const file of reached) {
+    for (const imported of importsOf(file)) {
+      if (imported.startsWith(root) && existsSync(join(repository, imported))) reached.add(imported)
+    }
+  }
+  return reached
+}
+
+it('docs/architecture.md follows three requests through five doors', () => {
+  expect(requests.map(({ method, path }) => `${method} ${path}`)).toEqual([
+    'POST /api/v4/projects/:id/repository/commits',
+    'POST /api/v4/projects/:id/statuses/:sha',
+    'GET /api/v4/sagas',
+  ])
+})
+
+it.each(requests)('each door of $method $path leads to the next', ({ path, doors }) => {
+  const { gateway = '', route = '', 'use case': useCase = '', store, git, presenter = '' } = doors
+  const lastDoor = store ?? git ?? ''
+  for (const file of [gateway, route, useCase, lastDoor, presenter]) {
+    expect(file !== '' && existsSync(join(repository, file)), file).toBe(true)
+  }
+  const [, service] = route.split('/')
+  expect(findDestination(readRoutes(join(repository, gateway)), path)).toMatchObject({ service })
+  expect(importsOf(route)).toEqual(expect.arrayContaining([useCase, presenter]))
+  const [packageRoot = ''] = /^packages\/[^/]+\//.exec(lastDoor) ?? []
+  const entry = importsOf(useCase).find((file) => file.startsWith(packageRoot)) ?? ''
+  expect(reachedFrom(entry)).toContain(lastDoor)
+})
+
+it('docs/architecture.md names every package, and what each may use as the check of imports has it', () => {
+  const rows = architecture.matchAll(/^\| `([\w-]+)` +\| .+? +\| (.+?) +\|$/gm)
+  const documented = new Map([...rows].map(([, name = '', uses = '']) => [name, uses]))
+  expect([...documented.keys()].sort()).toEqual(readdirSync(join(repository, 'packages')).sort())
+  const rules = readRepositoryFile('.dependency-cruiser.cjs').matchAll(/^ {4}below\('([\w-]+)', \[(.*)\]\)/gm)
+  for (const [, name = '', allowed = ''] of rules) {
+    const names = allowed.replaceAll("'", '')
+    expect([name, documented.get(name)]).toEqual([name, names === '' ? 'nothing' : names])
+  }
+})

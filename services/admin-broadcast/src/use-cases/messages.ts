@@ -1,0 +1,111 @@
+import {
+  type AuditAuthor,
+  type BroadcastMessage,
+  createBroadcastMessage,
+  type DatabaseOrTransaction,
+  deleteBroadcastMessage,
+  getBroadcastMessage,
+  inTransaction,
+  listBroadcastMessages,
+  recordAuditEvent,
+  updateBroadcastMessage,
+} from '@switchyard/db'
+import { preconditionFailed } from '@switchyard/domain'
+import {
+  type BroadcastInput,
+  changedBroadcastFields,
+  newBroadcastMessage,
+} from '@switchyard/domain/broadcast'
+import type { Dependencies } from '../dependencies.js'
+
+const noteLengthMax = 200
+
+/** A message, and the time for which its state is told. */
+interface MessageAt {
+  message: BroadcastMessage
+  now: Date
+}
+
+export async function listMessages({ database, clock }: Dependencies, rows: { skip: number; take: number }) {
+  return { ...(await listBroadcastMessages(database, rows)), now: clock() }
+}
+
+/** @throws DomainError not-found */
+export async function getMessage({ database, clock }: Dependencies, id: number): Promise<MessageAt> {
+  return { message: await getBroadcastMessage(database, id), now: clock() }
+}
+
+/** @throws DomainError invalid, by field */
+export async function createMessage(
+  deps: Dependencies,
+  given: BroadcastInput,
+  author: AuditAuthor,
+): Promise<MessageAt> {
+  const now = deps.clock()
+  const fields = newBroadcastMessage(given, now)
+  const message = await auditedChange(deps, author, 'broadcast_message_created', (transaction) =>
+    createBroadcastMessage(transaction, fields),
+  )
+  await deps.news.announce(message)
+  return { message, now }
+}
+
+/** Changes the fields that are given. @throws DomainError not-found; invalid, by field */
+export async function updateMessage(
+  deps: Dependencies,
+  id: number,
+  given: BroadcastInput,
+  author: AuditAuthor,
+): Promise<MessageAt> {
+  const now = deps.clock()
+  const changes = changedBroadcastFields(given)
+  const message = await auditedChange(deps, author, 'broadcast_message_changed', (transaction) =>
+    updateBroadcastMessage(transaction, id, changes, now),
+  )
+  await deps.news.announce(message)
+  return { message, now }
+}
+
+/**
+ * Deletes a message, unless it was changed after a time.
+ *
+ * @param unmodifiedSinceMs whole seconds since 1970, in milliseconds; NaN: no such time
+ * @throws DomainError not-found; precondition-failed
+ */
+export async function deleteMessage(
+  deps: Dependencies,
+  id: number,
+  unmodifiedSinceMs: number,
+  author: AuditAuthor,
+): Promise<void> {
+  await auditedChange(deps, author, 'broadcast_message_deleted', async (transaction) => {
+    const message = await getBroadcastMessage(transaction, id)
+    const changedMs = Math.floor(message.updatedAt.getTime() / 1000) * 1000
+    if (changedMs > unmodifiedSinceMs) throw preconditionFailed()
+    await deleteBroadcastMessage(transaction, id)
+    return message
+  })
+  await deps.news.announce()
+}
+
+/** Changes a message and records that in the audit log, both or neither. */
+const auditedChange = (
+  { database }: Dependencies,
+  author: AuditAuthor,
+  eventName: 'broadcast_message_created' | 'broadcast_message_changed' | 'broadcast_message_deleted',
+  change: (transaction: DatabaseOrTransaction) => Promise<BroadcastMessage>,
+): Promise<BroadcastMessage> =>
+  inTransaction(database, async (transaction) => {
+    const message = await change(transaction)
+    await recordAuditEvent(transaction, author, {
+      eventName,
+      entityType: 'BroadcastMessage',
+      entityId: message.id,
+      details: {
+        message: message.message.slice(0, noteLengthMax),
+        starts_at: message.startsAt.toISOString(),
+        ends_at: message.endsAt.toISOString(),
+      },
+    })
+    return message
+  })

@@ -1,0 +1,64 @@
+import type { Project } from '@switchyard/db'
+import { isZeroId, type RefChange } from '@switchyard/domain/access'
+import type { Commit } from '@switchyard/domain/commit'
+import type { DiffEntry } from '@switchyard/git-storage'
+import { type HookUser, hookCommit, hookDelivery, hookProject, hookRepository } from './parts.js'
+import { presentPushOptions } from './push-options.js'
+
+export interface PushedCommits {
+  /** Oldest first; the newest ones when there are many. */
+  commits: { commit: Commit; changes: readonly DiffEntry[] }[]
+  total: number
+}
+
+/** The body of a `Push Hook`, or of a `Tag Push Hook`. */
+export const pushHook = (
+  { ref, before, after }: RefChange,
+  { commits, total }: PushedCommits,
+  {
+    project,
+    user,
+    baseUrl,
+    pushOptions = [],
+  }: { project: Project; user: HookUser; baseUrl: string; pushOptions?: readonly string[] },
+) => {
+  const event = ref.startsWith('refs/tags/') ? 'tag_push' : 'push'
+  return hookDelivery(event, {
+    object_kind: event,
+    event_name: event,
+    before,
+    after,
+    ref,
+    checkout_sha: isZeroId(after) ? null : after,
+    message: null,
+    user_id: user.id,
+    user_name: user.name,
+    user_username: user.username,
+    user_email: user.email,
+    user_avatar: null,
+    project_id: project.id,
+    project: hookProject(project, baseUrl),
+    commits: commits.map(({ commit, changes }) => ({
+      ...hookCommit(commit, project, baseUrl),
+      ...changedPaths(changes),
+    })),
+    total_commits_count: total,
+    push_options: presentPushOptions(pushOptions),
+    repository: hookRepository(project, baseUrl),
+  })
+}
+
+function changedPaths(changes: readonly DiffEntry[]) {
+  const moved = changes.filter(({ renamedFile }) => renamedFile)
+  const paths = (entries: readonly DiffEntry[]) => entries.map(({ newPath }) => newPath)
+  return {
+    added: [...paths(changes.filter(({ newFile }) => newFile)), ...paths(moved)],
+    modified: paths(
+      changes.filter(({ newFile, deletedFile, renamedFile }) => !newFile && !deletedFile && !renamedFile),
+    ),
+    removed: [
+      ...changes.filter(({ deletedFile }) => deletedFile).map(({ oldPath }) => oldPath),
+      ...moved.map(({ oldPath }) => oldPath),
+    ],
+  }
+}

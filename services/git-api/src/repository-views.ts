@@ -1,0 +1,52 @@
+import type { Commit } from '@switchyard/domain/commit'
+import type { DiffEntry } from '@switchyard/git-storage'
+
+/** A branch, its newest commit, and what its protections mean for the caller. */
+export interface BranchView {
+  name: string
+  commit: Commit
+  isDefault: boolean
+  /** Whether the default branch contains the branch and has more commits. */
+  isMerged: boolean
+  isProtected: boolean
+  developersCanPush: boolean
+  callerCanPush: boolean
+}
+
+/** A tag and the commit that it leads to. */
+export interface TagView {
+  name: string
+  /** Id of the object of an annotated tag, else of the commit. */
+  target: string
+  /** Null for a tag of something else than a commit. */
+  commit: Commit | null
+  /** Empty for a lightweight tag. */
+  message: string
+  /** Null for a lightweight tag. */
+  taggedAt: Date | null
+}
+
+/** A file at a revision. */
+export interface FileView {
+  path: string
+  /** As asked for. */
+  revision: string
+  blob: { id: string; size: number }
+  sha256: string
+  commitId: string
+  /** The newest commit that changed the file. */
+  lastCommitId: string
+  isExecutable: boolean
+}
+
+/** What one revision has and another one has not. */
+export interface Comparison {
+  /** The oldest first. */
+  commits: Commit[]
+  /** How many commits there are, also those left out. */
+  commitsTotal: number
+  diffs: DiffEntry[]
+  /** Whether git could not compare the revisions in time or within its memory, or a limit keeps a text out. */
+  isIncomplete: boolean
+  isSame: boolean
+}

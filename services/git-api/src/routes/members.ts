@@ -1,0 +1,96 @@
+import { accessLevels, type Caller } from '@switchyard/domain/access'
+import {
+  auditAuthor,
+  created,
+  endpoint,
+  noContent,
+  ok,
+  pageParameters,
+  pageReply,
+  type Route,
+  route,
+  rowId,
+  rowsOf,
+} from '@switchyard/service-kit/http'
+import { z } from 'zod'
+import type { Dependencies } from '../dependencies.js'
+import type { ProjectCall } from '../guards.js'
+import { memberShape, presentMember } from '../presenters/member.js'
+import * as members from '../use-cases/members.js'
+import { accessLevel } from '../wire/parameters.js'
+
+/** There are no groups to inherit members from, and the owner is a member, so `members/all` is the same list. */
+export function memberRoutes(deps: Dependencies): Route[] {
+  const { maintain } = deps.guards
+  const path = '/projects/:id/members'
+  return [
+    route('POST', path, maintain, createMember(deps)),
+    route('GET', path, maintain, listMembers(deps)),
+    route('GET', `${path}/all`, maintain, listMembers(deps)),
+    route('GET', `${path}/all/:user_id`, maintain, getMember(deps)),
+    route('GET', `${path}/:user_id`, maintain, getMember(deps)),
+    route('PUT', `${path}/:user_id`, maintain, updateMember(deps)),
+    route('DELETE', `${path}/:user_id`, maintain, deleteMember(deps)),
+  ]
+}
+
+const userId = { user_id: rowId() }
+const membership = z.object({ ...userId, access_level: accessLevel(...Object.values(accessLevels)) })
+
+const createMember = (deps: Dependencies) =>
+  endpoint({
+    summary: 'Add a member',
+    replies: { 201: memberShape },
+    refusals: [409],
+    input: membership,
+    async handle({ user_id: userId, access_level: accessLevel }, access: ProjectCall<Caller>, call) {
+      const author = auditAuthor(access.caller, call)
+      const member = await members.addMember(deps, access, { userId, accessLevel }, author)
+      return created(presentMember(member, call.baseUrl))
+    },
+  })
+
+const listMembers = (deps: Dependencies) =>
+  endpoint({
+    summary: 'Members of a project',
+    replies: { 200: z.array(memberShape) },
+    input: z.object(pageParameters),
+    async handle(page, access: ProjectCall, call) {
+      const found = await members.listMembers(deps, access, rowsOf(page))
+      const items = found.members.map((member) => presentMember(member, call.baseUrl))
+      return pageReply(items, page, found.total, call)
+    },
+  })
+
+const getMember = (deps: Dependencies) =>
+  endpoint({
+    summary: 'One member of a project',
+    replies: { 200: memberShape },
+    input: z.object(userId),
+    handle: async ({ user_id }, access: ProjectCall, call) =>
+      ok(presentMember(await members.getMember(deps, access, user_id), call.baseUrl)),
+  })
+
+/** Memberships do not expire: `expires_at` in the request is ignored. */
+const updateMember = (deps: Dependencies) =>
+  endpoint({
+    summary: 'Give a member another role',
+    replies: { 200: memberShape },
+    input: membership,
+    async handle({ user_id: userId, access_level: accessLevel }, access: ProjectCall<Caller>, call) {
+      const author = auditAuthor(access.caller, call)
+      const member = await members.changeMember(deps, access, { userId, accessLevel }, author)
+      return ok(presentMember(member, call.baseUrl))
+    },
+  })
+
+const deleteMember = (deps: Dependencies) =>
+  endpoint({
+    summary: 'Remove a member',
+    replies: { 204: null },
+    input: z.object(userId),
+    async handle({ user_id }, access: ProjectCall<Caller>, call) {
+      await members.removeMember(deps, access, user_id, auditAuthor(access.caller, call))
+      return noContent()
+    },
+  })

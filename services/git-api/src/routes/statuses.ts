@@ -1,0 +1,74 @@
+import type { Caller } from '@switchyard/domain/access'
+import { postedStates } from '@switchyard/domain/commit-status'
+import {
+  created,
+  decimal,
+  endpoint,
+  flag,
+  pageParameters,
+  pageReply,
+  type Route,
+  route,
+  rowsOf,
+  text,
+} from '@switchyard/service-kit/http'
+import { z } from 'zod'
+import type { Dependencies } from '../dependencies.js'
+import type { ProjectCall } from '../guards.js'
+import { commitStatusShape, presentCommitStatus } from '../presenters/commit-status.js'
+import * as listing from '../use-cases/list-statuses.js'
+import { recordStatus } from '../use-cases/record-status.js'
+import { optional, optionalText } from '../wire/parameters.js'
+
+export function statusRoutes(deps: Dependencies): Route[] {
+  const { readStatuses, writeStatuses } = deps.guards
+  return [
+    route('GET', '/projects/:id/repository/commits/:sha/statuses', readStatuses, listStatuses(deps)),
+    route('POST', '/projects/:id/statuses/:sha', writeStatuses, createStatus(deps)),
+  ]
+}
+
+const listStatuses = (deps: Dependencies) =>
+  endpoint({
+    summary: 'Statuses of a commit',
+    replies: { 200: z.array(commitStatusShape) },
+    input: z.object({
+      ...pageParameters,
+      sha: text(),
+      ref: optionalText(text()),
+      stage: optionalText(text()),
+      name: optionalText(text()),
+      all: optional(flag()).default(false),
+      // Both mean the order in which statuses were first posted.
+      order_by: z.enum(['id', 'pipeline_id']).default('id'),
+      sort: z.enum(['asc', 'desc']).default('asc'),
+    }),
+    async handle({ sha, ref, stage, name, all = false, sort, ...page }, access: ProjectCall, call) {
+      const query = { revision: sha, ref, stage, name, all, newestFirst: sort === 'desc' }
+      const { statuses, total } = await listing.listStatuses(deps, access, query, rowsOf(page))
+      const items = statuses.map((status) => presentCommitStatus(status, call.baseUrl))
+      return pageReply(items, page, total, call)
+    },
+  })
+
+const createStatus = (deps: Dependencies) =>
+  endpoint({
+    summary: 'Say how a build or a check of a commit is doing',
+    replies: { 201: commitStatusShape },
+    refusals: [409],
+    input: z.object({
+      sha: text(),
+      state: z.enum(postedStates),
+      ref: optionalText(text()),
+      name: optionalText(text()),
+      context: optionalText(text()),
+      target_url: optionalText(text()),
+      description: optionalText(text()),
+      coverage: optional(decimal()),
+    }),
+    async handle(given, access: ProjectCall<Caller>, call) {
+      const { sha: revision, context, target_url: targetUrl, ...fields } = given
+      const command = { ...fields, revision, name: given.name ?? context ?? 'default', targetUrl }
+      return created(presentCommitStatus(await recordStatus(deps, access, command, call), call.baseUrl))
+    },
+  })

@@ -1,0 +1,150 @@
+import type { UserOrder, UserState } from '@switchyard/db'
+import type { Caller } from '@switchyard/domain/access'
+import {
+  administrator,
+  auditAuthor,
+  created,
+  endpoint,
+  filledText,
+  flag,
+  ok,
+  pageParameters,
+  pageReply,
+  type Route,
+  route,
+  rowId,
+  rowsOf,
+  signedIn,
+  text,
+} from '@switchyard/service-kit/http'
+import { z } from 'zod'
+import type { Dependencies } from '../dependencies.js'
+import { presentProfile, presentWholeUser, userPageShape, wholeUserShape } from '../presenters/user.js'
+import * as changes from '../use-cases/change-user.js'
+import * as users from '../use-cases/users.js'
+import { optional, optionalText } from '../wire/parameters.js'
+
+export const userRoutes = (deps: Dependencies): Route[] => [
+  route('GET', '/user', signedIn, getCurrentUser(deps)),
+  route('POST', '/users', administrator, createUser(deps)),
+  route('GET', '/users', administrator, listUsers(deps)),
+  route('GET', '/users/:id', signedIn, getUser(deps)),
+  route('PUT', '/users/:id', administrator, updateUser(deps)),
+  route('POST', '/users/:id/block', administrator, setUserState(deps, 'blocked')),
+  route('POST', '/users/:id/unblock', administrator, setUserState(deps, 'active')),
+]
+
+const getCurrentUser = (deps: Dependencies) =>
+  endpoint({
+    summary: 'The caller',
+    replies: { 200: wholeUserShape },
+    input: z.object({}),
+    handle: async (_input, caller: Caller, { baseUrl }) =>
+      ok(presentWholeUser(await users.getCurrentUser(deps, caller), baseUrl)),
+  })
+
+/** Users sign in with tokens: a password in the request is ignored. */
+const createUser = (deps: Dependencies) =>
+  endpoint({
+    summary: 'Create a user',
+    replies: { 201: wholeUserShape },
+    refusals: [409],
+    input: z.object({
+      email: filledText(),
+      username: filledText(),
+      name: filledText(),
+      admin: flag().default(false),
+    }),
+    async handle(given, administrator: Caller, call) {
+      const user = await users.createUser(deps, given, auditAuthor(administrator, call))
+      return created(presentWholeUser(user, call.baseUrl))
+    },
+  })
+
+const orderColumns = {
+  id: 'id',
+  name: 'name',
+  username: 'username',
+  created_at: 'createdAt',
+} as const satisfies Record<string, UserOrder['column']>
+
+/** Newest first, unless another order is asked for. */
+const listUsers = (deps: Dependencies) =>
+  endpoint({
+    summary: 'Users',
+    replies: { 200: z.array(wholeUserShape) },
+    input: z.object({
+      ...pageParameters,
+      username: optionalText(text()),
+      search: optionalText(text()),
+      active: optional(flag()),
+      blocked: optional(flag()),
+      order_by: optional(z.enum(Object.keys(orderColumns) as [keyof typeof orderColumns])),
+      sort: optional(z.enum(['asc', 'desc'])),
+    }),
+    async handle(given, _administrator: Caller, call) {
+      const { username, search, order_by: column = 'id', sort: direction = 'desc' } = given
+      // No user is both active and blocked.
+      if (given.active && given.blocked) return pageReply([], given, 0, call)
+      const filter = { username, search, state: stateOf(given) }
+      const order = { column: orderColumns[column], direction }
+      const found = await users.listUsers(deps, filter, order, rowsOf(given))
+      const items = found.users.map((user) => presentWholeUser(user, call.baseUrl))
+      return pageReply(items, given, found.total, call)
+    },
+  })
+
+/** `false` selects nothing, as with GitLab. */
+function stateOf({ active, blocked }: { active?: boolean; blocked?: boolean }): UserState | undefined {
+  if (active) return 'active'
+  return blocked ? 'blocked' : undefined
+}
+
+/** Administrators and the user get everything, other callers the profile. */
+const getUser = (deps: Dependencies) =>
+  endpoint({
+    summary: 'One user',
+    replies: { 200: userPageShape },
+    input: z.object({ id: rowId() }),
+    async handle({ id }, caller: Caller, { baseUrl }) {
+      const user = await users.getUser(deps.database, id)
+      const whole = caller.user.admin || caller.user.id === user.id
+      return ok(whole ? presentWholeUser(user, baseUrl) : presentProfile(user, baseUrl))
+    },
+  })
+
+/** Fields that only GitLab has are ignored. */
+const updateUser = (deps: Dependencies) =>
+  endpoint({
+    summary: 'Change a user',
+    replies: { 200: wholeUserShape },
+    refusals: [409],
+    input: z.object({
+      id: rowId(),
+      email: optional(filledText()),
+      username: optional(filledText()),
+      name: optional(filledText()),
+      admin: optional(flag()),
+    }),
+    async handle({ id, ...asked }, administrator: Caller, call) {
+      const user = await changes.changeUser(deps, id, asked, auditAuthor(administrator, call))
+      return ok(presentWholeUser(user, call.baseUrl))
+    },
+  })
+
+const stateSummaries: Record<UserState, string> = {
+  blocked: 'Block a user: no token of theirs works any more',
+  active: 'Take the block of a user back',
+}
+
+/** Answers with `true`, as GitLab does, also when the user was in that state before. */
+const setUserState = (deps: Dependencies, state: UserState) =>
+  endpoint({
+    summary: stateSummaries[state],
+    replies: { 201: z.literal(true) },
+    input: z.object({ id: rowId() }),
+    async handle({ id }, administrator: Caller, call) {
+      await changes.setUserState(deps, id, state, auditAuthor(administrator, call))
+      return created(true)
+    },
+  })

@@ -1,0 +1,68 @@
+import type { Readable, Writable } from 'node:stream'
+import { listProtectedBranches } from '@switchyard/db'
+import { compilePushRules } from '@switchyard/domain/access'
+import {
+  advertiseRefs,
+  type GitService,
+  type GitSession,
+  serveFetch as serveFetchWithGit,
+  servePush,
+} from '@switchyard/git-storage'
+import type { Call } from '@switchyard/service-kit/http'
+import type { Dependencies } from '../dependencies.js'
+import type { ProjectCall } from '../guards.js'
+import { adoptDefaultBranch } from './adopt-default-branch.js'
+import { referencesChanged } from './references-changed.js'
+
+/** A fetch or a push that is about to begin. */
+export interface Exchange {
+  /** The client, without the path of the repository. */
+  client: Omit<GitSession, 'path'>
+  /** The bytes that the client sends. */
+  input: Readable
+  /** Takes git's answer; the caller ends it. */
+  output: Writable
+}
+
+/** Serves one exchange of a fetch, or a push, over HTTP. */
+export type ServeExchange = (
+  deps: Dependencies,
+  access: ProjectCall,
+  exchange: Exchange,
+  call: Pick<Call, 'logger' | 'baseUrl'>,
+) => Promise<void>
+
+/** Lists the references for a client that is about to fetch or push. @throws what `advertiseRefs` throws */
+export const advertiseReferences = (
+  { repository }: ProjectCall,
+  { client, output }: Omit<Exchange, 'input'>,
+  service: GitService,
+): Promise<void> => advertiseRefs({ ...client, path: repository.path }, service, output)
+
+/** @throws what `serveFetch` of git-storage throws */
+export const serveFetch: ServeExchange = (_deps, { repository }, { client, input, output }) =>
+  serveFetchWithGit({ ...client, path: repository.path }, input, output)
+
+/**
+ * Takes a push: each reference that the pusher may change is changed, each other reference is refused with its reason.
+ * Then starts the work that follows from the changes.
+ *
+ * @throws what `servePush` throws
+ */
+export const takePush: ServeExchange = async (
+  deps,
+  { project, repository, level, caller },
+  { client, input, output },
+  { logger, baseUrl },
+) => {
+  const protections = await listProtectedBranches(deps.database, project.id)
+  const judge = compilePushRules({ level, defaultBranch: project.defaultBranch, protections })
+  const session = { ...client, path: repository.path }
+  const { changes, options: pushOptions } = await servePush(session, input, output, judge)
+  if (changes.length === 0 || !caller) return
+  await referencesChanged(deps, { project, user: caller.user, baseUrl, pushOptions }, changes)
+  // The references have changed: a database that is away now must not make the push look refused.
+  await adoptDefaultBranch(deps, project).catch((error: unknown) => {
+    logger.warn({ err: error, project_id: project.id }, 'could not adopt the default branch')
+  })
+}

@@ -1,0 +1,119 @@
+import {
+  type AuditAuthor,
+  createMember,
+  deleteMember,
+  findMember,
+  findMemberWithUser,
+  findUser,
+  inTransaction,
+  listMembers as listStoredMembers,
+  type MemberWithUser,
+  updateMember,
+  violatedUniqueIndex,
+} from '@switchyard/db'
+import { conflict, forbidden, notFound } from '@switchyard/domain'
+import type { Dependencies, Rows } from '../dependencies.js'
+import type { ProjectCall } from '../guards.js'
+import { recordProjectEvent } from './audit.js'
+
+export const listMembers = ({ database }: Dependencies, { project }: ProjectCall, rows: Rows) =>
+  listStoredMembers(database, project.id, rows)
+
+/** @throws DomainError not-found */
+export async function getMember({ database }: Dependencies, { project }: ProjectCall, userId: number) {
+  const member = await findMemberWithUser(database, project.id, userId)
+  if (!member) throw notFound()
+  return member
+}
+
+export interface Membership {
+  userId: number
+  accessLevel: number
+}
+
+/**
+ * Adds a member to the project.
+ *
+ * @throws DomainError forbidden for a level above the caller's; not-found for the user; conflict for a member
+ */
+export async function addMember(
+  { database }: Dependencies,
+  { project, level }: ProjectCall,
+  { userId, accessLevel }: Membership,
+  author: AuditAuthor,
+): Promise<MemberWithUser> {
+  if (accessLevel > level) throw forbidden()
+  if (!(await findUser(database, userId))) throw notFound('User')
+  try {
+    return await inTransaction(database, async (transaction) => {
+      const member = await createMember(transaction, { projectId: project.id, userId, accessLevel })
+      await recordProjectEvent(transaction, author, project.id, 'member_added', {
+        user_id: userId,
+        access_level: accessLevel,
+      })
+      return member
+    })
+  } catch (error) {
+    if (violatedUniqueIndex(error) === null) throw error
+    throw conflict('Member already exists', { cause: error })
+  }
+}
+
+/**
+ * Gives a member another access level.
+ *
+ * @throws DomainError not-found; forbidden for the project's owner, for a level above the caller's and for members
+ *   above it
+ */
+export async function changeMember(
+  { database, guards }: Dependencies,
+  { project, level }: ProjectCall,
+  { userId, accessLevel }: Membership,
+  author: AuditAuthor,
+): Promise<MemberWithUser> {
+  if (accessLevel > level) throw forbidden()
+  const before = await findOtherThanOwner(database, project, userId)
+  const changed = await inTransaction(database, async (transaction) => {
+    const change = { projectId: project.id, userId, levelMax: level }
+    const member = await updateMember(transaction, change, accessLevel)
+    if (!member) throw forbidden()
+    await recordProjectEvent(transaction, author, project.id, 'member_changed', {
+      user_id: userId,
+      access_level: accessLevel,
+      access_level_before: before.accessLevel,
+    })
+    return member
+  })
+  guards.noteChange(project.id)
+  return changed
+}
+
+/** @throws DomainError not-found; forbidden for the project's owner and for members above the caller's level */
+export async function removeMember(
+  { database, guards }: Dependencies,
+  { project, level }: ProjectCall,
+  userId: number,
+  author: AuditAuthor,
+): Promise<void> {
+  const member = await findOtherThanOwner(database, project, userId)
+  await inTransaction(database, async (transaction) => {
+    const removed = await deleteMember(transaction, { projectId: project.id, userId, levelMax: level })
+    if (!removed) throw forbidden()
+    await recordProjectEvent(transaction, author, project.id, 'member_removed', {
+      user_id: userId,
+      access_level: member.accessLevel,
+    })
+  })
+  guards.noteChange(project.id)
+}
+
+async function findOtherThanOwner(
+  database: Dependencies['database'],
+  project: ProjectCall['project'],
+  userId: number,
+) {
+  const member = await findMember(database, project.id, userId)
+  if (!member) throw notFound()
+  if (userId === project.ownerId) throw forbidden('A project cannot lose its owner')
+  return member
+}

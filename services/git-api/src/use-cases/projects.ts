@@ -1,0 +1,162 @@
+import {
+  type AuditAuthor,
+  deleteProject,
+  findUser,
+  inTransaction,
+  listProjects as listStoredProjects,
+  type Project,
+  type ProjectChanges,
+  type ProjectFilter,
+  type ProjectOrder,
+  type ProjectWithOwner,
+  updateProject,
+  violatedUniqueIndex,
+} from '@switchyard/db'
+import { forbidden, invalid, notFound } from '@switchyard/domain'
+import { accessLevels, type Caller, projectProblems } from '@switchyard/domain/access'
+import { isNewBranchName } from '@switchyard/domain/commit'
+import type { Repository } from '@switchyard/git-storage'
+import type { Call } from '@switchyard/service-kit/http'
+import type { Dependencies, Rows } from '../dependencies.js'
+import type { ProjectCall } from '../guards.js'
+import { recordProjectEvent } from './audit.js'
+import { changedFields, problemsOfChanges } from './changed-fields.js'
+
+/** A project, as far as its answer depends on the caller and on its repository. */
+export interface ProjectDescription {
+  project: ProjectWithOwner
+  /** The caller's own level in the project; null when the caller is no member. */
+  level: number | null
+  /** Nothing was pushed yet. */
+  empty: boolean
+}
+
+/** Repositories that one request reads at the same time. */
+const atOnceMax = 8
+
+/** The projects that the caller may see. */
+export async function listProjects(
+  deps: Dependencies,
+  caller: Caller,
+  filter: Omit<ProjectFilter, 'viewer' | 'only'>,
+  order: ProjectOrder,
+  rows: Rows,
+  { signal }: Call,
+): Promise<{ projects: ProjectDescription[]; total: number }> {
+  const where = { ...filter, viewer: caller.user, only: caller.token.projectId ?? undefined }
+  const found = await listStoredProjects(deps.database, where, order, rows)
+  const projects: ProjectDescription[] = []
+  for (let first = 0; first < found.projects.length; first += atOnceMax) {
+    const batch = found.projects.slice(first, first + atOnceMax).map(({ project, memberLevel }) => {
+      const repository = deps.git.open(project, { signal })
+      return describeProject(deps, project, { caller, memberLevel, repository })
+    })
+    projects.push(...(await Promise.all(batch)))
+  }
+  return { projects, total: found.total }
+}
+
+/** @throws DomainError not-found when the project was deleted meanwhile */
+export async function getProject(deps: Dependencies, access: ProjectCall): Promise<ProjectDescription> {
+  const owner = await findUser(deps.database, access.project.ownerId)
+  if (!owner) throw notFound('Project')
+  return describeProject(deps, { ...access.project, owner }, access)
+}
+
+/** Adds the caller's level, and whether anything was pushed yet. */
+export async function describeProject(
+  { logger }: Dependencies,
+  project: ProjectWithOwner,
+  { caller, memberLevel, repository }: Pick<ProjectCall, 'caller' | 'memberLevel' | 'repository'>,
+): Promise<ProjectDescription> {
+  const empty = await repository.hasNoBranch().catch((error: unknown) => {
+    // One damaged repository must not hide a whole list of projects.
+    logger.error({ err: error, project_id: project.id }, 'could not read the repository')
+    return true
+  })
+  const level = caller?.user.id === project.ownerId ? accessLevels.owner : memberLevel
+  return { project, level, empty }
+}
+
+/**
+ * Changes a project. Maintainers may change everything except its visibility, which the owner decides.
+ *
+ * @throws DomainError forbidden; invalid, by field; not-found when the project was deleted meanwhile
+ */
+export async function changeProject(
+  deps: Dependencies,
+  access: ProjectCall,
+  asked: ProjectChanges,
+  author: AuditAuthor,
+): Promise<ProjectDescription> {
+  const { project, level, repository } = access
+  const changes = changedFields(project, asked)
+  if (changes.visibility !== undefined && level < accessLevels.owner) {
+    throw forbidden('You need at least the role Owner in this project')
+  }
+  const { name, path } = project
+  const problems = problemsOfChanges(projectProblems({ name, path, ...changes }), changes)
+  if (Object.keys(problems).length > 0) throw invalid(problems)
+  if (changes.defaultBranch !== undefined) await refuseMissingBranch(repository, changes.defaultBranch)
+  const changed = await writeChanges(deps, project, changes, author)
+  deps.guards.noteChange(project.id)
+  return describeProject(deps, changed, access)
+}
+
+/** An empty repository takes any name, as its first branch comes later. */
+async function refuseMissingBranch(repository: Repository, branch: string): Promise<void> {
+  if ((await repository.findBranchTip(branch)) !== null) return
+  if (isNewBranchName(branch) && (await repository.hasNoBranch())) return
+  const question = `Do you have a branch named '${branch}' in your repository?`
+  throw invalid({ base: [`Could not set the default branch. ${question}`] })
+}
+
+async function writeChanges(
+  { database, git }: Dependencies,
+  project: Project,
+  changes: ProjectChanges,
+  author: AuditAuthor,
+): Promise<ProjectWithOwner> {
+  try {
+    return await inTransaction(database, async (transaction) => {
+      const changed = await updateProject(transaction, project, changes)
+      if (!changed) throw notFound('Project')
+      if (Object.keys(changes).length === 0) return changed
+      await recordProjectEvent(transaction, author, project.id, 'project_updated', {
+        changed: Object.keys(changes),
+        path_with_namespace: changed.pathWithNamespace,
+        visibility: changed.visibility,
+      })
+      // A clone checks out the branch that HEAD points to. This is last, so that a refused change leaves HEAD alone, and
+      // goes on when the client goes away, so that HEAD and the row do not differ.
+      if (changes.defaultBranch !== undefined) await git.open(project).pointHeadTo(changes.defaultBranch)
+      return changed
+    })
+  } catch (error) {
+    if (violatedUniqueIndex(error) === null) throw error
+    throw invalid({ path: ['has already been taken'] }, { cause: error })
+  }
+}
+
+/**
+ * Removes a project, then its repository. The row goes first: nobody can reach a repository without it, so operators
+ * deal with files that cannot be removed, and the caller does not.
+ */
+export async function removeProject(
+  { database, git, logger }: Dependencies,
+  { project }: ProjectCall,
+  author: AuditAuthor,
+): Promise<void> {
+  await inTransaction(database, async (transaction) => {
+    await deleteProject(transaction, project.id)
+    await recordProjectEvent(transaction, author, project.id, 'project_destroyed', {
+      path_with_namespace: project.pathWithNamespace,
+    })
+  })
+  try {
+    await git.deleteRepository(project.diskPath)
+  } catch (error) {
+    const { diskPath: disk_path } = project
+    logger.error({ err: error, disk_path }, 'could not remove the repository of a deleted project')
+  }
+}

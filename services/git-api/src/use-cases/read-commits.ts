@@ -1,0 +1,126 @@
+import { invalid, notFound } from '@switchyard/domain'
+import type { Commit, CommitStats } from '@switchyard/domain/commit'
+import { aggregateStatus } from '@switchyard/domain/commit-status'
+import type { CommitQuery, DiffEntry, Repository, StatsOfCommits } from '@switchyard/git-storage'
+import type { Dependencies } from '../dependencies.js'
+import type { ProjectCall } from '../guards.js'
+
+/** @throws DomainError not-found when the revision names no commit, or cannot be one */
+export async function getCommit(repository: Repository, revision: string): Promise<Commit> {
+  const commit = await repository.findCommit(revision)
+  if (!commit) throw notFound('Commit')
+  return commit
+}
+
+/** The id of a commit, without reading it. @throws DomainError not-found like getCommit */
+export async function getCommitId(repository: Repository, revision: string): Promise<string> {
+  const id = await repository.findCommitId(revision)
+  if (id === null) throw notFound('Commit')
+  return id
+}
+
+/** How many commits lead to a commit, itself included. @throws DomainError not-found like getCommit */
+export async function countCommits(
+  { repository }: ProjectCall,
+  { revision, firstParent }: { revision: string; firstParent: boolean },
+): Promise<number> {
+  const commit = await getCommit(repository, revision)
+  return (await repository.listCommits({ revision: commit, firstParent, skip: 0, take: 1 })).total
+}
+
+export interface CommitDescription {
+  commit: Commit
+  /** Undefined: not asked for. Null: the commit could not be compared. */
+  stats: CommitStats | null | undefined
+  /** The state that follows from all statuses of the commit; null without any. */
+  status: string | null
+}
+
+/** Adds the numbers of changed lines, where asked for, and the state of the statuses. */
+export async function describeCommit(
+  { statusLookup }: Dependencies,
+  { project, repository }: ProjectCall,
+  commit: Commit,
+  withStats: boolean,
+): Promise<CommitDescription> {
+  const [stats, statuses] = await Promise.all([
+    withStats ? repository.readStats([commit.id]) : null,
+    statusLookup.find(project, commit.id),
+  ])
+  const counted = stats ? (stats.get(commit.id) ?? null) : undefined
+  return { commit, stats: counted, status: aggregateStatus(statuses) }
+}
+
+/**
+ * The answer of a route that is made from a result. A commit never changes, so an answer about it is made once and then
+ * taken from the cache; a branch that moves names another commit.
+ */
+export interface CachedAnswer<Result, Answer extends object> {
+  /** Everything that the answer depends on besides the commit. */
+  key: string
+  make(result: Result): Promise<Answer>
+  /** Memory of an answer, roughly. */
+  bytesOf(answer: Answer): number
+}
+
+/** @throws DomainError not-found */
+export const showCommit = async (
+  deps: Dependencies,
+  access: ProjectCall,
+  revision: string,
+  withStats: boolean,
+): Promise<CommitDescription> =>
+  describeCommit(deps, access, await getCommit(access.repository, revision), withStats)
+
+/** The files that a commit changed. @throws DomainError not-found; too-large */
+export async function readDiff<Answer extends object>(
+  { repository }: ProjectCall,
+  revision: string,
+  answer: CachedAnswer<DiffEntry[], Answer>,
+): Promise<Answer> {
+  const id = await getCommitId(repository, revision)
+  const make = async () => answer.make(await repository.readDiff(id))
+  return repository.getOrCompute(`reply ${id} ${answer.key}`, make, answer.bytesOf)
+}
+
+export interface ListCommitsQuery extends Omit<CommitQuery, 'revision' | 'all'> {
+  /** Branch, tag or hash. Undefined: the default branch. */
+  refName: string | undefined
+  /** The commits of every reference. */
+  all: boolean
+  withStats: boolean
+}
+
+export interface CommitPage {
+  commits: Commit[]
+  total: number
+  /** Null: not asked for. */
+  stats: StatsOfCommits | null
+}
+
+/**
+ * Commits, the newest first; none for a reference that does not exist.
+ *
+ * @throws DomainError invalid for a text that cannot be a reference; too-large
+ */
+export async function listCommits<Answer extends object>(
+  { project, repository }: ProjectCall,
+  { refName, withStats, ...query }: ListCommitsQuery,
+  answer: CachedAnswer<CommitPage, Answer>,
+): Promise<Answer> {
+  const revision = refName ?? `refs/heads/${project.defaultBranch}`
+  if (revision.startsWith('-') || /\s/.test(revision)) throw invalid('ref_name is invalid')
+  const tip = query.all ? null : await repository.findCommit(revision)
+  if (!tip && !query.all) return answer.make({ commits: [], total: 0, stats: null })
+  let isComplete = true
+  const make = async () => {
+    const { commits, total } = await repository.listCommits({ ...query, revision: tip ?? revision })
+    const stats = withStats ? await repository.readStats(commits.map(({ id }) => id)) : null
+    isComplete = stats === null || commits.every(({ id }) => stats.has(id))
+    return answer.make({ commits, total, stats })
+  }
+  if (!tip) return make()
+  // Numbers that are missing now may be there for the next request.
+  const bytesOf = (made: Answer) => (isComplete ? answer.bytesOf(made) : Number.POSITIVE_INFINITY)
+  return repository.getOrCompute(`reply ${tip.id} ${answer.key}`, make, bytesOf)
+}

@@ -1,0 +1,81 @@
+import {
+  findNewestComment,
+  findNewestStatus,
+  findPipeline,
+  type NewDelivery,
+  type WebhookDelivery,
+} from '@switchyard/db'
+import { invalid } from '@switchyard/domain'
+import { type Caller, zeroId } from '@switchyard/domain/access'
+import type { Repository } from '@switchyard/git-storage'
+import type { Call } from '@switchyard/service-kit/http'
+import { type ProjectWebhookEvent, testWebhook } from '@switchyard/webhooks'
+import type { Dependencies } from '../dependencies.js'
+import type { ProjectCall } from '../guards.js'
+import { jobHook } from '../hook-payloads/job-hook.js'
+import { noteHook } from '../hook-payloads/note-hook.js'
+import { pipelineHook } from '../hook-payloads/pipeline-hook.js'
+import { pushHook } from '../hook-payloads/push-hook.js'
+import { ownerOf } from './project-hooks.js'
+import { getCommit } from './read-commits.js'
+import { type Change, pushedCommits } from './references-changed.js'
+
+/**
+ * Sends a webhook the newest event of a kind once more, whatever events it asks for. The worker sends it soon.
+ *
+ * @throws DomainError not-found; conflict for a disabled webhook; invalid when there is no such event yet
+ */
+export const testHook = (
+  deps: Dependencies,
+  { project, repository, caller }: ProjectCall<Caller>,
+  { hookId, event }: { hookId: number; event: ProjectWebhookEvent },
+  { baseUrl }: Call,
+): Promise<WebhookDelivery> =>
+  testWebhook(deps.database, ownerOf(project), hookId, () =>
+    newestEvent(deps, repository, event, { project, user: caller.user, baseUrl }),
+  )
+
+/**
+ * The newest event of a kind: the last commit of the default branch as a push or a tag, the last comment, the last
+ * status, or the pipeline of the last status.
+ */
+async function newestEvent(
+  { database }: Dependencies,
+  repository: Repository,
+  event: ProjectWebhookEvent,
+  change: Change,
+): Promise<Omit<NewDelivery, 'webhookId'>> {
+  const { project } = change
+  switch (event) {
+    case 'push':
+    case 'tag_push':
+      return samplePush(repository, event, change)
+    case 'note': {
+      const comment = await findNewestComment(database, project.id)
+      if (!comment) throw invalid('Ensure the project has notes.')
+      return noteHook(comment, { ...change, commit: await getCommit(repository, comment.sha) })
+    }
+    case 'job': {
+      const status = await findNewestStatus(database, project.id)
+      if (!status) throw invalid('Ensure the project has CI jobs.')
+      return jobHook(status, { ...change, commit: await getCommit(repository, status.sha) })
+    }
+    case 'pipeline': {
+      const status = await findNewestStatus(database, project.id)
+      const pipeline = status && (await findPipeline(database.pool, status))
+      if (!pipeline) throw invalid('Ensure the project has CI pipelines.')
+      return pipelineHook(pipeline, { ...change, commit: await getCommit(repository, pipeline.sha) })
+    }
+  }
+}
+
+async function samplePush(repository: Repository, event: 'push' | 'tag_push', change: Change) {
+  const branch = `refs/heads/${change.project.defaultBranch}`
+  const commit = await repository.findCommit(branch)
+  if (!commit) throw invalid('Ensure the project has at least one commit.')
+  const moved =
+    event === 'push'
+      ? { ref: branch, before: commit.parentIds[0] ?? zeroId, after: commit.id }
+      : { ref: 'refs/tags/test', before: zeroId, after: commit.id }
+  return pushHook(moved, await pushedCommits(repository, change.project, moved), change)
+}

@@ -1,0 +1,114 @@
+import {
+  type AuditAuthor,
+  deleteMember,
+  findToken,
+  findUser,
+  inTransaction,
+  listTokens as listStoredTokens,
+  type NewToken,
+  type PersonalAccessToken,
+  recordAuditEvent,
+  revokeToken as revokeStoredToken,
+  type TokenFilter,
+  type TokenOrder,
+} from '@switchyard/db'
+import { forbidden, notFound, unauthenticated } from '@switchyard/domain'
+import type { Caller } from '@switchyard/domain/access'
+import type { Dependencies, Rows } from '../dependencies.js'
+import { recordUserEvent } from './audit.js'
+import { type IssuedToken, issueToken } from './issue-token.js'
+
+/**
+ * Tokens of all users, for administrators; the caller's own tokens, for other callers.
+ *
+ * @throws DomainError forbidden for another user's tokens; not-found for an unknown user
+ */
+export async function listTokens(
+  { database }: Dependencies,
+  { user }: Caller,
+  given: TokenFilter,
+  order: TokenOrder,
+  rows: Rows,
+) {
+  if (!user.admin && (given.userId ?? user.id) !== user.id) throw forbidden()
+  const filter = { ...given, userId: user.admin ? given.userId : user.id }
+  if (filter.userId !== undefined && !(await findUser(database, filter.userId))) throw notFound('User')
+  return listStoredTokens(database, filter, order, rows)
+}
+
+/** The token of the request. @throws DomainError unauthenticated when it was removed meanwhile */
+export async function getOwnToken({ database }: Dependencies, caller: Caller): Promise<PersonalAccessToken> {
+  const token = await findToken(database, caller.token.id)
+  if (!token) throw unauthenticated()
+  return token
+}
+
+/**
+ * Any token, for administrators; one of the caller's own tokens, for other callers.
+ *
+ * @throws DomainError not-found
+ */
+export async function getTokenFor({ database }: Dependencies, { user }: Caller, id: number) {
+  const token = await findToken(database, id)
+  if (!token || (!user.admin && token.userId !== user.id)) throw notFound()
+  return token
+}
+
+/** Issues a token to a user. @throws DomainError not-found for the user; invalid when its last day has passed */
+export async function issuePersonalToken(
+  { database }: Dependencies,
+  token: Omit<NewToken, 'tokenHash'>,
+  author: AuditAuthor,
+): Promise<IssuedToken> {
+  if (!(await findUser(database, token.userId))) throw notFound('User')
+  return inTransaction(database, async (transaction) => {
+    const issued = await issueToken(transaction, token, null)
+    await recordUserEvent(transaction, author, token.userId, 'personal_access_token_created', {
+      name: token.name,
+      scopes: [...token.scopes],
+    })
+    return issued
+  })
+}
+
+/** Revokes any token, for administrators, else one of the caller's own; twice is like once. @throws DomainError not-found */
+export async function revokeTokenFor(deps: Dependencies, caller: Caller, id: number, author: AuditAuthor) {
+  const token = await getTokenFor(deps, caller, id)
+  await revoke(deps, token, author)
+}
+
+/** Revokes a token of the project and removes its bot from the members. @throws DomainError not-found */
+export async function revokeProjectToken(
+  deps: Dependencies,
+  projectId: number,
+  id: number,
+  author: AuditAuthor,
+): Promise<void> {
+  const token = await findToken(deps.database, id)
+  if (token?.projectId !== projectId || !(await revoke(deps, token, author))) throw notFound()
+}
+
+/**
+ * This process refuses the token from now on, other processes within half a second.
+ *
+ * @returns false when the token was revoked before
+ */
+async function revoke(
+  { database, forgetUsers }: Dependencies,
+  { id, userId, projectId, name }: PersonalAccessToken,
+  author: AuditAuthor,
+): Promise<boolean> {
+  const isRevoked = await inTransaction(database, async (transaction) => {
+    if (!(await revokeStoredToken(transaction, id))) return false
+    if (projectId !== null) await deleteMember(transaction, { projectId, userId })
+    await recordAuditEvent(transaction, author, {
+      ...(projectId === null
+        ? { eventName: 'access_token_revoked', entityType: 'User', entityId: userId }
+        : { eventName: 'project_access_token_revoked', entityType: 'Project', entityId: projectId }),
+      details: { name, revoked_token_id: id },
+    })
+    return true
+  })
+  forgetUsers([userId])
+  return isRevoked
+}

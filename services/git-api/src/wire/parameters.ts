@@ -1,0 +1,60 @@
+import { type Scope, scopes } from '@switchyard/domain/access'
+import { refNameLengthMax } from '@switchyard/domain/commit'
+import { list, text } from '@switchyard/service-kit/http'
+import { z } from 'zod'
+
+/** A parameter that may be left out or, which means the same, be null. */
+export const optional = <Schema extends z.ZodType>(schema: Schema) =>
+  schema.nullish().transform((value) => value ?? undefined)
+
+/** A text that may be left out; a blank one counts as left out. */
+export const optionalText = <Schema extends z.ZodType<string>>(schema: Schema) =>
+  optional(schema).transform((value) => (value?.trim() ? value : undefined))
+
+/** Scopes of a token: a list, or one text with commas. */
+export const scopeList = (allowed: readonly Scope[] = scopes) =>
+  z.preprocess(
+    (value) => (typeof value === 'string' ? value.split(',').map((scope) => scope.trim()) : value),
+    list(z.string().meta({ enum: [...allowed] }))
+      .refine((given) => given.length > 0, { error: 'is empty' })
+      .refine((given) => given.every((scope) => (allowed as readonly string[]).includes(scope)), {
+        error: 'does not have a valid value',
+      })
+      .transform((given) => [...new Set(given)] as Scope[]),
+  )
+
+/** A day, `2030-12-31`; a time of day after it is ignored. */
+const day = () =>
+  text()
+    .meta({ format: 'date' })
+    .transform((value, context) => {
+      const match = /^(\d{4}-\d{2}-\d{2})(?:T.*)?$/.exec(value.trim())
+      const date = new Date(`${match?.[1]}T00:00:00Z`)
+      // 31 June would become 1 July.
+      if (!Number.isNaN(date.getTime()) && date.toISOString().startsWith(match?.[1] ?? '-')) return date
+      context.addIssue({ code: 'custom', message: 'is invalid' })
+      return z.NEVER
+    })
+
+/** A day that may be left out; the empty text, which forms send for an empty field, counts as left out. */
+export const optionalDay = () => z.preprocess((value) => (value === '' ? undefined : value), optional(day()))
+
+/** One of GitLab's access levels, also as text. */
+export const accessLevel = (...levels: number[]) =>
+  z.preprocess(
+    (value) => (typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value),
+    z
+      .int()
+      .refine((level) => levels.includes(level), { error: 'does not have a valid value' })
+      .meta({ enum: levels }),
+  )
+
+/** A search over names of branches or tags; no longer one can find any. */
+export const nameSearch = () =>
+  text()
+    .refine((search) => search.length <= refNameLengthMax, { error: 'is too long' })
+    .default('')
+    .meta({
+      description:
+        'Part of the name in any case; `^x` is how it begins, `x$` how it ends, `*` any characters',
+    })
