@@ -1,0 +1,119 @@
+import { connect, constants, type OutgoingHttpHeaders } from 'node:http2'
+import { setTimeout as wait } from 'node:timers/promises'
+import type { Input } from './input.js'
+import type { Tree } from './tree.js'
+
+const reportPath = '/svc.Sagas.Server.Grpc.Saga/SagaStarted'
+const mebibyte = 1024 * 1024
+
+const session = (tree: Tree) => connect(`http://${tree.grpcAddress}`).on('error', () => {})
+
+const headersOf = (token: string, further: OutgoingHttpHeaders = {}): OutgoingHttpHeaders => ({
+  ':method': 'POST',
+  ':path': reportPath,
+  'content-type': 'application/grpc',
+  te: 'trailers',
+  'private-token': token,
+  ...further,
+})
+
+/** The beginning of a message of 4 MiB that never ends. */
+function unfinished(): Buffer {
+  const message = Buffer.alloc(4 * mebibyte)
+  message.writeUInt32BE(4 * mebibyte - 5, 1)
+  return message.subarray(0, -1)
+}
+
+const calls = (name: string, tokenOf: (attacker: string) => string): Input => ({
+  name,
+  service: 'saga-reporter',
+  async run({ tree, attacker }) {
+    const sessions = [1, 2, 3].map(() => session(tree))
+    let answered = 0
+    for (let number = 0; number < 300; number += 1) {
+      const call = sessions[number % 3]?.request(headersOf(tokenOf(attacker.token)))
+      call?.on('error', () => {})
+      call?.on('response', () => {
+        answered += 1
+      })
+      call?.resume()
+      call?.write(unfinished())
+    }
+    await wait(8_000)
+    for (const each of sessions) each.destroy()
+    return `${answered} of 300 answered`
+  },
+})
+
+const resets: Input = {
+  name: '20,000 gRPC calls reset at once; a call of the same connection goes on',
+  service: 'saga-reporter',
+  async run({ tree, attacker }) {
+    const one = session(tree)
+    for (let number = 0; number < 20_000; number += 1) {
+      const call = one.request(headersOf(attacker.token))
+      call.on('error', () => {})
+      call.close(constants.NGHTTP2_CANCEL)
+      if (number % 500 === 0) await wait(10)
+    }
+    const status = await statusOf(one, headersOf(attacker.token))
+    one.destroy()
+    return `then ${status}`
+  },
+}
+
+const metadata: Input = {
+  name: 'gRPC metadata of 200 KB; a call of the same connection goes on',
+  service: 'saga-reporter',
+  async run({ tree, attacker }) {
+    const one = session(tree)
+    const refused = await statusOf(one, headersOf(attacker.token, { 'x-long': 'a'.repeat(200_000) }))
+    const status = await statusOf(one, headersOf(attacker.token))
+    one.destroy()
+    return `${refused}, then ${status}`
+  },
+}
+
+const streams: Input = {
+  name: '1,200 live streams of one token; a neighbour opens one',
+  service: 'saga-reporter',
+  async run({ tree, attacker, neighbour }) {
+    const leaving = new AbortController()
+    const open = (token: string) =>
+      fetch(`${tree.url}/api/v4/sagas/stream`, {
+        headers: { 'PRIVATE-TOKEN': token },
+        signal: leaving.signal,
+      }).then(({ status }) => status)
+    const opened = await Promise.all(Array.from({ length: 1200 }, () => open(attacker.token)))
+    const other = await open(neighbour.token)
+    leaving.abort()
+    return `${opened.filter((status) => status === 200).length} opened; the neighbour ${other}`
+  },
+}
+
+/** The gRPC status of a call with an empty message, or how it ended. */
+function statusOf(one: ReturnType<typeof session>, headers: OutgoingHttpHeaders): Promise<string> {
+  return new Promise((resolve) => {
+    if (one.destroyed) return resolve('the connection is gone')
+    const call = one.request(headers)
+    call.setTimeout(10_000, () => resolve('no answer'))
+    call.on('error', (error) => resolve(error.message))
+    for (const event of ['response', 'trailers'] as const) {
+      call.on(event, (given: Record<string, unknown>) => {
+        if (given['grpc-status'] !== undefined) resolve(`status ${given['grpc-status']}`)
+        else if (given[':status'] !== undefined && given[':status'] !== 200)
+          resolve(`HTTP ${given[':status']}`)
+      })
+    }
+    call.resume()
+    call.end(Buffer.alloc(5))
+  })
+}
+
+export const grpcInputs = [
+  calls('300 unfinished gRPC messages of 4 MiB, without a good token', () => 'random'),
+  calls('300 unfinished gRPC messages of 4 MiB, with a good token', (token) => token),
+  resets,
+  metadata,
+  streams,
+]
