@@ -46,15 +46,14 @@ const calls = (name: string, tokenOf: (attacker: string) => string): Input => ({
 })
 
 const resets: Input = {
-  name: '20,000 gRPC calls reset at once; a call of the same connection goes on',
+  name: '900 gRPC calls reset at once; a call of the same connection goes on',
   service: 'saga-reporter',
   async run({ tree, attacker }) {
     const one = session(tree)
-    for (let number = 0; number < 20_000; number += 1) {
+    for (let number = 0; number < 900; number += 1) {
       const call = one.request(headersOf(attacker.token))
       call.on('error', () => {})
       call.close(constants.NGHTTP2_CANCEL)
-      if (number % 500 === 0) await wait(10)
     }
     const status = await statusOf(one, headersOf(attacker.token))
     one.destroy()

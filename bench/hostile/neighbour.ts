@@ -1,20 +1,22 @@
+import { once } from 'node:events'
 import { setTimeout as wait } from 'node:timers/promises'
+import { Worker } from 'node:worker_threads'
+import type { Answers, Question } from './ask.worker.js'
 import type { Service, Tree } from './tree.js'
 
-/** A question of another user every so often, whatever became of the one before. */
 const everyMs = 50
+/** What an attack leaves behind counts, too. */
+const afterMs = 1_000
 
-export interface Seen {
-  /** Of the neighbour's answers. */
-  worstMs: number
-  answers: number
-  /** Answers that were no success, and requests without an answer. */
-  failures: number
+export interface Seen extends Answers {
   /** How much the memory of the service grew at most. */
   grownBytes: number
 }
 
-/** Runs `attack` while a neighbour asks the service a small question, and says how the neighbour fared. */
+/**
+ * Runs `attack` while a neighbour asks the service a small question again and again, and says how the neighbour fared.
+ * The neighbour has a thread of its own, so that its time does not hold that of the attacker's own work.
+ */
 export async function besideNeighbour(
   tree: Tree,
   service: Service,
@@ -22,30 +24,22 @@ export async function besideNeighbour(
   attack: () => Promise<void>,
 ): Promise<Seen> {
   const path = service === 'git-api' ? '/api/v4/user' : '/api/v4/sagas?per_page=1'
+  const workerData: Question = { url: `${tree.url}${path}`, token, everyMs }
+  const neighbour = new Worker(new URL('./ask.worker.ts', import.meta.url), { workerData })
+  const answered = once(neighbour, 'message')
+  await once(neighbour, 'online')
   const before = tree.memoryOf(service)
-  const seen: Seen = { worstMs: 0, answers: 0, failures: 0, grownBytes: 0 }
-  const asked: Promise<void>[] = []
-  const ask = async () => {
-    const startedMs = performance.now()
-    const answer = await fetch(`${tree.url}${path}`, { headers: { 'PRIVATE-TOKEN': token } }).catch(
-      () => null,
-    )
-    await answer?.arrayBuffer().catch(() => null)
-    seen.worstMs = Math.max(seen.worstMs, performance.now() - startedMs)
-    seen.answers += 1
-    if (!answer?.ok) seen.failures += 1
+  let grownBytes = 0
+  const watch = setInterval(() => {
+    grownBytes = Math.max(grownBytes, tree.memoryOf(service) - before)
+  }, everyMs)
+  try {
+    await attack()
+    await wait(afterMs)
+  } finally {
+    clearInterval(watch)
+    neighbour.postMessage('over')
   }
-  let isOver = false
-  const attacked = attack().finally(() => {
-    isOver = true
-  })
-  // What the attack leaves behind counts for a second more.
-  for (let idle = 0; idle < 20; idle += isOver ? 1 : 0) {
-    asked.push(ask())
-    seen.grownBytes = Math.max(seen.grownBytes, tree.memoryOf(service) - before)
-    await wait(everyMs)
-  }
-  await Promise.all(asked)
-  await attacked
-  return seen
+  const [answers] = (await answered) as [Answers]
+  return { ...answers, grownBytes }
 }

@@ -20,7 +20,7 @@ try {
       outcome = await run({ tree, attacker, neighbour })
     })
     const memory = `+${Math.round(seen.grownBytes / 1e6)}`
-    const failures = `${seen.failures} of ${seen.answers}`
+    const failures = `${seen.failures} of ${seen.count}`
     console.log(`| ${name} | ${outcome} | ${Math.round(seen.worstMs)} | ${failures} | ${memory} |`)
   }
 } finally {

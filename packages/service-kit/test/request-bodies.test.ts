@@ -144,11 +144,19 @@ it('reads names that mean something to JavaScript as any other', async () => {
   expect(await post('constructor[prototype][note]=a', form)).toEqual([200, { count: 7, sort: 'asc' }])
 })
 
-it('takes an empty number, boolean, time, choice or list as left out, and an empty text as a text', async () => {
+it('takes what is empty as left out, but an empty text in a body as a text', async () => {
   const empty = 'note=&count=&deep=&since=&sort=&words=&actions[][name]=&actions[][size]='
-  const expected = [200, { note: '', count: 7, sort: 'asc', actions: [{ name: '' }] }]
-  expect(await post(empty, form)).toEqual(expected)
-  expect(await outcome(await fetch(`${base}/echo?${empty}`))).toEqual(expected)
+  const expected = { count: 7, sort: 'asc', actions: [{ name: '' }] }
+  expect(await post(empty, form)).toEqual([200, { note: '', ...expected }])
+  expect(await outcome(await fetch(`${base}/echo?${empty}`))).toEqual([200, expected])
+})
+
+it('refuses a value in the query of GET that is longer than any path', async () => {
+  expect((await fetch(`${base}/echo?note=${'a'.repeat(4096)}`)).status).toBe(200)
+  expect(await outcome(await fetch(`${base}/echo?note=${'a'.repeat(4097)}`))).toEqual([
+    400,
+    { error: 'note is too long (maximum is 4096 characters)' },
+  ])
 })
 
 it('ends a body that stalls with 408 and closes its connection', async () => {

@@ -139,7 +139,8 @@ function handler(route: Route, path: string, options: HttpAppOptions, limits: Li
     const call = createCall(request, response, caller, options.externalUrl, refused?.signal)
     const access = await route.guard(call)
     if (refused) recheckGuard(call, route, options.authenticate, refused)
-    const memory = limits.memory.open(caller ? `user ${caller.user.id}` : `address ${request.ip}`)
+    const sender = caller ? `user ${caller.user.id}` : `address ${request.ip}`
+    const memory = limits.memory.open(sender)
     try {
       const given = route.streamsBody
         ? { ...readQuery(request), ...request.params }
@@ -147,6 +148,7 @@ function handler(route: Route, path: string, options: HttpAppOptions, limits: Li
             bytesMax: route.bodyBytesMax ?? bodyBytesDefault,
             pace: options.bodyPace ?? bodyPace,
             memory,
+            sender,
             parseLargeBody: route.parseLargeBody,
           })
       const reply = await route.endpoint.handle(readParameters(route.endpoint.input, given), access, call)

@@ -2,7 +2,7 @@ import type { Caller } from '@switchyard/domain/access'
 import type { Request, Response } from 'express'
 import type { Logger } from 'pino'
 import type { z } from 'zod'
-import type { ParseBody } from './body/parse-body.js'
+import type { ParseLargeBody } from './body/read-input.js'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
@@ -83,7 +83,7 @@ export interface RouteOptions {
   /** Largest request body, decompressed. Unset: 1 MiB. */
   bodyBytesMax?: number
   /** Parses bodies above 1 MiB, away from the thread that serves all requests. */
-  parseLargeBody?: ParseBody
+  parseLargeBody?: ParseLargeBody
   /** The endpoint reads the request stream itself: no body is parsed. */
   streamsBody?: boolean
   /**

@@ -10,6 +10,7 @@ export {
   hashToken,
   tokenOf,
 } from './authentication.js'
+export type { LargeBody, ParseLargeBody } from './body/read-input.js'
 export {
   accepted,
   type Call,

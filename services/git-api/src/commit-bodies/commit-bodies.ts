@@ -1,10 +1,16 @@
 import { DomainError, tooLarge } from '@switchyard/domain'
-import type { ParseBody } from '@switchyard/service-kit/parse-body'
+import type { LargeBody, ParseLargeBody } from '@switchyard/service-kit/http'
 import { Piscina } from 'piscina'
+import { OneAtATime } from './one-at-a-time.js'
 import type { Parsed, SentBody } from './parse-commit.worker.js'
 
-/** Bodies that are parsed at the same time. One of 300 MB takes up to four times its size meanwhile. */
-const threadsMax = 1
+/** One for the body of hundreds of megabytes that takes seconds, one for all other senders. */
+const threadsMax = 2
+/**
+ * A body above this is huge. Only one huge body is parsed at a time: parsing 300 MB takes up to four times as much
+ * memory. A body below it takes a fraction of a second.
+ */
+const hugeBytesMin = 16 * 1024 * 1024
 /** A thread with nothing to do ends, and gives its memory back. */
 const idleMs = 5_000
 /** Memory for the strings of the largest body, in which a character takes two bytes if any is beyond Latin 1. */
@@ -15,11 +21,14 @@ const runsFromSource = import.meta.url.endsWith('.ts')
 
 export interface CommitBodies {
   /** @throws DomainError for what `parseBody` of the kit refuses; too-large for more than a thread has memory for */
-  parse: ParseBody
+  parse: ParseLargeBody
   close(): Promise<void>
 }
 
-/** Parses large bodies of commits and decodes the contents of their files in threads of their own. */
+/**
+ * Parses large bodies of commits and decodes the contents of their files in threads of their own. Each sender has one
+ * body parsed at a time, so that a sender of many, or of a huge one, does not keep other senders waiting.
+ */
 export function createCommitBodies(): CommitBodies {
   const pool = new Piscina<SentBody, Parsed>({
     filename: new URL(`./parse-commit.worker.${runsFromSource ? 'ts' : 'js'}`, import.meta.url).href,
@@ -30,17 +39,35 @@ export function createCommitBodies(): CommitBodies {
     idleTimeout: idleMs,
     resourceLimits: { maxOldGenerationSizeMb: heapMegabytesMax },
   })
+  const [bySender, huge] = [new OneAtATime(), new OneAtATime()]
+
+  async function parseInThread(body: LargeBody) {
+    const sent = takeMemory(body)
+    const parsed = await pool
+      .run(sent, { transferList: sent.chunks.map(({ buffer }) => buffer) })
+      .catch((error: NodeJS.ErrnoException) => {
+        if (error.code === 'ERR_WORKER_OUT_OF_MEMORY') throw tooLarge('413 Request Entity Too Large')
+        throw error
+      })
+    if ('fields' in parsed) return parsed.fields
+    throw new DomainError(parsed.refusal.kind, parsed.refusal.detail)
+  }
+
   return {
-    async parse(bytes, contentType) {
-      const parsed = await pool
-        .run({ bytes, contentType }, { transferList: [bytes.buffer] })
-        .catch((error: NodeJS.ErrnoException) => {
-          if (error.code === 'ERR_WORKER_OUT_OF_MEMORY') throw tooLarge('413 Request Entity Too Large')
-          throw error
-        })
-      if ('fields' in parsed) return parsed.fields
-      throw new DomainError(parsed.refusal.kind, parsed.refusal.detail)
-    },
+    parse: (body) =>
+      bySender.run(body.sender, () => {
+        const isHuge = body.bytes >= hugeBytesMin
+        return isHuge ? huge.run('bodies of all senders', () => parseInThread(body)) : parseInThread(body)
+      }),
     close: () => pool.close({ force: true }),
   }
+}
+
+/** The body as it is moved to a thread. What came from the network has memory of its own; other chunks are copied. */
+function takeMemory({ chunks, contentType }: LargeBody): SentBody {
+  const moved = chunks.splice(0).map(({ buffer, byteOffset, byteLength }) => {
+    const isWhole = buffer instanceof ArrayBuffer && buffer.byteLength === byteLength
+    return isWhole ? new Uint8Array(buffer) : new Uint8Array(buffer, byteOffset, byteLength).slice()
+  })
+  return { chunks: moved as Uint8Array<ArrayBuffer>[], contentType }
 }

@@ -3,8 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { parseBody } from './parse-body.js'
 
-const bytesOf = (text: string, encoding: BufferEncoding = 'utf8') =>
-  new Uint8Array(Buffer.from(text, encoding))
+const bytesOf = (text: string, encoding: BufferEncoding = 'utf8') => Buffer.from(text, encoding)
 const parse = (text: string, type?: string) => parseBody(bytesOf(text), type)
 const refusal = async (text: string, type?: string) => {
   const error: unknown = await parse(text, type).catch((cause: unknown) => cause)

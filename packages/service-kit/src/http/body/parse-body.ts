@@ -4,12 +4,6 @@ import { multipartPairs, urlencodedPairs } from './form-pairs.js'
 import { parseJson } from './json.js'
 import { charsetOf, isJson, isMultipart } from './media-type.js'
 
-/** Reads the parameters of a whole body. */
-export type ParseBody = (
-  bytes: Uint8Array<ArrayBuffer>,
-  contentType: string | undefined,
-) => Promise<Record<string, unknown>>
-
 /**
  * Reads the parameters of a JSON, urlencoded or multipart body. Takes time in proportion to its length; a JSON body
  * that is no object has no parameters.
@@ -18,8 +12,7 @@ export type ParseBody = (
  * @throws DomainError invalid-parameters for a malformed body; too-large for too many values;
  *   unsupported-media-type for an unknown charset
  */
-export const parseBody: ParseBody = async (given, contentType): Promise<Fields> => {
-  const bytes = Buffer.from(given.buffer, given.byteOffset, given.byteLength)
+export async function parseBody(bytes: Buffer, contentType: string | undefined): Promise<Fields> {
   if (isMultipart(contentType)) return readForm(await multipartPairs(bytes, contentType))
   if (!isJson(contentType)) return readForm(urlencodedPairs(bytes, contentType))
   const value = parseJson(decode(bytes, charsetOf(contentType)))

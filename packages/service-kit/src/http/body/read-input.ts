@@ -2,15 +2,30 @@ import { DomainError, invalidParameters } from '@switchyard/domain'
 import type { Request } from 'express'
 import { readQuery } from '../query.js'
 import { isJson, isMultipart, isUrlencoded } from './media-type.js'
-import { type ParseBody, parseBody } from './parse-body.js'
+import { parseBody } from './parse-body.js'
 import { type ReceiveOptions, receiveBody } from './receive-body.js'
 
 /** Largest body unless a route says otherwise, and the largest one that is parsed in the thread of all requests. */
 export const bodyBytesDefault = 1024 * 1024
 
+/** A body that is too large to be parsed in the thread of all requests. */
+export interface LargeBody {
+  /** All its bytes, in order. Whoever parses the body may take their memory away. */
+  chunks: Buffer[]
+  bytes: number
+  contentType: string | undefined
+  /** A user, or an address. */
+  sender: string
+}
+
+/** Reads the parameters of a large body. */
+export type ParseLargeBody = (body: LargeBody) => Promise<Record<string, unknown>>
+
 export interface ReadOptions extends ReceiveOptions {
   /** Parses a body that is larger than 1 MiB. Unset: no body may be. */
-  parseLargeBody?: ParseBody | undefined
+  parseLargeBody?: ParseLargeBody | undefined
+  /** A user, or an address. */
+  sender: string
 }
 
 /**
@@ -25,15 +40,16 @@ export async function readInput(request: Request, options: ReadOptions): Promise
   return { ...readQuery(request), ...fields, ...request.params }
 }
 
-async function readBody(request: Request, { parseLargeBody, ...options }: ReadOptions) {
+async function readBody(request: Request, { parseLargeBody, sender, ...options }: ReadOptions) {
   const type = request.headers['content-type']
   if (!isJson(type) && !isUrlencoded(type) && !isMultipart(type)) {
     throw new DomainError('unsupported-media-type', `The provided content-type '${type}' is not supported.`)
   }
-  const bytes = await receiveBody(request, options)
-  if (bytes.length === 0) return {}
-  const parse = bytes.length > bodyBytesDefault && parseLargeBody ? parseLargeBody : parseBody
-  return parse(bytes, type)
+  const { chunks, bytes } = await receiveBody(request, options)
+  if (bytes === 0) return {}
+  if (bytes > bodyBytesDefault && parseLargeBody)
+    return parseLargeBody({ chunks, bytes, contentType: type, sender })
+  return parseBody(Buffer.concat(chunks, bytes), type)
 }
 
 const hasBody = ({ headers }: Request) =>

@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http'
 import { pipeline, type Transform } from 'node:stream'
-import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import { DomainError, invalidParameters } from '@switchyard/domain'
 import { arriving, type Pace } from './arriving.js'
@@ -22,7 +21,7 @@ export interface ReceiveOptions {
 }
 
 /**
- * Receives a whole body, decompressed. Every byte is counted when it is there, not when it is announced.
+ * Receives a whole body, decompressed, as the chunks in which it came. Every byte is counted when it is there, not when it is announced.
  *
  * @throws DomainError too-large; invalid-parameters for broken compression; unsupported-media-type for an unknown one;
  *   rate-limited or unavailable when there is no memory for it; timed-out when its sender falls silent
@@ -30,7 +29,7 @@ export interface ReceiveOptions {
 export async function receiveBody(
   request: IncomingMessage,
   { bytesMax, pace, memory }: ReceiveOptions,
-): Promise<Uint8Array<ArrayBuffer>> {
+): Promise<{ chunks: Buffer[]; bytes: number }> {
   if (Number(request.headers['content-length'] ?? 0) > bytesMax) throw bodyTooLarge()
   const chunks: Buffer[] = []
   let bytes = 0
@@ -40,7 +39,7 @@ export async function receiveBody(
     await memory.take(chunk.length)
     chunks.push(chunk)
   }
-  return joined(chunks, bytes)
+  return { chunks, bytes }
 }
 
 async function* decompressed(request: IncomingMessage, pace: Pace): AsyncGenerator<Buffer> {
@@ -56,22 +55,4 @@ async function* decompressed(request: IncomingMessage, pace: Pace): AsyncGenerat
     if (error instanceof DomainError || request.errored) throw error
     throw invalidParameters(['the body could not be read'])
   }
-}
-
-/** Other requests get their turn after so many bytes: a few milliseconds of copying. */
-const copiedAtOnce = 16 * 1024 * 1024
-
-/** Joins the chunks, and lets go of each once it is copied. */
-async function joined(chunks: Buffer[], bytes: number): Promise<Uint8Array<ArrayBuffer>> {
-  const whole = new Uint8Array(bytes)
-  let at = 0
-  let yieldAt = copiedAtOnce
-  for (const chunk of chunks.splice(0)) {
-    whole.set(chunk, at)
-    at += chunk.length
-    if (at < yieldAt) continue
-    yieldAt = at + copiedAtOnce
-    await yieldToEventLoop()
-  }
-  return whole
 }
