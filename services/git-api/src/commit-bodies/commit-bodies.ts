@@ -3,9 +3,9 @@ import type { ParseBody } from '@switchyard/service-kit/parse-body'
 import { Piscina } from 'piscina'
 import type { Parsed, SentBody } from './parse-commit.worker.js'
 
-/** Bodies that are parsed at the same time. One of 300 MB takes up to four times its size meanwhile. */
+/** Bodies that are parsed at the same time. A body of 300 MB takes up to four times its size while it is parsed. */
 const threadsMax = 1
-/** A thread with nothing to do ends, and gives its memory back. */
+/** A thread without work ends after this time and frees its memory. */
 const idleMs = 5_000
 /** Memory for the strings of the largest body, in which a character takes two bytes if any is beyond Latin 1. */
 const heapMegabytesMax = 2_500
@@ -14,12 +14,12 @@ const heapMegabytesMax = 2_500
 const runsFromSource = import.meta.url.endsWith('.ts')
 
 export interface CommitBodies {
-  /** @throws DomainError for what `parseBody` of the kit refuses; too-large for more than a thread has memory for */
+  /** @throws DomainError like `parseBody` of the kit; too-large when a thread runs out of memory */
   parse: ParseBody
   close(): Promise<void>
 }
 
-/** Parses large bodies of commits and decodes the contents of their files in threads of their own. */
+/** Parses large bodies of commits and decodes the contents of files in worker threads. */
 export function createCommitBodies(): CommitBodies {
   const pool = new Piscina<SentBody, Parsed>({
     filename: new URL(`./parse-commit.worker.${runsFromSource ? 'ts' : 'js'}`, import.meta.url).href,

@@ -8,7 +8,7 @@ export interface SentBody {
   contentType: string | undefined
 }
 
-/** The parameters of a body, or why they cannot be read: an error would lose its class on the way. */
+/** The parameters of a body, or its refusal: an error would lose its class between threads. */
 export type Parsed = { fields: Record<string, unknown> } | { refusal: Pick<DomainError, 'kind' | 'detail'> }
 
 interface Content {
@@ -18,13 +18,13 @@ interface Content {
   bytes: number
 }
 
-/** All texts of a commit besides the contents of its files: a message, and 10,000 paths. */
+/** Longest sum of all texts besides the contents of files: a message, and 10,000 paths. */
 const textCharsMax = 8 * 1024 * 1024
 
-/** Stands for content that is not base64, of which only that much matters. */
+/** Replaces content that is not base64; the use case refuses it. */
 const invalidBase64 = '?'
 
-/** Parses the body of a commit. The content of each file comes as bytes; all of them are moved to the caller at once. */
+/** Parses the body of a commit. The contents of files become bytes in one buffer, which is moved to the caller. */
 export async function parseCommit({ bytes, contentType }: SentBody): Promise<unknown> {
   try {
     const fields = await parseBody(bytes, contentType)
@@ -37,7 +37,7 @@ export async function parseCommit({ bytes, contentType }: SentBody): Promise<unk
   }
 }
 
-/** Puts bytes in the place of each content, all in the memory that is returned. */
+/** Replaces each content by its bytes, which all lie in the returned buffer. */
 function decodeContents(actions: unknown): ArrayBuffer {
   const contents = Array.isArray(actions) ? actions.flatMap(contentOf) : []
   const memory = Buffer.from(new ArrayBuffer(contents.reduce((sum, { bytes }) => sum + bytes, 0)))
@@ -64,7 +64,7 @@ function contentOf(action: unknown): Content[] {
   return []
 }
 
-/** How long all texts of a value are together, names of its fields not counted. */
+/** The sum of the lengths of all texts in a value, without the names of fields. */
 function textChars(value: unknown): number {
   if (typeof value === 'string') return value.length
   if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return 0
