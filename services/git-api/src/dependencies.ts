@@ -23,13 +23,13 @@ export interface Dependencies extends Pick<Authenticator, 'forgetUsers'> {
   commitBodies: CommitBodies
   statuses: StatusRecorder
   statusLookup: StatusLookup
-  /** Where webhooks may be sent to. */
+  /** The addresses that webhooks may have. */
   webhookTargets: TargetPolicy
   /** Encrypts the secrets of webhooks. */
   secretBox: SecretBox
   git: Git
   gitSessions: GitSessions
-  /** Folder below which the bare repositories lie. */
+  /** The folder of all bare repositories. */
   storageRoot: string
   logger: Logger
 }

@@ -10,19 +10,19 @@ const waitMsMax = 30_000
 export interface GitSessionLimits {
   /** Fetches and pushes of one sender at once. */
   perSenderMax: number
-  /** Time after which a client that neither sends nor takes anything is given up. */
+  /** A client that neither sends nor reads for this time is disconnected. */
   idleMs: number
 }
 
-/** Fetches and pushes, each of which holds a process of git: bounded for each sender, so that every other one gets in. */
+/** Bounds the fetches and pushes of each sender, because each holds a process of git and all senders share the machine. */
 export interface GitSessions {
   readonly idleMs: number
   /**
-   * Does the work when the sender has less than the most sessions.
+   * Does the work as soon as the sender has a free session.
    *
    * @param sender a user, or an address
-   * @throws DomainError rate-limited when too many sessions of the sender wait, or one waits for too long; the reason of
-   *   the signal when it is aborted meanwhile; what the work throws
+   * @throws DomainError rate-limited when too many sessions of the sender wait, or this session waits too long; the
+   *   reason of the signal when it is aborted; every error of the work
    */
   run<Result>(sender: string, signal: AbortSignal, work: () => Promise<Result>): Promise<Result>
 }
@@ -48,7 +48,7 @@ export function createGitSessions({ perSenderMax, idleMs }: GitSessionLimits): G
   }
 }
 
-/** The sessions of one sender, in the order in which they came. */
+/** The sessions of one sender, in order of arrival. */
 class Turns {
   #running = 0
   readonly #waiting = new Set<() => void>()
@@ -67,7 +67,7 @@ class Turns {
     else this.#running += 1
   }
 
-  /** Hands the turn on to the session that has waited longest. */
+  /** Gives the turn to the session that has waited longest. */
   giveBack(): void {
     const [next] = this.#waiting
     if (!next) this.#running -= 1
@@ -91,7 +91,7 @@ class Turns {
     )
     await Promise.race([turn, timedOut])
     given.abort()
-    // It is no longer among the waiting ones when its turn has come.
+    // A session whose turn has come is no longer in the set.
     if (!this.#waiting.delete(start)) return
     signal.throwIfAborted()
     throw tooMany()

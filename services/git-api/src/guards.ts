@@ -81,7 +81,7 @@ export function createGuards(database: Database, git: Git) {
     return { project, repository: git.open(project, call), caller, memberLevel, level }
   }
 
-  /** @param scopes of tokens, that suffice to read besides `api` and `read_api` */
+  /** @param scopes further scopes of tokens that allow to read, besides `api` and `read_api` */
   const open = (right: ProjectRight, ...scopes: Scope[]): Guard<ProjectCall> => {
     const documents = {
       who: holdersOf[right],
@@ -105,7 +105,7 @@ export function createGuards(database: Database, git: Git) {
 
   return {
     getProjectFor,
-    /** To be called when a change of a project or its members is committed: this process drops what it remembers. */
+    /** Called after a change of a project or its members: this process forgets the project as it was. */
     noteChange: lookup.noteChange,
     readProject: open('read_project'),
     readCode: open('read_code', 'read_repository'),

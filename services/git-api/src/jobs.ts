@@ -9,20 +9,20 @@ import { createJobQueue } from '@switchyard/service-kit/job-queue'
 import type { Logger } from '@switchyard/service-kit/observability'
 import { createRedis } from '@switchyard/service-kit/redis'
 
-/** Starts background work and spreads news. Nothing here fails or delays a request: all of it can be caught up on. */
+/** Starts background work and publishes notices. Nothing here fails or delays a request, because all of it can be repeated. */
 export interface Jobs {
   /** Tidy a repository soon, after something was pushed to it. */
   requestHousekeeping(projectId: number): void
-  /** Tells who listens now that something happened in a project. */
+  /** Publishes an event of a project to the current listeners. */
   announce(notice: ProjectNotice): void
-  /** Work that goes on after its request was answered, and never fails: closing waits for it. */
+  /** Registers work that goes on after the answer and never rejects; `close` waits for it. */
   goOn(work: Promise<void>): void
   close(): Promise<void>
 }
 
 /**
- * Hands jobs to the workers through Redis. While Redis is away jobs are dropped instead of gathered in
- * memory; the next push to a project asks for the same work again.
+ * Hands jobs to the workers through Redis. While Redis is away, jobs are dropped: the next push to a project requests
+ * the same work again.
  */
 export function createJobs(redisUrl: string, logger: Logger): Jobs {
   let wasReady = false

@@ -23,8 +23,8 @@ import { checkStorage } from './storage.js'
 import { recordingTokenUse } from './token-use.js'
 
 /**
- * Serves identity, repositories and commit statuses. Readiness names what requests need: PostgreSQL and
- * the storage. Redis only carries background work, so its absence never takes this service out of rotation.
+ * Serves users, repositories and commit statuses. Readiness needs PostgreSQL and the storage. Redis only carries
+ * background work, so this service stays ready without it.
  */
 export async function createService(config: Config, { logger, metrics, health, lifecycle }: ServiceContext) {
   const storageRoot = config.SWITCHYARD_STORAGE_ROOT

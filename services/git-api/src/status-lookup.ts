@@ -7,16 +7,16 @@ import { LRUCache } from 'lru-cache'
 /** Staleness bound if a process dies before writing the mark. */
 const knownMs = 1_000
 const rememberedMax = 10_000
-/** In the folder of a repository, where git leaves what it does not know alone. */
+/** In the folder of a repository; git ignores files that it does not know. */
 const markFile = 'switchyard-statuses'
 
 type Counted = Awaited<ReturnType<typeof listCountedStatuses>>
 export type StatusLookup = ReturnType<typeof createStatusLookup>
 
 /**
- * Finds the statuses that count for the state of a commit. Every post leaves a mark beside the repository, which all
- * replicas share, before it is answered. Looking at the mark takes a few microseconds, so the database is only asked
- * when there is another one, or after a while.
+ * Finds the statuses that count for the state of a commit. Every post writes a new mark beside the repository, which all
+ * replicas share, before it is answered. Reading the mark takes a few microseconds, so the database is only asked when
+ * the mark has changed, or after a second.
  */
 export function createStatusLookup(database: Database, storageRoot: string) {
   const markOf = ({ diskPath }: Project) => join(storageRoot, diskPath, markFile)
@@ -26,7 +26,7 @@ export function createStatusLookup(database: Database, storageRoot: string) {
   })
   return {
     async find(project: Project, sha: string): Promise<Counted> {
-      // Read before the database is asked: a post in between leaves another mark.
+      // Read before the database is asked, so that a post in between shows as a change of the mark.
       const mark = readMark(markOf(project))
       const key = `${project.id} ${sha}`
       const found = known.get(key)
@@ -42,10 +42,8 @@ export function createStatusLookup(database: Database, storageRoot: string) {
   }
 }
 
-const none = 'none'
-
 function readMark(file: string): string {
-  return statSync(file, { throwIfNoEntry: false }) ? readFileSync(file, 'latin1') : none
+  return statSync(file, { throwIfNoEntry: false }) ? readFileSync(file, 'latin1') : 'none'
 }
 
 /** All marks have the same length, so a new mark overwrites the last one. */
@@ -58,7 +56,7 @@ function writeMark(path: string): void {
       closeSync(file)
     }
   } catch (error) {
-    // The repository is being removed, and its statuses with it.
+    // The repository and its statuses are being removed.
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
   }
 }

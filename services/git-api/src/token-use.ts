@@ -6,8 +6,7 @@ const recordEveryMs = 60_000
 const rememberedMax = 10_000
 
 /**
- * Notes when a token is used, at most once a minute for each, after the fact: no request waits for it,
- * and none fails when it cannot be noted.
+ * Records when a token is used, at most once a minute for each token. No request waits for the record or fails with it.
  */
 export function recordingTokenUse(database: Database, findCaller: FindCaller, logger: Logger): FindCaller {
   const recordedAtMs = new Map<number, number>()

@@ -41,7 +41,7 @@ export const jobHook = (
     user: hookUser(user),
     commit: {
       ...hookCommit(commit, project, baseUrl),
-      // GitLab's id of a pipeline: receivers with types refuse a text here.
+      // This is the id of a pipeline in GitLab: typed receivers refuse a text here.
       id: null,
       name: null,
       sha: commit.id,

@@ -3,7 +3,7 @@ import type { NewDelivery, Project } from '@switchyard/db'
 import { type Commit, signatureTime, titleOf } from '@switchyard/domain/commit'
 import type { ProjectWebhookEvent } from '@switchyard/webhooks'
 
-/** What GitLab's receivers tell events apart by. */
+/** The header by which receivers of GitLab's webhooks know an event. */
 const gitlabNames: Record<ProjectWebhookEvent, string> = {
   push: 'Push Hook',
   tag_push: 'Tag Push Hook',
@@ -12,7 +12,7 @@ const gitlabNames: Record<ProjectWebhookEvent, string> = {
   pipeline: 'Pipeline Hook',
 }
 
-/** An event as webhooks are told of it, once. */
+/** A delivery of an event to the webhooks of a project. */
 export const hookDelivery = (event: ProjectWebhookEvent, body: object): Omit<NewDelivery, 'webhookId'> => ({
   event,
   dedupeKey: `${event}-${randomUUID()}`,
@@ -20,7 +20,7 @@ export const hookDelivery = (event: ProjectWebhookEvent, body: object): Omit<New
   requestHeaders: { 'X-Gitlab-Event': gitlabNames[event] },
 })
 
-/** Somebody as far as webhooks show them. */
+/** The fields of a user that webhooks show. */
 export interface HookUser {
   id: number
   name: string
@@ -76,6 +76,6 @@ export const hookCommit = ({ id, message, author }: Commit, project: Project, ba
   author: { name: author.name, email: author.email },
 })
 
-/** Null where one of both has not come. */
+/** Null while one of the times is missing. */
 export const secondsBetween = (from: Date | null, to: Date | null) =>
   from && to ? (to.getTime() - from.getTime()) / 1000 : null

@@ -6,7 +6,7 @@ import { type HookUser, hookCommit, hookDelivery, hookProject, hookRepository } 
 import { presentPushOptions } from './push-options.js'
 
 export interface PushedCommits {
-  /** Oldest first; the newest ones when there are many. */
+  /** Oldest first. Of many commits the newest. */
   commits: { commit: Commit; changes: readonly DiffEntry[] }[]
   total: number
 }

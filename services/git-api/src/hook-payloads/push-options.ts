@@ -1,4 +1,4 @@
-/** Options that may be given several times: GitLab shows how often each value was. */
+/** Options that may be given several times: GitLab shows the count of each value. */
 const countedOptions = new Set([
   'ci.input',
   'ci.variable',
@@ -10,7 +10,7 @@ const countedOptions = new Set([
 
 /**
  * The options of a push (`git push -o ci.skip`) as GitLab's webhooks show them: `{ ci: { skip: true } }`. `mr` is short
- * for `merge_request`; of an option that is given twice the last value counts. Options that are not of the form
+ * for `merge_request`; when an option is given twice, the last value counts. Options that are not of the form
  * `namespace.key` or `namespace.key=value` are left out.
  */
 export function presentPushOptions(options: readonly string[]): Record<string, Record<string, unknown>> {
@@ -32,6 +32,6 @@ export function presentPushOptions(options: readonly string[]): Record<string, R
   return Object.fromEntries([...namespaces].map(([name, known]) => [name, plain(known)]))
 }
 
-/** Own keys alone, whatever their names are: `__proto__` is one like any other. */
+/** `Object.fromEntries` makes `__proto__` a plain key. */
 const plain = (known: ReadonlyMap<string, unknown>): Record<string, unknown> =>
   Object.fromEntries([...known].map(([key, value]) => [key, value instanceof Map ? plain(value) : value]))

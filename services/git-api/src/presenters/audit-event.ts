@@ -18,7 +18,7 @@ export const auditEventShape = z
   })
   .meta({ id: 'AuditEvent', description: 'Who did what to users, tokens, members, branches and messages' })
 
-/** GitLab's shape; `details` also names the author, so that an entry reads by itself. */
+/** GitLab's shape; `details` repeats the author. */
 export const presentAuditEvent = (event: AuditEvent): z.output<typeof auditEventShape> => ({
   id: Number(event.id),
   author_id: event.authorId,

@@ -14,7 +14,7 @@ export const commentShape = z
   })
   .meta({ id: 'CommitComment', description: 'A comment on a commit, or on a line of its diff' })
 
-/** The contract's keys of the list and of the answer to a post, and the id that both lack. */
+/** The same fields in a list and in the answer to a post; GitLab has no `id` here. */
 export const presentComment = (
   comment: CommentWithAuthor,
   baseUrl: string,

@@ -74,11 +74,11 @@ interface CommitDetail {
   commit: Commit
   /** Undefined: not asked for. Null: the commit could not be compared. */
   stats: CommitStats | null | undefined
-  /** Aggregated state of its statuses; null without any. */
+  /** The state that follows from all statuses of the commit; null without any. */
   status: string | null
 }
 
-/** A commit by itself: what a list shows, its stats, and what its statuses say. */
+/** The fields of a commit in a list, the numbers of changed lines, and the state of the statuses. */
 export const presentCommitDetail = (
   { commit, stats, status }: CommitDetail,
   project: Project,

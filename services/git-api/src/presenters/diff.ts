@@ -32,6 +32,6 @@ export const presentDiffEntry = (entry: DiffEntry, unified: boolean): z.output<t
   too_large: entry.tooLarge,
   collapsed: false,
   generated_file: isGeneratedFile(entry.newPath),
-  // Only for text that is not UTF-8: each of its characters is one byte then.
+  // Text that is not UTF-8 is read as one character a byte.
   ...(entry.encoding === 'latin1' && { encoding: 'iso-8859-1' }),
 })

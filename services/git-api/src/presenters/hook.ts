@@ -36,25 +36,24 @@ export const hookShape = z
   .meta({ id: 'ProjectHook', description: 'A webhook of a project, and how it has been doing' })
 
 /**
- * A webhook in GitLab's shape, with the events of GitLab's that never happen here, and how it has been doing. Its
- * secret is written, never read.
+ * A webhook in GitLab's shape, with its failures. Events that only GitLab has are off. The secret is never shown.
  */
 export function presentHook(webhook: Webhook): z.output<typeof hookShape> {
-  const tellsOf = (event: ProjectWebhookEvent) => webhook.events.includes(event)
+  const isOn = (event: ProjectWebhookEvent) => webhook.events.includes(event)
   return {
     id: webhook.id,
     url: webhook.url,
     project_id: webhook.projectId,
-    push_events: tellsOf('push'),
+    push_events: isOn('push'),
     push_events_branch_filter: '',
-    tag_push_events: tellsOf('tag_push'),
-    note_events: tellsOf('note'),
-    job_events: tellsOf('job'),
+    tag_push_events: isOn('tag_push'),
+    note_events: isOn('note'),
+    job_events: isOn('job'),
     issues_events: false,
     confidential_issues_events: false,
     merge_requests_events: false,
     confidential_note_events: false,
-    pipeline_events: tellsOf('pipeline'),
+    pipeline_events: isOn('pipeline'),
     wiki_page_events: false,
     deployment_events: false,
     releases_events: false,

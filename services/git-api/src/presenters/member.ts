@@ -15,7 +15,7 @@ export const memberShape = z
   })
   .meta({ id: 'Member', description: 'A user, and what the membership adds' })
 
-/** A member: the user, and what the membership adds. */
+/** The fields of the user, then the fields of the membership. */
 export const presentMember = (
   { user, accessLevel, createdAt }: MemberWithUser,
   baseUrl: string,

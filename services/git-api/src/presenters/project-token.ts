@@ -17,7 +17,7 @@ export const issuedProjectTokenShape = z
   .object({ ...issuedTokenShape.shape, access_level: accessLevelShape })
   .meta({ id: 'IssuedProjectToken', description: 'The only answer that holds the secret of a token' })
 
-/** A project's token: a token, and the role it has there. */
+/** A token of a project, with its role in the project. */
 export const presentProjectToken = ({
   accessLevel,
   ...token

@@ -116,7 +116,7 @@ export function presentProject(
   }
 }
 
-/** Every project stands below its owner; there are no groups. */
+/** The namespace of a project is its owner: there are no groups. */
 const presentNamespace = (owner: User, baseUrl: string): z.output<typeof namespaceShape> => ({
   id: owner.id,
   name: owner.name,

@@ -26,7 +26,7 @@ const descriptions = new Map([
   [40, 'Maintainers'],
 ])
 
-/** A protection in GitLab's shape. There are no merge requests: whoever may push may merge. */
+/** A protection in GitLab's shape. Without merge requests, the right to merge is the right to push. */
 export function presentProtectedBranch({
   id,
   name,

@@ -2,7 +2,7 @@ import type { User } from '@switchyard/db'
 import { link } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 
-/** The columns of a user that everybody signed in may read. */
+/** The columns of a user that every signed-in caller may read. */
 export type PublicUser = Pick<User, 'id' | 'username' | 'name' | 'state'>
 
 export const userShape = z
@@ -55,10 +55,10 @@ export const wholeUserShape = z
   })
   .meta({ id: 'User', description: 'Everything about a user, for administrators and for the user' })
 
-/** A user's own page: how much of it depends on who asks. */
+/** A user: everything for administrators and for the user, else the profile. */
 export const userPageShape = z.union([wholeUserShape, profileShape])
 
-/** A user as part of another answer: authors, owners, members. */
+/** The short form of a user in other answers: authors, owners, members. */
 export const presentUser = (user: PublicUser, baseUrl: string): z.output<typeof userShape> => ({
   id: user.id,
   username: user.username,
@@ -70,7 +70,7 @@ export const presentUser = (user: PublicUser, baseUrl: string): z.output<typeof 
   web_url: `${baseUrl}/${user.username}`,
 })
 
-/** A user's own page, for everybody signed in. */
+/** A user, for every signed-in caller. */
 export const presentProfile = (user: User, baseUrl: string): z.output<typeof profileShape> => ({
   ...presentUser(user, baseUrl),
   created_at: user.createdAt,

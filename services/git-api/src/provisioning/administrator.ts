@@ -17,9 +17,9 @@ import { newSecret } from '../use-cases/issue-token.js'
 import { readTokenFile, writeTokenFile } from './token-file.js'
 
 export interface AdministratorOptions {
-  /** The token the environment asks for. */
+  /** The token that the environment names. */
   token?: string
-  /** Where the token is kept. */
+  /** The file for the token. */
   tokenFile?: string
 }
 
@@ -27,8 +27,8 @@ const configuredName = 'SWITCHYARD_ROOT_TOKEN'
 const generatedName = 'first start'
 
 /**
- * Makes sure that the administrator `root` exists and has a token that works. Safe to run at every start
- * and by any number of replicas at once: one does it, the others wait and find it done.
+ * Makes sure that the administrator `root` exists and has a token that works. Safe at every start and in any number of
+ * replicas at once: they take turns by a lock, and only the first has work.
  *
  * @throws Error when the database or the token file cannot be used
  */
@@ -66,7 +66,7 @@ async function getRoot(transaction: DatabaseOrTransaction, logger: Logger): Prom
   })
 }
 
-/** A token that was revoked stays revoked; one that the environment no longer names is gone. */
+/** A revoked token stays revoked. A token that the environment no longer names is deleted. */
 async function useConfiguredToken(
   transaction: DatabaseOrTransaction,
   root: User,
@@ -100,7 +100,7 @@ async function keepGeneratedToken(
   const secret = newSecret()
   const token = { userId: root.id, name: generatedName, tokenHash: hashToken(secret) }
   await createToken(transaction, { ...token, scopes: ['api'], expiresAt: null })
-  // Before the row is committed: a token that nobody could read would be of no use.
+  // Before the row is committed, because a token without its file is lost.
   await writeTokenFile(tokenFile, secret)
   logger.info({ file: tokenFile }, 'a new token for root was written')
 }

@@ -4,7 +4,7 @@ import type { Logger } from '@switchyard/service-kit/observability'
 export interface Provisioning {
   /** Rejects until the work is done; for readiness. */
   check(): Promise<void>
-  /** Gives up what is not done yet. */
+  /** Stops trying. */
   close(): Promise<void>
 }
 
@@ -12,8 +12,7 @@ const retryMsMin = 250
 const retryMsMax = 5000
 
 /**
- * Does work that the service needs once, in the background and again until it succeeds: a service starts
- * with its database down.
+ * Does work in the background, again and again until it succeeds: a service also starts while its database is down.
  */
 export function startProvisioning(work: () => Promise<void>, logger: Logger): Provisioning {
   let state: 'running' | 'failing' | 'done' = 'running'

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
-/** The token in a file; null when there is no file, or nothing in it. */
+/** The token in a file; null for a missing or an empty file. */
 export async function readTokenFile(path: string): Promise<string | null> {
   try {
     return (await readFile(path, 'utf8')).trim() || null
@@ -12,7 +12,7 @@ export async function readTokenFile(path: string): Promise<string | null> {
   }
 }
 
-/** Replaces the file at once; only its owner may ever read it. */
+/** Replaces the file in one step; only its owner may read it. */
 export async function writeTokenFile(path: string, token: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true })
   const temporary = `${path}.${randomUUID()}`

@@ -15,7 +15,7 @@ import { recordUserEvent } from './audit.js'
 import { changedFields, problemsOfChanges } from './changed-fields.js'
 import { getUser, refuseTakenNames } from './users.js'
 
-/** The first administrator is found by this name at every start. */
+/** Every start of the service looks the first administrator up by this name. */
 const firstAdministrator = 'root'
 
 /**

@@ -9,13 +9,13 @@ import { invalid } from '@switchyard/domain'
 import { lastDayProblem } from '@switchyard/domain/access'
 import { hashToken } from '@switchyard/service-kit/http'
 
-/** A token together with its secret, which exists nowhere else. */
+/** A token with its secret, which is not stored. */
 export interface IssuedToken {
   token: PersonalAccessToken
   secret: string
 }
 
-/** 160 random bits, in GitLab's form, so that scanners for leaked secrets know it. */
+/** 160 random bits in GitLab's form, which scanners for leaked secrets recognize. */
 export const newSecret = (): string => `glpat-${randomBytes(20).toString('base64url')}`
 
 /**

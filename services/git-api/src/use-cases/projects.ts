@@ -22,7 +22,7 @@ import type { ProjectCall } from '../guards.js'
 import { recordProjectEvent } from './audit.js'
 import { changedFields, problemsOfChanges } from './changed-fields.js'
 
-/** A project, as far as its answer depends on the caller and on its repository. */
+/** A project, with the fields that depend on the caller and on the repository. */
 export interface ProjectDescription {
   project: ProjectWithOwner
   /** The caller's own level in the project; null when the caller is no member. */
@@ -139,8 +139,8 @@ async function writeChanges(
 }
 
 /**
- * Removes a project, then its repository. The row goes first: nobody can reach a repository without it, so operators
- * deal with files that cannot be removed, and the caller does not.
+ * Removes a project, then its repository. The row goes first, because a repository without a row cannot be reached:
+ * files that cannot be removed are left for operators.
  */
 export async function removeProject(
   { database, git, logger }: Dependencies,

@@ -71,7 +71,7 @@ export async function issuePersonalToken(
   })
 }
 
-/** Revokes any token, for administrators, else one of the caller's own; twice is like once. @throws DomainError not-found */
+/** Revokes a token that `getTokenFor` finds; does nothing for a revoked token. @throws DomainError not-found */
 export async function revokeTokenFor(deps: Dependencies, caller: Caller, id: number, author: AuditAuthor) {
   const token = await getTokenFor(deps, caller, id)
   await revoke(deps, token, author)

@@ -47,7 +47,7 @@ const fields = z.object({
   stats: flag().default(true),
 })
 
-/** A form cannot send a list without items: an empty commit needs no actions. */
+/** A form cannot send an empty list, so an empty commit may leave `actions` out. */
 const input = z.preprocess((given) => {
   const { actions = [], allow_empty } = given as Record<string, unknown>
   return flag().safeParse(allow_empty).data ? { ...(given as object), actions } : given

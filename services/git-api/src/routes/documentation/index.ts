@@ -18,7 +18,7 @@ const document = {
   ...sendPublic('application/json', () => readFile(openApiFile)),
 }
 
-/** What the API of all services is: for programs, and as a page for people that needs nothing from elsewhere. */
+/** The API of all services as OpenAPI, and a page for people that shows it without other servers. */
 export const documentationRoutes = (): Route[] => [
   route('GET', '/openapi.json', anyone, document),
   ...Object.entries({

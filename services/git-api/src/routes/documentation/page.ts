@@ -1,4 +1,4 @@
-/** The page that shows the API to people. */
+/** The page that shows the API. */
 export const page = `<!doctype html>
 <html lang="en">
   <head>
@@ -17,7 +17,7 @@ export const page = `<!doctype html>
 </html>
 `
 
-/** A file of its own: the page allows no script that stands in it. */
+/** A separate file: the content security policy of the page forbids inline scripts. */
 export const pageScript = `SwaggerUIBundle({
   url: '/api/v4/openapi.json',
   dom_id: '#api',

@@ -1,14 +1,14 @@
 import { endpoint, streamed } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 
-/** The viewer styles what it makes; nothing is fetched from elsewhere, and nothing is sent there. */
+/** The viewer needs inline styles. The page loads from and sends to this server only. */
 const contentSecurityPolicy =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 /**
- * Something that is the same for everybody, with an ETag.
+ * A file that is the same for every caller, with an ETag.
  *
- * @param read called once, when somebody asks first
+ * @param read called once, at the first request
  */
 export const sendPublic = (type: string, read: () => Promise<Buffer | string>) => {
   let content: Promise<Buffer | string> | undefined
@@ -17,7 +17,7 @@ export const sendPublic = (type: string, read: () => Promise<Buffer | string>) =
     async handle(_input, _caller, { raw: { request, response } }) {
       content ??= read()
       const body = await content
-      // As for every other answer: what a client says to caches on the way must not keep it from a 304.
+      // The header of the request is for caches on the way; express would not answer 304 because of it.
       delete request.headers['cache-control']
       response.set({
         'Cache-Control': 'public, max-age=0, must-revalidate',
