@@ -1,7 +1,7 @@
 import { rateLimited } from '@switchyard/domain'
 import type { RawSagaEvent } from '@switchyard/domain/saga'
+import { LRUCache } from 'lru-cache'
 import type { Peer } from './peer.js'
-import { RecentMap } from './recent-map.js'
 import { createServiceMemory } from './service-memory.js'
 import { TokenBucket } from './token-bucket.js'
 
@@ -49,7 +49,7 @@ const bucketsMax = 10_000
  */
 export function createRateLimit({ perSecond, burst, nowMs, rememberedMax = 100_000 }: Options): RateLimit {
   if (perSecond === 0) return { countByHeaders: () => {}, countByEvent: () => {} }
-  const buckets = new RecentMap<TokenBucket>(bucketsMax)
+  const buckets = new LRUCache<string, TokenBucket>({ max: bucketsMax })
   const serviceOf = createServiceMemory(rememberedMax)
 
   function count(key: string, sender: string): void {

@@ -1,17 +1,16 @@
 import { keyInTenant, type RawSagaEvent } from '@switchyard/domain/saga'
+import { LRUCache } from 'lru-cache'
 import { serviceNameOf } from './peer.js'
-import { RecentMap } from './recent-map.js'
 
 /** The service an event belongs to, as far as this process has seen; null when it cannot tell. */
 export type ServiceMemory = (tenant: string, event: RawSagaEvent) => string | null
 
 /**
- * Remembers which service sagas and activities belong to: at least the last `max` of each that were
- * seen, at most twice as many.
+ * Remembers which service sagas and activities belong to: the `max` sagas and `max` activities that were seen last.
  */
 export function createServiceMemory(max: number): ServiceMemory {
-  const sagas = new RecentMap<string>(max)
-  const activities = new RecentMap<string>(max)
+  const sagas = new LRUCache<string, string>({ max: max })
+  const activities = new LRUCache<string, string>({ max: max })
   const ofSaga = (tenant: string, sagaId: string, named: string | null): string | null => {
     if (sagaId === '') return named
     const key = keyInTenant(tenant, sagaId)

@@ -39,20 +39,9 @@ export class RecentEntries {
 
   /** The entries after a position that is not below the floor. */
   after(position: number, take: number): LogPage {
-    const first = this.#firstAfter(position)
+    const first = this.#entries.findLastIndex(({ sequence }) => sequence <= position) + 1
     const entries = this.#entries.slice(first, first + take)
     const isAll = first + take >= this.#entries.length
     return { entries, readTo: isAll ? this.#position : (entries.at(-1)?.sequence ?? position) }
-  }
-
-  #firstAfter(position: number): number {
-    let low = 0
-    let high = this.#entries.length
-    while (low < high) {
-      const middle = (low + high) >>> 1
-      if ((this.#entries[middle]?.sequence ?? 0) > position) high = middle
-      else low = middle + 1
-    }
-    return low
   }
 }

@@ -1,6 +1,7 @@
 import type { SagaEventView } from '@switchyard/db'
 import { z } from 'zod'
 import { type Decoder, decoders } from '../wire/decoders.js'
+import { snakeCase } from '../wire/snake-case.js'
 
 export const sagaEventShape = z
   .object({
@@ -70,5 +71,3 @@ function presentField(name: string, value: unknown, payloadSize: number | null):
   if (typeof value === 'string') return [[name, value.slice(0, textCharsMax)]]
   return value === undefined ? [] : [[name, value]]
 }
-
-const snakeCase = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)

@@ -2,86 +2,47 @@ import type { Activity, Payload, Saga, SagaEvent } from '@switchyard/contracts/s
 import type { ActivityView, LogEntry, PayloadHead, SagaView } from '@switchyard/db'
 import { durationOfSaga, phasesOf } from './activity-phases.js'
 
+type WithoutNulls<Row> = {
+  [Key in keyof Row]: null extends Row[Key] ? NonNullable<Row[Key]> | undefined : Row[Key]
+}
+
+/** Fields that are null are missing in a message. */
+const withoutNulls = <Row extends object>(row: Row) =>
+  Object.fromEntries(
+    Object.entries(row).map(([name, value]) => [name, value ?? undefined]),
+  ) as WithoutNulls<Row>
+
 /** A saga as a message of `switchyard.sagas.v1`. */
-export const toSagaMessage = (saga: SagaView): Saga => ({
-  sagaId: saga.id,
-  tenant: saga.tenant,
-  serviceName: saga.serviceName ?? undefined,
-  status: saga.status,
-  outcome: saga.outcome ?? undefined,
-  late: saga.late,
-  addTime: saga.addTime ?? undefined,
-  startedAt: saga.startedAt ?? undefined,
-  endedAt: saga.endedAt ?? undefined,
-  expiresAt: saga.expiresAt ?? undefined,
-  firstSeenAt: saga.firstSeenAt,
-  lastEventAt: saga.lastEventAt,
-  tags: saga.tags,
-  flags: saga.flags.map(({ kind, activityId, since }) => ({
-    kind,
-    activityId: activityId ?? undefined,
-    since,
-  })),
-  resolvedAt: saga.resolvedAt ?? undefined,
-  resolvedBy: saga.resolvedBy ?? undefined,
+export const toSagaMessage = ({ id, flags, ...saga }: SagaView): Saga => ({
+  sagaId: id,
+  ...withoutNulls(saga),
+  flags: flags.map(withoutNulls),
   durationMs: durationOfSaga(saga) ?? undefined,
 })
 
 export function toActivityMessage(activity: ActivityView): Activity {
   const { execute, compensate } = phasesOf(activity)
+  const { id, finalAbort, executeErrors, compensateErrors, parameter, result, ...same } = activity
   return {
-    activityId: activity.id,
-    order: activity.order ?? undefined,
-    status: activity.status,
-    timeOutSeconds: activity.timeOutSeconds ?? undefined,
+    ...withoutNulls(same),
+    activityId: id,
     executeAttempts: execute.attempts,
     compensateAttempts: compensate.attempts,
-    compensationGivenUp: activity.finalAbort,
-    executeErrors: activity.executeErrors?.text,
-    compensateErrors: activity.compensateErrors?.text,
-    anomalies: activity.anomalies,
-    ...timesOf(activity),
-    lastEventAt: activity.lastEventAt,
-    parameter: toPayloadMessage(activity.parameter),
-    result: toPayloadMessage(activity.result),
+    compensationGivenUp: finalAbort,
+    executeErrors: executeErrors?.text,
+    compensateErrors: compensateErrors?.text,
+    executeErrorsSize: executeErrors?.size,
+    compensateErrorsSize: compensateErrors?.size,
+    parameter: toPayloadMessage(parameter),
+    result: toPayloadMessage(result),
     executeStatus: execute.status ?? undefined,
     compensationStatus: compensate.status ?? undefined,
-    retryReports: activity.retryReports,
-    firstSeenAt: activity.firstSeenAt,
     executeDurationMs: execute.durationMs ?? undefined,
     compensateDurationMs: compensate.durationMs ?? undefined,
-    executeErrorsSize: activity.executeErrors?.size,
-    compensateErrorsSize: activity.compensateErrors?.size,
   }
 }
-
-const timesOf = (activity: ActivityView) => ({
-  deadlineAt: activity.deadlineAt ?? undefined,
-  addTime: activity.addTime ?? undefined,
-  startedAt: activity.startedAt ?? undefined,
-  endedAt: activity.endedAt ?? undefined,
-  abortedAt: activity.abortedAt ?? undefined,
-  overtimeAt: activity.overtimeAt ?? undefined,
-  revokedAt: activity.revokedAt ?? undefined,
-  compensatingAt: activity.compensatingAt ?? undefined,
-  compensatedAt: activity.compensatedAt ?? undefined,
-  compensateAbortedAt: activity.compensateAbortedAt ?? undefined,
-})
 
 const toPayloadMessage = (payload: PayloadHead | null): Payload | undefined =>
   payload ? { head: payload.head, size: payload.size, sha256: payload.sha256 } : undefined
 
-export const toEventMessage = (entry: LogEntry): SagaEvent => ({
-  sequence: entry.sequence,
-  tenant: entry.tenant,
-  sagaId: entry.sagaId ?? undefined,
-  activityId: entry.activityId ?? undefined,
-  operation: entry.operation,
-  result: entry.result,
-  receivedAt: entry.receivedAt,
-  eventTime: entry.eventTime ?? undefined,
-  serviceName: entry.serviceName ?? undefined,
-  status: entry.status ?? undefined,
-  outcome: entry.outcome ?? undefined,
-  activityStatus: entry.activityStatus ?? undefined,
-})
+export const toEventMessage = (entry: LogEntry): SagaEvent => withoutNulls(entry)

@@ -3,7 +3,7 @@ import { sagaStatuses } from '@switchyard/domain/saga'
 import { endpoint, integer, list, streamed, text } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { LiveSagas } from '../live/live-sagas.js'
-import { sagaOperations } from '../live/operations.js'
+import { sagaOperations } from '../wire/operations.js'
 import { tenantParameter } from '../wire/search-parameters.js'
 import { sendEvents } from './send-events.js'
 

@@ -1,12 +1,6 @@
 import { createHash } from 'node:crypto'
-import {
-  ActivityCompensateAbortedRequest,
-  ActivityEndedRequest,
-  ActivityExecuteAbortedRequest,
-  ActivityExecuteOvertimeRequest,
-  ActivityExecuteStartedRequest,
-} from '@switchyard/contracts/saga'
 import type { Cut, RawSagaEvent } from '@switchyard/domain/saga'
+import { serializeRequest } from '../wire/operations.js'
 
 export interface RequestLimits {
   /** Bytes of a payload that are kept whole. */
@@ -28,45 +22,26 @@ const headBytes = 4096
 /** Keeps the head of a payload or of errors that are too large, with size and SHA-256 of the whole. */
 export function cutRequest(raw: RawSagaEvent, request: Uint8Array, limits: RequestLimits): KeptRequest {
   const { payloadBytesMax, errorsBytesMax } = limits
+  const whole = { raw, request, cut: null }
   // No part of a message is larger than the message.
-  if (request.length <= payloadBytesMax && request.length <= errorsBytesMax)
-    return { raw, request, cut: null }
-  switch (raw.operation) {
-    case 'ActivityExecuteStarted': {
-      if (raw.parameterData.length <= payloadBytesMax) break
-      const kept = { ...raw, parameterData: headOf(raw.parameterData) }
-      const bytes = ActivityExecuteStartedRequest.encode({
-        ...kept,
-        parameterData: Buffer.from(kept.parameterData),
-      })
-      return { raw: kept, request: bytes.finish(), cut: cutOf(raw.parameterData) }
-    }
-    case 'ActivityEnded': {
-      if (raw.resultData.length <= payloadBytesMax) break
-      const kept = { ...raw, resultData: headOf(raw.resultData) }
-      const bytes = ActivityEndedRequest.encode({ ...kept, resultData: Buffer.from(kept.resultData) })
-      return { raw: kept, request: bytes.finish(), cut: cutOf(raw.resultData) }
-    }
-    case 'ActivityExecuteAborted':
-    case 'ActivityExecuteOvertime':
-    case 'ActivityCompensateAborted': {
-      const errors = Buffer.from(raw.errors)
-      if (errors.length <= errorsBytesMax) break
-      const kept = { ...raw, errors: headOfText(errors, errorsBytesMax) }
-      return { raw: kept, request: encodeErrors(kept), cut: cutOf(errors) }
-    }
-    default:
+  if (request.length <= payloadBytesMax && request.length <= errorsBytesMax) return whole
+  if ('parameterData' in raw && raw.parameterData.length > payloadBytesMax)
+    return kept({ ...raw, parameterData: headOf(raw.parameterData) }, raw.parameterData)
+  if ('resultData' in raw && raw.resultData.length > payloadBytesMax)
+    return kept({ ...raw, resultData: headOf(raw.resultData) }, raw.resultData)
+  if ('errors' in raw) {
+    const errors = Buffer.from(raw.errors)
+    if (errors.length > errorsBytesMax)
+      return kept({ ...raw, errors: headOfText(errors, errorsBytesMax) }, errors)
   }
-  return { raw, request, cut: null }
+  return whole
 }
 
-type WithErrors = Extract<RawSagaEvent, { errors: string }>
-
-function encodeErrors(raw: WithErrors): Uint8Array {
-  if (raw.operation === 'ActivityExecuteAborted') return ActivityExecuteAbortedRequest.encode(raw).finish()
-  if (raw.operation === 'ActivityExecuteOvertime') return ActivityExecuteOvertimeRequest.encode(raw).finish()
-  return ActivityCompensateAbortedRequest.encode(raw).finish()
-}
+const kept = (raw: Extract<RawSagaEvent, { activityId: string }>, whole: Uint8Array): KeptRequest => ({
+  raw,
+  request: serializeRequest(raw.operation, raw),
+  cut: cutOf(whole),
+})
 
 const cutOf = (whole: Uint8Array): Cut => ({
   size: whole.length,

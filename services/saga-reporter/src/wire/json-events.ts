@@ -5,14 +5,9 @@ import { invalidParameters } from '@switchyard/domain'
 import { defaultTenant, parseEventTime } from '@switchyard/domain/saga'
 import { list, readParameters, text } from '@switchyard/service-kit/http'
 import { z } from 'zod'
+import { type ReportedOperation, requestFields } from './operations.js'
 import { identifier, traceParentOf } from './report-metadata.js'
-import {
-  type CallMetadata,
-  eventsMax,
-  type ReportedOperation,
-  readReports,
-  requestFields,
-} from './reported-events.js'
+import { type CallMetadata, eventsMax, readReports } from './reported-events.js'
 
 const operations = Object.keys(requestFields) as [ReportedOperation, ...ReportedOperation[]]
 

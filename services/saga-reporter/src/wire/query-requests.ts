@@ -4,10 +4,11 @@ import { invalidParameters } from '@switchyard/domain'
 import { defaultTenant, sagaStatuses } from '@switchyard/domain/saga'
 import { readParameters } from '@switchyard/service-kit/http'
 import { z } from 'zod'
-import { sagaOperations } from '../live/operations.js'
 import type { WatchFilter } from '../live/watch-filter.js'
 import { readCursor } from './cursor.js'
+import { sagaOperations } from './operations.js'
 import { orderParameters, searchParameters, toOrder, toSearch } from './search-parameters.js'
+import { snakeCase } from './snake-case.js'
 
 /** @throws DomainError invalid-parameters */
 export function readSagaKey({ tenant, sagaId }: GetSagaRequest): { tenant: string; sagaId: string } {
@@ -50,29 +51,10 @@ export function readListQuery(request: ListSagasRequest): ListQuery {
   return { search, order, after, take: Math.min(page_size || pageSize.usual, pageSize.max) }
 }
 
-const listParameters = (request: ListSagasRequest): Record<string, unknown> => ({
-  tenant: request.tenant || undefined,
-  service_name: request.serviceName,
-  status: request.status,
-  outcome: request.outcome,
-  stuck: request.stuck,
-  overdue: request.overdue,
-  settled: request.settled,
-  parked: request.parked,
-  inconsistent: request.inconsistent,
-  late: request.late,
-  tag: request.tag,
-  id_prefix: request.idPrefix,
-  errors_contains: request.errorsContains,
-  created_after: request.createdAfter,
-  created_before: request.createdBefore,
-  updated_after: request.updatedAfter,
-  updated_before: request.updatedBefore,
-  ended_after: request.endedAfter,
-  ended_before: request.endedBefore,
-  order_by: request.orderBy,
-  sort: request.sort,
-  page_size: request.pageSize,
+/** The fields of a request by their names in the proto. */
+const listParameters = ({ tenant, ...fields }: ListSagasRequest): Record<string, unknown> => ({
+  ...Object.fromEntries(Object.entries(fields).map(([name, value]) => [snakeCase(name), value])),
+  tenant: tenant || undefined,
 })
 
 /** @throws DomainError invalid-parameters */

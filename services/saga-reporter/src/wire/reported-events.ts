@@ -1,8 +1,8 @@
-import { SagaService } from '@switchyard/contracts/saga'
 import { ReportEventsRequest, type ReportedEvent } from '@switchyard/contracts/saga-ingest'
 import { DomainError, invalidParameters } from '@switchyard/domain'
-import { parseEventTime, type SagaEvent } from '@switchyard/domain/saga'
+import { parseEventTime } from '@switchyard/domain/saga'
 import { decoders } from './decoders.js'
+import { type ReportedOperation, requestFields, serializeRequest } from './operations.js'
 import type { Report } from './report.js'
 import { identifier, type ReportMetadata, traceParentOf, validTags, wholeNumber } from './report-metadata.js'
 
@@ -69,31 +69,13 @@ function readReport(event: ReportedEvent, call: CallMetadata): Report {
   }
 }
 
-type RequestField = keyof typeof SagaService
-
-/** The operations that a caller can report, and the field of ReportedEvent that holds the request of each. */
-export const requestFields = {
-  SagaStarted: 'sagaStarted',
-  SagaEnded: 'sagaEnded',
-  ActivityExecuteStarted: 'activityExecuteStarted',
-  ActivityRetried: 'activityRetried',
-  ActivityExecuteAborted: 'activityExecuteAborted',
-  ActivityCompensateAborted: 'activityCompensateAborted',
-  ActivityEnded: 'activityEnded',
-  ActivityCompensated: 'activityCompensated',
-  ActivityExecuteOvertime: 'activityExecuteOvertime',
-  ActivityRevoked: 'activityRevoked',
-} as const satisfies Record<Exclude<SagaEvent['operation'], 'OperatorResolved'>, RequestField>
-
-export type ReportedOperation = keyof typeof requestFields
-
 /** The operation of an event, and its request in the bytes in which a single call sends it. */
 function requestOf(event: ReportedEvent): { operation: ReportedOperation; request: Uint8Array } {
   for (const [operation, field] of Object.entries(requestFields)) {
     const message = event[field]
     if (message === undefined) continue
-    const serialize: (message: never) => Buffer = SagaService[field].requestSerialize
-    return { operation: operation as ReportedOperation, request: serialize(message as never) }
+    const known = operation as ReportedOperation
+    return { operation: known, request: serializeRequest(known, message) }
   }
   throw invalidParameters(['request is missing'])
 }

@@ -1,4 +1,5 @@
 import type { Activity } from '@switchyard/domain/saga'
+import { activityTable } from '../tables/saga-activities.js'
 import { type Readable, readRows } from './read-query.js'
 
 /** A payload without all of its bytes. */
@@ -20,33 +21,32 @@ export interface ErrorText {
   size: number
 }
 
-export interface ActivityView
-  extends Pick<
-    Activity,
-    | 'id'
-    | 'sagaId'
-    | 'order'
-    | 'status'
-    | 'timeOutSeconds'
-    | 'executeAttempts'
-    | 'compensateAttempts'
-    | 'retryReports'
-    | 'addTime'
-    | 'firstSeenAt'
-    | 'lastEventAt'
-    | 'startedAt'
-    | 'endedAt'
-    | 'abortedAt'
-    | 'overtimeAt'
-    | 'revokedAt'
-    | 'compensatingAt'
-    | 'compensatedAt'
-    | 'compensateAbortedAt'
-    | 'finalAbort'
-    | 'anomalies'
-  > {
-  /** When its time is out; null without a deadline. */
-  deadlineAt: Date | null
+const shown = [
+  'id',
+  'sagaId',
+  'order',
+  'status',
+  'timeOutSeconds',
+  'executeAttempts',
+  'compensateAttempts',
+  'retryReports',
+  'addTime',
+  'firstSeenAt',
+  'lastEventAt',
+  'startedAt',
+  'endedAt',
+  'abortedAt',
+  'overtimeAt',
+  'revokedAt',
+  'compensatingAt',
+  'compensatedAt',
+  'compensateAbortedAt',
+  'finalAbort',
+  'anomalies',
+  'deadlineAt',
+] as const satisfies (keyof Activity)[]
+
+export interface ActivityView extends Pick<Activity, (typeof shown)[number]> {
   /** Null when none were reported. */
   executeErrors: ErrorText | null
   compensateErrors: ErrorText | null
@@ -55,14 +55,7 @@ export interface ActivityView
   result: PayloadHead | null
 }
 
-const activityColumns = `a.id, a.saga_id AS "sagaId", a."order", a.status, a.time_out_seconds AS "timeOutSeconds",
-  a.deadline_at AS "deadlineAt", a.execute_attempts AS "executeAttempts",
-  a.compensate_attempts AS "compensateAttempts", a.retry_reports AS "retryReports", a.add_time AS "addTime",
-  a.first_seen_at AS "firstSeenAt", a.last_event_at AS "lastEventAt", a.started_at AS "startedAt",
-  a.ended_at AS "endedAt", a.aborted_at AS "abortedAt", a.overtime_at AS "overtimeAt", a.revoked_at AS "revokedAt",
-  a.compensating_at AS "compensatingAt", a.compensated_at AS "compensatedAt",
-  a.compensate_aborted_at AS "compensateAbortedAt", a.final_abort AS "finalAbort", a.anomalies,
-  a.execute_errors AS "executeErrors", a.compensate_errors AS "compensateErrors"`
+const activityColumns = activityTable.listOf('a', [...shown, 'executeErrors', 'compensateErrors'])
 
 /** Size and digest of the whole are stored only where the whole is not. */
 const payloadHead = (name: string) => `octet_length(a.${name}_data) AS "${name}StoredSize",

@@ -1,37 +1,37 @@
-import type { SagaFlag, SagaStatus } from '@switchyard/domain/saga'
+import type { Saga, SagaFlag } from '@switchyard/domain/saga'
+import { sagaTable } from '../tables/sagas.js'
 import type { Readable } from './read-query.js'
 import { readSagaDetails, type SagaDetails } from './saga-details.js'
 
-/** A saga as readers see it. */
-export interface SagaView {
+const shown = [
+  'id',
+  'serviceName',
+  'status',
+  'outcome',
+  'late',
+  'addTime',
+  'startedAt',
+  'endedAt',
+  'expiresAt',
+  'resolvedAt',
+  'resolvedBy',
+  'firstSeenAt',
+  'lastEventAt',
+] as const satisfies (keyof Saga)[]
+
+/** A row as {@link sagaRowColumns} select it. */
+export interface SagaRow extends Pick<Saga, (typeof shown)[number]> {
   tenant: string
-  id: string
-  serviceName: string | null
-  status: SagaStatus
-  outcome: string | null
-  late: boolean
-  addTime: Date | null
-  startedAt: Date | null
-  endedAt: Date | null
-  expiresAt: Date | null
-  /** When an operator resolved the saga, and the operator's name. */
-  resolvedAt: Date | null
-  resolvedBy: string | null
-  firstSeenAt: Date
-  /** Of the saga and of its activities. */
-  lastEventAt: Date
+}
+
+/** A saga as readers see it; its `lastEventAt` is that of the saga or of one of its activities. */
+export interface SagaView extends SagaRow {
   tags: string[]
   flags: SagaFlag[]
 }
 
-/** A row as {@link sagaRowColumns} select it. */
-export type SagaRow = Omit<SagaView, 'flags' | 'tags'>
-
 /** The columns that are selected of a row `s` of sagas. */
-export const sagaRowColumns = `s.tenant, s.id, s.service_name AS "serviceName", s.status, s.outcome, s.late,
-  s.add_time AS "addTime", s.started_at AS "startedAt", s.ended_at AS "endedAt", s.expires_at AS "expiresAt",
-  s.resolved_at AS "resolvedAt", s.resolved_by AS "resolvedBy",
-  s.first_seen_at AS "firstSeenAt", s.last_event_at AS "lastEventAt"`
+export const sagaRowColumns = `s.tenant, ${sagaTable.listOf('s', shown)}`
 
 /** The rows of one tenant, together with what other tables hold about them. */
 export async function readSagaViews(database: Readable, rows: readonly SagaRow[]): Promise<SagaView[]> {

@@ -90,6 +90,12 @@ export function rowTable<Row extends object>(name: string, columns: readonly Row
       columns.filter(({ key }) => key !== 'contentKeys'),
       ({ name }) => `stored.${name}`,
     ),
+    /** Some columns of a row `alias`, by the domain's names. */
+    listOf: (alias: string, keys: readonly (keyof Row & string)[]) =>
+      list(
+        columns.filter(({ key }) => keys.includes(key)),
+        ({ name: column }) => `${alias}.${column}`,
+      ),
     /** What applying events needs of the row `stored`, by the domain's names. */
     foldedList: list(columns, (column) => column.readAs ?? `stored.${column.name}`),
     /** Inserts rows whose keys are free, and leaves out those whose keys are taken. */

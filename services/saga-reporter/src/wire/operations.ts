@@ -1,0 +1,32 @@
+import { SagaService } from '@switchyard/contracts/saga'
+import type { SagaEvent } from '@switchyard/domain/saga'
+
+type RequestField = keyof typeof SagaService
+
+/** The operations that a caller can report, and the field of ReportedEvent that holds the request of each. */
+export const requestFields = {
+  SagaStarted: 'sagaStarted',
+  SagaEnded: 'sagaEnded',
+  ActivityExecuteStarted: 'activityExecuteStarted',
+  ActivityRetried: 'activityRetried',
+  ActivityExecuteAborted: 'activityExecuteAborted',
+  ActivityCompensateAborted: 'activityCompensateAborted',
+  ActivityEnded: 'activityEnded',
+  ActivityCompensated: 'activityCompensated',
+  ActivityExecuteOvertime: 'activityExecuteOvertime',
+  ActivityRevoked: 'activityRevoked',
+} as const satisfies Record<Exclude<SagaEvent['operation'], 'OperatorResolved'>, RequestField>
+
+export type ReportedOperation = keyof typeof requestFields
+
+/** The operations of the log: an operator's resolution is the only one that no caller of gRPC reports. */
+export const sagaOperations = Object.keys({ ...requestFields, OperatorResolved: null }) as [
+  SagaEvent['operation'],
+  ...SagaEvent['operation'][],
+]
+
+/** The request of an operation in the bytes in which a single call sends it. */
+export function serializeRequest(operation: ReportedOperation, message: object): Buffer {
+  const serialize: (message: never) => Buffer = SagaService[requestFields[operation]].requestSerialize
+  return serialize(message as never)
+}
