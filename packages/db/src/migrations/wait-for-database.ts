@@ -4,7 +4,7 @@ import pg from 'pg'
 const retryDelayMs = 500
 const connectTimeoutMs = 3000
 
-/** The server is not there yet, or says itself that it is starting or stopping. */
+/** The server does not listen yet, or reports that it is starting or stopping. */
 const transientCodes = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -21,9 +21,10 @@ const transientCodes = new Set([
 ])
 
 /**
- * Resolves once the database at `url` accepts connections.
- * @throws at once what waiting cannot mend (wrong password, no such database), and at the deadline the last
- *   failure of the server
+ * Resolves when the database at `url` accepts connections.
+ *
+ * @throws Error at once for a permanent failure (wrong password, no such database), and after the timeout for the last
+ *   temporary failure
  */
 export async function waitForDatabase(url: string, timeoutMs: number): Promise<void> {
   const deadline = Date.now() + timeoutMs
@@ -53,7 +54,7 @@ async function tryToConnect(url: string): Promise<Error | undefined> {
 
 function isTransient(error: Error): boolean {
   if ('code' in error) return transientCodes.has(String(error.code))
-  // node-postgres gives these two no code: no handshake in time, and a server that went away during it.
+  // node-postgres sets no code when the handshake takes too long or the server disconnects during it.
   return /timeout expired|terminated/.test(error.message)
 }
 

@@ -1,7 +1,7 @@
 import { DamagedObject } from './fallbacks.js'
 
 /**
- * Makes an object from its base and a delta (gitformat-pack, "Deltified representation").
+ * Reconstructs an object from its base and a delta (gitformat-pack, "Deltified representation").
  *
  * @throws DamagedObject when the delta does not fit the base
  */
@@ -49,7 +49,7 @@ function readSize(bytes: Buffer, cursor: Cursor): number {
   }
 }
 
-/** A little-endian number; `bits` says which of its bytes are present, the others are zero. */
+/** Reads a little-endian number. `bits` tells which of its bytes are present; absent bytes are zero. */
 function readCopyNumber(bytes: Buffer, cursor: Cursor, bits: number, count: number): number {
   let value = 0
   for (let index = 0; index < count; index += 1) {

@@ -1,16 +1,15 @@
 import type { Cancellable } from '../cancellable.js'
 
 /**
- * Lets those who lost a race for a branch try again one after the other. Side by side all but one of them would make
- * their commit in vain, again and again. Only this process is in order; between processes the branch moves only from
- * where it stood.
+ * Runs the retries of writers that lost a race for a branch one after the other. In parallel, all but one would create a
+ * commit in vain each time. The order holds within this process only.
  */
 export class BranchTurns {
   readonly #last = new Map<string, Promise<void>>()
 
   /**
    * @param path of the repository
-   * @throws the reason of the signal when it is aborted before the turn comes; what the work throws
+   * @throws the reason of the signal when it is aborted before the turn comes; the error of the work
    */
   async take<Result>(
     path: string,

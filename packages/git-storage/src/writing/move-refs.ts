@@ -12,17 +12,16 @@ const timeoutMs = 60_000
 
 export interface BranchMove {
   branch: string
-  /** Where it must stand now; null: it must not exist. */
+  /** The commit that the branch must point to; null: the branch must not exist. */
   from: string | null
   to: string
 }
 
 /**
- * Moves a branch from one commit to another, on disk before it returns.
+ * Moves a branch from one commit to another. The move is durable when the promise resolves.
  *
- * @returns false, and nothing changed, when it stands elsewhere
- * @throws DomainError invalid for a name that another branch is in the way of; unavailable when git refuses
- *   for another reason
+ * @returns false, with nothing changed, when the branch does not point to `from`
+ * @throws DomainError invalid when the name conflicts with another branch; unavailable when git refuses for another reason
  */
 export async function moveBranch(
   repository: OpenRepository,
@@ -33,7 +32,7 @@ export async function moveBranch(
   try {
     await move()
   } catch (error) {
-    // The process may have ended after it moved the branch, and before it could say so.
+    // The process may have ended after it moved the branch and before it answered.
     const now = await findBranchTip({ ...repository, signal: undefined }, branch)
     if (now !== to) {
       if (now !== from) return false
@@ -46,18 +45,18 @@ export async function moveBranch(
   return true
 }
 
-/** Keeps a commit from being cleaned up, whatever becomes of the branches that lead to it. */
+/** Creates a hidden reference to a commit, so that git keeps the commit when no branch contains it. */
 export async function keepCommit(repository: OpenRepository, id: string): Promise<void> {
   await updateRef(repository, `update ${keptPrefix}${id}\0${id}\0\0`)
 }
 
-/** Not ended by the signal of a request: whether a reference moved must be known. */
+/** Ignores the signal of the request, because the caller must know whether the reference moved. */
 async function updateRef({ path, engine }: OpenRepository, command: string): Promise<void> {
   const question = { input: `start\0${command}commit\0`, answerBytesMax: 1024, timeoutMs }
   await engine.children.ask(path, updateRefChild, question)
 }
 
-/** Branches are files to git: none can have the name of a folder of another. */
+/** Branches are files in folders, so a branch cannot have the name of a folder that another branch needs. */
 function refuseName(error: unknown): void {
   const cause = error instanceof Error ? error.cause : undefined
   const said = cause instanceof ChildEnded ? cause.stderr : ''
@@ -66,7 +65,7 @@ function refuseName(error: unknown): void {
   }
 }
 
-/** Makes the name of a reference durable; its content is already. It may have been packed meanwhile. */
+/** Makes the name of a reference durable; git has flushed its content. A missing folder means that the reference was packed. */
 async function syncFolders(path: string, ref: string): Promise<void> {
   const folders: string[] = []
   for (let folder = dirname(ref); folder !== 'refs'; folder = dirname(folder)) folders.push(folder)
