@@ -1,11 +1,5 @@
-export { checkDatabase } from './check-database.js'
-export {
-  createDatabase,
-  type Database,
-  type DatabaseOptions,
-  type DatabaseOrTransaction,
-  inTransaction,
-} from './client.js'
+export * from './check-database.js'
+export * from './client.js'
 export { isDatabaseUnavailable } from './database-failure.js'
 export {
   type AuditEvent,
@@ -22,67 +16,18 @@ export {
   type User,
   type WebhookDelivery,
 } from './generated/client.js'
-export {
-  type AuditAuthor,
-  type AuditFilter,
-  findAuditEvent,
-  listAuditEvents,
-  recordAuditEvent,
-} from './stores/audit-events.js'
-export {
-  createBroadcastMessage,
-  deleteBroadcastMessage,
-  getBroadcastMessage,
-  listBroadcastMessages,
-  listUnfinishedBroadcastMessages,
-  updateBroadcastMessage,
-} from './stores/broadcast-messages.js'
-export { findCaller } from './stores/callers.js'
-export {
-  type CommentWithAuthor,
-  createCommitComment,
-  findNewestComment,
-  listCommitComments,
-} from './stores/commit-comments.js'
-export { deleteTokensDeadSince } from './stores/expired-tokens.js'
-export { listTokens, type TokenFilter, type TokenOrder } from './stores/list-tokens.js'
-export {
-  createMember,
-  deleteMember,
-  findMember,
-  findMemberWithUser,
-  listMembers,
-  type MemberWithUser,
-  updateMember,
-} from './stores/members.js'
-export {
-  changeDefaultBranch,
-  createProject,
-  deleteProject,
-  findProjectForUser,
-  type ListedProject,
-  listProjects,
-  type NewProject,
-  nextProjectId,
-  type ProjectChanges,
-  type ProjectFilter,
-  type ProjectForUser,
-  type ProjectOrder,
-  type ProjectWithOwner,
-  updateProject,
-} from './stores/projects.js'
-export {
-  countProtectedBranches,
-  createProtectedBranch,
-  deleteProtectedBranch,
-  findProtectedBranch,
-  listProtectedBranches,
-  type NewProtectedBranch,
-} from './stores/protected-branches.js'
-export { lockProvisioning } from './stores/provisioning.js'
-export { findDiskPath } from './stores/repository-locations.js'
-export { withRepositoryLock } from './stores/repository-lock.js'
-export { ensureSagaEventPartitions } from './stores/saga-event-partitions.js'
+export * from './stores/audit-events.js'
+export * from './stores/broadcast-messages.js'
+export * from './stores/callers.js'
+export * from './stores/commit-comments.js'
+export * from './stores/list-tokens.js'
+export * from './stores/members.js'
+export * from './stores/projects.js'
+export * from './stores/protected-branches.js'
+export * from './stores/provisioning.js'
+export * from './stores/repository-locations.js'
+export * from './stores/repository-lock.js'
+export * from './stores/saga-event-partitions.js'
 export {
   type EndedSaga,
   figuresSweep,
@@ -164,73 +109,12 @@ export {
 export type { TenantKey } from './stores/sagas/tenant-key.js'
 export { deleteTombstones } from './stores/sagas/tombstones.js'
 export * from './stores/statuses/index.js'
-export {
-  createToken,
-  deleteOtherTokens,
-  findProjectToken,
-  findToken,
-  findTokenByHash,
-  listBotsOfCreator,
-  listProjectTokens,
-  type NewToken,
-  type ProjectTokenWithLevel,
-  recordTokenUse,
-  revokeToken,
-} from './stores/tokens.js'
-export {
-  createUser,
-  findUser,
-  findUserByUsername,
-  listUsers,
-  lockActiveAdministrators,
-  type NewUser,
-  type UserChanges,
-  type UserFilter,
-  type UserOrder,
-  type UserState,
-  updateUser,
-} from './stores/users.js'
-export {
-  enqueueDeliveries,
-  enqueueForProject,
-  getDelivery,
-  type ListedDelivery,
-  listDeliveries,
-  type NewDelivery,
-  redeliver,
-} from './stores/webhooks/deliveries.js'
-export {
-  createWebhook,
-  deleteWebhook,
-  getWebhook,
-  listWebhooks,
-  type NewWebhook,
-  updateWebhook,
-  type Webhook,
-  type WebhookChanges,
-  type WebhookOwner,
-} from './stores/webhooks/hooks.js'
-export {
-  advanceFlagCursor,
-  advanceSagaCursor,
-  chooseHorizon,
-  lastSagaEventId,
-  readSagaCursor,
-  type SagaCursor,
-  settledHorizon,
-} from './stores/webhooks/saga-cursor.js'
-export {
-  type FailedActivity,
-  type FlagKey,
-  listDecidedSagas,
-  listFailedActivities,
-  listNewFlags,
-  listSagaNews,
-  listSagaWebhooks,
-  type SagaFlagNews,
-  type SagaNews,
-  type SagaWebhook,
-} from './stores/webhooks/saga-news.js'
+export * from './stores/tokens.js'
+export * from './stores/users.js'
+export * from './stores/webhooks/deliveries.js'
+export * from './stores/webhooks/hooks.js'
+export * from './stores/webhooks/saga-cursor.js'
+export * from './stores/webhooks/saga-news.js'
 export {
   countSecretsByKey,
   type EncryptedSecret,
@@ -238,14 +122,5 @@ export {
   replaceSecret,
   type StoredSecret,
 } from './stores/webhooks/secrets.js'
-export {
-  type AttemptRecord,
-  type ClaimedDelivery,
-  claimDelivery,
-  deleteDeliveriesBefore,
-  disableWebhook,
-  listHostsWithDueDeliveries,
-  recordAttempt,
-  type WebhookHealth,
-} from './stores/webhooks/sending.js'
-export { violatedUniqueIndex } from './unique-violation.js'
+export * from './stores/webhooks/sending.js'
+export * from './unique-violation.js'

@@ -30,7 +30,7 @@ export const findNewestComment = (
   prisma.commitComment.findFirst({ where: { projectId }, orderBy: { id: 'desc' }, include: withAuthor })
 
 /** A comment to store. `path`, `line` and `lineType` are all set or all null. */
-export type NewCommitComment = Pick<
+type NewCommitComment = Pick<
   CommitComment,
   'projectId' | 'sha' | 'note' | 'authorId' | 'path' | 'line' | 'lineType'
 >

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { includesScopes, type Scope, scopes } from './scopes.js'
-import { earlierDay, hasExpired, lastDayAfterRotation, lastDayProblem, startOfDay } from './token-lifetime.js'
+import { hasExpired, lastDayAfterRotation, lastDayProblem, startOfDay } from './token-lifetime.js'
 
 const day = (text: string) => new Date(`${text}T00:00:00Z`)
 const msPerDay = 86_400_000
@@ -39,12 +39,6 @@ describe('the life of a token', () => {
     expect(lastDayProblem(day('2030-01-21'), day('2030-01-20'), now)).toBe('must be 2030-01-20 or earlier')
     expect(lastDayProblem(null, day('2030-01-20'), now)).toBe('must be 2030-01-20 or earlier')
     expect(lastDayProblem(null, null, now)).toBe(null)
-  })
-
-  it('takes the earlier of two ends, where no end is the latest', () => {
-    expect(earlierDay(null, day('2030-01-01'))).toEqual(day('2030-01-01'))
-    expect(earlierDay(day('2030-01-02'), day('2030-01-01'))).toEqual(day('2030-01-01'))
-    expect(earlierDay(null, null)).toBe(null)
   })
 })
 

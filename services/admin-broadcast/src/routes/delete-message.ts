@@ -26,7 +26,7 @@ export const deleteMessage = ({ database, news }: Pick<Dependencies, 'database' 
     },
   })
 
-/** The header has whole seconds; one that is no time counts as none. */
+/** The header has whole seconds. A malformed header is ignored. */
 function refuseIfChanged(changedAt: Date, unmodifiedSince: string | undefined): void {
   const sinceMs = Date.parse(unmodifiedSince ?? '')
   if (Math.floor(changedAt.getTime() / 1000) * 1000 > sinceMs) throw preconditionFailed()

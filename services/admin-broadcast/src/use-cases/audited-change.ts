@@ -9,7 +9,7 @@ import {
 
 const noteLengthMax = 200
 
-/** Changes a message and notes that in the audit log, both or neither. */
+/** Changes a message and adds an audit entry in one transaction. */
 export const auditedChange = (
   { database }: { database: Database },
   author: AuditAuthor,

@@ -14,7 +14,7 @@ export interface SagaFigures {
   found(anomalies: readonly string[]): void
 }
 
-/** From a call between two services to a process of a week that waits for people. */
+/** Seconds from a short call between two services to a process of a week. */
 const durationBuckets = [0.05, 0.25, 1, 5, 15, 60, 300, 900, 3600, 14_400, 86_400, 604_800]
 
 /** @param servicesMax services with a label of their own; further ones share the label `other` */

@@ -1,10 +1,10 @@
-/** Service names as labels: the first `namesMax` names are labels of their own, all further names share one. */
-export function createServiceLabels(namesMax: number): (serviceName: string | null) => string {
+/** Bounds the values of a label: the first `namesMax` names keep their own value, all further names share `other`. */
+export function createServiceLabels(namesMax: number): (name: string | null) => string {
   const known = new Set<string>()
-  return (serviceName) => {
-    // Prometheus takes an empty label for a missing one.
-    if (serviceName === null || serviceName === '') return 'unknown'
-    if (known.size < namesMax) known.add(serviceName)
-    return known.has(serviceName) ? serviceName : 'other'
+  return (name) => {
+    // Prometheus treats an empty label as a missing one.
+    if (name === null || name === '') return 'unknown'
+    if (known.size < namesMax) known.add(name)
+    return known.has(name) ? name : 'other'
   }
 }
