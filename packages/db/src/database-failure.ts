@@ -31,7 +31,7 @@ const systemCodes = [
 
 /** Messages of node-postgres for errors without a code. */
 const driverTexts =
-  /^(Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error|Client was closed|Cannot use a pool after|getaddrinfo )/
+  /^(Connection terminated|timeout expired|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error|Client was closed|Cannot use a pool after|getaddrinfo )/
 
 /** Names of Prisma's adapter for the same conditions. */
 const temporaryKinds = [

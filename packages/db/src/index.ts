@@ -28,86 +28,24 @@ export * from './stores/provisioning.js'
 export * from './stores/repository-locations.js'
 export * from './stores/repository-lock.js'
 export * from './stores/saga-event-partitions.js'
-export {
-  type EndedSaga,
-  figuresSweep,
-  readEndedCursor,
-  readNewlyEnded,
-  writeEndedCursor,
-} from './stores/sagas/ended-sagas.js'
-export {
-  type LogEntry,
-  type LogPage,
-  readLastPosition,
-  readLogPage,
-  readLogTail,
-  readLogWriters,
-} from './stores/sagas/feed/read-log.js'
-export {
-  type FlagCandidate,
-  type FlagCutoffs,
-  type FlagPage,
-  type FlagSource,
-  flagSources,
-  readFlagPage,
-} from './stores/sagas/flag-sources.js'
-export {
-  type FlagChange,
-  type FlagChanges,
-  type FlagState,
-  readFlagStates,
-  writeFlags,
-} from './stores/sagas/flags.js'
-export {
-  readSagaGauges,
-  type SagaCount,
-  type SagaGauges,
-} from './stores/sagas/gauges.js'
-export { claimSagas, type SagaClaim, type SagaLeaseGrant } from './stores/sagas/leases/claim.js'
-export { extendLease, type LeaseResolution, resolveLease } from './stores/sagas/leases/end.js'
-export {
-  dropLogPartition,
-  isDroppable,
-  type LogRange,
-  type LogScan,
-  listOldLogPartitions,
-  scanLog,
-  thinLog,
-} from './stores/sagas/log-retention.js'
-export { type PurgedSaga, purgeSagas } from './stores/sagas/purge-sagas.js'
+export * from './stores/sagas/ended-sagas.js'
+export * from './stores/sagas/feed/read-log.js'
+export * from './stores/sagas/flag-sources.js'
+export * from './stores/sagas/flags.js'
+export * from './stores/sagas/gauges.js'
+export * from './stores/sagas/leases/claim.js'
+export * from './stores/sagas/leases/end.js'
+export * from './stores/sagas/log-retention.js'
+export * from './stores/sagas/purge-sagas.js'
 export * from './stores/sagas/reading/index.js'
-export {
-  type DerivedRow,
-  type LoggedEvent,
-  openRebuild,
-  type RebuildSession,
-  type StoredRow,
-} from './stores/sagas/rebuild.js'
+export * from './stores/sagas/rebuild.js'
 export type { NewSagaEvent, RecordedSagaEvent } from './stores/sagas/recording/new-saga-event.js'
-export { recordSagaEvents } from './stores/sagas/recording/record-saga-events.js'
-export {
-  type CommittedBatch,
-  createSagaEventStore,
-  type SagaEventStore,
-  type SagaEventStoreOptions,
-} from './stores/sagas/recording/saga-event-store.js'
-export {
-  type RetentionCandidate,
-  type RetentionPage,
-  readEnded,
-  readExpired,
-  readResolved,
-  readSettled,
-} from './stores/sagas/retention-sources.js'
-export {
-  holdSweep,
-  readSweepPosition,
-  releaseSweep,
-  type SweepPosition,
-  writeSweepPosition,
-} from './stores/sagas/sweeps.js'
+export * from './stores/sagas/recording/record-saga-events.js'
+export * from './stores/sagas/recording/saga-event-store.js'
+export * from './stores/sagas/retention-sources.js'
+export * from './stores/sagas/sweeps.js'
 export type { TenantKey } from './stores/sagas/tenant-key.js'
-export { deleteTombstones } from './stores/sagas/tombstones.js'
+export * from './stores/sagas/tombstones.js'
 export * from './stores/statuses/index.js'
 export * from './stores/tokens.js'
 export * from './stores/users.js'

@@ -1,6 +1,5 @@
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import { conflict } from '@switchyard/domain'
 import {
   type Commit,
   formatCommitObject,
@@ -37,9 +36,6 @@ export type PickResult =
   | { outcome: 'empty' }
   | { outcome: 'conflict'; paths: string[] }
 
-/** Most further attempts because the branch moved during the pick. */
-const retriesMax = 20
-
 /**
  * Applies the change of a commit to a branch: a three-way merge without a work tree, with the first parent of the commit as
  * the base. When the branch moves during the merge, the merge is repeated.
@@ -52,14 +48,9 @@ export async function pickCommit(repository: OpenRepository, request: PickReques
   const tip = await findCommit(repository, request.tip)
   const first = tip && (await tryPick(repository, request, objects, tip))
   if (first) return first
-  return repository.engine.branchTurns.take(repository.path, branch, repository, async () => {
-    for (let retry = 0; retry < retriesMax; retry += 1) {
-      const now = await findCommit(repository, branchRef(branch))
-      if (!now) break
-      const result = await tryPick(repository, request, objects, now)
-      if (result) return result
-    }
-    throw conflict(`The branch ${branch} was changed meanwhile. Please refresh and try again`)
+  return repository.engine.branchTurns.retry(repository.path, branch, repository, async () => {
+    const now = await findCommit(repository, branchRef(branch))
+    return now ? tryPick(repository, request, objects, now) : undefined
   })
 }
 

@@ -2,6 +2,7 @@ import {
   crossesFile,
   entryAt,
   fileModes,
+  foldersOf,
   putFile,
   removeFile,
   type TreeFolder,
@@ -31,7 +32,7 @@ const changesMax = 1_000
 export async function pickPlainly(reader: ObjectReader, trees: PickedTrees): Promise<TreeFolder | null> {
   const changes = await compareTrees(reader, trees.base, trees.picked, changesMax)
   if (!changes || mayRename(changes) || changes.some(hasSubmodule)) return null
-  const folders = foldersOf(changes)
+  const folders = foldersOf(changes.map(({ path }) => ({ path, previousPath: path })))
   const [base, ours] = await Promise.all([
     loadTree(reader, trees.base, folders),
     loadTree(reader, trees.ours, folders),
@@ -50,18 +51,6 @@ const mayRename = (changes: readonly TreeChange[]) =>
 
 const hasSubmodule = ({ before, after }: TreeChange) =>
   before?.mode === fileModes.submodule || after?.mode === fileModes.submodule
-
-/** Every folder above a changed file, parents first. */
-function foldersOf(changes: readonly TreeChange[]): string[][] {
-  const folders = new Map<string, string[]>()
-  for (const { path } of changes) {
-    for (let depth = 1; depth < path.length; depth += 1) {
-      const folder = path.slice(0, depth)
-      folders.set(folder.join('/'), folder)
-    }
-  }
-  return [...folders.values()].sort((a, b) => a.length - b.length)
-}
 
 function fits(ours: TreeFolder, base: TreeFolder, { path, before, after }: TreeChange): boolean {
   const standing = entryAt(ours, path)

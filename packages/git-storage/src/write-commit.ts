@@ -16,6 +16,7 @@ import { type ObjectReader, objectReader } from './object-reader.js'
 import type { OpenRepository } from './open-repository.js'
 import { findCommit, lastCommitOf } from './read-commits.js'
 import { branchRef } from './refs.js'
+import { movedMeanwhile } from './writing/branch-turns.js'
 import { checkSettingsFiles } from './writing/check-settings-files.js'
 import { moveBranch } from './writing/move-refs.js'
 import { NewObjects } from './writing/new-objects.js'
@@ -32,9 +33,6 @@ export interface CommitRequest {
   message: string
 }
 
-/** Most further attempts because the branch moved. */
-const retriesMax = 20
-
 /**
  * Creates a commit and moves the branch to it. Every object is durable before the branch moves. When the branch has moved in
  * the meantime, the edits are applied to its new tip, unless a path that they touch has changed.
@@ -48,14 +46,9 @@ export async function writeCommit(repository: OpenRepository, request: CommitReq
   if (first) return first
   // Creating or force-moving a branch is not repeated after another change of the branch.
   if (parent !== tip) throw movedMeanwhile(branch)
-  return repository.engine.branchTurns.take(repository.path, branch, repository, async () => {
-    for (let retry = 0; retry < retriesMax; retry += 1) {
-      const now = await findCommit(repository, branchRef(branch))
-      if (!now) break
-      const commit = await tryWrite(repository, request, tools, { tip: now.id, parent: now.id })
-      if (commit) return commit
-    }
-    throw movedMeanwhile(branch)
+  return repository.engine.branchTurns.retry(repository.path, branch, repository, async () => {
+    const now = await findCommit(repository, branchRef(branch))
+    return now ? tryWrite(repository, request, tools, { tip: now.id, parent: now.id }) : undefined
   })
 }
 
@@ -81,9 +74,6 @@ async function tryWrite(
   repository.signal?.throwIfAborted()
   return (await moveBranch(repository, { branch, from: tip, to: commit.id })) ? commit : null
 }
-
-const movedMeanwhile = (branch: string) =>
-  conflict(`The branch ${branch} was changed meanwhile. Please refresh and try again`)
 
 async function loadBase(
   repository: OpenRepository,

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { bindMigrationAwareSqlAdapterFactory } from '@prisma/driver-adapter-utils'
 import * as engineModule from '@prisma/schema-engine-wasm/schema_engine_bg'
-import pg from 'pg'
+import { createDatabase } from '../client.js'
 import { SchemaEngineAdapterFactory } from './schema-engine-adapter.js'
 import { migrationsPath, type ShippedMigration, schemaPath } from './shipped-migrations.js'
 
@@ -38,9 +38,10 @@ export async function withSchemaEngine<T>(
 ): Promise<T> {
   wasmLoaded ??= loadWasm()
   await wasmLoaded
-  const pool = createSchemaEnginePool(url)
+  // One connection, so that the engine's session lock and its statements share a session.
+  const database = createDatabase({ url, poolSizeMax: 1, applicationName: 'switchyard-migrations' })
   try {
-    const adapter = bindMigrationAwareSqlAdapterFactory(new SchemaEngineAdapterFactory(pool))
+    const adapter = bindMigrationAwareSqlAdapterFactory(new SchemaEngineAdapterFactory(database.pool))
     const datamodels: [string, string][] = [[schemaPath, await readFile(schemaPath, 'utf8')]]
     const engine = await engineModule.SchemaEngine.new({ datamodels }, () => {}, adapter)
     try {
@@ -49,7 +50,7 @@ export async function withSchemaEngine<T>(
       engine.free()
     }
   } finally {
-    await pool.end()
+    await database.close()
   }
 }
 
@@ -80,20 +81,4 @@ async function loadWasm(): Promise<void> {
 
 function throwPanic(message: string): never {
   throw new Error(`the schema engine failed: ${message}`)
-}
-
-/** A pool of one connection, so that the engine's session lock and its statements share a session. */
-function createSchemaEnginePool(url: string): pg.Pool {
-  const pool = new pg.Pool({
-    connectionString: url,
-    max: 1,
-    application_name: 'switchyard-migrations',
-    connectionTimeoutMillis: 5000,
-    // The adapter ignores the time zone of a timestamp, so the session uses UTC.
-    onConnect: async (client) => {
-      await client.query("SET TIME ZONE 'UTC'")
-    },
-  })
-  pool.on('error', () => {})
-  return pool
 }

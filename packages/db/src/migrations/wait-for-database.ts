@@ -1,24 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
+import { isDatabaseUnavailable } from '../database-failure.js'
 
 const retryDelayMs = 500
 const connectTimeoutMs = 3000
-
-/** The server does not listen yet, or reports that it is starting or stopping. */
-const transientCodes = new Set([
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'EAI_AGAIN',
-  'ENOENT',
-  'ENOTFOUND',
-  'EPIPE',
-  'ETIMEDOUT',
-  'EHOSTUNREACH',
-  '57P01',
-  '57P02',
-  '57P03',
-  '53300',
-])
 
 /**
  * Resolves when the database at `url` accepts connections.
@@ -31,7 +16,7 @@ export async function waitForDatabase(url: string, timeoutMs: number): Promise<v
   for (;;) {
     const failure = await tryToConnect(url)
     if (failure === undefined) return
-    if (!isTransient(failure)) throw failure
+    if (!isDatabaseUnavailable(failure)) throw failure
     if (Date.now() + retryDelayMs > deadline) {
       throw new Error(`no answer within ${timeoutMs / 1000} s (${describe(failure)})`, { cause: failure })
     }
@@ -50,12 +35,6 @@ async function tryToConnect(url: string): Promise<Error | undefined> {
   } finally {
     await client.end().catch(() => {})
   }
-}
-
-function isTransient(error: Error): boolean {
-  if ('code' in error) return transientCodes.has(String(error.code))
-  // node-postgres sets no code when the handshake takes too long or the server disconnects during it.
-  return /timeout expired|terminated/.test(error.message)
 }
 
 function describe(error: Error): string {

@@ -15,7 +15,7 @@ export interface EditContext {
 }
 
 /** Every folder that {@link planTreeEdits} reads; their entries must be loaded. */
-export function foldersOf(edits: readonly TreeEdit[]): string[][] {
+export function foldersOf(edits: readonly Pick<TreeEdit, 'path' | 'previousPath'>[]): string[][] {
   const paths = edits.flatMap(({ path, previousPath }) => [path, previousPath])
   const folders = new Map<string, string[]>()
   for (const path of paths) {

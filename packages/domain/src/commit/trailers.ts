@@ -6,7 +6,10 @@ const pickedNote = /^\(cherry picked from commit [0-9a-f]+\)$/
  * a key counts. Empty when the message has one paragraph, or when its last paragraph has another line.
  */
 export function trailersOf(message: string): Record<string, string> {
-  const [paragraph, ...earlier] = message.trim().split(/\n[ \t]*\n/).reverse()
+  const [paragraph, ...earlier] = message
+    .trim()
+    .split(/\n[ \t]*\n/)
+    .reverse()
   if (paragraph === undefined || earlier.length === 0) return {}
   // A line that starts with a blank continues the previous one.
   const lines = paragraph.replace(/\n[ \t]+/g, ' ').split('\n')

@@ -195,7 +195,7 @@ interface Errors {
 }
 
 function setExecuteErrors(next: Activity, { errors, errorsCut }: Errors): void {
-  if (sameErrors(next.executeErrors, next.executeErrorsSha256, errors, errorsCut)) return
+  if (next.executeErrors === errors && sameBytes(next.executeErrorsSha256, errorsCut?.sha256 ?? null)) return
   next.executeErrors = errors
   next.executeErrorsSize = errorsCut?.size ?? null
   next.executeErrorsSha256 = errorsCut?.sha256 ?? null
@@ -203,19 +203,13 @@ function setExecuteErrors(next: Activity, { errors, errorsCut }: Errors): void {
 }
 
 function setCompensateErrors(next: Activity, { errors, errorsCut }: Errors): void {
-  if (sameErrors(next.compensateErrors, next.compensateErrorsSha256, errors, errorsCut)) return
+  if (next.compensateErrors === errors && sameBytes(next.compensateErrorsSha256, errorsCut?.sha256 ?? null))
+    return
   next.compensateErrors = errors
   next.compensateErrorsSize = errorsCut?.size ?? null
   next.compensateErrorsSha256 = errorsCut?.sha256 ?? null
   next.errorFingerprint = errorFingerprint(errors)
 }
-
-const sameErrors = (
-  known: string | null,
-  knownSha256: Uint8Array | null,
-  errors: string,
-  cut: Cut | null | undefined,
-): boolean => known === errors && sameBytes(knownSha256, cut?.sha256 ?? null)
 
 const sameBytes = (a: Uint8Array | null, b: Uint8Array | null): boolean =>
   a === null || b === null ? a === b : Buffer.compare(a, b) === 0

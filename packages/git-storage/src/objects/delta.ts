@@ -27,13 +27,14 @@ export function applyDelta(base: Buffer, delta: Buffer): Buffer {
   return result
 }
 
-interface Cursor {
+export interface Cursor {
   at: number
 }
 
-function byteAt(bytes: Buffer, cursor: Cursor): number {
+/** The byte at the cursor, which moves on. @throws DamagedObject at the end of the bytes */
+export function byteAt(bytes: Buffer, cursor: Cursor): number {
   const byte = bytes[cursor.at]
-  if (byte === undefined) throw new DamagedObject('malformed delta')
+  if (byte === undefined) throw new DamagedObject('object ends early')
   cursor.at += 1
   return byte
 }

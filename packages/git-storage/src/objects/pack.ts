@@ -1,6 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { LRUCache } from 'lru-cache'
-import { applyDelta } from './delta.js'
+import { applyDelta, byteAt, type Cursor } from './delta.js'
 import { DamagedObject } from './fallbacks.js'
 import { inflateObject } from './inflate.js'
 import { UnknownLayout } from './layout.js'
@@ -174,7 +174,7 @@ export class Pack {
 }
 
 /** The distance between the offsets of a delta and its base. */
-function readDistance(bytes: Buffer, from: { at: number }): number {
+function readDistance(bytes: Buffer, from: Cursor): number {
   let byte = byteAt(bytes, from)
   let distance = byte & 0x7f
   while (byte & 0x80) {
@@ -182,11 +182,4 @@ function readDistance(bytes: Buffer, from: { at: number }): number {
     distance = (distance + 1) * 128 + (byte & 0x7f)
   }
   return distance
-}
-
-function byteAt(bytes: Buffer, from: { at: number }): number {
-  const byte = bytes[from.at]
-  if (byte === undefined) throw new DamagedObject('pack ends early')
-  from.at += 1
-  return byte
 }
