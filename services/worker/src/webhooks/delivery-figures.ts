@@ -1,7 +1,7 @@
 import type { Metrics } from '@switchyard/service-kit/observability'
 import type { Delivered } from '@switchyard/webhooks'
 import { Counter } from 'prom-client'
-import { createServiceLabels } from '../saga-figures/service-labels.js'
+import { createBoundedLabels } from '../bounded-labels.js'
 
 const targetsMax = 100
 
@@ -19,7 +19,7 @@ export function createDeliveryFigures({ registry }: Pick<Metrics, 'registry'>) {
     labelNames: ['result'],
     registers: [registry],
   })
-  const labelOf = createServiceLabels(targetsMax)
+  const labelOf = createBoundedLabels(targetsMax)
   return ({ scope, host, result }: Pick<Delivered, 'scope' | 'host' | 'result'>) => {
     if (scope === 'project') return ofProjects.inc({ result })
     attempts.inc({ target: labelOf(host), result })

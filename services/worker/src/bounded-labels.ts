@@ -1,5 +1,5 @@
 /** Bounds the values of a label: the first `namesMax` names keep their own value, all further names share `other`. */
-export function createServiceLabels(namesMax: number): (name: string | null) => string {
+export function createBoundedLabels(namesMax: number): (name: string | null) => string {
   const known = new Set<string>()
   return (name) => {
     // Prometheus treats an empty label as a missing one.
