@@ -1,4 +1,4 @@
-// Fingerprints of what an installation and a build are made from.
+// Fingerprints of the inputs of an installation and a build.
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,7 +13,7 @@ const projects = (root) =>
       .map((entry) => join(root, folder, entry.name)),
   )
 
-/** Changes when the lockfile, a manifest, or the Node that runs install scripts does. */
+/** A fingerprint of the lockfile, the manifests, and the version of Node that runs install scripts. */
 export function installStamp(root) {
   const hash = createHash('sha256').update(`${process.version} ${process.platform} ${process.arch}`)
   const manifests = ['package.json', 'pnpm-lock.yaml', 'pnpm-workspace.yaml'].map((name) => join(root, name))
@@ -23,13 +23,13 @@ export function installStamp(root) {
   return hash.digest('hex')
 }
 
-/** Whether every workspace package has an output at all. */
+/** Whether every workspace package has build output. */
 export const hasOutputs = (root) =>
   projects(root).every(
     (project) => !existsSync(join(project, 'tsconfig.json')) || existsSync(join(project, 'dist')),
   )
 
-/** Changes when a source does, by its size and time. */
+/** A fingerprint of the sizes and modification times of the sources. */
 export function buildStamp(root) {
   const hash = createHash('sha256').update(installStamp(root))
   const sources = [

@@ -1,5 +1,5 @@
-// What `npm start` and `npm test` do first: install, generate, build. It uses Node's own modules only,
-// because no dependency is installed yet.
+// The setup of `npm start` and `npm test`: install, generate, build. It imports only Node's own modules, because no dependency
+// may be installed yet.
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { constants } from 'node:os'
@@ -12,7 +12,7 @@ import { stopSignal } from './stop-signal.mjs'
 export const root = resolve(import.meta.dirname, '..')
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 
-/** A mistake the person at the keyboard can put right; its message is the whole report. */
+/** A problem that the user can solve. Only its message is printed. */
 export class SetupProblem extends Error {}
 
 /**
@@ -29,17 +29,17 @@ export async function run(main) {
   }
 }
 
-/** Ends this process at once when `stop` is aborted, for what leaves nothing behind. */
+/** Ends this process at once when `stop` is aborted, for scripts that have nothing to clean up. */
 export function exitWhenStopped(stop) {
   stop.throwIfAborted()
   stop.addEventListener('abort', () => process.exit(128 + constants.signals[stop.reason]))
 }
 
-/** The command line of the pinned pnpm, which needs no installation. */
+/** The command line of the pinned pnpm, which npx provides. */
 export const pnpm = (...args) => ['npx', '--yes', manifest.packageManager, ...args]
 
 /**
- * Installs and builds what changed since the last time; does nothing, in a few milliseconds, when nothing did.
+ * Installs and builds the parts that have changed since the last run.
  *
  * @param stop an AbortSignal; when it is aborted, the installation or build ends and this rejects
  */
@@ -83,16 +83,16 @@ async function setUp(stop) {
   const built = buildStamp(root)
   if (!isBuilt(built)) {
     await step('build', stop, pnpm('run', 'build'))
-    // Taken before the build: what was edited meanwhile is built next time.
+    // The fingerprint is taken before the build, so that a source that is edited during the build is built next time.
     writeFileSync(stampFile('build'), built)
   }
 }
 
-/** Runs a command quietly, shows that it does, and its whole output only when it fails. */
+/** Runs a command and prints its output only when it fails. */
 async function step(label, stop, command) {
   const startedAt = performance.now()
   const progress = showProgress(label)
-  // pnpm asks before it replaces a folder of another version, unless it thinks it is in CI.
+  // Outside of CI, pnpm asks for confirmation before it replaces a folder of another version.
   const env = { ...process.env, CI: 'true', TURBO_TELEMETRY_DISABLED: '1', DO_NOT_TRACK: '1' }
   const output = []
   const onOutput = (chunk) => output.push(chunk)

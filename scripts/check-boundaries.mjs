@@ -1,4 +1,4 @@
-// Fails when an import points the wrong way, and when the tool sees so little that its silence means nothing.
+// Fails when an import breaks a layer rule, and when the tool finds too few modules for a meaningful result.
 import { spawnSync } from 'node:child_process'
 
 const { stdout, stderr } = spawnSync(
@@ -11,7 +11,7 @@ const { modules, summary } = JSON.parse(stdout)
 
 for (const { rule, from, to } of summary.violations) console.error(`✗ ${rule.name}: ${from} → ${to}`)
 
-/** Edges that exist as long as the code does what its layout says. */
+/** Imports that must exist, as a check of the tool itself. */
 const expected = [
   ['services/git-api/', 'packages/service-kit/'],
   ['services/saga-reporter/', 'packages/domain/'],

@@ -8,7 +8,7 @@ const root = resolve(import.meta.dirname, '..')
 const contracts = join(root, 'packages/contracts')
 const proto = join(root, 'proto')
 
-/** Runs buf inside packages/contracts, where its template and the plugin are. */
+/** Runs buf inside packages/contracts, which has its template and plugin. */
 const buf = (...args) =>
   execFileSync(join(contracts, 'node_modules/.bin/buf'), args, { cwd: contracts, stdio: 'inherit' })
 
@@ -25,7 +25,7 @@ function readTree(folder) {
   )
 }
 
-/** The files that were changed, are missing or should not be there. */
+/** The files that differ, are missing or are superfluous. */
 function staleFiles(checkedIn, fresh) {
   const names = new Set([...checkedIn.keys(), ...fresh.keys()])
   return [...names].filter((name) => checkedIn.get(name) !== fresh.get(name)).sort()

@@ -1,16 +1,16 @@
-// `pnpm check:regexes`: fails when the analyser `recheck` finds a text for which a regular expression of the sources takes
-// more than linear time, and when one is made at run time, where no analyser sees it.
+// `pnpm check:regexes`: fails when the analyser `recheck` finds a text for which a regular expression of the sources takes more
+// than linear time, and when a regular expression is created at run time, which `recheck` cannot analyse.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { execa } from 'execa'
 import ts from 'typescript'
 import { root } from './bootstrap.mjs'
 
-// The analyser in JavaScript: it starts no other program.
+// The JavaScript version of the analyser, which starts no other program.
 process.env.RECHECK_BACKEND = 'pure'
 const { check } = await import('recheck')
 
-/** Some take seconds of CPU time; this only ends what would never come to an end. */
+/** A generous limit, because the analysis of some expressions takes seconds. */
 const judgedMs = 120_000
 const sources = ['packages/*/src/*', 'services/*/src/*', 'examples/*/src/*', 'gateway', 'scripts', 'docker']
 const suffixes = /\.(?:ts|mts|mjs|js)$/
@@ -21,7 +21,7 @@ async function listFiles() {
   return stdout.split('\n').filter((path) => suffixes.test(path) && !left.test(path))
 }
 
-/** The gateway's table holds regular expressions of its own; the gateway makes them of nothing else. */
+/** The regular expressions of the gateway's routing table, which the gateway creates at run time. */
 const routes = 'gateway/routes.json'
 const madeFromRoutes = 'packages/dev-env/src/gateway/routing-table.ts'
 
@@ -31,7 +31,7 @@ function* regexesOfRoutes() {
   }
 }
 
-/** Every regular expression of a file; `source` is null for one that is made at run time. */
+/** Every regular expression of a file; `source` is null for an expression that is created at run time. */
 function* regexesOf(path) {
   const text = readFileSync(join(root, path), 'utf8')
   const file = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true)
@@ -53,7 +53,7 @@ const isMaking = (node) =>
   ts.isIdentifier(node.expression) &&
   node.expression.text === 'RegExp'
 
-/** What is wrong with a regular expression; null when nothing is. */
+/** The problem of a regular expression; null when there is none. */
 async function problemOf({ source, flags }) {
   if (source === null) return 'is made at run time; write it down, or match with code that takes linear time'
   const result = await check(source, flags, { timeout: judgedMs })
@@ -75,7 +75,7 @@ for (const regex of [...regexesOfRoutes(), ...files.flatMap((path) => [...regexe
   const problem = judged.get(key)
   if (problem) problems.push(`${regex.place} /${regex.source ?? '…'}/${regex.flags} ${problem}`)
 }
-// Patterns of paths that fit nothing would make this check pass for ever.
+// A path pattern without matches would make this check useless.
 if (count < 100) problems.push(`only ${count} regular expressions were seen: the check is blind`)
 for (const problem of problems) console.error(`✗ ${problem}`)
 console.log(`${count} regular expressions in ${files.length} files`)

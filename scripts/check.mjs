@@ -1,4 +1,4 @@
-// `pnpm check`: every check there is, two at a time, each with ✓ or ✗, and the output of those that failed.
+// `pnpm check`: runs all checks, two at a time, and prints ✓ or ✗ for each, and the output of failed checks.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { bootstrap, pnpm, root, run } from './bootstrap.mjs'
@@ -19,7 +19,7 @@ async function check(name, stop) {
   return status === 0
 }
 
-/** Takes checks from the list until none is left. */
+/** Runs checks from the list until none is left. */
 async function checkNext(waiting, failed, stop) {
   for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) {
     if (!(await check(name, stop))) failed.push(name)

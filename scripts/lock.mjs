@@ -1,4 +1,4 @@
-// One setup of a folder at a time, also when two commands start together.
+// A lock for the setup of a folder, for commands that start at the same time.
 import { createHash } from 'node:crypto'
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -8,10 +8,10 @@ import { setTimeout as delay } from 'node:timers/promises'
 /**
  * Runs `work` while holding the lock of a folder; calls `onWait` once when another process holds it.
  *
- * @param stop an AbortSignal that ends the waiting: this rejects then
+ * @param stop an AbortSignal that ends the waiting; the promise rejects then
  */
 export async function withLock(folder, stop, onWait, work) {
-  // Outside the folder: an installation may replace node_modules, and git would see a file elsewhere in it.
+  // The lock is outside the folder, because an installation may replace node_modules, and git would list a file elsewhere.
   const hash = createHash('sha256').update(folder).digest('hex').slice(0, 16)
   const file = join(tmpdir(), `switchyard-setup-${process.getuid?.() ?? 'user'}-${hash}.lock`)
   let told = false
@@ -38,7 +38,7 @@ function tryTake(file) {
     if (error.code !== 'EEXIST') throw error
   }
   if (!holderIsGone(file)) return false
-  // Renamed before it is removed, so that only one of two processes that find it abandoned removes it.
+  // The lock is renamed before it is removed, so that only one of two processes removes an abandoned lock.
   try {
     renameSync(file, `${file}.${process.pid}`)
     rmSync(`${file}.${process.pid}`)

@@ -1,5 +1,5 @@
-// Writes packages/contracts/openapi.json: the API of all services in one document, from what each of them says of
-// itself. With --check, fails instead when the file is not that.
+// Writes packages/contracts/openapi.json: the OpenAPI documents of all services as one document. With --check, it fails when the
+// file is out of date.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -12,7 +12,7 @@ const root = resolve(import.meta.dirname, '..')
 const file = join(root, 'packages/contracts/openapi.json')
 const services = ['git-api', 'admin-broadcast', 'jobqueue-metrics', 'saga-reporter']
 
-/** Services start while their neighbours are away, and nothing listens there. */
+/** Addresses on which nothing listens: services start while PostgreSQL and Redis are unavailable. */
 const environment = {
   PATH: process.env.PATH,
   HOST: '127.0.0.1',
@@ -24,7 +24,7 @@ const environment = {
   SHUTDOWN_TIMEOUT_MS: '1000',
 }
 
-/** What a service says of itself, from its sources. */
+/** The OpenAPI document of a service, started from its sources. */
 async function documentOf(service) {
   const port = await findFreePort()
   const args = ['--conditions=@switchyard/source', '--import', 'tsx', 'src/main.ts']
@@ -52,7 +52,7 @@ async function fetchWhenUp(url, child) {
   throw new Error(`nothing answers at ${url}`)
 }
 
-/** Puts parts together; two services may share a part only when they mean the same by it. */
+/** Merges components. A component of two services must be equal in both. */
 function merge(parts, kind) {
   const merged = {}
   for (const [name, part] of parts.flatMap((each) => Object.entries(each))) {

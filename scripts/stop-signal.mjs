@@ -1,4 +1,4 @@
-// Tells a script when to stop: at a signal, or when the package manager that started it is gone.
+// Tells a script when to stop: at a signal, or when the package manager that started it has ended.
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { basename } from 'node:path'
@@ -9,12 +9,12 @@ const ownScripts = /^(start|test|check|with-infra)\.mjs$/
 const shells = /^(sh|bash|dash|ash|zsh)$/
 
 /**
- * An AbortSignal that is aborted at the first SIGINT, SIGTERM or SIGHUP, whose name is its reason, and with the reason
- * SIGHUP when `npm`, `pnpm` or the script above this one has ended without passing a signal on, as after `kill -9`.
+ * An AbortSignal that is aborted at the first SIGINT, SIGTERM or SIGHUP, with the name of the signal as the reason. It is also
+ * aborted, with the reason SIGHUP, when `npm`, `pnpm` or a parent script has ended without a signal, as after `kill -9`.
  */
 export function stopSignal() {
   const controller = new AbortController()
-  // The listeners stay: a library that finds no listener but its own ends the process on the spot.
+  // The listeners are never removed, because a library without other listeners beside its own ends the process at once.
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(name, () => controller.abort(name))
   const launchers = findLaunchers()
   if (launchers.length > 0) {
@@ -29,9 +29,9 @@ export function stopSignal() {
 }
 
 /**
- * The package managers and scripts of this repository that this process descends from without anything else between
- * them but `sh -c`, nearest first. A terminal, a shell script or a service manager is not among them: it may end
- * and leave an `npm start` in the background running.
+ * The package managers and scripts of this repository that are ancestors of this process, nearest first, with at most `sh -c`
+ * between them. A terminal, a shell script or a service manager does not count: it may end while `npm start` continues in the
+ * background.
  */
 function findLaunchers() {
   const launchers = []

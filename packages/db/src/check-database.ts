@@ -4,8 +4,8 @@ import { listShippedMigrationNames } from './migrations/shipped-migrations.js'
 const undefinedTable = '42P01'
 
 /**
- * Rejects unless the database answers and has every migration this version ships; the message says which of
- * the two is missing and holds no secret. A database with later migrations is fine: updates roll through it.
+ * Rejects unless the database answers and has every migration of this version. The message names the problem and holds no
+ * secret. Later migrations are accepted, because services of two versions run during an update.
  */
 export async function checkDatabase({ pool }: Pick<Database, 'pool'>): Promise<void> {
   const applied = await listAppliedMigrationNames(pool)
@@ -22,7 +22,7 @@ async function listAppliedMigrationNames(pool: Database['pool']): Promise<Set<st
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : undefined
     if (code === undefinedTable) return new Set()
-    // A refused connection carries a list of attempts and no message of its own.
+    // The error of a refused connection has a list of attempts and no message.
     throw new Error(`database does not answer (${code ?? 'connection failed'})`, { cause: error })
   }
 }

@@ -4,17 +4,17 @@ import { type Prisma, PrismaClient } from './generated/client.js'
 
 export interface DatabaseOptions {
   url: string
-  /** Connections this process may hold at once; Prisma and raw SQL share them. */
+  /** Most simultaneous connections of this process. Prisma and raw SQL share them. */
   poolSizeMax: number
-  /** Shown in `pg_stat_activity`, so that operators see who holds a connection. */
+  /** Shown in `pg_stat_activity`, so that operators see which service holds a connection. */
   applicationName: string
-  /** A statement that takes longer is cancelled by the server. Unset: none is. */
+  /** The server cancels a statement that takes longer. Unset: no limit. */
   statementTimeoutMs?: number
 }
 
 export interface Database {
   readonly prisma: PrismaClient
-  /** The pool below `prisma`, for SQL on hot paths. */
+  /** The pool that Prisma uses, for plain SQL on hot paths. */
   pool: pg.Pool
   /** Waits for running queries, then closes every connection. */
   close(): Promise<void>
@@ -42,20 +42,20 @@ export function createDatabase({
     idleTimeoutMillis: 30_000,
     keepAlive: true,
     ...(statementTimeoutMs === undefined ? {} : { statement_timeout: statementTimeoutMs }),
-    // Prisma's adapter reads and writes times as if the session were in UTC, whatever the server's zone is.
+    // Prisma's adapter requires that the time zone of the session is UTC.
     onConnect: async (client) => {
       await client.query("SET TIME ZONE 'UTC'")
     },
   })
-  // A connection lost between two queries must not end the process: the next query reports what is wrong.
+  // A connection that is lost between two queries must not end the process. The next query reports the error.
   pool.on('error', ignoreLostConnection)
   pool.on('connect', (client) => client.on('error', ignoreLostConnection))
 
   let prisma: PrismaClient | undefined
   return {
-    // A Prisma client takes memory for the whole schema, which a process that runs only SQL does not need.
+    // Created at the first use: a Prisma client needs memory for the whole schema, and some processes run plain SQL only.
     get prisma() {
-      // The other formats put lines of source code into messages, and with them into logs.
+      // Other formats put lines of source code into error messages.
       prisma ??= new PrismaClient({ adapter: new PrismaPg(pool), errorFormat: 'minimal' })
       return prisma
     },
@@ -67,7 +67,7 @@ export function createDatabase({
   }
 }
 
-/** Runs `work` in one transaction: all of its writes hold, or none does. */
+/** Runs `work` in one transaction. */
 export async function inTransaction<T>(
   database: Database,
   work: (transaction: DatabaseOrTransaction) => Promise<T>,

@@ -1,9 +1,8 @@
 /**
- * SQLSTATE classes and codes of a database that cannot work now, but may later: connection lost, out of resources,
- * shutting down or starting, I/O trouble, a standby that takes no writes, migrations not applied yet, and
- * transactions that lost to others again and again.
+ * SQLSTATE classes and codes of temporary failures: connection lost, out of resources, shutting down or starting, I/O
+ * errors, a read-only standby, missing migrations, and repeated serialization failures or deadlocks.
  */
-const passing = [
+const temporaryStates = [
   '08',
   '53',
   '57P',
@@ -16,7 +15,7 @@ const passing = [
   '40001',
   '40P01',
   '55P03',
-  // Prisma's own: no connection was free in time for a transaction, or it took too long.
+  // Prisma's code for a transaction that got no connection in time or took too long.
   'P2028',
 ]
 
@@ -30,12 +29,12 @@ const systemCodes = [
   'ENOENT',
 ]
 
-/** What node-postgres says without a code. */
+/** Messages of node-postgres for errors without a code. */
 const driverTexts =
-  /^(Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error|Client was closed|Cannot use a pool after|getaddrinfo )/
+  /^(Connection terminated|timeout expired|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error|Client was closed|Cannot use a pool after|getaddrinfo )/
 
-/** What Prisma's adapter calls the same conditions. */
-const passingKinds = [
+/** Names of Prisma's adapter for the same conditions. */
+const temporaryKinds = [
   'DatabaseNotReachable',
   'ConnectionClosed',
   'SocketTimeout',
@@ -45,24 +44,25 @@ const passingKinds = [
   'TransactionWriteConflict',
 ]
 
-/** The code of a failed statement; undefined when PostgreSQL did not answer with one. */
+/** The SQLSTATE of a failed statement; undefined when PostgreSQL did not answer. */
 export function sqlStateOf(error: unknown): string | undefined {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   return /^[0-9A-Z]{5}$/.test(code) && !systemCodes.includes(code) ? code : undefined
 }
 
-/** Whether a query failed because the database cannot be used now: the same query may work later. */
+/** Whether a query failed because the database is temporarily unavailable. */
 export function isDatabaseUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   const reported = adapterFailureOf(error)
-  if (reported) return passingKinds.includes(reported.kind) || isPassingState(reported.originalCode ?? '')
+  if (reported) return temporaryKinds.includes(reported.kind) || isTemporaryState(reported.originalCode ?? '')
   const state = sqlStateOf(error)
-  if (state !== undefined) return isPassingState(state)
+  if (state !== undefined) return isTemporaryState(state)
   const code = 'code' in error ? String(error.code) : ''
   return systemCodes.includes(code) || driverTexts.test(error.message) || isDatabaseUnavailable(error.cause)
 }
 
-const isPassingState = (state: string): boolean => passing.some((prefix) => state.startsWith(prefix))
+const isTemporaryState = (state: string): boolean =>
+  temporaryStates.some((prefix) => state.startsWith(prefix))
 
 interface AdapterFailure {
   kind: string
@@ -70,7 +70,7 @@ interface AdapterFailure {
   originalCode?: string
 }
 
-/** What Prisma's driver adapter saw, which the client's error carries in its `meta`. */
+/** The error of Prisma's driver adapter, which Prisma puts into `meta`. */
 function adapterFailureOf(error: Error): AdapterFailure | undefined {
   const { meta } = error as { meta?: { driverAdapterError?: { cause?: AdapterFailure } } }
   return meta?.driverAdapterError?.cause

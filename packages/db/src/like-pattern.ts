@@ -1,2 +1,2 @@
-/** Text as it stands inside a LIKE pattern: Prisma's `contains` would read `%` and `_` as wildcards. */
+/** Escapes text for a LIKE pattern, because Prisma's `contains` treats `%` and `_` as wildcards. */
 export const likeText = (text: string): string => text.replace(/[\\%_]/g, '\\$&')

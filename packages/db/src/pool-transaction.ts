@@ -1,13 +1,13 @@
 import type pg from 'pg'
 import { isDatabaseUnavailable, sqlStateOf } from './database-failure.js'
 
-/** A database that stopped answering must not hold its callers for ever. */
+/** Limits the time of a statement, so that a database that stops answering does not block the caller for ever. */
 const within = (text: string) => ({ text, query_timeout: 10_000 })
 
 /**
- * Runs `work` in one transaction of plain SQL: all of its writes hold, or none does.
+ * Runs `work` in one transaction of plain SQL.
  *
- * @param begin the statement that begins it, and what may go along in the same exchange with the server
+ * @param begin the statement that begins the transaction, and further statements for the same round trip
  */
 export async function inPoolTransaction<T>(
   pool: pg.Pool,
@@ -28,7 +28,7 @@ export async function inPoolTransaction<T>(
 }
 
 async function giveBack(client: pg.PoolClient, error: unknown): Promise<void> {
-  // A connection that does not answer would not answer a ROLLBACK either. Closing it frees its locks.
+  // A connection that does not answer cannot roll back. Closing it releases its locks.
   if (sqlStateOf(error) === undefined && isDatabaseUnavailable(error)) {
     client.release(true)
     return

@@ -5,8 +5,7 @@ interface DriverError {
 }
 
 /**
- * The unique index that a write ran into, e.g. `users_username_key_key`; null when it failed for any
- * other reason.
+ * The unique index that a write violated, e.g. `users_username_key_key`; null when the write failed for another reason.
  */
 export function violatedUniqueIndex(error: unknown): string | null {
   if (!(error instanceof Prisma.PrismaClientKnownRequestError) || error.code !== 'P2002') return null

@@ -10,20 +10,20 @@ import { lastFailure, rotateLog } from './process/log-file.js'
 import { type SupervisedProcess, supervise } from './process/supervised-process.js'
 
 export interface PostgresOptions {
-  /** Folder that holds cluster, password and log; created when missing. Absolute. */
+  /** Absolute path of the folder for cluster, password and log. It is created when it is missing. */
   dataDir: string
-  /** Where the server writes its log; `<dataDir>/postgres.log` when left out. */
+  /** Log file of the server. Unset: `<dataDir>/postgres.log`. */
   logFile?: string
-  /** One line for the console, such as a crash and the restart after it. */
+  /** Prints one line on the console, such as a crash and the restart after it. */
   log: (line: string) => void
-  /** False switches fsync off, for data that may be lost with the machine: tests. */
+  /** False: fsync is off, for test data. */
   durable?: boolean
 }
 
 export interface RunningPostgres {
-  /** The database `switchyard`. */
+  /** URL of the database `switchyard`. */
   url: string
-  /** The database `postgres`, as a superuser: other databases may be created through it. */
+  /** URL of the database `postgres` for a superuser, who may create databases. */
   adminUrl: string
   process: SupervisedProcess
   stop(): Promise<void>
@@ -32,15 +32,15 @@ export interface RunningPostgres {
 const readyTimeoutMs = 60_000
 
 /**
- * Starts the embedded PostgreSQL on a free port of 127.0.0.1 and keeps it running. The folder is used again by the
- * next start; whatever a killed start left behind is cleared first.
+ * Starts the embedded PostgreSQL on a free port of 127.0.0.1 and keeps it running. The next start uses the same folder. A server
+ * that a killed start left running is stopped first.
  */
 export async function startPostgres(options: PostgresOptions): Promise<RunningPostgres> {
   const { dataDir, durable = true, logFile = join(dataDir, 'postgres.log') } = options
   const clusterDir = join(dataDir, 'cluster')
   const binaries = findPostgresBinaries()
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
-  // Under root the server is another user, who must pass through here but need not list it.
+  // Under root, the server runs as another user, who must be able to enter this folder but not to list it.
   if (process.getuid?.() === 0) chmodSync(dataDir, 0o711)
   const password = loadPassword(join(dataDir, 'password'))
   const user = findServerUser(clusterDir, [binaries.postgres, dataDir])
@@ -56,7 +56,7 @@ export async function startPostgres(options: PostgresOptions): Promise<RunningPo
     name: 'postgresql',
     cwd: '/',
     logFile,
-    // SIGINT is PostgreSQL's fast shutdown: it ends sessions instead of waiting for them.
+    // SIGINT is PostgreSQL's fast shutdown, which ends sessions instead of waiting for them.
     stopSignal: 'SIGINT',
     stopTimeoutMs: 30_000,
     notice: options.log,
@@ -76,7 +76,7 @@ function serverArguments(clusterDir: string, port: number, durable: boolean): st
   const settings = {
     listen_addresses: '127.0.0.1',
     port,
-    // TCP alone: the path of a socket in a deep folder would pass the limit of 107 bytes.
+    // The path of a unix socket in a deep folder could exceed the limit of 107 bytes.
     unix_socket_directories: '',
     max_connections: 300,
     timezone: 'UTC',
@@ -106,7 +106,7 @@ async function waitUntilReady(adminUrl: string, child: SupervisedProcess): Promi
 
 async function canConnect(connectionString: string): Promise<boolean> {
   const client = new pg.Client({ connectionString, connectionTimeoutMillis: 2000 })
-  // A server killed between two statements reports here; without a listener that ends the process.
+  // Without a listener, a server that is killed between two statements would end this process.
   client.on('error', () => {})
   try {
     await client.connect()

@@ -1,4 +1,4 @@
-/** Something the person at the keyboard can put right: shown as one line, without a stack. */
+/** A problem that the user can solve. It is printed as one line without a stack trace. */
 export class SetupProblem extends Error {
   override readonly name = 'SetupProblem'
 }

@@ -8,12 +8,12 @@ import { type SupervisedProcess, supervise } from './process/supervised-process.
 import { makeSocketFolder } from './socket-folder.js'
 
 export interface RedisOptions {
-  /** Folder that holds the append-only file and the log; created when missing. Absolute. */
+  /** Absolute path of the folder for the append-only file and the log. It is created when it is missing. */
   dataDir: string
-  /** The program, as `findRedisServer` returns it. */
+  /** Path of the program, from `findRedisServer`. */
   server: string
   logFile?: string
-  /** One line for the console. */
+  /** Prints one line on the console. */
   log: (line: string) => void
 }
 
@@ -26,7 +26,7 @@ export interface RunningRedis {
 
 const readyTimeoutMs = 30_000
 
-/** Starts a Redis of our own on a unix socket, with no port, that keeps its data through restarts. */
+/** Starts a Redis server on a unix socket, without a port. Its data survives restarts. */
 export async function startRedis(options: RedisOptions): Promise<RunningRedis> {
   const { dataDir, logFile = join(dataDir, 'redis.log') } = options
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
@@ -72,7 +72,7 @@ function serverArguments(dataDir: string, socket: string, pidFile: string): stri
 async function clearOrphan(pidFile: string, socket: string): Promise<void> {
   if (!existsSync(pidFile)) return
   const pid = Number(readFileSync(pidFile, 'utf8'))
-  // Redis shows its socket as its title, so a process id that was used again is not mistaken for it.
+  // Process ids are reused. The title of a Redis process contains its socket.
   if (findCommandLine(pid)?.includes(socket) && !(await endProcess(pid, 'SIGTERM', 10_000))) {
     throw new SetupProblem(`Redis of an earlier start does not stop: end process ${pid} and start again`)
   }

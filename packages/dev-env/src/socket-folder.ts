@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { SetupProblem } from './problem.js'
 
-// sockaddr_un holds 108 bytes on Linux and 104 on macOS, the closing zero included.
+// sockaddr_un holds 108 bytes on Linux and 104 on macOS, the final NUL included.
 const socketPathBytesMax = 103
 
 /**
@@ -22,7 +22,7 @@ function makePrivate(folder: string): string {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const stat = lstatSync(folder)
   const ours = process.getuid === undefined || stat.uid === process.getuid()
-  // Someone else may have put a folder or a link there first: the temporary folder is open to all.
+  // Another user may have created a folder or a link in the temporary folder.
   if (!stat.isDirectory() || !ours || (stat.mode & 0o077) !== 0) {
     throw new SetupProblem(`${folder} must be a folder of yours with mode 0700: remove it and start again`)
   }

@@ -9,9 +9,9 @@ import { findRedisServer } from './tools/redis-server.js'
 import { findSidekiqRuby } from './tools/sidekiq.js'
 
 /**
- * Calls `work` with an environment that has what integration tests need, and returns its result:
- * SWITCHYARD_TEST_DATABASE_URL, a PostgreSQL where databases may be created, thrown away afterwards;
- * SWITCHYARD_TEST_REDIS_SERVER, a program to start a Redis with;
+ * Calls `work` with the environment variables for integration tests, and returns its result:
+ * SWITCHYARD_TEST_DATABASE_URL, a temporary PostgreSQL server on which databases may be created;
+ * SWITCHYARD_TEST_REDIS_SERVER, the program of Redis;
  * SWITCHYARD_TEST_SIDEKIQ_RUBY, a Ruby that has Sidekiq, or empty;
  * SWITCHYARD_TEST_GRPC_PYTHON and SWITCHYARD_TEST_GRPC_RUBY, interpreters that have gRPC, or empty;
  * SWITCHYARD_TEST_GITLAB_PYTHON and SWITCHYARD_TEST_GITLAB_RUBY, interpreters that have GitLab's clients, or empty;

@@ -1,4 +1,4 @@
-/** Where rules get the time from. Passed in, so that a rule is a function of its arguments. */
+/** Returns the current time. It is passed to rules, so that they depend on their arguments only. */
 export type Clock = () => Date
 
 export const systemClock: Clock = () => new Date()

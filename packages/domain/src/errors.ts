@@ -1,6 +1,5 @@
 /**
- * Refusals the domain can name. They know nothing of HTTP or gRPC: each transport has one table that
- * turns a kind into its status.
+ * Kinds of expected errors, independent of HTTP and gRPC: each transport has one table that maps a kind to a status.
  */
 export type ErrorKind =
   | 'invalid-parameters'
@@ -17,19 +16,19 @@ export type ErrorKind =
   | 'rate-limited'
   | 'unavailable'
 
-/** Field name → what is wrong with it, e.g. `{ color: ['must be a valid color code'] }`. */
+/** Problems by field name, e.g. `{ color: ['must be a valid color code'] }`. */
 export type FieldProblems = Record<string, string[]>
 
 export interface DomainErrorOptions {
-  /** Further keys of the answer that clients may read, e.g. `{ error_code: 'conflict' }`. */
+  /** Further keys of the answer, e.g. `{ error_code: 'conflict' }`. */
   extra?: Record<string, unknown>
-  /** The failure beneath; logged, never sent. */
+  /** The underlying error, which is logged and never sent. */
   cause?: unknown
-  /** When trying again may work. */
+  /** Time after which the caller may try again. */
   retryAfterMs?: number
 }
 
-/** An expected refusal. `detail` is sent to the caller, so it must never hold internals. */
+/** An expected error. `detail` is sent to the caller, so it must not contain internals. */
 export class DomainError extends Error {
   readonly kind: ErrorKind
   readonly detail: string | FieldProblems
@@ -46,31 +45,31 @@ export class DomainError extends Error {
   }
 }
 
-/** Parameters could not be read; one text per problem, e.g. `branch is missing`. */
+/** Parameters cannot be parsed. @param problems such as `branch is missing` */
 export const invalidParameters = (problems: string[]) =>
   new DomainError('invalid-parameters', problems.join(', '))
 
-/** Well-formed, but refused by a rule: one text, or problems by field. */
+/** A request is well-formed and breaks a rule. */
 export const invalid = (detail: string | FieldProblems, options?: DomainErrorOptions) =>
   new DomainError('invalid', detail, options)
 
 export const unauthenticated = () => new DomainError('unauthenticated', '')
 
-/** The token is good but lacks every one of these scopes. */
+/** The token is valid and has none of these scopes. */
 export const insufficientScope = (scopes: readonly string[]) =>
   new DomainError('insufficient-scope', scopes.join(' '))
 
-/** @param reason says why, e.g. `You are not allowed to push into this branch`; may be empty. */
+/** @param reason such as `You are not allowed to push into this branch`; may be empty */
 export const forbidden = (reason = '') => new DomainError('forbidden', reason)
 
-/** @param resource what is missing (`Project`, `Commit`, …); empty for a row addressed by its id. */
+/** @param resource type of the missing resource (`Project`, `Commit`, …); empty for a row addressed by its id */
 export const notFound = (resource = '', options?: DomainErrorOptions) =>
   new DomainError('not-found', resource, options)
 
 export const conflict = (detail: string, options?: DomainErrorOptions) =>
   new DomainError('conflict', detail, options)
 
-/** It was changed since the caller looked at it, which it asked to be told. */
+/** The resource has changed since the time in the precondition of the request. */
 export const preconditionFailed = () => new DomainError('precondition-failed', '')
 
 export const tooLarge = (detail: string) => new DomainError('too-large', detail)
@@ -78,10 +77,10 @@ export const tooLarge = (detail: string) => new DomainError('too-large', detail)
 /** @param reason which part of the request did not arrive in time; may be empty. */
 export const timedOut = (reason = '') => new DomainError('timed-out', reason)
 
-/** @param retryAfterMs when the next request may be let through */
+/** @param retryAfterMs time until the next request may be accepted */
 export const rateLimited = (detail: string, retryAfterMs: number) =>
   new DomainError('rate-limited', detail, { retryAfterMs })
 
-/** A neighbour (database, Redis, storage) does not answer; trying again later may work. */
+/** A dependency (database, Redis, storage) does not answer; a later attempt may succeed. */
 export const unavailable = (part: string, options?: DomainErrorOptions) =>
   new DomainError('unavailable', part, options)

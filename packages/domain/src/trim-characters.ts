@@ -1,6 +1,6 @@
 /**
- * Text without these characters at its start and its end. A regular expression for the end takes quadratic time on a text
- * that holds long runs of them elsewhere.
+ * Removes characters from both ends of a text in linear time. A regular expression for the end takes quadratic time when the
+ * text has long runs of these characters elsewhere.
  */
 export function trimCharacters(text: string, isTrimmed: (character: string) => boolean): string {
   let start = 0

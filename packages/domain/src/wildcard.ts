@@ -1,10 +1,8 @@
 /**
- * Compiles a pattern in which `*` stands for any characters, none and slashes included; everything else stands for
- * itself. A pattern without a `*` matches the equal text alone.
+ * Compiles a pattern in which `*` matches any characters, also none and slashes. All other characters match themselves.
  *
- * The texts between the stars are looked for from left to right, each behind the one before, and never again: that is
- * right, because the leftmost place of one leaves the most room for the next. So the time is linear in the length of the
- * text, whatever the pattern; a regular expression or a shell pattern of the same stars can take exponential time.
+ * The pieces between the stars are searched once, from left to right: the leftmost match of a piece leaves the most text for
+ * the next one. So the time is linear in the length of the text, where a regular expression could take exponential time.
  */
 export function compileWildcard(pattern: string): (text: string) => boolean {
   const [start = '', ...rest] = pattern.split('*')

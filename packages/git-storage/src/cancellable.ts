@@ -1,5 +1,5 @@
-/** Work that may end before it is done. */
+/** Work that can be cancelled. */
 export interface Cancellable {
-  /** Aborted when the client that waits for the work goes away. Reading this property creates the signal, so read it late. */
+  /** Aborted when the client that waits for the work disconnects. */
   readonly signal?: AbortSignal | undefined
 }

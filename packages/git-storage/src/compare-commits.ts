@@ -3,12 +3,12 @@ import { type Answer, type ChildKind, isTooHard } from './children/git-child.js'
 import type { OpenRepository } from './open-repository.js'
 
 const timeoutMs = 20_000
-/** A commit that took too long may have met a busy machine, so it is compared again after this time. */
+/** A comparison that took too long is tried again after this time, because the machine may have been busy. */
 const tooSlowHoldsMs = 60_000
 
-/** git cannot say what a commit changed. */
+/** git cannot compare a commit with its first parent. */
 export class Incomparable extends DomainError {
-  /** It never can: the commit needs more memory than there is. Otherwise it took too long. */
+  /** True: the comparison needs more memory than git may use, so it always fails. False: it took too long this time. */
   readonly forGood: boolean
 
   constructor(cause: DomainError) {
@@ -22,10 +22,9 @@ export class Incomparable extends DomainError {
 }
 
 /**
- * Compares commits with their first parents, each with nothing when it is a root. A commit that cannot be compared by
- * itself is remembered, so that asking again costs nothing.
+ * Compares commits with their first parents, and root commits with the empty tree. The error of a single commit is cached.
  *
- * @throws Incomparable when one of them is too large, or all of them take too long
+ * @throws Incomparable when one commit is too large, or the comparison of all commits takes too long
  */
 export async function compareCommits(
   repository: OpenRepository,

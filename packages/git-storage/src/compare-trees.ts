@@ -1,7 +1,7 @@
 import { folderMode, parseTreeObject, type StoredEntry } from '@switchyard/domain/commit'
 import type { ObjectReader } from './object-reader.js'
 
-/** A file that differs between two trees; null where it does not exist. Links and submodules count as files. */
+/** A file that differs between two trees; null on the side where the file is missing. Links and submodules are files. */
 export interface TreeChange {
   /** Names as trees store them. */
   path: string[]
@@ -9,15 +9,15 @@ export interface TreeChange {
   after: { mode: string; id: string } | null
 }
 
-/** Folders need not hold files, so the number of changes does not bound them. */
+/** Folders may be empty, so the limit of changes does not bound their number. */
 const foldersMax = 10_000
 
 /**
  * Every file that differs between two stored trees, without looking for renames.
  *
- * @param before null: an empty tree
- * @param changesMax gives up beyond
- * @returns null when there are more, or too many folders
+ * @param before id of a tree; null: the empty tree
+ * @param after id of a tree; null: the empty tree
+ * @returns null when the trees differ in more than `changesMax` files or in too many folders
  */
 export async function compareTrees(
   reader: ObjectReader,

@@ -12,10 +12,10 @@ import type { ObjectReader } from './object-reader.js'
 import type { NewObjects } from './writing/new-objects.js'
 
 /**
- * A stored tree in memory, with these folders looked into.
+ * Loads a stored tree with the entries of the given folders.
  *
- * @param treeId null: an empty tree
- * @param folders paths of folders, parents before children; ones that do not exist are passed over
+ * @param treeId null: the empty tree
+ * @param folders paths of folders, parents before children; folders that do not exist are skipped
  */
 export async function loadTree(
   reader: ObjectReader,
@@ -38,7 +38,7 @@ async function loadEntries(reader: ObjectReader, folder: TreeFolder): Promise<vo
   folder.entries = new Map(parseTreeObject(object.content).map((entry) => [entry.name, treeEntry(entry)]))
 }
 
-/** Gathers what differs from stored trees, children first. @returns the id of the root tree */
+/** Adds the new files and changed folders of a tree to `objects`, children first. @returns the id of the root tree */
 export async function addTree(objects: NewObjects, folder: TreeFolder): Promise<string> {
   if (folder.id !== null) return folder.id
   const entries: StoredEntry[] = []

@@ -1,16 +1,16 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { type DomainError, notFound, tooLarge, unavailable } from '@switchyard/domain'
 
-/** A file of more bytes is neither compared nor made into deltas, so its size is no memory. */
+/** git neither compares nor deltifies files above this size, so it does not load them into memory as a whole. */
 export const comparedBytesMax = 64 * 1024 * 1024
 
 const emptyTree = '4b825dc642cb6eb9a060e54bf8d69288fbee4904'
 
-/** Settings that hold in every repository, whatever its own configuration says. */
+/** Settings that override the configuration of every repository. */
 const settings: Record<string, string> = {
   'core.hooksPath': '/dev/null',
-  // Programs that a stored configuration could name. Those of the rest are kept out where they would run: the
-  // comparisons by flags, merges by a repository that has no configuration of its own.
+  // A stored configuration could name programs for git to run. These settings disable most of them. Flags disable those of
+  // comparisons, and merges run in a repository that has no configuration.
   'core.alternateRefsCommand': 'true',
   'core.fsmonitor': 'false',
   'gpg.program': 'false',
@@ -18,7 +18,7 @@ const settings: Record<string, string> = {
   'gpg.ssh.program': 'false',
   'gpg.x509.program': 'false',
   'log.showSignature': 'false',
-  // Attributes are nobody's: by its version git would take them from nowhere or from the default branch.
+  // No attributes apply. Without this setting some versions of git read them from the default branch.
   'attr.tree': emptyTree,
   'core.attributesFile': '/dev/null',
   'core.bigFileThreshold': String(comparedBytesMax),
@@ -32,7 +32,7 @@ const settings: Record<string, string> = {
   'protocol.allow': 'never',
   'receive.autogc': 'false',
   'receive.fsckObjects': 'true',
-  // Histories older than these checks exist and are harmless.
+  // Old histories fail these checks and are harmless.
   'receive.fsck.badTimezone': 'ignore',
   'receive.fsck.missingSpaceBeforeDate': 'ignore',
   'receive.fsck.zeroPaddedFilemode': 'ignore',
@@ -43,8 +43,8 @@ const settings: Record<string, string> = {
 }
 
 /**
- * The whole environment of a git process: nothing of ours leaks into it, and no configuration of the
- * machine or of a user reaches it.
+ * The whole environment of a git process. It inherits no variable but PATH, and git reads no configuration of the machine or
+ * of a user.
  */
 function environment({ variables, hooksPath, settings: added }: SpawnOptions): NodeJS.ProcessEnv {
   const configuration = Object.entries({
@@ -61,7 +61,7 @@ function environment({ variables, hooksPath, settings: added }: SpawnOptions): N
     GIT_CONFIG_GLOBAL: '/dev/null',
     GIT_ATTR_NOSYSTEM: '1',
     GIT_TERMINAL_PROMPT: '0',
-    // What is missing is missing: nothing is fetched, whatever transport a stored configuration allows.
+    // git fetches no missing object, even if a stored configuration allows a transport.
     GIT_ALLOW_PROTOCOL: '',
     GIT_NO_LAZY_FETCH: '1',
     GIT_LITERAL_PATHSPECS: '1',
@@ -78,12 +78,11 @@ function environment({ variables, hooksPath, settings: added }: SpawnOptions): N
 }
 
 /**
- * A git command in parts, so that nothing a caller sent is ever read as an option: revisions follow
- * `--end-of-options`, paths follow `--`.
+ * A git command in parts. Text of a caller is never read as an option: revisions follow `--end-of-options`, paths follow `--`.
  */
 export interface GitCommand {
   command: string
-  /** Ours; a caller's text only as the value of a long option, behind its `=`. */
+  /** Fixed options. Text of a caller may only be the value of a long option, after its `=`. */
   flags?: string[]
   revisions?: string[]
   paths?: string[]
@@ -102,21 +101,21 @@ export interface SpawnOptions {
   variables?: Record<string, string>
   /** Added to the configuration. */
   settings?: Record<string, string>
-  /** Folder of the hooks that may run. Unset: none. */
+  /** Folder of the hooks that may run. Unset: no hook runs. */
   hooksPath?: string
-  /** How many streams to open besides the usual three, from descriptor 3 on, for hooks to read and write. */
+  /** Number of streams for hooks to read and write, from descriptor 3 on. Unset: 0. */
   hookStreams?: number
-  /** Of data, for it and each process it starts; packs are mapped and do not count. Unset: 1 GiB. */
+  /** Memory of git and of each process it starts, without the packs that they map. Unset: 1 GiB. */
   memoryBytesMax?: number
 }
 
 /**
- * Some kilobytes of trees can name more files than any machine has memory for. Here fit a commit of a million files, and
- * two files of the size up to which they are compared, unless their lines are of a few characters.
+ * Memory of a git process. Trees of some kilobytes can name more files than fit into the memory of any machine. This limit
+ * suffices for a commit of a million files, and for comparing two files of `comparedBytesMax` bytes with lines of usual length.
  */
 export const processBytesDefault = 1024 ** 3
 
-/** Starts git; its streams are the caller's. */
+/** Starts git. The caller handles its streams. */
 export function spawnGit(args: string[], options: SpawnOptions = {}): ChildProcessWithoutNullStreams {
   const child = spawn('sh', limited(args, options), {
     cwd: '/',
@@ -128,12 +127,12 @@ export function spawnGit(args: string[], options: SpawnOptions = {}): ChildProce
       ...Array.from({ length: options.hookStreams ?? 0 }, () => 'pipe' as const),
     ],
   }) as ChildProcessWithoutNullStreams
-  // A child that stops reading early reports why by its exit; the broken pipe itself says nothing.
+  // The exit code of a process that stops reading early tells the reason; the error of the broken pipe does not.
   child.stdin.on('error', () => {})
   return child
 }
 
-/** The shell sets the limit, where the system has such a one, and then becomes git; no argument is read by it. */
+/** A shell sets the memory limit, where the system supports it, and replaces itself with git. It interprets no argument. */
 function limited(args: string[], { memoryBytesMax = processBytesDefault }: SpawnOptions): string[] {
   const kilobytes = String(Math.ceil(memoryBytesMax / 1024))
   return ['-c', 'ulimit -d "$0" 2>/dev/null; exec git "$@"', kilobytes, ...args]
@@ -142,7 +141,7 @@ function limited(args: string[], { memoryBytesMax = processBytesDefault }: Spawn
 const complaint = /^(?:fatal|error): /i
 const outOfMemory = /out of memory|cannot allocate memory/i
 
-/** What it means that git got no more memory, by what it said of it; null when it had enough. */
+/** The error for a git process that ran out of memory, according to its stderr; null when it did not. */
 export const memoryRefusal = (stderr: string): DomainError | null =>
   stderr.split('\n').some((line) => complaint.test(line) && outOfMemory.test(line))
     ? tooLarge('This is more than git can work on within its memory')
@@ -150,7 +149,7 @@ export const memoryRefusal = (stderr: string): DomainError | null =>
 
 const killAfterMs = 2000
 
-/** Asks a process to end, which removes its lock files; ends it for good when it does not. */
+/** Sends SIGTERM, on which git removes its lock files, and SIGKILL when the process does not end in time. */
 export function stopGit(child: ChildProcessWithoutNullStreams): void {
   if (child.exitCode !== null || child.signalCode !== null) return
   child.kill('SIGTERM')
@@ -162,16 +161,16 @@ export interface RunOptions extends Pick<SpawnOptions, 'variables' | 'settings' 
   signal?: AbortSignal | undefined
   timeoutMs?: number
   stdin?: string | Uint8Array
-  /** Output beyond this is cut off, and the process ended. */
+  /** Longer output is cut off, and the process is ended. */
   stdoutBytesMax?: number
 }
 
 export interface GitResult {
-  /** Null when it was ended because of its output. */
+  /** Null when the process was ended because its output was too long. */
   code: number | null
   stdout: Buffer
   stderr: string
-  /** There was more output than asked for. */
+  /** The output was longer than `stdoutBytesMax`. */
   truncated: boolean
 }
 
@@ -182,8 +181,8 @@ const stderrBytesMax = 64 * 1024
 /**
  * Runs one git command to its end.
  *
- * @throws DomainError unavailable after the timeout, too-large when its memory did not do; the signal's reason when it
- *   is aborted
+ * @throws DomainError unavailable after the timeout, too-large when git ran out of its memory; the reason of the signal when
+ *   the signal is aborted
  */
 export async function runGit(
   path: string,
@@ -220,18 +219,18 @@ export async function runGit(
   }
 }
 
-/** Runs a command that must succeed. @throws GitError with what git said otherwise; DomainError not-found without a repository */
+/** Runs a command that must succeed. @throws DomainError not-found without a repository; GitError for every other failure */
 export async function runGitOk(path: string, command: GitCommand, options?: RunOptions): Promise<GitResult> {
   const result = await runGit(path, command, options)
   if (result.code !== 0 && !result.truncated) throw gitFailure(command, result)
   return result
 }
 
-/** What a failed command means. */
+/** The error for a failed command. */
 export const gitFailure = (command: GitCommand, result: GitResult): Error =>
   /not a git repository/i.test(result.stderr) ? notFound('Repository') : new GitError(command, result)
 
-/** A command that should have worked did not: a defect, or a damaged repository. */
+/** A command failed because of a defect or a damaged repository. */
 export class GitError extends Error {
   readonly stderr: string
 
@@ -242,7 +241,7 @@ export class GitError extends Error {
   }
 }
 
-/** Resolves with the exit code, null after a signal, when all output is here. */
+/** Resolves with the exit code (null after a signal) when the process has ended and all its output was read. */
 export function ended(child: ChildProcessWithoutNullStreams): Promise<number | null> {
   return new Promise((resolve, reject) => {
     child.once('error', reject)

@@ -10,43 +10,44 @@ export type GitService = 'git-upload-pack' | 'git-receive-pack'
 
 /** A client that fetches or pushes. */
 export interface GitSession {
-  /** Of the bare repository. */
+  /** Path of the bare repository. */
   path: string
   /** The header `Git-Protocol` of the client. */
   protocol: string | undefined
-  /** A client that neither sends nor takes anything for so long, when it is its turn, is given up. */
+  /** The session ends when the client neither sends nor reads anything for this time although it is its turn. */
   idleMs: number
   signal: AbortSignal
 }
 
-/** What a client sends is unpacked within these bounds; a push beyond them is refused. */
+/** Limits for unpacking a push; git refuses a push that exceeds them. */
 const memoryBytesMax = 4 * 1024 ** 3
 const settings = [
   'receive.maxInputSize=2200m',
   'receive.advertisePushOptions=true',
-  // The service is asked about every reference.
+  // git asks the hook `proc-receive` about every reference.
   'receive.procReceiveRefs=refs',
   'core.packedGitLimit=1g',
   'core.packedGitWindowSize=64m',
   'core.deltaBaseCacheLimit=64m',
   'pack.threads=2',
   'pack.windowMemory=128m',
-  // References that GitLab's servers keep to themselves; repositories that were moved here may hold some.
+  // GitLab's servers hide these references; a repository that was moved here may hold some.
   ...['environments', 'pipelines', 'tmp'].map((folder) => `transfer.hideRefs=refs/${folder}/`),
 ]
-/** A push of gigabytes over a slow line is legitimate; a session that goes on for ever is not. */
+/** Long enough for a push of gigabytes over a slow line. */
 const timeoutMs = 4 * 3_600_000
+
 export interface Conversation {
-  /** Whether git said anything. */
+  /** Whether git has written any output. */
   answered: boolean
-  /** Why the session ended badly; null also when the client went away, which leaves nobody to be told. */
+  /** Why the session failed; null when it succeeded, and when the client disconnected. */
   failure: unknown
 }
 
 /**
- * Streams both ways between a client and git, until git has ended.
+ * Streams between a client and git in both directions until git has ended.
  *
- * @param abandon ends git when the client is gone or stands still
+ * @param abandon called to end git when the client disconnects or stalls
  */
 export async function converse(
   session: GitSession,
@@ -62,7 +63,7 @@ export async function converse(
     output.writableNeedDrain ||
     (!child.stdin.writableEnded && !child.stdin.writableNeedDrain && !child.stdin.destroyed)
   const guard = new StallGuard(session.idleMs, waitsForClient, () => {
-    // An answer that nobody takes would never be over.
+    // An answer that the client does not read would never end.
     if (output.writableNeedDrain) output.destroy()
     abandon()
   })
@@ -74,14 +75,14 @@ export async function converse(
     answered = true
     guard.moved()
   })
-  // git ends a fetch without reading on once it knows enough, which breaks this pipe; its exit code tells.
+  // git stops reading a fetch request once it knows enough, which breaks this pipe. The exit code tells whether git failed.
   const received = pipeline(input, child.stdin).catch((error: unknown) => {
     child.stdin.end()
     return error
   })
   input.on('data', () => guard.moved())
   try {
-    // Of a push that breaks off git removes nothing when it can no longer write either.
+    // stdout stays open when the client disconnects: git removes the objects of an interrupted push only while it can write.
     await pipeline(child.stdout.iterator({ destroyOnReturn: false }), output, { end: false })
     const code = await finished
     if (signal.aborted) return { answered, failure: null }
@@ -102,10 +103,10 @@ export async function converse(
   }
 }
 
-/** Why git answered nothing: what it was sent, or something of ours. */
+/** The reason why git wrote no output: a malformed request, or a failure of git. */
 function failureOf(service: GitService, code: number | null, complaint: string): Error {
   if (misunderstood.test(complaint)) return unreadable(service)
-  // What git quotes is what the client has sent, which no log line may hold.
+  // git quotes text that the client sent, which must not reach a log.
   return new Error(
     `${service} exited with ${code}: ${complaint.replace(/'[^'\n]*'?/g, "'…'").slice(0, 1000)}`,
   )
@@ -116,7 +117,7 @@ export const unreadable = (service: GitService) => invalid(`${service} could not
 export const standsStill = ({ idleMs }: GitSession) =>
   timedOut(`nothing was sent or taken for ${Math.ceil(idleMs / 1000)} seconds`)
 
-/** What git says of a request that does not speak its protocol, or breaks off. */
+/** Messages of git for a request that violates its protocol or breaks off. */
 const misunderstood =
   /^fatal: (?:git upload-pack: )?(?:protocol error|bad line length|the remote end hung up|expected |unexpected |unknown |invalid |no command requested|command '.*' requested after)/im
 
@@ -126,7 +127,7 @@ export interface StartOptions extends Pick<SpawnOptions, 'hooksPath' | 'hookStre
   settings?: string[]
 }
 
-/** Starts the service of git that talks to the client; its streams are the caller's. */
+/** Starts the git command that serves the client. The caller handles its streams. */
 export function start({ path, protocol }: GitSession, service: GitService, options: StartOptions = {}) {
   const { flags = [], settings: further = [], ...hooks } = options
   const variables: Record<string, string> =
@@ -144,7 +145,7 @@ const acceptableProtocol = /^[\w=:.-]{1,200}$/
 
 const complaintBytesMax = 64 * 1024
 
-/** What is written to a stream until it closes; what goes beyond the limit is left out. */
+/** The text that a stream delivers until it closes, cut after about `bytesMax` bytes. */
 export async function textOf(stream: Readable, bytesMax: number): Promise<string> {
   let text = ''
   stream.setEncoding('utf8')

@@ -12,7 +12,7 @@ const answerBytesMax = 64 * 1024 * 1024
 const timeoutMs = 60_000
 const fullHash = /^[0-9a-f]{40}$/
 
-/** Reads objects without a process where that is possible, else by git. */
+/** Reads objects with the local reader where it can, else with git. */
 export const objectReader = (repository: OpenRepository): ObjectReader => ({
   async read(name) {
     if (fullHash.test(name)) {
@@ -23,11 +23,7 @@ export const objectReader = (repository: OpenRepository): ObjectReader => ({
   },
 })
 
-/**
- * One object, read by git itself.
- *
- * @throws DomainError too-large for an object over 64 MB
- */
+/** Reads an object with git. @throws Error for an object over 64 MB */
 export async function readByGit(repository: OpenRepository, name: string): Promise<StoredObject | null> {
   const { path, engine } = repository
   const question = { input: `contents ${name}\n`, answerBytesMax, timeoutMs }
@@ -36,14 +32,14 @@ export async function readByGit(repository: OpenRepository, name: string): Promi
   return parseObject(bytes)
 }
 
-/** Bytes that the object of this id has; null when there is none. */
+/** Size of an object in bytes; null when there is no such object. */
 export async function sizeByGit(repository: OpenRepository, id: string): Promise<number | null> {
   return (await sizesByGit(repository, [id])).get(id) ?? null
 }
 
 const sizeLineBytes = 100
 
-/** Bytes of each of these objects that there is, asked for in one question. */
+/** Sizes in bytes by object id; objects that do not exist are left out. */
 export async function sizesByGit(
   repository: OpenRepository,
   ids: readonly string[],

@@ -4,20 +4,20 @@ import type { ChildPool } from './children/child-pool.js'
 import type { LocalReaders } from './objects/local-readers.js'
 import type { BranchTurns } from './writing/branch-turns.js'
 
-/** What answers questions about repositories, shared by all requests of this process. */
+/** The parts that answer questions about repositories, shared by all requests of this process. */
 export interface GitEngine {
-  /** Memory of one process. */
+  /** Memory of one git process. */
   processBytesMax: number
   children: ChildPool
   cache: GitCache
   branchTurns: BranchTurns
-  /** Reads what it understands without a process; whatever it does not is git's own. */
+  /** Reads repositories without a git process as far as it supports their layout. */
   local: LocalReaders
 }
 
 /** One repository for the time of one request. */
 export interface OpenRepository extends Cancellable {
-  /** Of the bare repository. */
+  /** Path of the bare repository. */
   path: string
   engine: GitEngine
 }

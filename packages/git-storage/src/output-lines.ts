@@ -1,2 +1,2 @@
-/** The lines that git printed, of ASCII alone, without empty ones. */
+/** The non-empty lines of ASCII output. */
 export const linesOf = (output: Buffer): string[] => output.toString('latin1').split('\n').filter(Boolean)

@@ -1,10 +1,10 @@
 import { isUtf8 } from 'node:buffer'
-import { setImmediate as others } from 'node:timers/promises'
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { nameOf } from '@switchyard/domain/commit'
 
-/** One changed file between two trees. */
+/** One file that differs between two trees. */
 export interface DiffEntry {
-  /** Names that are not UTF-8 stand here as git quotes them. */
+  /** Paths that are not UTF-8 are quoted as git quotes them. */
   oldPath: string
   newPath: string
   /** Octal; `0` on the side where the file is missing. */
@@ -13,24 +13,24 @@ export interface DiffEntry {
   newFile: boolean
   renamedFile: boolean
   deletedFile: boolean
-  /** From the first `@@` on, or git's notice for a binary file; empty when only names or modes changed. */
+  /** The hunks from the first `@@` on, or git's notice for a binary file; empty when only the name or mode changed. */
   patch: string
   /** The lines `---` and `+++`; empty without a text patch. */
   header: string
-  /** How bytes became characters; text that is not UTF-8 has one character for each byte, so nothing is lost. */
+  /** `latin1`: the patch is not UTF-8, and each character of the texts is one byte of it. */
   encoding: TextEncoding
-  /** The patch is over the limit and left out. */
+  /** The patch exceeds a limit and is left out. */
   tooLarge: boolean
-  /** Of a file that git took for binary: the ids of both sides, a zero id where there is none. */
+  /** Blob ids of a file that git treats as binary; a zero id on the side where the file is missing. */
   binaryIds?: [before: string, after: string]
 }
 
 export type TextEncoding = 'utf8' | 'latin1'
 
 export interface DiffLimits {
-  /** Bytes of one file's patch. */
+  /** Longest patch of one file, in bytes. */
   patchBytesMax: number
-  /** Bytes of all patches together; the ones after that are left out. */
+  /** Most bytes of all patches together; later patches are left out. */
   diffBytesMax: number
 }
 
@@ -44,16 +44,18 @@ interface RawChange {
 }
 
 /**
- * Reads the output of `diff-tree --raw --patch -z`: the list of changes, then one patch each. Where the
- * output was cut off, the changes without a whole patch say so. Other requests get their turn within a long output.
+ * Parses the output of `diff-tree --raw --patch -z`: a list of changes, then a patch for each. Yields to the event loop
+ * during a long output.
+ *
+ * @param truncated the output was cut off: changes without a complete patch are marked `tooLarge`
  */
 export async function parseDiff(
   output: Buffer,
   truncated: boolean,
   limits: DiffLimits,
 ): Promise<DiffEntry[]> {
-  // To put a long output together took its time already.
-  if (output.length > sliceBytesMax) await others()
+  // Concatenating a long output has taken some milliseconds before this call.
+  if (output.length > sliceBytesMax) await yieldToEventLoop()
   const { changes, patchStart } = parseRaw(output)
   const patches = splitPatches(output.subarray(patchStart), truncated)
   const entries: DiffEntry[] = []
@@ -76,16 +78,16 @@ export async function parseDiff(
     sliceBytes += entryBytes + (fits ? patch.length : 0)
     if (sliceBytes < sliceBytesMax) continue
     sliceBytes = 0
-    await others()
+    await yieldToEventLoop()
   }
   return entries
 }
 
-/** Work of some milliseconds. */
+/** Parsing this number of bytes takes some milliseconds. */
 const sliceBytesMax = 1024 * 1024
 const entryBytes = 1024
 
-/** What stands in the place of a patch that is over a limit. */
+/** The fields of an entry whose patch exceeds a limit. */
 export const leftOut = { header: '', patch: '', encoding: 'utf8', tooLarge: true } as const
 
 const shortMode = (mode: string) => (mode === '000000' ? '0' : mode)
@@ -110,13 +112,13 @@ function parseRaw(output: Buffer): { changes: RawChange[]; patchStart: number } 
     const newPath = status === 'R' || status === 'C' ? nameOf(next()) : oldPath
     changes.push(...splitTypeChange({ oldMode, newMode, ids: [before, after], status, oldPath, newPath }))
   }
-  // A lone NUL stands between the list and the patches.
+  // A single NUL separates the list from the patches.
   return { changes, patchStart: Math.min(at + 1, output.length) }
 }
 
 const colon = ':'.charCodeAt(0)
 
-/** A file that becomes a link, say: git's patch removes one and adds the other, so there are two entries. */
+/** Splits a change of type, such as a file that becomes a link, into two changes, because git prints two patches for it. */
 function splitTypeChange(change: RawChange): RawChange[] {
   if (change.status !== 'T') return [change]
   return [
@@ -125,15 +127,15 @@ function splitTypeChange(change: RawChange): RawChange[] {
   ]
 }
 
-/** Stands where a file is missing. */
+/** The id of a missing file. */
 export const zeroId = '0'.repeat(40)
 
 const patchStart = Buffer.from('\ndiff --git ')
 
 /**
- * One patch after the other. No line of a patch itself starts like its first one: they all start with a mark.
+ * The patches of a text. Every line inside a hunk starts with a mark, so `diff --git` at the start of a line begins a patch.
  *
- * @param truncated the last patch is not whole, and left out
+ * @param truncated the last patch is incomplete and left out
  */
 function* splitPatches(text: Buffer, truncated: boolean): Generator<Buffer, undefined> {
   let start = 0

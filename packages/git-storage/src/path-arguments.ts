@@ -8,10 +8,10 @@ interface PathArguments extends Required<Pick<GitCommand, 'flags'>>, Pick<GitCom
 }
 
 /**
- * How `git log` and `git rev-list` are told of one path. Arguments of a process are text, so a path that is not UTF-8
- * goes in by the standard input, line by line.
+ * The arguments that pass one path to `git log` or `git rev-list`. Arguments of a process are text, so a path that is not
+ * UTF-8 goes through the standard input.
  *
- * @throws DomainError invalid for a path that is not UTF-8 and has a line break
+ * @throws DomainError invalid for a path that is not UTF-8 and contains a line break
  */
 export function pathArguments(filePath: string): PathArguments {
   const bytes = bytesOfName(filePath)

@@ -1,6 +1,5 @@
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import { conflict } from '@switchyard/domain'
 import {
   type Commit,
   formatCommitObject,
@@ -20,31 +19,28 @@ import { NewObjects } from './writing/new-objects.js'
 
 export interface PickRequest {
   branch: string
-  /** Where the branch stands. */
+  /** The commit that the branch points to. */
   tip: string
   /** The commit whose change against its first parent is repeated on the branch. */
   pick: Commit
   committer: Signature
   message: string
-  /** Only finds out whether it would work. */
+  /** Only checks whether the pick is possible, and stores nothing. */
   dryRun: boolean
 }
 
-/** Conflicting paths, `empty` when the branch has the change already, or the new commit. */
+/** `empty`: the branch contains the change already. `possible`: a dry run found no conflict. */
 export type PickResult =
   | { outcome: 'picked'; commit: Commit }
   | { outcome: 'possible' }
   | { outcome: 'empty' }
   | { outcome: 'conflict'; paths: string[] }
 
-/** How often it is picked anew because the branch moved meanwhile. */
-const retriesMax = 20
-
 /**
- * Repeats a commit's change on a branch: a three-way merge without a work tree, with the first parent of
- * the commit as base. When the branch moves meanwhile, the merge is made again.
+ * Applies the change of a commit to a branch: a three-way merge without a work tree, with the first parent of the commit as
+ * the base. When the branch moves during the merge, the merge is repeated.
  *
- * @throws DomainError conflict when the branch vanishes, or keeps moving
+ * @throws DomainError conflict when the branch is deleted or keeps moving
  */
 export async function pickCommit(repository: OpenRepository, request: PickRequest): Promise<PickResult> {
   const { branch } = request
@@ -52,18 +48,13 @@ export async function pickCommit(repository: OpenRepository, request: PickReques
   const tip = await findCommit(repository, request.tip)
   const first = tip && (await tryPick(repository, request, objects, tip))
   if (first) return first
-  return repository.engine.branchTurns.take(repository.path, branch, repository, async () => {
-    for (let retry = 0; retry < retriesMax; retry += 1) {
-      const now = await findCommit(repository, branchRef(branch))
-      if (!now) break
-      const result = await tryPick(repository, request, objects, now)
-      if (result) return result
-    }
-    throw conflict(`The branch ${branch} was changed meanwhile. Please refresh and try again`)
+  return repository.engine.branchTurns.retry(repository.path, branch, repository, async () => {
+    const now = await findCommit(repository, branchRef(branch))
+    return now ? tryPick(repository, request, objects, now) : undefined
   })
 }
 
-/** @returns null when the branch stands elsewhere */
+/** @returns null when the branch no longer points to `tip` */
 async function tryPick(
   repository: OpenRepository,
   { branch, pick, committer, message, dryRun }: PickRequest,
@@ -85,7 +76,7 @@ async function tryPick(
 
 interface MergedTrees {
   treeId: string
-  /** Undefined: it merged cleanly. */
+  /** Conflicting paths; undefined when the merge has no conflict. */
   paths?: string[]
 }
 
@@ -97,7 +88,7 @@ async function mergeTrees(
 ): Promise<MergedTrees> {
   const [parentId] = pick.parentIds
   const parent = parentId === undefined ? null : await findCommit(repository, parentId)
-  // Without its parent, in a shallow history say, git has to say what is wrong.
+  // When the parent is missing, as in a shallow history, git reports the error.
   if (parent || parentId === undefined) {
     const trees = { base: parent?.treeId ?? null, picked: pick.treeId, ours: tip.treeId }
     const tree = await pickPlainly(objectReader(repository), trees)
@@ -107,8 +98,8 @@ async function mergeTrees(
 }
 
 /**
- * `git merge-tree` takes its base from the history of the two sides. So the branch's tree is given a
- * history in which it follows the parent of the picked commit: a commit that nothing ever refers to.
+ * `git merge-tree` finds the base in the history of both sides. So a temporary commit holds the branch's tree and has the
+ * parent of the picked commit as its parent. No reference ever points to the temporary commit.
  */
 async function mergeByGit(
   { path, signal }: OpenRepository,
@@ -138,18 +129,18 @@ async function mergeByGit(
 }
 
 /**
- * An empty repository. A merge needs objects alone, and with those of another repository it is made here:
- * whoever could write the configuration there could name programs that merge files.
+ * An empty repository in which merges run with the objects of the other repository, because the configuration of that
+ * repository could name programs that merge files.
  */
 const neutral = dirname(createRequire(import.meta.url).resolve('@switchyard/git-storage/neutral/HEAD'))
 
-/** Where objects lie, and which commits of a shallow history have no parents. */
+/** Variables that make git use the objects and the shallow file of a repository. */
 const objectsOf = (path: string) => ({
   GIT_OBJECT_DIRECTORY: join(path, 'objects'),
   GIT_SHALLOW_FILE: join(path, 'shallow'),
 })
 
-/** A file in the way of a folder is called after the side it comes from; callers know it by its own name. */
+/** git appends `~` and the id of a side to the path of a file that conflicts with a folder; this removes the suffix. */
 function conflictedPaths(paths: string[], sides: string[]): string[] {
   const withoutSide = (path: string) => {
     const found = /~([0-9a-f]{40})(?:_\d+)?$/.exec(path)

@@ -2,6 +2,7 @@ import {
   crossesFile,
   entryAt,
   fileModes,
+  foldersOf,
   putFile,
   removeFile,
   type TreeFolder,
@@ -11,26 +12,27 @@ import { loadTree } from './edit-tree.js'
 import type { ObjectReader } from './object-reader.js'
 
 export interface PickedTrees {
-  /** Of the picked commit's first parent; null: it has none. */
+  /** Tree of the picked commit's first parent; null: the picked commit has no parent. */
   base: string | null
+  /** Tree of the picked commit. */
   picked: string
-  /** Of the branch. */
+  /** Tree of the branch. */
   ours: string
 }
 
-/** A larger change is git's to merge. */
+/** git merges changes of more files than this. */
 const changesMax = 1_000
 
 /**
- * Repeats a change on a branch's tree where that takes no merging: the branch has not touched the files of the
- * change, and neither side can have renamed anything that matters. Then the result is the one that git comes to.
+ * Applies a change to a branch's tree when no merge is necessary: the branch has not changed the files of the change, and
+ * neither side can contain a rename that matters. The result equals that of git.
  *
  * @returns null when git must merge
  */
 export async function pickPlainly(reader: ObjectReader, trees: PickedTrees): Promise<TreeFolder | null> {
   const changes = await compareTrees(reader, trees.base, trees.picked, changesMax)
   if (!changes || mayRename(changes) || changes.some(hasSubmodule)) return null
-  const folders = foldersOf(changes)
+  const folders = foldersOf(changes.map(({ path }) => ({ path, previousPath: path })))
   const [base, ours] = await Promise.all([
     loadTree(reader, trees.base, folders),
     loadTree(reader, trees.ours, folders),
@@ -43,36 +45,24 @@ export async function pickPlainly(reader: ObjectReader, trees: PickedTrees): Pro
   return ours
 }
 
-/** git sees a rename in what is gone here and new there. */
+/** git detects a rename when one file is removed and another one is added. */
 const mayRename = (changes: readonly TreeChange[]) =>
   changes.some(({ before }) => before === null) && changes.some(({ after }) => after === null)
 
 const hasSubmodule = ({ before, after }: TreeChange) =>
   before?.mode === fileModes.submodule || after?.mode === fileModes.submodule
 
-/** Every folder above a changed file, parents first. */
-function foldersOf(changes: readonly TreeChange[]): string[][] {
-  const folders = new Map<string, string[]>()
-  for (const { path } of changes) {
-    for (let depth = 1; depth < path.length; depth += 1) {
-      const folder = path.slice(0, depth)
-      folders.set(folder.join('/'), folder)
-    }
-  }
-  return [...folders.values()].sort((a, b) => a.length - b.length)
-}
-
 function fits(ours: TreeFolder, base: TreeFolder, { path, before, after }: TreeChange): boolean {
   const standing = entryAt(ours, path)
   if (before)
     return standing?.kind === 'file' && standing.blob === before.id && standing.mode === sane(before.mode)
   if (standing !== null || after === null || crossesFile(ours, path)) return false
-  // A branch that lost a folder may have renamed it; a new file in there may have to follow.
+  // A branch without a folder of the base may have renamed it, and then git adds the new file to the renamed folder.
   return path.every((_, depth) => {
     const folder = path.slice(0, depth)
     return entryAt(base, folder)?.kind !== 'folder' || entryAt(ours, folder)?.kind === 'folder'
   })
 }
 
-/** As trees are read: old tools wrote group-writable files. */
+/** Old tools wrote group-writable files, which git reads as regular ones. */
 const sane = (mode: string) => (mode === '100664' ? fileModes.regular : mode)

@@ -11,15 +11,15 @@ import { everyReference } from './refs.js'
 import { resolveRevision } from './resolve-revision.js'
 
 export interface CommitQuery {
-  /** Branch, tag or hash; or the commit it stands on, where that was read already. */
+  /** A branch, tag or hash, or the commit itself when it was read already. */
   revision: string | Commit
-  /** Commits of every reference; `revision` counts nothing then. */
+  /** Lists the commits of every reference and ignores `revision`. */
   all?: boolean
   since?: Date
   until?: Date
   /** A file, whose renames are followed, or a folder. */
   path?: string
-  /** Part of the author's name or e-mail, in any case. */
+  /** Part of the author's name or e-mail; upper and lower case are equal. */
   author?: string
   firstParent?: boolean
   topological?: boolean
@@ -29,17 +29,17 @@ export interface CommitQuery {
 
 export interface CommitPage {
   commits: Commit[]
-  /** Commits that fit the query, on all pages. */
+  /** Number of commits that match the query, on all pages. */
   total: number
 }
 
-/** The commit a revision names; null when it names none, or cannot be one. */
+/** The commit that a revision names; null when there is no such commit. */
 export async function findCommit(repository: OpenRepository, revision: string): Promise<Commit | null> {
   const resolved = await resolveRevision(repository, revision)
   return resolved === null ? null : readCommit(repository, resolved)
 }
 
-/** The id of that commit. A commit that is in the commit-graph is not read for it. */
+/** The id of the commit that a revision names; null when there is no such commit. Commits of the commit-graph are not read. */
 export async function findCommitId(repository: OpenRepository, revision: string): Promise<string | null> {
   const resolved = await resolveRevision(repository, revision)
   if (resolved === null) return null
@@ -48,13 +48,13 @@ export async function findCommitId(repository: OpenRepository, revision: string)
   return isKnown ? resolved : ((await readCommit(repository, resolved))?.id ?? null)
 }
 
-/** @param resolved a full hash, perhaps followed by steps such as `~2` */
+/** @param resolved a full hash, optionally followed by steps such as `~2` */
 async function readCommit(repository: OpenRepository, resolved: string): Promise<Commit | null> {
   const local = isFullHash(resolved) ? await readLocally(repository, resolved) : undefined
   return local ?? readFromGit(repository, resolved)
 }
 
-/** A commit that needs no git process; undefined when git must be asked. */
+/** A commit of the cache or the local reader; undefined when git must be asked. */
 async function readLocally(repository: OpenRepository, id: string): Promise<Commit | undefined> {
   const { path, engine } = repository
   const known = engine.cache.get<Commit>(path, `commit ${id}`)
@@ -68,7 +68,7 @@ async function readFromGit(repository: OpenRepository, revision: string): Promis
   return object && remember(repository, object)
 }
 
-/** Memory of a commit besides its text: names, hashes, signatures. */
+/** Approximate memory of a commit besides its text. */
 const commitBytes = 600
 
 function remember({ path, engine }: OpenRepository, { id, content }: StoredObject): Commit {
@@ -80,7 +80,7 @@ function remember({ path, engine }: OpenRepository, { id, content }: StoredObjec
   return commit
 }
 
-/** Newest committer date first; an unknown revision has no commits. */
+/** Lists commits, newest committer date first. An unknown revision has no commits. */
 export async function listCommits(repository: OpenRepository, query: CommitQuery): Promise<CommitPage> {
   const tip = query.all ? null : await tipOf(repository, query)
   if (!query.all && !tip) return { commits: [], total: 0 }
@@ -101,7 +101,7 @@ interface PageOfIds {
   total: number
 }
 
-/** @param tip null: every reference counts */
+/** @param tip null: the commits of every reference */
 async function pageOfIds(
   repository: OpenRepository,
   query: CommitQuery,
@@ -115,7 +115,7 @@ async function pageOfIds(
   return { ids, total }
 }
 
-/** Unfiltered walks; undefined when git must be asked. */
+/** Lists unfiltered commits with the local reader; undefined when git must be asked. */
 async function walkLocally(
   repository: OpenRepository,
   query: CommitQuery,
@@ -141,10 +141,10 @@ const walkCommand = (query: CommitQuery, tip: string | null, flags: string[]): G
   paths: [],
 })
 
-/** How many commits there are in all; counted once for each tip and query. */
+/** The number of commits of a query, cached by tip. */
 async function totalOf(repository: OpenRepository, query: CommitQuery, tip: string | null): Promise<number> {
   const { path, engine } = repository
-  // The order makes no difference to their number.
+  // The order does not change the number.
   const key = `total ${tip} ${filters({ ...query, topological: false }).join(' ')}`
   const known = tip === null ? undefined : engine.cache.getTotal(path, key)
   if (known !== undefined) return known
@@ -162,28 +162,33 @@ async function countByGit({ path, signal }: OpenRepository, query: CommitQuery, 
   return Number(stdout.toString().trim()) || 0
 }
 
-/** Renames are followed from the newest commit on, whoever made it and when; the other filters choose of those. */
+/** Follows the renames of a path from the tip on, and then applies the other filters to the found commits. */
 async function pageOfPathIds(
   repository: OpenRepository,
   query: CommitQuery,
   tip: string | null,
 ): Promise<PageOfIds> {
   const { skip, take, firstParent = false, path: filePath = '' } = query
-  // Git ends with an error for a path that leaves the repository; no commit has one, nor one with a NUL.
+  // git fails for a path outside the repository or with a NUL. No commit contains such a path.
   const stored = storedPath(filePath)
   if (stored.startsWith('/') || stored.includes('\0') || stored.split('/').includes('..'))
     return { ids: [], total: 0 }
   const found = await pathHistory(repository, { tip, filePath, firstParent })
-  const ids = isFiltered(query) ? await chooseOf(repository, query, tip, found) : found
+  const ids = isFiltered(query) ? await applyFilters(repository, query, tip, found) : found
   return { ids: ids.slice(skip, skip + take), total: ids.length }
 }
 
-/** Those that fit the other filters, in the order that was asked for. */
-async function chooseOf(repository: OpenRepository, query: CommitQuery, tip: string | null, ids: string[]) {
-  const among = new Set(ids)
+/** The ids of commits that match the filters besides the path, in the order of the query. */
+async function applyFilters(
+  repository: OpenRepository,
+  query: CommitQuery,
+  tip: string | null,
+  ids: string[],
+) {
+  const candidates = new Set(ids)
   const command = walkCommand(query, tip, [])
   const { stdout } = await runGitOk(repository.path, command, { signal: repository.signal })
-  return linesOf(stdout).filter((id) => among.has(id))
+  return linesOf(stdout).filter((id) => candidates.has(id))
 }
 
 function filters({ all, since, until, author, firstParent, topological }: CommitQuery): string[] {
@@ -197,10 +202,10 @@ function filters({ all, since, until, author, firstParent, topological }: Commit
   ]
 }
 
-/** git compares whole seconds, and both ends count. */
+/** A time in the format of git, which compares whole seconds and includes both ends. */
 const atSecond = (seconds: number) => `@${Math.max(0, seconds)} +0000`
 
-/** The newest commit, from one on backwards, that changed a path; null when none did. */
+/** Id of the newest commit that changed a path, among `from` and its ancestors; null when none did. */
 export async function lastCommitOf({ path, signal }: OpenRepository, from: string, filePath: string) {
   const { flags, paths, stdin = '' } = pathArguments(filePath)
   const { stdout } = await runGitOk(

@@ -6,21 +6,21 @@ import { sizesByGit } from './object-reader.js'
 import type { OpenRepository } from './open-repository.js'
 import { type DiffEntry, leftOut, parseDiff, zeroId } from './parse-diff.js'
 
-/** Of the whole answer of git; entries beyond it stay, without their text. */
+/** Longest answer of git. Later entries keep their paths and lose their patches. */
 export const diffAnswerBytesMax = 32 * 1024 * 1024
 const entryBytes = 400
 
 export const diffLimits = {
-  /** Of one file. */
+  /** Longest patch of one file. */
   patchBytesMax: 1024 * 1024,
-  /** Of all files: what can be sent without keeping others waiting. */
+  /** Most bytes of all patches: an amount that is sent without blocking other requests for long. */
   diffBytesMax: 8 * 1024 * 1024,
 }
 
 /**
- * What a commit changed against its first parent, or against nothing when it is a root.
+ * The changes of a commit against its first parent, or against the empty tree for a root commit.
  *
- * @throws Incomparable when git cannot say
+ * @throws Incomparable when git cannot compare the commit
  */
 export async function readDiff(repository: OpenRepository, id: string): Promise<DiffEntry[]> {
   const { path, engine } = repository
@@ -35,7 +35,7 @@ export async function readDiff(repository: OpenRepository, id: string): Promise<
   return entries
 }
 
-/** A file that is new or gone is read whole, whatever its size; where memory does not do, its commit has names only. */
+/** git loads an added or removed file as a whole. When its memory does not suffice, the diff has file names only. */
 async function compare(repository: OpenRepository, id: string): Promise<Answer> {
   try {
     return await compareCommits(repository, patchChild, [id], diffAnswerBytesMax)
@@ -45,7 +45,7 @@ async function compare(repository: OpenRepository, id: string): Promise<Answer> 
   }
 }
 
-/** git calls every file binary that it does not read for its size; that is a limit, and is said so. */
+/** Marks files as `tooLarge` that git reports as binary only because they exceed `comparedBytesMax`. */
 export async function flagUncompared(repository: OpenRepository, entries: DiffEntry[]): Promise<DiffEntry[]> {
   const ids = new Set(entries.flatMap(({ binaryIds }) => binaryIds ?? []).filter((id) => id !== zeroId))
   if (ids.size === 0) return entries

@@ -4,13 +4,13 @@ import { objectReader, sizeByGit } from './object-reader.js'
 import type { OpenRepository } from './open-repository.js'
 import { findCommit } from './read-commits.js'
 
-/** Nobody counts lines in more than this. */
+/** Larger files are not read: callers count lines of text. */
 const fileBytesMax = 32 * 1024 * 1024
 
 /**
- * The bytes of a file as a commit has it.
+ * The content of a file in a commit.
  *
- * @returns null when the commit has no such file, or a very large one; links and submodules are none
+ * @returns null when the commit has no such file, when it is larger than 32 MB, and for links and submodules
  */
 export async function readFile(
   repository: OpenRepository,

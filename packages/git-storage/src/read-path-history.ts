@@ -8,7 +8,7 @@ import { pathArguments } from './path-arguments.js'
 import { everyReference } from './refs.js'
 
 export interface PathHistoryQuery {
-  /** Null: every reference counts. */
+  /** Null: the commits of every reference. */
   tip: string | null
   filePath: string
   firstParent: boolean
@@ -16,7 +16,7 @@ export interface PathHistoryQuery {
 
 const idTextBytes = 64
 
-/** Ids of the commits that changed a file, its renames followed, or a folder; newest first. */
+/** Ids of the commits that changed a file or a folder, newest first. Renames of files are followed. */
 export async function pathHistory(repository: OpenRepository, query: PathHistoryQuery): Promise<string[]> {
   const { tip, filePath, firstParent } = query
   const { path, engine } = repository
@@ -64,7 +64,7 @@ async function findNameBefore(
   }
   const options = { signal, stdin, memoryBytesMax: engine.processBytesMax }
   const found = await runGitOk(path, command, options).catch((error: unknown) => {
-    // Where there is more to compare than git can, no former name is found, and the file counts as new.
+    // When git cannot compare that many files, the file counts as new.
     if (isTooHard(error)) return null
     throw error
   })

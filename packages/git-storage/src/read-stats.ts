@@ -4,14 +4,14 @@ import { compareCommits, Incomparable } from './compare-commits.js'
 import type { OpenRepository } from './open-repository.js'
 
 const answerBytesMax = 64 * 1024 * 1024
-/** Commits that are asked for one by one: those not begun after this time have to wait for another request. */
+/** When commits are compared one by one, no further comparison begins after this time. */
 const oneByOneMs = 10_000
 const statsBytes = 50
 
-/** By commit id. Null: the commit cannot be compared. Missing: it could not be this time. */
+/** Stats by commit id. Null: git can never compare the commit. Missing: the comparison failed this time. */
 export type StatsOfCommits = Map<string, CommitStats | null>
 
-/** Lines added and removed against the first parent. */
+/** Counts the lines that commits add and remove compared with their first parents. */
 export async function readStats(repository: OpenRepository, ids: readonly string[]): Promise<StatsOfCommits> {
   const { path, engine } = repository
   const stats: StatsOfCommits = new Map()
@@ -42,7 +42,7 @@ function orIncomparable(error: unknown): Incomparable {
   throw error
 }
 
-/** So that a commit which cannot be compared does not keep back the others. */
+/** Compares each commit alone, so that a commit that cannot be compared does not affect the rest. */
 async function countOneByOne(repository: OpenRepository, ids: readonly string[]): Promise<StatsOfCommits> {
   const stats: StatsOfCommits = new Map()
   const until = performance.now() + oneByOneMs
@@ -53,7 +53,7 @@ async function countOneByOne(repository: OpenRepository, ids: readonly string[])
   return stats
 }
 
-/** Reads the id of each commit and, after it, a line for each file; binary files have no numbers. */
+/** Parses lines with the id of a commit, each followed by a line for each file. Binary files have no numbers. */
 function parseNumstat(text: string): Map<string, CommitStats> {
   const stats = new Map<string, CommitStats>()
   let current: CommitStats = { additions: 0, deletions: 0 }

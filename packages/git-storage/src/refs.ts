@@ -5,7 +5,7 @@ import { linesOf } from './output-lines.js'
 
 export const branchRef = (branch: string) => `refs/heads/${branch}`
 
-/** The commit a branch stands on; null when there is no such branch. */
+/** Id of the commit that a branch points to; null when there is no such branch. */
 export async function findBranchTip(repository: OpenRepository, branch: string): Promise<string | null> {
   if (!isRefName(branch)) return null
   const ref = branchRef(branch)
@@ -13,9 +13,9 @@ export async function findBranchTip(repository: OpenRepository, branch: string):
 }
 
 /**
- * The objects that references stand on, by name; references that do not exist are left out.
+ * Object ids of references by name. References that do not exist are left out.
  *
- * @param names full names, checked to be valid
+ * @param names full, valid names
  */
 export async function findRefs(
   { path, engine, signal }: OpenRepository,
@@ -30,7 +30,7 @@ export async function findRefs(
     { command: 'for-each-ref', flags: ['--format=%(objectname) %(refname)'], paths: [...names] },
     { signal },
   )
-  // Each pattern also finds references below a folder of that name.
+  // A pattern also matches references below a folder of that name.
   const found = linesOf(stdout).map((line) => [line.slice(41), line.slice(0, 40)] as const)
   return new Map(found.filter(([name]) => names.includes(name)))
 }
@@ -48,8 +48,8 @@ export async function hasNoBranch({ path, signal }: OpenRepository): Promise<boo
 const usualNames = ['main', 'master']
 
 /**
- * The branch to show of a repository whose default branch does not exist: one with a usual name, else
- * the first by name; null when there is none.
+ * A substitute for a default branch that does not exist: `main` or `master`, else the first branch by name; null when the
+ * repository has no branch.
  */
 export async function findUsualBranch({ path, signal }: OpenRepository): Promise<string | null> {
   const { stdout } = await runGitOk(
@@ -61,15 +61,15 @@ export async function findUsualBranch({ path, signal }: OpenRepository): Promise
   return usualNames.find((name) => branches.includes(name)) ?? branches[0] ?? null
 }
 
-/** Makes a branch the one that clones check out. */
+/** Sets HEAD, the branch that a clone checks out. */
 export async function pointHeadTo({ path, signal }: OpenRepository, branch: string): Promise<void> {
   await runGitOk(path, { command: 'symbolic-ref', paths: ['HEAD', branchRef(branch)] }, { signal })
 }
 
-/** Where kept commits are named; no client is told of these references. */
+/** Prefix of hidden references that keep commits from being removed as unreachable. */
 export const keptPrefix = 'refs/keep-around/'
 
-/** Flags of git that mean every reference a client may know of. */
+/** Flags of git for every reference that clients can see. */
 export const everyReference = [`--exclude=${keptPrefix}*`, '--all']
 
 const namesIn = (folder: string, refs: Buffer): string[] =>
@@ -80,8 +80,8 @@ const namesIn = (folder: string, refs: Buffer): string[] =>
     .map((ref) => ref.slice(folder.length))
 
 /**
- * The branch that a commit belongs to: the preferred one when it contains it, else the first by name
- * that does; null when none does.
+ * A branch that contains a commit: the preferred one when it does, else the first one by name; null when no branch contains
+ * the commit.
  */
 export async function findBranchContaining(
   repository: OpenRepository,

@@ -5,8 +5,8 @@ import { conflict } from '@switchyard/domain'
 import { ended, spawnGit } from './git-process.js'
 
 /**
- * Where a project's repository lies below its storage root. The hash spreads folders evenly and stays
- * when the project is renamed.
+ * Path of a project's repository below the storage root. It is a hash of the project id, so it spreads folders evenly and
+ * stays the same when the project is renamed.
  */
 export function diskPathOf(projectId: number): string {
   const hash = createHash('sha256').update(String(projectId)).digest('hex')
@@ -14,9 +14,9 @@ export function diskPathOf(projectId: number): string {
 }
 
 /**
- * Makes an empty bare repository. It appears under its name only when it is complete.
+ * Creates an empty bare repository under a temporary name, and renames it when it is complete.
  *
- * @throws DomainError conflict when the folder is there already
+ * @throws DomainError conflict when the folder exists already
  */
 export async function createRepository(storageRoot: string, diskPath: string, defaultBranch: string) {
   const path = join(storageRoot, diskPath)
@@ -46,7 +46,7 @@ export async function createRepository(storageRoot: string, diskPath: string, de
   }
 }
 
-/** Removes a repository; one that is gone already is fine. It vanishes at once, its files after that. */
+/** Renames a repository, so that it is gone at once, and then deletes its files. Does nothing when it does not exist. */
 export async function deleteRepository(storageRoot: string, diskPath: string): Promise<void> {
   const path = join(storageRoot, diskPath)
   const removed = `${path}.${randomUUID()}.removed`

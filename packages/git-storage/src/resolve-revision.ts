@@ -5,16 +5,16 @@ import { branchRef, findRefs } from './refs.js'
 
 const headNames = ['HEAD', '@']
 const fullNamePrefixes = ['refs/heads/', 'refs/tags/']
-/** Git knows no shorter beginning of a hash. */
-const hashBeginning = /^[0-9a-f]{4,40}$/
+/** git requires at least four digits of an abbreviated hash. */
+const abbreviatedHash = /^[0-9a-f]{4,40}$/
 
 /**
- * The object that a revision names, as a full hash and the steps behind it (`~2`, `^`): text that git reads without
- * looking at a reference. Git itself prefers a tag to a branch of the same name and finds references by parts of their
- * names. Here a branch comes first, then a tag, then the beginning of a hash; a full name must be that of a branch or a
- * tag. So nobody who may create a tag or another reference gives a branch's name another meaning.
+ * Resolves a revision to a full hash and the steps after it (`~2`, `^`), which git reads without a look-up of references.
+ * git itself prefers a tag to a branch of the same name and completes partial names. Here a branch comes first, then a tag,
+ * then an abbreviated hash; a full name must be that of a branch or tag. So creating a tag or another reference never changes
+ * the meaning of a branch name.
  *
- * @returns null when the revision names nothing, or is no revision
+ * @returns null when the revision is malformed or names no object
  */
 export async function resolveRevision(repository: OpenRepository, revision: string): Promise<string | null> {
   const parsed = parseRevision(revision)
@@ -26,7 +26,7 @@ export async function resolveRevision(repository: OpenRepository, revision: stri
 async function findNamedObject(repository: OpenRepository, name: string): Promise<string | null> {
   if (headNames.includes(name)) return findHead(repository)
   const hash = name.toLowerCase()
-  const mayBeHash = hashBeginning.test(hash)
+  const mayBeHash = abbreviatedHash.test(hash)
   if (mayBeHash && hash.length === 40) return hash
   const refs = name.startsWith('refs/')
     ? fullNamePrefixes.some((prefix) => name.startsWith(prefix))
@@ -35,7 +35,7 @@ async function findNamedObject(repository: OpenRepository, name: string): Promis
     : [branchRef(name), `refs/tags/${name}`]
   const found = await findRefs(repository, refs)
   const id = refs.map((ref) => found.get(ref)).find((target) => target !== undefined)
-  return id ?? (mayBeHash ? findByBeginning(repository, hash) : null)
+  return id ?? (mayBeHash ? findByAbbreviation(repository, hash) : null)
 }
 
 async function findHead(repository: OpenRepository): Promise<string | null> {
@@ -43,13 +43,13 @@ async function findHead(repository: OpenRepository): Promise<string | null> {
   return known === undefined ? askForId(repository, 'HEAD') : known
 }
 
-/** The commit whose hash begins so. Git also finds other references of that name; those are not answered. */
-async function findByBeginning(repository: OpenRepository, beginning: string): Promise<string | null> {
-  const id = await askForId(repository, `${beginning}^{commit}`)
-  return id?.startsWith(beginning) ? id : null
+/** Finds a commit by its abbreviated hash. git also finds a reference of that name, which is ignored here. */
+async function findByAbbreviation(repository: OpenRepository, hash: string): Promise<string | null> {
+  const id = await askForId(repository, `${hash}^{commit}`)
+  return id?.startsWith(hash) ? id : null
 }
 
-/** @param name checked text, on one line */
+/** @param name validated text without a line break */
 async function askForId({ path, engine, signal }: OpenRepository, name: string): Promise<string | null> {
   const question = { input: `info ${name}\n`, answerBytesMax: 4096, timeoutMs: 60_000 }
   const { bytes } = await engine.children.ask(path, objectChild, question, { signal })

@@ -6,10 +6,10 @@ import { converse, type GitService, type GitSession, start, unreadable } from '.
 import { flushPacket, packetLine } from './pushing/packet-lines.js'
 import { StallGuard } from './stall-guard.js'
 
-/** The questions of a fetch, unpacked: what a client wants and has. */
+/** Longest body of a fetch request (the wanted and known commits), after decompression. */
 const fetchBytesMax = 64 * 1024 * 1024
 
-/** Writes the references that a client may ask for, as the start of a fetch or push. */
+/** Writes the list of references with which a fetch or push begins. */
 export async function advertiseRefs(
   session: GitSession,
   service: GitService,
@@ -43,9 +43,10 @@ export async function advertiseRefs(
 }
 
 /**
- * Lets git answer one exchange of a fetch. The answer is complete when this returns, and left for the caller to end.
+ * Serves one request of a fetch with git. The caller ends `output` when the promise resolves.
  *
- * @throws DomainError when git could not read what the client sent, and had not answered anything; Error when git failed
+ * @throws DomainError invalid when git cannot read the request, too-large for a longer request; Error when git failed. No
+ *   output was written then
  */
 export async function serveFetch(session: GitSession, input: Readable, output: Writable): Promise<void> {
   let isEmpty = true
@@ -58,11 +59,11 @@ export async function serveFetch(session: GitSession, input: Readable, output: W
     stopGit(child),
   )
   if (failure) throw failure
-  // A client that speaks version 2 and says nothing is answered nothing, and no failure to git.
+  // git accepts an empty request of protocol version 2 without an answer.
   if (!answered && isEmpty && !session.signal.aborted) throw unreadable('git-upload-pack')
 }
 
-/** Passes on what it gets, and fails beyond so many bytes. */
+/** Passes chunks through, and fails when they exceed `bytesMax`. */
 const atMost = (bytesMax: number, onBytes: () => void) =>
   async function* (source: AsyncIterable<Buffer>) {
     let bytes = 0

@@ -1,6 +1,6 @@
 /**
- * Ends a session that waits for its client in vain: no byte comes or goes for a while, and it is the client's turn.
- * Time that git takes for its own work does not count.
+ * Ends a session whose client stalls: it is the client's turn, and no byte was sent or received for a while. Time in which
+ * git works does not count.
  */
 export class StallGuard {
   #movedAtMs = performance.now()
@@ -8,9 +8,9 @@ export class StallGuard {
   readonly #timer: NodeJS.Timeout
 
   /**
-   * @param idleMs how long a client may stand still
-   * @param waitsForClient whether the client has to send or to take something before the session goes on
-   * @param end is called once
+   * @param idleMs longest time without a byte
+   * @param waitsForClient whether the session waits for the client to send or read data
+   * @param end called once, when the client stalls
    */
   constructor(idleMs: number, waitsForClient: () => boolean, end: () => void) {
     this.#timer = setInterval(
@@ -25,7 +25,7 @@ export class StallGuard {
     )
   }
 
-  /** Bytes came or went. */
+  /** Call this whenever bytes were sent or received. */
   moved(): void {
     this.#movedAtMs = performance.now()
   }

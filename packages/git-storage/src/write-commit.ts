@@ -16,15 +16,16 @@ import { type ObjectReader, objectReader } from './object-reader.js'
 import type { OpenRepository } from './open-repository.js'
 import { findCommit, lastCommitOf } from './read-commits.js'
 import { branchRef } from './refs.js'
+import { movedMeanwhile } from './writing/branch-turns.js'
 import { checkSettingsFiles } from './writing/check-settings-files.js'
 import { moveBranch } from './writing/move-refs.js'
 import { NewObjects } from './writing/new-objects.js'
 
 export interface CommitRequest {
   branch: string
-  /** Where the branch stands; null: it is to be made. */
+  /** The commit that the branch points to; null: the branch is created. */
   tip: string | null
-  /** First parent; null: a root commit. Other than `tip` only when the branch is made or forced. */
+  /** First parent; null: a root commit. It differs from `tip` only when the branch is created or force-moved. */
   parent: string | null
   edits: TreeEdit[]
   author: Signature
@@ -32,31 +33,22 @@ export interface CommitRequest {
   message: string
 }
 
-/** How often a commit is built anew because the branch moved meanwhile. */
-const retriesMax = 20
-
 /**
- * Makes a commit and moves the branch to it. Every object is durable before the branch moves, and the
- * branch moves only from where it stood. When it moved meanwhile, the edits are applied to where it
- * stands now, as long as nothing they touch has changed.
+ * Creates a commit and moves the branch to it. Every object is durable before the branch moves. When the branch has moved in
+ * the meantime, the edits are applied to its new tip, unless a path that they touch has changed.
  *
- * @throws DomainError invalid for an edit that does not fit; conflict for a lost race
+ * @throws DomainError invalid for an edit that does not fit the tree; conflict when the branch or a path has changed
  */
 export async function writeCommit(repository: OpenRepository, request: CommitRequest): Promise<Commit> {
   const { branch, tip, parent } = request
   const tools = { reader: objectReader(repository), objects: new NewObjects(repository.path) }
   const first = await tryWrite(repository, request, tools, { tip, parent })
   if (first) return first
-  // A branch that was to be made, or moved by force, is somebody else's decision now.
+  // Creating or force-moving a branch is not repeated after another change of the branch.
   if (parent !== tip) throw movedMeanwhile(branch)
-  return repository.engine.branchTurns.take(repository.path, branch, repository, async () => {
-    for (let retry = 0; retry < retriesMax; retry += 1) {
-      const now = await findCommit(repository, branchRef(branch))
-      if (!now) break
-      const commit = await tryWrite(repository, request, tools, { tip: now.id, parent: now.id })
-      if (commit) return commit
-    }
-    throw movedMeanwhile(branch)
+  return repository.engine.branchTurns.retry(repository.path, branch, repository, async () => {
+    const now = await findCommit(repository, branchRef(branch))
+    return now ? tryWrite(repository, request, tools, { tip: now.id, parent: now.id }) : undefined
   })
 }
 
@@ -65,7 +57,7 @@ interface Tools {
   objects: NewObjects
 }
 
-/** @returns null, with everything stored but the branch where it was, when that stands elsewhere */
+/** @returns null when the branch no longer points to `tip`; the new objects are stored then, and the branch is unchanged */
 async function tryWrite(
   repository: OpenRepository,
   request: CommitRequest,
@@ -82,9 +74,6 @@ async function tryWrite(
   repository.signal?.throwIfAborted()
   return (await moveBranch(repository, { branch, from: tip, to: commit.id })) ? commit : null
 }
-
-const movedMeanwhile = (branch: string) =>
-  conflict(`The branch ${branch} was changed meanwhile. Please refresh and try again`)
 
 async function loadBase(
   repository: OpenRepository,
@@ -120,11 +109,11 @@ async function store(objects: NewObjects, root: TreeFolder, request: StoreReques
   const content = formatCommitObject({ treeId, parentIds, author, committer, message })
   const id = await objects.add('commit', content)
   await objects.store()
-  // Names are stored without some characters; whoever is told of the commit sees them as everybody will.
+  // Signatures are stored without some characters, so the stored form is returned.
   return parseCommitObject(id, content)
 }
 
-/** @throws DomainError conflict when a path that the edits touch is not what it was */
+/** @throws DomainError conflict when a path that the edits touch differs between the trees */
 function refuseChanged(before: TreeFolder, now: TreeFolder, edits: readonly TreeEdit[]): void {
   for (const [index, edit] of edits.entries()) {
     for (const path of [edit.path, edit.previousPath]) {

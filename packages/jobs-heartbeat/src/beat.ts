@@ -5,18 +5,18 @@ import { type ProcessHash, type ProcessInfo, processTtlSeconds, type RegistryKey
 const forgottenMs = 3_600_000
 const dailyTtlSeconds = 5 * 366 * 86_400
 
-/** The changing part of what a process writes. */
+/** The changing data of a process. */
 export interface ProcessState {
   busy: number
   quiet: boolean
-  /** Duration of the beat before. */
+  /** Duration of the previous beat. */
   rttUs: number
 }
 
 /**
- * Writes the beat of a process and adds its counts, in one transaction: no reader ever sees a part of it.
+ * Writes the beat of a process and adds its counts in one transaction.
  *
- * @throws Error when Redis did not take all of it
+ * @throws Error when a command fails
  */
 export async function sendBeat(
   redis: RedisConnection,
@@ -36,9 +36,9 @@ export async function sendBeat(
 }
 
 /**
- * Adds the last counts of a process and takes it out of the registry.
+ * Adds the last counts of a process and removes it from the registry.
  *
- * @throws Error when Redis did not take all of it
+ * @throws Error when a command fails
  */
 export async function sendFarewell(
   redis: RedisConnection,
@@ -73,7 +73,7 @@ function addCounts(multi: Transaction, keys: RegistryKeys, counts: Map<string, Q
   return multi
 }
 
-/** A transaction succeeds even when a command in it fails. */
+/** Runs a transaction and throws the error of its first failed command, because the transaction itself succeeds then. */
 async function execute(multi: Transaction): Promise<void> {
   const results = await multi.exec()
   const failure = results?.find(([error]) => error)?.[0]

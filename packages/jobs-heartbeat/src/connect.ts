@@ -1,9 +1,9 @@
-/** What is used of a BullMQ worker, version 5 or 6. */
+/** The used part of a BullMQ worker, version 5 or 6. */
 export interface BullmqWorker {
-  /** Name of its queue. */
+  /** Name of the queue. */
   name: string
   opts: { prefix?: string }
-  /** Jobs it runs at once. */
+  /** Most simultaneous jobs. */
   concurrency: number
   on(event: 'closing', listener: () => void): unknown
   on(event: 'closed', listener: () => void): unknown
@@ -13,7 +13,7 @@ export interface BullmqWorker {
   getBackend?(): { client?: Promise<unknown> }
 }
 
-/** What is used of ioredis, so that the version that BullMQ brings along is the one that is used. */
+/** The used part of ioredis. This package does not import ioredis, so that it works with the version of BullMQ. */
 export interface RedisConnection {
   status: string
   multi(): Transaction
@@ -37,8 +37,8 @@ export interface Transaction {
 }
 
 /**
- * A connection of the heartbeat's own, made like the worker's. The worker's own would be closed before the last counts
- * are sent.
+ * Opens a connection with the settings of the worker's connection. The worker closes its own one before the last counts are
+ * sent.
  *
  * @throws Error when the worker does not use ioredis
  */

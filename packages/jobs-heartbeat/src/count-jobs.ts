@@ -1,11 +1,11 @@
 import type { JobCounts, Outcome } from './job-counts.js'
 
-/** What is used of a job of BullMQ 5 or 6. */
+/** The used part of a job of BullMQ 5 or 6. */
 export interface BullmqJob {
   queueName: string
 }
 
-/** What BullMQ calls for each attempt at a job. */
+/** The function that BullMQ calls for each attempt at a job. */
 export type Processor<Job extends BullmqJob, Result> = (
   job: Job,
   token?: string,
@@ -13,8 +13,8 @@ export type Processor<Job extends BullmqJob, Result> = (
 ) => Promise<Result>
 
 /**
- * Counts the attempts of a processor, however they end. The events of a worker would not do: an attempt that puts its
- * job back ends without one.
+ * Wraps a processor to count its attempts. The events of a worker are not sufficient: an attempt that returns its job to the
+ * queue ends without an event.
  */
 export const countJobs =
   <Job extends BullmqJob, Result>(
@@ -37,10 +37,10 @@ export const countJobs =
     }
   }
 
-/** Bundlers number classes whose names clash, or shorten all names; the message that BullMQ gives them stays. */
+/** Bundlers may add a number to class names or shorten them, so the messages of BullMQ are compared as well. */
 const returnedName = /^(Delayed|Waiting|WaitingChildren)Error\d*$/
 const returnedText = /^bullmq:(movedTo(Delayed|Wait|WaitingChildren)|rateLimitExceeded)$/
 
-/** Errors by which a processor tells BullMQ that it has put its job back. */
+/** Whether a processor throws an error of BullMQ that means that it has returned its job to the queue. */
 const isReturned = (error: unknown) =>
   error instanceof Error && (returnedName.test(error.name) || returnedText.test(error.message))

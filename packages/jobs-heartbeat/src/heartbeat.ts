@@ -7,13 +7,13 @@ import { JobCounts } from './job-counts.js'
 import { bullmqPrefixDefault, type ProcessInfo, type RegistryKeys, registryKeys } from './registry.js'
 
 export interface HeartbeatOptions {
-  /** Shown with the process, such as the name of its deployment. Unset: empty. */
+  /** Tag of the process in the metrics, such as the name of its deployment. Unset: empty. */
   tag?: string
-  /** Shown with the process. */
+  /** Labels of the process in the metrics. */
   labels?: string[]
-  /** An ioredis connection to use, which stays open. Unset: one like the first worker's, closed at the end. */
+  /** An ioredis connection, which stays open. Unset: a connection like that of the first worker, closed at the end. */
   redis?: object
-  /** Called for every beat that did not reach Redis. The next beat carries its counts. */
+  /** Called for every failed beat. The next beat sends its counts. */
   onError?: (error: unknown) => void
 }
 
@@ -21,29 +21,29 @@ export interface Heartbeat {
   /** Wraps the processor of a worker so that its attempts are counted. */
   count<Job extends BullmqJob, Result>(processor: Processor<Job, Result>): Processor<Job, Result>
   /**
-   * Shows the workers of this process that share a prefix: at once, every five seconds, and as soon as Redis is back. To
-   * be called once.
+   * Starts to send beats for the workers of this process, which must share a prefix: now, every five seconds, and after each
+   * reconnection. Call it once.
    *
    * @throws Error for workers of several prefixes, and for a second call
    */
   start(workers: BullmqWorker | readonly BullmqWorker[]): void
-  /** Jobs under way in this process. */
+  /** Number of running jobs of this process. */
   busy(): number
-  /** Shows at once that this process takes no more jobs. Done by itself when a worker begins to close. */
+  /** Sends at once that this process takes no more jobs. Called automatically when a worker begins to close. */
   quiet(): void
   /**
-   * Adds the last counts and removes this process from the registry. Begun by itself when every worker has closed;
-   * wait for it before the process ends. Takes a second at most.
+   * Adds the last counts and removes this process from the registry. Called automatically when every worker has closed; wait for
+   * it before the process ends. It takes a second at most.
    */
   stop(): Promise<void>
 }
 
 const beatMs = 5000
-/** Leaving takes no longer than this: Redis may be away, and the entry of the process expires by itself. */
+/** Time limit for leaving the registry. Without Redis, the entry of the process expires. */
 const farewellMs = 1000
 
 /**
- * Shows this process and its BullMQ workers, version 5 or 6, in the job-queue metrics.
+ * Reports this process and its BullMQ workers, version 5 or 6, to the job-queue metrics.
  *
  * @example
  * const heartbeat = createHeartbeat()
@@ -81,13 +81,13 @@ function followWorkers(workers: readonly BullmqWorker[], heart: Heart): void {
 
 function sharedPrefix(workers: readonly BullmqWorker[]): string {
   const prefixes = new Set(workers.map(({ opts }) => opts.prefix ?? bullmqPrefixDefault))
-  const [prefix, ...others] = prefixes
+  const [prefix, ...rest] = prefixes
   if (prefix === undefined) throw new Error('a heartbeat needs a worker')
-  if (others.length > 0) throw new Error('workers of several prefixes need a heartbeat each')
+  if (rest.length > 0) throw new Error('workers of several prefixes need a heartbeat each')
   return prefix
 }
 
-/** The nonce distinguishes this process from an earlier one: in containers the pid is always the same. */
+/** The random part of the identity distinguishes this process from an earlier one, because containers reuse process ids. */
 function describeProcess(workers: readonly BullmqWorker[], { tag, labels }: HeartbeatOptions): ProcessInfo {
   const host = hostname()
   return {
@@ -102,7 +102,7 @@ function describeProcess(workers: readonly BullmqWorker[], { tag, labels }: Hear
   }
 }
 
-/** Sends one beat after the other, on the connection that it was given or has made. */
+/** Sends the beats one after the other, on the given connection or its own one. */
 class Heart {
   #redis: RedisConnection | undefined
   #ownsRedis = false
@@ -122,7 +122,7 @@ class Heart {
   ) {}
 
   start(given: RedisConnection | undefined, connect: () => Promise<RedisConnection>): void {
-    // A heartbeat alone does not keep its process alive.
+    // The timer does not keep the process alive.
     this.#timer = setInterval(this.#beat, beatMs).unref()
     if (given) this.#use(given)
     else

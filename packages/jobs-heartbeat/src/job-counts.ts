@@ -1,37 +1,35 @@
-/** Attempts that are over. */
+/** Numbers of finished attempts. */
 export interface QueueCounts {
-  /** Failed ones included. */
+  /** All attempts, failed ones included. */
   processed: number
   failed: number
 }
 
-/** `returned`: given back to the queue, which counts as no attempt. */
+/** `returned`: the job went back to the queue, which does not count as an attempt. */
 export type Outcome = 'done' | 'failed' | 'returned'
 
-/** Jobs under way, and attempts not yet added to the totals in Redis, by queue. */
+/** The number of running jobs, and by queue the attempts that were not added to the totals in Redis yet. */
 export class JobCounts {
   busy = 0
   #byQueue = new Map<string, QueueCounts>()
 
-  /** An attempt begins. */
   start(): void {
     this.busy += 1
   }
 
-  /** An attempt is over. */
   end(queue: string, outcome: Outcome): void {
     this.busy -= 1
     if (outcome !== 'returned') this.#add(queue, { processed: 1, failed: outcome === 'failed' ? 1 : 0 })
   }
 
-  /** Takes what is to be added to the totals. */
+  /** Returns the counts to add to the totals, and resets them. */
   take(): Map<string, QueueCounts> {
     const taken = this.#byQueue
     this.#byQueue = new Map()
     return taken
   }
 
-  /** Puts back what could not be added. */
+  /** Adds counts again that could not be sent. */
   giveBack(taken: Map<string, QueueCounts>): void {
     for (const [queue, counts] of taken) this.#add(queue, counts)
   }

@@ -1,7 +1,7 @@
-/** A process without a beat for this long counts as gone; its hash expires by itself. */
+/** The hash of a process expires after this time without a beat. */
 export const processTtlSeconds = 60
 
-/** The prefix of BullMQ's keys unless a queue says otherwise. */
+/** The default prefix of BullMQ's keys. */
 export const bullmqPrefixDefault = 'bull'
 
 /**
@@ -21,9 +21,9 @@ export function registryKeys(prefix: string) {
     processed: `${base}:stat:processed`,
     /** Attempts that threw. */
     failed: `${base}:stat:failed`,
-    /** Hash: the same by queue. */
+    /** Hash: `processed` by queue. */
     processedByQueue: `${base}:stat:processed-by-queue`,
-    /** Hash: the same by queue. */
+    /** Hash: `failed` by queue. */
     failedByQueue: `${base}:stat:failed-by-queue`,
     /** Hash of one process; see {@link ProcessHash}. */
     process: (id: string) => `${base}:p:${id}`,
@@ -45,7 +45,7 @@ export interface ProcessInfo {
   started_at: number
   queues: string[]
   labels: string[]
-  /** Jobs the process may run at once, over all of its queues. */
+  /** Most simultaneous jobs of the process, over all of its queues. */
   concurrency: number
   identity: string
 }
@@ -53,7 +53,7 @@ export interface ProcessInfo {
 /** Fields of a process hash, as Redis holds them. */
 export interface ProcessHash {
   info: string
-  /** Jobs under way at the last beat. */
+  /** Running jobs at the last beat. */
   busy: string
   concurrency: string
   /** Epoch seconds of the last beat, with fraction. */
@@ -62,6 +62,6 @@ export interface ProcessHash {
   quiet: string
   /** Resident memory, KiB. */
   rss: string
-  /** Duration of the beat before, microseconds. */
+  /** Duration of the previous beat, microseconds. */
   rtt_us: string
 }

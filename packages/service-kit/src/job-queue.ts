@@ -2,7 +2,7 @@ import { type JobsOptions, Queue } from 'bullmq'
 import type { Redis } from 'ioredis'
 
 export interface JobQueue {
-  /** @throws Error when Redis is away */
+  /** @throws Error while Redis is unavailable */
   add(name: string, data: unknown, options: JobsOptions): Promise<void>
   close(): Promise<void>
 }
@@ -12,11 +12,11 @@ export interface JobQueueOptions {
   /** First part of its keys in Redis. */
   prefix: string
   connection: Redis
-  /** Told of failures that belong to no job. */
+  /** Called for errors that belong to no job. */
   onError: (error: Error) => void
 }
 
-/** A queue that workers serve. It opens with its first job, so that a service starts while Redis is away. */
+/** A queue that workers serve. It connects with its first job, so that a service starts while Redis is unavailable. */
 export function createJobQueue({ name: queueName, prefix, connection, onError }: JobQueueOptions): JobQueue {
   let queue: Queue | undefined
   const open = () => {

@@ -1,4 +1,5 @@
 import { Redis, type RedisOptions } from 'ioredis'
+import type { Logger } from './observability/index.js'
 
 /**
  * Connection options for a URL: `redis://`, `rediss://` (TLS) or `unix:///path/to/redis.sock`.
@@ -25,10 +26,7 @@ export interface RedisClientOptions extends RedisOptions {
   onError: (error: Error) => void
 }
 
-/**
- * A client that survives Redis being away: it reconnects for ever, and a command sent meanwhile fails
- * at once instead of waiting in a buffer.
- */
+/** A client that reconnects for ever. While Redis is unavailable, a command fails at once instead of waiting in a buffer. */
 export function createRedis({ url, onError, ...options }: RedisClientOptions): Redis {
   const redis = new Redis({
     ...redisOptions(url),
@@ -39,4 +37,23 @@ export function createRedis({ url, onError, ...options }: RedisClientOptions): R
   })
   redis.on('error', onError)
   return redis
+}
+
+/**
+ * Logs the begin and the end of an outage of Redis, not every attempt to reconnect.
+ *
+ * @param message logged when an outage begins
+ */
+export function reportOutages(logger: Logger, message: string) {
+  let away = false
+  return {
+    failed(error: unknown) {
+      if (!away) logger.warn({ err: error }, message)
+      away = true
+    },
+    over() {
+      if (away) logger.info('Redis is back')
+      away = false
+    },
+  }
 }

@@ -7,7 +7,7 @@ import { type Browser, chromium } from 'playwright-core'
 const names = ['chromium', 'chromium-browser', 'google-chrome']
 const packages = ['chromium', 'fonts-liberation']
 
-/** No sandbox under root, no graphics card, and nothing that calls home. */
+/** Chromium runs without a sandbox (which root cannot use), without a GPU, and without background network access. */
 const flags = [
   '--headless',
   '--no-sandbox',
@@ -20,8 +20,8 @@ const flags = [
 ]
 
 /**
- * A real Chromium: SWITCHYARD_TEST_CHROMIUM, else the one on PATH, else installed by apt when this is root. Null,
- * after saying loudly what to type, where there is none; the tests that need it are to be skipped then.
+ * Starts Chromium: the program in SWITCHYARD_TEST_CHROMIUM, else the one on PATH, else one that is installed with apt when this
+ * process is root. Returns null, after a warning with the command to install it, when there is none; tests must be skipped then.
  */
 export async function launchBrowser(): Promise<Browser | null> {
   const executablePath = process.env.SWITCHYARD_TEST_CHROMIUM || find() || (await install())
@@ -47,7 +47,7 @@ async function install(): Promise<string | undefined> {
       env: { DEBIAN_FRONTEND: 'noninteractive' },
       all: true,
     })
-  // Somebody else may be using apt at this moment.
+  // Another process may be using apt.
   for (let attempt = 1; attempt <= 5 && !find(); attempt += 1) {
     try {
       await apt('update')

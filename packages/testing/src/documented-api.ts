@@ -1,6 +1,6 @@
 import { Ajv2020, type AnySchema } from 'ajv/dist/2020.js'
 
-/** What is looked at in an OpenAPI document. */
+/** The used part of an operation in an OpenAPI document. */
 interface Operation {
   parameters?: { name: string; in: string }[]
   requestBody?: { content: Record<string, { schema: { $ref: string } }> }
@@ -23,12 +23,12 @@ interface Document {
 }
 
 export interface DocumentedCall {
-  /** Values of the path's parameters, not encoded. */
+  /** Values of the path parameters, not encoded. */
   path?: Record<string, string | number>
   query?: Record<string, string>
   /** Sent as JSON. */
   body?: Record<string, unknown>
-  /** A token; unset: the one of the API. Null: none. */
+  /** Token of the call. Unset: the token of the client; null: no token. */
   token?: string | null
   headers?: Record<string, string>
 }
@@ -36,7 +36,7 @@ export interface DocumentedCall {
 export interface DocumentedAnswer {
   status: number
   headers: Headers
-  /** What JSON said; text of anything else, but of streams, which are left at once. */
+  /** The parsed JSON, or the text of another media type; undefined for an event stream, which is closed at once. */
   body: unknown
 }
 
@@ -48,11 +48,11 @@ const formats = {
 } as const
 
 /**
- * A client that takes a service at its word: it calls operations of the document that the service has of itself, and
- * throws when an answer (status, media type, headers, body) is not as it is written there.
+ * A client that calls operations of a service's OpenAPI document, and throws when the status, media type, headers or body of an
+ * answer differ from the document.
  *
- * @param baseUrl of the service
- * @param token sent unless a call has its own
+ * @param baseUrl base URL of the service
+ * @param token default token
  */
 export async function openDocumentedApi(baseUrl: string, token: string) {
   const document = (await (await fetch(`${baseUrl}/-/openapi.json`)).json()) as Document
@@ -74,7 +74,7 @@ export async function openDocumentedApi(baseUrl: string, token: string) {
       if (response.ok) succeeded.add(name)
       return answer
     },
-    /** Operations that no call has succeeded with. */
+    /** Operations without a successful call. */
     uncalled: (): string[] =>
       Object.entries(document.paths)
         .flatMap(([path, methods]) => Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`))
@@ -122,7 +122,7 @@ async function readAnswer(response: Response): Promise<DocumentedAnswer> {
   return { status, headers, body: type === 'application/json' ? JSON.parse(text) : text }
 }
 
-/** Without parameters; JSON has none, because clients such as python-gitlab compare its whole type. */
+/** The media type without parameters. JSON must have no parameters, because clients such as python-gitlab compare the header. */
 function mediaTypeOf(headers: Headers): string {
   const type = headers.get('Content-Type') ?? ''
   return type.startsWith('application/json') ? type : (type.split(';', 1)[0] ?? '')
@@ -149,11 +149,11 @@ function problemWith(
   return ajv.errorsText(ajv.errors)
 }
 
-/** A part, also where it is only referred to. */
+/** Resolves a reference of the document. */
 const resolved = <Part extends object>(parts: Record<string, unknown> = {}, part: Part | { $ref: string }) =>
   '$ref' in part ? (parts[part.$ref.split('/').at(-1) ?? ''] as Part) : part
 
-/** References within a schema are to the document it is a part of. */
+/** Validates a body. References of the schema point to the document, which is registered as `openapi`. */
 function validate(ajv: Ajv2020, schema: AnySchema, body: unknown): boolean {
   const text = JSON.stringify(schema).replaceAll('"#/components/', '"openapi#/components/')
   return ajv.validate(JSON.parse(text), body)

@@ -4,7 +4,7 @@ import type { Scope, Visibility } from '@switchyard/domain/access'
 
 let sequence = 0
 
-/** A user; everything that is not given is made up and unique in this process. */
+/** Creates a user. Fields that are not given get values that are unique in this process. */
 export async function createUser(
   { prisma }: DatabaseOrTransaction,
   given: Partial<Pick<User, 'username' | 'name' | 'email' | 'admin' | 'state'>> = {},
@@ -34,7 +34,7 @@ export interface GivenToken {
   projectId?: number
 }
 
-/** A personal access token of `user` with scope `api`; the secret exists nowhere but in the result. */
+/** Creates a personal access token of `user`, by default with the scope `api`. Only the result contains the secret. */
 export async function createToken(
   { prisma }: DatabaseOrTransaction,
   user: Pick<User, 'id'>,
@@ -56,7 +56,7 @@ export interface GivenProject {
   defaultBranch?: string
 }
 
-/** The row of a project of `owner`; its repository is for the caller to make, below the storage root. */
+/** Creates the row of a project of `owner`. The caller creates the repository below the storage root. */
 export async function createProject(
   { prisma }: DatabaseOrTransaction,
   owner: Pick<User, 'id' | 'username'>,
@@ -65,7 +65,7 @@ export async function createProject(
   sequence += 1
   const path = given.path ?? `project-${sequence}`
   const pathWithNamespace = `${owner.username}/${path}`
-  // The id is drawn first, because the path on disk is made from it.
+  // The id is reserved first, because the path on disk depends on it.
   const [drawn] = await prisma.$queryRaw<{ id: bigint }[]>`SELECT nextval('projects_id_seq') AS id`
   const id = Number(drawn?.id)
   return prisma.project.create({

@@ -12,17 +12,17 @@ export interface TestCommit {
   /** Path → content; null deletes the file. */
   files?: Record<string, string | Uint8Array | null>
   message?: string
-  /** ISO 8601 with its offset; author and committer date. Default: a minute after the commit before. */
+  /** Author and committer date, ISO 8601 with an offset. Default: a minute after the previous commit. */
   date?: string
   author?: Identity
-  /** Made at the current commit when it does not exist yet. Default: the current branch. */
+  /** Branch of the commit. It is created at the current commit when it does not exist. Default: the current branch. */
   branch?: string
 }
 
 export interface TestGitRepository {
   /** The work tree. */
   path: string
-  /** Runs git in the work tree and returns what it printed, without the last line break. */
+  /** Runs git in the work tree and returns its output without the last line break. */
   git(...args: string[]): Promise<string>
   /** @returns the hash of the new commit */
   commit(commit?: TestCommit): Promise<string>
@@ -33,8 +33,8 @@ const committer: Identity = { name: 'Test Committer', email: 'committer@example.
 const firstCommitTime = Date.parse('2026-01-01T00:00:00Z')
 
 /**
- * Environment for git that depends neither on the settings of the user and the machine nor on a git command
- * that may have started this process. Meant to be the whole environment, not an addition to it.
+ * The whole environment for git, independent of the settings of the user and the machine, and of a git command that may have
+ * started this process.
  */
 export function isolatedGitEnv(): Record<string, string> {
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('GIT_'))
@@ -43,14 +43,14 @@ export function isolatedGitEnv(): Record<string, string> {
     GIT_CONFIG_GLOBAL: '/dev/null',
     GIT_CONFIG_SYSTEM: '/dev/null',
     GIT_TERMINAL_PROMPT: '0',
-    // Tests tidy repositories when they mean to; git would look whether it is time after each commit.
+    // git would start maintenance after a commit.
     GIT_CONFIG_COUNT: '1',
     GIT_CONFIG_KEY_0: 'maintenance.auto',
     GIT_CONFIG_VALUE_0: 'false',
   }
 }
 
-/** A real repository with a work tree, to commit to and push from. The same commits give the same hashes. */
+/** Creates a real repository with a work tree. Equal commits have equal hashes. */
 export async function createGitRepository({ defaultBranch = 'main' } = {}): Promise<TestGitRepository> {
   const path = await mkdtemp(join(tmpdir(), 'switchyard-git-'))
   let commitCount = 0

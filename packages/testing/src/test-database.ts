@@ -10,18 +10,19 @@ import {
 import pg from 'pg'
 
 export interface TestDatabase {
-  /** As the owner of the schema. */
+  /** URL for the owner of the schema. */
   url: string
-  /** As the role of a service, which may do no more than that service needs. */
+  /** URL for the role of a service, which has only the rights of that service. */
   urlOf(service: DatabaseService): string
-  /** Drops the database, also under open connections. */
+  /** Drops the database, also when connections are open. */
   close(): Promise<void>
 }
 
 /**
- * A new database with every migration applied, for one test file. It is a copy of a template that is migrated
- * once for each content of the migrations and rights, so that the copy takes milliseconds.
- * @throws when SWITCHYARD_TEST_DATABASE_URL names no server
+ * Creates a database with every migration applied, for one test file. It is a copy of a template database, which is created once
+ * for each version of the migrations and rights. A copy takes milliseconds.
+ *
+ * @throws Error when SWITCHYARD_TEST_DATABASE_URL is not set
  */
 export async function createTestDatabase(): Promise<TestDatabase> {
   const name = `switchyard_test_${process.pid}_${randomBytes(5).toString('hex')}`
@@ -42,7 +43,7 @@ export async function createTestDatabase(): Promise<TestDatabase> {
 
 async function ensureTemplate(admin: pg.Client): Promise<string> {
   const template = `switchyard_template_${await hashSchema()}`
-  // Test files run in several processes; the first one makes the template, the others wait here for it.
+  // Test files run in several processes. The first one creates the template while the rest wait.
   await admin.query('SELECT pg_advisory_lock(hashtextextended($1, 0))', [template])
   try {
     const { rowCount } = await admin.query('SELECT 1 FROM pg_database WHERE datname = $1', [template])
@@ -53,14 +54,14 @@ async function ensureTemplate(admin: pg.Client): Promise<string> {
   }
 }
 
-/** The template gets its name last: one that was cut off half-way is never mistaken for a finished one. */
+/** The template is renamed when it is complete, so that an interrupted run leaves no incomplete template. */
 async function createTemplate(admin: pg.Client, template: string): Promise<void> {
   const unfinished = `${template}_new`
   await admin.query(`DROP DATABASE IF EXISTS ${unfinished} WITH (FORCE)`)
   await admin.query(`CREATE DATABASE ${unfinished}`)
   await applyMigrations(databaseUrl(unfinished))
   await applyRoles(databaseUrl(unfinished), passwords())
-  // A connection to the template would make copying it fail.
+  // A database with open connections cannot be copied.
   await admin.query(`ALTER DATABASE ${unfinished} WITH ALLOW_CONNECTIONS false`)
   await admin.query(`ALTER DATABASE ${unfinished} RENAME TO ${template}`)
 }
@@ -71,7 +72,7 @@ async function hashSchema(): Promise<string> {
   return hash.digest('hex').slice(0, 16)
 }
 
-/** Roles belong to the whole server, so every test gives them the same passwords. */
+/** Roles belong to the whole server, so every test sets the same passwords. */
 const passwords = () => derivePasswords(new URL(adminUrl()).password)
 
 async function withAdminClient<T>(work: (admin: pg.Client) => Promise<T>): Promise<T> {

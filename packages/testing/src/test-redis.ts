@@ -8,20 +8,20 @@ import { waitFor } from './wait-for.js'
 export interface TestRedis {
   /** `unix:///path/to/redis.sock` */
   url: string
-  /** The socket itself. */
+  /** Path of the socket. */
   path: string
   /** Ends the server and deletes its data. */
   stop(): Promise<void>
-  /** Ends the server as a crash does (SIGKILL); its data stays for `restart`. */
+  /** Kills the server with SIGKILL. Its data stays for `restart`. */
   kill(): Promise<void>
-  /** Starts the server again on the data it had, after ending it when it runs. */
+  /** Stops the server if it runs, and starts it again with its data. */
   restart(): Promise<void>
 }
 
-/** The kernel's limit for the path of a unix socket, its closing NUL included. */
+/** Longest path of a unix socket, the final NUL included. */
 const socketPathBytesMax = 108
 
-/** A Redis server of one test file, on a unix socket that only this user can reach, with its log of writes on. */
+/** Starts a Redis server for one test file, on a unix socket that only this user can access, with an append-only file. */
 export async function startTestRedis(): Promise<TestRedis> {
   const folder = await createSocketFolder()
   const path = join(folder, 'redis.sock')
@@ -51,19 +51,19 @@ export async function startTestRedis(): Promise<TestRedis> {
 }
 
 async function createSocketFolder(): Promise<string> {
-  // mkdtemp makes the folder with mode 0700, which is what keeps other users from the socket.
+  // The mode 0700 of mkdtemp keeps other users from the socket.
   const folder = await mkdtemp(join(tmpdir(), 'switchyard-redis-'))
   if (Buffer.byteLength(join(folder, 'redis.sock')) < socketPathBytesMax) return folder
   await rm(folder, { recursive: true })
   return mkdtemp('/tmp/switchyard-redis-')
 }
 
-/** A running server: a promise of its own end. */
+/** A running server, which is a promise that resolves when the server ends. */
 type Server = Promise<unknown> & Pick<ResultPromise, 'kill'>
 
-/** The server comes wrapped, because awaiting this function would otherwise wait for the server's end too. */
+/** Returns the server in an object, because awaiting it would wait for its end. */
 async function launch(folder: string, path: string): Promise<{ server: Server }> {
-  // A killed server leaves its socket behind, and the next one would be taken for ready too early.
+  // A killed server leaves its socket behind.
   await rm(path, { force: true })
   const program = process.env.SWITCHYARD_TEST_REDIS_SERVER ?? 'redis-server'
   const settings = ['--dir', folder, '--appendonly', 'yes', '--save', '', '--maxmemory-policy', 'noeviction']

@@ -5,11 +5,11 @@ import { isolatedGitEnv } from './git-repository.js'
 type BombCore = 'file' | 'nothing'
 
 /**
- * Trees of some kilobytes that name 10^10 files, or as many empty folders.
+ * Creates a commit with trees of some kilobytes that contain 10^10 files or empty folders.
  *
- * @param path of a repository, its work tree or itself when it is bare
- * @param parent of the commit; unset: it is a root
- * @returns the id of a commit of them
+ * @param path work tree, or path of a bare repository
+ * @param parent parent of the commit; unset: a root commit
+ * @returns id of the commit
  */
 export async function makeTreeBomb(path: string, core: BombCore = 'file', parent?: string): Promise<string> {
   const git = async (args: string[], input = '') =>

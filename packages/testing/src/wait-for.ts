@@ -8,8 +8,8 @@ export interface WaitForOptions {
 }
 
 /**
- * Asks again and again until the condition gives something truthy, and returns that. A condition that throws
- * counts as not met yet; its last error becomes the cause of the time-out.
+ * Evaluates a condition repeatedly until it returns a truthy value, and returns that value. A condition that throws is not met;
+ * its last error becomes the cause of the time-out error.
  */
 export async function waitFor<T>(
   condition: () => T | Promise<T>,

@@ -1,18 +1,18 @@
 import ipaddr from 'ipaddr.js'
 import type { TargetPolicy } from './target-policy.js'
 
-/** What an operator may open with one switch. Everything else that is not public has to be named. */
+/** Ranges that `WEBHOOK_ALLOW_PRIVATE_NETWORKS` allows. Other non-public addresses must be listed one by one. */
 const privateRanges = new Set(['private', 'uniqueLocal', 'carrierGradeNat', 'loopback'])
 
-/** Every address that is routed on the public internet lies here. */
+/** The range of all IPv6 addresses that are routed on the public internet. */
 const globalIpv6 = ipaddr.parseCIDR('2000::/3') as [ipaddr.IPv6, number]
 
 /**
- * Why a webhook may not connect to an address; null when it may. Only public addresses are taken, so that a
- * webhook cannot be aimed at what only this machine can reach: neighbours, metadata services, itself. Addresses
- * that wrap another one (IPv4-mapped, 6to4, NAT64, Teredo) are refused, or judged by what they wrap.
+ * The reason why webhooks may not connect to an address; null when they may. Only public addresses are allowed, so that a
+ * webhook cannot reach internal servers, metadata services or this machine. An address that embeds another one (IPv4-mapped,
+ * 6to4, NAT64, Teredo) is refused or checked by the embedded address.
  *
- * @param address in text, without brackets
+ * @param address as text, without brackets
  */
 export function refusalOf(address: string, policy: TargetPolicy): string | null {
   if (!ipaddr.isValid(address)) return 'is not an address'

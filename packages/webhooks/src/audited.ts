@@ -8,8 +8,8 @@ import {
 } from '@switchyard/db'
 
 /**
- * Changes a webhook and notes that in the audit log, both or neither. The log has the host alone: the rest of a URL
- * may hold a secret of its receiver.
+ * Changes a webhook and adds an audit entry in one transaction. The entry has the host only, because the rest of a URL may
+ * contain a secret.
  */
 export const auditedWebhook = (
   database: Database,

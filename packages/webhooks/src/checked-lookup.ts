@@ -3,12 +3,12 @@ import type { LookupFunction } from 'node:net'
 import { refusalOf } from './address-rules.js'
 import type { TargetPolicy } from './target-policy.js'
 
-/** The name resolves to addresses that webhooks may not be sent to. */
+/** A host name resolves only to addresses that webhooks may not connect to. */
 export class RefusedTarget extends Error {}
 
 /**
- * Resolves names for connections and lets only allowed addresses through. The connection goes to the address that
- * was checked, so a name that resolves differently a moment later gains nothing.
+ * Resolves host names for connections and returns the allowed addresses only. The connection uses a checked address, so a name
+ * that resolves differently a moment later (DNS rebinding) has no effect.
  */
 export function createCheckedLookup(policy: TargetPolicy, resolve: typeof systemLookup = systemLookup) {
   const lookup: LookupFunction = (hostname, options, callback) => {

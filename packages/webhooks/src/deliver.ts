@@ -13,14 +13,14 @@ import { type SecretBox, UnreadableSecret } from './secret-box.js'
 import type { Sender, SendResult } from './send.js'
 import { readSecret } from './stored-secrets.js'
 
-/** One attempt, for logs and figures. */
+/** The result of one attempt, for logs and metrics. */
 export interface Delivered {
   deliveryId: string
   webhookId: number
   scope: ClaimedDelivery['scope']
   host: string
   result: 'succeeded' | 'failed' | 'given_up'
-  /** Why the webhook was disabled by it; null when it was not. */
+  /** The reason why this attempt disabled the webhook; null when it did not. */
   disabled: string | null
 }
 
@@ -28,14 +28,14 @@ export interface DeliverOptions {
   database: Database
   sender: Sender
   secretBox: SecretBox
-  /** Requests to the host at once. Unset: 4. */
+  /** Most simultaneous requests to the host. Unset: 4. */
   concurrency?: number
-  /** No more deliveries are begun after it. */
+  /** When it is aborted, no further delivery begins. */
   signal: AbortSignal
   onDelivered: (delivered: Delivered) => void
 }
 
-/** Longer than an attempt takes with all that belongs to it. */
+/** Longer than an attempt takes, including the recording of its result. */
 const leaseMs = 30_000
 const concurrencyDefault = 4
 const failingMsMax = 5 * 86_400_000
@@ -43,21 +43,21 @@ const failuresMin = 20
 const gone = 410
 
 /**
- * Sends what is due to a host, until nothing is left or the host does not answer: then the rest waits, so that a
- * host which is down costs one time-out and not one per delivery.
+ * Sends the due deliveries of a host until none is left or the host does not answer. The rest waits then, so that an unreachable
+ * host causes one time-out instead of one for each delivery.
  *
- * Every delivery is sent at least once: one whose sender dies before it has recorded the end is sent again.
+ * A delivery is sent at least once: it is sent again when the process dies before it has recorded the result.
  */
 export async function deliverToHost(host: string, options: DeliverOptions): Promise<void> {
-  const answering = { yes: true }
+  let isAnswering = true
   const lanes = Array.from({ length: options.concurrency ?? concurrencyDefault }, async () => {
-    while (answering.yes && !options.signal.aborted) {
+    while (isAnswering && !options.signal.aborted) {
       const delivery = await claimDelivery(options.database, host, leaseMs)
       if (delivery === null) return
-      if (await deliver(delivery, options)) answering.yes = false
+      if (await deliver(delivery, options)) isAnswering = false
     }
   })
-  // A failure of one lane must not leave the others behind unwatched.
+  // When one lane fails, the function still waits for the end of all lanes.
   const ends = await Promise.allSettled(lanes)
   const failed = ends.find((end) => end.status === 'rejected')
   if (failed) throw failed.reason
@@ -82,7 +82,7 @@ async function deliver(delivery: ClaimedDelivery, options: DeliverOptions): Prom
   return isSent && result.status === null
 }
 
-/** A delivery whose secret cannot be read is not sent: unsigned, its receiver could not trust it. */
+/** A delivery whose secret cannot be read is not sent, because its receiver could not verify it. */
 async function send(delivery: ClaimedDelivery, { sender, secretBox }: DeliverOptions) {
   let secret: string | null
   try {
@@ -106,7 +106,7 @@ function attemptOf({ attempts }: ClaimedDelivery, result: SendResult): AttemptRe
   return { ...result, state: delayMs === null ? 'failed' : 'pending', retryDelayMs: delayMs }
 }
 
-/** A target that is gone for good, or that has not taken anything for days, is not asked for ever. */
+/** A webhook is disabled when its target answers 410 Gone, or when every delivery has failed for days. */
 function reasonToDisable({ status }: SendResult, health: WebhookHealth): string | null {
   if (status === gone) return 'the target answered 410 Gone'
   const { failingSince, consecutiveFailures } = health

@@ -5,7 +5,7 @@ import { urlProblem } from './target-url.js'
 
 const secretLengthMax = 255
 
-/** What a webhook is made of, as far as it was given. */
+/** The given fields of a new or changed webhook. */
 export interface HookFields {
   url?: string
   secret?: string | null | undefined
@@ -14,16 +14,16 @@ export interface HookFields {
 
 export interface HookRules {
   policy: TargetPolicy
-  /** Names of events that webhooks of this kind know. */
+  /** Names of the events of this kind of webhook. */
   knownEvents: readonly string[]
-  /** How many of them a webhook names at least. */
+  /** Least number of events of a webhook. */
   eventsMin: number
-  /** What callers name the secret, and how long it is at least. */
+  /** Name of the API parameter of the secret, and the secret's least length. */
   secret: { parameter: string; lengthMin: number }
   secretBox: SecretBox
 }
 
-/** @throws DomainError invalid, with every problem by field */
+/** @throws DomainError invalid, with the problems by field */
 export function checkHook(fields: HookFields, rules: HookRules): void {
   const problems: FieldProblems = {}
   const note = (field: string, problem: string | null) => {
@@ -36,7 +36,7 @@ export function checkHook(fields: HookFields, rules: HookRules): void {
   if (Object.keys(problems).length > 0) throw invalid(problems)
 }
 
-/** A secret may become the value of a header. */
+/** The characters are limited because a secret can be the value of a header. */
 function secretProblem(secret: string, lengthMin: number): string | null {
   if (secret.length < lengthMin) return `is too short (minimum is ${lengthMin} characters)`
   if (secret.length > secretLengthMax) return `is too long (maximum is ${secretLengthMax} characters)`

@@ -21,10 +21,10 @@ import { checkHook, type HookRules } from './hook-rules.js'
 import { testEvent } from './saga-events.js'
 import { hostnameOf } from './target-url.js'
 
-/** The secret as its owner chose it; it is encrypted before it is stored. */
+/** Fields with the plain secret, which is encrypted before it is stored. */
 type WithPlainSecret<Fields> = Omit<Fields, 'host' | 'secret'> & { secret?: string | null | undefined }
 
-/** @throws DomainError invalid, with every problem by field; unavailable when there is no key for its secret */
+/** @throws DomainError invalid, with the problems by field; unavailable when there is no key to encrypt the secret */
 export async function addWebhook(
   database: DatabaseOrTransaction,
   owner: WebhookOwner,
@@ -36,7 +36,7 @@ export async function addWebhook(
   return createWebhook(database, owner, { ...fields, secret, host: hostOf(fields.url) })
 }
 
-/** @throws DomainError not-found; invalid, with every problem by field; unavailable when there is no key for its secret */
+/** @throws DomainError not-found; otherwise as `addWebhook` */
 export async function changeWebhook(
   database: DatabaseOrTransaction,
   owner: WebhookOwner,
@@ -54,7 +54,7 @@ export async function changeWebhook(
 const encrypted = (secret: string | null | undefined, { secretBox }: HookRules) =>
   typeof secret === 'string' ? secretBox.encrypt(secret) : secret
 
-/** With the log of its deliveries. @throws DomainError not-found */
+/** Deletes a webhook and its deliveries. @throws DomainError not-found */
 export async function removeWebhook(
   database: DatabaseOrTransaction,
   owner: WebhookOwner,
@@ -66,10 +66,9 @@ export async function removeWebhook(
 }
 
 /**
- * Notes a delivery for trying a webhook out, whatever events it asks for. Like every other one it is sent by the
- * worker.
+ * Stores a test delivery, independent of the events that the webhook subscribes to. The worker sends it.
  *
- * @param make what is sent. Unset: a body that tells of nothing
+ * @param make makes the message. Unset: an empty test event
  * @throws DomainError not-found; conflict when the webhook is disabled
  */
 export async function testWebhook(
@@ -94,7 +93,7 @@ const emptyTest = (): TestMessage => ({
 })
 
 /**
- * Makes a delivery due now, whatever became of it before.
+ * Makes a delivery due now, in any state.
  *
  * @throws DomainError not-found; conflict when the webhook is disabled
  */

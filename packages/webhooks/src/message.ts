@@ -3,11 +3,11 @@ import type { Message } from './send.js'
 import { sign, signatureHeader } from './signature.js'
 
 /**
- * The request that a delivery is sent as. `X-Switchyard-Delivery` is the same at every attempt, so that a receiver
- * can tell a repetition; the signature is made anew, because its time must be recent. Webhooks of projects also
- * bear what GitLab's receivers read.
+ * The HTTP request of a delivery. `X-Switchyard-Delivery` is equal for all attempts, so that a receiver recognizes repetitions.
+ * Each attempt has a new signature, because the time of a signature must be recent. Webhooks of projects also have GitLab's
+ * headers.
  *
- * @param secret null: what is sent is not signed
+ * @param secret null: the request is not signed
  */
 export function messageOf(
   delivery: Omit<ClaimedDelivery, 'secret'>,

@@ -27,7 +27,7 @@ export const deliveryShape = z
   })
   .meta({ id: 'Delivery', description: 'One telling of a webhook, with what was sent and answered' })
 
-/** A delivery as lists of the API show it. */
+/** A delivery in the lists of the API. */
 export const presentListedDelivery = (delivery: ListedDelivery): z.output<typeof listedDeliveryShape> => ({
   id: delivery.id,
   webhook_id: delivery.webhookId,
@@ -42,7 +42,7 @@ export const presentListedDelivery = (delivery: ListedDelivery): z.output<typeof
   error: delivery.error,
 })
 
-/** With what was sent, and what was answered at the last attempt. */
+/** A delivery with its request and the response of the last attempt. */
 export const presentDelivery = (delivery: WebhookDelivery): z.output<typeof deliveryShape> => ({
   ...presentListedDelivery(delivery),
   request_headers: delivery.requestHeaders,

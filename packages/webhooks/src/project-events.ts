@@ -1,4 +1,4 @@
-/** What webhooks of projects can tell of, by the names of GitLab's hooks without `_events`. */
+/** Events of project webhooks: the parameter names of GitLab without `_events`. */
 export const projectWebhookEvents = ['push', 'tag_push', 'note', 'job', 'pipeline'] as const
 
 export type ProjectWebhookEvent = (typeof projectWebhookEvents)[number]

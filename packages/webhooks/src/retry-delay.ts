@@ -1,16 +1,16 @@
-/** Attempts in all; the last one comes about a day after the first. */
+/** Most attempts. The last one follows about a day after the first one. */
 export const attemptsMax = 10
 
 const firstDelayMs = 30_000
 const delayMsMax = 6 * 3_600_000
 
 /**
- * How long to wait after an attempt that failed: 30 s, tripled by each further failure up to six hours, and up to
- * a fifth more or less, so that what failed together does not come back together.
+ * The delay after a failed attempt: 30 s, tripled with each further failure up to six hours, and varied by up to 20 % at random,
+ * so that deliveries that failed together are not repeated together.
  *
- * @param attempts made so far, at least 1
- * @param random from 0 up to 1
- * @returns milliseconds; null when nothing is left to try
+ * @param attempts number of attempts so far, at least 1
+ * @param random returns a number from 0 to 1
+ * @returns milliseconds; null after the last attempt
  */
 export function retryDelayMs(attempts: number, random: () => number = Math.random): number | null {
   if (attempts >= attemptsMax) return null

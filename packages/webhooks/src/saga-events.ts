@@ -1,4 +1,4 @@
-/** What webhooks of sagas can tell of. `saga.overdue` and the ones below it come from the worker's sweeps. */
+/** Events of saga webhooks. The worker's flag sweep causes `saga.overdue` and the events below it. */
 export const sagaWebhookEvents = [
   'saga.error',
   'saga.ended',
@@ -10,5 +10,5 @@ export const sagaWebhookEvents = [
   'saga.parked',
 ] as const
 
-/** Sent only when somebody asks for a trial. */
+/** Event of a test delivery. */
 export const testEvent = 'test'

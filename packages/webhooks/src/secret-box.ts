@@ -4,16 +4,16 @@ import { unavailable } from '@switchyard/domain'
 import { Secret } from '@switchyard/service-kit/config'
 import { z } from 'zod'
 
-/** A secret that cannot be decrypted; the message is for operators and holds no part of it. */
+/** A secret cannot be decrypted. The message is for operators and contains no part of the secret. */
 export class UnreadableSecret extends Error {}
 
-/** Encrypts secrets of webhooks, so that a reader of the database or of a backup cannot sign with them. */
+/** Encrypts secrets of webhooks, so that a reader of the database or of a backup cannot use them. */
 export interface SecretBox {
-  /** Ids of the keys: the first one encrypts, each of them decrypts. Empty when no key is configured. */
+  /** Ids of the keys. The first key encrypts, all keys decrypt. Empty when no key is configured. */
   keyIds: readonly string[]
   /** @throws DomainError unavailable without a key */
   encrypt(secret: string): EncryptedSecret
-  /** @throws UnreadableSecret when its key is missing, or when it was damaged */
+  /** @throws UnreadableSecret when the key is missing or the ciphertext is damaged */
   decrypt(encrypted: EncryptedSecret): string
 }
 
@@ -25,7 +25,7 @@ const tagBytes = 16
 
 /** Configuration of every service that stores or sends webhooks; spread into the service's own schema. */
 export const webhookSecretFields = {
-  /** Keys for the secrets of webhooks, 32 bytes in base64 each, by commas. Unset: no webhook can have a secret. */
+  /** Keys for the secrets of webhooks, separated by commas, each 32 bytes in base64. Unset: no webhook can have a secret. */
   [keysName]: z
     .string()
     .refine(
@@ -36,7 +36,7 @@ export const webhookSecretFields = {
     .optional(),
 }
 
-/** @throws Error for a list that {@link webhookSecretFields} would have refused */
+/** @throws Error for a list that {@link webhookSecretFields} refuses */
 export function createSecretBox(config: { [keysName]?: Secret | undefined }): SecretBox {
   const keys = new Map(
     entries(config[keysName]?.reveal() ?? '')
@@ -78,7 +78,7 @@ const entries = (list: string): string[] =>
     .map((entry) => entry.trim())
     .filter((entry) => entry !== '')
 
-/** @returns null for text that is no key */
+/** @returns null for a malformed key */
 function decode(text: string): Buffer | null {
   if (!/^[A-Za-z0-9+/_-]{43}=?$/.test(text)) return null
   const key = Buffer.from(text, 'base64')
@@ -91,7 +91,7 @@ function decodeOrThrow(text: string): Buffer {
   return key
 }
 
-/** A key is named by the start of its SHA-256, so that nobody has to think of names. */
+/** The id of a key is the beginning of its SHA-256. */
 const withId = (key: Buffer): [string, Buffer] => [
   createHash('sha256').update(key).digest('hex').slice(0, 16),
   key,

@@ -3,15 +3,15 @@ import { createCheckedLookup, RefusedTarget } from './checked-lookup.js'
 import type { TargetPolicy } from './target-policy.js'
 import { hostnameOf, hostProblem } from './target-url.js'
 
-/** What one attempt to send came to. */
+/** The result of one attempt to send a request. */
 export interface SendResult {
-  /** Null when there was no answer. */
+  /** Null when there was no response. */
   status: number | null
-  /** Of the answer; no cookies, long values cut. */
+  /** Response headers without cookies; long values are cut. */
   headers: Record<string, string>
-  /** The first bytes of the answer as text. */
+  /** The first bytes of the response body as text. */
   body: string
-  /** Null for a 2xx answer. */
+  /** Null for a 2xx response. */
   error: string | null
   durationMs: number
 }
@@ -23,14 +23,14 @@ export interface Message {
 }
 
 export interface Sender {
-  /** Never rejects: whatever goes wrong is in the result. */
+  /** Never rejects. Errors are part of the result. */
   send(message: Message, signal?: AbortSignal): Promise<SendResult>
   close(): Promise<void>
 }
 
 export interface SenderOptions {
   policy: TargetPolicy
-  /** For the whole of an attempt. Unset: 10,000. */
+  /** Time limit of an attempt. Unset: 10,000. */
   timeoutMs?: number
 }
 
@@ -39,10 +39,10 @@ const keptBodyBytes = 1024
 const keptHeaders = 40
 const keptHeaderCharacters = 300
 
-/** Sends requests to targets that the policy allows. Redirects are not followed, answers are read as far as kept. */
+/** Sends requests to targets that the policy allows. It follows no redirects and reads only the stored part of responses. */
 export function createSender({ policy, timeoutMs = timeoutMsDefault }: SenderOptions): Sender {
   let opening: Promise<Agent> | undefined
-  // With the first message: most services that can send start without ever doing it.
+  // undici is loaded with the first message, because most processes that can send never do.
   const open = async () => {
     const { Agent } = await import('undici')
     return new Agent({
@@ -79,7 +79,7 @@ async function exchange(
   policy: TargetPolicy,
   signal: AbortSignal,
 ): Promise<Omit<SendResult, 'durationMs'>> {
-  // An address in the place of a name is connected to without any look-up.
+  // A connection to an IP address makes no look-up, so the address is checked here.
   const target = new URL(url)
   const problem = hostProblem(hostnameOf(target), policy)
   if (problem !== null) return { ...noAnswer, error: `the target ${problem}` }
@@ -110,7 +110,7 @@ function kept(headers: Dispatcher.ResponseData['headers']): Record<string, strin
   )
 }
 
-/** The status is known by now, so an answer that breaks off or goes on for ever is read as far as it came. */
+/** The beginning of a response. The status is known, so an incomplete or endless response is no error. */
 async function firstBytes(body: Dispatcher.ResponseData['body']): Promise<string> {
   const chunks: Buffer[] = []
   let size = 0
@@ -121,12 +121,12 @@ async function firstBytes(body: Dispatcher.ResponseData['body']): Promise<string
       if (size >= keptBodyBytes) break
     }
   } catch {
-    // What has been read is kept.
+    // The part that was read is kept.
   }
   return storable(Buffer.concat(chunks).subarray(0, keptBodyBytes).toString())
 }
 
-/** PostgreSQL holds no NUL in text. */
+/** Replaces NUL, which PostgreSQL cannot store in text. */
 const storable = (text: string) => text.replaceAll('\0', '\uFFFD')
 
 const failureTexts: Record<string, string> = {
@@ -138,7 +138,7 @@ const failureTexts: Record<string, string> = {
   UND_ERR_CONNECT_TIMEOUT: 'timeout: no connection',
 }
 
-/** Never the error's own message, which may name an address inside the network. */
+/** The text of an error. The error's own message is not used, because it may contain an internal address. */
 function failureText(error: unknown): string {
   if (error instanceof RefusedTarget) return `the target is refused: ${error.message}`
   const code = (error as { code?: unknown }).code

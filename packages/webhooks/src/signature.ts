@@ -3,12 +3,12 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 /** Header that carries the signature: `t=<seconds>,v1=<hexadecimal>`. */
 export const signatureHeader = 'X-Switchyard-Signature'
 
-/** How old a signature may be before a receiver should take it for a replay. */
+/** Receivers should treat an older signature as a replay. */
 const toleranceSecondsDefault = 300
 
 /**
- * The value of `X-Switchyard-Signature`: when it was signed, and HMAC-SHA256 over `<seconds>.<body>`. A receiver
- * that checks the time cannot be fooled by a request that somebody recorded.
+ * The value of `X-Switchyard-Signature`: the time of signing, and HMAC-SHA256 over `<seconds>.<body>`. A receiver that checks
+ * the time detects replayed requests.
  */
 export const sign = (secret: string, body: string, now: Date): string => {
   const seconds = Math.floor(now.getTime() / 1000)
@@ -19,14 +19,14 @@ export interface VerifyOptions {
   secret: string
   /** The value of `X-Switchyard-Signature`. */
   signature: string
-  /** The body exactly as it was received, before anything parses it. */
+  /** The raw request body. */
   body: string | Uint8Array
   now?: Date
   /** Unset: 300. */
   toleranceSeconds?: number
 }
 
-/** Whether a request was signed with this secret, not long ago. For receivers of webhooks. */
+/** Whether a request was recently signed with this secret. For receivers of webhooks. */
 export function verify({
   secret,
   signature,

@@ -9,21 +9,21 @@ import { type SecretBox, UnreadableSecret } from './secret-box.js'
 
 const rowsAtOnce = 100
 
-/** How many secrets were written anew, and how many could not be, because their key is missing or they are damaged. */
+/** Numbers of encrypted secrets, and of secrets that could not be read because the key is missing or they are damaged. */
 export interface EncryptionResult {
   encrypted: number
   unreadable: number
 }
 
-/** The secret of a webhook; null when it has none. @throws UnreadableSecret */
+/** The plain secret of a webhook; null when it has none. @throws UnreadableSecret */
 export function readSecret(stored: StoredSecret, box: SecretBox): string | null {
   if (stored.plain !== null) return stored.plain
   return stored.encrypted === null ? null : box.decrypt(stored.encrypted)
 }
 
 /**
- * Encrypts with the first key every secret that is not encrypted with it yet: those that were stored as they are, and
- * those of keys that are to go. Secrets that change meanwhile are left to the next run; it may stop at any point.
+ * Encrypts with the first key every secret that is plain or encrypted with another key. A secret that changes during the run is
+ * left to the next run. The run may be interrupted.
  */
 export async function encryptStoredSecrets(
   database: Database,
@@ -46,7 +46,7 @@ export async function encryptStoredSecrets(
   return result
 }
 
-/** @returns null when the secret cannot be read; false when it has changed meanwhile */
+/** @returns null when the secret cannot be read; false when it has changed */
 async function encryptOne(
   database: Database,
   box: SecretBox,
@@ -62,7 +62,7 @@ async function encryptOne(
   }
 }
 
-/** Rejects while there are secrets that this process could not send with; for readiness. */
+/** A readiness check: rejects while this process cannot read the secret of a webhook. */
 export async function checkStoredSecrets(database: Database, box: SecretBox): Promise<void> {
   const counts = await countSecretsByKey(database)
   const missing = counts.filter(({ keyId }) => keyId !== null && !box.keyIds.includes(keyId))

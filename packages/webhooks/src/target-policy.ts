@@ -2,18 +2,18 @@ import { booleanFlag } from '@switchyard/service-kit/config'
 import ipaddr from 'ipaddr.js'
 import { z } from 'zod'
 
-/** Which targets besides the public internet webhooks may be sent to. */
+/** The allowed targets of webhooks besides public addresses. */
 export interface TargetPolicy {
-  /** Names of hosts, lower-cased: whatever they resolve to may be connected to. */
+  /** Host names in lower case. Every address that they resolve to is allowed. */
   hosts: ReadonlySet<string>
   networks: readonly [ipaddr.IPv4 | ipaddr.IPv6, number][]
-  /** Private networks (RFC 1918, unique local), carrier-grade NAT and this machine itself. */
+  /** Whether private networks (RFC 1918, unique local), carrier-grade NAT and loopback are allowed. */
   privateNetworks: boolean
 }
 
 /** Configuration of every service that creates or sends webhooks; spread into the service's own schema. */
 export const webhookTargetFields = {
-  /** Hosts, addresses and networks that webhooks may be sent to though they are not public, by commas. */
+  /** Allowed non-public hosts, addresses and networks, separated by commas. */
   WEBHOOK_ALLOWED_HOSTS: z
     .string()
     .refine((list) => entries(list).every(isHostOrNetwork), 'must be hosts, addresses or networks by commas')
@@ -22,7 +22,7 @@ export const webhookTargetFields = {
   WEBHOOK_ALLOW_PRIVATE_NETWORKS: booleanFlag().default(false),
 }
 
-/** @throws Error for a list that {@link webhookTargetFields} would have refused */
+/** @throws Error for a list that {@link webhookTargetFields} refuses */
 export function targetPolicy(config: {
   WEBHOOK_ALLOWED_HOSTS?: string | undefined
   WEBHOOK_ALLOW_PRIVATE_NETWORKS: boolean
@@ -44,7 +44,7 @@ const entries = (list: string): string[] =>
 const isHostOrNetwork = (entry: string) =>
   networkOf(entry) !== null || /^[a-z0-9_]([a-z0-9_.-]*[a-z0-9])?$/.test(entry)
 
-/** `10.0.0.0/8`, `10.1.2.3`, `[fd00::1]`; null for the name of a host. */
+/** Parses `10.0.0.0/8`, `10.1.2.3` or `[fd00::1]`; null for a host name. */
 function networkOf(entry: string): [ipaddr.IPv4 | ipaddr.IPv6, number] | null {
   if (ipaddr.isValidCIDR(entry)) return ipaddr.parseCIDR(entry)
   const address = entry.replace(/^\[|\]$/g, '')

@@ -5,8 +5,8 @@ import type { TargetPolicy } from './target-policy.js'
 const urlLengthMax = 2048
 
 /**
- * Why a URL cannot be the target of a webhook, as far as the URL alone shows it; null when it may be. What its
- * name resolves to is judged at every connection anew.
+ * The reason why a URL cannot be the target of a webhook; null when it can. Host names are resolved and checked at each
+ * connection.
  */
 export function urlProblem(text: string, policy: TargetPolicy): string | null {
   if (text.length > urlLengthMax) return `is too long (maximum is ${urlLengthMax} characters)`
@@ -16,10 +16,10 @@ export function urlProblem(text: string, policy: TargetPolicy): string | null {
   return hostProblem(hostnameOf(url), policy)
 }
 
-/** Host name or address of a URL, lower-cased, without brackets and without the dot of a complete name. */
+/** Host name or address of a URL in lower case, without brackets and without a trailing dot. */
 export const hostnameOf = (url: URL): string => url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '')
 
-/** Why an address in the place of a host, or `localhost`, is refused; null for any other name. */
+/** The reason why an IP address or `localhost` is refused as a host; null when it is allowed, and for any other name. */
 export function hostProblem(hostname: string, policy: TargetPolicy): string | null {
   if (policy.hosts.has(hostname)) return null
   const address = /(^|\.)localhost$/.test(hostname) ? '127.0.0.1' : hostname

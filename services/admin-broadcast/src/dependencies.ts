@@ -5,14 +5,14 @@ import type { MessageBoard } from './live/message-board.js'
 import type { MessageStreams } from './live/message-streams.js'
 import type { News } from './live/news.js'
 
-/** What every endpoint of this service is given. */
+/** The parts that the endpoints of this service use. */
 export interface Dependencies {
   database: Database
   clock: Clock
-  /** What is on now. */
+  /** The active messages. */
   board: MessageBoard
   news: News
   streams: MessageStreams
-  /** Places for streams. */
+  /** Limits the number of streams. */
   places: StreamPlaces
 }

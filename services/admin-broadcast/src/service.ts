@@ -15,8 +15,8 @@ import { createNews } from './live/news.js'
 import { routes } from './routes/index.js'
 
 /**
- * Serves broadcast messages: administrators manage them, everybody may ask which are on now and follow what
- * becomes of them. Redis only makes news travel faster, so its absence never takes this service out of rotation.
+ * Serves broadcast messages: administrators manage them, everybody may list the active ones and follow their changes. Redis only
+ * speeds up notifications, so readiness does not depend on it.
  */
 export async function createService(config: Config, { logger, metrics, health, lifecycle }: ServiceContext) {
   const database = createDatabase({

@@ -3,12 +3,11 @@ import { systemClock } from '@switchyard/domain'
 import { createHeartbeat } from '@switchyard/jobs-heartbeat'
 import { createAuthenticate, createHttpApp, listen } from '@switchyard/service-kit/http'
 import type { ServiceContext } from '@switchyard/service-kit/lifecycle'
-import { createRedis } from '@switchyard/service-kit/redis'
+import { createRedis, reportOutages } from '@switchyard/service-kit/redis'
 import { checkStoredSecrets } from '@switchyard/webhooks'
 import type { Config } from './config.js'
 import { jobTypes } from './jobs/index.js'
 import { createProducer } from './jobs/producer.js'
-import { reportOutages } from './outages.js'
 import { createJobFigures } from './queues/job-figures.js'
 import { keepSchedules } from './queues/schedules.js'
 import { startWorkers } from './queues/workers.js'
@@ -27,7 +26,7 @@ export async function createService(config: Config, { logger, metrics, health, l
   lifecycle.onClose('postgres', () => database.close())
   health.addCheck('postgres', () => checkDatabase(database))
 
-  const outages = reportOutages(logger)
+  const outages = reportOutages(logger, 'Redis is away: no jobs are run until it is back')
   const redis = createRedis({ url: config.REDIS_URL.reveal(), onError: outages.failed })
   redis.on('ready', outages.over)
   lifecycle.onClose('redis', () => redis.disconnect())

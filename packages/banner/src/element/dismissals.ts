@@ -3,10 +3,10 @@ import type { Message } from './message.js'
 const key = 'switchyard-banner'
 const entriesMax = 50
 
-/** Version of each message that was put away, by address and id; what a message says anew is shown anew. */
+/** Version of each dismissed message by source and id. A changed message is shown again. */
 type Dismissals = Record<string, string>
 
-/** What was put away since the page was loaded, for pages that may not keep anything. */
+/** Dismissals since the page was loaded, for pages without access to the local storage. */
 let remembered: Dismissals = {}
 
 function read(): Dismissals {
@@ -23,12 +23,12 @@ export const isDismissed = (source: string, message: Message): boolean =>
   message.dismissable && read()[nameOf(source, message)] === message.updated_at
 
 export function dismiss(source: string, message: Message): void {
-  const { [nameOf(source, message)]: _old, ...others } = read()
-  const kept = [...Object.entries(others), [nameOf(source, message), message.updated_at]].slice(-entriesMax)
+  const { [nameOf(source, message)]: _old, ...rest } = read()
+  const kept = [...Object.entries(rest), [nameOf(source, message), message.updated_at]].slice(-entriesMax)
   remembered = Object.fromEntries(kept)
   try {
     localStorage.setItem(key, JSON.stringify(remembered))
   } catch {
-    // It is away until the page is loaded again.
+    // Without storage, the message stays dismissed until the page is loaded again.
   }
 }

@@ -2,7 +2,7 @@ import { SwitchyardBanner } from './switchyard-banner.js'
 
 const name = 'switchyard-banner'
 
-/** One script tag is enough: a page without the element gets one, at its top. */
+/** Adds the element at the top of a page that has none, so that a script tag is enough. */
 function embed(): void {
   if (!document.querySelector(name)) document.body.prepend(document.createElement(name))
 }

@@ -1,20 +1,20 @@
 import type { Message } from './message.js'
 
 const pollMs = 15_000
-/** Polls before the stream is tried again. */
+/** Number of polls before the stream is tried again. */
 const pollsMax = 4
-/** A stream that brings nothing for this long is held back by something on the way. */
+/** Without an event for this long after opening, a proxy probably buffers the stream. */
 const patienceMs = 5000
-/** A stream that broke gets this long to come back by itself. */
+/** Time for the browser to reconnect a broken stream. */
 const returnMs = 10_000
 
 /**
- * Calls `show` with all messages, newest first, now and whenever they change: by the stream, or by polling
- * where there is none.
+ * Calls `show` with all messages, newest first, now and whenever they change. It uses the event stream, or polling when the
+ * stream does not work.
  *
  * @param source `https://…/api/v4/broadcast_messages`
- * @param path of the page, for messages that are shown on some pages only
- * @returns stops it
+ * @param path path of the page, for messages that are shown on some pages only
+ * @returns a function that stops following
  */
 export function follow(source: string, path: string, show: (messages: Message[]) => void): () => void {
   const query = `?path=${encodeURIComponent(path)}`
@@ -42,10 +42,10 @@ export function follow(source: string, path: string, show: (messages: Message[])
       const response = await fetch(`${source}/active${query}`)
       if (response.ok) replace(await response.json())
     } catch {
-      // What is shown stays; the next poll may get through.
+      // The shown messages stay until the next successful poll.
     }
     polls = (polls + 1) % pollsMax
-    // Not everybody at the same moment.
+    // The random interval spreads the polls of all clients.
     wait(pollMs * (0.8 + Math.random() * 0.4), polls ? poll : listen)
   }
 
@@ -70,7 +70,7 @@ export function follow(source: string, path: string, show: (messages: Message[])
       update()
     })
     stream.onerror = () => {
-      // Refused for good, or broken: then it tries again by itself, and every failure comes here.
+      // State 2 (CLOSED): the server has refused the stream. Otherwise the browser reconnects, and each failure is an error event.
       if (stream?.readyState === 2) wait(0, poll)
       else if (!timer) wait(returnMs, poll)
     }

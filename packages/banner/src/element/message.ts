@@ -1,4 +1,4 @@
-/** A message as `/broadcast_messages/active` and the stream give it. */
+/** A message of `/broadcast_messages/active` and of the stream. */
 export interface Message {
   id: number
   /** Markdown. */

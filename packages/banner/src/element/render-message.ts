@@ -2,7 +2,7 @@ import { readableColor } from '../text/contrast.js'
 import { type Piece, parseMarkdown } from '../text/markdown.js'
 import type { Message } from './message.js'
 
-/** Builds nodes one by one: what a message says never passes through a parser of HTML. */
+/** Builds DOM nodes one by one, so that no text of a message is parsed as HTML. */
 function append(pieces: Piece[], parent: HTMLElement): void {
   for (const piece of pieces) {
     if (typeof piece === 'string') {
@@ -20,8 +20,8 @@ function append(pieces: Piece[], parent: HTMLElement): void {
 }
 
 /**
- * @param closeLabel what a screen reader calls the button
- * @param close called when a reader puts the message away
+ * @param closeLabel accessible name of the close button
+ * @param close called when a reader dismisses the message
  */
 export function renderMessage(message: Message, closeLabel: string, close: () => void): HTMLElement {
   const box = document.createElement('div')

@@ -3,7 +3,7 @@ import { follow } from './follow.js'
 import type { Message } from './message.js'
 import { renderMessage } from './render-message.js'
 
-// A sheet of its own is no inline style to a content security policy.
+// A content security policy that forbids inline styles allows a constructed style sheet.
 const sheet = new CSSStyleSheet()
 sheet.replaceSync(`
 :host{display:block;font:14px/1.5 system-ui,sans-serif}
@@ -20,13 +20,13 @@ a:focus-visible,button:focus-visible{outline:2px solid;outline-offset:2px}
 
 const urgentThemes = ['red', 'light-red']
 
-/** Where this script came from is where messages come from, unless `src` says otherwise. */
+/** URL of this script, which is also the source of messages unless the attribute `src` is set. */
 const home = document.currentScript instanceof HTMLScriptElement ? document.currentScript.src : ''
 
 /**
- * `<switchyard-banner src="https://…/api/v4/broadcast_messages">` shows the messages that are on, as they
- * come, change and go. `path` is the page they are shown for (the one it stands on), `close-label` what a
- * screen reader calls the button.
+ * `<switchyard-banner src="https://…/api/v4/broadcast_messages">` shows the active messages and follows their changes. The
+ * attribute `path` is the path of the page (default: that of the current page), `close-label` is the accessible name of the
+ * close button.
  */
 export class SwitchyardBanner extends HTMLElement {
   static readonly observedAttributes = ['src', 'path', 'close-label']
@@ -40,7 +40,7 @@ export class SwitchyardBanner extends HTMLElement {
     super()
     const root = this.attachShadow({ mode: 'open' })
     root.adoptedStyleSheets = [sheet]
-    // What is put into a region later is read out; a region that comes with its text may not be.
+    // Screen readers announce text that is added to an existing live region, but not always a region that is added with its text.
     const region = (role: string, className = '') => {
       const element = document.createElement('div')
       element.setAttribute('role', role)
@@ -70,7 +70,7 @@ export class SwitchyardBanner extends HTMLElement {
     if (this.isConnected) this.#restart()
   }
 
-  /** A page nobody looks at holds no connection: browsers allow few of them to one server. */
+  /** A hidden page keeps no connection open, because browsers allow few connections to one server. */
   #restart = (): void => {
     this.#stop?.()
     this.#stop = undefined
@@ -83,7 +83,7 @@ export class SwitchyardBanner extends HTMLElement {
     })
   }
 
-  /** Touches only what differs, so that nothing is read out twice and no focus is lost. */
+  /** Changes only the boxes that differ, so that screen readers announce nothing twice and the focus is kept. */
   #update = (): void => {
     const shown = this.#messages.filter((message) => !isDismissed(this.#source, message))
     const ids = new Set(shown.map(({ id }) => id))
@@ -117,7 +117,7 @@ export class SwitchyardBanner extends HTMLElement {
     dismiss(this.#source, message)
     this.#messages = this.#messages.filter(({ id }) => id !== message.id)
     this.#update()
-    // Whoever uses the keyboard goes on at the next message.
+    // Keyboard users continue at the next message.
     this.shadowRoot?.querySelector('button')?.focus()
   }
 }
@@ -125,7 +125,7 @@ export class SwitchyardBanner extends HTMLElement {
 const regionOf = ({ broadcast_type, theme }: Message) =>
   broadcast_type === 'notification' ? 'notes' : urgentThemes.includes(theme) ? 'alert' : 'status'
 
-/** The address of the messages: as given, of the script beside them, or of the server's root. */
+/** The URL of the messages: the given one, or that of the script without `banner.js`, or the default path of the server. */
 function sourceOf(given: string): string {
   if (!given) return ''
   const url = new URL(given, location.href)

@@ -1,9 +1,9 @@
-/** Least contrast at which WCAG 2 (AA) calls text readable. */
+/** The least contrast of readable text in WCAG 2 (AA). */
 const contrastMin = 4.5
 
 /**
- * The colour to write with on this background: the one asked for when it can be read, else black or white.
- * Both are `#` and 3 or 6 hex digits; anything else counts as black.
+ * The text colour for a background: the requested colour when it is readable, else black or white. Both colours are `#` and 3 or
+ * 6 hex digits; any other text counts as black.
  */
 export function readableColor(background: string, font: string): string {
   const contrast = (color: string) => contrastOf(luminance(background), luminance(color))

@@ -1,15 +1,15 @@
-/** A piece of a message. Text is text: nothing in it is markup any more. */
+/** A piece of a message. A string is plain text without markup. */
 export type Piece =
   | string
   | { tag: 'strong' | 'em' | 'del' | 'a'; pieces: Piece[]; href?: string }
   | { tag: 'code'; pieces: [string] }
   | { tag: 'br'; pieces: [] }
 
-/** One form of markup: how it is written, and what a match becomes. */
+/** A form of markup: its pattern, and the conversion of a match. */
 interface Markup {
-  /** Matched where the text has been read up to. Every repetition is bounded, so a message of any kind is read quickly. */
+  /** A sticky pattern. Every repetition is bounded, so that parsing takes linear time. */
   shape: RegExp
-  /** It never begins inside a word. */
+  /** The markup never begins inside a word. */
   beforeWord?: true
   read(found: RegExpExecArray, depth: number): Piece[]
 }
@@ -18,7 +18,7 @@ const span =
   (tag: 'strong' | 'em' | 'del') =>
   ([, text = '']: RegExpExecArray, depth: number): Piece[] => [{ tag, pieces: parseMarkdown(text, depth) }]
 
-/** By the first character: an escaped character, code, a link, strong or emphasised text, struck text, a new line. */
+/** Forms of markup by their first character. */
 const markup = new Map<string, Markup[]>(
   Object.entries({
     '\\': [{ shape: /\\([!-/:-@[-`{-~])/y, read: ([, escaped = '']) => [escaped] }],
@@ -42,12 +42,12 @@ const markup = new Map<string, Markup[]>(
   } satisfies Record<string, Markup[]>),
 )
 
-/** Nothing a message needs is nested deeper. */
+/** Deeper markup stays plain text. */
 const depthMax = 4
 
 /**
- * Reads a subset of Markdown: `**strong**`, `*emphasis*`, `~~struck~~`, `` `code` ``, `[links](https://…)`, bare
- * addresses, new lines, and a backslash before what is to stand as it is. Everything else, HTML too, is text.
+ * Parses a subset of Markdown: `**strong**`, `*emphasis*`, `~~struck~~`, `` `code` ``, `[links](https://…)`, bare URLs, line
+ * breaks, and backslash escapes. Everything else, also HTML, is plain text.
  */
 export function parseMarkdown(text: string, depth = 0): Piece[] {
   const whole = depth === 0 ? text.trim().replace(/\r\n?/g, '\n') : text
@@ -70,7 +70,7 @@ export function parseMarkdown(text: string, depth = 0): Piece[] {
   return pieces
 }
 
-/** The markup that begins at a place, if any. */
+/** The markup at a position; null when there is none. */
 function readMarkup(text: string, at: number, plainStart: number, depth: number) {
   const first = text.charAt(at)
   const isInWord = at > plainStart && /\w/.test(text.charAt(at - 1))
@@ -83,7 +83,7 @@ function readMarkup(text: string, at: number, plainStart: number, depth: number)
   return null
 }
 
-/** A link somewhere else than to a page or a mail address stays the text it is. */
+/** A link with a target other than a web page or a mail address stays plain text. */
 function link(pieces: Piece[], target: string, all: string): Piece[] {
   const href = safeAddress(target)
   return [href ? { tag: 'a', href, pieces: pieces.map(withoutLink) } : all]
@@ -91,7 +91,7 @@ function link(pieces: Piece[], target: string, all: string): Piece[] {
 
 const sentenceEnd = '.,:;!?)]*_~'
 
-/** The end of a sentence is not part of an address in it. */
+/** A bare URL. Punctuation at its end belongs to the sentence. */
 function bareLink(address: string): Piece[] {
   let length = address.length
   while (sentenceEnd.includes(address.charAt(length - 1))) length -= 1
@@ -105,7 +105,7 @@ function bareLink(address: string): Piece[] {
 const withoutLink = (piece: Piece): Piece =>
   typeof piece === 'object' && piece.tag === 'a' ? piece.pieces.join('') : piece
 
-/** The address as a browser reads it, if it leads to a page or to a mail address. */
+/** The normalized URL of a web page or a mail address; null for any other target. */
 export function safeAddress(target: string): string | null {
   try {
     const { protocol, href } = new URL(target)

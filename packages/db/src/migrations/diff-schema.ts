@@ -4,14 +4,14 @@ import { noFilters, withSchemaEngine } from './schema-engine.js'
 import { schemaPath } from './shipped-migrations.js'
 
 /**
- * The SQL that leads from the database at `url` to `schema.prisma`; empty when both agree. Partitions of a
- * table belong to the table and do not count as a difference.
+ * The SQL that changes the database at `url` to the schema of `schema.prisma`; empty when they agree. Partitions do not count
+ * as a difference.
  */
 export async function diffDatabaseToSchema(url: string): Promise<string> {
   const schema = { path: schemaPath, content: await readFile(schemaPath, 'utf8') }
   return withSchemaEngine(url, async (engine) => {
     const { stdout } = await engine.diff({
-      // The live database below the engine's connection.
+      // The database of the engine's connection.
       from: { tag: 'schemaDatasource', files: [schema], configDir: dirname(schemaPath) },
       to: { tag: 'schemaDatamodel', files: [schema] },
       script: true,

@@ -1,10 +1,10 @@
-// One-shot process: brings DATABASE_URL to the schema of this version, gives each service its role when their passwords
-// are set (POSTGRES_PASSWORD_GIT_API and so on), says what it did, and exits 0 or 1.
+// One-shot process: applies the migrations to DATABASE_URL, creates the role of each service when the passwords are set
+// (POSTGRES_PASSWORD_GIT_API and so on), prints its changes, and exits with 0 or 1.
 import { applyRoles, databaseServices, passwordVariableOf, type RolePasswords } from '../roles/index.js'
 import { applyMigrations } from './apply-migrations.js'
 import { waitForDatabase } from './wait-for-database.js'
 
-/** The compose file starts this process beside the database. */
+/** The compose file starts this process at the same time as the database. */
 const databaseWaitMs = 60_000
 
 async function migrate(): Promise<void> {
@@ -22,7 +22,7 @@ async function migrate(): Promise<void> {
   process.stdout.write(`granted the roles of ${databaseServices.join(', ')}\n`)
 }
 
-/** The passwords of the services' roles, or null when none is set: services then share the user of their DATABASE_URL. */
+/** The passwords of the services' roles; null when none is set. Then all services log in as the user of DATABASE_URL. */
 function readPasswords(env: NodeJS.ProcessEnv): RolePasswords | null {
   const given = databaseServices.map((service) => [service, env[passwordVariableOf(service)] ?? ''] as const)
   const missing = given
@@ -40,7 +40,7 @@ try {
   process.stderr.write(`migrate: ${describe(error)}\n`)
   process.exitCode = 1
 }
-// The engine leaves the timer of its lock behind, which would keep this process for ten seconds more.
+// A timer of the engine's lock would keep this process alive for ten more seconds.
 process.exit()
 
 function describe(error: unknown): string {

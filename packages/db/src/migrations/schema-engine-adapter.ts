@@ -12,7 +12,7 @@ import {
 } from '@prisma/driver-adapter-utils'
 import pg from 'pg'
 
-/** Prisma's adapter for PostgreSQL, with what the schema engine needs beyond it. */
+/** Prisma's adapter for PostgreSQL, extended for the schema engine. */
 export class SchemaEngineAdapterFactory implements SqlMigrationAwareDriverAdapterFactory {
   readonly provider = 'postgres'
   readonly adapterName = '@prisma/adapter-pg'
@@ -57,7 +57,7 @@ class SchemaEngineAdapter implements SqlDriverAdapter {
     return this.#adapter.executeRaw(query)
   }
 
-  /** Prisma's adapter cuts a script at every semicolon, also at those inside function bodies. */
+  /** Prisma's adapter splits a script at every semicolon, even inside a function body. */
   async executeScript(script: string): Promise<void> {
     await this.#pool.query(script)
   }
@@ -71,20 +71,20 @@ class SchemaEngineAdapter implements SqlDriverAdapter {
   }
 }
 
-/** Prisma's adapter refuses results with columns of the type "char", which only PostgreSQL's catalogue has. */
+/** Prisma's adapter refuses results with columns of the type "char", which the catalogue of PostgreSQL uses. */
 const isUnsupportedChar = (error: unknown): boolean =>
   error instanceof DriverAdapterError &&
   error.cause.kind === 'UnsupportedNativeDataType' &&
   error.cause.type === 'char'
 
-/** By the ids of PostgreSQL's types: those that the engine reads of the catalogue in one result with a "char". */
+/** Prisma's types by PostgreSQL type id, for the results with a "char" column that the engine reads. */
 const catalogueTypes: Partial<Record<number, ColumnType>> = {
   [pg.types.builtins.BOOL]: ColumnTypeEnum.Boolean,
   [pg.types.builtins.CHAR]: ColumnTypeEnum.Character,
   [pg.types.builtins.INT2]: ColumnTypeEnum.Int32,
   [pg.types.builtins.OID]: ColumnTypeEnum.Int64,
   [pg.types.builtins.TEXT]: ColumnTypeEnum.Text,
-  // The type "name", which node-postgres has no constant for.
+  // The type "name", for which node-postgres has no constant.
   19: ColumnTypeEnum.Text,
 }
 

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { bindMigrationAwareSqlAdapterFactory } from '@prisma/driver-adapter-utils'
 import * as engineModule from '@prisma/schema-engine-wasm/schema_engine_bg'
-import pg from 'pg'
+import { createDatabase } from '../client.js'
 import { SchemaEngineAdapterFactory } from './schema-engine-adapter.js'
 import { migrationsPath, type ShippedMigration, schemaPath } from './shipped-migrations.js'
 
@@ -10,7 +10,7 @@ export type SchemaEngine = engineModule.SchemaEngine
 
 export const noFilters: engineModule.SchemaFilter = { externalTables: [], externalEnums: [] }
 
-/** The part of WebAssembly that is used here. TypeScript's types for Node lack it. */
+/** The used part of WebAssembly, which TypeScript's types for Node lack. */
 declare const WebAssembly: {
   instantiate(
     bytes: Uint8Array,
@@ -29,8 +29,8 @@ interface WasmGlue {
 let wasmLoaded: Promise<void> | undefined
 
 /**
- * Runs `work` with Prisma's schema engine on the database at `url`, over one connection.
- * The engine is the WebAssembly build: it comes with the packages, nothing is downloaded.
+ * Runs `work` with Prisma's schema engine on the database at `url`, over one connection. The engine is the WebAssembly build
+ * of an npm package, so nothing is downloaded.
  */
 export async function withSchemaEngine<T>(
   url: string,
@@ -38,9 +38,10 @@ export async function withSchemaEngine<T>(
 ): Promise<T> {
   wasmLoaded ??= loadWasm()
   await wasmLoaded
-  const pool = createSchemaEnginePool(url)
+  // One connection, so that the engine's session lock and its statements share a session.
+  const database = createDatabase({ url, poolSizeMax: 1, applicationName: 'switchyard-migrations' })
   try {
-    const adapter = bindMigrationAwareSqlAdapterFactory(new SchemaEngineAdapterFactory(pool))
+    const adapter = bindMigrationAwareSqlAdapterFactory(new SchemaEngineAdapterFactory(database.pool))
     const datamodels: [string, string][] = [[schemaPath, await readFile(schemaPath, 'utf8')]]
     const engine = await engineModule.SchemaEngine.new({ datamodels }, () => {}, adapter)
     try {
@@ -49,11 +50,11 @@ export async function withSchemaEngine<T>(
       engine.free()
     }
   } finally {
-    await pool.end()
+    await database.close()
   }
 }
 
-/** The shipped migrations in the form the engine takes them. */
+/** The migrations in the format of the engine. */
 export function toMigrationList(migrations: ShippedMigration[]): engineModule.MigrationList {
   return {
     baseDir: migrationsPath,
@@ -66,12 +67,12 @@ export function toMigrationList(migrations: ShippedMigration[]): engineModule.Mi
   }
 }
 
-/** The package's own entry is `import … from './schema_engine_bg.wasm'`, which bundlers understand and Node does not. */
+/** The package imports './schema_engine_bg.wasm', which bundlers support and Node does not. */
 async function loadWasm(): Promise<void> {
   const modulePath = createRequire(import.meta.url).resolve('@prisma/schema-engine-wasm/schema_engine_bg')
   const bytes = await readFile(modulePath.replace(/\.js$/, '.wasm'))
   const { instance } = await WebAssembly.instantiate(bytes, { './schema_engine_bg.js': engineModule })
-  // The engine reports a panic here, and fails without saying why when there is nothing.
+  // The engine reports the message of a panic to this global object.
   Object.assign(globalThis, { PRISMA_WASM_PANIC_REGISTRY: { set_message: throwPanic } })
   const glue = engineModule as unknown as WasmGlue
   glue.__wbg_set_wasm(instance.exports)
@@ -80,20 +81,4 @@ async function loadWasm(): Promise<void> {
 
 function throwPanic(message: string): never {
   throw new Error(`the schema engine failed: ${message}`)
-}
-
-/** One connection, so that the engine's session lock and its statements share a session. */
-function createSchemaEnginePool(url: string): pg.Pool {
-  const pool = new pg.Pool({
-    connectionString: url,
-    max: 1,
-    application_name: 'switchyard-migrations',
-    connectionTimeoutMillis: 5000,
-    // The adapter drops the zone of a time it reads, so the session has to be in UTC.
-    onConnect: async (client) => {
-      await client.query("SET TIME ZONE 'UTC'")
-    },
-  })
-  pool.on('error', () => {})
-  return pool
 }

@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname } from 'node:path'
 
-// By name, as a bundled service has no folder beside this module.
+// Resolved by package name, because a bundled service has no folder beside this module.
 export const schemaPath = createRequire(import.meta.url).resolve('@switchyard/db/prisma/schema.prisma')
 export const migrationsPath = `${dirname(schemaPath)}/migrations/`
 
@@ -12,7 +12,7 @@ export interface ShippedMigration {
   sql: string
 }
 
-/** Names of the migrations this version ships, oldest first. */
+/** Names of the migrations of this version, oldest first. */
 export async function listShippedMigrationNames(): Promise<string[]> {
   const entries = await readdir(migrationsPath, { withFileTypes: true })
   return entries
@@ -21,7 +21,7 @@ export async function listShippedMigrationNames(): Promise<string[]> {
     .sort()
 }
 
-/** The migrations this version ships, oldest first, with their SQL. */
+/** The migrations of this version with their SQL, oldest first. */
 export async function listShippedMigrations(): Promise<ShippedMigration[]> {
   const names = await listShippedMigrationNames()
   return Promise.all(

@@ -23,11 +23,11 @@ const privileges: Record<Access, string> = {
 const duplicates = new Set(['42710', '23505'])
 
 /**
- * Makes a role for each service, or gives it a new password, and grants each exactly what `tableAccess` says. The schema
- * must be up to date. Safe to repeat, also while services run and at the same time as itself.
+ * Creates a role for each service or changes its password, and grants exactly the rights of `tableAccess`. The schema must be
+ * up to date. The function may run again, also while services run and in several processes at once.
  *
- * @param url the database, as a role that owns the schema and may create roles
- * @param passwords of ASCII letters, digits, `-` and `_`
+ * @param url the database, with a role that owns the schema and may create roles
+ * @param passwords consist of ASCII letters, digits, `-` and `_`
  */
 export async function applyRoles(url: string, passwords: RolePasswords): Promise<void> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5000 })
@@ -47,7 +47,7 @@ async function ensureRole(client: pg.Client, service: DatabaseService, password:
   const { rowCount } = await client.query('SELECT FROM pg_roles WHERE rolname = $1', [role])
   if (rowCount === 0) {
     await client.query(`CREATE ROLE ${role}`).catch((error: { code?: string }) => {
-      // Roles belong to all databases of the server, and another one may be set up at this moment.
+      // Roles belong to the whole server, and the setup of another database may create the role at the same time.
       if (!duplicates.has(error.code ?? '')) throw error
     })
   }
@@ -55,7 +55,7 @@ async function ensureRole(client: pg.Client, service: DatabaseService, password:
   await client.query(`ALTER ROLE ${role} WITH ${rights} PASSWORD '${scramVerifier(password)}'`)
 }
 
-/** Statements that take everything away and grant what the lists say. */
+/** Statements that revoke all rights and grant those of the lists. */
 async function grants(client: pg.Client): Promise<string[]> {
   const { rows } = await client.query<{ database: string; partitions: string[] }>(
     `SELECT quote_ident(current_database()) AS database, ARRAY(SELECT quote_ident(c.relname) FROM pg_inherits i
@@ -76,7 +76,7 @@ async function grants(client: pg.Client): Promise<string[]> {
         tableGrants(table, roleOf(service as DatabaseService), access, sequences.get(table) ?? []),
       ),
     ),
-    // Retention looks through one partition at a time.
+    // The retention job reads one partition at a time.
     ...partitions.map((partition) => `GRANT SELECT, DELETE ON ${partition} TO ${roleOf('worker')}`),
     ...Object.entries(ownerFunctions).flatMap(([name, services]) => [
       `REVOKE ALL ON FUNCTION ${name} FROM PUBLIC, ${roles}`,
@@ -91,12 +91,12 @@ function tableGrants(table: string, role: string, access: Access, sequences: str
   return [
     `GRANT ${privileges[access]} ON ${table} TO ${role}`,
     ...(lock ? [`GRANT UPDATE (${lock}) ON ${table} TO ${role}`] : []),
-    // Followers of the event log of sagas read the last number that was drawn; without the right it is null, not an error.
+    // Readers of the saga event log read the last value of a sequence. Without this right they would get null, not an error.
     ...sequences.map((sequence) => `GRANT ${adds ? 'USAGE, SELECT' : 'SELECT'} ON ${sequence} TO ${role}`),
   ]
 }
 
-/** The sequences that the columns of each table draw from. */
+/** The sequences of the columns of each table. */
 async function ownedSequences(client: pg.Client): Promise<Map<string, string[]>> {
   const { rows } = await client.query<{ table: string; sequences: string[] }>(
     `SELECT d.refobjid::regclass::text AS table, array_agg(s.oid::regclass::text) AS sequences FROM pg_class s

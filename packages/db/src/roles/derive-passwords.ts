@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import type { RolePasswords } from './apply-roles.js'
 import { type DatabaseService, databaseServices, roleOf } from './table-access.js'
 
-/** A password for each role, made from one secret: who knows one of them knows neither the others nor the secret. */
+/** A password for each role, derived from one secret. A password reveals neither another password nor the secret. */
 export const derivePasswords = (secret: string): RolePasswords =>
   Object.fromEntries(
     databaseServices.map((service) => [
@@ -11,7 +11,7 @@ export const derivePasswords = (secret: string): RolePasswords =>
     ]),
   ) as RolePasswords
 
-/** The same database as `url`, as the role of a service. */
+/** The URL of the same database for the role of a service. */
 export function serviceUrl(url: string, service: DatabaseService, password: string): string {
   const changed = new URL(url)
   changed.username = roleOf(service)

@@ -3,10 +3,10 @@ import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto'
 const iterations = 4096
 
 /**
- * What PostgreSQL keeps of a password (`SCRAM-SHA-256$…`, RFC 5803), to be given to it in place of the password itself,
- * which could end up in its log.
+ * The verifier that PostgreSQL stores for a password (`SCRAM-SHA-256$…`, RFC 5803). It is sent instead of the password, which
+ * PostgreSQL could write to its log.
  *
- * @param password of ASCII characters, which need no preparation
+ * @param password consists of ASCII characters
  */
 export function scramVerifier(password: string): string {
   const salt = randomBytes(16)

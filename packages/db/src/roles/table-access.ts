@@ -1,4 +1,4 @@
-/** The services that log in to PostgreSQL, each as a role of its own. */
+/** The services that log in to PostgreSQL, each with its own role. */
 export const databaseServices = [
   'git-api',
   'admin-broadcast',
@@ -10,8 +10,8 @@ export const databaseServices = [
 export type DatabaseService = (typeof databaseServices)[number]
 
 /**
- * What a service may do with the rows of a table:
- * `write` read, add, change and delete; `append` read and add; `purge` read and delete; `read` read.
+ * The rights of a service on the rows of a table. `write`: read, add, change and delete; `append`: read and add; `purge`: read
+ * and delete; `read`: read.
  */
 export type Access = 'write' | 'append' | 'purge' | 'read'
 
@@ -22,9 +22,9 @@ const everyService = Object.fromEntries(databaseServices.map((service) => [servi
 const ofSagas = { 'saga-reporter': 'write', worker: 'purge' } as const
 const ofWebhooks = { 'git-api': 'write', 'saga-reporter': 'write', worker: 'write' } as const
 
-/** Who may do what with each table; a service that is not named may do nothing. Held against schema.prisma by a test. */
+/** Rights by table and service; a service that is not listed has none. A test compares them with schema.prisma. */
 export const tableAccess: Record<string, Partial<Record<DatabaseService, Access>>> = {
-  // Every service finds out who holds a token, and for a token of a project, who made it.
+  // Every service looks up the user of a token, and the creator of a project token.
   users: { ...everyService, 'git-api': 'write' },
   personal_access_tokens: { ...everyService, 'git-api': 'write', worker: 'purge' },
   projects: { ...everyService, 'git-api': 'write' },
@@ -48,26 +48,26 @@ export const tableAccess: Record<string, Partial<Record<DatabaseService, Access>
   webhooks: ofWebhooks,
   webhook_deliveries: ofWebhooks,
   webhook_cursors: { worker: 'write' },
-  // Readiness compares it with the migrations that the service knows.
+  // The readiness check compares it with the migrations of the service.
   _prisma_migrations: everyService,
 }
 
 /**
- * Tables whose rows a purging service locks first, with the column it may change for that: PostgreSQL has no right to
- * lock alone.
+ * Tables whose rows a purging service locks before it deletes them, with the column that it may update: PostgreSQL requires
+ * a right to update for a row lock.
  */
 export const lockedWhenPurged: Record<string, string> = { sagas: 'tenant', saga_activities: 'tenant' }
 
-/** Functions that run with the rights of the owner of the schema, and who may call them. */
+/** Functions that run with the rights of the schema's owner, and the services that may call them. */
 export const ownerFunctions: Record<string, readonly DatabaseService[]> = {
   'ensure_saga_event_partitions(date, integer)': ['worker'],
   'drop_saga_event_partition(text)': ['worker'],
 }
 
-/** Who may make temporary tables: rebuilding sagas from their log keeps lists there. */
+/** The services that may create temporary tables. The rebuild of sagas uses them. */
 export const temporaryTables: readonly DatabaseService[] = ['saga-reporter']
 
-/** The environment variable that tells the migration a service's password, e.g. `POSTGRES_PASSWORD_GIT_API`. */
+/** The environment variable with the password of a service's role, e.g. `POSTGRES_PASSWORD_GIT_API`. */
 export const passwordVariableOf = (service: DatabaseService): string =>
   `POSTGRES_PASSWORD_${service.toUpperCase().replaceAll('-', '_')}`
 

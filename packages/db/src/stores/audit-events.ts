@@ -1,7 +1,7 @@
 import type { DatabaseOrTransaction } from '../client.js'
 import type { AuditEvent, Prisma } from '../generated/client.js'
 
-/** Who does something, and from where. */
+/** The user, token and request that caused an audit entry. */
 export interface AuditAuthor {
   authorId: number
   authorName: string
@@ -10,18 +10,18 @@ export interface AuditAuthor {
   ipAddress: string | null
 }
 
-/** What an audit entry tells besides its author. */
+/** The content of an audit entry besides its author. */
 export interface AuditedChange {
-  /** What was done, e.g. `member_added`. */
+  /** Name of the change, e.g. `member_added`. */
   eventName: string
-  /** Kind of the thing it was done to, e.g. `Project`. */
+  /** Type of the changed entity, e.g. `Project`. */
   entityType: string
   entityId: string | number
-  /** Small, and never a secret. */
+  /** A few short values without secrets. */
   details: Record<string, string | number | boolean | null | string[]>
 }
 
-/** Appends an entry; called in the transaction of the change, so that neither holds without the other. */
+/** Appends an entry. Call it in the transaction of the change, so that both are stored or neither is. */
 export async function recordAuditEvent(
   { prisma }: DatabaseOrTransaction,
   author: AuditAuthor,
@@ -39,7 +39,7 @@ export interface AuditFilter {
   createdBefore?: Date | undefined
 }
 
-/** One page of the log, newest first, and how many entries fit in all. */
+/** One page of the log, newest first, and the number of all entries that match. */
 export async function listAuditEvents(
   { prisma }: DatabaseOrTransaction,
   { createdAfter, createdBefore, ...equal }: AuditFilter,

@@ -6,7 +6,7 @@ import type { BroadcastMessage } from '../generated/client.js'
 
 const newestFirst = { id: 'desc' } as const
 
-/** One page of all messages, newest first, and how many there are. */
+/** One page of all messages, newest first, and the number of all messages. */
 export async function listBroadcastMessages(
   { prisma }: DatabaseOrTransaction,
   rows: { skip: number; take: number },
@@ -18,7 +18,7 @@ export async function listBroadcastMessages(
   return { messages, total }
 }
 
-/** Messages that are shown at this instant or may be shown later, newest first. */
+/** Messages whose end is not before `now`, newest first. */
 export async function listUnfinishedBroadcastMessages(
   { prisma }: DatabaseOrTransaction,
   now: Date,
@@ -44,7 +44,8 @@ export async function createBroadcastMessage(
 }
 
 /**
- * Fields that keep their values do not count as a change, so users who dismissed the message do not see it again.
+ * Updates a message. Equal values are no change and do not set `updatedAt`, so users who dismissed the message do not see it
+ * again.
  *
  * @throws DomainError not-found
  */
@@ -64,7 +65,7 @@ export async function updateBroadcastMessage(
   return message
 }
 
-/** @throws DomainError not-found, also when somebody else was faster */
+/** @throws DomainError not-found, also when another request deleted the message first */
 export async function deleteBroadcastMessage({ prisma }: DatabaseOrTransaction, id: number): Promise<void> {
   const { count } = await prisma.broadcastMessage.deleteMany({ where: { id } })
   if (count === 0) throw notFound()

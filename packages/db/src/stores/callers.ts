@@ -5,8 +5,8 @@ const user = { id: true, username: true, name: true, email: true, admin: true, s
 const state = { select: { state: true } } as const
 
 /**
- * The holder of the token with this SHA-256. Null when no token has it, when it is revoked or its last day has passed,
- * when its user is blocked, and for a project token when the user who made it is blocked: that user knows its secret.
+ * The caller who uses the token with this SHA-256. Null when there is no such token, when the token is revoked or expired,
+ * and when its user is blocked. A project token is also invalid when its creator is blocked, who knows its secret.
  */
 export async function findCaller(
   { prisma }: DatabaseOrTransaction,

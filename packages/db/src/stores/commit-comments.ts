@@ -3,14 +3,14 @@ import type { CommitComment, User } from '../generated/client.js'
 import { inPoolTransaction } from '../pool-transaction.js'
 import { enqueueForProject, type NewDelivery } from './webhooks/deliveries.js'
 
-/** What answers show of whoever wrote a comment. */
+/** The columns of a comment's author that answers show. */
 export type CommentAuthor = Pick<User, 'id' | 'username' | 'name' | 'state' | 'email' | 'createdAt'>
 
 export type CommentWithAuthor = CommitComment & { author: CommentAuthor | null }
 
 const withAuthor = { author: true } as const
 
-/** One page of a commit's comments, oldest first, and how many there are in all. */
+/** One page of a commit's comments, oldest first, and the number of all of them. */
 export async function listCommitComments(
   { prisma }: DatabaseOrTransaction,
   where: { projectId: number; sha: string },
@@ -29,16 +29,16 @@ export const findNewestComment = (
 ): Promise<CommentWithAuthor | null> =>
   prisma.commitComment.findFirst({ where: { projectId }, orderBy: { id: 'desc' }, include: withAuthor })
 
-/** A comment to be stored; the last three are set together, or none is. */
-export type NewCommitComment = Pick<
+/** A comment to store. `path`, `line` and `lineType` are all set or all null. */
+type NewCommitComment = Pick<
   CommitComment,
   'projectId' | 'sha' | 'note' | 'authorId' | 'path' | 'line' | 'lineType'
 >
 
 /**
- * Adds a comment, and notes what webhooks of its project are told of it, both or neither.
+ * Adds a comment and the webhook deliveries about it in one transaction.
  *
- * @param tell asked only when there is such a webhook
+ * @param tell makes the delivery; called only when a webhook subscribes to comments
  */
 export async function createCommitComment(
   { pool }: Pick<Database, 'pool'>,

@@ -3,19 +3,19 @@ import type { DatabaseOrTransaction } from '../client.js'
 import type { PersonalAccessToken, Prisma } from '../generated/client.js'
 import { likeText } from '../like-pattern.js'
 
-/** Every condition that is set has to hold; times are exclusive. */
+/** Tokens match when they meet every condition that is set. Times are exclusive. */
 export interface TokenFilter {
   userId?: number | undefined
   /** `active`: neither revoked nor expired. */
   state?: 'active' | 'inactive' | undefined
   revoked?: boolean | undefined
-  /** Part of the name, in any case. */
+  /** Part of the name; upper and lower case are equal. */
   search?: string | undefined
   createdBefore?: Date | undefined
   createdAfter?: Date | undefined
   lastUsedBefore?: Date | undefined
   lastUsedAfter?: Date | undefined
-  /** Days; tokens that never expire lie before and after none. */
+  /** Days. Tokens that never expire match neither condition. */
   expiresBefore?: Date | undefined
   expiresAfter?: Date | undefined
 }
@@ -25,7 +25,7 @@ export interface TokenOrder {
   direction: 'asc' | 'desc'
 }
 
-/** One page of the tokens of every kind, and how many there are. */
+/** One page of the personal and project tokens, and the number of all tokens that match. */
 export async function listTokens(
   { prisma }: DatabaseOrTransaction,
   filter: TokenFilter,

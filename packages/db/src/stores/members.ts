@@ -29,11 +29,11 @@ export const findMemberWithUser = (
 export interface MemberChange {
   projectId: number
   userId: number
-  /** A membership above this level stays as it is. */
+  /** A membership above this access level is not changed. */
   levelMax: number
 }
 
-/** Gives a member another access level. @returns null when there is no such member at or below `levelMax` */
+/** Changes the access level of a member. @returns null when there is no such member at or below `levelMax` */
 export async function updateMember(
   { prisma }: DatabaseOrTransaction,
   { projectId, userId, levelMax }: MemberChange,
@@ -47,7 +47,7 @@ export async function updateMember(
   return member ?? null
 }
 
-/** Whether there was such a member at or below `levelMax`, or at any level. */
+/** Deletes a member at or below `levelMax` (unset: at any level). @returns whether there was such a member */
 export async function deleteMember(
   { prisma }: DatabaseOrTransaction,
   { projectId, userId, levelMax }: Omit<MemberChange, 'levelMax'> & { levelMax?: number },
@@ -58,7 +58,7 @@ export async function deleteMember(
   return count > 0
 }
 
-/** One page of a project's members, oldest user first, and how many there are in all. */
+/** One page of a project's members by user id, and the number of all members. */
 export async function listMembers(
   { prisma }: DatabaseOrTransaction,
   projectId: number,

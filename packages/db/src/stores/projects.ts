@@ -22,11 +22,10 @@ const byPath = { name: 'project-for-user-by-path', text: select('p.path_key = $1
 const idMax = 2_147_483_647
 
 /**
- * A project and one user's membership in it. Every request for a project starts here, so this is one
- * prepared statement.
+ * A project and one user's membership in it, read with one prepared statement, because every request for a project needs it.
  *
- * @param reference numeric id, or full path in any case; text without a slash is no path
- * @param userId null for anonymous callers
+ * @param reference numeric id, or full path in upper or lower case
+ * @param userId null for an anonymous caller
  */
 export async function findProjectForUser(
   { pool }: Pick<Database, 'pool'>,
@@ -54,14 +53,14 @@ function lookupOf(reference: string) {
   return { statement: byPath, key: reference.toLowerCase() }
 }
 
-/** Reserves the id of a new project, from which the path of its repository is made. */
+/** Reserves the id of a new project. The path of its repository depends on the id. */
 export async function nextProjectId({ prisma }: DatabaseOrTransaction): Promise<number> {
   const [drawn] = await prisma.$queryRaw<{ id: bigint }[]>`SELECT nextval('projects_id_seq') AS id`
   return Number(drawn?.id)
 }
 
 export interface NewProject {
-  /** From `nextProjectId`. */
+  /** An id of `nextProjectId`. */
   id: number
   name: string
   path: string
@@ -76,8 +75,8 @@ export interface NewProject {
 export type ProjectWithOwner = Project & { owner: User }
 
 /**
- * Adds a project below its owner's name and makes the owner its first member; part of the caller's transaction. Fails
- * with a unique violation when the path is taken; see `violatedUniqueIndex`.
+ * Adds a project in the namespace of its owner and makes the owner its first member. Call it in a transaction. Fails with a
+ * unique violation when the path is taken; see `violatedUniqueIndex`.
  */
 export async function createProject(
   { prisma }: DatabaseOrTransaction,
@@ -99,10 +98,10 @@ export type ProjectChanges = Partial<
 >
 
 /**
- * Changes a project; part of the caller's transaction. Fails with a unique violation when the path is taken; see
+ * Changes a project. Call it in a transaction. Fails with a unique violation when the path is taken; see
  * `violatedUniqueIndex`.
  *
- * @returns null when the project is gone
+ * @returns null when there is no such project
  */
 export async function updateProject(
   { prisma }: DatabaseOrTransaction,
@@ -118,7 +117,7 @@ export async function updateProject(
   return project ?? null
 }
 
-/** The columns that name a project below its owner, who is not renamed before the transaction ends. */
+/** The path columns of a project. Locks the owner, so that the owner is not renamed before the transaction ends. */
 async function fullPath(prisma: Prisma.TransactionClient, ownerId: number, path: string) {
   const [owner] = await prisma.$queryRaw<{ username: string }[]>`SELECT username FROM users
     WHERE id = ${ownerId} FOR SHARE`
@@ -126,7 +125,7 @@ async function fullPath(prisma: Prisma.TransactionClient, ownerId: number, path:
   return { pathWithNamespace, pathKey: pathWithNamespace.toLowerCase() }
 }
 
-/** Does nothing when another request has changed the branch meanwhile. */
+/** Changes the default branch, unless it is no longer `from`. */
 export async function changeDefaultBranch(
   { prisma }: DatabaseOrTransaction,
   id: number,
@@ -141,15 +140,15 @@ export async function deleteProject({ prisma }: DatabaseOrTransaction, id: numbe
 }
 
 export interface ProjectFilter {
-  /** The user who asks for the list; administrators see every project. */
+  /** The user who requests the list; administrators see every project. */
   viewer: { id: number; admin: boolean }
-  /** The only project that the viewer's token may reach. */
+  /** The only project that the viewer's token may access. */
   only?: number | undefined
-  /** Only projects the viewer is a member of. */
+  /** Only projects of which the viewer is a member. */
   membership: boolean
-  /** Only projects the viewer owns. */
+  /** Only projects of which the viewer is the owner. */
   owned: boolean
-  /** Part of the name or the path, in any case. */
+  /** Part of the name or the path; upper and lower case are equal. */
   search?: string
   visibility?: Visibility
 }
@@ -165,7 +164,7 @@ export interface ListedProject {
   memberLevel: number | null
 }
 
-/** One page of the projects that the viewer may see, and how many there are in all. */
+/** One page of the projects that the viewer may see, and the number of all of them. */
 export async function listProjects(
   { prisma }: DatabaseOrTransaction,
   filter: ProjectFilter,

@@ -7,8 +7,8 @@ export type NewProtectedBranch = Pick<
 >
 
 /**
- * How many protections a project has. Locks the project until the transaction ends, so that of two protections made at
- * once each counts the other.
+ * The number of protections of a project. Locks the project until the transaction ends, so that two transactions cannot add
+ * protections at the same time.
  */
 export async function countProtectedBranches(
   { prisma }: DatabaseOrTransaction,
@@ -32,7 +32,7 @@ export const findProtectedBranch = (
 ): Promise<ProtectedBranch | null> =>
   prisma.protectedBranch.findUnique({ where: { projectId_name: { projectId, name } } })
 
-/** Whether the name was protected. */
+/** @returns whether the name was protected */
 export async function deleteProtectedBranch(
   { prisma }: DatabaseOrTransaction,
   projectId: number,
@@ -42,7 +42,7 @@ export async function deleteProtectedBranch(
   return count > 0
 }
 
-/** Every protection of a project, by name; what a push is checked against. */
+/** Every protection of a project, ordered by name. */
 export const listProtectedBranches = (
   { prisma }: DatabaseOrTransaction,
   projectId: number,

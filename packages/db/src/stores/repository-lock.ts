@@ -1,10 +1,10 @@
 import type { Database } from '../client.js'
 
 /**
- * Runs work on a repository while nobody else holds its lock, in any process.
+ * Runs work on a repository while it holds the repository's lock, which excludes all processes.
  *
- * @param work its signal is aborted when the connection that holds the lock is lost: the lock is then, too
- * @returns false, at once and without any work, when somebody else holds the lock
+ * @param work its signal is aborted when the connection that holds the lock is lost, which releases the lock
+ * @returns false, without running `work`, when another process holds the lock
  */
 export async function withRepositoryLock(
   { pool }: Pick<Database, 'pool'>,
@@ -25,7 +25,7 @@ export async function withRepositoryLock(
     if (held) await work(lost.signal)
     return held
   } finally {
-    // Going back to the pool, the connection must not keep the lock; without an answer it is closed.
+    // The connection must not keep the lock in the pool. When unlocking fails, the connection is closed.
     const free = !held || (await ask('pg_advisory_unlock').catch(() => false))
     client.off('error', onError)
     client.release(!free)

@@ -1,11 +1,11 @@
 import type { Database } from '../client.js'
 
 /**
- * Makes the missing daily partitions of the saga event log, today (UTC) and the days after it. Safe to repeat
- * and to run at the same time as itself and as writers.
+ * Creates the missing daily partitions of the saga event log, from today (UTC) on. It may run in several processes at once and
+ * during writes.
  *
- * @param days today included
- * @returns names of the partitions that were made
+ * @param days number of days, today included
+ * @returns names of the new partitions
  */
 export async function ensureSagaEventPartitions(
   { pool }: Pick<Database, 'pool'>,

@@ -1,4 +1,4 @@
-import type { Scope } from '@switchyard/domain/access'
+import { type Scope, startOfDay } from '@switchyard/domain/access'
 import type { Database, DatabaseOrTransaction } from '../client.js'
 import type { PersonalAccessToken } from '../generated/client.js'
 
@@ -10,7 +10,7 @@ export interface NewToken {
   scopes: readonly Scope[]
   /** Last day on which the token works; null: it never expires. */
   expiresAt: Date | null
-  /** A project token: the one project in which it works, and the user who made it. Unset: a token of its user. */
+  /** The project and the creator of a project token. Unset: a personal token. */
   project?: { projectId: number; createdBy: number | null }
 }
 
@@ -39,7 +39,7 @@ const withLevel = ({ user, ...token }: TokenWithMembership): ProjectTokenWithLev
   accessLevel: user.members[0]?.accessLevel ?? null,
 })
 
-/** A token of the project, revoked or not. */
+/** A token of the project, also a revoked one. */
 export async function findProjectToken(
   { prisma }: DatabaseOrTransaction,
   projectId: number,
@@ -50,7 +50,7 @@ export async function findProjectToken(
   return token && withLevel(token)
 }
 
-/** One page of the tokens of a project that are not revoked, newest first, and how many there are. */
+/** One page of a project's unrevoked tokens, newest first, and the number of all of them. */
 export async function listProjectTokens(
   { prisma }: DatabaseOrTransaction,
   projectId: number,
@@ -65,7 +65,7 @@ export async function listProjectTokens(
   return { tokens: tokens.map(withLevel), total }
 }
 
-/** The bots of the project tokens that a user made. */
+/** Ids of the bot users of the unrevoked project tokens that a user created. */
 export async function listBotsOfCreator(
   { prisma }: DatabaseOrTransaction,
   createdBy: number,
@@ -89,13 +89,28 @@ export async function deleteOtherTokens(
   return count
 }
 
-/** Whether this call revoked the token; false when it was revoked before. */
+/** @returns false when the token was revoked before */
 export async function revokeToken({ prisma }: DatabaseOrTransaction, id: number): Promise<boolean> {
   const { count } = await prisma.personalAccessToken.updateMany({
     where: { id, revokedAt: null },
     data: { revokedAt: new Date() },
   })
   return count > 0
+}
+
+/**
+ * Deletes tokens that expired or were revoked before an instant. Such a token is refused with or without its row.
+ *
+ * @returns number of deleted tokens
+ */
+export async function deleteTokensDeadSince(
+  { prisma }: DatabaseOrTransaction,
+  before: Date,
+): Promise<number> {
+  const { count } = await prisma.personalAccessToken.deleteMany({
+    where: { OR: [{ expiresAt: { lt: startOfDay(before) } }, { revokedAt: { lt: before } }] },
+  })
+  return count
 }
 
 /** Stores the time at which a token was used, at most once a minute. */

@@ -11,10 +11,10 @@ export interface NewUser {
   bot?: boolean
 }
 
-/** The form in which names and addresses are compared: two that differ only in case are the same. */
+/** The key by which names and addresses are compared. It ignores upper and lower case. */
 const keyOf = (text: string) => text.toLowerCase()
 
-/** Fails with a unique violation when username or e-mail are taken; see `violatedUniqueIndex`. */
+/** Fails with a unique violation when the username or e-mail is taken; see `violatedUniqueIndex`. */
 export const createUser = ({ prisma }: DatabaseOrTransaction, user: NewUser): Promise<User> =>
   prisma.user.create({
     data: { ...user, usernameKey: keyOf(user.username), emailKey: keyOf(user.email) },
@@ -23,7 +23,7 @@ export const createUser = ({ prisma }: DatabaseOrTransaction, user: NewUser): Pr
 export const findUser = ({ prisma }: DatabaseOrTransaction, id: number): Promise<User | null> =>
   prisma.user.findUnique({ where: { id } })
 
-/** The user with this name, in any case. */
+/** The user with this name; upper and lower case are equal. */
 export const findUserByUsername = (
   { prisma }: DatabaseOrTransaction,
   username: string,
@@ -36,8 +36,8 @@ export type UserChanges = Partial<Pick<NewUser, 'username' | 'name' | 'email' | 
 }
 
 /**
- * Changes a user; a new username moves the user's projects below it. Fails with a unique violation when username or
- * e-mail are taken; see `violatedUniqueIndex`.
+ * Changes a user. A new username also changes the paths of the user's projects. Fails with a unique violation when the
+ * username or e-mail is taken; see `violatedUniqueIndex`.
  */
 export async function updateUser(
   { prisma }: DatabaseOrTransaction,
@@ -59,8 +59,8 @@ export async function updateUser(
 }
 
 /**
- * Ids of the administrators who are not blocked. Until the transaction ends no other one changes them, so that two
- * administrators cannot block each other at the same time.
+ * Ids of the administrators who are not blocked. Locks their rows until the transaction ends, so that two administrators cannot
+ * block each other at the same time.
  */
 export async function lockActiveAdministrators({ prisma }: DatabaseOrTransaction): Promise<number[]> {
   const rows = await prisma.$queryRaw<{ id: number }[]>`SELECT id FROM users
@@ -69,9 +69,9 @@ export async function lockActiveAdministrators({ prisma }: DatabaseOrTransaction
 }
 
 export interface UserFilter {
-  /** Exactly this name, in any case. */
+  /** The exact username; upper and lower case are equal. */
   username?: string | undefined
-  /** Part of the name or username, or the whole e-mail address, in any case. */
+  /** Part of the name or username, or the whole e-mail address; upper and lower case are equal. */
   search?: string | undefined
   state?: UserState | undefined
 }
@@ -81,7 +81,7 @@ export interface UserOrder {
   direction: 'asc' | 'desc'
 }
 
-/** One page of the users, and how many there are in all. */
+/** One page of the users, and the number of all users that match. */
 export async function listUsers(
   { prisma }: DatabaseOrTransaction,
   filter: UserFilter,

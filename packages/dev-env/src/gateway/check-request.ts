@@ -1,11 +1,11 @@
 import type { IncomingMessage } from 'node:http'
 
-/** A host name or address, as RFC 3986 writes it, and a port. */
+/** A host name or address in the syntax of RFC 3986, with an optional port. */
 const hostPattern = /^(\[[0-9a-f:.]+\]|[\w.~!$&'()*+,;=%-]+)(:\d{0,5})?$/i
 
 /**
- * Turns a target in absolute form (`GET http://host/path`, RFC 9112 section 3.2.2) into its path, and its host into the
- * request's host. Returns 400 for a target in any other form than these two, such as `*`.
+ * Converts a target in absolute form (`GET http://host/path`, RFC 9112 section 3.2.2) into a path and the header Host. Returns 400
+ * for any other form, such as `*`.
  */
 export function normalizeTarget(request: IncomingMessage): 400 | null {
   const { url = '/' } = request
@@ -18,9 +18,9 @@ export function normalizeTarget(request: IncomingMessage): 400 | null {
 }
 
 /**
- * The status that refuses a request which a service might read otherwise than this gateway does, or null: not exactly
- * one well-formed Host (RFC 9112 section 3.2), or a DELETE or OPTIONS with a chunked body, which the proxy would pass on
- * without the length of its body.
+ * The status for refusing a request that a service could interpret differently from this gateway; null for any other request.
+ * Refused are requests without exactly one well-formed Host (RFC 9112 section 3.2), and DELETE or OPTIONS with a chunked body,
+ * which the proxy would forward without the length of the body.
  */
 export function framingProblem({
   method,

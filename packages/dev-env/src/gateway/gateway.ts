@@ -22,17 +22,17 @@ export interface RunningGateway {
 
 const serverOptions = {
   maxHeaderSize: 64 * 1024,
-  // A push of gigabytes may take longer than any timeout; headers may not.
+  // A push of gigabytes may take hours, so only the headers have a time limit.
   requestTimeout: 0,
   headersTimeout: 15_000,
   connectionsCheckingInterval: 5_000,
-  // Refused by framingProblem, with a body.
+  // framingProblem refuses requests without Host, with a body.
   requireHostHeader: false,
 }
 
 /**
- * The HTTP door in front of the services: routes by path as nginx does in production. Bodies stream both ways
- * without limits of size or time, and what the client asked for travels byte for byte.
+ * Starts the HTTP gateway in front of the services, which routes by path as nginx does in production. Bodies stream in both
+ * directions without limits of size or time, and the URL is forwarded unchanged.
  */
 export async function startGateway(options: GatewayOptions): Promise<RunningGateway> {
   const agent = new Agent({ keepAlive: true })
@@ -41,8 +41,7 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
     if (!(response instanceof ServerResponse) || response.headersSent) response.destroy()
     else refuse(request as IncomingMessage, response, 502)
   })
-  // A client that is answered before it has sent its whole body may leave, or go on sending before it reads the answer.
-  // No service reads that rest.
+  // A client may still send its body when the answer is complete. No service reads the rest, so it is discarded.
   proxy.on('proxyReq', (forwarded, request, response) => {
     response.once('close', () => {
       if (request.complete) return
@@ -50,7 +49,7 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
       request.unpipe(forwarded).resume()
     })
   })
-  // A service that dies within its answer must not look as if the answer were complete.
+  // An answer that breaks off must not look complete to the client.
   proxy.on('proxyRes', (answer, _request, response) => {
     answer.once('error', () => response.destroy())
     answer.once('aborted', () => response.destroy())
@@ -84,7 +83,7 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
   }
 }
 
-/** Overwrites what a client says about its own origin, and gives every request an id. */
+/** Overwrites the client's headers about its origin, and adds a request id when there is none. */
 function markOrigin(request: IncomingMessage): void {
   const { headers, socket } = request
   delete headers.forwarded
@@ -120,7 +119,7 @@ function sendJson(response: ServerResponse, status: number, body: object): void 
   response.end(text)
 }
 
-/** Answers what the parser of HTTP has refused; there is no request then. */
+/** Answers a request that the HTTP parser has refused. */
 function answerUnreadable(error: NodeJS.ErrnoException, socket: Duplex): void {
   if (!socket.writable) return void socket.destroy()
   const body = JSON.stringify({ ...unreadable(error.code), request_id: randomUUID() })

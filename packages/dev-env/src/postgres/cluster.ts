@@ -6,7 +6,7 @@ import { SetupProblem } from '../problem.js'
 import { endProcess, findCommandLine } from '../process/find-process.js'
 import type { ServerUser } from './server-user.js'
 
-/** The password of the embedded server, made on the first start and kept beside the cluster (mode 0600). */
+/** The password of the embedded server. The first start creates it and stores it beside the cluster (mode 0600). */
 export function loadPassword(file: string): string {
   if (!existsSync(file))
     writeFileSync(file, randomBytes(24).toString('base64url'), { mode: 0o600, flag: 'wx' })
@@ -14,8 +14,8 @@ export function loadPassword(file: string): string {
 }
 
 /**
- * Creates the cluster when there is none. initdb works on a folder beside it that is renamed when complete, so an
- * interrupted first start leaves nothing that looks like a cluster.
+ * Creates the cluster when there is none. initdb uses a temporary folder that is renamed when it is complete, so that an
+ * interrupted start leaves no incomplete cluster.
  */
 export async function ensureCluster(options: {
   clusterDir: string
@@ -56,8 +56,8 @@ export async function ensureCluster(options: {
 }
 
 /**
- * Stops a server that an earlier, killed launcher left behind. The pid file alone proves nothing, because process
- * ids are used again: only a process whose command line names this very folder is taken for ours.
+ * Stops a server that a killed start left running. Process ids are reused, so the process must have this folder in its command
+ * line.
  */
 export async function clearOrphan(clusterDir: string): Promise<void> {
   const pidFile = join(clusterDir, 'postmaster.pid')

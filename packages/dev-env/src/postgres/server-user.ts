@@ -4,7 +4,7 @@ import { dirname } from 'node:path'
 import { SetupProblem } from '../problem.js'
 import { type Command, hasSetpriv } from '../process/death-signal.js'
 
-/** The operating system's user that PostgreSQL runs as. PostgreSQL refuses root, so root starts it as another user. */
+/** The operating system user that PostgreSQL runs as. PostgreSQL refuses to run as root. */
 export interface ServerUser {
   uid: number
   gid: number
@@ -13,18 +13,20 @@ export interface ServerUser {
 }
 
 /**
- * The user PostgreSQL runs as: ourselves, or for root the owner of an existing cluster, else `postgres`, else
- * `nobody`. `paths` are what it must reach: the binary and the folder of the cluster.
+ * The user that PostgreSQL runs as when this process is root: the owner of an existing cluster, else `postgres`, else `nobody`.
+ * Null when this process is not root.
  *
- * A clone below a folder closed to others (`/root` has mode 0700) is reached with CAP_DAC_OVERRIDE, which stays
- * with the process after it gave up root. `no_setuid_fixup` is needed because access(2) ignores it otherwise.
+ * When the user cannot access a path, because it is below a closed folder such as `/root`, the server keeps CAP_DAC_OVERRIDE.
+ * `no_setuid_fixup` is required so that access(2) respects the capability.
+ *
+ * @param paths files and folders that the server must access
  */
 export function findServerUser(clusterDir: string, paths: string[]): ServerUser | null {
   if (process.getuid?.() !== 0) return null
   const { uid, gid } = ownerOf(clusterDir) ??
     accountOf('postgres') ??
     accountOf('nobody') ?? { uid: 65534, gid: 65534 }
-  // A change of user forgets an earlier death signal, so it is set along with it.
+  // A change of the user resets the death signal, so it is set here.
   const asUser = ['--reuid', `${uid}`, '--regid', `${gid}`, '--clear-groups', '--pdeathsig', 'INT']
   if (!paths.every((path) => isReachable(path, uid, gid))) {
     asUser.push('--inh-caps=+dac_override', '--ambient-caps=+dac_override', '--securebits=+no_setuid_fixup')

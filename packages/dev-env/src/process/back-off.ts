@@ -7,7 +7,7 @@ export function restartDelayMs(failures: number): number {
   return Math.min(firstDelayMs * 2 ** Math.max(failures - 1, 0), lastDelayMs)
 }
 
-/** Crashes in a row after one more: a process that ran for half a minute starts counting afresh. */
+/** The number of consecutive crashes after another one. A process that ran for half a minute starts again at 1. */
 export function countFailure(failuresBefore: number, ranForMs: number): number {
   return ranForMs >= settledAfterMs ? 1 : failuresBefore + 1
 }

@@ -7,7 +7,7 @@ export interface Command {
 
 let supported: boolean | undefined
 
-/** Whether this machine has util-linux' `setpriv`, which can tie a process to the life of its parent. */
+/** Whether this machine has `setpriv` (util-linux), which can end a process when its parent ends. */
 export function hasSetpriv(): boolean {
   supported ??=
     process.platform === 'linux' &&
@@ -16,8 +16,8 @@ export function hasSetpriv(): boolean {
 }
 
 /**
- * The same command, to which the kernel sends `signal` when this process ends without stopping it (kill -9).
- * Where `setpriv` is missing the command is returned as it is; the next start then cleans up by pid file.
+ * Wraps a command so that the kernel sends it `signal` when this process is killed. Without `setpriv`, the command is returned
+ * unchanged, and the next start stops the process by its pid file.
  */
 export function dieWithParent({ command, args }: Command, signal: 'SIGTERM' | 'SIGINT' = 'SIGTERM'): Command {
   if (!hasSetpriv()) return { command, args }

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 
-/** The command line of a running process, or null when there is none with this id. */
+/** The command line of a running process; null when there is no process with this id. */
 export function findCommandLine(pid: number): string | null {
   try {
     if (process.platform === 'linux') {
@@ -14,7 +14,7 @@ export function findCommandLine(pid: number): string | null {
   }
 }
 
-/** Signals a process and waits until it has gone; false when it is still there after `timeoutMs`. */
+/** Sends a signal to a process and waits for its end. @returns false when it still runs after `timeoutMs` */
 export async function endProcess(pid: number, signal: NodeJS.Signals, timeoutMs: number): Promise<boolean> {
   try {
     process.kill(pid, signal)

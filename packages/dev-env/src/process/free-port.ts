@@ -1,15 +1,14 @@
 import { randomInt } from 'node:crypto'
 import getPort from 'get-port'
 
-/** Below the ephemeral ports of every system, also with 10,000 added, where a Redis cluster has its bus. */
+/** This range plus 10,000 (for the bus of a Redis cluster) is below the ephemeral ports of every system. */
 const first = 10_240
 const last = 22_767
 const candidatesMax = 200
 
 /**
- * A port of 127.0.0.1 on which nothing listens, for a server that is started a moment later and again after a crash.
- * The port is chosen at random below the ephemeral ports, which the system may hand to another process or an outgoing
- * connection in the meantime, and never twice within this process.
+ * A free port of 127.0.0.1 for a server that is started a moment later and again after a crash. The port is random, below the
+ * ephemeral ports (which the system may assign to another process in the meantime), and never repeated within this process.
  */
 export async function findFreePort(): Promise<number> {
   const candidates = Array.from({ length: candidatesMax }, () => randomInt(first, last + 1))

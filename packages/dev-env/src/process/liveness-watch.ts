@@ -4,17 +4,17 @@ const askEveryMs = 5000
 const failuresMax = 3
 
 export interface LivenessWatch {
-  /** Whether the process answers; takes a few seconds at most. A rejection counts as no. */
+  /** Whether the process answers within a few seconds. A rejection counts as false. */
   isAlive: () => Promise<boolean>
-  /** Called once, after three questions in a row without an answer. */
+  /** Called once, after three consecutive checks without an answer. */
   onStalled: () => void
 }
 
 /**
- * Asks a process every five seconds whether it is alive, and tells when it no longer answers. A process that has never
- * answered is still starting and is left alone. The clock of the waiting stands still while the machine is suspended.
+ * Checks every five seconds whether a process is alive. A process that has never answered is still starting, so its checks do not
+ * count. Time in which the machine is suspended does not count.
  *
- * @returns what ends the asking
+ * @returns a function that ends the checks
  */
 export function watchLiveness({ isAlive, onStalled }: LivenessWatch): () => void {
   const ended = new AbortController()

@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 
 const kept = 3
 
-/** Moves `x.log` to `x.log.1`, that to `x.log.2` and so on, so that each start writes a file of its own. */
+/** Renames `x.log` to `x.log.1`, `x.log.1` to `x.log.2` and so on, so that each start writes a new file. */
 export function rotateLog(file: string): void {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
   for (let index = kept; index >= 1; index--) {
@@ -12,7 +12,7 @@ export function rotateLog(file: string): void {
   }
 }
 
-/** Opens a log for appending. A child process gets the descriptor, so its output does not pass through this process. */
+/** Opens a log for appending. Child processes write to the descriptor directly. */
 export function openLog(file: string): number {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
   return openSync(file, 'a', 0o600)
@@ -33,7 +33,7 @@ function tailLog(file: string): string[] {
   }
 }
 
-/** Why a process ended, by its log: the message of its last fatal line, else its last line. At most 300 characters. */
+/** The reason why a process ended, from its log: the message of the last fatal line, else the last line, cut at 300 characters. */
 export function lastFailure(file: string): string {
   const lines = tailLog(file)
   const reason =
@@ -41,7 +41,7 @@ export function lastFailure(file: string): string {
   return messageOf(reason).slice(0, 300)
 }
 
-/** Services write lines of JSON, the servers beside them plain text. */
+/** The message of a line. Services write JSON lines, PostgreSQL and Redis write plain text. */
 function messageOf(line: string): string {
   try {
     const { err, msg } = JSON.parse(line) as { err?: { message?: string }; msg?: string }

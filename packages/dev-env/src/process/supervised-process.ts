@@ -11,33 +11,33 @@ export interface ProcessSpec extends Command {
   env?: NodeJS.ProcessEnv
   logFile: string
   stopSignal?: 'SIGTERM' | 'SIGINT'
-  /** How long it may take to stop by itself before it is killed. */
+  /** A stopping process is killed after this time. Unset: 15 s. */
   stopTimeoutMs?: number
-  /** Whether the process answers. With it, a process that stops answering is ended and started again. */
+  /** Whether the process answers. A process that stops answering is restarted. Unset: no check. */
   isAlive?: () => Promise<boolean>
-  /** One line for the console: a crash, a restart, a forced kill. */
+  /** Prints one line on the console: a crash, a restart, a forced kill. */
   notice?: (line: string) => void
 }
 
 export interface SupervisedProcess {
   readonly name: string
   readonly logFile: string
-  /** The process id while it runs. */
+  /** The process id; undefined while the process does not run. */
   pid(): number | undefined
-  /** Crashes in a row; 0 while it is well. */
+  /** Number of consecutive crashes. */
   failures(): number
-  /** Stops it for good: asks, waits, kills. Safe to call twice. */
+  /** Stops the process with a signal, and kills it after `stopTimeoutMs`. May be called twice. */
   stop(): Promise<void>
-  /** Stops it and starts it again at once, as after a rebuild. */
+  /** Stops the process and starts it again at once. */
   restart(): Promise<void>
-  /** Kills at once, without asking. */
+  /** Kills the process at once. */
   kill(): void
 }
 
-/** How long a process that no longer answers has to end after SIGTERM. */
+/** A process that does not answer is killed this long after SIGTERM. */
 const stalledGraceMs = 5000
 
-/** Starts a child and keeps it running: after a crash it is started again, each time after a longer pause. */
+/** Starts a child process and restarts it after a crash, each time after a longer pause. */
 export function supervise(spec: ProcessSpec): SupervisedProcess {
   return new Supervision(spec)
 }
@@ -97,7 +97,7 @@ class Supervision implements SupervisedProcess {
     this.stopAsking()
     const pid = this.child?.pid
     if (pid === undefined) return
-    // The whole process group goes, so that a git started by a service does not outlive it.
+    // The signal goes to the process group, so that it also ends git processes of a service.
     signalQuietly(-pid, 'SIGKILL')
   }
 
@@ -109,7 +109,7 @@ class Supervision implements SupervisedProcess {
     const { command, args } = dieWithParent(this.spec, this.spec.stopSignal)
     const log = openLog(this.spec.logFile)
     const startedAt = performance.now()
-    // A process group of its own: Ctrl-C in a terminal reaches us alone, and we stop children in order.
+    // The child gets its own process group, so that Ctrl-C reaches only this process, which stops the children in order.
     const child = spawn(command, args, {
       cwd: this.spec.cwd,
       env: this.spec.env,
@@ -136,7 +136,7 @@ class Supervision implements SupervisedProcess {
     })
   }
 
-  /** Ends a child that no longer answers; its end is then treated as a crash. */
+  /** Ends a child that does not answer. Its end counts as a crash. */
   private endStalled({ pid }: ChildProcess): void {
     if (pid === undefined) return
     this.spec.notice?.(`${this.name} no longer answers and is ended (log: ${this.spec.logFile})`)
@@ -158,6 +158,6 @@ function signalQuietly(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal)
   } catch {
-    // The process has ended by itself, which is what the signal is for.
+    // The process has already ended.
   }
 }

@@ -4,14 +4,16 @@ import { SetupProblem } from '../problem.js'
 import { findCommandLine } from '../process/find-process.js'
 
 /**
- * Makes the data folder ours alone while we run and returns what gives it back.
- * The lock holds our process id; a lock whose process has gone, or is something else by now, is taken over.
+ * Locks the data folder for this process. The lock file contains the process id; the lock of a process that has ended is taken
+ * over.
+ *
+ * @returns a function that releases the lock
  */
 export function claimDataFolder(dataDir: string): () => void {
   try {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 })
     accessSync(dataDir, constants.W_OK | constants.X_OK)
-    // Under root PostgreSQL is another user, who must pass through here but need not list it.
+    // Under root, PostgreSQL runs as another user, who must be able to enter this folder but not to list it.
     if (process.getuid?.() === 0) chmodSync(dataDir, 0o711)
   } catch {
     throw new SetupProblem(
@@ -43,7 +45,7 @@ function tryWrite(lockFile: string): boolean {
   }
 }
 
-// A process id alone may belong to anything by now, above all in a container.
+// Process ids are reused, especially in containers, so the command line is checked.
 function isStart(pid: number): boolean {
   return pid !== process.pid && (findCommandLine(pid)?.includes('start.mjs') ?? false)
 }

@@ -8,7 +8,7 @@ import { findRedisServer } from '../tools/redis-server.js'
 import type { Progress } from './progress.js'
 import type { Settings } from './settings.js'
 
-/** A server the services need: an embedded one, which stops with `npm start`, or one that was given by its URL. */
+/** A server that the services need: an embedded one, which stops with `npm start`, or an external one with a configured URL. */
 export interface Neighbour {
   url: string
   /** Whether the server is embedded. */
@@ -24,7 +24,7 @@ const external = (url: string): Neighbour => ({
   kill: () => {},
 })
 
-/** PostgreSQL: DATABASE_URL when given and answering, else the embedded server. */
+/** Opens PostgreSQL: the server of DATABASE_URL when it is set, else the embedded server. */
 export async function openDatabase(settings: Settings, progress: Progress): Promise<Neighbour> {
   if (settings.databaseUrl) {
     await checkDatabaseUrl(settings.databaseUrl)
@@ -38,7 +38,7 @@ export async function openDatabase(settings: Settings, progress: Progress): Prom
   return { url, embedded: true, stop, kill: () => process.kill() }
 }
 
-/** Redis: REDIS_URL when given and answering, else a server of our own. */
+/** Opens Redis: the server of REDIS_URL when it is set, else the embedded server. */
 export async function openRedis(settings: Settings, progress: Progress): Promise<Neighbour> {
   if (settings.redisUrl) {
     await checkRedisUrl(settings.redisUrl)
@@ -101,7 +101,7 @@ function networkHint(code: string): string | undefined {
   return undefined
 }
 
-/** Host and path of a URL: what helps to find the mistake, without the password. */
+/** Host and path of a URL, without the password. */
 function place(url: string): string {
   const { host, pathname } = new URL(url)
   return `${host}${pathname}`

@@ -1,17 +1,17 @@
 import pc from 'picocolors'
 
-/** What the person at the terminal sees while things start, and when something happens later. */
+/** The output on the terminal. */
 export interface Progress {
-  /** Runs a step and shows that it does, then how long it took. */
+  /** Runs a step, and shows its progress and its duration. */
   step<T>(label: string, work: () => Promise<T>): Promise<T>
-  /** A line about something notable. */
+  /** Prints a line about an event. */
   notice(line: string): void
 }
 
 const frames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏']
 const frameMs = 80
 
-/** A spinner where there is a terminal, plain lines elsewhere. */
+/** Shows a spinner on a terminal, and plain lines otherwise. */
 export function createProgress(out: NodeJS.WriteStream = process.stderr): Progress {
   const running = new Set<string>()
   let frame = 0

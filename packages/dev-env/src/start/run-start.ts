@@ -9,13 +9,13 @@ import { watchSources } from './watch.js'
 export interface StartOptions {
   root: string
   watch: boolean
-  /** When the command was typed, as `performance.now()`, so that setting up counts. */
+  /** Start time of the command, as `performance.now()`. */
   startedAt: number
-  /** Aborted when everything has to stop. */
+  /** Aborted to stop everything. */
   stop: AbortSignal
 }
 
-/** A terminal sends Ctrl-C to npm and to this process, and npm passes it on: that is still one Ctrl-C. */
+/** One Ctrl-C causes two signals, from the terminal and from npm. Signals within this time count as one Ctrl-C. */
 const sameKeyPressMs = 500
 
 /** `npm start`: runs everything until `stop` is aborted, and returns the exit code. */
@@ -30,7 +30,7 @@ export async function runStart({ root, watch, startedAt, stop }: StartOptions): 
     const settings = readSettings(root, process.env, watch)
     tree = new Tree(settings, progress)
     const started = tree.start()
-    // `stop` may be aborted while things start; what then fails because of it is of no interest.
+    // When `stop` is aborted during the start, errors of the start are ignored.
     started.catch(() => {})
     if ((await Promise.race([started, stopped])) !== 'stopped') {
       process.stdout.write(formatSummary(settings, performance.now() - startedAt))

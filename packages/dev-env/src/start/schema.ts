@@ -7,7 +7,7 @@ import { SetupProblem } from '../problem.js'
 import type { Neighbour } from './neighbours.js'
 import type { ServiceName } from './services.js'
 
-/** Brings the database up to date with the one-shot process that production uses. */
+/** Applies the migrations with the one-shot process that production uses. */
 export async function applyMigrations(root: string, databaseUrl: string): Promise<void> {
   const script = join(root, 'packages', 'db', 'dist', 'migrations', 'migrate.js')
   const env = { DATABASE_URL: databaseUrl }
@@ -17,7 +17,7 @@ export async function applyMigrations(root: string, databaseUrl: string): Promis
   }
 }
 
-/** Whether the database has every migration of this checkout, so that services may start at once. */
+/** Whether the database has every migration of this checkout. */
 export async function isSchemaCurrent(root: string, databaseUrl: string): Promise<boolean> {
   const shipped = readdirSync(join(root, 'packages', 'db', 'prisma', 'migrations'), { withFileTypes: true })
   const client = new pg.Client({ connectionString: databaseUrl })
@@ -30,7 +30,7 @@ export async function isSchemaCurrent(root: string, databaseUrl: string): Promis
     const applied = new Set(rows.map((row) => row.migration_name))
     return shipped.filter((entry) => entry.isDirectory()).every(({ name }) => applied.has(name))
   } catch {
-    // A new database has no such table; anything worse the migrations report.
+    // A new database has no such table. The migrations report any other error.
     return false
   } finally {
     await client.end().catch(() => {})
@@ -38,8 +38,8 @@ export async function isSchemaCurrent(root: string, databaseUrl: string): Promis
 }
 
 /**
- * What each service logs in to PostgreSQL with: a role of its own on the embedded server, whose password is made from the
- * server's, or for every service the DATABASE_URL that was given.
+ * The database URL of each service: with its own role on the embedded server, whose password is derived from that of the server;
+ * DATABASE_URL for every service on an external server.
  */
 export async function prepareLogins({ url, embedded }: Neighbour): Promise<(service: ServiceName) => string> {
   if (!embedded) return () => url

@@ -24,7 +24,7 @@ export interface RunningService {
 }
 
 export interface Neighbours {
-  /** What each service logs in to PostgreSQL with. */
+  /** The database URL of a service. */
   databaseUrlOf: (service: ServiceName) => string
   redisUrl: string
 }
@@ -33,14 +33,14 @@ const readyTimeoutMs = 60_000
 const hopelessFailures = 4
 
 /**
- * As in its image: four threads that collect memory would take the cores that its callers and PostgreSQL need, and what
- * is known of a short saga dies young when the young generation has room for it.
+ * The V8 flags of the service's image: one thread for garbage collection, because four would occupy the cores that PostgreSQL
+ * needs, and a young generation that is large enough for the objects of short sagas.
  */
 const nodeOptions: Partial<Record<ServiceName, string[]>> = {
   'saga-reporter': ['--v8-pool-size=1', '--max-semi-space-size=32'],
 }
 
-/** Starts one service as a child that comes back when it crashes. */
+/** Starts a service as a child process that is restarted after a crash. */
 export async function startService(
   name: ServiceName,
   settings: Settings,
@@ -59,7 +59,7 @@ export async function startService(
     cwd: join(settings.root, 'services', name),
     env: serviceEnvironment(name, port, settings, neighbours),
     logFile,
-    // A developer's breakpoint stops a service for as long as it takes.
+    // A breakpoint of a developer may stop a service for any time.
     isAlive: settings.watch ? undefined : () => askLiveness(port),
     notice,
   })
@@ -94,13 +94,13 @@ function serviceEnvironment(
   }
 }
 
-/** Folders that services expect to be theirs. */
+/** Creates the folders of the services. */
 export function makeServiceFolders(dataDir: string): void {
   for (const name of ['repositories', 'logs'])
     mkdirSync(join(dataDir, name), { recursive: true, mode: 0o700 })
 }
 
-/** Resolves when the service says it is ready; rejects, naming the log, when it does not get there. */
+/** Resolves when the service is ready. Rejects with the name of the log when it does not become ready. */
 export async function waitUntilReady(service: RunningService, isStopping: () => boolean): Promise<void> {
   const deadline = performance.now() + readyTimeoutMs
   for (;;) {

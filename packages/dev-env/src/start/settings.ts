@@ -27,25 +27,25 @@ const environment = z.object({
   SWITCHYARD_TOOLS: z.string().optional(),
 })
 
-/** What `npm start` was asked for. */
+/** The settings of `npm start`. */
 export interface Settings {
   /** The folder of the checkout. */
   root: string
-  /** Address of both ports. */
+  /** Address on which both ports listen. */
   host: string
   port: number
   grpcPort: number
   externalUrl: string
-  /** Set when a given PostgreSQL or Redis replaces the embedded server. */
+  /** Set when an external server replaces the embedded PostgreSQL or Redis. */
   databaseUrl?: string
   redisUrl?: string
   dataDir: string
-  /** Where programs fetched by apt are kept. */
+  /** Folder of the programs that are installed with apt. */
   toolsDir: string
   watch: boolean
 }
 
-/** Reads the environment; a value that does not fit is one line naming its variable, never the value. */
+/** Reads the environment. The error for invalid values names the variables, never the values. */
 export function readSettings(root: string, env: NodeJS.ProcessEnv, watch: boolean): Settings {
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''))
   const parsed = environment.safeParse(given)

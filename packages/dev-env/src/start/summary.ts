@@ -2,7 +2,7 @@ import { join, relative } from 'node:path'
 import pc from 'picocolors'
 import type { Settings } from './settings.js'
 
-/** What a newcomer needs next: where things are and three commands to try. */
+/** The summary for the terminal: addresses, files, and three commands to try. */
 export function formatSummary(settings: Settings, readyAfterMs: number): string {
   const { externalUrl, grpcPort, dataDir } = settings
   const shown = (path: string) => {

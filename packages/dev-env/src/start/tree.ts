@@ -16,7 +16,7 @@ import {
 } from './services.js'
 import type { Settings } from './settings.js'
 
-/** Everything `npm start` runs, from the outside in: what started last stops first. */
+/** All processes of `npm start`. They stop in the reverse order of their start. */
 export class Tree {
   readonly services: RunningService[] = []
   private readonly cleanups: (() => Promise<unknown> | unknown)[] = []
@@ -29,7 +29,7 @@ export class Tree {
     private readonly progress: Progress,
   ) {}
 
-  /** Brings everything up and resolves when it is ready; on a failure what started already is left to `stop`. */
+  /** Starts everything. After a failure, `stop` stops the started parts. */
   start(): Promise<void> {
     this.starting ??= this.startAll()
     return this.starting
@@ -41,7 +41,7 @@ export class Tree {
     makeServiceFolders(settings.dataDir)
     await this.openPorts()
     const [database, redis] = await this.openNeighbours()
-    // The migration step also makes partitions for the days to come; without it the worker does.
+    // The migrations also create the partitions of the next days. Without this step, the worker creates them.
     if (!(await isSchemaCurrent(settings.root, database.url))) {
       await progress.step('database schema', () => applyMigrations(settings.root, database.url))
     }
@@ -50,7 +50,7 @@ export class Tree {
     await progress.step(`${serviceNames.length} services`, () => this.startServices(neighbours))
   }
 
-  /** Stops everything in reverse order: new requests first, then services, then servers. */
+  /** Stops the services, then PostgreSQL and Redis, then the gateway. */
   stop(): Promise<void> {
     this.stopped ??= this.stopAll()
     return this.stopped
@@ -67,7 +67,7 @@ export class Tree {
 
   private async openPorts(): Promise<void> {
     const { host, port, grpcPort, root } = this.settings
-    // The door opens first: a busy port is known before anything heavy starts.
+    // The gateway opens first, so that a busy port is reported before the servers start.
     const gateway = await startGateway({
       host,
       port,
@@ -105,9 +105,9 @@ export class Tree {
   }
 
   private async stopAll(): Promise<void> {
-    // What is just being started must be known before it can be stopped.
+    // The start must finish first, so that every started process is known.
     await this.starting?.catch(() => {})
-    // Services drain while the gateway still carries their last answers.
+    // The gateway stops after the services, so that it forwards their last answers.
     const [claim, gateway, ...children] = this.cleanups
     for (const cleanup of children.reverse()) await cleanup()
     await gateway?.()
@@ -115,7 +115,7 @@ export class Tree {
   }
 }
 
-/** Like Promise.all, but a failure waits for the other, so that everything started is known to `stop`. */
+/** Like Promise.all, but it waits for both promises even when one fails, so that `stop` knows everything that has started. */
 async function allOf<A, B>(first: Promise<A>, second: Promise<B>): Promise<[A, B]> {
   await Promise.allSettled([first, second])
   return await Promise.all([first, second])

@@ -9,8 +9,9 @@ import type { Settings } from './settings.js'
 const quietMs = 300
 
 /**
- * Rebuilds on every change and restarts what it touches: a service when its own output changes, all of them when a
- * package does. Returns what ends it.
+ * Rebuilds on every change. Restarts a service when its output changes, and all services when a package changes.
+ *
+ * @returns a function that ends the watching
  */
 export function watchSources(
   settings: Settings,
@@ -46,7 +47,7 @@ export function watchSources(
   }
 }
 
-/** The packages that services are made of; not this one, which cannot restart itself. */
+/** The packages that services use; not this package, which cannot restart itself. */
 function sharedPackages(root: string): string[] {
   const packages = join(root, 'packages')
   return readdirSync(packages).filter(

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { SetupProblem } from '../problem.js'
 
 /**
- * The keys that encrypt the secrets of webhooks: those of the environment, else one that is made at the first start and
- * kept in the data folder, readable by its owner only. Without it the secrets in the database could not be read again.
+ * The keys that encrypt the secrets of webhooks: those of the environment, else a key that the first start creates and stores in
+ * the data folder, readable by its owner only. Without this key, the secrets in the database cannot be decrypted.
  */
 export function webhookSecretKeys(dataDir: string, configured: string | undefined): string {
   if (configured) return configured

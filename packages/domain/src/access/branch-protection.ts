@@ -3,18 +3,18 @@ import { accessLevels } from './project-roles.js'
 
 /** Longest name or pattern of a protection, in characters. */
 export const protectionNameLengthMax = 255
-/** Most protections of one project: each reference of a push is held against all of them. */
+/** Most protections of one project. Each reference of a push is compared with all of them. */
 export const protectionsPerProjectMax = 500
 
 export interface BranchProtection {
-  /** Branch name or pattern; `*` stands for any characters, slashes included. */
+  /** Branch name or pattern; `*` matches any characters, also slashes. */
   name: string
-  /** Lowest level that may push; 0 means nobody. */
+  /** Lowest access level that may push; 0: nobody may push. */
   pushAccessLevel: number
   allowForcePush: boolean
 }
 
-/** Finds the protections that cover a branch; compiles the patterns once, for many branches. */
+/** Compiles patterns into a function that finds the protections of a branch. */
 export function compileProtections<Protection extends BranchProtection>(
   protections: readonly Protection[],
 ): (branch: string) => Protection[] {
@@ -26,13 +26,13 @@ export function compileProtections<Protection extends BranchProtection>(
 }
 
 /**
- * Whether somebody at this level may move a branch. Without a protection every developer may; where several protections
- * cover it, one that lets them suffices.
+ * Whether a user with this access level may push to a branch. Every developer may push to an unprotected branch. When several
+ * protections match a branch, one that allows the push is enough.
  */
 export const canPush = (branch: string, level: number, protections: readonly BranchProtection[]): boolean =>
   coveredAllowsPush(level, compileProtections(protections)(branch))
 
-/** Whether a push may drop commits of a branch. */
+/** Whether a push may remove commits of a branch. */
 export const canForcePush = (branch: string, protections: readonly BranchProtection[]): boolean =>
   coveredAllowsForce(compileProtections(protections)(branch))
 
@@ -48,8 +48,8 @@ export const coveredAllowsForce = (covering: readonly BranchProtection[]): boole
   covering.every(({ allowForcePush }) => allowForcePush)
 
 /**
- * Whether somebody at this level may delete a branch that is not the default branch: maintainers a protected one,
- * whoever may push there, and developers every other one.
+ * Whether a user with this access level may delete a branch other than the default branch: developers may delete unprotected
+ * branches, maintainers also protected ones.
  *
  * @param covering the protections that cover the branch
  */

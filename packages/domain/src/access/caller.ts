@@ -1,6 +1,6 @@
 import type { Scope } from './scopes.js'
 
-/** Who sends a request, as found by the token that came with it. */
+/** The user and the token of a request. */
 export interface Caller {
   user: { id: number; username: string; name: string; email: string; admin: boolean; state: string }
   token: CallerToken
@@ -9,10 +9,10 @@ export interface Caller {
 export interface CallerToken {
   id: number
   scopes: readonly Scope[]
-  /** The one project in which the token works; null or missing: wherever its user may go. */
+  /** The project of a project token. Null or missing: the token works in every project of its user. */
   projectId?: number | null
 }
 
-/** The caller as a project sees them: nobody, when their token is another project's. */
+/** The caller within a project; null when the caller's token belongs to another project. */
 export const callerIn = (projectId: number, caller: Caller | null): Caller | null =>
   (caller?.token.projectId ?? projectId) === projectId ? caller : null

@@ -6,7 +6,7 @@ const pathRule =
 const pathShape = /^[A-Za-z0-9_](?:[\w.-]*[A-Za-z0-9_])?$/
 const reservedEnding = /\.(?:git|atom)$/i
 
-/** First path segments that the gateway or the console may need. */
+/** First path segments that are reserved for the gateway and the console. */
 const reservedUsernames = new Set(
   `admin api assets console dashboard explore groups health_check help import jwt login logout metrics oauth
   profile projects public root s search sidekiq snippets uploads users v2`.split(/\s+/),
@@ -24,7 +24,7 @@ export interface UserNames {
   email: string
 }
 
-/** What is wrong with the names of a new user, by field; empty when nothing is. */
+/** Problems of the names of a new user, by field. */
 export function userProblems({ username, name, email }: UserNames): FieldProblems {
   const reserved = reservedUsernames.has(username.toLowerCase()) ? ['is a reserved name'] : []
   return withoutEmpty({
@@ -43,7 +43,7 @@ const projectNameRule =
   "can contain only letters, digits, emoji, '_', '.', '+', dashes, or spaces. It must start with a letter, digit, emoji, or '_'"
 const projectNameShape = /^[\p{L}\p{N}_\p{Extended_Pictographic}][\u200d\p{L}\p{N}\p{M}\p{Emoji}_.+ -]*$/u
 
-/** What is wrong with the names of a new project, by field; empty when nothing is. */
+/** Problems of the names of a new project, by field. */
 export function projectProblems({ name, path }: ProjectNames): FieldProblems {
   return withoutEmpty({
     name: shapeProblems(name, (text) => (projectNameShape.test(text) ? [] : [projectNameRule])),
@@ -52,8 +52,7 @@ export function projectProblems({ name, path }: ProjectNames): FieldProblems {
 }
 
 /**
- * The path of a project that was given a name alone: `My Project!` becomes `my-project`. Of a name that is too long
- * for a project the beginning is read.
+ * The path of a project without an explicit path, made from its name: `My Project!` becomes `my-project`. A long name is cut.
  */
 export const pathOfName = (name: string): string =>
   trimCharacters(
@@ -78,7 +77,7 @@ const emailProblems = (email: string) =>
     control.test(text) || !/^[^@\s<>]+@[^@\s<>]+$/.test(text) ? ['is invalid'] : [],
   )
 
-/** Only a text of an allowed length is looked at any further. */
+/** Checks the length before anything else. */
 const shapeProblems = (text: string, problemsOf: (text: string) => string[]): string[] =>
   text.length > lengthMax ? [tooLong] : problemsOf(text)
 

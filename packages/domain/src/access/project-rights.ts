@@ -3,27 +3,27 @@ import { accessLevels, effectiveLevel, type ProjectAccess, type Visibility } fro
 
 const { guest, reporter, developer, maintainer, owner } = accessLevels
 
-/** Also those who are not signed in. */
+/** Everybody, also anonymous callers. */
 const anyone = 'anyone'
 
 type Lowest = number | typeof anyone
 
 /**
- * The role matrix: who may do what in a project, by the project's visibility. A number is the lowest access level;
- * everybody signed in counts as a guest of internal and public projects.
+ * The role matrix: the lowest access level for each right in a project, by the project's visibility. Every signed-in user is
+ * a guest of internal and public projects.
  */
 export const projectRights = {
-  /** The project itself. Who lacks this is told that there is no such project. */
+  /** See the project. Without this right, the answer is that there is no such project. */
   read_project: { private: guest, internal: guest, public: anyone },
-  /** Commits, diffs, comments, clone and fetch. */
+  /** Read commits, diffs and comments, clone and fetch. */
   read_code: { private: reporter, internal: guest, public: anyone },
   /** Write a comment. */
   comment: { private: reporter, internal: guest, public: guest },
   read_statuses: { private: reporter, internal: guest, public: guest },
-  /** Create commits, cherry-pick, push; protected branches may ask for more. */
+  /** Create commits, cherry-pick and push. A protected branch may require a higher level. */
   push_code: { private: developer, internal: developer, public: developer },
   write_statuses: { private: developer, internal: developer, public: developer },
-  /** Members, protected branches, project tokens, webhooks. */
+  /** Manage members, protected branches, project tokens and webhooks. */
   maintain: { private: maintainer, internal: maintainer, public: maintainer },
   /** Delete the project. */
   own: { private: owner, internal: owner, public: owner },
@@ -32,8 +32,8 @@ export const projectRights = {
 export type ProjectRight = keyof typeof projectRights
 
 /**
- * What the matrix says: `allowed`; `unauthenticated` for somebody who must sign in first; `hidden` where the project
- * is not to be known of; `forbidden` where the role is too low.
+ * The decision of the matrix. `unauthenticated`: the caller must sign in first; `hidden`: the caller must not learn that the
+ * project exists; `forbidden`: the role is too low.
  */
 export type ProjectDecision = 'allowed' | 'unauthenticated' | 'hidden' | 'forbidden'
 
@@ -65,12 +65,12 @@ const roleNames = new Map<Lowest, string>([
   [owner, 'Owner'],
 ])
 
-/** Why a sender who may see the project is forbidden something, in words for them. */
+/** The reason for the decision `forbidden`, as a text for the caller. */
 export function projectDenial(right: ProjectRight, project: ProjectAccess, sender: Caller | null): string {
   if (callerIn(project.id, sender) === null) return 'This token works in another project only'
   return `You need at least the role ${roleNames.get(projectRights[right][project.visibility])} in this project`
 }
 
-/** Whether the right is ever had without signing in. */
+/** Whether anonymous callers can have the right in any project. */
 export const mayBeAnonymous = (right: ProjectRight): boolean =>
   Object.values<Lowest>(projectRights[right]).includes(anyone)

@@ -1,6 +1,6 @@
 import type { Caller } from './caller.js'
 
-/** GitLab's access levels. */
+/** The access levels of GitLab. */
 export const accessLevels = { guest: 10, reporter: 20, developer: 30, maintainer: 40, owner: 50 } as const
 
 /** Who sees a project: its members, every signed-in user, everyone. */
@@ -14,8 +14,8 @@ export interface ProjectAccess {
 }
 
 /**
- * The level at which somebody acts on a project: 0 when they have none, 50 for its owner and for
- * administrators. Internal and public projects count every signed-in user as a guest at least.
+ * The access level of a caller in a project: 0 without access, 50 for its owner and for administrators. Every signed-in user
+ * is at least a guest of internal and public projects.
  *
  * @param memberLevel the access level of the membership row, null without one
  */

@@ -8,16 +8,16 @@ import {
 } from './branch-protection.js'
 import { accessLevels } from './project-roles.js'
 
-/** A reference that moves, begins (`before` is zeros) or ends (`after` is zeros). */
+/** A reference that is moved, created (`before` is zeros) or deleted (`after` is zeros). */
 export interface RefChange {
-  /** In full: `refs/heads/main`. */
+  /** Full name, such as `refs/heads/main`. */
   ref: string
   /** Ids of objects, 40 hexadecimal digits. */
   before: string
   after: string
 }
 
-/** What decides over the references of a push. */
+/** The facts that decide about the references of a push. */
 export interface PushRights {
   /** Access level of the pusher in the project, 0 to 50. */
   level: number
@@ -26,15 +26,15 @@ export interface PushRights {
 }
 
 /**
- * `refused`, with the reason for the pusher; `fast-forward`: allowed if the new commit contains the old one, refused for
- * the reason if it does not.
+ * The decision about a reference. `refused`: with the reason for the user; `fast-forward`: allowed when the new commit contains
+ * the old one, otherwise refused with the reason.
  */
 export type PushVerdict =
   | { outcome: 'allowed' }
   | { outcome: 'refused'; reason: string }
   | { outcome: 'fast-forward'; reason: string }
 
-/** Decides over one reference of a push, from its name and its kind of change alone. */
+/** Decides about one reference of a push by its name and the kind of its change. */
 export type PushJudge = (change: RefChange) => PushVerdict
 
 const allowed: PushVerdict = { outcome: 'allowed' }
@@ -43,13 +43,12 @@ const refused = (reason: string): PushVerdict => ({ outcome: 'refused', reason }
 /** The id that stands for no object: what a new reference had before, and a deleted reference has after. */
 export const zeroId = '0'.repeat(40)
 
-/** Whether an id stands for no object. */
+/** Whether an id is the null id, which means that there is no object. */
 export const isZeroId = (id: string): boolean => /^0+$/.test(id)
 
 /**
- * Compiles the rules of pushes. Branches and tags are for developers, branches as far as their protections let them;
- * notes are for maintainers. Every other reference belongs to the server: maintainers may delete one that was left
- * there, and nobody makes or moves one.
+ * Compiles the rules for pushes. Developers may push tags and, as far as protections allow, branches. Maintainers may also push
+ * notes. All other references belong to the server: maintainers may delete them, and nobody may create or move them.
  */
 export function compilePushRules({ level, defaultBranch, protections }: PushRights): PushJudge {
   const covering = compileProtections(protections)

@@ -5,7 +5,7 @@ import type { Scope } from './scopes.js'
 /**
  * Refuses an anonymous caller and a token with none of the accepted scopes.
  *
- * @param accepted scopes that suffice besides `api`
+ * @param accepted sufficient scopes besides `api`
  * @throws DomainError unauthenticated | insufficient-scope
  */
 export function requireScope(caller: Caller | null, ...accepted: Scope[]): Caller {
@@ -23,8 +23,8 @@ export function requireAdministrator(caller: Caller | null, ...accepted: Scope[]
 }
 
 /**
- * Refuses a token that works in one project only: its owner may make one with any name and role, and what is
- * asked for here belongs to no project.
+ * Refuses a project token for an operation outside of projects: the maintainer of a project can create project tokens with
+ * any name and role.
  *
  * @throws DomainError forbidden
  */
@@ -34,8 +34,8 @@ export function requireUnboundToken(caller: Caller): Caller {
 }
 
 /**
- * The rule of operational data (job metrics, sagas): an administrator, or a token that was given the
- * reading scope by one, whoever its user is.
+ * The rule for operational data (job metrics, sagas): the caller is an administrator, or an administrator gave the reading
+ * scope to the token.
  *
  * @throws DomainError unauthenticated | forbidden
  */

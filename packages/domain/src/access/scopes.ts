@@ -1,4 +1,4 @@
-/** What a token may be used for. `api` includes every other scope, within the rights of its user. */
+/** The scopes of a token. `api` includes every other scope, within the rights of the token's user. */
 export const scopes = [
   'api',
   'read_api',
@@ -10,7 +10,7 @@ export const scopes = [
   'saga_report',
 ] as const
 
-/** What a token of one project may be used for: nothing that belongs to no project. */
+/** The scopes of a project token: those of operations within a project. */
 export const projectTokenScopes = [
   'api',
   'read_api',
@@ -21,9 +21,9 @@ export const projectTokenScopes = [
 
 export type Scope = (typeof scopes)[number]
 
-/** Scopes that open something to users who are no administrators; `api` alone does not. */
+/** Scopes that give users without administrator rights access to operational data, which `api` does not. */
 const scopesBeyondApi: readonly Scope[] = ['read_metrics', 'read_sagas']
 
-/** Whether a token with the scopes `held` may do all that a token with the scopes `wanted` may do for the same user. */
+/** Whether the scopes `held` include all rights of the scopes `wanted`, for tokens of the same user. */
 export const includesScopes = (held: readonly Scope[], wanted: readonly Scope[]): boolean =>
   wanted.every((scope) => held.includes(scope) || (held.includes('api') && !scopesBeyondApi.includes(scope)))

@@ -1,41 +1,41 @@
 const msPerDay = 86_400_000
 
-/** When a token was made and on which day it works last; days are midnights in UTC. */
+/** Creation time and last valid day of a token. A day is its midnight in UTC. */
 export interface TokenLifetime {
   createdAt: Date
   /** Null: the token never expires. */
   expiresAt: Date | null
 }
 
-/** Whether the last day of a token is over. */
+/** Whether the last valid day of a token is over. */
 export const hasExpired = (lastDay: Date | null, now: Date): boolean =>
   lastDay !== null && lastDay.getTime() + msPerDay <= now.getTime()
 
-/** The last day of a token that takes the place of another one today and lives as many days as that one was given. */
+/** The last day of a token that replaces another one today, with the same lifetime. */
 export function lastDayAfterRotation({ createdAt, expiresAt }: TokenLifetime, now: Date): Date | null {
   if (expiresAt === null) return null
   return new Date(startOfDay(now).getTime() + expiresAt.getTime() - startOfDay(createdAt).getTime())
 }
 
-/** The earlier of two last days; null, which is no end, comes after every day. */
-export function earlierDay(one: Date | null, other: Date | null): Date | null {
-  if (one === null || other === null) return one ?? other
-  return one < other ? one : other
-}
-
-/** `2030-12-31`. */
+/** Formats a day as `2030-12-31`. */
 export const dayText = (day: Date): string => day.toISOString().slice(0, 10)
 
-/** Midnight in UTC before a time. */
+/** Midnight in UTC at the begin of the day of a time. */
 export const startOfDay = (time: Date): Date => new Date(Math.floor(time.getTime() / msPerDay) * msPerDay)
 
 /**
- * What is wrong with the last day that somebody asks for; null when nothing is.
+ * The problem of a requested last day; null when it is valid.
  *
- * @param latest the last day that the rules allow; null: any
+ * @param latest latest day that the rules allow; null: every day is allowed
  */
 export function lastDayProblem(asked: Date | null, latest: Date | null, now: Date): string | null {
   if (hasExpired(asked, now)) return 'must be today or later'
   const isLater = latest !== null && (asked === null || asked > latest)
   return isLater ? `must be ${dayText(latest)} or earlier` : null
+}
+
+/** The earlier of two last days. A token whose last day is null has no end, so every day is earlier. */
+export function earlierDay(one: Date | null, other: Date | null): Date | null {
+  if (one === null || other === null) return one ?? other
+  return one < other ? one : other
 }

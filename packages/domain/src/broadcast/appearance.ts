@@ -1,9 +1,9 @@
-/** Where a message appears: across the top of a page, or as a small note. Names are GitLab's. */
+/** A banner spans the top of a page; a notification is a small note. The names are those of GitLab. */
 export const broadcastTypes = ['banner', 'notification'] as const
 
 export type BroadcastType = (typeof broadcastTypes)[number]
 
-/** Background and foreground of each theme, with at least 4.5 : 1 between them. Names are GitLab's. */
+/** Background and text colour of each theme, with a contrast of at least 4.5 : 1. The names are those of GitLab. */
 export const themeColors = {
   indigo: { color: '#292961', font: '#FFFFFF' },
   'light-indigo': { color: '#F1F1FF', font: '#292961' },
@@ -37,8 +37,8 @@ interface Appearance {
 }
 
 /**
- * The colours a banner is shown in. Colours somebody chose win; where both are blank or the defaults, a theme
- * somebody chose decides. GitLab's own clients send either colours or a theme, never a mixture.
+ * The colours of a banner. Chosen colours take precedence. When both are blank or the defaults, a chosen theme applies. Clients
+ * of GitLab send either colours or a theme.
  */
 export function bannerColors({ color, font, theme }: Appearance): { color: string; font: string } {
   const chosen = !isDefault(color, broadcastDefaults.color) || !isDefault(font, broadcastDefaults.font)

@@ -1,38 +1,38 @@
 import { type FieldProblems, invalid } from '../errors.js'
 import { type BroadcastTheme, type BroadcastType, broadcastDefaults } from './appearance.js'
 
-/** What administrators decide about a message that is shown to every user for a while. */
+/** The fields of a broadcast message, which every user sees for a period. */
 export interface BroadcastFields {
   /** Markdown, stored as sent. */
   message: string
   startsAt: Date
   endsAt: Date
-  /** Background: `#` and 3 or 6 hex digits, or blank. */
+  /** Background colour: `#` and 3 or 6 hex digits, or blank. */
   color: string
-  /** Foreground, in the same form. */
+  /** Text colour in the same form. */
   font: string
   broadcastType: BroadcastType
-  /** Whether a reader may put it away. */
+  /** Whether a reader may dismiss the message. */
   dismissable: boolean
-  /** Pages that show it, `*` standing for anything; null: all of them. */
+  /** Paths of the pages that show the message, with `*` for any text; null: all pages. */
   targetPath: string | null
   theme: BroadcastTheme
 }
 
-/** As sent: a key that is absent was not given, null is an attempt to clear it. */
+/** The fields of a request: an absent key was not sent, null clears a field. */
 export type BroadcastInput = { [Field in keyof BroadcastFields]?: BroadcastFields[Field] | null }
 
 const defaultDurationMs = 3_600_000
 const targetPathLengthMax = 255
 
-/** Shown from the first instant of its period to the last, both included. */
+/** Whether a message is shown at this instant. The start and the end of its period are included. */
 export function isActive({ startsAt, endsAt }: Pick<BroadcastFields, 'startsAt' | 'endsAt'>, now: Date) {
   return startsAt.getTime() <= now.getTime() && now.getTime() <= endsAt.getTime()
 }
 
 /**
- * A message as it is created. What is not given gets its default; the default end is one hour from now
- * also when another start is given, as GitLab's clients know it.
+ * The fields of a new message. Absent fields get defaults. As in GitLab, the default end is one hour from now, even when the
+ * start is given.
  *
  * @throws DomainError invalid, with the problems of every field
  */
@@ -53,7 +53,7 @@ export function newBroadcastMessage(input: BroadcastInput, now: Date): Broadcast
 }
 
 /**
- * What an update changes: only what was given. Defaults apply again only to what is cleared and has one.
+ * The fields that an update changes. A cleared field gets its default.
  *
  * @throws DomainError invalid, with the problems of every field
  */
@@ -81,7 +81,7 @@ const filledOrNull = (text: string | null | undefined) => (text?.trim() ? text.t
 
 const colorCode = /^#(?:[0-9a-f]{3}|[0-9a-f]{6})$/i
 
-/** Problems under the names that clients use; a field that was not given has none. */
+/** Throws the problems of the given fields, under the names of the API. */
 function refuseProblems({ message, startsAt, endsAt, color, font, targetPath }: BroadcastInput): void {
   const problems: FieldProblems = {}
   if (message !== undefined && (message ?? '').trim() === '') problems.message = ["can't be blank"]

@@ -3,14 +3,14 @@ import { type BroadcastFields, isActive } from './broadcast-message.js'
 type Period = Pick<BroadcastFields, 'startsAt' | 'endsAt'>
 
 /**
- * The instants at which a message goes on and off: its first, and the millisecond after its last. None when
- * it ends before it starts.
+ * The instants at which a message appears and disappears: its start, and the millisecond after its end. Empty when it ends
+ * before it starts.
  */
 export function turnsOf({ startsAt, endsAt }: Period): Date[] {
   return startsAt <= endsAt ? [startsAt, new Date(endsAt.getTime() + 1)] : []
 }
 
-/** The turns of all these messages after `since` and up to `until`, each instant once, earliest first. */
+/** The distinct instants after `since` and up to `until` at which any message appears or disappears, earliest first. */
 export function turnsBetween(messages: readonly Period[], since: Date, until: Date): Date[] {
   const instants = messages
     .flatMap(turnsOf)
@@ -19,13 +19,13 @@ export function turnsBetween(messages: readonly Period[], since: Date, until: Da
   return [...new Set(instants)].sort((a, b) => a - b).map((at) => new Date(at))
 }
 
-/** A message that comes (no `before`), changes (both) or goes (no `after`). */
+/** A message that appears (no `before`), changes (both) or disappears (no `after`). */
 export interface BroadcastChange<Message> {
   before?: Message
   after?: Message
 }
 
-/** What becomes different for readers between two moments, by comparing which messages are on. */
+/** The changes between the messages that readers see and the active ones. */
 export function broadcastChanges<Message extends { id: number }>(
   shown: readonly Message[],
   active: readonly Message[],
@@ -43,6 +43,6 @@ export function broadcastChanges<Message extends { id: number }>(
 
 const isSame = (one: object, other: object) => JSON.stringify(one) === JSON.stringify(other)
 
-/** Those of the messages that are on at this instant, in the order given. */
+/** The messages that are active at this instant, in the given order. */
 export const activeMessages = <Message extends Period>(messages: readonly Message[], at: Date): Message[] =>
   messages.filter((message) => isActive(message, at))

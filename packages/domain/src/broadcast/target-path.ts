@@ -1,22 +1,22 @@
 /**
- * Whether a message for `target` is shown on the page `path`. `*` stands for any text, also with slashes in it; other
- * text is compared in any case, and percent-encoded or not: browsers say `/%C3%BCber` where people write `/über`.
- * No target means every page; both sides may leave out their first slash.
+ * Whether a message for `target` is shown on the page `path`. `*` matches any text, also slashes. The rest is compared without
+ * regard to case and percent encoding, because browsers send `/%C3%BCber` for `/über`. Without a target, every page matches.
+ * The first slash of both is optional.
  *
- * Looks for each piece of the target once, from left to right, so that no target can keep a process busy.
+ * Each piece of the target is searched once, from left to right, so the time is linear.
  */
 export function matchesTargetPath(target: string | null, path: string): boolean {
   const pattern = target?.trim() ?? ''
   if (pattern === '') return true
-  const [first = '', ...others] = (pattern.startsWith('*') ? pattern : rooted(pattern))
+  const [first = '', ...rest] = (pattern.startsWith('*') ? pattern : rooted(pattern))
     .split('*')
     .map(comparable)
   const text = rooted(comparable(path))
-  const last = others.pop()
+  const last = rest.pop()
   if (last === undefined) return text === first
   if (!text.startsWith(first)) return false
   let end = first.length
-  for (const piece of others) {
+  for (const piece of rest) {
     const found = text.indexOf(piece, end)
     if (found < 0) return false
     end = found + piece.length
@@ -28,11 +28,11 @@ const rooted = (path: string) => (path.startsWith('/') ? path : `/${path}`)
 
 const comparable = (text: string) => decodePercent(text).toLowerCase()
 
-/** One character, of one to four bytes in UTF-8. */
+/** One percent-encoded character of one to four bytes of UTF-8. */
 const encodedCharacter =
   /%[0-7][\da-f]|%[cd][\da-f]%[89ab][\da-f]|%e[\da-f](?:%[89ab][\da-f]){2}|%f[0-7](?:%[89ab][\da-f]){3}/gi
 
-/** Text with its percent-encoded characters decoded; what encodes no character stays as it is. */
+/** Decodes percent-encoded characters and keeps malformed ones. */
 const decodePercent = (text: string) =>
   text.replace(encodedCharacter, (encoded) => {
     try {

@@ -1,12 +1,12 @@
-/** A status as far as it counts for its commit. States besides the posted ones may come from elsewhere. */
+/** The part of a status that decides the state of its commit. `status` may be a state that cannot be posted. */
 export interface CountedStatus {
   status: string
   allowFailure: boolean
 }
 
 /**
- * One state for a commit out of the latest statuses of each ref and name, null without any. The rules are
- * GitLab's, first fit: what may fail and did counts nothing; whatever still moves makes the commit running.
+ * The state of a commit from the latest statuses of each ref and name; null without a status. The first matching rule decides,
+ * as in GitLab. Failures that are allowed are ignored, and an unfinished status makes the commit `running`.
  */
 export function aggregateStatus(latest: readonly CountedStatus[]): string | null {
   if (latest.length === 0) return null

@@ -1,7 +1,7 @@
 export const postedStates = ['pending', 'running', 'success', 'failed', 'canceled', 'skipped'] as const
 export type PostedState = (typeof postedStates)[number]
 
-/** What a post says besides where it belongs. Undefined: not sent. */
+/** The fields of a post besides its label. Undefined: not sent. */
 export interface StatusPost {
   state: PostedState
   targetUrl?: string | undefined
@@ -19,17 +19,17 @@ export interface StatusFields {
   finishedAt: Date | null
 }
 
-/** States of a record that posts still change. */
+/** States of a record that posts can change. */
 export const activeStates: readonly string[] = ['pending', 'running'] satisfies PostedState[]
 
-/** Whether posts still change a record; a finished one is final. */
+/** Whether posts can change a record in this state. A finished record is final. */
 export const isActive = (state: string): boolean => activeStates.includes(state)
 
 /**
- * What a post leaves behind. The state a record already has is no mistake; a running one may go back to
- * the queue. Fields that are not sent, or blank, keep what they had.
+ * The fields of a record after a post. A post may repeat the state or set a running record back to `pending`. Fields that are
+ * absent or blank keep their values.
  *
- * @param current the active record the post belongs to; null makes a new one
+ * @param current the active record; null: the post creates a record
  */
 export function applyPost(current: StatusFields | null, post: StatusPost, now: Date): StatusFields {
   return {

@@ -1,10 +1,3 @@
-export { aggregateStatus, type CountedStatus } from './aggregate.js'
-export {
-  activeStates,
-  applyPost,
-  isActive,
-  type PostedState,
-  postedStates,
-  type StatusFields,
-} from './commit-status.js'
-export { validateStatusTexts } from './validate.js'
+export * from './aggregate.js'
+export * from './commit-status.js'
+export * from './validate.js'

@@ -11,7 +11,7 @@ export interface CheckedTexts {
   ref?: string | undefined
 }
 
-/** @throws DomainError invalid, with every field that cannot be stored */
+/** @throws DomainError invalid, with the problems by field */
 export function validateStatusTexts({ targetUrl, description, name, ref }: CheckedTexts): void {
   const problems: FieldProblems = {}
   if (targetUrl?.trim()) {
@@ -23,10 +23,10 @@ export function validateStatusTexts({ targetUrl, description, name, ref }: Check
   if (Object.keys(problems).length > 0) throw invalid(problems)
 }
 
-/** The parser of URLs overlooks line breaks and tabs, which whoever shows the link need not. */
+/** The URL parser ignores line breaks and tabs, but pages that show the link may not, so control characters are refused. */
 const isHttpUrl = (text: string) => /^https?:\/\/\P{Cc}+$/iu.test(text) && URL.canParse(text)
 
-/** Characters as the database counts them: an emoji is one. */
+/** Counts code points, as the database does. */
 const tooLong = (field: string, text = '', max: number): FieldProblems =>
   text.length > max && [...text].length > max
     ? { [field]: [`is too long (maximum is ${max} characters)`] }

@@ -4,40 +4,40 @@ import { parseFilePath } from './file-path.js'
 export const actionNames = ['create', 'update', 'delete', 'move', 'chmod', 'upsert'] as const
 export type ActionName = (typeof actionNames)[number]
 
-/** One action of a commit, as the caller sent it. */
+/** One action of a commit request. */
 export interface CommitAction {
   action: ActionName
   file_path: string
-  /** Where a moved file comes from. */
+  /** Former path of a moved file. */
   previous_path?: string | undefined
-  /** Text, or base64, or the bytes that either means; undefined when none was sent. */
+  /** Text, base64, or decoded bytes; undefined: not sent. */
   content?: string | Uint8Array | undefined
   encoding: 'text' | 'base64'
   execute_filemode?: boolean | undefined
-  /** The commit that last changed the file, as far as the caller knows. */
+  /** The commit that last changed the file, according to the caller. */
   last_commit_id?: string | undefined
 }
 
-/** One action, checked as far as that goes without the tree. */
+/** One action after the checks that need no tree. */
 export interface TreeEdit {
   action: ActionName
   /** Names as trees store them, one character per byte. */
   path: string[]
-  /** Where the file stands before the action; the same as `path` unless it moves. */
+  /** Path before the action; equal to `path` unless the file is moved. */
   previousPath: string[]
   content: Uint8Array | null
   executable: boolean | null
-  /** As sent, for messages and for asking git. */
+  /** Path as sent, for messages and git commands. */
   filePath: string
   previousFilePath: string
   lastCommitId: string | null
 }
 
-/** Refuses a commit because of one of its actions; names the action and its file besides the text. */
+/** The error for a commit with an invalid action, with the index of the action and its file. */
 export const refuseAction = (index: number, filePath: string, detail: string) =>
   invalid(detail, { extra: { action_index: index, file_path: filePath } })
 
-/** @throws DomainError invalid, naming the first action that cannot be meant */
+/** Checks the actions of a commit. @throws DomainError invalid, for the first invalid action */
 export function readActions(actions: readonly CommitAction[]): TreeEdit[] {
   return actions.map((action, index) => {
     const refuse = (detail: string) => refuseAction(index, action.file_path, detail)

@@ -1,11 +1,11 @@
 import { invalid } from '../errors.js'
 
-/** Where a new commit is to stand, as asked for and as the repository is. */
+/** The requested branch of a new commit and the state of the repository. */
 export interface BranchStart {
   branch: string
-  /** Commit of the branch; null when there is no such branch. */
+  /** Commit of the branch; null: there is no such branch. */
   tip: string | null
-  /** Commit that `start_branch` or `start_sha` names; undefined when neither was sent. */
+  /** Commit of `start_branch` or `start_sha`; undefined: neither was sent. */
   start: string | undefined
   /** Whether the repository has no branch at all. */
   empty: boolean
@@ -13,16 +13,16 @@ export interface BranchStart {
 }
 
 export interface BranchMove {
-  /** First parent of the new commit; null: it has none. */
+  /** First parent of the new commit; null: a root commit. */
   parent: string | null
-  /** The branch leaves commits behind. */
+  /** The branch loses commits. */
   forced: boolean
 }
 
 /**
- * Decides on which commit a new one is built.
+ * Decides about the parent of a new commit.
  *
- * @throws DomainError invalid when the branch does not exist, or exists elsewhere than asked for
+ * @throws DomainError invalid when the branch does not exist, or exists and does not point to the requested start
  */
 export function branchStart({ branch, tip, start, empty, force }: BranchStart): BranchMove {
   if (start === undefined) {

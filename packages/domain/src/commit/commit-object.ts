@@ -1,48 +1,13 @@
 import { trimCharacters } from '../trim-characters.js'
 import { type Commit, offsetText, type Signature } from './commit.js'
 
-/** A commit as git writes it, with nothing more than every one has. */
-const usualHeaders =
-  /^tree ([0-9a-f]{40})\n((?:parent [0-9a-f]{40}\n)*)author ([^\n<>]*) <([^\n<>]*)> (\d{1,15}) ([+-]\d{4})\ncommitter ([^\n<>]*) <([^\n<>]*)> (\d{1,15}) ([+-]\d{4})\n\n/
-const parentLine = 'parent '.length + 40 + 1
-
 /**
- * Reads the content of a commit object. Texts that are not valid in the encoding they claim keep what
- * can be read, with replacement characters.
+ * Parses a commit object. Bytes that are invalid in the encoding of the commit become replacement characters.
  *
- * @throws Error when it has no tree or committer: then it is no commit
+ * @throws Error when the content has no tree or no committer
  */
 export function parseCommitObject(id: string, content: Uint8Array): Commit {
   const bytes = Buffer.from(content.buffer, content.byteOffset, content.byteLength)
-  return parseUsual(id, bytes.toString()) ?? parseAny(id, bytes)
-}
-
-/** Nearly all of them, in a third of the time. */
-function parseUsual(id: string, text: string): Commit | null {
-  const found = usualHeaders.exec(text)
-  if (!found) return null
-  const [headers, treeId = '', parents = '', author = '', email = '', seconds, zone = '', ...committer] =
-    found
-  const [committerName = '', committerEmail = '', committerSeconds, committerZone = ''] = committer
-  const parentIds: string[] = []
-  for (let end = parentLine; end <= parents.length; end += parentLine)
-    parentIds.push(parents.slice(end - 41, end - 1))
-  return {
-    id,
-    treeId,
-    parentIds,
-    author: { name: author.trim(), email, seconds: Number(seconds), offsetMinutes: minutesOf(zone) },
-    committer: {
-      name: committerName.trim(),
-      email: committerEmail,
-      seconds: Number(committerSeconds),
-      offsetMinutes: minutesOf(committerZone),
-    },
-    message: text.slice(headers.length),
-  }
-}
-
-function parseAny(id: string, bytes: Buffer): Commit {
   const found = bytes.indexOf('\n\n')
   const headerEnd = found < 0 ? bytes.length : found
   const { tree, parents, encoding, author, committer } = readHeaders(bytes.toString('utf8', 0, headerEnd))
@@ -63,7 +28,7 @@ function parseAny(id: string, bytes: Buffer): Commit {
 
 export interface NewCommit extends Omit<Commit, 'id'> {}
 
-/** The content of a commit object; the message is stored exactly as given. */
+/** The content of a commit object. The message is stored unchanged. */
 export function formatCommitObject({ treeId, parentIds, author, committer, message }: NewCommit): Uint8Array {
   const lines = [
     `tree ${treeId}`,
@@ -82,7 +47,7 @@ interface Headers {
   encoding?: string
 }
 
-/** The first value of each header; lines of a signature continue with a blank and are left out. */
+/** The first value of each header. Continuation lines, which start with a blank, are skipped. */
 function readHeaders(text: string): Headers {
   const headers: Headers = { parents: [] }
   for (const line of text.split('\n')) {
@@ -110,7 +75,7 @@ function decoderFor(label: string | undefined): Decode {
   }
 }
 
-/** Headers as Latin-1, so each character is one byte of the original: some encodings use those of `<` and `>`, too. */
+/** Parses signatures as Latin-1, one character for each byte, and then decodes them: some encodings use the bytes of `<` and `>`. */
 function readSignatures(headers: string, decode: Decode) {
   const { author, committer = '' } = readHeaders(headers)
   const decoded = ({ name, email, ...when }: Signature): Signature => ({
@@ -136,7 +101,7 @@ function parseSignature(text: string): Signature {
   }
 }
 
-/** @param zone `+0530`; broken tools have written some beyond a day, which mean nothing */
+/** @param zone such as `+0530`; an offset of a day or more, as broken tools write it, counts as 0 */
 function minutesOf(zone: string): number {
   const minutes = Number(zone.slice(1, -2)) * 60 + Number(zone.slice(-2))
   if (minutes >= 24 * 60) return 0
@@ -164,8 +129,8 @@ function formatSignature({ name, email, seconds, offsetMinutes }: Signature): st
 const punctuation = `.,:;"'\\`
 
 /**
- * A name or an address as it is stored in a commit: without what git itself removes, which is brackets, line ends,
- * and punctuation around it. Empty when that is all there is.
+ * A name or an address as it is stored in a commit: as in git, without angle brackets, line breaks, and punctuation at both
+ * ends. The result may be empty.
  */
 export function signatureText(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: NUL would end the header.

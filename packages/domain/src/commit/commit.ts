@@ -1,4 +1,4 @@
-/** Who wrote or committed, and when, as the commit object says it. */
+/** The author or committer of a commit, with the time. */
 export interface Signature {
   name: string
   email: string
@@ -14,39 +14,36 @@ export interface Commit {
   parentIds: string[]
   author: Signature
   committer: Signature
-  /** As stored; a line end at its end included. */
+  /** As stored, including a line break at the end. */
   message: string
 }
 
-/** Lines against the first parent; binary files count nothing. */
+/** Number of changed lines against the first parent, without binary files. */
 export interface CommitStats {
   additions: number
   deletions: number
 }
 
-/** First line of the message, never cut. */
+/** The first line of the message. */
 export function titleOf(message: string): string {
   const title = message.trimStart().split('\n', 1)[0]?.trimEnd()
   return title || 'No commit message'
 }
 
-/** `2016-09-20T09:26:24.000-07:00`: the signature's own offset, UTC as `+00:00`. */
+/** Formats the time with the offset of the signature, such as `2016-09-20T09:26:24.000-07:00`. */
 export function signatureTime({ seconds, offsetMinutes }: Signature): string {
-  // By its parts this takes half the time of toISOString.
   const local = new Date(clampedMs((seconds + offsetMinutes * 60) * 1000))
-  const day = `${local.getUTCFullYear()}-${twoDigits(local.getUTCMonth() + 1)}-${twoDigits(local.getUTCDate())}`
-  const hour = `${twoDigits(local.getUTCHours())}:${twoDigits(local.getUTCMinutes())}`
-  return `${day}T${hour}:${twoDigits(local.getUTCSeconds())}.000${offsetText(offsetMinutes, ':')}`
+  return local.toISOString().replace('Z', offsetText(offsetMinutes, ':'))
 }
 
 const twoDigits = (value: number) => (value < 10 ? `0${value}` : String(value))
 
-/** `+0530`, or `+05:30` with a colon as separator. */
+/** Formats an offset as `+0530`, or as `+05:30` with a colon as the separator. */
 export function offsetText(offsetMinutes: number, separator = ''): string {
   const minutes = Math.abs(offsetMinutes)
   const sign = offsetMinutes < 0 ? '-' : '+'
   return sign + twoDigits(Math.floor(minutes / 60)) + separator + twoDigits(minutes % 60)
 }
 
-/** Years of four digits; commits may claim any. */
+/** Limits a time to the years 1970 to 9999, because a commit may contain any time. */
 const clampedMs = (ms: number) => Math.min(253_402_300_799_000, Math.max(0, ms))

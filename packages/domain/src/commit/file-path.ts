@@ -3,13 +3,13 @@ import { storedPath } from './quoted-name.js'
 
 const pathBytesMax = 4096
 
-/** Why a path is refused: it leaves the repository, or git or a file system takes it for something else. */
+/** `traversal`: the path leads outside the repository; `invalid`: git or a file system would interpret the path differently. */
 export type PathProblem = 'traversal' | 'invalid'
 
 /**
- * Reads a file path that a caller sent, plain or quoted as diffs show it. Slashes at its start are dropped.
+ * Parses a file path of a request, plain or quoted as diffs show it. Leading slashes are dropped.
  *
- * @returns its components as trees store them, one character per byte; or why it is refused
+ * @returns the components as trees store them, one character for each byte, or the problem of the path
  */
 export function parseFilePath(path: string): string[] | PathProblem {
   const stored = storedPath(path).replace(/^\/+/, '')
@@ -19,7 +19,7 @@ export function parseFilePath(path: string): string[] | PathProblem {
   return parts.some((part) => part === '' || part === '.' || isStoredGitFolder(part)) ? 'invalid' : parts
 }
 
-/** Git takes a byte that is not UTF-8 for the end of a name on HFS+, so what stands before it counts alone, too. */
+/** For HFS+, git ends a name at a byte that is not UTF-8, so the part before that byte is also checked. */
 function isStoredGitFolder(part: string): boolean {
   const bytes = Buffer.from(part, 'latin1')
   const text = bytes.toString()
@@ -28,9 +28,8 @@ function isStoredGitFolder(part: string): boolean {
 }
 
 /**
- * Whether a path component is `.git` to any file system: in another case, in NTFS's short or stream
- * form, with trailing dots and blanks, or with code points that HFS+ ignores. A backslash separates
- * components on Windows, so each piece is looked at.
+ * Whether any file system treats a path component as `.git`: in upper case, in NTFS's short or stream form, with trailing dots
+ * or blanks, or with code points that HFS+ ignores. A backslash separates components on Windows, so each piece is checked.
  */
 export function isGitFolder(component: string): boolean {
   return component.split('\\').some((piece) => isNtfsGitFolder(piece) || isHfsGitFolder(piece))

@@ -13,7 +13,7 @@ const generatedNames = new Set([
 
 const generatedEndings = ['.min.js', '.min.css', '.js.map', '.css.map', '.pb.go', '_pb2.py', '.designer.cs']
 
-/** Whether a file's name says that a tool wrote it, so that viewers may fold its diff. */
+/** Whether the name of a file shows that a tool generates it, so that viewers may collapse its diff. */
 export function isGeneratedFile(path: string): boolean {
   const name = path.slice(path.lastIndexOf('/') + 1)
   return generatedNames.has(name) || generatedEndings.some((ending) => name.endsWith(ending))

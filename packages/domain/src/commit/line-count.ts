@@ -1,8 +1,8 @@
-/** git looks this far for a NUL to tell binary files from text. */
+/** git treats a file as binary when it finds a NUL within this number of bytes. */
 const binaryProbeBytes = 8000
 const lineEnd = 10
 
-/** Lines of a text file, a last one without line end included; null for a binary file. */
+/** The number of lines of a text file, including a last line without a line break; null for a binary file. */
 export function lineCountOf(content: Uint8Array): number | null {
   if (content.subarray(0, binaryProbeBytes).includes(0)) return null
   let lines = 0

@@ -10,12 +10,12 @@ import {
 } from './tree.js'
 
 export interface EditContext {
-  /** The commit that last changed a path, for the edits that name one; keyed by path as sent. */
+  /** Id of the commit that last changed a file, by path as sent, for the edits with a `lastCommitId`. */
   lastCommitIds?: ReadonlyMap<string, string>
 }
 
-/** Every folder that {@link planTreeEdits} looks into; these must have been read. */
-export function foldersOf(edits: readonly TreeEdit[]): string[][] {
+/** Every folder that {@link planTreeEdits} reads; their entries must be loaded. */
+export function foldersOf(edits: readonly Pick<TreeEdit, 'path' | 'previousPath'>[]): string[][] {
   const paths = edits.flatMap(({ path, previousPath }) => [path, previousPath])
   const folders = new Map<string, string[]>()
   for (const path of paths) {
@@ -27,10 +27,10 @@ export function foldersOf(edits: readonly TreeEdit[]): string[][] {
 }
 
 /**
- * Applies edits to a tree in memory, strictly in order: each one sees what those before it left.
+ * Applies edits to a tree in memory, one after the other.
  *
- * @param root changed in place; folders named by {@link foldersOf} have been read
- * @throws DomainError invalid, with `action_index` and `file_path` of the edit that does not fit
+ * @param root changed in place; the entries of {@link foldersOf} must be loaded
+ * @throws DomainError invalid, with `action_index` and `file_path` of an edit that does not fit the tree
  */
 export function planTreeEdits(root: TreeFolder, edits: readonly TreeEdit[], context: EditContext = {}): void {
   for (const [index, edit] of edits.entries()) {
@@ -91,7 +91,7 @@ function move(root: TreeFolder, edit: TreeEdit, refuse: Refuse): void {
   create(root, edit.path, file, refuse)
 }
 
-/** The file with the content that was sent, even an empty one, and the mode that was asked for. */
+/** The file with the content (which may be empty) and the mode of the edit. */
 function edited(file: TreeFile, edit: TreeEdit, refuse: Refuse): TreeFile {
   const { content } = edit
   if (content && file.mode === fileModes.submodule) throw refuse('A submodule has no content to change')
@@ -112,5 +112,5 @@ function getFile(root: TreeFolder, path: string[], refuse: Refuse): TreeFile {
   return entry
 }
 
-/** git refuses symbolic links in the place of files that it takes settings from. */
+/** git refuses symbolic links with the names of its settings files. */
 const readsAsSettings = (path: string[]) => /^\.(git|mailmap)/i.test(path.at(-1) ?? '')

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 
-/** How git writes characters that have a letter behind the backslash; each other one is three octal digits. */
+/** The characters that git escapes with a backslash and a letter. It escapes other bytes with three octal digits. */
 const letters: Record<string, string> = {
   '\x07': 'a',
   '\b': 'b',
@@ -15,19 +15,19 @@ const letters: Record<string, string> = {
 const characters = new Map(Object.entries(letters).map(([character, letter]) => [letter, character]))
 
 /**
- * A file's path as text. One that is not UTF-8 is quoted the way git prints and reads it, `"caf\351"` say, since JSON
- * has no bytes and a replacement character would make names alike. So is one whose text would be read as such a quoted
- * name. {@link bytesOfName} is the inverse.
+ * The path of a file as text. A path that is not UTF-8 is quoted as git does it, such as `"caf\351"`, because replacement
+ * characters would make different paths equal. A path that looks like a quoted one is quoted as well. {@link bytesOfName} is
+ * the inverse.
  */
 export function nameOf(bytes: Buffer): string {
   const text = bytes.toString()
   return isUtf8(bytes) && readQuoted(text) === null ? text : quoted(bytes)
 }
 
-/** The bytes of a path that a caller sent, plain or quoted as {@link nameOf} does it. Other text in quotes is plain. */
+/** The bytes of a path, plain or quoted as by {@link nameOf}. Any other text in quotes is a plain path. */
 export const bytesOfName = (name: string): Buffer => readQuoted(name) ?? Buffer.from(name)
 
-/** A path as trees store it, one character per byte. */
+/** A path as trees store it, one character for each byte. */
 export const storedPath = (name: string): string => bytesOfName(name).toString('latin1')
 
 function quoted(bytes: Buffer): string {
@@ -37,11 +37,11 @@ function quoted(bytes: Buffer): string {
   return `"${text}"`
 }
 
-/** No file system takes a path that is longer than this when it is quoted. */
+/** Longest quoted path. No file system accepts a longer one. */
 const quotedLengthMax = 65_536
 const quotedShape = /^"(?:[ !#-[\]-~]|\\(?:[abtnvfr"\\]|[0-3][0-7]{2}))*"$/
 
-/** The bytes of a quoted name; null for text that is not what {@link nameOf} makes of any bytes by quoting them. */
+/** The bytes of a quoted path; null for text that {@link nameOf} never returns as a quoted path. */
 function readQuoted(text: string): Buffer | null {
   if (text.length > quotedLengthMax || !text.includes('\\') || !quotedShape.test(text)) return null
   const bytes = Buffer.from(

@@ -1,11 +1,11 @@
-/** Letters git forbids in names of references: control characters, blank, `~ ^ : ? * [ \`. */
+/** Characters that git forbids in names of references: control characters, blank, `~ ^ : ? * [ \`. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: git refuses exactly these.
 const forbiddenInRef = /[\x00-\x20\x7f~^:?*[\\]/
 
-/** No name of a branch or tag is longer; in bytes of UTF-8, so in characters too. */
+/** Longest name of a branch or tag, in bytes of UTF-8. */
 export const refNameLengthMax = 1000
 
-/** Whether git accepts this as a branch or tag name; the rules of `git check-ref-format --branch`. */
+/** Whether a name is valid for a branch or tag by the rules of `git check-ref-format --branch`. */
 export function isRefName(name: string): boolean {
   if (name.length > refNameLengthMax) return false
   if (name === '' || name === '@' || name.startsWith('-') || name === 'HEAD') return false
@@ -18,26 +18,26 @@ export function isRefName(name: string): boolean {
 }
 
 /**
- * Whether a branch or tag of this name may be made. A name that looks like a full reference or like the id of an object
- * (SHA-1 or SHA-256) could never be asked for: the other meaning would win.
+ * Whether a branch or tag with this name may be created. A name that looks like a full reference or an object id (SHA-1 or
+ * SHA-256) could never be looked up, because the other meaning takes precedence.
  */
 export const isNewBranchName = (name: string): boolean =>
   isRefName(name) && !name.startsWith('refs/') && !/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(name)
 
-/** `~`, `~2`, `^`, `^2`, `^{}` and `^{commit}`, any number of them. */
+/** Any number of `~`, `~2`, `^`, `^2`, `^{}` and `^{commit}`. */
 const stepsShape = /^(?:[~^]\d{0,6}|\^\{(?:commit)?\})*$/
 const stepsLengthMax = 1000
 
 export interface ParsedRevision {
   /** A hash, a branch, a tag, a full reference name, `HEAD` or `@`. */
   name: string
-  /** What follows the name, such as `~2`; empty when nothing does. */
+  /** The steps after the name, such as `~2`; may be empty. */
   steps: string
 }
 
 /**
- * Reads text that is to name one commit: a name, and perhaps steps from there to another commit. Ranges, options,
- * reflog and path expressions are refused.
+ * Parses a revision of one commit: a name, optionally followed by steps to an ancestor. Ranges, options, reflog and path
+ * expressions are refused.
  *
  * @returns null when the text cannot name a commit
  */

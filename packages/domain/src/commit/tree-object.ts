@@ -2,14 +2,14 @@ import type { TreeEntry } from './tree.js'
 
 const idBytes = 20
 
-/** An entry of a stored tree. The name holds one character per byte, so that any name survives. */
+/** An entry of a stored tree. The name has one character for each byte. */
 export interface StoredEntry {
   mode: string
   name: string
   id: string
 }
 
-/** @throws Error when the content is no tree */
+/** @throws Error when the content is malformed */
 export function parseTreeObject(content: Uint8Array): StoredEntry[] {
   const bytes = Buffer.from(content.buffer, content.byteOffset, content.byteLength)
   const entries: StoredEntry[] = []
@@ -29,7 +29,7 @@ export function parseTreeObject(content: Uint8Array): StoredEntry[] {
   return entries
 }
 
-/** The content of a tree object, its entries in git's order: folders sort as if their name ended in `/`. */
+/** The content of a tree object. As in git, folders are sorted as if their names ended in `/`. */
 export function formatTreeObject(entries: StoredEntry[]): Buffer {
   const sortKey = ({ mode, name }: StoredEntry) => (mode === folderMode ? `${name}/` : name)
   const sorted = entries
@@ -45,7 +45,7 @@ export function formatTreeObject(entries: StoredEntry[]): Buffer {
 
 export const folderMode = '40000'
 
-/** A stored entry as part of an in-memory tree, not yet looked into. */
+/** Converts a stored entry into an entry of an in-memory tree. The entries of a folder are not loaded. */
 export function treeEntry({ mode, id }: StoredEntry): TreeEntry {
   if (mode === folderMode || mode === '040000') return { kind: 'folder', id, entries: null }
   // Old tools wrote group-writable files; git reads them as regular ones.

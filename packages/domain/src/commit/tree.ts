@@ -6,18 +6,18 @@ export const fileModes = {
   submodule: '160000',
 } as const
 
-/** A file in a tree. Its blob is the id of a stored one, or the content of a new one. */
+/** A file in a tree. `blob` is the id of a stored blob or the content of a new one. */
 export interface TreeFile {
   kind: 'file'
   mode: string
   blob: string | Uint8Array
 }
 
-/** A folder. `entries` is null while nothing asked to look into it; then it is known not to be empty. */
 export interface TreeFolder {
   kind: 'folder'
-  /** Id of the stored tree; null once it differs from it. */
+  /** Id of the stored tree; null when the folder is new or changed. */
   id: string | null
+  /** Null: not loaded. Such a folder is not empty. */
   entries: Map<string, TreeFile | TreeFolder> | null
 }
 
@@ -25,7 +25,7 @@ export type TreeEntry = TreeFile | TreeFolder
 
 export const emptyFolder = (): TreeFolder => ({ kind: 'folder', id: null, entries: new Map() })
 
-/** The entry at a path; null when there is none, or a file stands where a folder would have to. */
+/** The entry at a path; null when there is none. */
 export function entryAt(root: TreeFolder, path: readonly string[]): TreeEntry | null {
   let entry: TreeEntry = root
   for (const name of path) {
@@ -37,12 +37,12 @@ export function entryAt(root: TreeFolder, path: readonly string[]): TreeEntry | 
   return entry
 }
 
-/** Whether a file stands where the path needs a folder. */
+/** Whether a parent folder of the path is a file. */
 export function crossesFile(root: TreeFolder, path: readonly string[]): boolean {
   return path.slice(0, -1).some((_, index) => entryAt(root, path.slice(0, index + 1))?.kind === 'file')
 }
 
-/** Puts a file at a path, making folders on the way. Every folder above it counts as changed. */
+/** Puts a file at a path, creates missing folders, and marks every folder above it as changed. */
 export function putFile(root: TreeFolder, path: readonly string[], file: TreeFile): void {
   let folder = root
   for (const name of path.slice(0, -1)) {
@@ -59,7 +59,7 @@ export function putFile(root: TreeFolder, path: readonly string[], file: TreeFil
   loadedEntries(folder).set(path.at(-1) ?? '', file)
 }
 
-/** Takes a file away, and the folders that this leaves empty: git stores none. */
+/** Removes a file and the folders that become empty, because git stores no empty folders. */
 export function removeFile(root: TreeFolder, path: readonly string[]): void {
   const folders = path.map((_, depth) => entryAt(root, path.slice(0, depth)) as TreeFolder)
   for (const [depth, folder] of [...folders.entries()].reverse()) {

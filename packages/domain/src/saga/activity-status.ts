@@ -1,6 +1,6 @@
 /**
- * What is known of an activity, from weakest to strongest claim. In the execute phase the claim with the most side
- * effects wins: Revoked had none, ExecuteAborted may have had some, Overtime may still land, Executed is certain.
+ * The statuses of an activity from the weakest to the strongest claim. In the execute phase the claim with the most side
+ * effects is the strongest: Revoked has none, ExecuteAborted may have some, Overtime may still complete, Executed is certain.
  */
 export const activityStatuses = [
   'NotStarted',
@@ -16,7 +16,7 @@ export const activityStatuses = [
 
 export type ActivityStatus = (typeof activityStatuses)[number]
 
-/** 0 for NotStarted up to 8 for Compensated. */
+/** The strength of a claim, from 0 for NotStarted to 8 for Compensated. */
 export const rankOf = (status: ActivityStatus): number => activityStatuses.indexOf(status)
 
 /** The stronger of two claims. */

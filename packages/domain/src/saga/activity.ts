@@ -1,20 +1,20 @@
 import type { ActivityStatus } from './activity-status.js'
 
 /**
- * An activity: the facts its events told, and the status and anomalies that follow from them. Times of facts are the
- * server's receipt times; only `addTime` is the client's.
+ * An activity: the facts that its events reported, and the status and anomalies derived from them. Times of facts are the
+ * times at which the server received the events; only `addTime` comes from the client.
  */
 export interface Activity {
   id: string
-  /** Null while parked: no event has named its saga yet. */
+  /** Null while the activity is parked: no event has named its saga yet. */
   sagaId: string | null
   order: number | null
   status: ActivityStatus
   timeOutSeconds: number | null
-  /** The highest attempt a retry report named; the first execution is 0. */
+  /** The highest attempt of a retry report; the first execution is attempt 0. */
   executeAttempts: number
   compensateAttempts: number
-  /** Retry reports without attempt number and status; older clients send only these. */
+  /** Number of retry reports without attempt number and status, which older clients send. */
   retryReports: number
   addTime: Date | null
   firstSeenAt: Date
@@ -27,19 +27,19 @@ export interface Activity {
   compensatingAt: Date | null
   compensatedAt: Date | null
   compensateAbortedAt: Date | null
-  /** The client gave a compensation up; cleared when the activity is compensated after all. */
+  /** The client gave up the compensation; false again when the activity is compensated later. */
   finalAbort: boolean
-  /** When it did so last; null unless `finalAbort`. */
+  /** When the client last gave up the compensation; null unless `finalAbort`. */
   givenUpAt: Date | null
-  /** When its time is out: its start and `timeOutSeconds`. Null without a time out. */
+  /** Start plus `timeOutSeconds`; null without a time-out. */
   deadlineAt: Date | null
-  /** The overtime report named the saga, so it counts for the saga's status too. */
+  /** The overtime report named the saga, so the saga's status depends on it. */
   overtimeNamedSaga: boolean
   executeErrors: string | null
   compensateErrors: string | null
   parameterData: Uint8Array | null
   resultData: Uint8Array | null
-  /** Bytes and SHA-256 of the whole, where only its head is kept; else null. */
+  /** Size in bytes and SHA-256 of the whole value when only its beginning is stored; otherwise null. */
   executeErrorsSize: number | null
   executeErrorsSha256: Uint8Array | null
   compensateErrorsSize: number | null
@@ -48,14 +48,14 @@ export interface Activity {
   parameterSha256: Uint8Array | null
   resultSize: number | null
   resultSha256: Uint8Array | null
-  /** Of the compensation's errors, or else of the execution's: the same for the same failure. */
+  /** Fingerprint of the errors of the compensation, else of the execution; equal for the same failure. */
   errorFingerprint: string | null
   anomalies: Anomaly[]
-  /** The newest contents it has taken: see `content-keys.ts`. */
+  /** Keys of the newest events of the activity: see `content-keys.ts`. */
   contentKeys: string
 }
 
-/** Facts of one activity that contradict each other; label values of the anomaly metric. */
+/** Contradictions among the facts of an activity; they are label values of a metric. */
 export const anomalies = [
   'executed_and_aborted',
   'executed_and_revoked',
@@ -67,7 +67,7 @@ export type Anomaly = (typeof anomalies)[number]
 
 const noAnomalies: Anomaly[] = []
 
-/** Nothing is known but the id. */
+/** An activity of which only the id is known. */
 export const unseenActivity = (id: string, receivedAt: Date): Activity => ({
   id,
   sagaId: null,
@@ -110,8 +110,8 @@ export const unseenActivity = (id: string, receivedAt: Date): Activity => ({
 })
 
 /**
- * The contradictions among an activity's facts, whatever order they came in. A known retry explains an earlier abort
- * or revocation.
+ * The contradictions among an activity's facts, independent of the order of events. A retry explains an earlier abort or
+ * revocation.
  */
 export function deriveAnomalies(activity: Activity, resultConflict: boolean): Anomaly[] {
   const { endedAt, abortedAt, overtimeAt, revokedAt } = activity

@@ -11,14 +11,14 @@ export interface AppliedActivityEvent {
 }
 
 /**
- * Adds what an event tells to an activity. Status is the strongest fact, so order and repetition of events do not
- * matter; only a retry of a higher attempt takes a status back. The given activity is not changed; when the event
- * told nothing new (`duplicate`), it is returned as it is.
+ * Applies an event to an activity. The status is the strongest claim, so order and repetition of events do not matter; only a
+ * retry with a higher attempt replaces a status with a weaker one. The given activity is not changed. It is returned when the
+ * event contains nothing new (`duplicate`).
  *
- * @param activity null when this is the first event about it.
- * @param attempt the attempt that the event is about, when its sender says so: older than the stored one it is old
- *   news, newer it implies the retry.
- * @throws SagaRejection (ACTIVITY_SAGA_MISMATCH) when the event names another saga than the activity's.
+ * @param activity null: this is the first event of the activity
+ * @param attempt the attempt of the event, if the sender names it. A lower attempt than the stored one makes the event
+ *   outdated, a higher one implies a retry.
+ * @throws SagaRejection (ACTIVITY_SAGA_MISMATCH) when the event names another saga than that of the activity
  */
 export function applyActivityEvent(
   activity: Activity | null,
@@ -33,7 +33,7 @@ export function applyActivityEvent(
   }
   const after = { ...before }
   after.sagaId ??= sagaId
-  if (!isOldNews(before, event, attempt)) addNews(after, event, receivedAt, attempt)
+  if (!isOutdated(before, event, attempt)) addReport(after, event, receivedAt, attempt)
   else if (after.sagaId === before.sagaId) return { activity: before, result: 'late' }
   const conflict = before.anomalies.includes('result_conflict') || hasOtherResult(before, event)
   const anomalies = deriveAnomalies(after, conflict)
@@ -44,13 +44,13 @@ export function applyActivityEvent(
   return { activity: after, result: resultOf(before, after, claimOf(event)) }
 }
 
-/** It is about an attempt that a later one has replaced. */
-function isOldNews(before: Activity, event: ActivityEvent, attempt: number | null): boolean {
+/** Whether a later attempt has replaced the attempt of the event. */
+function isOutdated(before: Activity, event: ActivityEvent, attempt: number | null): boolean {
   const phase = attempt === null ? null : phaseOf(event)
   return phase !== null && attempt !== null && attempt < before[attemptsOf[phase]]
 }
 
-function addNews(next: Activity, event: ActivityEvent, receivedAt: Date, attempt: number | null): void {
+function addReport(next: Activity, event: ActivityEvent, receivedAt: Date, attempt: number | null): void {
   const phase = attempt === null ? null : phaseOf(event)
   if (phase !== null && attempt !== null) raiseAttempt(next, phase, attempt)
   addFacts(next, event, receivedAt)
@@ -80,7 +80,7 @@ function claimOf(event: ActivityEvent): ActivityStatus {
 
 const attemptsOf = { Execute: 'executeAttempts', Compensate: 'compensateAttempts' } as const
 
-/** What an attempt of this event counts; null for one that says its attempt itself, and for a start, which only adds. */
+/** The phase of the attempt of an event; null for a retry report, which has its own number, and for a start. */
 function phaseOf({ operation }: ActivityEvent): RetryType | null {
   if (operation === 'ActivityRetried' || operation === 'ActivityExecuteStarted') return null
   return operation === 'ActivityCompensated' || operation === 'ActivityCompensateAborted'
@@ -111,7 +111,7 @@ const factTimes: Record<ActivityStatus, FactTime | null> = {
   CompensateAborted: 'compensateAbortedAt',
 }
 
-/** Notes a claim: the time of the first one, or of the one that made it the activity's status again. */
+/** Adds a claim with the time of its first report, or of the report that made it the status again. */
 function addClaim(next: Activity, claim: ActivityStatus, receivedAt: Date): void {
   const status = strongest(next.status, claim)
   const time = factTimes[claim]
@@ -137,7 +137,7 @@ function addFacts(next: Activity, event: ActivityEvent, receivedAt: Date): void 
       addResult(next, event)
       return
     case 'ActivityExecuteAborted':
-      // The errors of an overtime say more than those of an abort that was overtaken by it.
+      // The errors of an overtime take precedence over those of an abort.
       if (!next.overtimeAt || next.status === 'ExecuteAborted') setExecuteErrors(next, event)
       return
     case 'ActivityExecuteOvertime':
@@ -176,7 +176,7 @@ function addResult(next: Activity, event: ActivityEvent & { operation: 'Activity
   next.resultSha256 = event.resultCut?.sha256 ?? null
 }
 
-/** The newest time counts, whatever order they came in. */
+/** Stores that the client gave up the compensation. The latest time counts, independent of the order of events. */
 function giveUp(next: Activity, receivedAt: Date): void {
   if (next.status === 'Compensated') return
   if (next.givenUpAt === null || next.givenUpAt < receivedAt) next.givenUpAt = receivedAt
@@ -185,7 +185,7 @@ function giveUp(next: Activity, receivedAt: Date): void {
 
 const timeOutSecondsMax = 365 * 24 * 3600
 
-/** However long a time out is, its end is a time that databases can hold. */
+/** Limits the deadline to a time that the database can store. */
 const deadlineOf = (startedAt: Date, timeOutSeconds: number): Date =>
   new Date(startedAt.getTime() + Math.min(timeOutSeconds, timeOutSecondsMax) * 1000)
 
@@ -195,7 +195,7 @@ interface Errors {
 }
 
 function setExecuteErrors(next: Activity, { errors, errorsCut }: Errors): void {
-  if (sameErrors(next.executeErrors, next.executeErrorsSha256, errors, errorsCut)) return
+  if (next.executeErrors === errors && sameBytes(next.executeErrorsSha256, errorsCut?.sha256 ?? null)) return
   next.executeErrors = errors
   next.executeErrorsSize = errorsCut?.size ?? null
   next.executeErrorsSha256 = errorsCut?.sha256 ?? null
@@ -203,26 +203,20 @@ function setExecuteErrors(next: Activity, { errors, errorsCut }: Errors): void {
 }
 
 function setCompensateErrors(next: Activity, { errors, errorsCut }: Errors): void {
-  if (sameErrors(next.compensateErrors, next.compensateErrorsSha256, errors, errorsCut)) return
+  if (next.compensateErrors === errors && sameBytes(next.compensateErrorsSha256, errorsCut?.sha256 ?? null))
+    return
   next.compensateErrors = errors
   next.compensateErrorsSize = errorsCut?.size ?? null
   next.compensateErrorsSha256 = errorsCut?.sha256 ?? null
   next.errorFingerprint = errorFingerprint(errors)
 }
 
-const sameErrors = (
-  known: string | null,
-  knownSha256: Uint8Array | null,
-  errors: string,
-  cut: Cut | null | undefined,
-): boolean => known === errors && sameBytes(knownSha256, cut?.sha256 ?? null)
-
 const sameBytes = (a: Uint8Array | null, b: Uint8Array | null): boolean =>
   a === null || b === null ? a === b : Buffer.compare(a, b) === 0
 
 /**
- * A higher attempt reopens its phase and then claims its status; the stored attempt only claims; a lower one is old
- * news. A report with neither number nor status is counted beside that.
+ * A report of a higher attempt reopens its phase and then claims its status, one of the stored attempt only claims, and one of
+ * a lower attempt is ignored. Reports without number and status are also counted.
  */
 function addRetry(next: Activity, event: ActivityRetried, receivedAt: Date): void {
   if (event.retries < next[attemptsOf[event.retryType]]) return
@@ -231,7 +225,7 @@ function addRetry(next: Activity, event: ActivityRetried, receivedAt: Date): voi
   addClaim(next, event.status, receivedAt)
 }
 
-/** The attempt that is known now; a newer one reopens its phase. */
+/** Stores the attempt; a higher one reopens its phase. */
 function raiseAttempt(next: Activity, phase: RetryType, attempt: number): void {
   if (attempt <= next[attemptsOf[phase]]) return
   next[attemptsOf[phase]] = attempt
@@ -255,7 +249,7 @@ function differs(a: Activity, b: Activity): boolean {
 }
 
 function resultOf(before: Activity, after: Activity, claim: ActivityStatus): EventResult {
-  // Once it is being compensated, a contradiction about the execution is merely late.
+  // When the compensation has begun, a contradiction about the execution is only a late event.
   if (after.anomalies.length > 0 && rankOf(before.status) <= rankOf('Executed')) {
     if (after.anomalies.some((anomaly) => !before.anomalies.includes(anomaly))) return 'conflict recorded'
   }

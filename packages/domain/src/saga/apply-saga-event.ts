@@ -3,17 +3,17 @@ import { SagaRejection } from './rejection.js'
 import { type Saga, unseenSaga } from './saga.js'
 
 export interface AppliedSagaEvent {
-  /** Status and outcome are as before: see settleSaga. */
+  /** Status and outcome are not updated yet; see `settleSaga`. */
   saga: Saga
   result: EventResult
 }
 
 /**
- * Adds what SagaStarted, SagaEnded or OperatorResolved tells to a saga. The given saga is not changed; when the event told nothing new
- * (`duplicate`), it is returned as it is.
+ * Applies SagaStarted, SagaEnded or OperatorResolved to a saga. The given saga is not changed. It is returned when the event
+ * contains nothing new (`duplicate`).
  *
- * @param saga null when this is the first event about it; its status must be up to date.
- * @throws SagaRejection (SAGA_SERVICE_MISMATCH) when the event names another service than the saga's.
+ * @param saga null: this is the first event of the saga; otherwise its status must be up to date
+ * @throws SagaRejection (SAGA_SERVICE_MISMATCH) when the event names another service than that of the saga
  */
 export function applySagaEvent(
   saga: Saga | null,
@@ -25,16 +25,16 @@ export function applySagaEvent(
   const after = { ...before }
   addFact(after, event, receivedAt)
   if (saga && !differs(saga, after)) return { saga, result: 'duplicate' }
-  see(after, receivedAt)
+  updateLastEventAt(after, receivedAt)
   return { saga: after, result: isLate(before, event) ? 'late' : 'recorded' }
 }
 
-/** Younger than so, an ordinary event of an activity is not noted in its saga. */
+/** An activity event changes the saga's `lastEventAt` only when it is newer by this time. */
 const notedAfterMs = 10_000
 
 /**
- * Notes that something was received about one of a saga's activities. The saga stays as it is while that is nothing new
- * for it: an ordinary event would otherwise cost a second row.
+ * Notes in a saga that an event of one of its activities was received. An ordinary event leaves the saga unchanged, so that
+ * only the row of the activity is written.
  */
 export function noteActivityEvent(saga: Saga | null, sagaId: string, receivedAt: Date): Saga {
   if (saga === null) return unseenSaga(sagaId, receivedAt)
@@ -42,7 +42,7 @@ export function noteActivityEvent(saga: Saga | null, sagaId: string, receivedAt:
   const olderMs = receivedAt.getTime() - saga.lastEventAt.getTime()
   if (late === saga.late && olderMs < notedAfterMs) return saga
   const noted = { ...saga, late }
-  see(noted, receivedAt)
+  updateLastEventAt(noted, receivedAt)
   return noted
 }
 
@@ -52,7 +52,7 @@ function addFact(next: Saga, event: SagaLifecycleEvent, receivedAt: Date): void 
   else resolve(next, event, receivedAt)
 }
 
-/** The name that SagaStarted gave is the saga's; before that, an earlier SagaEnded may have given one. */
+/** The service name of SagaStarted is final. A service name of an earlier SagaEnded may be replaced by it. */
 function refuseOtherService(saga: Saga, event: SagaLifecycleEvent) {
   if (event.operation === 'OperatorResolved') return
   const settled = event.operation === 'SagaEnded' || saga.startedAt !== null
@@ -80,11 +80,11 @@ function resolve(next: Saga, event: OperatorResolved, receivedAt: Date): void {
 
 const later = (a: Date | null, b: Date | null): Date | null => (a && (!b || a >= b) ? a : b)
 
-function see(next: Saga, receivedAt: Date): void {
+function updateLastEventAt(next: Saga, receivedAt: Date): void {
   if (receivedAt > next.lastEventAt) next.lastEventAt = receivedAt
 }
 
-/** The fact is kept, but cannot change the status any more. */
+/** Whether an event comes too late to change the status. */
 const isLate = (before: Saga, event: SagaLifecycleEvent): boolean =>
   (before.status === 'Error' && event.operation !== 'OperatorResolved') ||
   (event.operation === 'SagaStarted' && before.endedAt !== null)

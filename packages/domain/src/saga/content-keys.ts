@@ -1,28 +1,21 @@
 import type { Activity } from './activity.js'
 import type { SagaEvent } from './events.js'
 
-/** Characters of a key, each one byte (Latin-1). */
+/** Length of a key: eight Latin-1 characters, one for each byte. */
 const keyChars = 8
-/** What is older than so many contents is told by its rank alone, like any other late event. */
+/** Most stored keys. A repetition of an older event is recognized by its rank only, like any other late event. */
 const keysMax = 64
 
 /**
- * The key of a content: the first eight bytes of a hash over operation, request, sequence and attempt, as Latin-1.
- * Two things with the same ids and the same key are the same event.
+ * The content key of an event: the first eight bytes of a hash over operation, request, sequence and attempt, as Latin-1. Two
+ * requests about the same saga or activity with the same key are the same event.
+ *
+ * @param hash at least eight bytes
  */
 export const contentKeyOf = (hash: Uint8Array): string =>
-  String.fromCharCode(
-    hash[0] ?? 0,
-    hash[1] ?? 0,
-    hash[2] ?? 0,
-    hash[3] ?? 0,
-    hash[4] ?? 0,
-    hash[5] ?? 0,
-    hash[6] ?? 0,
-    hash[7] ?? 0,
-  )
+  Buffer.from(hash.subarray(0, keyChars)).toString('latin1')
 
-/** Whether the key is among these. */
+/** Whether a key is among the concatenated keys. */
 export function hasContentKey(keys: string, key: string): boolean {
   for (let at = keys.indexOf(key); at >= 0; at = keys.indexOf(key, at + 1)) {
     if (at % keyChars === 0) return true
@@ -30,11 +23,11 @@ export function hasContentKey(keys: string, key: string): boolean {
   return false
 }
 
-/** The keys with one more, without the oldest when they are too many. */
+/** Appends a key, and removes the oldest one when there are too many. */
 export const addContentKey = (keys: string, key: string): string =>
   keys.length < keysMax * keyChars ? keys + key : keys.slice(keyChars) + key
 
-/** The same words after a retry are another attempt's, so they count again. */
+/** Mixes the attempts into a key, because the same content after a retry belongs to another attempt and is a new event. */
 export function keyInAttempt(key: string, activity: Activity | null): string {
   if (!activity || (activity.executeAttempts === 0 && activity.compensateAttempts === 0)) return key
   const mixed = (index: number, attempts: number) =>
@@ -42,22 +35,22 @@ export function keyInAttempt(key: string, activity: Activity | null): string {
   return mixed(0, activity.executeAttempts) + mixed(1, activity.compensateAttempts) + key.slice(2)
 }
 
-/** A retry report that says nothing is counted each time, so its repetition is no duplicate. */
+/** Whether each repetition of an event counts: retry reports without number and status are counted. */
 export const repeatsCount = (event: SagaEvent): boolean =>
   event.operation === 'ActivityRetried' && event.retries === 0 && !event.statusNamed
 
-/** What makes two requests the same event: see {@link contentHash}. */
+/** The parts that identify an event: see {@link contentHash}. */
 export interface Content {
   operation: SagaEvent['operation']
   request: Uint8Array
-  /** The sender's number of the event and the attempt it is about; null when it does not say. */
+  /** The sequence number and the attempt of the event; null when the sender does not name them. */
   eventSeq: number | null
   attempt: number | null
 }
 
 /**
- * Eight bytes that stand for a content. It only has to tell the few dozen events of one activity apart, so a fast
- * hash without secrets will do.
+ * An eight-byte hash of a content. It has to distinguish only the events of one saga or activity, so a fast, non-cryptographic
+ * hash is enough. Stored keys depend on it, so it must not change.
  */
 export function contentHash({ operation, request, eventSeq, attempt }: Content): Uint8Array {
   let a = 0x9e3779b9 ^ request.length
@@ -75,19 +68,13 @@ export function contentHash({ operation, request, eventSeq, attempt }: Content):
   if (eventSeq !== null) mix(Math.floor(eventSeq / 2 ** 32) ^ 0x5bd1)
   if (attempt !== null) mix(attempt ^ 0x27d4eb2f)
   const whole = request.length & ~3
-  for (let index = 0; index < whole; index += 4) {
-    mix(
-      (request[index] as number) |
-        ((request[index + 1] as number) << 8) |
-        ((request[index + 2] as number) << 16) |
-        ((request[index + 3] as number) << 24),
-    )
-  }
+  const words = new DataView(request.buffer, request.byteOffset, request.length)
+  for (let index = 0; index < whole; index += 4) mix(words.getInt32(index, true))
   for (let index = whole; index < request.length; index += 1) mix(request[index] as number)
   return toBytes(avalanche(a ^ b), avalanche(b + Math.imul(a, 5)))
 }
 
-/** Every bit of the input changes half of the output's. */
+/** Mixes the bits: every bit of the input changes about half of the bits of the output. */
 function avalanche(value: number): number {
   let mixed = Math.imul(value ^ (value >>> 16), 0x85ebca6b)
   mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35)
@@ -95,10 +82,8 @@ function avalanche(value: number): number {
 }
 
 function toBytes(a: number, b: number): Uint8Array {
-  const bytes = new Uint8Array(8)
-  for (let index = 0; index < 4; index += 1) {
-    bytes[index] = a >>> (index * 8)
-    bytes[index + 4] = b >>> (index * 8)
-  }
-  return bytes
+  const bytes = new DataView(new ArrayBuffer(8))
+  bytes.setInt32(0, a, true)
+  bytes.setInt32(4, b, true)
+  return new Uint8Array(bytes.buffer)
 }

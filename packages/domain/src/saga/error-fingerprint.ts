@@ -15,8 +15,8 @@ const variable: readonly (readonly [RegExp, string])[] = [
 ]
 
 /**
- * The same for the same failure, however its ids, numbers and line numbers differ: a hash of the first line and the
- * frames nearest to it. 16 hexadecimal digits; of blank text as of any other.
+ * A fingerprint of an error text, equal for the same failure with other ids, numbers and line numbers: a hash of the first line
+ * and the first stack frames, as 16 hexadecimal digits.
  */
 export function errorFingerprint(errors: string): string {
   const lines = errors.slice(0, charsMax).split('\n')

@@ -3,12 +3,12 @@ import type { ActivityStatus } from './activity-status.js'
 export interface SagaStarted {
   operation: 'SagaStarted'
   sagaId: string
-  /** Null only where blank names are allowed. */
+  /** Null only when blank names are allowed. */
   serviceName: string | null
   addTime: Date | null
 }
 
-/** The wire has one text for both; whichever it could be read as is set. */
+/** The request has one text field, which holds either the service name or the expiry. */
 export interface SagaEnded {
   operation: 'SagaEnded'
   sagaId: string
@@ -16,14 +16,14 @@ export interface SagaEnded {
   expiresAt: Date | null
 }
 
-/** What a payload or text was of which only the head is kept. */
+/** The original size and hash of a payload or text of which only the beginning is stored. */
 export interface Cut {
-  /** Bytes of the whole. */
+  /** Size in bytes. */
   size: number
   sha256: Uint8Array
 }
 
-/** An operator's: the failures of a saga are seen to. Not of the contract, but of the log like every other event. */
+/** An operator has resolved the failures of a saga. The event is not part of the gRPC contract, but part of the event log. */
 export interface OperatorResolved {
   operation: 'OperatorResolved'
   sagaId: string
@@ -35,7 +35,7 @@ export interface ActivityExecuteStarted {
   operation: 'ActivityExecuteStarted'
   activityId: string
   sagaId: string
-  /** 0 is no deadline. */
+  /** 0: no deadline. */
   timeOutSeconds: number
   order: number
   parameterData: Uint8Array
@@ -48,7 +48,7 @@ export interface ActivityRetried {
   activityId: string
   retryType: RetryType
   retries: number
-  /** What the retry came to; Executing or Compensating when the client said nothing. */
+  /** The result of the retry; Executing or Compensating when the client names none. */
   status: ActivityStatus
   statusNamed: boolean
 }
@@ -65,7 +65,7 @@ export interface ActivityExecuteAborted {
 export interface ActivityCompensateAborted {
   operation: 'ActivityCompensateAborted'
   activityId: string
-  /** Named when the client gives the compensation up, null while it will try again. */
+  /** Set when the client gives up the compensation; null when it will try again. */
   sagaId: string | null
   errors: string
   errorsCut?: Cut | null
@@ -109,13 +109,13 @@ export type ActivityEvent =
   | ActivityExecuteOvertime
   | ActivityRevoked
 
-/** One decoded, valid lifecycle event: one kind for each operation of the contract, and an operator's. */
+/** A decoded, valid event: one type for each operation of the contract, and OperatorResolved. */
 export type SagaEvent = SagaLifecycleEvent | ActivityEvent
 
-/** What the caller is told of an event that was taken. */
+/** The results of accepted events, as the caller gets them. */
 export const eventResults = ['recorded', 'duplicate', 'late', 'parked', 'conflict recorded'] as const
 
 export type EventResult = (typeof eventResults)[number]
 
-/** The saga an event names, or null. */
+/** The id of the saga that an event names, or null. */
 export const sagaIdOf = (event: SagaEvent): string | null => ('sagaId' in event ? event.sagaId : null)

@@ -6,26 +6,26 @@ import { type RejectionCode, SagaRejection } from './rejection.js'
 const idCharsMax = 128
 const zeroGuid = /^[{(]?0{8}-?0{4}-?0{4}-?0{4}-?0{12}[)}]?$/
 
-/** Trimmed; null when blank. An all-zero GUID is blank: it is what clients send that never set an id. */
+/** A trimmed id; null when blank. An all-zero GUID counts as blank, because clients send it when they set no id. */
 export function optionalId(field: string, text: string): string | null {
   const id = text.trim()
   if (id === '' || zeroGuid.test(id)) return null
   if (id.length > idCharsMax)
     throw new SagaRejection('ID_INVALID', `${field} is longer than ${idCharsMax} characters`)
   if (/\p{Cc}/u.test(id)) throw new SagaRejection('ID_INVALID', `${field} has control characters`)
-  // What stands for bytes that are no UTF-8: ids that differ there would be one.
+  // The decoder replaces bytes that are not UTF-8 with this character, so different ids would become equal.
   if (id.includes('\ufffd')) throw new SagaRejection('ID_INVALID', `${field} is not UTF-8`)
   return id
 }
 
-/** As {@link optionalId}, but blank is refused with the given code. */
+/** As {@link optionalId}, but a blank id is refused with the given code. */
 export function requiredId(field: string, text: string, blank: RejectionCode): string {
   const id = optionalId(field, text)
   if (id === null) throw new SagaRejection(blank, `${field} is blank`)
   return id
 }
 
-/** Null when not sent. */
+/** Parses the time; null when the text is blank. */
 export function optionalAddTime(text: string): Date | null {
   if (text.trim() === '') return null
   const time = parseEventTime(text)
@@ -38,7 +38,7 @@ export function notNegative(field: string, value: number, code: RejectionCode): 
   return value
 }
 
-/** PostgreSQL text cannot hold NUL; everything else of a caller's text is kept. */
+/** Replaces NUL, which PostgreSQL cannot store in text. */
 export const storableText = (text: string): string => text.replaceAll('\0', '\uFFFD')
 
 const retryStatuses: Record<RetryType, readonly ActivityStatus[]> = {
@@ -46,7 +46,7 @@ const retryStatuses: Record<RetryType, readonly ActivityStatus[]> = {
   Compensate: ['Compensating', 'Compensated', 'CompensateAborted'],
 }
 
-/** The numbers of the clients' own enum, which are not our ranks. */
+/** The statuses by the numbers of the clients' enum, which differ from the ranks. */
 const statusesByNumber: readonly ActivityStatus[] = [
   'NotStarted',
   'Executing',
@@ -71,7 +71,7 @@ export function retryType(value: number): RetryType {
   throw new SagaRejection('RETRY_TYPE_INVALID', `activityRetryType is ${value}`)
 }
 
-/** The status a retry report names, by name in any case or by number; null when it names none. */
+/** The status of a retry report, by name (upper or lower case) or by number; null when it names none. */
 export function retryStatus(text: string, type: RetryType): ActivityStatus | null {
   const name = text.trim().toLowerCase()
   if (name === '') return null

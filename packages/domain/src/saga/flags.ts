@@ -3,13 +3,13 @@ import type { ActivityStatus } from './activity-status.js'
 import { deriveSagaOutcome, type Saga } from './saga.js'
 
 /**
- * What no client can report, because whoever would have to is gone or does not know:
+ * Conditions that clients do not report, because they crashed or do not know them:
  *
  * - `overdue`: an activity is still executing past its deadline.
- * - `stuck`: nothing has been heard of an unfinished saga for a while.
- * - `settled`: the same, but every activity has come to its end; its client never says that sagas end.
- * - `parked`: events of an activity whose saga nobody has named, or of a saga that nobody has started, for long.
- * - `inconsistent`: facts that contradict each other.
+ * - `stuck`: an unfinished saga has received no event for a while.
+ * - `settled`: as `stuck`, but every activity has finished, because the client does not report the end of sagas.
+ * - `parked`: for a long time, no event has named the saga of an activity, or reported the start of a saga.
+ * - `inconsistent`: facts contradict each other.
  */
 export const sagaFlagKinds = ['overdue', 'inconsistent', 'parked', 'stuck', 'settled'] as const
 
@@ -17,18 +17,18 @@ export type SagaFlagKind = (typeof sagaFlagKinds)[number]
 
 export interface SagaFlag {
   kind: SagaFlagKind
-  /** Null when the flag is the saga's. */
+  /** Null for a flag of the saga itself. */
   activityId: string | null
   since: Date
 }
 
-/** After how long what is flagged. */
+/** The delays before flags are set. */
 export interface FlagRules {
-  /** Past a deadline, and since the last event of what contradicts itself: events may still be under way. */
+  /** After a deadline, or after the last event of contradicting facts, because further events may still arrive. */
   graceMs: number
-  /** Without an event, until an unfinished saga is stuck or settled. */
+  /** Time without an event until an unfinished saga is stuck or settled. */
   stuckAfterMs: number
-  /** From the first event on, until what has no saga or no start is given up. */
+  /** Time from the first event until an activity without a saga, or a saga without a start, is parked. */
   parkedAfterMs: number
 }
 
@@ -36,13 +36,13 @@ export type FlaggableSaga = Pick<
   Saga,
   'status' | 'outcome' | 'startedAt' | 'endedAt' | 'firstSeenAt' | 'lastEventAt'
 > & {
-  /** When an operator resolved it; null when none has. */
+  /** When an operator resolved the saga; null when no operator has. */
   resolvedAt: Date | null
 }
 
 export type FlaggableActivity = Pick<Activity, 'id' | 'status' | 'firstSeenAt' | 'lastEventAt'> & {
   anomalies: readonly string[]
-  /** Null when it has no deadline, or its start has not been reported. */
+  /** Null without a deadline or a reported start. */
   deadlineAt: Date | null
 }
 
@@ -86,20 +86,20 @@ function deriveActivityFlags(activity: FlaggableActivity, rules: FlagRules, now:
   return flags
 }
 
-/** The latest event of a saga; its own time may lag behind those of its activities. */
+/** The time of the latest event of a saga. The saga's own `lastEventAt` may be older than those of its activities. */
 export const lastEventOf = (
   saga: Pick<Saga, 'lastEventAt'>,
   activities: readonly Pick<Activity, 'lastEventAt'>[],
 ): Date => activities.reduce((last, { lastEventAt }) => later(last, lastEventAt), saga.lastEventAt)
 
 /**
- * Somebody should still report on it. Not so for Error, which says by itself that it needs an operator, nor for what
- * an operator has resolved and nobody has reported on since.
+ * Whether further events are expected. The status Error already asks for an operator, and a resolved saga without later events
+ * is done.
  */
 const isUnfinished = ({ status, endedAt, resolvedAt }: FlaggableSaga, lastEventAt: Date): boolean =>
   endedAt === null && status !== 'Error' && (resolvedAt === null || lastEventAt > resolvedAt)
 
-/** Had its client said that it ended, it would have come to an end without contradiction. */
+/** Whether the saga would end without a contradiction if its client reported the end now. */
 export function isSettled(activities: readonly { status: ActivityStatus }[]): boolean {
   const outcome = deriveSagaOutcome('Ended', activities)
   return outcome === 'succeeded' || outcome === 'compensated'
@@ -109,7 +109,7 @@ const hasPassed = (time: Date, ms: number, now: Date): boolean => now.getTime() 
 
 const later = (a: Date, b: Date): Date => (b > a ? b : a)
 
-/** Whether a flag goes on: `inconsistent` keeps the time it was noticed, every other begins anew with its cause. */
+/** Whether a stored flag continues. `inconsistent` keeps its first time; any other flag with another time is a new one. */
 export const isSameFlag = (stored: SagaFlag, derived: SagaFlag): boolean =>
   stored.kind === derived.kind &&
   stored.activityId === derived.activityId &&

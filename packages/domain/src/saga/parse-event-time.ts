@@ -2,8 +2,8 @@ const pattern =
   /^(\d{4})-(\d{2})-(\d{2})[ T](\d{2}):(\d{2}):(\d{2})(?:\.(\d{0,7}))?\s?(?:Z|([+-])(\d{2}):?(\d{2}))?$/i
 
 /**
- * Reads `yyyy-MM-dd HH:mm:ss.fff`, UTC unless it has an offset; also `T`, `Z` and 0 to 7 digits of fraction.
- * Kept to the millisecond. Null for everything else, a 30th of February included.
+ * Parses `yyyy-MM-dd HH:mm:ss.fff`, in UTC unless there is an offset; also with `T`, `Z` and a fraction of 0 to 7 digits, of
+ * which milliseconds are kept. Null for any other text and for dates that do not exist.
  */
 export function parseEventTime(text: string): Date | null {
   const match = pattern.exec(text.trim())
@@ -12,7 +12,7 @@ export function parseEventTime(text: string): Date | null {
   const utc = new Date(0)
   utc.setUTCFullYear(Number(year), Number(month) - 1, Number(day))
   utc.setUTCHours(Number(hour), Number(minute), Number(second), Number(fraction.slice(0, 3).padEnd(3, '0')))
-  // A field out of its range rolls over into the next one, so it reads otherwise.
+  // Date carries an out-of-range field over to the next one, so the fields differ then.
   const isExact =
     utc.getUTCMonth() + 1 === Number(month) &&
     utc.getUTCDate() === Number(day) &&

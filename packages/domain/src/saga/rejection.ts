@@ -1,4 +1,4 @@
-/** Code → what its message is. */
+/** Messages by code. */
 export const rejectionMessages = {
   SAGA_ID_REQUIRED: 'sagaId must not be empty',
   ACTIVITY_ID_REQUIRED: 'activityId must not be empty',
@@ -12,7 +12,7 @@ export const rejectionMessages = {
   ADD_TIME_INVALID: 'addTime is not a time',
   TIMEOUT_INVALID: 'timeOutSeconds must not be negative',
   ORDER_INVALID: 'order must not be negative',
-  // Strict mode alone knows these.
+  // Only strict mode uses the codes below.
   SAGA_UNKNOWN: 'saga has not been started',
   SAGA_ALREADY_ENDED: 'saga has ended',
   TRANSITION_NOT_ALLOWED: 'event does not follow from what is known',
@@ -21,12 +21,12 @@ export const rejectionMessages = {
 export type RejectionCode = keyof typeof rejectionMessages
 
 /**
- * An event that can never be valid: answered with isSuccess=false. Callers undo real work when they see it, so
- * duplicates, late events and contradictions are never rejected.
+ * An event that can never be valid. The answer has isSuccess=false, on which callers undo real work. So duplicates, late events
+ * and contradictions are never rejected.
  */
 export class SagaRejection extends Error {
   readonly code: RejectionCode
-  /** For the answer's `errors`: `CODE: detail`. */
+  /** Value of the field `errors` of the answer: `CODE: detail`. */
   readonly errors: string
 
   constructor(code: RejectionCode, detail: string) {

@@ -3,8 +3,8 @@ import { isSettled, lastEventOf } from './flags.js'
 import type { Saga } from './saga.js'
 
 /**
- * How a saga came to its end, as retention sees it. `ended` stands for each of the outcomes and for `resolved`, but
- * not for `settled`: nobody has said that such a saga is over.
+ * The ends of sagas that retention distinguishes. `ended` includes each outcome and `resolved`, but not `settled`, because no
+ * end was reported for such a saga.
  */
 export const retentionKinds = [
   'ended',
@@ -19,7 +19,7 @@ export const retentionKinds = [
 export type RetentionKind = (typeof retentionKinds)[number]
 
 export interface RetentionRule {
-  /** Null: of every service that has no rule of its own. */
+  /** Null: the rule applies to every service without its own rule. */
   service: string | null
   kind: RetentionKind
   /** How long a saga is kept after its last event; null: for ever. */
@@ -38,11 +38,10 @@ export type RetainedActivity = Pick<Activity, 'status' | 'lastEventAt'>
 const unitsMs: Record<string, number> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 }
 
 /**
- * Reads `ended=30d, succeeded=7d, orders/compensated=90d`: rules divided by commas, each
- * `[service/]kind=duration`, a duration being a whole number with s, m, h, d or w, or `never`. Blank is no rule, which
- * keeps everything that names no time itself.
+ * Parses rules such as `ended=30d, succeeded=7d, orders/compensated=90d`. A rule is `[service/]kind=duration`; a duration is a
+ * whole number with s, m, h, d or w, or `never`. Without a rule, only sagas with their own expiry are deleted.
  *
- * @throws RangeError that says which rule is wrong, and what one looks like
+ * @throws RangeError that names the invalid rule and the expected form
  */
 export function parseRetention(text: string): RetentionPolicy {
   const rules = text
@@ -75,9 +74,9 @@ function parseDuration(duration: string, rule: string): number | null {
 }
 
 /**
- * When a saga may go; null when it may not, as things are. The time that the client gave it (ExpiresAt) holds instead
- * of the policy's. What is open is never to go, nor what is in error; once an operator has resolved it, it is kept at
- * least as the policy says from then on, whatever the client's time is.
+ * The time from which a saga may be deleted; null while it must be kept. The expiry of the client (ExpiresAt) replaces that of
+ * the policy. Open sagas and sagas in error are kept. A resolved saga is kept at least for the time of the policy, even when the
+ * client's expiry is earlier.
  */
 export function purgeDueAt(
   saga: RetainedSaga,
@@ -94,7 +93,7 @@ export function purgeDueAt(
   return expiresAt && expiresAt > kept ? expiresAt : kept
 }
 
-/** What of a policy holds for a saga; null while it is open, in error, or went on after it was resolved. */
+/** The kind of a saga's end; null while the saga is open, is in error, or received events after it was resolved. */
 function retentionKindOf(saga: RetainedSaga, activities: readonly RetainedActivity[]): RetentionKind | null {
   if (saga.status === 'Error') return null
   if (saga.resolvedAt !== null && (saga.endedAt !== null || lastEventOf(saga, activities) <= saga.resolvedAt))
@@ -103,7 +102,7 @@ function retentionKindOf(saga: RetainedSaga, activities: readonly RetainedActivi
   return isSettled(activities) ? 'settled' : null
 }
 
-/** The most particular rule holds: of the service before of all, of the kind before `ended`. */
+/** The most specific rule applies: a rule of the service before one of all services, a rule of the kind before `ended`. */
 function keepMsOf(policy: RetentionPolicy, saga: RetainedSaga, kind: RetentionKind): number | null {
   const kinds: RetentionKind[] =
     kind === 'settled'
@@ -120,7 +119,7 @@ function keepMsOf(policy: RetentionPolicy, saga: RetainedSaga, kind: RetentionKi
   return null
 }
 
-/** The shortest time that any saga is kept; null when none ever goes by this policy. */
+/** The shortest time of all rules; null when every rule keeps sagas for ever. */
 export const shortestKeepMs = (policy: RetentionPolicy): number | null =>
   policy.reduce<number | null>(
     (least, { keepMs }) => (keepMs === null || (least !== null && least <= keepMs) ? least : keepMs),

@@ -8,26 +8,25 @@ import { refuseDisorder } from './strict.js'
 
 export interface AppliedEvent {
   result: EventResult
-  /** The saga the event belongs to; null while its activity is parked. */
+  /** The saga of the event; null while its activity is parked. */
   sagaId: string | null
-  /** False when the same content is known, so that there is nothing to store. */
+  /** False when the same content was received before, so that nothing has to be stored. */
   isNew: boolean
 }
 
-/** What the receiver knows about an event, beside the event itself. */
+/** Data of a received event besides the event itself. */
 export interface Receipt {
-  /** See {@link contentKeyOf}; null when the sender names its events, which tells them apart. */
+  /** See {@link contentKeyOf}; null when the sender identifies its events by ids. */
   contentKey?: string | null
-  /** The attempt it is about, when its sender says so. */
+  /** The attempt of the event, if the sender names it. */
   attempt?: number | null
 }
 
 /**
- * Whether the facts of all activities of a saga may decide what an event makes of it. An ordinary event of an ordinary
- * saga does not need them.
+ * Whether applying an event may require the facts of all activities of the saga. Most events do not.
  *
- * @param saga the saga that the event belongs to, as it is stored
- * @param activity the activity that the event is about, as it is stored; null when there is none
+ * @param saga the stored saga of the event
+ * @param activity the stored activity of the event; null when there is none
  */
 export const needsFacts = (event: SagaEvent, saga: Saga, activity: Activity | null): boolean =>
   decidingOperations.has(event.operation) ||
@@ -41,29 +40,29 @@ const decidingOperations: ReadonlySet<SagaEvent['operation']> = new Set([
 ])
 
 /**
- * Sagas and activities of one tenant, as far as they are loaded, and what events make of them. An empty ledger that
- * is given every event of the log, in the order of the log, holds what the database holds.
+ * Applies events to the loaded sagas and activities of one tenant. When an empty ledger applies every event of the log in order,
+ * its state equals that of the database.
  */
 export class SagaLedger {
   readonly #strict: boolean
   readonly #sagas = new Map<string, Saga>()
   readonly #activities = new Map<string, Activity>()
   /**
-   * Saga id → the facts of all of its activities by their ids, also of activities that are not loaded; null while they
-   * are not loaded.
+   * Facts of all activities of a saga by activity id, by saga id; also of activities that are not loaded. Null: the facts are
+   * not loaded.
    */
   readonly #facts = new Map<string, Map<string, ActivityFacts> | null>()
   readonly #changedSagas = new Set<string>()
   readonly #changedActivities = new Set<string>()
 
-  /** @param strict refuses what does not follow from what is known */
+  /** @param strict refuse events out of order */
   constructor({ strict = false }: { strict?: boolean } = {}) {
     this.#strict = strict
   }
 
   /**
-   * @param facts of every activity of the saga by the activity's id, to which the ledger adds what it learns; null when
-   *   no event that will be applied {@link needsFacts}
+   * @param facts of every activity of the saga by activity id, which the ledger updates; null when no event to apply
+   *   {@link needsFacts}
    */
   loadSaga(saga: Saga, facts: Map<string, ActivityFacts> | null): void {
     this.#sagas.set(saga.id, saga)
@@ -75,9 +74,9 @@ export class SagaLedger {
   }
 
   /**
-   * Adds what the event tells. A `duplicate` changes no fact.
+   * Applies an event. A `duplicate` changes no fact.
    *
-   * @throws SagaRejection when the event contradicts what it refers to; nothing is changed then.
+   * @throws SagaRejection when the event is refused; nothing is changed then
    */
   apply(event: SagaEvent, receivedAt: Date, receipt: Receipt = {}): AppliedEvent {
     return 'activityId' in event
@@ -140,7 +139,7 @@ export class SagaLedger {
     return { result, sagaId, isNew: true }
   }
 
-  /** @param before the activity as it was loaded or kept last; callers may hold it, so it is not changed */
+  /** @param before the loaded activity, which callers may hold, so it is copied before a change */
   #keepActivity(before: Activity | null, activity: Activity, key: string | null): void {
     const kept = activity === before ? { ...activity } : activity
     if (key !== null) kept.contentKeys = addContentKey(kept.contentKeys, key)
@@ -155,12 +154,12 @@ export class SagaLedger {
     let noted = noteActivityEvent(saga, sagaId, receivedAt)
     if (concernsSaga(noted, activity)) noted = settleSaga(noted, this.#allFactsOf(sagaId))
     if (noted === saga) return
-    // Whatever else changes the row, its newest event is in it.
+    // When the row is written anyway, it gets the time of its newest event.
     if (receivedAt > noted.lastEventAt) noted.lastEventAt = receivedAt
     this.#keepSaga(saga, noted, null)
   }
 
-  /** A start alone changes nothing that activities decide, nor does an end after the first. */
+  /** Derives status and outcome. A start or a repeated end does not require the facts of the activities. */
   #settle(before: Saga | null, saga: Saga): Saga {
     const concerned = saga.endedAt !== before?.endedAt || saga.resolvedAt !== before?.resolvedAt
     if (before && concerned) return settleSaga(saga, this.#allFactsOf(saga.id))
@@ -169,7 +168,7 @@ export class SagaLedger {
     return saga
   }
 
-  /** @param before the saga as it was loaded or kept last; callers may hold it, so it is not changed */
+  /** @param before the loaded saga, which callers may hold, so it is copied before a change */
   #keepSaga(before: Saga | null, saga: Saga, key: string | null): void {
     const kept = saga === before ? { ...saga } : saga
     if (key !== null) kept.contentKeys = addContentKey(kept.contentKeys, key)
@@ -183,7 +182,7 @@ export class SagaLedger {
     return [...facts.values()]
   }
 
-  /** A saga that was not loaded has no activities yet. */
+  /** The facts of a saga. A saga that was not loaded is new and has no activities. */
   #factsOf(sagaId: string): Map<string, ActivityFacts> | null {
     let facts = this.#facts.get(sagaId)
     if (facts === undefined) {

@@ -1,7 +1,7 @@
 import type { Activity } from './activity.js'
 import type { ActivityStatus } from './activity-status.js'
 
-/** Pending: only events of its activities have been received. */
+/** Pending: only events of the saga's activities have been received. */
 export const sagaStatuses = ['Pending', 'Started', 'Overtime', 'Ended', 'Error'] as const
 
 export type SagaStatus = (typeof sagaStatuses)[number]
@@ -10,7 +10,7 @@ export const sagaOutcomes = ['succeeded', 'compensated', 'empty', 'inconsistent'
 
 export type SagaOutcome = (typeof sagaOutcomes)[number]
 
-/** A saga: the facts its events told, and the status and outcome that follow from them and its activities. */
+/** A saga: the facts that its events reported, and the status and outcome derived from them and from its activities. */
 export interface Saga {
   id: string
   serviceName: string | null
@@ -19,19 +19,19 @@ export interface Saga {
   outcome: SagaOutcome | null
   /** The client's start time. */
   addTime: Date | null
-  /** Null while provisional: its start has not been received. */
+  /** Null until the start of the saga was received. */
   startedAt: Date | null
   endedAt: Date | null
   expiresAt: Date | null
   /** An activity event was received after the saga had ended. */
   late: boolean
-  /** When an operator saw to it last: failures up to then no longer make it an Error. */
+  /** When an operator last resolved the saga. Failures before that time do not cause the status Error. */
   resolvedAt: Date | null
   resolvedBy: string | null
   firstSeenAt: Date
-  /** Of the newest event, but for ordinary ones of its activities less than ten seconds newer. */
+  /** Time of the newest event. Ordinary activity events within the next ten seconds do not update it. */
   lastEventAt: Date
-  /** The newest contents it has taken: see `content-keys.ts`. */
+  /** Keys of the newest events of the saga: see `content-keys.ts`. */
   contentKeys: string
 }
 
@@ -52,10 +52,10 @@ export const unseenSaga = (id: string, receivedAt: Date): Saga => ({
   contentKeys: '',
 })
 
-/** What a saga's status and outcome depend on of each of its activities. */
+/** The facts of an activity that a saga's status and outcome depend on. */
 export type ActivityFacts = Pick<Activity, 'status' | 'finalAbort' | 'overtimeNamedSaga' | 'givenUpAt'>
 
-/** A saga's status; an ended saga never hides a compensation that was given up. */
+/** The status of a saga. A compensation that was given up causes the status Error even after the end of the saga. */
 export function deriveSagaStatus(
   saga: Pick<Saga, 'startedAt' | 'endedAt' | 'resolvedAt'>,
   activities: readonly ActivityFacts[],
@@ -67,7 +67,7 @@ export function deriveSagaStatus(
   return saga.startedAt ? 'Started' : 'Pending'
 }
 
-/** A compensation was given up, and since then neither was it done after all nor did an operator see to it. */
+/** Whether a compensation was given up, and afterwards neither completed nor resolved by an operator. */
 const isUnresolved = (activity: ActivityFacts, resolvedAt: Date | null) =>
   activity.finalAbort &&
   activity.status !== 'Compensated' &&
@@ -75,7 +75,7 @@ const isUnresolved = (activity: ActivityFacts, resolvedAt: Date | null) =>
 
 const overtimeIsSettled = (status: ActivityStatus) => status === 'Executed' || status === 'Compensated'
 
-/** What an ended saga came to; null while its status is not Ended. */
+/** The outcome of a saga; null unless its status is Ended. */
 export function deriveSagaOutcome(
   status: SagaStatus,
   activities: readonly Pick<Activity, 'status'>[],
@@ -87,7 +87,7 @@ export function deriveSagaOutcome(
   return undone ? 'compensated' : 'inconsistent'
 }
 
-/** The saga with its status and outcome as they follow from its facts and all of its activities. */
+/** The saga with the status and outcome derived from its facts and all of its activities. */
 export function settleSaga(saga: Saga, activities: readonly ActivityFacts[]): Saga {
   const status = deriveSagaStatus(saga, activities)
   const outcome = deriveSagaOutcome(status, activities)
@@ -96,8 +96,7 @@ export function settleSaga(saga: Saga, activities: readonly ActivityFacts[]): Sa
 }
 
 /**
- * Whether what an activity has become may change its saga's status or outcome, so that the other activities matter.
- * An ordinary event of an ordinary saga does not.
+ * Whether a changed activity may change its saga's status or outcome, so that the facts of all activities are required.
  */
 export const concernsSaga = (
   saga: Saga,

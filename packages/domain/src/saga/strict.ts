@@ -3,9 +3,9 @@ import { SagaRejection } from './rejection.js'
 import type { Saga } from './saga.js'
 
 /**
- * For teams that want hard ordering: an event must follow from what is known. Repeating one is allowed still.
+ * Strict mode: refuses events out of order. Repeated events are allowed.
  *
- * @param saga the one it belongs to, as it was before; null when there is none
+ * @param saga the saga before the event; null when there is none
  * @throws SagaRejection SAGA_UNKNOWN | SAGA_ALREADY_ENDED | TRANSITION_NOT_ALLOWED
  */
 export function refuseDisorder(event: SagaEvent, result: EventResult, saga: Saga | null): void {

@@ -18,12 +18,12 @@ import {
 import { parseEventTime } from './parse-event-time.js'
 import { SagaRejection } from './rejection.js'
 
-/** The requests of the ten operations with the contract's field names, as they come off the wire. */
+/** The decoded requests of the ten operations, with the field names of the contract. */
 export type RawSagaEvent =
   /** `addTime` is not in the contract, but some clients send it as field 3. */
   | { operation: 'SagaStarted'; sagaId: string; serviceName: string; addTime?: string }
   | { operation: 'SagaEnded'; sagaId: string; serviceName: string }
-  /** Not of the contract: an operator's, over HTTP. */
+  /** Not in the contract: an operator sends it over HTTP. */
   | { operation: 'OperatorResolved'; sagaId: string; author: string; note: string }
   | RawActivityEvent
 
@@ -61,9 +61,9 @@ export interface ValidationOptions {
 }
 
 /**
- * The event a request stands for.
+ * Validates a request and converts it into an event.
  *
- * @throws SagaRejection when the request can never be valid.
+ * @throws SagaRejection when the request is invalid
  */
 export function validateSagaEvent(raw: RawSagaEvent, options: ValidationOptions = {}): SagaEvent {
   if (raw.operation === 'SagaStarted') return sagaStarted(raw, options.serviceNameRequired ?? true)
@@ -79,7 +79,7 @@ function sagaStarted(raw: RawSagaEvent & { operation: 'SagaStarted' }, nameRequi
   return { operation: raw.operation, sagaId, serviceName, addTime: optionalAddTime(raw.addTime ?? '') }
 }
 
-/** SagaEndedRequest has the same bytes as the contract's request type, its expiry where the service name is. */
+/** Some clients send an expiry in the field of the service name (SagaEndedRequest). */
 function sagaEnded(raw: RawSagaEvent & { operation: 'SagaEnded' }): SagaEnded {
   const sagaId = requiredId('sagaId', raw.sagaId, 'SAGA_ID_REQUIRED')
   const expiresAt = parseEventTime(raw.serviceName)

@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache'
 
-/** What an answer takes in memory besides its texts, roughly. */
+/** Approximate memory of a cache entry besides its texts. */
 const entryBytes = 200
-/** One answer may take this part of the whole. */
+/** An answer larger than this fraction (one eighth) of the cache is not cached. */
 const largestPart = 8
 const repositoriesMax = 20_000
 const totalsMax = 50_000
@@ -11,47 +11,47 @@ const refusalsMax = 2_000
 type Value = object
 
 /**
- * Answers of git that can never change: each belongs to one object id of one repository. References are
- * not remembered here, so a branch that moves is seen at once, by every process on the same storage.
+ * Caches answers of git that never change, because each belongs to one object id of one repository. References are not
+ * cached, so every process on the same storage sees a moved branch at once.
  */
 export class GitCache {
   readonly #answers: LRUCache<string, Value> | null
-  /** Kept whatever memory answers may take: what cannot be answered is what took git the most. */
+  /** Errors are cached even when `bytesMax` is 0, because the questions that fail are the most expensive ones. */
   readonly #refusals = new LRUCache<string, Error>({ max: refusalsMax })
   readonly #totals = new LRUCache<string, number>({ max: totalsMax })
   readonly #scopes = new LRUCache<string, number>({ max: repositoriesMax })
   readonly #bytesMax: number
   #lastScope = 0
 
-  /** @param bytesMax of all answers together; 0: none are kept */
+  /** @param bytesMax memory of all answers together; 0: answers are not cached */
   constructor(bytesMax: number) {
     this.#bytesMax = bytesMax
     this.#answers = bytesMax === 0 ? null : new LRUCache({ maxSize: bytesMax })
   }
 
-  /** @param key the object id, and what was asked about it */
+  /** @param key the object id and the kind of question */
   get<T extends Value>(path: string, key: string): T | undefined {
     return this.#answers?.get(`${this.#scopeOf(path)} ${key}`) as T | undefined
   }
 
-  /** @param bytes roughly what the value takes */
+  /** @param bytes approximate memory of the value */
   set(path: string, key: string, value: Value, bytes: number): void {
     const size = Math.ceil(bytes) + entryBytes
     if (size * largestPart > this.#bytesMax) return
     this.#answers?.set(`${this.#scopeOf(path)} ${key}`, value, { size })
   }
 
-  /** Why a question has no answer. */
+  /** The cached error of a question that git cannot answer. */
   getRefusal(path: string, key: string): Error | undefined {
     return this.#refusals.get(`${this.#scopeOf(path)} ${key}`)
   }
 
-  /** @param holdsMs how long to believe it; unset: for good */
+  /** @param holdsMs how long the error stays cached; unset: without limit */
   setRefusal(path: string, key: string, refusal: Error, holdsMs?: number): void {
     this.#refusals.set(`${this.#scopeOf(path)} ${key}`, refusal, { ttl: holdsMs ?? 0 })
   }
 
-  /** How many commits a query has, from the tips that are part of the key. */
+  /** The number of commits of a query. The key holds the tips that the query starts from. */
   getTotal(path: string, key: string): number | undefined {
     return this.#totals.get(`${this.#scopeOf(path)} ${key}`)
   }
@@ -60,7 +60,7 @@ export class GitCache {
     this.#totals.set(`${this.#scopeOf(path)} ${key}`, total)
   }
 
-  /** Nothing that is remembered of a removed repository holds for another one at its place. */
+  /** Makes the entries of a removed repository unreachable for a later repository at the same path. */
   forget(path: string): void {
     this.#scopes.delete(path)
   }

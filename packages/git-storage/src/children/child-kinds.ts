@@ -1,9 +1,9 @@
 import type { ChildKind } from './git-child.js'
 
-/** How a commit is compared with its first parent, or with nothing when it is a root. */
+/** Flags that compare a commit with its first parent, and a root commit with the empty tree. */
 const comparison = ['--stdin', '-r', '-M', '--root', '--diff-merges=first-parent', '--always']
 
-/** `diff-tree` repeats, and flushes, a line that names no object. */
+/** `diff-tree` prints a line that names no object unchanged, and flushes its output. */
 const repeated = (nonce: string) => ({ sent: `${nonce}\n`, echoed: `${nonce}\n` })
 
 export const numstatChild: ChildKind = {
@@ -26,7 +26,7 @@ export const patchChild: ChildKind = {
   endMark: repeated,
 }
 
-/** What the former says without patches, and without reading a file: of renames only those that changed nothing. */
+/** The list of changed files without patches. It reads no file, so it finds only renames that keep the content. */
 export const namesChild: ChildKind = {
   name: 'diff-tree --raw',
   readsOnly: true,
@@ -34,7 +34,10 @@ export const namesChild: ChildKind = {
   endMark: repeated,
 }
 
-/** Takes `contents NAME` and `info NAME`. No reference can have two dots, so git does not even look for one. */
+/**
+ * Accepts the questions `contents NAME` and `info NAME`. The end mark has two dots, which no reference name may have, so git
+ * looks up no reference for it.
+ */
 export const objectChild: ChildKind = {
   name: 'cat-file',
   readsOnly: true,
@@ -42,7 +45,7 @@ export const objectChild: ChildKind = {
   endMark: (nonce) => ({ sent: `info ..${nonce}\n`, echoed: `..${nonce} missing\n` }),
 }
 
-/** Takes `start`, updates and `commit`, each ended by a NUL; ends itself with a reason when it refuses. */
+/** Accepts `start`, updates and `commit`, each ended by a NUL. It exits with the reason on stderr when it refuses an update. */
 export const updateRefChild: ChildKind = {
   name: 'update-ref',
   readsOnly: false,

@@ -4,19 +4,19 @@ import { processBytesDefault } from '../git-process.js'
 import { type Answer, type ChildKind, GitChild, isTooHard, type Question } from './git-child.js'
 
 export interface ChildPoolOptions {
-  /** Children of all repositories together. */
+  /** Most children of all repositories together. */
   totalMax?: number
-  /** Children of one kind in one repository that work at once, slow ones aside. */
+  /** Most busy children of one kind in one repository, not counting those with a slow question. */
   quickMax?: number
-  /** The same, slow ones included. */
+  /** Most busy children of one kind in one repository. */
   perKindMax?: number
-  /** A question that takes longer is slow: another child may start beside it. */
+  /** A question that takes longer than this is slow: another child may start beside it. */
   slowAfterMs?: number
-  /** An idle child ends after this time. */
+  /** A child that was idle for this long is ended. */
   idleMs?: number
-  /** A child is replaced after so many answers, before its memory grows. */
+  /** A child is replaced after this number of answers, before its memory grows. */
   answersMax?: number
-  /** Memory of one child; packs do not count. */
+  /** Memory of one child, without the packs that it maps. */
   processBytesMax?: number
 }
 
@@ -30,7 +30,7 @@ const defaults = {
   processBytesMax: processBytesDefault,
 }
 const answeredBytesMax = 1024 * 1024 * 1024
-/** A question whose child ended before that had no part in it. */
+/** A child that ends within this time after a question was ended by something else than the question. */
 const blamelessMs = 1_000
 const waitingMax = 1_000
 const sweepMs = 5_000
@@ -51,8 +51,8 @@ interface Waiting {
 }
 
 /**
- * Long-lived git processes by repository and kind. Few of them run at a time, however many repositories
- * there are; those not used for a while end. A long answer keeps one child, not the others.
+ * A bounded pool of long-lived git processes ("children") by repository and kind. Idle children end after a while. A slow
+ * question occupies its own child only: other questions get another child.
  */
 export class ChildPool {
   readonly #options: typeof defaults
@@ -68,38 +68,39 @@ export class ChildPool {
     this.#sweep = setInterval(() => this.#endIdle(), sweepMs).unref()
   }
 
-  /** How many children run. */
+  /** The number of running children. */
   get size(): number {
     return this.#total
   }
 
   /**
    * @param path of the bare repository
-   * @throws DomainError not-found without a repository; unavailable when git failed, was too slow, or has
-   *   too much to do; too-large when its memory did not do; the signal's reason when it is aborted before a child is
-   *   free, or while the answer takes long
+   * @throws DomainError not-found when the path holds no repository; unavailable when git failed, was too slow, or too many
+   *   questions wait; too-large when git ran out of its memory; the reason of the signal when the signal is aborted
    */
   async ask(path: string, kind: ChildKind, question: Question, cancellable?: Cancellable): Promise<Answer> {
+    const signal = cancellable?.signal
+    signal?.throwIfAborted()
     const lane = this.#laneOf(path, kind)
-    const child = this.#childAtOnce(lane) ?? (await this.#acquire(lane, cancellable?.signal))
+    const child = this.#findFreeChild(lane) ?? (await this.#acquire(lane, signal))
     const isFirst = child.answers === 0
     const askedAtMs = performance.now()
-    const watch = watchLater(cancellable, (reason) => child.abandon(reason))
+    const abandon = () => child.abandon(signal?.reason)
+    signal?.addEventListener('abort', abandon)
     try {
       return await child.ask(question)
     } catch (error) {
-      // A child that worked before may have been ended from outside. One that was killed over this question would be
-      // again, and so would one that ran out of memory: hardly any of it is kept from one answer to the next.
+      // A child that answered before may have been killed from outside: the question is asked again. A question that ran
+      // for long or out of memory would fail again.
       const blameless = performance.now() - askedAtMs < blamelessMs && !isTooHard(error)
-      if (isFirst || !kind.readsOnly || !blameless || this.#closed || cancellable?.signal?.aborted)
-        throw error
+      if (isFirst || !kind.readsOnly || !blameless || this.#closed || signal?.aborted) throw error
       return await this.ask(path, kind, question, cancellable)
     } finally {
-      watch.end()
+      signal?.removeEventListener('abort', abandon)
     }
   }
 
-  /** Ends the children of a repository that is going to be removed. */
+  /** Ends the children of a repository that is removed. */
   closeRepository(path: string): void {
     for (const lane of [...this.#lanes.values()]) {
       if (lane.path !== path) continue
@@ -126,15 +127,14 @@ export class ChildPool {
     return lane
   }
 
-  /** A child that nobody waits for. */
-  #childAtOnce(lane: Lane): GitChild | null {
+  /** A child without waiting; null when other questions of the lane wait already, or no child is available. */
+  #findFreeChild(lane: Lane): GitChild | null {
     if (this.#closed || this.#waiting.some((waiting) => waiting.lane === lane)) return null
     const child = this.#childFor(lane)
     return child && occupy(lane, child)
   }
 
   async #acquire(lane: Lane, signal?: AbortSignal): Promise<GitChild> {
-    signal?.throwIfAborted()
     if (this.#closed || this.#waiting.length >= waitingMax) throw unavailable('git')
     return new Promise((resolve, reject) => {
       const waiting: Waiting = {
@@ -146,7 +146,7 @@ export class ChildPool {
         refuse: reject,
       }
       const leave = () => {
-        this.#waiting = this.#waiting.filter((other) => other !== waiting)
+        this.#waiting = this.#waiting.filter((queued) => queued !== waiting)
         reject(signal?.reason)
       }
       signal?.addEventListener('abort', leave, { once: true })
@@ -155,7 +155,7 @@ export class ChildPool {
     })
   }
 
-  /** Gives children to those who wait, in their order, as far as the limits allow. */
+  /** Gives children to the waiting questions in their order, as far as the limits allow. */
   #serve(): void {
     if (this.#waiting.length === 0) return
     const full = new Set<Lane>()
@@ -177,7 +177,7 @@ export class ChildPool {
 
   #childFor(lane: Lane): GitChild | null {
     const { quickMax, perKindMax, totalMax, slowAfterMs, processBytesMax } = this.#options
-    // The one used last is the one whose memory is warm; the others may become idle enough to end.
+    // The child used last has the warmest caches, and the rest can become idle for long enough to end.
     const idle = lane.idle.pop()
     if (idle) return idle
     if (lane.busy.size >= perKindMax) return null
@@ -221,7 +221,7 @@ export class ChildPool {
     lane.busy.delete(child)
     const used = child.answers >= this.#options.answersMax || child.answeredBytes >= answeredBytesMax
     if (!child.alive || used || this.#closed || this.#lanes.get(lane.key) !== lane) {
-      lane.idle = lane.idle.filter((other) => other !== child)
+      lane.idle = lane.idle.filter((idle) => idle !== child)
       this.#dismiss(child)
     } else lane.idle.push(child)
     if (!this.#closed) this.#serve()
@@ -239,25 +239,6 @@ export class ChildPool {
 
   #dropLane(lane: Lane): void {
     if (!this.#waiting.some((waiting) => waiting.lane === lane)) this.#lanes.delete(lane.key)
-  }
-}
-
-/** Most answers are here before somebody who went away is worth looking for. */
-const watchedAfterMs = 20
-
-function watchLater(cancellable: Cancellable | undefined, onAbort: (reason: unknown) => void) {
-  let signal: AbortSignal | undefined
-  const abort = () => onAbort(signal?.reason)
-  const timer = setTimeout(() => {
-    signal = cancellable?.signal
-    if (signal?.aborted) abort()
-    else signal?.addEventListener('abort', abort)
-  }, watchedAfterMs)
-  return {
-    end() {
-      clearTimeout(timer)
-      signal?.removeEventListener('abort', abort)
-    },
   }
 }
 

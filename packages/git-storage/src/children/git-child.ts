@@ -4,34 +4,34 @@ import { setImmediate } from 'node:timers/promises'
 import { DomainError, notFound, unavailable } from '@switchyard/domain'
 import { argumentsOf, type GitCommand, memoryRefusal, spawnGit } from '../git-process.js'
 
-/** A git command that answers one question after the other. */
+/** A git command that answers questions from its standard input, one after the other. */
 export interface ChildKind {
   name: string
   command: GitCommand
-  /** A question that failed with its child may be asked again. */
+  /** The command changes nothing, so a question whose child ended may be asked again. */
   readsOnly: boolean
-  /** Asks for the end of an answer: what to send after a question, and what comes back for it. */
+  /** Marks the end of an answer: the line to send after a question, and the output that the command prints for it. */
   endMark: (nonce: string) => { sent: string; echoed: string }
 }
 
 export interface Question {
-  /** Whole lines. */
+  /** Complete lines for the standard input of the command. */
   input: string
-  /** A longer answer is given up, and the child with it. */
+  /** A longer answer is cut off, and the child is ended. */
   answerBytesMax: number
   timeoutMs: number
 }
 
 export interface Answer {
   bytes: Buffer
-  /** There was more than the question allows. */
+  /** The answer was longer than the question allows. */
   truncated: boolean
 }
 
 interface ChildOptions {
-  /** Of data; packs do not count. */
+  /** Memory of the process, without the packs that it maps. */
   memoryBytesMax: number
-  /** Called when it can take a question, and when it is gone. */
+  /** Called when the child can take a question, and when it has ended. */
   onIdle: (child: GitChild) => void
 }
 
@@ -44,18 +44,18 @@ interface Pending {
   reject: (error: unknown) => void
 }
 
-/** How long an answer that nobody waits for may go on before the child is ended. */
+/** An abandoned answer may go on for this long before the child is ended. */
 const drainMs = 50
 const stderrTextMax = 4096
 
 /**
- * One long-lived git process. It answers one question at a time. The end of an answer is a line that no
- * content of a repository can know in advance.
+ * One long-lived git process that answers one question at a time. A line with a random value marks the end of an answer, so
+ * no content of a repository can contain it.
  */
 export class GitChild {
   answers = 0
   answeredBytes = 0
-  /** When its question was asked; null while it is idle. */
+  /** When the current question was asked; null while the child is idle. */
   busySinceMs: number | null = null
   idleSinceMs = performance.now()
   readonly #child: ChildProcessWithoutNullStreams
@@ -63,7 +63,7 @@ export class GitChild {
   readonly #mark: { sent: string; echoed: Buffer }
   readonly #onIdle: (child: GitChild) => void
   #pending: Pending | null = null
-  /** Nobody wants the answer any more. */
+  /** The caller of the current question no longer waits for its answer. */
   #abandoned = false
   #alive = true
   #stderr = ''
@@ -87,8 +87,8 @@ export class GitChild {
   }
 
   /**
-   * @throws DomainError unavailable when it ended, was too slow (its cause is a TooSlow), or could not be started;
-   *   too-large when its memory did not do
+   * @throws DomainError unavailable when the process ended, was too slow (the cause is a TooSlow), or could not be started;
+   *   too-large when it ran out of its memory
    */
   ask(question: Question): Promise<Answer> {
     return new Promise((resolve, reject) => {
@@ -101,7 +101,7 @@ export class GitChild {
     })
   }
 
-  /** The one who asked is gone. A short answer is read to its end, a long one ends with the child. */
+  /** The caller no longer waits. A short answer is read to its end; a longer one is stopped by ending the child. */
   abandon(reason: unknown): void {
     const pending = this.#pending
     if (!pending || this.#abandoned) return
@@ -111,11 +111,11 @@ export class GitChild {
     pending.timer = setTimeout(() => this.end(), drainMs)
   }
 
-  /** Ends it; a question under way fails. */
+  /** Ends the process. The current question fails. */
   end(): void {
     this.#alive = false
     this.#child.stdin.destroy()
-    // What only reads has nothing to clean up; lock files of what writes are removed by itself.
+    // A process that only reads has nothing to clean up. A process that writes removes its lock files on SIGTERM.
     this.#child.kill(this.#kind.readsOnly ? 'SIGKILL' : 'SIGTERM')
   }
 
@@ -175,16 +175,16 @@ export class GitChild {
   }
 }
 
-/** Why a child was given up. */
+/** The answer did not come within the time of the question. */
 class TooSlow extends Error {
   override readonly name = 'TooSlow'
 }
 
-/** The question itself took more time or memory than there is. */
+/** Whether the question itself takes more time or memory than is allowed. */
 export const isTooHard = (error: unknown): error is DomainError =>
   error instanceof DomainError && (error.kind === 'too-large' || error.cause instanceof TooSlow)
 
-/** Why a child ended before it answered. */
+/** The process ended before it answered. */
 export class ChildEnded extends Error {
   readonly stderr: string
 
@@ -195,10 +195,10 @@ export class ChildEnded extends Error {
   }
 }
 
-/** To copy so much takes some milliseconds, as the memory is new. */
+/** Copying this number of bytes into new memory takes about a millisecond. */
 const joinedAtOnceMax = 1024 * 1024
 
-/** Puts an answer together, a long one in several turns of the event loop. */
+/** Concatenates the chunks of an answer; a long answer is copied in parts, with a turn of the event loop after each. */
 function join(chunks: readonly Buffer[], length: number): Buffer | Promise<Buffer> {
   const [first] = chunks
   if (chunks.length === 1 && first) return first
@@ -218,7 +218,7 @@ async function joinInTurns(chunks: readonly Buffer[], length: number): Promise<B
   return whole
 }
 
-/** Whether the chunks, taken together, end with these bytes. */
+/** Whether the concatenated chunks end with these bytes. */
 function endsWith(chunks: readonly Buffer[], ending: Buffer): boolean {
   const last = chunks.at(-1)
   if (!last) return false

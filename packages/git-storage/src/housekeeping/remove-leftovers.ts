@@ -1,5 +1,6 @@
 import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { listRefLocks } from '../writing/stale-locks.js'
 
 /** Locks outside the references. Only housekeeping takes the locks of packs and commit-graphs. */
 const locks = [
@@ -22,7 +23,7 @@ const pushStaleMs = 24 * 60 * 60_000
  * interrupted pushes, which git itself keeps as long as unreachable objects.
  */
 export async function removeLeftovers(repository: string): Promise<void> {
-  for (const lock of [...locks, ...(await locksOfReferences(repository))]) {
+  for (const lock of [...locks, ...(await listRefLocks(repository))]) {
     await removeIfOlder(join(repository, lock), staleMs)
   }
   const objects = join(repository, 'objects')
@@ -34,10 +35,4 @@ export async function removeLeftovers(repository: string): Promise<void> {
 async function removeIfOlder(path: string, ageMs: number): Promise<void> {
   const found = await stat(path).catch(() => null)
   if (found && Date.now() - found.mtimeMs > ageMs) await rm(path, { recursive: true, force: true })
-}
-
-/** Most references are packed into one file, so few folders are searched. */
-async function locksOfReferences(repository: string): Promise<string[]> {
-  const names = await readdir(join(repository, 'refs'), { recursive: true }).catch(() => [])
-  return names.filter((name) => name.endsWith('.lock')).map((name) => join('refs', name))
 }

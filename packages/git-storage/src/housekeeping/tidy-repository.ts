@@ -1,4 +1,4 @@
-import { access, stat, utimes, writeFile } from 'node:fs/promises'
+import { stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { runGitOk } from '../git-process.js'
 import { removeLeftovers } from './remove-leftovers.js'
@@ -66,7 +66,7 @@ export async function tidyRepository(
   signal: AbortSignal,
   { collectEveryMs = week, grace = '2.weeks.ago' }: TidyOptions = {},
 ): Promise<boolean> {
-  if (!(await exists(join(repository, 'objects')))) return false
+  if (!(await stat(join(repository, 'objects')).catch(() => null))) return false
   await removeLeftovers(repository)
   const collects = await isCollectionDue(repository, collectEveryMs)
   for (const [command, ...flags] of collects ? collectingSteps(grace) : usualSteps) {
@@ -87,9 +87,3 @@ async function isCollectionDue(repository: string, everyMs: number): Promise<boo
   if (!last) await writeFile(stamp, '')
   return last !== null && Date.now() - last.mtimeMs >= everyMs
 }
-
-const exists = (path: string) =>
-  access(path).then(
-    () => true,
-    () => false,
-  )

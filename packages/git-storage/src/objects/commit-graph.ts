@@ -13,7 +13,7 @@ const noParent = 0x70000000
 const moreParents = 0x80000000
 const lastEdge = 0x80000000
 
-/** One file of a graph; its positions follow those of the files before it. */
+/** One file of a graph. Its positions follow those of the previous files. */
 interface Layer {
   fanout: Buffer
   ids: Buffer
@@ -22,16 +22,16 @@ interface Layer {
   count: number
   firstPosition: number
   file: string
-  /** Unset: not read yet. Null: it has none. */
+  /** Unset: not read yet. Null: the file has no filters. */
   filters?: PathFilters | null
 }
 
-/** Parents and dates of most commits, by position (gitformat-commit-graph). Its facts about a commit never change. */
+/** Parents and dates of the commits that git's commit-graph holds, by position (gitformat-commit-graph). */
 export class CommitGraph {
   readonly count: number
   readonly memoryBytes: number
   readonly #layers: Layer[]
-  /** The number of ancestors of each commit, itself included; 0 where it is not known. */
+  /** The number of ancestors of each commit, itself included; 0: not counted yet. */
   readonly #totals: { all?: Int32Array; firstParents?: Int32Array } = {}
 
   constructor(layers: Layer[]) {
@@ -40,7 +40,7 @@ export class CommitGraph {
     this.memoryBytes = this.count * (idBytes + entryBytes + totalBytes)
   }
 
-  /** @returns -1 when the graph does not know the commit */
+  /** @returns position of a commit; -1 when the graph does not hold it */
   find(id: string): number {
     const key = Buffer.from(id, 'hex')
     for (let index = this.#layers.length - 1; index >= 0; index -= 1) {
@@ -62,16 +62,14 @@ export class CommitGraph {
   }
 
   /**
-   * False only when the commit did not change the path, compared with its first parent.
-   *
-   * @returns undefined where there is no filter
+   * @returns false: the commit did not change the path, compared with its first parent; undefined: the commit has no filter
    */
   mayChange(position: number, key: PathKey): boolean | undefined {
     const { layer, at } = this.#locate(position)
     return layer.filters?.mayContain(at, key)
   }
 
-  /** Reads the filters for `mayChange`, where there are some. */
+  /** Reads the filters for `mayChange`. */
   async loadFilters(): Promise<void> {
     for (const layer of this.#layers) {
       if (layer.filters === undefined) layer.filters = await readFilters(layer)
@@ -85,7 +83,7 @@ export class CommitGraph {
     return (layer.data.readUInt32BE(start + 8) & 3) * 2 ** 32 + layer.data.readUInt32BE(start + 12)
   }
 
-  /** A number greater than that of every ancestor. @throws UnknownLayout in graphs of old versions of git */
+  /** The generation number, which is greater than that of every ancestor. @throws UnknownLayout when the graph has none */
   generationAt(position: number): number {
     const { layer, at } = this.#locate(position)
     const generation = layer.data.readUInt32BE(at * entryBytes + idBytes + 8) >>> 2
@@ -93,7 +91,7 @@ export class CommitGraph {
     return generation
   }
 
-  /** Totals by position; kept as long as the graph. */
+  /** Numbers of ancestors by position, filled in by counts. */
   totals(firstParents: boolean): Int32Array {
     const kind = firstParents ? 'firstParents' : 'all'
     this.#totals[kind] ??= new Int32Array(this.count)
@@ -114,7 +112,7 @@ export class CommitGraph {
     else this.#eachFurtherParent(layer, (second - moreParents) * 4, visit)
   }
 
-  /** The second and later parents of a merge of many. */
+  /** The second and later parents of an octopus merge. */
   #eachFurtherParent(layer: Layer, firstEdge: number, visit: (parent: number) => void): void {
     for (let edge = firstEdge; edge + 4 <= layer.edges.length; edge += 4) {
       const parent = layer.edges.readUInt32BE(edge)
@@ -136,7 +134,7 @@ export class CommitGraph {
 const graphFile = 'objects/info/commit-graph'
 const chainFile = 'objects/info/commit-graphs/commit-graph-chain'
 
-/** A text that changes whenever the graph is written anew. */
+/** A text that changes whenever the graph is rewritten. */
 export async function graphStamp(path: string): Promise<string> {
   const files = [graphFile, chainFile].map((file) => nullIfMissing(stat(join(path, file))))
   return (await Promise.all(files))
@@ -145,9 +143,9 @@ export async function graphStamp(path: string): Promise<string> {
 }
 
 /**
- * The graph as it is now; null without one.
+ * Reads the commit-graph of a repository; null when there is none.
  *
- * @throws UnknownLayout for another version
+ * @throws UnknownLayout for an unsupported version
  */
 export async function readCommitGraph(path: string): Promise<CommitGraph | null> {
   const whole = await nullIfMissing(readLayer(join(path, graphFile), 0))
@@ -182,7 +180,7 @@ function readLayer(path: string, firstPosition: number): Promise<Layer> {
   })
 }
 
-/** Null also when housekeeping has removed or replaced the file. */
+/** Reads the filters of a file; null when it has none, and when housekeeping has removed or replaced it. */
 function readFilters({ file, ids, count }: Layer): Promise<PathFilters | null> {
   return nullIfMissing(
     withChunks(file, async (chunk) =>

@@ -4,11 +4,7 @@ import type { CommitLinks } from './walk.js'
 const header =
   /^tree ([0-9a-f]{40})\n((?:parent [0-9a-f]{40}\n)*)author [^\n]*\ncommitter [^\n<>]*<[^\n<>]*> (\d{1,11}) [^\n]*\n/
 
-/**
- * Parents and committer date of a commit.
- *
- * @throws UnknownLayout for one that is not written the usual way: git has its own way with those
- */
+/** Parses parents and committer date of a commit. @throws UnknownLayout for unusual headers, which git interprets by its own rules */
 export function commitLinks(id: string, content: Buffer): CommitLinks {
   const found = header.exec(content.toString('latin1'))
   if (!found) throw new UnknownLayout('unusual commit')

@@ -6,12 +6,12 @@ import { type History, Nodes } from './walk.js'
 export interface CountQuery {
   tip: string
   firstParent: boolean
-  /** Most commits outside the graph that may be read one by one. */
+  /** Most commits outside the graph that are read one by one. */
   outsideMax: number
 }
 
 /**
- * The number of commits that lead to the tip, the tip included.
+ * The number of ancestors of the tip, the tip included.
  *
  * @returns null when too many commits are outside the graph
  */
@@ -39,7 +39,7 @@ interface Count {
   query: CountQuery
   nodes: Nodes
   turns: ReturnType<typeof createTurns>
-  /** Commits of the graph that are not counted yet, by generation. */
+  /** Uncounted commits of the graph, highest generation first. */
   inside: DateQueue
   outside: number[]
 }
@@ -49,7 +49,7 @@ function enter({ history, inside, outside }: Count, node: number): void {
   else inside.push(node, history.graph?.generationAt(node) ?? 0)
 }
 
-/** A graph holds every ancestor of its commits, so the commits outside of it are all newer. */
+/** Counts the commits outside the graph first: a graph holds every ancestor of its commits. */
 async function countOutside(count: Count): Promise<number | null> {
   const { nodes, outside, query, turns } = count
   let counted = 0
@@ -63,8 +63,8 @@ async function countOutside(count: Count): Promise<number | null> {
 }
 
 /**
- * Counts in the order of generations, so that no remaining commit is a descendant of a counted one. Wherever a single
- * commit remains, the rest of the count is the number of its ancestors; that total is kept, and later counts end there.
+ * Counts in the order of generations, so no remaining commit is a descendant of a counted one. When exactly one commit
+ * remains, the rest of the count is the number of its ancestors. That number is stored, and later counts stop there.
  */
 async function countInside(count: Count): Promise<number> {
   const { nodes, inside, query, turns } = count

@@ -1,6 +1,6 @@
 /**
- * Gives out the newest first; of the same date the one that came first. That is how git orders commits.
- * A binary heap in flat arrays: walks of whole histories run through it.
+ * A priority queue that returns the newest commit first and, of equal dates, the one added first, which is git's order.
+ * It is a binary heap in parallel arrays.
  */
 export class DateQueue {
   readonly #nodes: number[] = []

@@ -1,7 +1,7 @@
 import { DamagedObject } from './fallbacks.js'
 
 /**
- * Makes an object from its base and a delta (gitformat-pack, "Deltified representation").
+ * Reconstructs an object from its base and a delta (gitformat-pack, "Deltified representation").
  *
  * @throws DamagedObject when the delta does not fit the base
  */
@@ -27,13 +27,14 @@ export function applyDelta(base: Buffer, delta: Buffer): Buffer {
   return result
 }
 
-interface Cursor {
+export interface Cursor {
   at: number
 }
 
-function byteAt(bytes: Buffer, cursor: Cursor): number {
+/** The byte at the cursor, which moves on. @throws DamagedObject at the end of the bytes */
+export function byteAt(bytes: Buffer, cursor: Cursor): number {
   const byte = bytes[cursor.at]
-  if (byte === undefined) throw new DamagedObject('malformed delta')
+  if (byte === undefined) throw new DamagedObject('object ends early')
   cursor.at += 1
   return byte
 }
@@ -49,7 +50,7 @@ function readSize(bytes: Buffer, cursor: Cursor): number {
   }
 }
 
-/** A little-endian number; `bits` says which of its bytes are present, the others are zero. */
+/** Reads a little-endian number. `bits` tells which of its bytes are present; absent bytes are zero. */
 function readCopyNumber(bytes: Buffer, cursor: Cursor, bits: number, count: number): number {
   let value = 0
   for (let index = 0; index < count; index += 1) {

@@ -1,14 +1,14 @@
 import { UnknownLayout } from './layout.js'
 
 /**
- * Told each time the local reader leaves a question to git.
+ * Called each time the local reader leaves a question to git.
  *
  * @param reason one of a fixed set of texts
- * @param error what went wrong; unset where nothing did, as the layout is not supported or a file is missing
+ * @param error unset when the layout is not supported or a file is missing
  */
 export type OnFallback = (reason: string, error?: Error) => void
 
-/** An object or a file whose bytes contradict each other. */
+/** An object or a file is malformed. */
 export class DamagedObject extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options)
@@ -17,8 +17,8 @@ export class DamagedObject extends Error {
 }
 
 /**
- * Reports an error after which git answers instead, and throws every other error again: a defect of the local reader
- * must show, and a request that ends must end.
+ * Reports an error after which git answers instead. Rethrows every other error, such as a defect of the local reader or the
+ * end of a request.
  */
 export function reportFallback(error: unknown, onFallback: OnFallback): void {
   if (error instanceof UnknownLayout) onFallback(error.message)

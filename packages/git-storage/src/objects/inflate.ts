@@ -4,21 +4,23 @@ import { DamagedObject } from './fallbacks.js'
 
 const inflateInThread = promisify<Buffer, ZlibOptions, Buffer>(inflate)
 
-/** Up to this size, inflating takes less time than handing the work to another thread. */
-const inflatedHereBytesMax = 64 * 1024
+/** Up to this size, inflating takes less time than the hand-over to another thread. */
+const inflatedSynchronouslyBytesMax = 64 * 1024
 
 /**
  * Inflates an object whose size is known.
  *
- * @param input compressed bytes, and whatever follows them
+ * @param input compressed bytes, and any bytes after them
  * @returns null when the input ends too early
- * @throws DamagedObject for another size, or for bytes that zlib refuses
+ * @throws DamagedObject when the size differs or zlib refuses the bytes
  */
 export async function inflateObject(input: Buffer, size: number): Promise<Buffer | null> {
   const options = { maxOutputLength: Math.max(1, size), chunkSize: Math.max(64, size + 1) }
   try {
     const content =
-      size <= inflatedHereBytesMax ? inflateSync(input, options) : await inflateInThread(input, options)
+      size <= inflatedSynchronouslyBytesMax
+        ? inflateSync(input, options)
+        : await inflateInThread(input, options)
     if (content.length !== size) throw new DamagedObject('object of another size')
     return content
   } catch (error) {

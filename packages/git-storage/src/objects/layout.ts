@@ -1,9 +1,9 @@
 import { access, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** A repository, a file or an object in a form that the local reader does not support; git reads it instead. */
+/** The local reader does not support the form of a repository, a file or an object; git reads it instead. */
 export class UnknownLayout extends Error {
-  /** @param reason one of a fixed set of texts: it becomes the label of a metric */
+  /** @param reason one of a fixed set of texts, which is a label of a metric */
   constructor(reason: string) {
     super(reason)
     this.name = 'UnknownLayout'

@@ -9,15 +9,15 @@ import { type PathQuery, walkPath } from './path-walk.js'
 import { RefsStore } from './refs-store.js'
 import { type History, type WalkQuery, walkCommits } from './walk.js'
 
-/** How long a changed layout or a new commit-graph may go unnoticed; neither changes the answers. */
+/** Interval between checks of the layout and the commit-graph. Changes of either do not change answers. */
 const layoutKnownMs = 1_000
 /** Most commits outside the commit-graph that a count reads one by one. */
 const outsideMax = 2_000
 const tagDepthMax = 10
 
 /**
- * Reads one repository without a process. Each answer is the answer of git, or `undefined` when git must be asked:
- * the layout is not supported, an object is missing or damaged, or a file cannot be read.
+ * Reads one repository without a git process. Each answer equals that of git, or is `undefined` when git must be asked: the
+ * layout is not supported, an object is missing or damaged, or a file cannot be read.
  */
 export class LocalReader {
   readonly #path: string
@@ -48,17 +48,17 @@ export class LocalReader {
     return this.#attempt(() => this.#read(id))
   }
 
-  /** The id that a reference stands on; null when there is no such reference. */
+  /** Object id of a reference; null when there is no such reference. */
   findRef(refName: string): Promise<string | null | undefined> {
     return this.#attempt(() => this.#refs.resolve(refName))
   }
 
-  /** The commit that has this id, or that the tag with this id leads to. */
+  /** The commit with this id, or the commit that the tag with this id points to. */
   findCommit(id: string): Promise<StoredObject | undefined> {
     return this.#attempt(() => this.#peel(id))
   }
 
-  /** Whether the commit-graph has a commit of this id; newer commits are not in it. */
+  /** Whether the commit-graph, which lacks the newest commits, holds this commit. */
   async isKnownCommit(id: string): Promise<boolean> {
     return (await this.#attempt(async () => (this.#graph?.find(id) ?? -1) >= 0)) ?? false
   }
@@ -67,13 +67,13 @@ export class LocalReader {
     return this.#attempt(() => walkCommits(this.#history(), query, cancellable))
   }
 
-  /** Commits from the tip on, itself included. */
+  /** Counts the ancestors of the tip, the tip included. */
   count(tip: string, firstParent: boolean, cancellable?: Cancellable): Promise<number | undefined> {
     const query = { tip, firstParent, outsideMax }
     return this.#attempt(async () => (await countCommits(this.#history(), query, cancellable)) ?? undefined)
   }
 
-  /** Commits that changed a path, as `git log --follow` lists them. */
+  /** Ids of the commits that changed a path, as `git log --follow` lists them. */
   walkPath(query: PathQuery, cancellable?: Cancellable): Promise<string[] | undefined> {
     return this.#attempt(async () => {
       const history = this.#history()
@@ -126,7 +126,7 @@ export class LocalReader {
     }
   }
 
-  /** Checks the layout and reads a new commit-graph, at most once in a while; simultaneous calls share one check. */
+  /** Checks the layout and reads a new commit-graph, at most once in `layoutKnownMs`. Simultaneous calls share one check. */
   async #refresh(): Promise<void> {
     if (performance.now() - this.#checkedMs < layoutKnownMs) return
     this.#checking ??= this.#check().finally(() => {
@@ -145,7 +145,7 @@ export class LocalReader {
     this.#checkedMs = performance.now()
   }
 
-  /** A graph that cannot be read costs speed alone. */
+  /** Without a readable commit-graph, answers are slower and otherwise the same. */
   async #readGraph(): Promise<CommitGraph | null> {
     try {
       return await readCommitGraph(this.#path)

@@ -6,7 +6,7 @@ import { nullIfMissing } from './missing-files.js'
 import { Pack, type PackedObject } from './pack.js'
 import { createBuckets } from './pack-index.js'
 
-/** A repository with more packs is left to git until housekeeping joins them. */
+/** git reads a repository with more packs until housekeeping joins them. */
 const packsMax = 100
 /** Memory for the indexes of one repository. */
 const indexBytesMax = 128 * 1024 * 1024
@@ -15,7 +15,7 @@ export interface StoredObject extends PackedObject {
   id: string
 }
 
-/** Packs and loose objects of one repository. Packs that other processes add or replace are found on a miss. */
+/** Packs and loose objects of one repository. A missing object triggers a search for new packs. */
 export class ObjectStore {
   readonly #objectsPath: string
   readonly #buckets = createBuckets(indexBytesMax)
@@ -42,7 +42,7 @@ export class ObjectStore {
 
   /**
    * @returns null when the repository has no such object
-   * @throws UnknownLayout or DamagedObject; the system's errors of reading files
+   * @throws UnknownLayout, DamagedObject, or a system error of reading a file
    */
   async read(id: string): Promise<PackedObject | null> {
     const key = Buffer.from(id, 'hex')
@@ -50,7 +50,7 @@ export class ObjectStore {
     return (
       (await this.#readPacked(key)) ??
       (await readLoose(this.#objectsPath, id)) ??
-      // Another process may have packed it meanwhile.
+      // Another process may have packed the object in the meantime.
       ((await this.#scan()) ? this.#readPacked(key) : null)
     )
   }
@@ -73,7 +73,7 @@ export class ObjectStore {
     this.#packs = new Map([[name, pack], ...this.#packs])
   }
 
-  /** Opens new packs and closes those that are gone; simultaneous calls share one scan. @returns whether there are new ones */
+  /** Opens new packs and closes removed ones. Simultaneous calls share one scan. @returns whether there are new packs */
   #scan(): Promise<boolean> {
     this.#scanning ??= this.#scanOnce().finally(() => {
       this.#scanning = undefined
@@ -95,7 +95,7 @@ export class ObjectStore {
   }
 
   async #open(name: string): Promise<void> {
-    // A pack that was removed after the folder was listed has its objects in another pack now.
+    // The objects of a pack that was removed after the folder was listed are in another pack.
     const pack = await nullIfMissing(Pack.open(join(this.#objectsPath, 'pack', name), this.#buckets))
     if (pack) this.#packs.set(name, pack)
   }

@@ -12,13 +12,13 @@ const offsetBytes = 4
 const trailerBytes = 40
 const largeOffset = 0x80000000
 
-/** The ids that begin with the same byte, and the offsets of their objects. */
+/** The ids with the same first byte, and the offsets of their objects. */
 interface Bucket {
   ids: Buffer
   offsets: Buffer
 }
 
-/** Parts of all indexes of one repository that are in memory, by the number of the index and the first byte. */
+/** A cache of the buckets of all indexes of one repository, by 256 × number of the index + first byte. */
 export type Buckets = LRUCache<number, Bucket>
 
 /** @param bytesMax memory of all buckets together */
@@ -28,15 +28,15 @@ export const createBuckets = (bytesMax: number): Buckets =>
 let indexes = 0
 
 /**
- * Finds the offset of each object of a pack (gitformat-pack, "Version 2 pack-*.idx files"). Parts of it are read when
- * they are first needed: an index may have hundreds of megabytes.
+ * Finds the offsets of the objects of a pack (gitformat-pack, "Version 2 pack-*.idx files"). An index may have hundreds of
+ * megabytes, so its parts are read when they are needed.
  */
 export class PackIndex {
   readonly #file: FileHandle
   readonly #fanout: Buffer
   readonly #count: number
   readonly #buckets: Buckets
-  /** Key of its first bucket; no two indexes share one. */
+  /** Cache key of the first bucket. */
   readonly #firstKey: number
   #closed = false
 
@@ -49,7 +49,7 @@ export class PackIndex {
     indexes += 1
   }
 
-  /** @throws UnknownLayout for another version; DamagedObject for a file that ends early */
+  /** @throws UnknownLayout for an unsupported version; DamagedObject for a file that ends early */
   static async open(path: string, buckets: Buckets): Promise<PackIndex> {
     const file = await open(path, 'r')
     try {
@@ -73,7 +73,7 @@ export class PackIndex {
     await this.#file.close()
   }
 
-  /** @returns offset in the pack; -1 when it is not there */
+  /** @returns offset of an object in the pack; -1 when the pack does not hold it */
   async find(id: Buffer): Promise<number> {
     const bucket = await this.#bucketOf(id[0] ?? 0)
     if (bucket === null) return -1
@@ -85,7 +85,7 @@ export class PackIndex {
     return Number((await this.#read(large, 8)).readBigUInt64BE())
   }
 
-  /** The checksums of all objects follow the ids, the offsets follow the checksums. */
+  /** The file holds the ids, then the checksums of all objects, then the offsets. */
   get #offsetsAt(): number {
     return idsAt + this.#count * (idBytes + checksumBytes)
   }
@@ -123,14 +123,14 @@ export async function readExactly(file: FileHandle, at: number, length: number):
  * Position of an id in the sorted table of a commit-graph.
  *
  * @param fanout for each byte, the number of ids whose first byte is not greater
- * @returns -1 when it is not there
+ * @returns -1 when the table does not hold the id
  */
 export function findId(fanout: Buffer, ids: Buffer, id: Buffer): number {
   const [low, high] = rangeOf(fanout, id[0] ?? 0)
   return findAmong(ids, low, high, id)
 }
 
-/** The range of positions whose ids begin with this byte. */
+/** The positions of the ids with this first byte. */
 function rangeOf(fanout: Buffer, firstByte: number): [low: number, high: number] {
   const low = firstByte === 0 ? 0 : fanout.readUInt32BE((firstByte - 1) * 4)
   return [low, fanout.readUInt32BE(firstByte * 4)]

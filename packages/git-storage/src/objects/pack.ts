@@ -1,6 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { LRUCache } from 'lru-cache'
-import { applyDelta } from './delta.js'
+import { applyDelta, byteAt, type Cursor } from './delta.js'
 import { DamagedObject } from './fallbacks.js'
 import { inflateObject } from './inflate.js'
 import { UnknownLayout } from './layout.js'
@@ -15,12 +15,12 @@ const typeNames: Record<number, string> = { 1: 'commit', 2: 'tree', 3: 'blob', 4
 const offsetDelta = 6
 const referenceDelta = 7
 const idBytes = 20
-/** Larger objects are left to git, whose processes bound their memory. */
+/** git reads larger objects, because the memory of its processes is bounded. */
 export const objectBytesMax = 1024 * 1024
 const deltaDepthMax = 256
 const treeBytesMax = 2 * 1024 * 1024
 const entryHeaderBytesMax = 48
-/** A pack keeps its most recently used parts in memory. */
+/** Each pack caches its most recently used pages. */
 const pageBytes = 32 * 1024
 const pagesMax = 32
 
@@ -38,7 +38,7 @@ export class Pack {
   readonly #index: PackIndex
   readonly #file: FileHandle
   readonly #size: number
-  /** Trees by their offset: an older version of a tree is mostly stored as a delta of a newer one. */
+  /** Trees by their offset. An older version of a tree is usually stored as a delta of a newer one. */
   readonly #trees = new LRUCache<number, PackedObject>({
     maxSize: treeBytesMax,
     sizeCalculation: ({ content }) => content.length + 100,
@@ -52,7 +52,7 @@ export class Pack {
     this.#index = index
   }
 
-  /** @param path of the pack, without its ending */
+  /** @param path of the pack, without its extension */
   static async open(path: string, buckets: Buckets): Promise<Pack> {
     const file = await open(`${path}.pack`, 'r')
     try {
@@ -75,8 +75,8 @@ export class Pack {
   }
 
   /**
-   * @returns null when it is not in this pack
-   * @throws UnknownLayout for an object that is too large, or based on one outside the pack
+   * @returns null when the pack does not hold the object
+   * @throws UnknownLayout for an object that is too large, or whose delta base is outside the pack
    */
   async read(id: Buffer): Promise<PackedObject | null> {
     const offset = await this.#index.find(id)
@@ -113,7 +113,7 @@ export class Pack {
   }
 
   async #entryAt(offset: number): Promise<Entry> {
-    // Type, size and base take some 40 bytes at most.
+    // Type, size and base take about 40 bytes at most.
     const bytes = await this.#bytesAt(offset, Math.min(entryHeaderBytesMax, this.#size - offset))
     const from = { at: 0 }
     let byte = byteAt(bytes, from)
@@ -137,7 +137,7 @@ export class Pack {
   async #inflate({ size, dataAt }: Entry): Promise<Buffer> {
     if (size > objectBytesMax) throw new UnknownLayout('large object')
     const left = this.#size - dataAt
-    // The most that deflate as git uses it needs; the loop serves packs of other programs.
+    // The compressed size has an upper bound with git's settings. The loop is for packs of other programs.
     let length = Math.min(left, size + (size >> 10) + 64)
     for (;;) {
       const content = await inflateObject(await this.#bytesAt(dataAt, length), size)
@@ -147,7 +147,7 @@ export class Pack {
     }
   }
 
-  /** A commit mostly lies next to its parents, so pages that were read stay in memory. */
+  /** Reads through the page cache, because a commit is usually stored next to its parents. */
   async #bytesAt(offset: number, length: number): Promise<Buffer> {
     const first = Math.floor(offset / pageBytes)
     const last = Math.floor((offset + length - 1) / pageBytes)
@@ -173,8 +173,8 @@ export class Pack {
   }
 }
 
-/** How far before a delta its base begins. */
-function readDistance(bytes: Buffer, from: { at: number }): number {
+/** The distance between the offsets of a delta and its base. */
+function readDistance(bytes: Buffer, from: Cursor): number {
   let byte = byteAt(bytes, from)
   let distance = byte & 0x7f
   while (byte & 0x80) {
@@ -182,11 +182,4 @@ function readDistance(bytes: Buffer, from: { at: number }): number {
     distance = (distance + 1) * 128 + (byte & 0x7f)
   }
   return distance
-}
-
-function byteAt(bytes: Buffer, from: { at: number }): number {
-  const byte = bytes[from.at]
-  if (byte === undefined) throw new DamagedObject('pack ends early')
-  from.at += 1
-  return byte
 }

@@ -1,4 +1,4 @@
-/** The hashes of a path and of every folder it is in: each of them changes when it does. */
+/** The hashes of a path and of every folder above it, because a change of the path also changes these folders. */
 export type PathKey = readonly (readonly [number, number])[]
 
 const headerBytes = 12
@@ -6,8 +6,8 @@ const hashesPerPath = 7
 const seeds = [0x293ae76f, 0x7e646e2c] as const
 
 /**
- * @param path as trees store it, of ASCII characters alone: this version of the filters has its own way with others
- * @returns null for another path
+ * @param path as trees store it
+ * @returns null for a path that is not ASCII: version 1 of the filters hashes such paths in a platform-specific way
  */
 export function pathKey(path: string): PathKey | null {
   if (!/^\p{ASCII}+$/u.test(path)) return null
@@ -18,7 +18,7 @@ export function pathKey(path: string): PathKey | null {
   })
 }
 
-/** The changed-path filters of one file of a commit-graph: Bloom filters, one for each commit. */
+/** The changed-path filters of one commit-graph file: a Bloom filter for each commit. */
 export class PathFilters {
   readonly #ends: Buffer
   readonly #data: Buffer
@@ -28,14 +28,14 @@ export class PathFilters {
     this.#data = data
   }
 
-  /** @returns null when there are none, or of another version */
+  /** @returns null when the file has no filters, or filters of another version */
   static from(ends: Buffer, data: Buffer, count: number): PathFilters | null {
     if (ends.length !== count * 4 || data.length < headerBytes) return null
     if (data.readUInt32BE(0) !== 1 || data.readUInt32BE(4) !== hashesPerPath) return null
     return new PathFilters(ends, data)
   }
 
-  /** @returns undefined where the commit has no filter */
+  /** @returns undefined when the commit has no filter */
   mayContain(commit: number, key: PathKey): boolean | undefined {
     const start = headerBytes + (commit === 0 ? 0 : this.#ends.readUInt32BE((commit - 1) * 4))
     const end = headerBytes + this.#ends.readUInt32BE(commit * 4)
@@ -55,7 +55,7 @@ export class PathFilters {
 const rotated = (value: number, by: number) => (value << by) | (value >>> (32 - by))
 const mixed = (block: number) => Math.imul(rotated(Math.imul(block, 0xcc9e2d51), 15), 0x1b873593)
 
-/** MurmurHash3 of 32 bits. */
+/** MurmurHash3, 32-bit variant. */
 function murmur3(bytes: Buffer, seed: number): number {
   let hash = seed
   const tail = bytes.length & ~3

@@ -15,13 +15,13 @@ export interface PathQuery {
   nameBefore: (commitId: string, path: string) => Promise<string | null>
 }
 
-/** A walk that needs more comparisons of trees is left to git, which works in a process of its own. */
+/** git handles a walk that needs more comparisons of trees, in a process of its own. */
 const comparisonsMax = 3_000
 const unlikely = { from: 300, part: 0.2 }
 
 /**
- * Ids of the commits that changed a path, newest first, as `git log --follow` lists them: merges aside unless
- * only first parents count, and under its former names before it was renamed.
+ * Ids of the commits that changed a path, newest first, as `git log --follow` lists them: without merges unless only first
+ * parents are walked, and under the former names of a renamed file.
  *
  * @throws UnknownLayout when the walk is left to git
  */
@@ -56,7 +56,7 @@ interface Work {
   query: PathQuery
 }
 
-/** Tells whether commits changed a path; after the commit that renamed it, follows its former name. */
+/** Decides whether commits changed a path. After the commit that renamed the file, it continues with the former name. */
 class Follower {
   readonly #work: Work
   #path: string
@@ -85,7 +85,7 @@ class Follower {
     const before = await nodes.firstParentTree(node)
     const [was, is] = await this.#lookup.compare(before, nodes.treeOf(node))
     if (was === is) return false
-    // A root has no former names, and git looks for none where a file replaces a folder.
+    // A root commit has no former names, and git looks for none when a file replaces a folder.
     if (before === null || !isFile(is) || was !== null) return true
     const name = await query.nameBefore(nodes.idOf(node), this.#path)
     if (name !== null) this.#follow(name)

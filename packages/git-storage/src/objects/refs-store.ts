@@ -7,7 +7,7 @@ import { nullIfMissing } from './missing-files.js'
 const symbolicDepthMax = 5
 const fullHash = /^[0-9a-f]{40}$/
 
-/** References of one repository, read anew each time; packed references stay in memory until their file changes. */
+/** References of one repository. Loose references are read each time; packed ones are cached until their file changes. */
 export class RefsStore {
   readonly #path: string
   #packed = new Map<string, string>()
@@ -18,10 +18,10 @@ export class RefsStore {
   }
 
   /**
-   * The id that a reference stands on; null when it does not exist.
+   * Object id of a reference; null when it does not exist.
    *
-   * @param refName `HEAD`, or a full name checked to be valid
-   * @throws UnknownLayout when only git can tell
+   * @param refName `HEAD` or a full, valid name
+   * @throws UnknownLayout when git must resolve the reference
    */
   async resolve(refName: string, depth = 0): Promise<string | null> {
     if (depth > symbolicDepthMax) throw new UnknownLayout('symbolic references in a circle')
@@ -29,7 +29,7 @@ export class RefsStore {
     if (loose === null) return this.#findPacked(refName)
     if (loose.startsWith('ref:')) return this.resolve(loose.slice('ref:'.length).trim(), depth + 1)
     const id = loose.slice(0, 40)
-    // Other files of the repository's folder have names, too, such as `config`, and are no references.
+    // The name may be that of another file of the repository, such as `config`.
     if (!fullHash.test(id) || loose.slice(40).trim() !== '') throw new UnknownLayout('damaged reference')
     return id
   }
@@ -55,7 +55,7 @@ export class RefsStore {
 
 const stampOf = ({ ino, size, mtimeMs, ctimeMs }: Stats) => `${ino} ${size} ${mtimeMs} ${ctimeMs}`
 
-/** The file is read as Latin-1, where each byte is one character, as names may be in any encoding. */
+/** The file is read as Latin-1, because names may have any encoding. */
 const latin1Of = (text: string) => Buffer.from(text).toString('latin1')
 
 function parsePackedRefs(text: string): Map<string, string> {

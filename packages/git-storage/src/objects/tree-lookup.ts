@@ -1,27 +1,27 @@
 import { DamagedObject } from './fallbacks.js'
 
-/** Reads a tree object; fails when there is none with this id. */
+/** Reads a tree object. Rejects when it does not exist. */
 export type ReadTree = (id: string) => Promise<Buffer>
 
-/** Mode and id of the entry at a path of a tree, in one text; null when there is none. */
+/** Mode and id of a tree entry, separated by a blank; null when there is no entry. */
 export type TreeEntryText = string | null
 
 export const isFile = (entry: TreeEntryText) => entry !== null && !entry.startsWith('40000 ')
 
 const idBytes = 20
 
-/** Looks one path up in trees. */
+/** Looks up one path in trees. */
 export class TreeLookup {
   readonly #readTree: ReadTree
   readonly #names: Buffer[]
 
-  /** @param path as trees store it, checked to be plain: no empty parts, no dots */
+  /** @param path as trees store it, without empty parts, `.` or `..` */
   constructor(readTree: ReadTree, path: string) {
     this.#readTree = readTree
     this.#names = path.split('/').map((name) => Buffer.from(name, 'latin1'))
   }
 
-  /** The entries at the path in two trees; the same value twice as soon as a folder of the path is the same in both. */
+  /** The entries at the path in two trees. When a folder on the path is equal in both, that folder is returned for both. */
   async compare(before: string | null, after: string): Promise<[TreeEntryText, TreeEntryText]> {
     let [was, is]: [TreeEntryText, TreeEntryText] = [before && `40000 ${before}`, `40000 ${after}`]
     for (const name of this.#names) {
@@ -50,7 +50,7 @@ function findEntry(tree: Buffer, name: Buffer): TreeEntryText {
   return null
 }
 
-/** Modes of files differ for git only in whether the file is executable. */
+/** For git, modes of files differ only in whether the file is executable. */
 function plainMode(mode: string): string {
   if (mode === '40000' || mode === '040000') return '40000'
   return mode.startsWith('100') ? (Number.parseInt(mode, 8) & 0o100 ? '100755' : '100644') : mode

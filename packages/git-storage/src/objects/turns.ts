@@ -1,15 +1,15 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Cancellable } from '../cancellable.js'
 
-/** The longest time that a walk keeps the event loop busy. */
+/** A walk blocks the event loop for about this long at a time. */
 const turnMs = 8
 const stepsBetweenLooks = 32
 
 /**
- * Divides a long walk into turns, so that other requests are served between them.
+ * Divides a long walk into turns of the event loop.
  *
- * @returns `isOver`, to be asked after each step of the walk, and `yieldToEventLoop`, which throws the reason when the
- *   work is cancelled
+ * @returns `isOver`, to be called after each step of the walk, and `yieldToEventLoop`, which throws when the work is
+ *   cancelled
  */
 export function createTurns(cancellable?: Cancellable) {
   let steps = 0

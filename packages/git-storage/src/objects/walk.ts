@@ -11,14 +11,14 @@ export interface CommitLinks {
   seconds: number
 }
 
-/** The commits that a walk visits; `read` fails for a commit that does not exist. */
+/** The commits that a walk visits. `read` rejects for a commit that does not exist. */
 export interface History {
   graph: CommitGraph | null
   read: (id: string) => Promise<CommitLinks>
 }
 
 /**
- * Commits as numbers: positions in the graph, and negative numbers for commits outside of it. Each commit is met once.
+ * Represents commits as numbers: positions in the graph, and negative numbers for commits outside the graph.
  */
 export class Nodes {
   readonly #history: History
@@ -35,7 +35,7 @@ export class Nodes {
     return this.#outside.length
   }
 
-  /** @returns null when it was met before */
+  /** Returns the number of a commit the first time it is met. @returns null when the walk has met it before */
   async meet(id: string): Promise<number | null> {
     const position = this.#history.graph?.find(id) ?? -1
     if (position >= 0) return this.#meetPosition(position)
@@ -52,14 +52,14 @@ export class Nodes {
     return node < 0 ? (this.#linksOf(node)?.seconds ?? 0) : (this.#history.graph?.dateAt(node) ?? 0)
   }
 
-  /** Visits the parents of a commit in the graph that were not met before, in order. */
+  /** Visits the parents of a commit of the graph, in order, without those that the walk has met before. */
   visitParents(position: number, firstOnly: boolean, visit: (parent: number) => void): void {
     this.#history.graph?.eachParent(position, firstOnly, (parent) => {
       if (this.#meetPosition(parent) !== null) visit(parent)
     })
   }
 
-  /** The same for a commit outside the graph, whose parents are read from the disk. */
+  /** As `visitParents`, for a commit outside the graph. Its parents are read from the disk. */
   async readParents(node: number, firstOnly: boolean, visit: (parent: number) => void): Promise<void> {
     const parentIds = this.#linksOf(node)?.parentIds ?? []
     for (const id of firstOnly ? parentIds.slice(0, 1) : parentIds) {
@@ -81,7 +81,7 @@ export class Nodes {
     return count
   }
 
-  /** Null for a root. */
+  /** Tree id of the first parent; null for a root commit. */
   async firstParentTree(node: number): Promise<string | null> {
     const { graph, read } = this.#history
     if (node < 0) {

@@ -4,21 +4,22 @@ import type { PushJudge, RefChange } from '@switchyard/domain/access'
 import { findFastForwards, type Move } from './fast-forwards.js'
 import { flushPacket, PacketReader, packetLine } from './packet-lines.js'
 
-/** References that are judged before other work of the process has its turn. */
+/** Number of references that are judged before the next turn of the event loop. */
 const judgedAtOnce = 200
 
-/** A reference that git asks about, and why it is refused; null: it is not. */
+/** The decision about one reference of a push. */
 interface Judged {
   /** The name as git sent it. */
   name: string
+  /** The reason for refusing the reference; null: it is accepted. */
   refusal: string | null
 }
 
 /**
- * Answers the hook `proc-receive` of one push: which references git may change ("proc-receive" in githooks). Their
- * objects are in the repository by now.
+ * Answers the hook `proc-receive` of one push ("proc-receive" in githooks), which asks for the references that git may
+ * change. Their objects are in the repository already.
  *
- * @param hook stream that leads to the hook; it ends unused when git refuses every reference by itself
+ * @param hook stream to the hook; it ends without data when git itself refuses every reference
  * @returns the options of the push
  */
 export async function answerHook(hook: Duplex, path: string, judge: PushJudge): Promise<string[]> {
@@ -36,7 +37,7 @@ export async function answerHook(hook: Duplex, path: string, judge: PushJudge): 
     hook.end(judged.map(answerOf).join('') + flushPacket, 'latin1')
     return options.map(utf8)
   } finally {
-    // Without an answer the hook ends here, and git refuses every reference.
+    // When no answer was written, the hook fails and git refuses every reference.
     hook.end()
     hook.resume()
   }
@@ -48,7 +49,7 @@ async function judgeAll(path: string, commands: readonly string[], judge: PushJu
   for (const [index, command] of commands.entries()) {
     if (index % judgedAtOnce === judgedAtOnce - 1) await yieldToEventLoop()
     const { change, name } = parseCommand(command)
-    // git refuses such a name, and in an answer it could not be told from a shorter one.
+    // git refuses such a name by itself. In an answer, the blank would end the name.
     if (hasBlank(name)) continue
     const verdict = judge(change)
     const entry = { name, refusal: verdict.outcome === 'refused' ? verdict.reason : null }
@@ -71,13 +72,13 @@ function parseCommand(command: string): { change: RefChange; name: string } {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: git refuses exactly these.
 const hasBlank = (name: string) => /[\x00-\x20\x7f]/.test(name)
 
-/** A push that is to happen as a whole is refused as a whole. */
+/** Refuses every reference of an atomic push when one is refused. */
 function refuseAllOrNone(judged: readonly Judged[]): void {
   if (judged.every(({ refusal }) => refusal === null)) return
   for (const entry of judged) entry.refusal ??= 'Another reference of this atomic push is refused'
 }
 
-/** An accepted reference "falls through" to git, which changes it unless it has changed meanwhile. */
+/** An accepted reference "falls through" to git, which changes it unless another push has changed it. */
 const answerOf = ({ name, refusal }: Judged): string =>
   refusal === null
     ? packetLine(`ok ${name}\n`) + packetLine('option fall-through\n')

@@ -8,28 +8,27 @@ export interface Move {
   after: string
 }
 
-/** New commits of a push that are looked through for the old ones, over all of its branches. */
+/** Most new commits of a push that are listed, over all of its branches. */
 const listedCommitsMax = 50_000
-/** Commits that are followed from one new commit before git is asked about it alone. */
+/** Most commits that are followed from one new commit before git is asked about that move. */
 const followedCommitsMax = 1000
-/** Processes of git at once. */
+/** Most simultaneous git processes. */
 const askedAtOnceMax = 2
-/** A push that moves many branches to distant commits is not checked for longer than this. */
+/** Time limit for checking all moves of a push. */
 const checkingMsMax = 60_000
 
 /**
- * Finds the moves that lose no commit: those where the new commit contains the old one. What could not be checked,
- * because a commit is missing or the time is over, counts as losing some.
+ * Finds the moves whose new commit contains the old one. A move that cannot be checked, because a commit is missing or the
+ * time is over, is not a fast-forward.
  *
- * One process lists the new commits of all moves, which decides over the usual ones. git is asked about each of the
- * remaining ones alone.
+ * One process lists the new commits of all moves, which is enough for most moves. `git merge-base` decides about the rest.
  */
 export async function findFastForwards(path: string, moves: readonly Move[]): Promise<Set<Move>> {
   const found = new Set<Move>()
   if (moves.length === 0) return found
   const untilMs = performance.now() + checkingMsMax
   const parentsOf = moves.length === 1 ? new Map<string, string[]>() : await listNewCommits(path, moves)
-  // Branches that move alike are one question.
+  // Moves between the same two commits are checked once.
   const remaining = new Map<string, Move[]>()
   for (const [index, move] of moves.entries()) {
     if (index % 100 === 99) await yieldToEventLoop()
@@ -52,7 +51,7 @@ export async function findFastForwards(path: string, moves: readonly Move[]): Pr
   return found
 }
 
-/** Commit → its parents, for the newest commits that the moves add. Empty when git cannot say. */
+/** Parents by commit, for the newest commits that the moves add. Empty when git fails. */
 async function listNewCommits(path: string, moves: readonly Move[]): Promise<Map<string, string[]>> {
   const { code, stdout } = await runGit(
     path,
@@ -68,7 +67,7 @@ async function listNewCommits(path: string, moves: readonly Move[]): Promise<Map
   return parentsOf
 }
 
-/** Whether the listed commits lead from the new commit to the old one. If not, it may contain it all the same. */
+/** Whether the listed commits lead from the new commit to the old one. False does not exclude that a longer path exists. */
 function leadsTo(parentsOf: ReadonlyMap<string, string[]>, { before, after }: Move): boolean {
   if (before === after) return true
   const seen = new Set([after])

@@ -1,7 +1,7 @@
 /**
- * git's framing of messages ("pkt-line" in gitprotocol-common): four hexadecimal digits say how long a packet is, these
- * four included; `0000` is the flush packet, which ends a list. Texts here have one character for each byte (latin1),
- * since names of references need not be UTF-8.
+ * git's framing of messages ("pkt-line" in gitprotocol-common): four hexadecimal digits hold the length of a packet,
+ * themselves included. The flush packet `0000` ends a list. Texts are Latin-1, one character for each byte, because names of
+ * references need not be UTF-8.
  */
 export const flushPacket = '0000'
 
@@ -19,9 +19,9 @@ export class PacketReader {
   }
 
   /**
-   * The texts of the packets up to the next flush packet, without their line ends; null when the stream is over.
+   * The texts of the packets up to the next flush packet, without their line ends; null at the end of the stream.
    *
-   * @throws Error for what is not framed in packets, or breaks off
+   * @throws Error when the bytes are not packets or end within a packet
    */
   async readList(): Promise<string[] | null> {
     const texts: string[] = []
@@ -36,7 +36,7 @@ export class PacketReader {
     }
   }
 
-  /** So many bytes as text; null when the stream ends before. */
+  /** The next `length` bytes as text; null when the stream ends before. */
   async #take(length: number): Promise<string | null> {
     while (this.#bytes.length < length) {
       const { value, done } = await this.#chunks.next()

@@ -2,29 +2,29 @@ import { PassThrough, pipeline, type Readable } from 'node:stream'
 import { invalid, tooLarge } from '@switchyard/domain'
 import { flushPacket, packetLine } from './packet-lines.js'
 
-/** What a push may hold before its pack. */
+/** Limits of the part of a push before its pack. */
 export const pushLimits = {
-  /** References that it changes. */
+  /** Most references that a push changes. */
   commandsMax: 20_000,
-  /** Bytes of the list of these references. */
+  /** Most bytes of the list of these references. */
   commandBytesMax: 8 * 1024 * 1024,
-  /** Options (`git push -o`). */
+  /** Most options (`git push -o`). */
   optionsMax: 100,
-  /** Bytes of the list of options. */
+  /** Most bytes of the list of options. */
   optionBytesMax: 64 * 1024,
 }
 
-/** The part of a push that precedes its pack: the references to change, and the options. */
+/** The part of a push before its pack: the references to change, and the options. */
 export interface PushHead {
-  /** How many references the push wants to change. */
+  /** Number of references to change. */
   commandCount: number
-  /** All that the client sends, from the beginning. */
+  /** The whole request body, from its first byte on. */
   body: Readable
 }
 
-/** A push is refused as a whole, before git has seen any of it. */
+/** A push is refused as a whole, before git starts. */
 export class PushRefused extends Error {
-  /** The refusal as git's clients show it; null where the client asked for no report. */
+  /** The refusal in git's protocol; null when the client did not ask for a report. */
   readonly report: string | null
 
   constructor(reason: string, report: string | null) {
@@ -32,15 +32,15 @@ export class PushRefused extends Error {
     this.report = report
   }
 
-  /** The same for clients that asked for no report. */
+  /** The error for clients that did not ask for a report. */
   asDomainError = () => tooLarge(this.message)
 }
 
 /**
- * Reads what a client sends up to its pack ("Reference Update Request" in gitprotocol-pack).
+ * Reads a push up to its pack ("Reference Update Request" in gitprotocol-pack).
  *
- * @throws PushRefused beyond {@link pushLimits}; DomainError invalid for what is not git's protocol, or breaks off; what
- *   the input fails with
+ * @throws PushRefused beyond {@link pushLimits}; DomainError invalid when the bytes violate git's protocol or end early; the
+ *   error of the input
  */
 export async function readPushHead(input: Readable): Promise<PushHead> {
   const chunks: AsyncIterableIterator<Buffer> = input.iterator({ destroyOnReturn: false })
@@ -50,7 +50,7 @@ export async function readPushHead(input: Readable): Promise<PushHead> {
     parser.add(chunk)
     body.write(chunk)
     if (parser.isComplete) {
-      // Whoever reads the body learns of an error by that.
+      // The reader of the body receives an error through the body.
       pipeline(input, body, () => undefined)
       return { commandCount: parser.commandCount, body }
     }
@@ -58,20 +58,20 @@ export async function readPushHead(input: Readable): Promise<PushHead> {
   throw invalid('git-receive-pack could not read the request')
 }
 
-/** Counts packets while they arrive, in pieces of any size, and looks for what the client can do. */
+/** Counts packets that arrive in chunks of any size, and collects the capabilities of the client. */
 class HeadParser {
   commandCount = 0
   isComplete = false
   #section: 'commands' | 'options' = 'commands'
   #packets = 0
   #bytes = 0
-  /** The digits of a length of which some are still to come. */
+  /** The digits of an incomplete length. */
   #digits = ''
-  /** Bytes of the current packet that are still to come. */
+  /** Number of bytes of the current packet that have not arrived. */
   #missing = 0
-  /** The current packet, as far as it has come. */
+  /** The received part of the current packet. */
   #text = ''
-  /** Stand behind a NUL in the first command, which references of a shallow clone may precede. */
+  /** They follow a NUL in the first command. Lines of a shallow clone may precede that command. */
   readonly #capabilities = new Set<string>()
 
   add(chunk: Buffer): void {
@@ -145,7 +145,7 @@ class HeadParser {
   }
 }
 
-/** "Report Status" in gitprotocol-pack: nothing was unpacked, for this reason. */
+/** A report that nothing was unpacked ("Report Status" in gitprotocol-pack). */
 function reportOf(reason: string, capabilities: ReadonlySet<string>): string | null {
   if (!capabilities.has('report-status') && !capabilities.has('report-status-v2')) return null
   const report = `${packetLine(`unpack ${reason}\n`)}${flushPacket}`

@@ -11,28 +11,27 @@ import { PushRefused, pushLimits, readPushHead } from './push-head.js'
 import { syncReferences } from './sync-references.js'
 
 export interface PushResult {
-  /** References that have changed, in the order of the push. */
+  /** Changed references in the order of the push. */
   changes: RefChange[]
-  /** As the client sent them: `git push -o ci.skip`. */
+  /** Options as the client sent them, such as `ci.skip` of `git push -o ci.skip`. */
   options: string[]
 }
 
-// By name, as a bundled service has no folder beside this module.
+// Resolved by package name, because a bundled service has no folder beside this module.
 const hooksPath = dirname(
   createRequire(import.meta.url).resolve('@switchyard/git-storage/hooks/proc-receive'),
 )
 
-/** With more references than this, all of them are flushed to the disk together. */
+/** Above this number of references, one request flushes the file system instead of git flushing each file. */
 const flushedAloneMax = 100
-/** For git to notice that nothing more comes. */
+/** Time for git to notice the end of its input. */
 const abandonedMs = 3000
 
 /**
- * Lets git take a push, of whose references each one is changed that the judge allows. The answer is complete when this
- * returns, and left for the caller to end; the changed references are on disk by then.
+ * Serves a push with git and changes the references that the judge allows. When the promise resolves, the changed references
+ * are durable, and the caller ends `output`.
  *
- * @throws DomainError too-large beyond {@link pushLimits} where the client cannot be told in git's protocol; and as
- *   `serveFetch`
+ * @throws DomainError too-large beyond {@link pushLimits} when the client did not ask for a report; otherwise as `serveFetch`
  */
 export async function servePush(
   session: GitSession,
@@ -58,9 +57,9 @@ export async function servePush(
   const [, , , report, hook] = child.stdio as unknown as [unknown, unknown, unknown, Readable, Duplex]
   const reported = textOf(report, pushLimits.commandBytesMax)
   const options = answerHook(hook, session.path, judge)
-  // It is looked at when git has ended.
+  // The rejection is handled below, when git has ended.
   options.catch(() => undefined)
-  // When its input ends, git removes what it was sent. Ended by a signal, it does so while its child still writes.
+  // At the end of its input, git removes the received objects. After a signal, its child process may still write some.
   const abandon = () => {
     child.stdin.destroy()
     const timer = setTimeout(() => stopGit(child), abandonedMs)
@@ -77,7 +76,7 @@ export async function servePush(
   return nothing
 }
 
-/** @throws also DomainError timed-out when the client stands still before its pack begins */
+/** @throws also DomainError timed-out when the client stalls before its pack begins */
 async function readHead(session: GitSession, input: Readable) {
   const guard = new StallGuard(
     session.idleMs,
@@ -94,7 +93,7 @@ async function readHead(session: GitSession, input: Readable) {
   }
 }
 
-/** The lines that the hook `post-receive` passes on. */
+/** Parses the lines of the hook `post-receive`. */
 const changesOf = (report: string): RefChange[] =>
   [...report.matchAll(/^([0-9a-f]+) ([0-9a-f]+) (.+)$/gm)].map(([, before = '', after = '', ref = '']) => ({
     before,

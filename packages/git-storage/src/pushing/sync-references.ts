@@ -5,8 +5,8 @@ import { promisify } from 'node:util'
 import type { RefChange } from '@switchyard/domain/access'
 
 /**
- * Puts the references that a push changed on disk. One request to flush the file system takes as long for thousands of
- * files as for one, where a flush for each file takes milliseconds.
+ * Makes the references that a push changed durable. One flush of the file system takes as long for thousands of files as for
+ * one; a flush for each file takes milliseconds.
  *
  * @param path of the bare repository
  * @throws Error when the disk fails
@@ -17,12 +17,12 @@ export async function syncReferences(path: string, changes: readonly RefChange[]
     () => false,
   )
   if (flushed) return
-  // A system whose `sync` knows no file systems: file by file.
+  // This system has no `sync -f`.
   for (const { ref } of changes) await syncFile(join(path, ref))
   await syncFile(join(path, 'packed-refs'))
 }
 
-/** A file that is gone needs no flush: the reference was deleted, or packed meanwhile. */
+/** A missing file needs no flush: the reference was deleted or packed. */
 async function syncFile(file: string): Promise<void> {
   const handle = await open(file, 'r').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT' || error.code === 'EISDIR') return null

@@ -1,18 +1,39 @@
+import { conflict } from '@switchyard/domain'
 import type { Cancellable } from '../cancellable.js'
 
+/** Most attempts of a writer within its turn, because other processes may move the branch. */
+const attemptsMax = 20
+
 /**
- * Lets those who lost a race for a branch try again one after the other. Side by side all but one of them would make
- * their commit in vain, again and again. Only this process is in order; between processes the branch moves only from
- * where it stood.
+ * Runs the retries of writers that lost a race for a branch one after the other. In parallel, all but one would create a
+ * commit in vain each time. The order holds within this process only.
  */
 export class BranchTurns {
   readonly #last = new Map<string, Promise<void>>()
 
   /**
    * @param path of the repository
-   * @throws the reason of the signal when it is aborted before the turn comes; what the work throws
+   * @param attempt returns null when the branch has moved, and undefined when it was deleted
+   * @throws DomainError conflict when the branch is deleted or keeps moving; the reason of the signal when it is aborted before
+   *   the turn comes; the error of an attempt
    */
-  async take<Result>(
+  retry<Result>(
+    path: string,
+    branch: string,
+    cancellable: Cancellable,
+    attempt: () => Promise<Result | null | undefined>,
+  ): Promise<Result> {
+    return this.#take(path, branch, cancellable, async () => {
+      for (let count = 0; count < attemptsMax; count += 1) {
+        const result = await attempt()
+        if (result) return result
+        if (result === undefined) break
+      }
+      throw movedMeanwhile(branch)
+    })
+  }
+
+  async #take<Result>(
     path: string,
     branch: string,
     cancellable: Cancellable,
@@ -36,3 +57,6 @@ export class BranchTurns {
 }
 
 const nothing = () => {}
+
+export const movedMeanwhile = (branch: string) =>
+  conflict(`The branch ${branch} was changed meanwhile. Please refresh and try again`)

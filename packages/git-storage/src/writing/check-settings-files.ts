@@ -20,10 +20,10 @@ import { entryHeader, packHeader } from './pack-file.js'
 const compress = promisify(deflate)
 
 /**
- * Has git check files such as `.gitmodules` as it checks those of a push: a submodule may not have an address that
- * a clone would read as an option, say. Nothing of what is refused is stored.
+ * Checks files such as `.gitmodules` with the checks that git applies to a push. For example, the URL of a submodule must not
+ * look like an option of a clone. A refused file is not stored.
  *
- * @throws DomainError invalid, with `action_index` and `file_path`, for one that git refuses
+ * @throws DomainError invalid, with `action_index` and `file_path`, for a file that git refuses
  */
 export async function checkSettingsFiles(
   repository: OpenRepository,
@@ -42,25 +42,25 @@ export async function checkSettingsFiles(
   }
 }
 
-/** The file and the folders above it, as far as their names may be those of settings. */
+/** The paths of the file and of the folders above it whose names may be names of settings files. */
 const settingsPaths = ({ path }: TreeEdit): string[][] =>
   path.flatMap((name, depth) => (mayBeSettings(name) ? [path.slice(0, depth + 1)] : []))
 
 const longName = /^\.git(?:modules|attributes)[ .]*(?::|$)/i
 const shortName = /^g?i?.{0,5}~\d/i
 
-/** Whether a file system may take a name for one of them, disguised or shortened; git itself knows exactly. */
+/** Whether a file system may treat a disguised or shortened name as that of a settings file. git makes the exact check. */
 function mayBeSettings(name: string): boolean {
-  // What is not ASCII may be ignored, and a backslash separates names.
+  // A file system may ignore characters that are not ASCII, and a backslash may separate names.
   const plain = name.replace(/[^ -~]/g, '')
   return plain.split('\\').some((piece) => longName.test(piece) || shortName.test(piece))
 }
 
 /**
- * Unpacks objects with all of git's checks, in a folder that is gone afterwards; git clears such a folder away, by
- * its name, when this process ends too early.
+ * Unpacks objects with all of git's checks into a temporary folder. If this process is killed, housekeeping recognizes the
+ * folder by its name and removes it.
  *
- * @returns why git refuses them; null when it does not
+ * @returns the reason why git refuses the objects; null when it accepts them
  */
 async function unpackAside({ path, signal }: OpenRepository, pack: Buffer): Promise<string | null> {
   const stored = join(path, 'objects')
@@ -78,7 +78,7 @@ async function unpackAside({ path, signal }: OpenRepository, pack: Buffer): Prom
   }
 }
 
-/** A pack with a folder that has nothing else in it, and with what that entry is unless it is stored already. */
+/** A pack with a tree of this single entry, and with the content of the entry unless it is stored already. */
 async function packOf(name: string, entry: TreeEntry): Promise<Buffer> {
   const content = await contentOf(entry)
   const mode = entry.kind === 'file' ? entry.mode : folderMode
@@ -92,7 +92,7 @@ async function packOf(name: string, entry: TreeEntry): Promise<Buffer> {
   return Buffer.concat([pack, createHash('sha1').update(pack).digest()])
 }
 
-/** @returns the id of what is stored; an empty folder in the place of any other */
+/** The new content of an entry, or the id of its stored content. An empty tree stands for every folder. */
 async function contentOf(entry: TreeEntry): Promise<NewObject | string> {
   if (entry.kind === 'folder') return newObject('tree', new Uint8Array())
   return typeof entry.blob === 'string' ? entry.blob : newObject('blob', entry.blob)

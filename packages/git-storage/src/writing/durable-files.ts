@@ -1,8 +1,7 @@
 import { type FileHandle, open, rename, rm } from 'node:fs/promises'
 
 /**
- * Writes a file under a temporary name and gives it its own when its content is on disk. The name itself is
- * durable after {@link syncFolder}.
+ * Writes a file under a temporary name, flushes it and renames it. The new name is durable after {@link syncFolder}.
  */
 export async function writeDurably(
   temporary: string,

@@ -8,19 +8,19 @@ import { type NewObject, objectHeader } from './new-object.js'
 
 const compress = promisify(deflate)
 
-/** Housekeeping removes folders that have become empty, also one that was just made, and on a busy machine many times. */
+/** Housekeeping removes empty folders, so a new folder may vanish before its first file is written, several times in a row. */
 const attemptsMax = 50
 
-/** Stores each object in a file of its own; all are durable when this returns. */
+/** Stores each object in a file of its own. All files are durable when the promise resolves. */
 export async function writeLooseObjects(objectsPath: string, objects: readonly NewObject[]): Promise<void> {
   const folders = await Promise.all(objects.map((object) => writeLoose(objectsPath, object)))
   const touched = new Set(folders.filter((folder) => folder !== null))
   if (touched.size > 0) touched.add(objectsPath)
-  // A folder that is gone again was emptied by packing what was in it, durably.
+  // A missing folder was removed by housekeeping after its objects were packed durably.
   await Promise.all([...touched].map((folder) => syncFolder(folder).catch(unlessMissing)))
 }
 
-/** @returns the folder that has a new name in it; null when the object was there */
+/** @returns the folder of the new file; null when the object exists already */
 async function writeLoose(objectsPath: string, { id, type, content }: NewObject): Promise<string | null> {
   const file = join(objectsPath, id.slice(0, 2), id.slice(2))
   if (await refresh(file)) return null
@@ -44,7 +44,7 @@ function unlessMissing(error: unknown): void {
   if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
 }
 
-/** Whether the object is stored already. Its new time keeps it from being cleaned up as unused. */
+/** Whether the object is stored already. Sets the time of its file, so that housekeeping does not remove it as unused. */
 async function refresh(file: string): Promise<boolean> {
   try {
     const now = new Date()

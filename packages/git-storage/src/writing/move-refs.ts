@@ -12,7 +12,7 @@ const timeoutMs = 60_000
 
 export interface BranchMove {
   branch: string
-  /** Where it must stand now; null: it must not exist. */
+  /** The commit that the branch must point to; null: the branch must not exist. */
   from: string | null
   to: string
 }
@@ -27,7 +27,7 @@ export interface ReferenceMove {
 }
 
 /**
- * Moves a branch from one commit to another, on disk before it returns.
+ * Moves a branch from one commit to another. The move is durable when the promise resolves.
  *
  * @returns false, and nothing changed, when it stands elsewhere
  * @throws as {@link moveReference}
@@ -63,12 +63,12 @@ export async function moveReference(
   return true
 }
 
-/** Keeps a commit from being cleaned up, whatever becomes of the branches that lead to it. */
+/** Creates a hidden reference to a commit, so that git keeps the commit when no branch contains it. */
 export async function keepCommit(repository: OpenRepository, id: string): Promise<void> {
   await updateRef(repository, `update ${keptPrefix}${id}\0${id}\0\0`)
 }
 
-/** Not ended by the signal of a request: whether a reference moved must be known. */
+/** Ignores the signal of the request, because the caller must know whether the reference moved. */
 async function updateRef({ path, engine }: OpenRepository, command: string): Promise<void> {
   const question = { input: `start\0${command}commit\0`, answerBytesMax: 1024, timeoutMs }
   await engine.children.ask(path, updateRefChild, question)
@@ -89,7 +89,7 @@ function refuseName(error: unknown): void {
   }
 }
 
-/** Makes the name of a reference durable; its content is already. It may have been packed meanwhile. */
+/** Makes the name of a reference durable; git has flushed its content. A missing folder means that the reference was packed. */
 async function syncFolders(path: string, ref: string): Promise<void> {
   const folders: string[] = []
   for (let folder = dirname(ref); folder !== 'refs'; folder = dirname(folder)) folders.push(folder)

@@ -1,17 +1,17 @@
 import { join } from 'node:path'
-import { setImmediate as others } from 'node:timers/promises'
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { writeLooseObjects } from './loose-objects.js'
 import { type NewObject, newObject, type ObjectType } from './new-object.js'
 import { writePack } from './pack-file.js'
 
-/** More objects, or more bytes, go into a pack: one file is quicker to make and to sync than many. */
+/** More objects or more bytes go into a pack, because one file is faster to write and flush than many. */
 const looseCountMax = 32
 const looseBytesMax = 1024 * 1024
 const pauseBytes = 2 * 1024 * 1024
-/** What an object costs beside its bytes takes as long as so many of them. */
+/** Handling an object takes as long as hashing this number of bytes, besides its content. */
 const objectBytes = 16 * 1024
 
-/** Gathers the objects that a repository is to get, and stores them together. */
+/** Collects new objects of a repository and stores them together. */
 export class NewObjects {
   readonly #objectsPath: string
   readonly #ids = new Map<Uint8Array, string>()
@@ -25,8 +25,8 @@ export class NewObjects {
   }
 
   /**
-   * @param content not changed from now on; the same one is looked at only once
-   * @returns the object's id; nothing may refer to it before it is stored
+   * @param content must not change afterwards; the same array is hashed only once
+   * @returns id of the object; no reference may point to it before `store` resolves
    */
   async add(type: ObjectType, content: Uint8Array): Promise<string> {
     const known = this.#ids.get(content)
@@ -38,15 +38,15 @@ export class NewObjects {
     return object.id
   }
 
-  /** Lets other requests go on after some milliseconds. */
+  /** Yields to the event loop after some milliseconds of work. */
   async #pause(bytes: number): Promise<void> {
     this.#bytesSincePause += bytes + objectBytes
     if (this.#bytesSincePause < pauseBytes) return
     this.#bytesSincePause = 0
-    await others()
+    await yieldToEventLoop()
   }
 
-  /** Everything added so far is on disk, synced, when this returns. */
+  /** Stores all added objects. They are durable when the promise resolves. */
   async store(): Promise<void> {
     const objects = [...this.#waiting.values()]
     this.#waiting = new Map()

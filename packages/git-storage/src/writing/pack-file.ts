@@ -10,18 +10,18 @@ import { formatPackIndex, type PackedPlace } from './pack-index-file.js'
 
 const compress = promisify(deflate)
 
-/** Fast: housekeeping packs again, with deltas. */
+/** The fastest level, because housekeeping packs the objects again with deltas. */
 const level = 1
 /** Larger contents are compressed piece by piece. */
 const wholeBytesMax = 1024 * 1024
-/** To begin and end a compression takes this process a tenth of a millisecond, whatever the size. */
+/** Starting a compression blocks the event loop for about a tenth of a millisecond. */
 const batchObjectsMax = 32
 const typeNumbers = { commit: 1, tree: 2, blob: 3, tag: 4 }
 
 /**
- * Stores objects together in one pack, which is durable when this returns. Memory does not grow with their size.
+ * Stores objects in one pack, which is durable when the promise resolves. Memory does not grow with the size of the objects.
  *
- * @param objects each only once
+ * @param objects without duplicates
  */
 export async function writePack(objectsPath: string, objects: readonly NewObject[]): Promise<void> {
   const folder = join(objectsPath, 'pack')
@@ -30,7 +30,7 @@ export async function writePack(objectsPath: string, objects: readonly NewObject
   const places: PackedPlace[] = []
   let checksum: Buffer = Buffer.alloc(0)
   const pack = (name: string) => join(folder, name)
-  // Named by what is in it, as git does, so that a second try does not make a second pack.
+  // The name is a hash of the ids, as in git, so a second attempt does not create a second pack.
   const name = `pack-${createHash('sha1')
     .update(objects.map(({ id }) => id).join())
     .digest('hex')}`
@@ -40,14 +40,14 @@ export async function writePack(objectsPath: string, objects: readonly NewObject
     for (const batch of batches(objects)) places.push(...(await writer.add(batch)))
     checksum = await writer.finish()
   })
-  // Readers look for indexes, so the index comes last.
+  // Readers look for indexes, so the index is written last.
   await writeDurably(pack(`tmp_idx_${temporary}`), pack(`${name}.idx`), async (handle) => {
     await handle.writeFile(formatPackIndex(places, checksum))
   })
   await Promise.all([syncFolder(folder), syncFolder(objectsPath)])
 }
 
-/** Neighbours that are compressed at the same time. */
+/** Groups of objects that are compressed at the same time. */
 function* batches(objects: readonly NewObject[]): Generator<NewObject[]> {
   let batch: NewObject[] = []
   let bytes = 0
@@ -131,7 +131,7 @@ async function feed(stream: NodeJS.WritableStream, content: Uint8Array): Promise
   stream.end()
 }
 
-/** What a pack of so many objects begins with. */
+/** The first bytes of a pack with this number of objects. */
 export function packHeader(count: number): Buffer {
   const header = Buffer.alloc(12)
   header.write('PACK', 'latin1')
@@ -140,7 +140,7 @@ export function packHeader(count: number): Buffer {
   return header
 }
 
-/** Type and size: four bits of the size in the first byte, seven in each one after it. */
+/** Type and size of an object: four bits of the size in the first byte, seven in each later byte. */
 export function entryHeader({ type, content }: NewObject): Buffer {
   const bytes: number[] = []
   let rest = Math.floor(content.length / 16)

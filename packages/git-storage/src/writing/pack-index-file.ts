@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-/** Where an object begins in a pack, and the checksum of its bytes there. */
+/** The offset of an object in a pack, and the checksum of its packed bytes. */
 export interface PackedPlace {
   id: string
   offset: number
@@ -8,10 +8,10 @@ export interface PackedPlace {
 }
 
 const idBytes = 20
-/** Offsets beyond this stand in a table of their own. */
+/** Larger offsets are stored in a separate table. */
 const nearOffsetMax = 0x7fffffff
 
-/** The content of an index, version 2 (gitformat-pack). @param packChecksum of the pack it belongs to */
+/** The content of a pack index, version 2 (gitformat-pack). */
 export function formatPackIndex(places: readonly PackedPlace[], packChecksum: Buffer): Buffer {
   const sorted = [...places].sort((a, b) => (a.id < b.id ? -1 : 1))
   const far = sorted.filter(({ offset }) => offset > nearOffsetMax)
@@ -32,7 +32,7 @@ export function formatPackIndex(places: readonly PackedPlace[], packChecksum: Bu
   return Buffer.concat([body, createHash('sha1').update(body).digest()])
 }
 
-/** How many ids begin with each byte, or one below it. */
+/** For each byte, the number of ids whose first byte is not greater. */
 function fanout(ids: Buffer): Buffer {
   const counts = new Uint32Array(256)
   for (let at = 0; at < ids.length; at += idBytes) counts[ids[at] ?? 0] = (counts[ids[at] ?? 0] ?? 0) + 1

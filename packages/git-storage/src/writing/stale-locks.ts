@@ -1,10 +1,10 @@
 import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** git holds such a lock for some milliseconds; one this old was left by a process that was killed. */
+/** git holds a lock for some milliseconds, so a lock of this age was left by a killed process. */
 const staleMs = 5 * 60_000
 
-/** @returns whether there was such a lock, and no longer is */
+/** @returns whether a stale lock was removed */
 export async function removeStaleLock(lock: string): Promise<boolean> {
   const found = await stat(lock).catch(() => null)
   if (!found || Date.now() - found.mtimeMs < staleMs) return false
@@ -12,16 +12,14 @@ export async function removeStaleLock(lock: string): Promise<boolean> {
   return true
 }
 
-/**
- * Removes the locks that would make git refuse to move references for ever. Most references are in one file, so
- * few folders are looked into.
- *
- * @param path of the bare repository
- */
+/** Removes stale locks of references, because of which git would refuse to move them. @param path of the bare repository */
 export async function removeStaleRefLocks(path: string): Promise<void> {
+  const locks = [...(await listRefLocks(path)), 'packed-refs.lock', 'HEAD.lock']
+  await Promise.all(locks.map((lock) => removeStaleLock(join(path, lock))))
+}
+
+/** Lock files below `refs`. Most references are packed in one file, so few folders are searched. */
+export async function listRefLocks(path: string): Promise<string[]> {
   const names = await readdir(join(path, 'refs'), { recursive: true }).catch(() => [])
-  const locks = names.filter((name) => name.endsWith('.lock')).map((name) => join('refs', name))
-  await Promise.all(
-    [...locks, 'packed-refs.lock', 'HEAD.lock'].map((lock) => removeStaleLock(join(path, lock))),
-  )
+  return names.filter((name) => name.endsWith('.lock')).map((name) => join('refs', name))
 }

@@ -9,33 +9,33 @@ import {
 import type { Logger } from '@switchyard/service-kit/observability'
 
 export interface MessageBoardOptions {
-  /** Reads the messages that are not over at this instant, newest first. */
+  /** Reads the messages that have not ended at this instant, newest first. */
   load: (now: Date) => Promise<BroadcastMessage[]>
   clock: Clock
   logger: Logger
 }
 
-/** Somebody who watches the board. Neither function may throw. */
+/** An observer of the board. Neither function may throw. */
 export interface Watcher {
-  /** Called once, first, with what is on. */
+  /** Called once, first, with the active messages. */
   state(messages: BroadcastMessage[]): void
-  /** Called whenever that becomes different. */
+  /** Called whenever the active messages change. */
   changes(changes: BroadcastChange<BroadcastMessage>[]): void
 }
 
-/** How long the board answers from memory while it is told of every change. */
+/** The board answers from memory for this time while it is notified of changes. */
 const rememberedMs = 1000
-/** How often it looks by itself while somebody watches, told of changes or not. */
+/** Intervals of reading the table while there are watchers, with and without notifications. */
 const lookMs = { told: 5000, untold: 1000 }
-/** How long after a turn it goes on without having been told that the instant has come. */
+/** The board applies a turn by its own clock this long after its instant, when no notice has come. */
 const patienceMs = 80
-/** The most another machine's clock is believed to be ahead of this one. */
+/** The clock of another machine counts as at most this far ahead. */
 const clockSkewMsMax = 5000
 
 /**
- * What is on now, for every reader of this process. Told of each change and of each turn (an instant at which
- * a message goes on or off) it reads the table about once a second under load; not told, it asks the table
- * every time. Those who watch hear what comes, changes and goes.
+ * The active messages, for every reader of this process. While it is notified of each change and each turn (an instant at which
+ * a message appears or disappears), it reads the table at most about once a second; otherwise it reads the table for each
+ * question. Watchers receive the changes.
  */
 export class MessageBoard {
   readonly #options: MessageBoardOptions
@@ -43,10 +43,10 @@ export class MessageBoard {
   #messages: BroadcastMessage[] = []
   #shown: BroadcastMessage[] = []
   #loadedAtMs = Number.NEGATIVE_INFINITY
-  /** When the table was last asked, whether it answered or not. */
+  /** Time of the last query of the table, also of a failed one. */
   #askedAtMs = Number.NEGATIVE_INFINITY
   #told = false
-  /** Time never goes back, so that a message which went off does not come on again for a moment. */
+  /** The latest time seen. Time never goes back, so that a message that disappeared does not reappear for a moment. */
   #floorMs = 0
   #loading: Promise<void> | null = null
   #queued: Promise<void> | null = null
@@ -57,7 +57,7 @@ export class MessageBoard {
     this.#options = options
   }
 
-  /** From now on every change is reported by `refresh` and every turn by `turn`, or no longer. */
+  /** @param told whether every change is reported by `refresh` and every turn by `turn` from now on */
   setTold(told: boolean): void {
     if (told === this.#told) return
     this.#told = told
@@ -65,14 +65,14 @@ export class MessageBoard {
     this.#arm()
   }
 
-  /** What is on now, newest first, and when that changes next as far as is known. */
+  /** The active messages, newest first, and the next known turn. */
   async active(): Promise<{ messages: BroadcastMessage[]; nextTurn: Date | undefined }> {
     if (!this.#isFresh()) await (this.#loading ?? this.refresh())
     const now = this.#now()
     return { messages: activeMessages(this.#messages, now), nextTurn: this.#nextTurn(now) }
   }
 
-  /** Tells the watcher what is on now, and then what changes until it is taken off by the function returned. */
+  /** Adds a watcher. @returns a function that removes it */
   async watch(watcher: Watcher): Promise<() => void> {
     if (!this.#isFresh()) await this.refresh()
     this.#show()
@@ -85,7 +85,7 @@ export class MessageBoard {
     }
   }
 
-  /** Reads the table; resolves after a reading that began after this call. Readings never run side by side. */
+  /** Reads the table. Resolves after a query that began after this call. Queries never run in parallel. */
   refresh(): Promise<void> {
     if (!this.#loading) return this.#startLoading()
     this.#queued ??= this.#loading
@@ -97,7 +97,7 @@ export class MessageBoard {
     return this.#queued
   }
 
-  /** The instant has come, says somebody whose clock may be a little ahead of ours. */
+  /** Reports that an instant has come, by a clock that may be slightly ahead of the own one. */
   turn(at: Date): void {
     const believedMs = Math.min(at.getTime(), this.#options.clock().getTime() + clockSkewMsMax)
     this.#floorMs = Math.max(this.#floorMs, believedMs)
@@ -145,7 +145,7 @@ export class MessageBoard {
     this.#arm()
   }
 
-  /** Sets the alarm for the next look: shortly after the next turn, or when the table was not read for long. */
+  /** Sets the timer for the next turn or the next regular query, whichever comes first. */
   #arm(): void {
     clearTimeout(this.#timer)
     if (this.#watchers.size === 0) return
@@ -156,7 +156,7 @@ export class MessageBoard {
     this.#timer.unref()
   }
 
-  /** Counted from the last time, so that whatever sets the alarm anew does not put it off. */
+  /** Counts from the last query, so that setting the timer again does not delay the next query. */
   #nextLookInMs(): number {
     return this.#askedAtMs + (this.#told ? lookMs.told : lookMs.untold) - performance.now()
   }

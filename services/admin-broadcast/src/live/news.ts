@@ -12,7 +12,7 @@ import type { Clock } from '@switchyard/domain'
 import { turnsBetween } from '@switchyard/domain/broadcast'
 import { createJobQueue } from '@switchyard/service-kit/job-queue'
 import type { Logger } from '@switchyard/service-kit/observability'
-import { createRedis } from '@switchyard/service-kit/redis'
+import { createRedis, reportOutages } from '@switchyard/service-kit/redis'
 import type { MessageBoard } from './message-board.js'
 
 export interface NewsOptions {
@@ -22,19 +22,19 @@ export interface NewsOptions {
   logger: Logger
 }
 
-/** Carries changes of messages between the replicas of this service, and from the worker that keeps time. */
+/** Sends notices of changed messages between the replicas of this service, and receives the worker's notices of turns. */
 export interface News {
   /**
-   * A message was written, or deleted (none given). Resolves when this replica shows it; the others hear of
-   * it at once, and the jobs for its turns are planned. Never fails: what is missed is made up for by the
-   * looks of each replica and by the worker's planning.
+   * Announces a written message, or a deletion (without a message). Resolves when this replica shows the change. The other
+   * replicas are notified, and jobs for the message's turns are planned. It never fails: each replica also reads the table
+   * regularly, and the worker plans jobs regularly.
    */
   announce(message?: BroadcastMessage): Promise<void>
   close(): Promise<void>
 }
 
 export function createNews({ redisUrl, board, clock, logger }: NewsOptions): News {
-  const report = reportOnce(logger)
+  const report = reportOutages(logger, 'Redis is away: changes reach other replicas a second late')
   const publisher = createRedis({ url: redisUrl, onError: report.failed })
   publisher.on('ready', report.over)
   const turns = createJobQueue({
@@ -70,9 +70,9 @@ export function createNews({ redisUrl, board, clock, logger }: NewsOptions): New
   }
 }
 
-/** Passes notices on to the board, and says for how long it can rely on them. */
+/** Passes notices on to the board, and tells the board whether it receives notices. */
 function listenForNews(redisUrl: string, board: MessageBoard): () => void {
-  // The other connection reports the outage.
+  // The publisher's connection reports outages.
   const subscriber = createRedis({ url: redisUrl, onError: () => {}, autoResubscribe: false })
   const refresh = () => board.refresh().catch(() => board.setTold(false))
   subscriber.on('ready', async () => {
@@ -99,20 +99,5 @@ function readNotice(text: string): BroadcastNotice | undefined {
     return broadcastNotice.safeParse(JSON.parse(text)).data
   } catch {
     return undefined
-  }
-}
-
-/** Tells of an outage once when it begins and once when it is over. */
-function reportOnce(logger: Logger) {
-  let away = false
-  return {
-    failed(error: unknown) {
-      if (!away) logger.warn({ err: error }, 'Redis is away: changes reach other replicas a second late')
-      away = true
-    },
-    over() {
-      if (away) logger.info('Redis is back')
-      away = false
-    },
   }
 }

@@ -24,7 +24,7 @@ export const bannerShape = z
   .object({ ...common, updated_at: timeText() })
   .meta({ id: 'Banner', description: 'What a banner needs of a message that is on' })
 
-/** A message as administrators see it; whether it is on is decided now, not when it was stored. */
+/** A message for administrators. `active` depends on `now`. */
 export const presentBroadcastMessage = (
   message: BroadcastMessage,
   now: Date,
@@ -42,7 +42,7 @@ export const presentBroadcastMessage = (
   theme: message.theme,
 })
 
-/** What a banner needs of a message that is on, in the colours it is to be shown in. */
+/** An active message for the banner, with the colours to show. */
 export const presentBanner = (message: BroadcastMessage): z.output<typeof bannerShape> => ({
   id: message.id,
   message: message.message,

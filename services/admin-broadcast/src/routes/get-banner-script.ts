@@ -4,7 +4,7 @@ import { endpoint, streamed } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import { publicHeaders } from './public-headers.js'
 
-/** Kept for five minutes, then asked for again by its ETag: pages get a new version without a new address. */
+/** Caches keep the script for five minutes and then revalidate it by its ETag. */
 const cacheControl = 'public, max-age=300, stale-while-revalidate=86400'
 
 /** The web component that shows messages on any site, as one script. */
@@ -17,7 +17,7 @@ export const getBannerScript = () => {
     async handle(_input, _caller, { raw: { request, response } }) {
       script ??= readFile(bannerScriptFile)
       const body = await script
-      // As for every other answer: what a client says to caches on the way must not keep it from a 304.
+      // Without this, a `Cache-Control` header of the request would prevent the answer 304.
       delete request.headers['cache-control']
       response.set({ ...publicHeaders, 'Cache-Control': cacheControl })
       response.type('text/javascript').send(body)

@@ -10,7 +10,7 @@ import { streamMessages } from './stream-messages.js'
 import { updateMessage } from './update-message.js'
 
 export const routes = (dependencies: Dependencies): Route[] => [
-  // These stand before the rows with an id, which would take their names for one.
+  // These routes precede those with an id, which would match their names.
   route('GET', '/broadcast_messages/active', anyone, listActiveMessages(dependencies)),
   route('GET', '/broadcast_messages/stream', anyone, streamMessages(dependencies)),
   route('GET', '/broadcast_messages/banner.js', anyone, getBannerScript()),

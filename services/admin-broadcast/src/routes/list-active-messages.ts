@@ -8,8 +8,8 @@ import { publicHeaders } from './public-headers.js'
 const keptMs = 1000
 
 /**
- * The same for everybody, so caches in between may keep it for a second; not when a message goes on or off
- * within that second, which shows on time.
+ * The answer is equal for everybody, so caches may keep it for a second, unless a message appears or disappears within that
+ * second.
  */
 export const listActiveMessages = ({ board, clock }: Pick<Dependencies, 'board' | 'clock'>) =>
   endpoint({

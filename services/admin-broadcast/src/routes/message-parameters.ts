@@ -4,10 +4,10 @@ import { z } from 'zod'
 
 const rowIdMax = 2_147_483_647
 
-/** The id of a message: any whole number, and one that no row can have is one that is not found. */
+/** The id of a message. A number out of range becomes 0, so that it is not found. */
 export const messageId = () => integer().transform((id) => (id > 0 && id <= rowIdMax ? id : 0))
 
-/** Years with four digits: what ISO 8601 writes without a sign and every database and client can read. */
+/** Years of four digits, which every database and client supports. */
 const fourDigitYear = (date: Date) => date.getUTCFullYear() >= 1 && date.getUTCFullYear() <= 9999
 
 /** A time; empty text counts as null, because a form cannot send null. */
@@ -19,7 +19,7 @@ const clearableTime = () =>
       .nullable(),
   )
 
-/** What a message is made of, as far as it was given. Whether it makes sense is decided by the domain. */
+/** The optional parameters of a message. The domain validates them. */
 export const optionalMessageParameters = {
   message: text().nullable().optional(),
   starts_at: clearableTime().optional(),

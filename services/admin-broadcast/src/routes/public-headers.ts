@@ -1,4 +1,4 @@
-/** Any site may fetch what every visitor of every site may see. */
+/** Headers that allow every site to fetch public answers. */
 export const publicHeaders = {
   'Access-Control-Allow-Origin': '*',
   'Access-Control-Expose-Headers': 'ETag, Retry-After, X-Request-Id',

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { Dependencies } from '../dependencies.js'
 import { publicHeaders } from './public-headers.js'
 
-/** The messages that are on, and their changes, as server-sent events. */
+/** The active messages and their changes as server-sent events. */
 export const streamMessages = ({ streams, places }: Pick<Dependencies, 'streams' | 'places'>) =>
   endpoint({
     summary: 'Messages that are on and what becomes of them, as server-sent events',

@@ -1,6 +1,6 @@
 import type { EndedSaga, SagaCount, SagaGauges } from '@switchyard/db'
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
-import { createServiceLabels } from './service-labels.js'
+import { createBoundedLabels } from '../bounded-labels.js'
 
 /** Prometheus figures of sagas. */
 export interface SagaFigures {
@@ -14,12 +14,12 @@ export interface SagaFigures {
   found(anomalies: readonly string[]): void
 }
 
-/** From a call between two services to a process of a week that waits for people. */
+/** Seconds from a short call between two services to a process of a week. */
 const durationBuckets = [0.05, 0.25, 1, 5, 15, 60, 300, 900, 3600, 14_400, 86_400, 604_800]
 
 /** @param servicesMax services with a label of their own; further ones share the label `other` */
 export function createSagaFigures(registry: Registry, servicesMax: number): SagaFigures {
-  const labelOf = createServiceLabels(servicesMax)
+  const labelOf = createBoundedLabels(servicesMax)
   const gauges = createGauges(registry)
   const { ended, duration, purged, anomalies } = createCounters(registry)
   const hideGauges = () => {

@@ -1,10 +1,11 @@
 import type { Metrics } from '@switchyard/service-kit/observability'
 import type { Delivered } from '@switchyard/webhooks'
 import { Counter } from 'prom-client'
+import { createBoundedLabels } from '../bounded-labels.js'
 
 const targetsMax = 100
 
-/** Counts attempts to deliver by target host; hosts after the first hundred share the label `other`. */
+/** Counts delivery attempts by target host. Hosts after the first hundred share the label `other`. */
 export function createDeliveryFigures({ registry }: Pick<Metrics, 'registry'>) {
   const attempts = new Counter({
     name: 'saga_webhook_deliveries_total',
@@ -18,10 +19,9 @@ export function createDeliveryFigures({ registry }: Pick<Metrics, 'registry'>) {
     labelNames: ['result'],
     registers: [registry],
   })
-  const targets = new Set<string>()
+  const labelOf = createBoundedLabels(targetsMax)
   return ({ scope, host, result }: Pick<Delivered, 'scope' | 'host' | 'result'>) => {
     if (scope === 'project') return ofProjects.inc({ result })
-    if (targets.size < targetsMax) targets.add(host)
-    attempts.inc({ target: targets.has(host) ? host : 'other', result })
+    attempts.inc({ target: labelOf(host), result })
   }
 }

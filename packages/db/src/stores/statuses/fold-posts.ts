@@ -3,27 +3,27 @@ import type { NewDelivery } from '../webhooks/deliveries.js'
 import type { Pipeline } from './pipelines.js'
 import type { StatusAuthor, StatusLabel, StatusWithAuthor } from './status-row.js'
 
-/** One post. */
+/** One posted status. */
 export interface StatusPosting {
-  /** Where a new record belongs. */
+  /** The label of a new record. */
   label: StatusLabel
   /**
-   * The post changes an active record of this commit and name whatever its ref: that of the label's ref, else the
-   * newest. Only without one it begins a record with the ref of the label.
+   * The post changes an active record of this commit and name with any ref: preferably that of the label's ref, else the newest
+   * one. When there is none, a new record gets the ref of the label.
    */
   anyRef: boolean
   author: StatusAuthor
-  /** What the post makes of the active record, null when there is none. */
+  /** Computes the fields after the post. @param current the active record; null when there is none */
   apply(current: StatusFields | null, now: Date): StatusFields
-  /** What webhooks are told when the state changed; asked for only when there are any. */
+  /** Makes the webhook delivery about a changed state. Called only when a webhook subscribes to it. */
   tell(status: StatusWithAuthor): Omit<NewDelivery, 'webhookId'>
-  /** What webhooks are told when the state of all statuses of the commit and ref together changed. */
+  /** Makes the webhook delivery about a changed state of the pipeline. */
   tellPipeline(pipeline: Pipeline): Omit<NewDelivery, 'webhookId'>
 }
 
-/** The records that posts to one commit and name can change, and which webhooks of the project want to know. */
+/** The records that posts to one commit and name can change, and the webhooks of the project that subscribe to changes. */
 export interface GroupState {
-  /** The newest record of each ref that is of interest, in the order in which the records were made. */
+  /** The newest record of each relevant ref, oldest record first. */
   newest: StatusWithAuthor[]
   webhookIds: number[]
   pipelineWebhookIds: number[]
@@ -31,18 +31,18 @@ export interface GroupState {
 
 export interface RecordedStatus {
   status: StatusWithAuthor
-  /** Whether the state is another one than before; true for a new record. */
+  /** Whether the post changed the state; true for a new record. */
   changed: boolean
 }
 
-/** A record that has to be written, in its last state. */
+/** A record to write, with the fields after the last post. */
 interface DirtyRecord {
   status: StatusWithAuthor
-  /** No id yet. */
+  /** The record has no id yet. */
   isNew: boolean
 }
 
-/** What becomes of one post: the record as this post left it. */
+/** The result of one post: the record after this post. */
 interface Folded extends RecordedStatus {
   record: DirtyRecord
 }
@@ -53,14 +53,14 @@ export interface FoldedPosts {
   dirty: DirtyRecord[]
 }
 
-/** Names all records of one commit and name; they are changed one after the other. */
+/** Key of the group of all records of one commit and name. Posts to a group are applied one after the other. */
 export const groupKey = ({ projectId, sha, name }: Omit<StatusLabel, 'ref'>): string =>
   JSON.stringify([projectId, sha, name])
 
-/** By ref, in the order in which the records were made. */
+/** Records by ref, oldest record first. */
 type RecordsByRef = Map<string | null, DirtyRecord>
 
-/** Applies posts in their order. Where the record that a post means is finished, the post begins another one. */
+/** Applies posts in their order. A post to a finished record begins a new one. */
 export function foldPosts(
   postings: readonly StatusPosting[],
   states: ReadonlyMap<string, GroupState>,
@@ -94,14 +94,14 @@ export function foldPosts(
   return { results, dirty: [...dirty] }
 }
 
-/** The record that a post changes or follows. */
+/** The record that a post changes or supersedes. */
 function recordFor({ label, anyRef }: StatusPosting, records: RecordsByRef): DirtyRecord | undefined {
   const own = records.get(label.ref)
   if (!anyRef || (own && isActive(own.status.status))) return own
   return [...records.values()].findLast(({ status }) => isActive(status.status)) ?? own
 }
 
-/** A record without an id, before its first post is applied. */
+/** A new record before its first post is applied. */
 const begun = ({ label, author }: StatusPosting, now: Date): DirtyRecord => ({
   isNew: true,
   status: {

@@ -2,23 +2,23 @@ import { aggregateStatus, type CountedStatus } from '@switchyard/domain/commit-s
 import type pg from 'pg'
 import { type StatusRow, type StatusWithAuthor, statusColumns, statusOf } from './status-row.js'
 
-/** What the statuses of one commit and ref are together: the nearest there is to a pipeline of GitLab's. */
+/** A pipeline: all statuses of one commit and ref together. It corresponds to a pipeline of GitLab. */
 export interface PipelineLabel {
   projectId: number
   sha: string
   ref: string | null
 }
 
-/** A pipeline as it stands. */
+/** The current state of a pipeline. */
 export interface Pipeline extends PipelineLabel {
-  /** That of its first status, so it stays the same and is nobody else's. */
+  /** Id of its first status, which is unique and never changes. */
   id: bigint
   status: string
   createdAt: Date
   startedAt: Date | null
-  /** Null while any of its statuses is not finished. */
+  /** Null while a status is unfinished. */
   finishedAt: Date | null
-  /** The newest status of each name, as many as are shown, the last first. */
+  /** The newest status of each name, newest first, at most 100. */
   jobs: StatusWithAuthor[]
 }
 
@@ -39,7 +39,7 @@ interface Summary {
   counted: CountedStatus[] | null
 }
 
-/** The state of a pipeline alone; null without any status. */
+/** The state of a pipeline; null when it has no status. */
 export async function pipelineStatus(client: Client, { projectId, sha, ref }: PipelineLabel) {
   const { rows } = await client.query<CountedStatus>({
     name: 'counted-of-pipeline',
@@ -50,7 +50,7 @@ export async function pipelineStatus(client: Client, { projectId, sha, ref }: Pi
   return aggregateStatus(rows)
 }
 
-/** Null without any status. */
+/** Reads a pipeline; null when it has no status. */
 export async function findPipeline(client: Client, label: PipelineLabel): Promise<Pipeline | null> {
   const values = [label.projectId, label.sha, label.ref]
   const { rows } = await client.query<Summary>({

@@ -5,7 +5,7 @@ import { type StatusRow, type StatusWithAuthor, statusColumns, statusOf } from '
 export interface StatusFilter {
   projectId: number
   sha: string
-  /** Undefined: of every ref. */
+  /** Undefined: statuses of every ref. */
   ref?: string | undefined
   stage?: string | undefined
   name?: string | undefined
@@ -14,7 +14,7 @@ export interface StatusFilter {
   newestFirst: boolean
 }
 
-/** One page of a commit's statuses by id, and how many there are; both are asked for at the same time. */
+/** One page of a commit's statuses, ordered by id, and the number of all of them. */
 export async function listCommitStatuses(
   { pool }: Pick<Database, 'pool'>,
   filter: StatusFilter,
@@ -22,7 +22,7 @@ export async function listCommitStatuses(
 ): Promise<{ statuses: StatusWithAuthor[]; total: number }> {
   const { where, values, shape } = conditionOf(filter)
   const order = `ORDER BY s.id ${filter.newestFirst ? 'DESC' : 'ASC'}`
-  // The page is found by its ids first: the index has them, so rows that are skipped are not read.
+  // The subquery finds the ids of the page with the index alone, so skipped rows are not read.
   const ids = `SELECT s.id FROM commit_statuses s WHERE ${where} ${order}
     LIMIT $${values.length + 1} OFFSET $${values.length + 2}`
   const [page, count] = await Promise.all([
@@ -41,7 +41,7 @@ export async function listCommitStatuses(
   return { statuses: page.rows.map(statusOf), total: count.rows[0]?.total ?? 0 }
 }
 
-/** Only what is asked for, so that each shape of question gets the plan that suits it, prepared once a connection. */
+/** Only conditions for the given filters, so that PostgreSQL plans and prepares each combination of filters separately. */
 function conditionOf({ projectId, sha, ref, stage, name, latest }: StatusFilter) {
   const values: (string | number)[] = [projectId, sha]
   const conditions = ['s.project_id = $1', 's.sha = $2']
@@ -58,7 +58,7 @@ export const findNewestStatus = (
 ): Promise<StatusWithAuthor | null> =>
   prisma.commitStatus.findFirst({ where: { projectId }, orderBy: { id: 'desc' }, include: { author: true } })
 
-/** Whether anybody posted a status of this commit for this ref. */
+/** Whether this commit and ref have a status. */
 export async function hasCommitStatus(
   { pool }: Pick<Database, 'pool'>,
   { projectId, sha, ref }: { projectId: number; sha: string; ref: string },
@@ -71,7 +71,7 @@ export async function hasCommitStatus(
   return rowCount === 1
 }
 
-/** The newest status of each ref and name of a commit, as far as its aggregated state needs them. */
+/** The distinct states of the newest statuses of a commit, for its aggregated state. */
 export async function listCountedStatuses(
   { pool }: Pick<Database, 'pool'>,
   projectId: number,

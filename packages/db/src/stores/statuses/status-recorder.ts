@@ -14,8 +14,8 @@ import { pipelineDeliveries, watchPipelines } from './tell-pipelines.js'
 import { addStatuses, beginAlone, changeStatuses, readGroups, type StatusEvents } from './write-statuses.js'
 
 /**
- * Records posts of statuses: each changes an active record, or makes a new one. However many writers there are, posts
- * to one commit and name come one after the other, so parallel posts neither fail nor make a second record.
+ * Records posted statuses: each post changes an active record or creates a new one. Posts to one commit and name are applied
+ * one after the other across all processes, so parallel posts neither fail nor create a second record.
  */
 export interface StatusRecorder {
   record(posting: StatusPosting): Promise<RecordedStatus>
@@ -30,8 +30,7 @@ interface Waiting {
 const batchPostsMax = 200
 
 /**
- * Posts that come while a transaction is being written wait for its end, and are then written together in the next one,
- * whose cost they share.
+ * Posts that arrive during a transaction are written together in the next one.
  */
 export function createStatusRecorder({ pool }: Pick<Database, 'pool'>, events: StatusEvents): StatusRecorder {
   const waiting: Waiting[] = []
@@ -52,12 +51,12 @@ export function createStatusRecorder({ pool }: Pick<Database, 'pool'>, events: S
       const recorded = await recordPosts(pool, postings, events)
       for (const [index, { resolve }] of batch.entries()) resolve(recorded[index] as RecordedStatus)
     } catch (error) {
-      // Without a database each post alone fails, too, and each would wait for the failures before it.
+      // When the database is unavailable, single posts would fail as well, one after the other.
       if (batch.length === 1 || isDatabaseUnavailable(error)) {
         for (const { reject } of batch) reject(error)
         return
       }
-      // One post that fails, say because its project was deleted meanwhile, must not take the rest along.
+      // A post may fail alone, for example because its project was deleted. The rest of the batch is recorded.
       for (const one of batch) await settle([one])
     }
   }
@@ -100,7 +99,7 @@ async function writeFolded(
 ): Promise<RecordedStatus[]> {
   const known = dirty.filter(({ isNew }) => !isNew).map(({ status }) => status)
   const fresh = dirty.filter(({ isNew }) => isNew)
-  // First what is superseded, because a label has one newest record at any time.
+  // Superseded records are changed first, because a unique index allows one newest record for each label.
   await changeStatuses(client, known)
   const ids = await addStatuses(
     client,

@@ -7,16 +7,16 @@ import { lockAlone } from './write-statuses.js'
 interface Watched {
   label: PipelineLabel
   webhookIds: number[]
-  /** The last post to the pipeline; webhooks are told of its author. */
+  /** The last post to the pipeline, which makes the delivery. */
   posting: StatusPosting
   before: string | null
 }
 
 /**
- * Begins to watch the pipelines of these posts that webhooks want to be told of. Until the transaction ends, no other
- * transaction changes a status of theirs, so that of two that end at the same time one sees them all at their end.
+ * Locks the pipelines of these posts that webhooks subscribe to, and reads their states. The lock ends with the transaction,
+ * so that of two transactions that finish the last jobs of a pipeline, the second one sees the finished pipeline.
  *
- * @param recorded what becomes of the posts, in their order; their records say which ref each belongs to
+ * @param recorded the results of the posts, in their order, with the refs of their records
  */
 export async function watchPipelines(
   client: pg.PoolClient,
@@ -41,7 +41,7 @@ export async function watchPipelines(
   return result
 }
 
-/** What webhooks are told of the pipelines whose state is another one than before. */
+/** The deliveries for the pipelines whose state has changed. */
 export async function pipelineDeliveries(
   client: pg.PoolClient,
   watched: readonly Watched[],

@@ -11,14 +11,14 @@ import {
 } from './status-row.js'
 
 /**
- * Begins a transaction that no other one shares these groups with until it ends. Locks are taken in the order of their
- * numbers, so that writers with several groups never wait for each other in a circle.
+ * The statement that begins a transaction and locks these groups until its end. Locks are taken in the order of their
+ * numbers, so writers with several groups cannot deadlock.
  */
 export function beginAlone(groupKeys: readonly string[]): string {
   return `BEGIN; ${lockQuery(groupKeys)}`
 }
 
-/** Locks further keys until the transaction ends. Only for what every writer locks after its groups. */
+/** Locks further keys until the transaction ends. Every writer must lock its groups before these keys. */
 export async function lockAlone(client: pg.PoolClient, keys: readonly string[]): Promise<void> {
   await client.query(lockQuery(keys))
 }
@@ -38,8 +38,8 @@ function webhooksOf(event: string): string {
 }
 
 /**
- * For each label its newest record and, where any ref will do, the newest active records of other refs, as many as the
- * posts can finish. A null ref is compared by itself, because `IS NOT DISTINCT FROM` uses no index.
+ * For each label its newest record and, with `any_ref`, the newest active records of other refs, at most one for each post.
+ * A null ref is compared separately, because `IS NOT DISTINCT FROM` uses no index.
  */
 const newestOfLabels = `SELECT given.webhook_ids AS "webhookIds",
     given.pipeline_webhook_ids AS "pipelineWebhookIds", given.number, ${statusColumns}
@@ -65,20 +65,20 @@ const newestOfLabels = `SELECT given.webhook_ids AS "webhookIds",
   LEFT JOIN users u ON u.id = s.author_id
   ORDER BY s.id`
 
-/** The events that webhooks of projects must ask for to be told of changed states. */
+/** The webhook events for changed states. */
 export interface StatusEvents {
-  /** Of a status. */
+  /** Event of a status. */
   job: string
-  /** Of all statuses of a commit and ref together. */
+  /** Event of a pipeline. */
   pipeline: string
 }
 
 interface ReadRow extends Omit<StatusRow, 'id'> {
   webhookIds: number[]
   pipelineWebhookIds: number[]
-  /** Of the post, from 1. */
+  /** Number of the post, from 1. */
   number: string
-  /** Null when there is no such record. */
+  /** Null when the label has no record. */
   id: string | null
 }
 

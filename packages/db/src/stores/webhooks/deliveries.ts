@@ -6,11 +6,11 @@ import type { WebhookDelivery } from '../../generated/client.js'
 export interface NewDelivery {
   webhookId: number
   event: string
-  /** What happened: a second delivery with the same key to the same webhook is not made. */
+  /** Identifies the event. A webhook gets at most one delivery for each key. */
   dedupeKey: string
-  /** The body as it will be sent. */
+  /** The request body. */
   payload: string
-  /** Headers of this event besides those every delivery has. */
+  /** Further headers besides those of every delivery. */
   requestHeaders?: Record<string, string>
 }
 
@@ -23,10 +23,9 @@ const insertDeliveries = `INSERT INTO webhook_deliveries
   RETURNING id`
 
 /**
- * Notes what has to be sent; the worker sends it soon. Part of the caller's transaction when it gets a client
- * that is in one.
+ * Stores deliveries for the worker to send. Pass the client of a transaction to store them within it.
  *
- * @returns ids of the deliveries that are new
+ * @returns ids of the new deliveries
  */
 export async function enqueueDeliveries(
   client: Pick<pg.Pool | pg.PoolClient, 'query'>,
@@ -44,10 +43,10 @@ export async function enqueueDeliveries(
 }
 
 /**
- * Notes a delivery for every webhook of a project that wants to be told of an event. Part of the caller's transaction
- * when it gets a client that is in one.
+ * Stores a delivery for every webhook of a project that subscribes to an event. Pass the client of a transaction to store them
+ * within it.
  *
- * @param make asked only when there is such a webhook
+ * @param make called only when there is such a webhook
  */
 export async function enqueueForProject(
   client: Pick<pg.Pool | pg.PoolClient, 'query'>,
@@ -75,10 +74,10 @@ const listed = {
   responseBody: true,
 } as const
 
-/** A delivery without what was sent and answered. */
+/** A delivery without the request and the response. */
 export type ListedDelivery = Omit<WebhookDelivery, keyof typeof listed>
 
-/** One page of a webhook's deliveries, newest first, and how many there are. */
+/** One page of a webhook's deliveries, newest first, and the number of all of them. */
 export async function listDeliveries(
   { prisma }: DatabaseOrTransaction,
   { webhookId, state }: { webhookId: number; state?: string },
@@ -109,7 +108,7 @@ export async function getDelivery(
 }
 
 /**
- * Makes a delivery due now, under the same id and with all of its attempts before it.
+ * Makes a delivery due now, with its id unchanged and its number of attempts reset.
  *
  * @throws DomainError not-found
  */

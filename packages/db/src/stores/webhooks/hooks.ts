@@ -5,17 +5,17 @@ import { type EncryptedSecret, toSecretColumns } from './secrets.js'
 
 const omit = { secret: true, encryptedSecret: true, secretKeyId: true } as const
 
-/** A webhook without its secret, which only sending reads. */
+/** A webhook without its secret. */
 export type Webhook = Omit<WebhookRow, keyof typeof omit>
 
-/** Whose events a webhook tells of. */
+/** The project, or the tenant of sagas, whose events a webhook gets. Without `tenant`: the sagas of every tenant. */
 export type WebhookOwner = { scope: 'saga'; tenant?: string } | { scope: 'project'; projectId: number }
 
 export interface NewWebhook {
   url: string
   /** Host of the URL, lower-cased. */
   host: string
-  /** Null: what is sent is not signed. */
+  /** Null: deliveries are not signed. */
   secret: EncryptedSecret | null
   events: string[]
   serviceName: string | null
@@ -32,7 +32,7 @@ export const createWebhook = (
 ): Promise<Webhook> =>
   prisma.webhook.create({ data: { ...owner, ...fields, ...toSecretColumns(secret) }, omit })
 
-/** One page of an owner's webhooks in the order in which they were made, and how many there are. */
+/** One page of an owner's webhooks, oldest first, and the number of all of them. */
 export async function listWebhooks(
   { prisma }: DatabaseOrTransaction,
   owner: WebhookOwner,
@@ -58,7 +58,7 @@ export async function getWebhook(
 }
 
 /**
- * Enabling a webhook also forgets its failures, so that it is not disabled again for those of the past.
+ * Changes a webhook. Enabling it also resets its failures, so that old failures do not disable it again.
  *
  * @throws DomainError not-found
  */

@@ -2,15 +2,15 @@ import type { Database } from '../../client.js'
 
 type Pool = Pick<Database, 'pool'>
 
-/** How far the events of sagas have been read. */
+/** The read position of webhooks in the saga event log and in the flags. */
 export interface SagaCursor {
   /** Id of the last event that was read; bigint as text. */
   position: string
-  /** The next to read up to; null: none is chosen. */
+  /** Id up to which events are read next; null: not chosen yet. */
   horizon: string | null
-  /** Up to when flags have been read. */
+  /** Flags that were set up to this time have been read. */
   flagsSetAt: Date
-  /** The time, by the database's clock. */
+  /** Current time of the database. */
   now: Date
 }
 
@@ -22,7 +22,7 @@ export async function readSagaCursor({ pool }: Pool): Promise<SagaCursor> {
   return rows[0]
 }
 
-/** The last id that has been given to an event, committed or not; bigint as text. */
+/** The last event id that the sequence has assigned, committed or not; bigint as text. */
 export async function lastSagaEventId({ pool }: Pool): Promise<string> {
   const { rows } = await pool.query<{ id: string }>(
     "SELECT COALESCE(pg_sequence_last_value('saga_events_id_seq'), 0) AS id",
@@ -31,8 +31,8 @@ export async function lastSagaEventId({ pool }: Pool): Promise<string> {
 }
 
 /**
- * Chooses what to read up to, unless that is chosen already: `id`, as soon as every transaction that runs now has
- * ended. Ids are given before their rows are visible, so a reader that did not wait would miss the slower ones.
+ * Sets the horizon to `id`, unless one is set. Events up to it can be read when every transaction that runs now has ended: ids
+ * are assigned before their rows become visible, so a reader that did not wait would miss rows.
  */
 export async function chooseHorizon({ pool }: Pool, id: string): Promise<void> {
   await pool.query(
@@ -43,7 +43,7 @@ export async function chooseHorizon({ pool }: Pool, id: string): Promise<void> {
   )
 }
 
-/** What can be read up to without missing anything; null: nothing yet. */
+/** The horizon when every event up to it is visible; null otherwise. */
 export async function settledHorizon({ pool }: Pool): Promise<string | null> {
   const { rows } = await pool.query<{ horizon: string }>(
     `SELECT horizon FROM webhook_cursors WHERE name = 'sagas' AND horizon IS NOT NULL
@@ -52,7 +52,7 @@ export async function settledHorizon({ pool }: Pool): Promise<string | null> {
   return rows[0]?.horizon ?? null
 }
 
-/** Notes that everything up to this id has been read. Never goes back. */
+/** Stores that the events up to this id have been read. A lower id changes nothing. */
 export async function advanceSagaCursor({ pool }: Pool, position: string): Promise<void> {
   await pool.query(
     `UPDATE webhook_cursors SET position = GREATEST(position, $1),
@@ -63,7 +63,7 @@ export async function advanceSagaCursor({ pool }: Pool, position: string): Promi
   )
 }
 
-/** Notes that the flags set up to this time have been read. Never goes back. */
+/** Stores that the flags set up to this time have been read. An earlier time changes nothing. */
 export async function advanceFlagCursor({ pool }: Pool, setAt: Date): Promise<void> {
   await pool.query(
     `UPDATE webhook_cursors SET flags_set_at = GREATEST(flags_set_at, $1) WHERE name = 'sagas'`,

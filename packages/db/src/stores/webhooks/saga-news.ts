@@ -2,7 +2,7 @@ import type { Database } from '../../client.js'
 
 type Pool = Pick<Database, 'pool'>
 
-/** A webhook of sagas that is enabled. */
+/** An enabled webhook of sagas. */
 export interface SagaWebhook {
   id: number
   tenant: string
@@ -10,7 +10,7 @@ export interface SagaWebhook {
   serviceName: string | null
 }
 
-/** A saga as webhooks tell of it. */
+/** The data of a saga in a webhook's payload. */
 export interface SagaNews {
   tenant: string
   id: string
@@ -20,12 +20,12 @@ export interface SagaNews {
   firstSeenAt: Date
   startedAt: Date | null
   endedAt: Date | null
-  /** When an operator resolved it last. */
+  /** When an operator last resolved the saga. */
   resolvedAt: Date | null
   lastEventAt: Date
 }
 
-/** An activity with errors; texts are cut. */
+/** An activity with errors. Long error texts are cut. */
 export interface FailedActivity {
   id: string
   sagaId: string
@@ -39,13 +39,13 @@ export interface SagaFlagNews {
   kind: string
   /** Empty for an activity without a saga. */
   sagaId: string
-  /** Empty when the flag is the saga's. */
+  /** Empty for a flag of the saga itself. */
   activityId: string
   since: Date
   setAt: Date
 }
 
-/** Where a page of flags ended. */
+/** Key of the last flag of a page. */
 export type FlagKey = Pick<SagaFlagNews, 'setAt' | 'tenant' | 'kind' | 'sagaId' | 'activityId'>
 
 export async function listSagaWebhooks({ pool }: Pool): Promise<SagaWebhook[]> {
@@ -59,10 +59,10 @@ const sagaColumns = `s.tenant, s.id, s.service_name AS "serviceName", s.status, 
   s.first_seen_at AS "firstSeenAt", s.started_at AS "startedAt", s.ended_at AS "endedAt",
   s.resolved_at AS "resolvedAt", s.last_event_at AS "lastEventAt"`
 
-/** Only after these can a saga have come to be Ended, Error or resolved. */
+/** The events after which a saga may be Ended, Error or resolved. */
 const decisive = ['SagaEnded', 'ActivityCompensateAborted', 'ActivityCompensated', 'OperatorResolved']
 
-/** Sagas of a tenant that are Ended, Error or resolved after an event with an id in this range (`after`, `upTo`]. */
+/** Sagas of a tenant that are Ended, Error or resolved and have a decisive event with an id in (`after`, `upTo`]. */
 export async function listDecidedSagas(
   { pool }: Pool,
   tenant: string,
@@ -87,7 +87,7 @@ export async function listSagaNews({ pool }: Pool, tenant: string, ids: string[]
   return rows
 }
 
-/** The activities of these sagas that reported errors, in their order, so many of each saga. */
+/** The activities of these sagas with errors, in their order, at most `ofEachMax` of each saga. */
 export async function listFailedActivities(
   { pool }: Pool,
   tenant: string,
@@ -108,7 +108,7 @@ export async function listFailedActivities(
   return rows
 }
 
-/** Flags in the order in which they were set, from `setSince` on or after where the page before ended. */
+/** Flags in the order in which they were set, from `setSince` on or after the last flag of the previous page. */
 export async function listNewFlags(
   { pool }: Pool,
   { setSince, after, rowsMax }: { setSince: Date; after: FlagKey | null; rowsMax: number },

@@ -1,20 +1,20 @@
 import type { Database } from '../../client.js'
 
-/** A secret that only the holder of a key can read. */
+/** An encrypted secret. */
 export interface EncryptedSecret {
-  /** Names the key. */
+  /** Id of the encryption key. */
   keyId: string
-  /** What the key's holder needs to decrypt it; its form is not known here. */
+  /** Opaque ciphertext. */
   bytes: Uint8Array<ArrayBuffer>
 }
 
-/** The secret of a webhook as its row has it. Older versions stored it plain; where both are set, that is the newer. */
+/** The stored secret of a webhook. Older versions stored plain text; when both are set, the plain one is newer. */
 export interface StoredSecret {
   plain: string | null
   encrypted: EncryptedSecret | null
 }
 
-/** The columns of {@link StoredSecretRow}; the webhook's table is `w`. */
+/** Columns of {@link StoredSecretRow} of the table `webhooks w`. */
 export const secretColumns = `w.secret AS "plainSecret", w.encrypted_secret AS "encryptedSecret",
   w.secret_key_id AS "secretKeyId"`
 
@@ -32,7 +32,7 @@ export const toStoredSecret = (row: StoredSecretRow): StoredSecret => ({
       : { keyId: row.secretKeyId, bytes: row.encryptedSecret },
 })
 
-/** The columns of a webhook that hold a secret; null: it has none. */
+/** Values of the secret columns of a webhook. @param secret null: the webhook has no secret */
 export const toSecretColumns = (secret: EncryptedSecret | null) => ({
   secret: null,
   encryptedSecret: secret?.bytes ?? null,
@@ -41,7 +41,7 @@ export const toSecretColumns = (secret: EncryptedSecret | null) => ({
 
 type Pool = Pick<Database, 'pool'>
 
-/** One page of the webhooks, by id, whose secret is plain or encrypted with another key. */
+/** One page of the webhooks, ordered by id, whose secret is plain or encrypted with another key. */
 export async function listSecretsToEncrypt(
   { pool }: Pool,
   { keyId, afterId, rowsMax }: { keyId: string; afterId: number; rowsMax: number },
@@ -54,7 +54,7 @@ export async function listSecretsToEncrypt(
   return rows.map((row) => ({ id: row.id, stored: toStoredSecret(row) }))
 }
 
-/** @returns false when the secret is not the one it was before, or the webhook is gone */
+/** @returns false when the secret has changed or the webhook was deleted */
 export async function replaceSecret(
   { pool }: Pool,
   id: number,
@@ -69,7 +69,7 @@ export async function replaceSecret(
   return (rowCount ?? 0) > 0
 }
 
-/** How many webhooks have a secret of each key; null: a plain one. */
+/** The number of webhooks with a secret by key; null: plain secrets. */
 export async function countSecretsByKey({
   pool,
 }: Pool): Promise<{ keyId: string | null; webhooks: number }[]> {

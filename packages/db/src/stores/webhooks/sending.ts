@@ -1,7 +1,7 @@
 import type { Database } from '../../client.js'
 import { type StoredSecret, type StoredSecretRow, secretColumns, toStoredSecret } from './secrets.js'
 
-/** A delivery that this process is to send now. */
+/** A delivery that this process has claimed and sends now. */
 export interface ClaimedDelivery {
   id: string
   webhookId: number
@@ -12,14 +12,14 @@ export interface ClaimedDelivery {
   event: string
   payload: string
   requestHeaders: Record<string, string>
-  /** This one included. */
+  /** Number of attempts, the current one included. */
   attempts: number
 }
 
-/** What came of an attempt, and what follows from it. */
+/** The result of an attempt. */
 export interface AttemptRecord {
   state: 'pending' | 'succeeded' | 'failed'
-  /** Until the next attempt; null unless pending. */
+  /** Time until the next attempt; null unless pending. */
   retryDelayMs: number | null
   durationMs: number
   status: number | null
@@ -28,13 +28,13 @@ export interface AttemptRecord {
   error: string | null
 }
 
-/** How a webhook has been doing. */
+/** The recent failures of a webhook. */
 export interface WebhookHealth {
   failingSince: Date | null
   consecutiveFailures: number
 }
 
-/** Hosts to which something is due. */
+/** Hosts with due deliveries. */
 export async function listHostsWithDueDeliveries({ pool }: Pick<Database, 'pool'>): Promise<string[]> {
   const { rows } = await pool.query<{ host: string }>(
     `SELECT DISTINCT w.host FROM webhooks w WHERE w.enabled AND EXISTS (
@@ -63,10 +63,10 @@ const claim = {
 }
 
 /**
- * Takes the delivery to a host that has been due for the longest. This process has `leaseMs` to send it and to record
- * the result; after that it is due again, because the process must have died.
+ * Claims the delivery to a host that has been due for the longest time. It becomes due again after `leaseMs`, when the process
+ * has not recorded a result.
  *
- * @returns null when nothing is due
+ * @returns null when no delivery is due
  */
 export async function claimDelivery(
   { pool }: Pick<Database, 'pool'>,
@@ -99,7 +99,7 @@ const record = {
     RETURNING failing_since AS "failingSince", consecutive_failures AS "consecutiveFailures"`,
 }
 
-/** @returns null when the webhook is gone */
+/** @returns null when the webhook was deleted */
 export async function recordAttempt(
   { pool }: Pick<Database, 'pool'>,
   { webhookId, id }: Pick<ClaimedDelivery, 'webhookId' | 'id'>,
@@ -113,7 +113,7 @@ export async function recordAttempt(
   return rows[0] ?? null
 }
 
-/** What is pending waits until somebody enables the webhook again. */
+/** Disables a webhook. Its pending deliveries wait until it is enabled again. */
 export async function disableWebhook(
   { pool }: Pick<Database, 'pool'>,
   id: number,
@@ -126,7 +126,7 @@ export async function disableWebhook(
   )
 }
 
-/** Deletes deliveries made before this time, at most so many at once. @returns how many were deleted */
+/** Deletes deliveries created before this time, at most `rowsMax`. @returns number of deleted deliveries */
 export async function deleteDeliveriesBefore(
   { pool }: Pick<Database, 'pool'>,
   before: Date,
