@@ -6,20 +6,20 @@ import { cpuSecondsOfTree, usageOf } from './process-usage.js'
 import { type Subject, startReporter } from './subjects.js'
 
 /**
- * What an event costs with a log that is empty and with one that is not, and what the reporter's memory does: slices of
- * load at two reporters in turn.
+ * The CPU time of an event beside an empty log and beside a full one, and the memory of the reporter over time: two
+ * reporters are loaded in turn.
  */
 const { values: options } = parseArgs({
   options: {
-    /** Events that are in one of the logs beforehand. */
+    /** Events in the full log before the load. */
     events: { type: 'string', default: '10000000' },
-    /** Loads only this reporter: `empty` or `full`. */
+    /** Only this reporter is loaded: `empty` or `full`. */
     side: { type: 'string' },
     slices: { type: 'string', default: '6' },
     seconds: { type: 'string', default: '12' },
     /** Folder of the databases, kept for the next run. */
     data: { type: 'string' },
-    /** Fills, and measures nothing. */
+    /** Fills the log and measures nothing. */
     fill: { type: 'boolean', default: false },
   },
 })
@@ -35,14 +35,12 @@ const events = { empty: 0, full: 0 }
 async function measure(side: Side, subject: Subject, slice: number): Promise<void> {
   const [before, databaseBefore] = [usageOf(subject.pid), cpuSecondsOfTree(databases.pid)]
   const result = await load.run({
-    ports: [subject.port],
-    streams: 100,
+    port: subject.port,
+    callers: 100,
     seconds: Number(options.seconds),
     warmUpSeconds: 0,
     runDigits: `${Date.now()}`.slice(-9, -2),
-    echo: false,
   })
-  if (result.refused > 0) throw new Error(`${result.refused} events refused`)
   const after = usageOf(subject.pid)
   const perEvent = (seconds: number) => (seconds * 1e6) / result.acknowledged
   const cost = {
@@ -75,7 +73,7 @@ try {
     const cost = (side: Side) => median(slices[side].map((slice) => slice.cost))
     if (options.side === undefined) {
       console.log(
-        `\nan event beside ${before.full} others costs ${(cost('full') / cost('empty')).toFixed(2)} × one beside none`,
+        `\nan event costs ${(cost('full') / cost('empty')).toFixed(2)} × as much beside ${before.full} events as beside none`,
       )
     }
   }

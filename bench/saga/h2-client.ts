@@ -18,9 +18,9 @@ const bufferBytes = 1 << 16
 const nothing: Buffer = Buffer.alloc(0)
 
 /**
- * The least an HTTP/2 client can do: it writes requests that were encoded beforehand and looks at the answers' frames
- * alone. What it costs is taken from the same two cores as the server, so it must be little, and it reads and writes in
- * buffers that it has: with new ones, its collector's stops would be measured as the server's. @see README.md
+ * A small HTTP/2 client for single calls. It writes requests that were encoded beforehand and reads the frames of the
+ * answers. The client of @grpc/grpc-js takes twice the CPU time of its server for each call, so the load would be the
+ * limit of what is measured. Buffers are used again, so that the client's garbage collection does not delay answers.
  */
 export class H2Client {
   readonly #socket: Socket
@@ -31,7 +31,7 @@ export class H2Client {
   /** Slot by stream, and whether its message came. */
   readonly #slotOf = new Map<number, number>()
   readonly #answered = new Set<number>()
-  /** The first names the headers that all others refer to. */
+  /** The first request names the headers that all later requests refer to. */
   #nextStream = 3
   #received = nothing
   #out: Buffer = Buffer.allocUnsafe(bufferBytes)
@@ -174,11 +174,11 @@ const uint32 = (value: number): Buffer => {
   return bytes
 }
 
-/** HPACK as nghttp2 writes it: names of the static table, and everything but paths kept in the dynamic table. */
+/** HPACK: names of the static table; every value but the path is kept in the dynamic table. */
 const pathName = Buffer.from([0x83, 0x86, 0x04])
 const text = (value: string) => Buffer.concat([Buffer.from([value.length]), Buffer.from(value)])
 
-/** A request that no server knows; it puts the headers that are always the same into the dynamic table. */
+/** A request for an unknown method; it puts the headers that never change into the dynamic table of HPACK. */
 const firstHeaders = (authority: string): Buffer =>
   Buffer.concat([
     ...[pathName, text('/switchyard.bench/None')],
@@ -188,6 +188,6 @@ const firstHeaders = (authority: string): Buffer =>
     ...[Buffer.from([0x40]), text('te'), text('trailers')],
   ])
 
-/** The last four of the dynamic table, the oldest first. */
+/** The path, and the last four entries of the dynamic table, the oldest first. */
 const headersOf = (path: string): Buffer =>
   Buffer.concat([pathName, text(path), Buffer.from([0x80 | 65, 0x80 | 64, 0x80 | 63, 0x80 | 62])])

@@ -1,14 +1,16 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import { type LoadOrder, type LoadResult, runLoad } from './load.js'
+import { runBatchLoad } from './batch-load.js'
+import type { LoadOrder, LoadResult } from './load-types.js'
+import { runSingleLoad } from './single-load.js'
 
 if (process.send) {
   process.on('message', async (order: LoadOrder) => {
-    process.send?.(await runLoad(order))
+    process.send?.(await (order.batchEvents === undefined ? runSingleLoad(order) : runBatchLoad(order)))
   })
 }
 
-/** A process that makes load, so that nothing else here is in its way. */
+/** A process that does nothing but make load. */
 export class LoadProcess {
   readonly #child: ChildProcess = fork(fileURLToPath(import.meta.url))
 

@@ -3,21 +3,19 @@ import { readdirSync, readFileSync } from 'node:fs'
 
 const ticksPerSecond = Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }))
 
-/** Of a process and its descendants. Linux alone tells. */
+/** What a process uses, as Linux counts it. */
 export interface Usage {
   cpuSeconds: number
   residentMiB: number
 }
 
-const statusOf = (pid: number | string) => readFileSync(`/proc/${pid}/stat`, 'utf8')
-
-/** Fields of `/proc/PID/stat` behind the name, which may hold anything. */
+/** The fields of `/proc/PID/stat` that follow the name of the process. */
 const fieldsOf = (pid: number | string): string[] => {
-  const text = statusOf(pid)
+  const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
   return text.slice(text.lastIndexOf(')') + 2).split(' ')
 }
 
-/** CPU time since its start, and memory of now. */
+/** CPU time since the start of a process, and the memory that it takes now. */
 export function usageOf(pid: number): Usage {
   const [userTicks, systemTicks] = fieldsOf(pid).slice(11, 13).map(Number) as [number, number]
   const resident = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))
@@ -27,7 +25,7 @@ export function usageOf(pid: number): Usage {
   }
 }
 
-/** CPU time of a server whose processes come and go, ended ones included; call it with the oldest one. */
+/** CPU time of a process and its children, ended children included. */
 export function cpuSecondsOfTree(root: number): number {
   const fields = fieldsOf(root).slice(11, 15).map(Number)
   let ticks = fields.reduce((sum, value) => sum + value, 0)
@@ -37,7 +35,7 @@ export function cpuSecondsOfTree(root: number): number {
       const of = fieldsOf(pid)
       if (Number(of[1]) === root) ticks += Number(of[11]) + Number(of[12])
     } catch {
-      // It ended meanwhile.
+      // The process has ended.
     }
   }
   return ticks / ticksPerSecond

@@ -21,19 +21,14 @@ export async function startServer(kind: 'echo' | 'insert-each', databaseUrl = ''
   return subject(child, Number(port))
 }
 
-/**
- * The service built, with the options of Node and the allocator that it has in its image.
- *
- * @param profileDir where it leaves a CPU profile when it stops
- */
-export async function startReporter(databaseUrl: string, profileDir?: string): Promise<Subject> {
+/** The service as it is built, with the options of Node and the allocator of its image. */
+export async function startReporter(databaseUrl: string): Promise<Subject> {
   const port = await findFreePort()
   const grpcPort = await findFreePort()
-  // Once for all: two that fetch it at a time in one process would be in each other's way.
+  // Two downloads of the same file at the same time would disturb each other.
   jemalloc ??= findJemalloc(here('../../.switchyard/tools'))
-  const profile = profileDir ? ['--cpu-prof', `--cpu-prof-dir=${profileDir}`] : []
   const main = here('../../services/saga-reporter/dist/bundle/main.js')
-  const child = spawn(process.execPath, [...profile, '--v8-pool-size=1', '--max-semi-space-size=32', main], {
+  const child = spawn(process.execPath, ['--v8-pool-size=1', '--max-semi-space-size=32', main], {
     stdio: ['ignore', 'ignore', 'inherit'],
     env: {
       PATH: process.env.PATH,

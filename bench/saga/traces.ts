@@ -1,92 +1,57 @@
 import { SagaService } from '@switchyard/contracts/saga'
+import type { ReportedEvent } from '@switchyard/contracts/saga-ingest'
 
-/** Bytes of every request about an activity; those about a saga have nothing that could fill them. */
-export const messageBytes = 245
-const idDigits = 19
-
-type Operation = keyof typeof SagaService
-type Rpc = Capitalize<Operation>
-
-/** A request whose ids are put in by {@link fillIds}. */
-export interface Template {
-  rpc: Rpc
-  path: string
-  message: Buffer
-  sagaIdAt: number
-  activityIdAt: number
-  /** Which of the saga's activities it is about. */
-  activity: number
+/** The method of an event and its request. */
+export interface TraceEvent {
+  method: keyof typeof SagaService
+  request: object
 }
 
-const sagaPlace = 'S'.repeat(idDigits)
-const activityPlace = 'A'.repeat(idDigits)
-const errors =
-  'System.TimeoutException: the hotel did not answer\n   at Booking.Hotel.Reserve() in Hotel.cs:line 42'
+/** A request about an activity that carries a payload or errors has some 245 bytes. */
+const parameterData = Buffer.from(JSON.stringify({ seat: 4, more: 'x'.repeat(140) }))
+const resultData = Buffer.from(JSON.stringify({ seat: 'x'.repeat(180) }))
+const errors = `System.TimeoutException: the hotel did not answer\n   at Booking.Hotel.Reserve() ${'x'.repeat(120)}`
 
-type Fields = Record<string, unknown>
-
-function template(operation: Operation, activity: number, fields: Fields, filler?: string): Template {
-  const { requestSerialize, path } = SagaService[operation] as unknown as {
-    path: string
-    requestSerialize(message: Fields): Buffer
-  }
-  const blank = { status: '', retries: 0, activityRetryType: 0 }
-  let message = requestSerialize({ ...blank, ...fields })
-  if (filler) {
-    const missing = messageBytes - message.length
-    const filled = (bytes: number) => {
-      const value = fields[filler]
-      const more = 'x'.repeat(Math.max(0, bytes))
-      return requestSerialize({
-        ...blank,
-        ...fields,
-        [filler]:
-          typeof value === 'string' ? value + more : Buffer.concat([value as Buffer, Buffer.from(more)]),
-      })
-    }
-    // A longer field may need a longer length before it.
-    for (let bytes = missing; message.length !== messageBytes; bytes -= 1) message = filled(bytes)
-  }
-  return {
-    rpc: path.slice(path.lastIndexOf('/') + 1) as Rpc,
-    path,
-    message: Buffer.from(message),
-    sagaIdAt: message.indexOf(sagaPlace),
-    activityIdAt: message.indexOf(activityPlace),
-    activity,
-  }
+interface Ids {
+  sagaId: string
+  activityId: (activity: number) => string
 }
 
-const started = template('sagaStarted', 0, { sagaId: sagaPlace, serviceName: 'booking' })
-const ended = template('sagaEnded', 0, { sagaId: sagaPlace, serviceName: '' })
-const execute = (activity: number) =>
-  template(
-    'activityExecuteStarted',
-    activity,
-    {
-      activityId: activityPlace,
-      sagaId: sagaPlace,
+type Step = (ids: Ids) => TraceEvent
+
+const started: Step = ({ sagaId }) => ({ method: 'sagaStarted', request: { sagaId, serviceName: 'booking' } })
+const ended: Step = ({ sagaId }) => ({ method: 'sagaEnded', request: { sagaId, serviceName: '' } })
+const execute =
+  (order: number): Step =>
+  ({ sagaId, activityId }) => ({
+    method: 'activityExecuteStarted',
+    request: {
+      activityId: activityId(order),
+      sagaId,
       timeOutSeconds: 2,
-      order: activity,
+      parameterData,
+      order,
       addTime: '2026-03-09 05:13:08.123',
-      parameterData: Buffer.from('{"seat":4}'),
     },
-    'parameterData',
-  )
-const done = (activity: number) =>
-  template(
-    'activityEnded',
-    activity,
-    { activityId: activityPlace, sagaId: sagaPlace, resultData: Buffer.from('{}') },
-    'resultData',
-  )
-const abort = (activity: number) =>
-  template('activityExecuteAborted', activity, { activityId: activityPlace, errors }, 'errors')
-const undone = (activity: number) => template('activityCompensated', activity, { activityId: activityPlace })
+  })
+const done =
+  (activity: number): Step =>
+  ({ sagaId, activityId }) => ({
+    method: 'activityEnded',
+    request: { activityId: activityId(activity), sagaId, resultData },
+  })
+const abort =
+  (activity: number): Step =>
+  ({ activityId }) => ({
+    method: 'activityExecuteAborted',
+    request: { activityId: activityId(activity), errors },
+  })
+const undone =
+  (activity: number): Step =>
+  ({ activityId }) => ({ method: 'activityCompensated', request: { activityId: activityId(activity) } })
 
-/** Four of five sagas succeed; in the fifth an activity aborts and all are compensated. */
-export const happy = [started, ...[0, 1, 2].flatMap((index) => [execute(index), done(index)]), ended]
-export const failing = [
+const happy = [started, ...[0, 1, 2].flatMap((index) => [execute(index), done(index)]), ended]
+const failing = [
   started,
   ...[0, 1].flatMap((index) => [execute(index), done(index)]),
   execute(2),
@@ -95,24 +60,79 @@ export const failing = [
   ended,
 ]
 
-export const traceOf = (saga: number) => (saga % 5 === 4 ? failing : happy)
+const idDigits = 19
+const stepsOf = (saga: number): Step[] => (saga % 5 === 4 ? failing : happy)
 
-/** Writes the ids of a saga's request; ids are decimal numbers of 19 digits, as snowflakes are. */
-export function fillIds(
-  target: Buffer,
-  at: number,
-  template: Template,
-  runDigits: string,
-  saga: number,
-): void {
-  template.message.copy(target, at)
-  if (template.sagaIdAt >= 0) writeId(target, at + template.sagaIdAt, runDigits, saga * 10)
-  if (template.activityIdAt >= 0) {
-    writeId(target, at + template.activityIdAt, runDigits, saga * 10 + 1 + template.activity)
+/**
+ * The events of a saga with three activities: four of five sagas succeed; in the fifth an activity aborts and all are
+ * compensated. Ids are decimal numbers of 19 digits.
+ *
+ * @param runDigits the first seven digits, which no other run has
+ */
+export function traceOf(saga: number, runDigits: string): TraceEvent[] {
+  const id = (number: number) => `${runDigits}${String(number).padStart(idDigits - 7, '0')}`
+  const ids = { sagaId: id(saga * 10), activityId: (activity: number) => id(saga * 10 + 1 + activity) }
+  return stepsOf(saga).map((step) => step(ids))
+}
+
+/** The event in a batch. */
+export const reportedEvent = ({ method, request }: TraceEvent): ReportedEvent => ({
+  ...{ id: '', time: undefined, tags: [], tenant: '', traceParent: '' },
+  [method]: request,
+})
+
+/** An encoded request into which {@link fillIds} writes the ids. */
+export interface Template {
+  path: string
+  message: Buffer
+  /** Position of the saga's id; -1 without one. */
+  sagaIdAt: number
+  activityIdAt: number
+  /** Which of the saga's activities the request is about. */
+  activity: number
+}
+
+const sagaPlace = 'S'.repeat(idDigits)
+const activityPlaces = ['A', 'B', 'C'].map((letter) => letter.repeat(idDigits))
+
+function templateOf(step: Step): Template {
+  const { method, request } = step({
+    sagaId: sagaPlace,
+    activityId: (activity) => activityPlaces[activity] ?? '',
+  })
+  const serialize: (message: never) => Buffer = SagaService[method].requestSerialize
+  const message = serialize({ status: '', retries: 0, activityRetryType: 0, ...request } as never)
+  const activity = activityPlaces.findIndex((place) => message.includes(place))
+  const activityIdAt = activity === -1 ? -1 : message.indexOf(activityPlaces[activity] ?? '')
+  return {
+    path: SagaService[method].path,
+    message,
+    sagaIdAt: message.indexOf(sagaPlace),
+    activityIdAt,
+    activity,
   }
 }
 
-/** @param runDigits the seven digits that no other run has */
+const happyTemplates = happy.map(templateOf)
+const failingTemplates = failing.map(templateOf)
+
+/** The requests of {@link traceOf}, encoded beforehand. */
+export const templatesOf = (saga: number): Template[] =>
+  stepsOf(saga) === failing ? failingTemplates : happyTemplates
+
+/** Writes a request with the ids of a saga. */
+export function fillIds(
+  target: Buffer,
+  at: number,
+  { message, sagaIdAt, activityIdAt, activity }: Template,
+  runDigits: string,
+  saga: number,
+): void {
+  message.copy(target, at)
+  if (sagaIdAt >= 0) writeId(target, at + sagaIdAt, runDigits, saga * 10)
+  if (activityIdAt >= 0) writeId(target, at + activityIdAt, runDigits, saga * 10 + 1 + activity)
+}
+
 function writeId(target: Buffer, at: number, runDigits: string, number: number): void {
   target.write(runDigits, at, 7, 'latin1')
   let rest = number

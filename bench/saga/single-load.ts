@@ -1,34 +1,6 @@
 import { H2Client } from './h2-client.js'
-import { type Template, traceOf } from './traces.js'
-
-/** What a load process is asked to do. */
-export interface LoadOrder {
-  ports: number[]
-  /** Calls under way at each port. */
-  streams: number
-  seconds: number
-  /** Seconds before that, which do not count. */
-  warmUpSeconds: number
-  /** Seven digits that no other run has. */
-  runDigits: string
-  /** Events a second in all; as many as possible when left out. */
-  rate?: number
-  /** Whether the server gives back what it gets. */
-  echo: boolean
-}
-
-export interface LoadResult {
-  /** In the time that counts. */
-  perSecond: number
-  p50Ms: number
-  p99Ms: number
-  /** In all, until every saga that was begun has come to its end. */
-  acknowledged: number
-  refused: number
-  sagas: number
-  /** CPU time of the load itself, per acknowledged event. */
-  loadMicroseconds: number
-}
+import { type LoadOrder, type LoadResult, resultOf } from './load-types.js'
+import { type Template, templatesOf } from './traces.js'
 
 /** An orchestrator: it reports one saga after the other, each event after the answer to the one before. */
 interface Slot {
@@ -42,19 +14,19 @@ interface Slot {
 const isSuccess = (bytes: Buffer, start: number) => bytes[start] === 8 && bytes[start + 1] === 1
 
 /** Runs the load until its time is over and every call is answered. */
-export async function runLoad(order: LoadOrder): Promise<LoadResult> {
+export async function runSingleLoad(order: LoadOrder): Promise<LoadResult> {
   const load = new Load(order)
-  for (const port of order.ports) await load.connect(port)
+  await load.connect(order.port)
   return load.run()
 }
 
 class Load {
   readonly #order: LoadOrder
-  readonly #clients: H2Client[] = []
   readonly #slots: Slot[] = []
   /** Slots that wait for the time of their next event. */
   readonly #idle: number[] = []
   readonly #latencies: number[] = []
+  #client: H2Client | undefined
   #sagas = 0
   #underWay = 0
   #acknowledged = 0
@@ -68,10 +40,10 @@ class Load {
   }
 
   async connect(port: number): Promise<void> {
-    const accepts = this.#order.echo ? () => true : isSuccess
+    const accepts = this.#order.isEcho ? () => true : isSuccess
     const client = await H2Client.open(port, accepts, (slot, ok) => this.#answered(slot, ok))
-    this.#clients.push(client)
-    for (let index = 0; index < this.#order.streams; index += 1) {
+    this.#client = client
+    for (let index = 0; index < this.#order.callers; index += 1) {
       this.#slots.push({ client, saga: -1, trace: [], step: 0, sentAt: 0 })
     }
   }
@@ -88,26 +60,17 @@ class Load {
     else this.#pace(1000 / rate)
     this.#flush()
     await done
-    const { user, system } = process.cpuUsage(cpuBefore)
-    for (const client of this.#clients) client.close()
-    const latencies = Float64Array.from(this.#latencies).sort()
-    const quantile = (share: number) => latencies[Math.floor(latencies.length * share)] ?? Number.NaN
-    return {
-      perSecond: latencies.length / seconds,
-      p50Ms: quantile(0.5),
-      p99Ms: quantile(0.99),
-      acknowledged: this.#acknowledged,
-      refused: this.#refused,
-      sagas: this.#sagas,
-      loadMicroseconds: (user + system) / this.#acknowledged,
-    }
+    const cpu = process.cpuUsage(cpuBefore)
+    this.#client?.close()
+    if (this.#refused > 0) throw new Error(`${this.#refused} events refused`)
+    return resultOf(this.#order, this.#latencies, this.#acknowledged, cpu)
   }
 
   #next(index: number, sentAt: number): void {
     const slot = this.#slots[index] as Slot
     if (slot.step === slot.trace.length) {
       slot.saga = this.#sagas
-      slot.trace = traceOf(slot.saga)
+      slot.trace = templatesOf(slot.saga)
       slot.step = 0
       this.#sagas += 1
     }
@@ -162,6 +125,6 @@ class Load {
   }
 
   #flush(): void {
-    for (const client of this.#clients) client.flush()
+    this.#client?.flush()
   }
 }
