@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { type ClientRequest, request } from 'node:http'
 import { setTimeout as wait } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
-import type { Input } from './input.js'
+import { type Input, sideBySide } from './input.js'
 import { call, type User } from './scene.js'
 import type { Tree } from './tree.js'
 
@@ -131,8 +131,7 @@ const guesses: Input = {
   name: '2,000 random tokens',
   service: 'git-api',
   async run({ tree }) {
-    const tries = Array.from({ length: 2000 }, (_, number) => call(tree, `random-${number}`, 'GET', '/user'))
-    return statusesOf(await Promise.all(tries))
+    return statusesOf(await sideBySide(2000, (number) => call(tree, `random-${number}`, 'GET', '/user')))
   },
 }
 

@@ -7,6 +7,23 @@ export interface Scene {
   neighbour: User
 }
 
+/** Does the work so many times, fifty at once. */
+export async function sideBySide<Result>(
+  times: number,
+  work: (number: number) => Promise<Result>,
+): Promise<Result[]> {
+  const results: Result[] = []
+  let next = 0
+  const worker = async () => {
+    while (next < times) {
+      next += 1
+      results.push(await work(next))
+    }
+  }
+  await Promise.all(Array.from({ length: 50 }, worker))
+  return results
+}
+
 /** Something that one caller may send to hurt another one. */
 export interface Input {
   name: string

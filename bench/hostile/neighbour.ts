@@ -1,7 +1,8 @@
+import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as wait } from 'node:timers/promises'
-import { Worker } from 'node:worker_threads'
-import type { Answers, Question } from './ask.worker.js'
+import { fileURLToPath } from 'node:url'
+import type { Answers, Question } from './ask-process.js'
 import type { Service, Tree } from './tree.js'
 
 const everyMs = 50
@@ -15,7 +16,7 @@ export interface Seen extends Answers {
 
 /**
  * Runs `attack` while a neighbour asks the service a small question again and again, and says how the neighbour fared.
- * The neighbour has a thread of its own, so that its time does not hold that of the attacker's own work.
+ * The neighbour is a process of its own, so that its time does not hold that of the attacker's own work.
  */
 export async function besideNeighbour(
   tree: Tree,
@@ -24,10 +25,12 @@ export async function besideNeighbour(
   attack: () => Promise<void>,
 ): Promise<Seen> {
   const path = service === 'git-api' ? '/api/v4/user' : '/api/v4/sagas?per_page=1'
-  const workerData: Question = { url: `${tree.url}${path}`, token, everyMs }
-  const neighbour = new Worker(new URL('./ask.worker.ts', import.meta.url), { workerData })
+  const question: Question = { url: `${tree.url}${path}`, token, everyMs }
+  const neighbour = fork(fileURLToPath(new URL('./ask-process.ts', import.meta.url)), [
+    JSON.stringify(question),
+  ])
+  await once(neighbour, 'message')
   const answered = once(neighbour, 'message')
-  await once(neighbour, 'online')
   const before = tree.memoryOf(service)
   let grownBytes = 0
   const watch = setInterval(() => {
@@ -38,7 +41,7 @@ export async function besideNeighbour(
     await wait(afterMs)
   } finally {
     clearInterval(watch)
-    neighbour.postMessage('over')
+    neighbour.send('over')
   }
   const [answers] = (await answered) as [Answers]
   return { ...answers, grownBytes }

@@ -4,6 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
+import { dieWithParent } from '../../packages/dev-env/src/process/death-signal.js'
 import { findFreePort } from '../../packages/dev-env/src/process/free-port.js'
 
 const root = resolve(import.meta.dirname, '../..')
@@ -37,7 +38,8 @@ export async function startTree(): Promise<Tree> {
     // Reporters need a token, as in production.
     SAGA_AUTH: 'token',
   }
-  const child = spawn(process.execPath, ['scripts/start.mjs'], { cwd: root, env, stdio: 'ignore' })
+  const { command, args } = dieWithParent({ command: process.execPath, args: ['scripts/start.mjs'] })
+  const child = spawn(command, args, { cwd: root, env, stdio: 'ignore' })
   const exited = once(child, 'exit')
   const stop = async () => {
     child.kill('SIGINT')
