@@ -22,9 +22,9 @@ type Methods = { [Name in keyof Encoders]: (event: Parameters<Encoders[Name]>[0]
  * the event. A caller that does not wait for that loses nothing. No method rejects, unless the client was asked to throw.
  */
 export interface SagaClient extends Methods {
-  /** Waits for the events taken so far; true when all are decided within the time. */
+  /** Sends waiting events at once; true when the results of all events are known within the time. */
   flush: (timeoutMs?: number) => Promise<boolean>
-  /** Takes no more events, waits for those taken, gives the rest up as lost, and disconnects. */
+  /** Accepts no more events, flushes, gives up the events that are left as lost, and disconnects. */
   close: (timeoutMs?: number) => Promise<void>
   stats: () => Stats
 }
@@ -68,11 +68,11 @@ export function createSagaClient(options: SagaClientOptions): SagaClient {
   return { ...methods, flush: delivery.flush, close: delivery.close, stats: delivery.stats }
 }
 
-/** Takes events, sends them in the order of their saga, repeats what may be repeated, and counts. */
+/** Queues events, sends them in batches, and counts their results. */
 function createDelivery(settings: Settings) {
   const transport = createTransport(settings)
   const stopping = new AbortController()
-  // Every event that waits for its next attempt listens, and there may be many.
+  // Every batch that waits for its next attempt listens to the signal.
   setMaxListeners(0, stopping.signal)
   const counts = { stored: 0, refused: 0, lost: 0, repeated: 0 }
   const undecided = new Set<Promise<unknown>>()

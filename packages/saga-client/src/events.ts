@@ -3,15 +3,15 @@ import {
   type SagaService,
 } from '@switchyard/contracts/saga'
 
-/** What may be said of any event. */
+/** The optional facts about any event. */
 export interface EventOptions {
-  /** When it happened; unset: now. */
+  /** When the event happened; unset: now. */
   time?: Date
-  /** The attempt of the activity it belongs to; the first execution is 0. */
+  /** The attempt of the activity that the event is about; the first execution is 0. */
   attempt?: number
   /** Business keys to find the saga by, e.g. `{ order: '42' }`. */
   tags?: Record<string, string>
-  /** W3C trace context, so that operators get from the saga to its trace. */
+  /** W3C trace context, which links the saga to its trace. */
   traceParent?: string
 }
 
@@ -20,7 +20,7 @@ export interface SagaEvent extends EventOptions {
 }
 
 export interface SagaStarted extends SagaEvent {
-  /** Unset: the client's. */
+  /** Unset: the service of the client. */
   serviceName?: string
 }
 
@@ -38,7 +38,7 @@ export interface ActivityExecuteStarted extends ActivityEvent {
 }
 
 export interface ActivityEnded extends ActivityEvent {
-  /** As `parameter` of the start. */
+  /** Bytes as they are, text as UTF-8, anything else as JSON. */
   result?: unknown
 }
 
@@ -48,7 +48,7 @@ export interface ActivityAborted extends ActivityEvent {
 }
 
 export interface ActivityCompensateAborted extends ActivityAborted {
-  /** `true`: nobody will try again, the saga becomes an Error. */
+  /** `true`: the orchestrator gives up, and the saga becomes an Error. */
   final: boolean
 }
 
@@ -56,7 +56,7 @@ export interface ActivityRetried extends ActivityEvent {
   phase: 'execute' | 'compensate'
   /** Number of the retry, from 1. */
   retries: number
-  /** Status it led to, when that is known. */
+  /** Status of the activity after the retry, when it is known. */
   status?: string
 }
 
@@ -101,7 +101,7 @@ export const encoders = {
   activityCompensateAborted: (event: ActivityCompensateAborted) =>
     encode('activityCompensateAborted', {
       activityId: event.activityId,
-      // The contract says "given up" by naming the saga.
+      // By the contract, naming the saga means that the orchestrator gives up.
       sagaId: event.final ? event.sagaId : '',
       errors: errorText(event.error),
     }),
@@ -124,7 +124,7 @@ export const encoders = {
 
 function payload(value: unknown): Buffer {
   if (value === undefined) return Buffer.alloc(0)
-  // A copy: the caller may go on writing into its bytes while the event waits.
+  // A copy, because the caller may change its bytes while the event waits.
   if (value instanceof Uint8Array) return Buffer.from(value)
   return Buffer.from(typeof value === 'string' ? value : (JSON.stringify(value) ?? ''))
 }

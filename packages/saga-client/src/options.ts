@@ -6,40 +6,40 @@ export type ReportResult =
   | { outcome: 'stored'; message: string }
   /** It can never be valid; `reason` begins with the reporter's code, e.g. `SAGA_ID_REQUIRED`. */
   | { outcome: 'refused'; reason: string }
-  /** It did not get there: the queue was full, trying took too long, the token is wrong, the client was closed. */
+  /** It was not stored: the queue was full, retries took too long, the token is wrong, or the client was closed. */
   | { outcome: 'lost'; reason: string }
 
 export interface SagaClientOptions {
   /** `host:port` of the reporter. */
   address: string
-  /** The service whose sagas these are; SagaStarted may name another. */
+  /** The service of the sagas; SagaStarted may name another service. */
   serviceName: string
   /** TLS. `true`: the system's authorities; else PEM, with certificate and key for a reporter that asks for them. */
   tls?: true | { ca?: Buffer; cert?: Buffer; key?: Buffer }
-  /** Token of scope `saga_report`, or how to get the current one. */
+  /** Token of scope `saga_report`, or a function that returns the current token. */
   token?: string | (() => string)
-  /** Unset: the reporter's default, or that of the certificate. */
+  /** Unset: the default tenant of the reporter, or the tenant of the certificate. */
   tenant?: string
-  /** How long one attempt may take. */
+  /** Deadline of one call. */
   deadlineMs?: number
   /** After this time without success an event is given up. */
   giveUpAfterMs?: number
   /** Wait before the first repetition; it doubles up to `retryDelayMsMax`, with jitter. */
   retryDelayMs?: number
   retryDelayMsMax?: number
-  /** Events that wait or are under way. One more is lost at once, and reported so: nothing ever blocks. */
+  /** Events that wait or are under way. A further event is lost at once, so that no method blocks. */
   queueMax?: number
-  /** Calls under way at once. The events of one saga are never in two of them. */
+  /** Calls under way at once. The events of one saga are never in two of these calls. */
   concurrencyMax?: number
   /** Events that go together in one call, 1 to 1000; 1: each goes alone. */
   batchEventsMax?: number
   /** Bytes of such a call, up to 4 MiB. An event that is larger goes alone. */
   batchBytesMax?: number
-  /** How long an event waits for others that can go with it. */
+  /** How long an event waits for further events of its call. */
   batchDelayMs?: number
-  /** Told of every event that was refused or lost; for logs and metrics. */
+  /** Called for every event that was refused or lost; for logs and metrics. */
   onNotStored?: (event: { operation: string; sagaId: string }, result: ReportResult) => void
-  /** `true`: the methods reject with a SagaReportError where they otherwise say `refused` or `lost`. */
+  /** `true`: the methods reject with a SagaReportError instead of resolving with `refused` or `lost`. */
   throwWhenNotStored?: boolean
 }
 

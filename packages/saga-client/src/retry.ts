@@ -4,14 +4,14 @@ import { type ServiceError, status } from '@grpc/grpc-js'
 const retryInfoType = 'type.googleapis.com/google.rpc.RetryInfo'
 
 /**
- * Whether the same event may be sent again after this failure: it did not get there, or nobody knows. An
- * event keeps its id, so one that got there is a `duplicate`.
+ * Whether the same events may be sent again after this failure: they were not stored, or it is unknown whether they
+ * were. Events keep their ids, so an event that was stored is a `duplicate`.
  */
 export function isRetryable(error: ServiceError): boolean {
   if (error.code === status.UNAVAILABLE || error.code === status.DEADLINE_EXCEEDED) return true
-  // Too many come with a hint when to go on; too large comes without, and stays so.
+  // Too many events come with RetryInfo. A message that is too large comes without it and stays too large.
   if (error.code === status.RESOURCE_EXHAUSTED) return retryInfoMs(error) !== null
-  // A connection that is cut in the middle of a call.
+  // A connection that is closed in the middle of a call.
   return (
     error.code === status.CANCELLED || (error.code === status.INTERNAL && /RST_STREAM/.test(error.details))
   )
@@ -21,7 +21,7 @@ export function isRetryable(error: ServiceError): boolean {
  * How long to wait before the next attempt: doubling from `firstMs` to `lastMs` with jitter, so that many
  * clients do not come back at once, and never sooner than the reporter asked.
  *
- * @param attempt how many there were
+ * @param attempt number of attempts so far
  * @param chance 0 to 1
  */
 export function retryDelayMs(
@@ -48,7 +48,7 @@ export function retryInfoMs(error: ServiceError): number | null {
       return duration ? durationMs(duration) : 0
     }
   } catch {
-    // Details that cannot be read are no details.
+    // Details that cannot be decoded count as missing.
   }
   return null
 }

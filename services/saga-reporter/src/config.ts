@@ -19,9 +19,9 @@ const tlsFields = {
   SAGA_TLS_CERT_FILE: z.string().optional(),
   /** Its key, PEM. */
   SAGA_TLS_KEY_FILE: z.string().optional(),
-  /** Authorities of clients' certificates, PEM; with it, nobody connects without one. */
+  /** Authorities of clients' certificates, PEM. When set, every client needs a certificate. */
   SAGA_TLS_CLIENT_CA_FILE: z.string().optional(),
-  /** Whose certificate reports for what: `orders.internal=service:orders, billing=tenant:acme`. */
+  /** What each certificate may report for: `orders.internal=service:orders, billing=tenant:acme`. */
   SAGA_MTLS_PEERS: z
     .string()
     .transform((text, context) => {
@@ -39,44 +39,44 @@ export const configSchema = z
     DATABASE_URL: databaseUrl(),
     /** Connections to PostgreSQL. Unset: 10. */
     DATABASE_POOL_SIZE_MAX: integer(1, 1000).default(10),
-    /** Connections to PostgreSQL for questions over HTTP, beside those for events. Unset: 5. */
+    /** Connections to PostgreSQL for reading, beside those for events. Unset: 5. */
     DATABASE_READ_POOL_SIZE_MAX: integer(1, 1000).default(5),
-    /** A question that takes longer is answered with 503. Unset: 10 s. */
+    /** A read that takes longer is answered with 503. Unset: 10 s. */
     DATABASE_READ_TIMEOUT_MS: integer(100, 600_000).default(10_000),
-    /** Wakes the streams of every replica. Unset: each looks at the log every second. */
+    /** Wakes the streams of every replica. Unset: each replica polls the log every second. */
     REDIS_URL: redisUrl().optional(),
     /** Clients that may follow the log at once, in one process. Unset: 1000. */
     SAGA_STREAMS_MAX: integer(0, 1_000_000).default(1000),
-    /** Clients with one token that may do so. Unset: a tenth of SAGA_STREAMS_MAX, at least one. */
+    /** Of these, clients with one token. Unset: a tenth of SAGA_STREAMS_MAX, at least one. */
     SAGA_STREAMS_PER_TOKEN_MAX: integer(1, 1_000_000).optional(),
-    /** Clients from one address that may do so. Unset: a quarter of SAGA_STREAMS_MAX, at least one. */
+    /** Of these, clients from one address. Unset: a quarter of SAGA_STREAMS_MAX, at least one. */
     SAGA_STREAMS_PER_ADDRESS_MAX: integer(1, 1_000_000).optional(),
-    /** A client of a stream that takes nothing for so long is cut off. Unset: 30 s. */
+    /** A client of a stream that reads nothing for this time is disconnected. Unset: 30 s. */
     SAGA_STREAM_STALL_MS_MAX: integer(100, 3_600_000).default(30_000),
     /** Address the gRPC port listens on. Unset: loopback only. */
     GRPC_HOST: z.string().default('127.0.0.1'),
     /** gRPC port. Unset: 50051. */
     GRPC_PORT: port().default(50051),
-    /** Who may report: whoever reaches the port, tokens, or certificates. Unset: `none` on loopback, else `token`. */
+    /** Who may report: every caller of the port, tokens, or certificates. Unset: `none` on loopback, else `token`. */
     SAGA_AUTH: z.enum(['none', 'token', 'mtls'], 'must be none, token or mtls').optional(),
-    /** `true`: SAGA_AUTH=none holds beyond loopback, where everybody who reaches the port may then report. */
+    /** `true`: SAGA_AUTH=none is allowed beyond loopback; every caller that reaches the port may then report. */
     SAGA_AUTH_NONE_ON_NETWORK: booleanFlag().default(false),
     ...tlsFields,
     /** Events a second that each service may report, in one process. Unset: 0, no limit. */
     SAGA_RATE_LIMIT_PER_SERVICE: integer(0, 1_000_000).default(0),
-    /** Events that a service may report at once after a quiet time. Unset: those of a second. */
+    /** Events that a service may report at once after a quiet time. Unset: as many as in a second. */
     SAGA_RATE_LIMIT_BURST: integer(1, 10_000_000).optional(),
-    /** `true`: SagaStarted without a service name is taken. Unset: it is refused. */
+    /** `true`: SagaStarted without a service name is accepted. Unset: it is refused. */
     SAGA_SERVICE_NAME_OPTIONAL: booleanFlag().default(false),
     /** Events that may wait to be written; more are refused with UNAVAILABLE. Unset: 10000. */
     SAGA_INGEST_QUEUE_MAX: integer(1, 1_000_000).default(10_000),
     /** Bytes that waiting events may take. Unset: 64 MiB. */
     SAGA_INGEST_QUEUE_BYTES_MAX: integer(1, 2 ** 31).default(64 * 1024 * 1024),
-    /** `true`: events that do not follow from what is known are refused. Unset: they are kept and told apart. */
+    /** `true`: events that contradict the known state are refused. Unset: they are stored with an anomaly. */
     SAGA_STRICT: booleanFlag().default(false),
-    /** `true`: UNAVAILABLE is answered as isSuccess=false, for clients that know no status. */
+    /** `true`: UNAVAILABLE is answered as isSuccess=false, for clients that ignore gRPC statuses. */
     SAGA_UNAVAILABLE_AS_FAILURE: booleanFlag().default(false),
-    /** Bytes of a payload that are stored whole; of a larger one, its head. Unset: 256 KiB. */
+    /** Payloads up to this size are stored whole; of larger payloads, the head is stored. Unset: 256 KiB. */
     SAGA_PAYLOAD_BYTES_MAX: integer(4096, 64 * 1024 * 1024).default(256 * 1024),
     /** Bytes of errors that are stored. Unset: 16 KiB. */
     SAGA_ERRORS_BYTES_MAX: integer(1024, 16 * 1024 * 1024).default(16 * 1024),
@@ -114,7 +114,7 @@ export function streamLimitsOf(config: Config): StreamLimits {
   }
 }
 
-/** How callers of the gRPC port are known. */
+/** How callers of the gRPC port are identified. */
 export function sagaAuthOf(config: Config, authenticate: AuthenticateFrom): SagaAuth {
   const auth = config.SAGA_AUTH ?? (isLoopback(config.GRPC_HOST) ? 'none' : 'token')
   if (auth === 'mtls') return { auth, peers: config.SAGA_MTLS_PEERS ?? new Map() }

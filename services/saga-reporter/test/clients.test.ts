@@ -1,5 +1,11 @@
 import { fileURLToPath } from 'node:url'
 import { CommonResponse } from '@switchyard/contracts/saga'
+import {
+  EventOutcome,
+  ReportEventsRequest,
+  ReportEventsResponse,
+  ReportedEvent,
+} from '@switchyard/contracts/saga-ingest'
 import { WatchSagasRequest, WatchSagasResponse } from '@switchyard/contracts/saga-query'
 import { execa } from 'execa'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -104,6 +110,30 @@ describe.each(clients)('a client with $name', ({ name, program, script }) => {
       'ActivityExecuteStarted',
       'ActivityEnded',
       'SagaEnded',
+    ])
+  })
+
+  it.skipIf(!program)('reports events in a batch, and gets one result for each', async () => {
+    const sagaId = `${name}-batch`
+    const request = {
+      events: [
+        ReportedEvent.fromPartial({ id: `${sagaId}-1`, sagaStarted: { sagaId, serviceName: 'booking' } }),
+        ReportedEvent.fromPartial({ id: `${sagaId}-2`, sagaEnded: { sagaId: '' } }),
+        ReportedEvent.fromPartial({ id: `${sagaId}-3`, sagaEnded: { sagaId } }),
+      ],
+    }
+    const [ended] = await make({
+      path: '/switchyard.sagas.v1.SagaIngest/ReportEvents',
+      request: Buffer.from(ReportEventsRequest.encode(request).finish()),
+      metadata: [bearing(tokens.reporter)],
+      timeout: 20,
+    })
+    expect(ended?.code).toBe('OK')
+    const { results } = ReportEventsResponse.decode(ended?.responses[0] ?? Buffer.alloc(0))
+    expect(results.map(({ outcome }) => EventOutcome[outcome])).toEqual([
+      'EVENT_OUTCOME_RECORDED',
+      'EVENT_OUTCOME_REJECTED',
+      'EVENT_OUTCOME_RECORDED',
     ])
   })
 

@@ -3,8 +3,7 @@ import { type AuthenticateFrom, callerOf, tokenOf } from '@switchyard/service-ki
 import { asTokenFailure, type Credentials } from './authorize.js'
 
 /**
- * Lets administrators and tokens with scope `read_sagas` through, however reporters are known: not everybody who
- * reaches the port may read sagas.
+ * Admits administrators and tokens with scope `read_sagas`, also when reporters need no token.
  *
  * @throws DomainError unauthenticated | insufficient-scope | forbidden | rate-limited | unavailable
  */

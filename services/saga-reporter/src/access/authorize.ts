@@ -5,7 +5,7 @@ import { LRUCache } from 'lru-cache'
 import { certificateNames, type Peer, type PeerBindings } from './peer.js'
 import { reporterOf } from './reporter.js'
 
-/** What a call says about its sender. */
+/** What is known about the sender of a call. */
 export interface Credentials {
   headers: { 'private-token'?: string | undefined; authorization?: string | undefined }
   address: string
@@ -14,13 +14,13 @@ export interface Credentials {
 }
 
 /**
- * Says who calls, or refuses the call.
+ * Identifies the sender of a call, or refuses the call.
  *
  * @throws DomainError unauthenticated | insufficient-scope | forbidden | rate-limited | unavailable
  */
 export type Authorize = (credentials: Credentials) => Peer | Promise<Peer>
 
-/** How callers are known: not at all, by a token of scope `saga_report`, by the name in their certificate. */
+/** How callers are identified: not at all, by a token of scope `saga_report`, or by the name in their certificate. */
 export type SagaAuth =
   | { auth: 'none' }
   | { auth: 'token'; authenticate: AuthenticateFrom }
@@ -50,7 +50,7 @@ function byToken(authenticate: AuthenticateFrom): Authorize {
       if (!caller) throw unauthenticated()
       return { peer: reporterOf(caller) }
     } catch (error) {
-      // The limit is the address's, not the token's.
+      // The limit belongs to the address, not to the token, so it is not remembered for the token.
       if (error instanceof DomainError && error.kind !== 'rate-limited') return { refusal: error }
       throw asTokenFailure(error)
     }
@@ -67,7 +67,7 @@ function byToken(authenticate: AuthenticateFrom): Authorize {
   }
 }
 
-/** Nobody is refused because their token could not be looked up. */
+/** A token that could not be looked up makes a call unavailable, not unauthenticated. */
 export const asTokenFailure = (error: unknown): unknown =>
   error instanceof DomainError ? error : unavailable('tokens cannot be checked', { cause: error })
 

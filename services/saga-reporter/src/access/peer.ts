@@ -2,7 +2,7 @@ import type { PeerCertificate } from 'node:tls'
 import { forbidden } from '@switchyard/domain'
 import { parseEventTime, type RawSagaEvent } from '@switchyard/domain/saga'
 
-/** The sender of reports, as far as the server knows. */
+/** The sender of reports, as the server knows it. */
 export interface Peer {
   /** Distinguishes this sender from other senders; null when every caller of the port is let in. */
   name: string | null

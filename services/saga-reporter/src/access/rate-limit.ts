@@ -5,12 +5,12 @@ import type { Peer } from './peer.js'
 import { createServiceMemory } from './service-memory.js'
 import { TokenBucket } from './token-bucket.js'
 
-/** One event that asks to be let in. */
+/** An event before it is counted. */
 export interface Arrival {
   peer: Peer
   tenant: string
   event: RawSagaEvent
-  /** Stands for the sender when nothing else names it. */
+  /** Identifies the sender when nothing else does. */
   address: string
 }
 
@@ -43,9 +43,9 @@ interface Options {
 const bucketsMax = 10_000
 
 /**
- * Holds every service to its share, so that a noisy orchestrator does not stop the rest. An event's service is the one
- * of its sender's certificate, or the one it names, or that of its saga or activity as this process has seen it; events
- * of unknown sagas share the limit of their sender.
+ * Limits the events of each service, so that a service with too many events does not affect other services. The service
+ * of an event is that of its sender's certificate, or the one that it names, or that of its saga or activity as far as
+ * this process has seen it. Events of unknown sagas share the limit of their sender.
  */
 export function createRateLimit({ perSecond, burst, nowMs, rememberedMax = 100_000 }: Options): RateLimit {
   if (perSecond === 0) return { countByHeaders: () => {}, countByEvent: () => {} }
@@ -72,7 +72,7 @@ export function createRateLimit({ perSecond, burst, nowMs, rememberedMax = 100_0
       if (peer.service !== null) return
       const service = serviceOf(tenant, event)
       if (service !== null) countService(service)
-      // No service is called so: names of services are trimmed.
+      // The blank keeps this key apart from names of services, which are trimmed.
       else count(` ${peer.name ?? address}`, 'this sender')
     },
   }

@@ -2,7 +2,7 @@ import { keyInTenant, type RawSagaEvent } from '@switchyard/domain/saga'
 import { LRUCache } from 'lru-cache'
 import { serviceNameOf } from './peer.js'
 
-/** The service an event belongs to, as far as this process has seen; null when it cannot tell. */
+/** The service an event belongs to, as far as this process has seen; null when it is unknown. */
 export type ServiceMemory = (tenant: string, event: RawSagaEvent) => string | null
 
 /**

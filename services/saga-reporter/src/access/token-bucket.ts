@@ -1,6 +1,6 @@
 /**
- * Lets `perSecond` events through a second, and up to `burst` at once after a quiet time. It knows no
- * clock: each call says what time it is, in milliseconds that never go back.
+ * Lets `perSecond` events through a second, and up to `burst` at once after a quiet time. Each call is given
+ * the time, in milliseconds that never go back.
  */
 export class TokenBucket {
   readonly #perMs: number
@@ -15,7 +15,7 @@ export class TokenBucket {
     this.#atMs = nowMs
   }
 
-  /** Takes a token; 0 when there was one, else in how many milliseconds there will be. */
+  /** Takes a token. Returns 0 when there was one, else the milliseconds until there is one. */
   take(nowMs: number): number {
     if (nowMs > this.#atMs) {
       this.#tokens = Math.min(this.#burst, this.#tokens + (nowMs - this.#atMs) * this.#perMs)

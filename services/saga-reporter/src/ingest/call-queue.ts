@@ -4,9 +4,9 @@ import type { EventOutcome } from './record-splitting.js'
 /** The events of one call that wait to be written. */
 export interface QueuedCall {
   events: readonly NewSagaEvent[]
-  /** The memory that the events take, about. */
+  /** Approximate memory of the events. */
   bytes: number
-  /** True once nobody waits for the answer any more: the call was cancelled, or its deadline has passed. */
+  /** True once the caller no longer waits: the call was cancelled, or its deadline has passed. */
   givenUp: () => boolean
   /** Answers the call with one outcome for each event, in their order. */
   answer: (outcomes: readonly EventOutcome[]) => void

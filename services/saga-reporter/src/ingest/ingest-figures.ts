@@ -4,17 +4,17 @@ import { Counter, Gauge, Histogram } from 'prom-client'
 
 type Operation = RawSagaEvent['operation']
 
-/** What became of a report: `failed` when it could not be stored now. */
+/** The result of a report: `failed` when it could not be stored now. */
 export type ReportResult = 'recorded' | 'duplicate' | 'late' | 'parked' | 'conflict' | 'rejected' | 'failed'
 
 /** The label of an event that was recorded. */
 export const reportResultOf = (result: EventResult): ReportResult =>
   result === 'conflict recorded' ? 'conflict' : result
 
-/** Figures of what is reported. */
+/** Metrics of reported events. */
 export interface IngestFigures {
   reported(operation: Operation, result: ReportResult, seconds: number): void
-  /** A batch is over; `stored` is false when the database could not take it. */
+  /** A batch has ended; `stored` is false when the database could not store it. */
   batch(events: number, seconds: number, stored: boolean): void
 }
 
@@ -33,7 +33,7 @@ export function createIngestFigures({ registry }: Pick<Metrics, 'registry'>): In
   })
   const total = new Counter({
     name: 'saga_events_total',
-    help: 'Events that were reported, by what became of them.',
+    help: 'Events that were reported, by their result.',
     labelNames,
     registers,
   })
@@ -51,7 +51,7 @@ export function createIngestFigures({ registry }: Pick<Metrics, 'registry'>): In
   })
   const failures = new Gauge({
     name: 'saga_ingest_consecutive_failures',
-    help: 'Batches in a row that PostgreSQL could not take; 0 while it is well.',
+    help: 'Batches in a row that PostgreSQL could not store; 0 after a success.',
     registers,
   })
   return {

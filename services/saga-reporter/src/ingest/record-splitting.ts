@@ -20,7 +20,7 @@ export type EventOutcome = RecordedSagaEvent | RecordFailure
  * Stores a batch. A batch that fails is halved until the event that makes it fail stands alone, so that the other events
  * are stored. A database that cannot work now fails the whole batch at once.
  *
- * @param onUnavailable told the cause once, since callers only learn that they may try again
+ * @param onUnavailable called once with the cause, because callers only learn that they may try again
  */
 export async function recordSplitting(
   record: RecordEvents,

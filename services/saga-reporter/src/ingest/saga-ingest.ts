@@ -9,7 +9,7 @@ export interface SagaIngest {
   /**
    * Resolves once PostgreSQL has committed the event.
    *
-   * @param givenUp asked right before the event is written: when nobody waits for it any more, it is not
+   * @param givenUp called right before the event is written; when it returns true, the event is not written
    * @throws SagaRejection when it contradicts what it refers to
    * @throws DomainError forbidden when its sender may not report about that saga
    * @throws DomainError unavailable when it cannot be stored now; it may have been stored nevertheless
@@ -17,14 +17,14 @@ export interface SagaIngest {
   record(received: NewSagaEvent, givenUp?: () => boolean): Promise<EventResult>
   /**
    * Stores the events of one call in one transaction, in their order. An event that is refused or cannot be stored does
-   * not keep the others from being stored.
+   * not keep the other events from being stored.
    *
    * @param events at most 1,000
    * @returns one outcome for each event, in their order, once PostgreSQL has committed
    * @throws DomainError unavailable when none of them was written
    */
   recordAll(events: readonly NewSagaEvent[], givenUp?: () => boolean): Promise<readonly EventOutcome[]>
-  /** Takes no more events; resolves when all that were taken are answered. */
+  /** Accepts no more events; resolves when all accepted events are answered. */
   close(): Promise<void>
 }
 
@@ -39,7 +39,7 @@ export interface IngestOptions {
 }
 
 const batchLimits: QueueLimits = { eventsMax: 1000, bytesMax: 8 * 1024 * 1024 }
-/** With fewer events waiting, a further transaction costs more than it gains: they wait for the next one. */
+/** With fewer waiting events, a further transaction costs more than it gains; they wait for the next transaction. */
 const furtherTransactionEventsMin = 48
 /** The memory that the objects of an event take, beside its bytes. */
 const eventBytes = 512
@@ -57,7 +57,7 @@ export function createSagaIngest({ writeBatch, transactionsMax, queue: limits }:
   let isClosed = false
   let onIdle: (() => void) | undefined
 
-  /** An equal share of what waits for each transaction that may begin now. */
+  /** An equal share of the waiting events for each transaction that may begin now. */
   function takeBatch(): QueuedCall[] {
     const share = Math.ceil(queue.events / (transactionsMax - transactions))
     const eventsMax = Math.min(batchLimits.eventsMax, Math.max(share, furtherTransactionEventsMin))

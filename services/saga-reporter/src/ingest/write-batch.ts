@@ -3,7 +3,7 @@ import type { IngestFigures } from './ingest-figures.js'
 import { type RecordEvents, recordSplitting } from './record-splitting.js'
 import type { WriteBatch } from './saga-ingest.js'
 
-/** Stores batches, counts them, and logs each batch that the database could not take once. */
+/** Stores batches, counts them, and logs each batch that the database could not store. */
 export function createWriteBatch(record: RecordEvents, figures: IngestFigures, logger: Logger): WriteBatch {
   return async (events) => {
     const startedMs = performance.now()

@@ -4,30 +4,30 @@ import type { Logger } from '@switchyard/service-kit/observability'
 import { RecentEntries } from './recent-entries.js'
 import { settledPrefix } from './settled-prefix.js'
 
-/** What the feed asks the database. */
+/** The queries that the feed makes. */
 export interface FeedSource {
   /** Visible entries after a position, in their order; those received before `receivedSince` may be left out. */
   readTail(wanted: { after: number; receivedSince: Date | null; take: number }): Promise<LogEntry[]>
-  /** The last position that was given away, visible or not. */
+  /** The last position that was drawn, whether or not its entry is visible. */
   readLastPosition(): Promise<number>
-  /** Transactions under way that may have been given positions. */
+  /** The transactions under way that may have drawn positions. */
   readWriters(): Promise<Set<string>>
 }
 
 const entriesKept = 10_000
 const entriesAtOnce = 1000
-/** How often the log is looked at when nobody says that there is something new. */
+/** Polling interval while no notice of new entries arrives. */
 const lookMs = 1000
-/** Looks are at least so far apart, so that a busy log is read in larger pieces. */
+/** Pause between two reads, so that a busy log is read in larger pieces. */
 const restMs = 20
 const gapLookMsMax = 500
-/** How much older than the newest one an entry may be to be found by a look that something woke. */
+/** How much older than the newest entry an entry may be and still be found by a read after a notice. */
 const lookBackMs = 60 * 60 * 1000
 
 /**
- * The end of the log as it grows, read once for all who follow it in this process, and only while somebody does. Every
- * entry is given out once, in the order of the positions, although entries become visible in another one: what lies
- * behind a gap is held back until the transactions are over that may fill it.
+ * The end of the log as it grows. It is read once for all followers in this process, and only while there are
+ * followers. Every entry is delivered once, in the order of the positions. Entries can become visible in another order:
+ * entries behind a gap are held back until the transactions that may fill the gap have ended.
  */
 export class SagaFeed {
   readonly #source: FeedSource
@@ -37,7 +37,7 @@ export class SagaFeed {
   #followers = 0
   #starting: Promise<void> | null = null
   #settledTo = 0
-  /** Up to `upTo`, gaps are for good once these transactions have ended. */
+  /** Once these transactions have ended, positions up to `upTo` without an entry stay without one. */
   #gap: { upTo: number; writers: Set<string> } | null = null
   #newestReceivedMs = Number.NEGATIVE_INFINITY
   #woken = false
@@ -49,18 +49,18 @@ export class SagaFeed {
     this.#logger = logger
   }
 
-  /** Up to here every entry has been given out. */
+  /** Every entry up to this position has been delivered. */
   get position(): number {
     return this.#recent.position
   }
 
-  /** After this position, entries are at hand; up to it, they have to be read from the log. */
+  /** Entries after this position are in memory; entries up to it have to be read from the log. */
   get floor(): number {
     return this.#recent.floor
   }
 
   /**
-   * Resolves, once `position` is known and moves, with what to call when the follower leaves.
+   * Adds a follower. Resolves once `position` is known, with the function that removes the follower.
    *
    * @throws when the database does not answer
    */
@@ -101,7 +101,7 @@ export class SagaFeed {
     })
   }
 
-  /** There is something new in the log. */
+  /** To be called when the log has new entries. */
   wake(): void {
     this.#woken = true
     this.#wakeUp?.()
@@ -138,7 +138,7 @@ export class SagaFeed {
     this.#starting = null
   }
 
-  /** Resolves with whether the time went by without anybody calling. */
+  /** Resolves with true when the time has passed, with false when `wake` was called before. */
   #pause(ms: number): Promise<boolean> {
     return new Promise((resolve) => {
       const done = (isOver: boolean) => {
@@ -158,7 +158,7 @@ export class SagaFeed {
       this.#failing = false
       return isAtEnd
     } catch (error) {
-      // Those who follow stay: they miss nothing, it only comes later.
+      // Followers stay connected: they get the entries later.
       if (!this.#failing) this.#logger.warn({ err: error }, 'the log of sagas cannot be read')
       this.#failing = true
       await delay(lookMs)
@@ -166,14 +166,14 @@ export class SagaFeed {
     }
   }
 
-  /** @returns whether everything that can be given out was */
+  /** @returns whether every entry that can be delivered was delivered */
   async #look(everywhere: boolean): Promise<boolean> {
     if (this.#gap && !(await this.#anyUnderWay(this.#gap.writers))) {
       this.#settledTo = this.#gap.upTo
       this.#gap = null
     }
     const after = this.#recent.position
-    // A gap is for good only when no day has its entry, whatever the clock of its writer said.
+    // Before a gap is skipped, all days are searched: the clock of the entry's writer may have been wrong.
     const receivedSince = everywhere || this.#settledTo > after ? null : this.#lookBack()
     const entries = await this.#source.readTail({ after, receivedSince, take: entriesAtOnce })
     const isAll = entries.length < entriesAtOnce

@@ -2,23 +2,23 @@ import type { LogEntry, LogPage } from '@switchyard/db'
 import type { SagaFeed } from './feed.js'
 import { isWanted, type WatchFilter } from './watch-filter.js'
 
-/** A piece of the log for one client; without entries it only says how far the log has been looked through. */
+/** A part of the log for one client. Without entries it only says up to which position the log has been searched. */
 export interface Batch {
   entries: LogEntry[]
-  /** Where to go on from after this piece. */
+  /** The position after which the next part begins. */
   sequence: number
-  /** The position that was asked for is beyond the end of the log. */
+  /** The requested position is beyond the end of the log. */
   reset: boolean
 }
 
 export interface FollowOptions {
   feed: SagaFeed
-  /** Reads what is older than what the feed has at hand. */
+  /** Reads entries that are older than those in the feed's memory. */
   readPage: (filter: WatchFilter, range: { after: number; upTo: number }) => Promise<LogPage>
-  /** The last position that was given away. */
+  /** The last position that was drawn. */
   readLastPosition: () => Promise<number>
   filter: WatchFilter
-  /** The position to go on after; null: from now on. */
+  /** The position after which to begin; null: new entries only. */
   after: number | null
   signal: AbortSignal
   heartbeatMs: number
@@ -27,9 +27,9 @@ export interface FollowOptions {
 const entriesAtOnce = 200
 
 /**
- * Gives what a filter lets through after a position, each entry once, in order, as long as the signal lasts; the first
- * piece comes at once, and one at least with each heartbeat. A client that lags behind the feed reads the log by
- * itself, a page at a time and only as fast as it takes them; what it has not asked for yet is kept nowhere.
+ * Yields the entries after a position that pass a filter, each once and in order, until the signal is aborted. The first
+ * part comes at once, and at least one part with each heartbeat. A client that lags behind the feed reads the log page by
+ * page, as fast as the client consumes the pages; pages that it has not requested are not kept in memory.
  */
 export async function* follow(options: FollowOptions): AsyncGenerator<Batch> {
   const { feed, filter, signal, heartbeatMs } = options
@@ -54,7 +54,7 @@ export async function* follow(options: FollowOptions): AsyncGenerator<Batch> {
   }
 }
 
-/** Null when there is nothing new. */
+/** The next part of the log; null when there are no new entries. */
 async function nextPage(
   { feed, readPage, filter }: FollowOptions,
   position: number,
@@ -67,7 +67,7 @@ async function nextPage(
 async function beginOf({ feed, after, readLastPosition }: FollowOptions) {
   const end = feed.position
   if (after === null) return { position: end, isBeyond: false }
-  // Another replica may be ahead of this one; the log itself cannot be, unless it has lost its end.
+  // Another replica may be ahead of this one. A position beyond the end of the log itself means that its end was lost.
   const isBeyond = after > end && after > (await readLastPosition())
   return { position: isBeyond ? end : after, isBeyond }
 }

@@ -18,24 +18,24 @@ export interface Watch {
   kind: StreamKind
   owner: StreamOwner
   filter: WatchFilter
-  /** The position to go on after; null: from now on. */
+  /** The position after which to begin; null: new entries only. */
   after: number | null
-  /** Aborts when the client has gone, or with a DomainError when it may not read any more. */
+  /** Aborts when the client has disconnected, or with a DomainError when it may not read any more. */
   signal: AbortSignal
-  /** Throws a DomainError once the client may not read any more. Unset: the signal tells. */
+  /** Throws a DomainError once the client may not read any more. Unset: only the signal ends the stream. */
   recheck?: () => Promise<unknown>
 }
 
 /** The log of sagas as it grows. */
 export interface LiveSagas {
   /**
-   * Gives pieces of the log until the client goes or this process stops.
+   * Yields parts of the log until the client disconnects or this process stops.
    *
-   * @throws DomainError unavailable when this process has too many streams, rate-limited when the owner has; what
-   * `recheck` throws
+   * @throws DomainError unavailable when this process has too many streams; rate-limited when the owner has too many;
+   * the error of `recheck`
    */
   watch(watch: Watch): AsyncGenerator<Batch>
-  /** Something was committed: every replica's streams wake up. Never waits and never fails. */
+  /** Wakes the streams of every replica after a commit. Never waits and never fails. */
   announce(batch: CommittedBatch): void
   /** Ends every stream. */
   close(): void
@@ -43,9 +43,9 @@ export interface LiveSagas {
 
 export interface LiveSagasOptions {
   database: Pick<Database, 'pool'>
-  /** Connections for clients that lag behind. */
+  /** Connections for clients that lag behind the feed. */
   readDatabase: Pick<Database, 'pool'>
-  /** Unset: other replicas notice within a second. */
+  /** Unset: other replicas find new events within a second, by polling. */
   redisUrl: string | undefined
   logger: Logger
   metrics: Metrics
@@ -53,7 +53,7 @@ export interface LiveSagasOptions {
 }
 
 const heartbeatMs = 15_000
-/** Together with the half second for which tokens are remembered, less than a second. */
+/** With the half second for which tokens are cached, a revoked token ends its streams within a second. */
 const recheckMs = 300
 
 export function createLiveSagas(options: LiveSagasOptions): LiveSagas {
@@ -114,7 +114,7 @@ export function createLiveSagas(options: LiveSagasOptions): LiveSagas {
   }
 }
 
-/** A refusal ends the stream; a check that cannot be made proves nothing. */
+/** A refusal ends the stream. While tokens cannot be checked, the stream goes on. */
 function recheckRegularly(recheck: () => Promise<unknown>, ending: AbortController): () => void {
   const timer = setInterval(() => {
     recheck().catch((error: unknown) => {

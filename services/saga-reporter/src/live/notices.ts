@@ -2,17 +2,17 @@ import type { CommittedBatch } from '@switchyard/db'
 import type { Logger } from '@switchyard/service-kit/observability'
 import { createRedis } from '@switchyard/service-kit/redis'
 
-/** Every replica hears here that something was added to the log. What that is, the log says. */
+/** The Redis channel on which replicas are notified that the log has new entries. The entries are read from the log. */
 const channel = 'switchyard:saga-events'
 
-/** Wake-up calls between replicas: any may be lost, and nothing with it. */
+/** Notices between replicas. A lost notice only delays events, since every replica polls as well. */
 export interface Notices {
-  /** Tells every replica of what was committed. Never waits and never fails. */
+  /** Notifies every replica of a commit. Never waits and never fails. */
   publish(batch: CommittedBatch): void
   close(): void
 }
 
-/** Without Redis, replicas look at the log every second. */
+/** Without Redis, replicas poll the log every second. */
 export const noNotices: Notices = { publish: () => {}, close: () => {} }
 
 export interface NoticesOptions {
@@ -32,7 +32,7 @@ export function createNotices({ redisUrl, onNotice, logger }: NoticesOptions): N
   subscriber.on('ready', () => {
     isAway = false
     subscriber.subscribe(channel).catch(onError)
-    // Whatever was said meanwhile was not heard.
+    // Notices from before the subscription are lost.
     onNotice()
   })
   subscriber.on('message', onNotice)

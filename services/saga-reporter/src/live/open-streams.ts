@@ -4,7 +4,7 @@ import { Gauge } from 'prom-client'
 
 export type StreamKind = 'sse' | 'grpc'
 
-/** Who follows the log. */
+/** The token and the address of a client that follows the log. */
 export interface StreamOwner {
   /** Id of the token. */
   token: number
@@ -18,7 +18,7 @@ export interface StreamLimits {
   perAddress: number
 }
 
-/** Streams end often enough for their owner to try again after this time. */
+/** How long a client over its limit is asked to wait: streams end often. */
 const retryAfterMs = 5000
 
 /** The streams of this process: counted, bounded, and ended together. */
@@ -42,10 +42,10 @@ export class OpenStreams {
   }
 
   /**
-   * A stream that ends with the signal of its client, or earlier.
+   * Opens a stream that ends with the signal of its client, or earlier.
    *
-   * @throws DomainError unavailable when there are as many streams as this process takes; rate-limited when there are
-   * as many as one token or one address may have
+   * @throws DomainError unavailable when this process has its maximum of streams; rate-limited when the token or the
+   * address has its maximum
    */
   open(
     kind: StreamKind,
@@ -80,14 +80,14 @@ export class OpenStreams {
       throw rateLimited(`this address has ${perAddress} streams open, which is the limit`, retryAfterMs)
   }
 
-  /** Ends every stream and takes no more. */
+  /** Ends every stream and accepts no more. */
   close(): void {
     this.#closed = true
     for (const ending of this.#open) ending.abort()
   }
 }
 
-/** Counts by key; a key with none takes no memory. */
+/** Counts by key. A key whose count is 0 takes no memory. */
 class Counts<Key> {
   readonly #counts = new Map<Key, number>()
 

@@ -1,6 +1,6 @@
 import type { LogEntry, LogPage } from '@switchyard/db'
 
-/** The newest entries of the log: all between `floor`, which is not among them, and `position`. */
+/** The newest entries of the log: all after `floor` and up to `position`. */
 export class RecentEntries {
   readonly #entriesMax: number
   #entries: LogEntry[] = []
@@ -19,14 +19,14 @@ export class RecentEntries {
     return this.#position
   }
 
-  /** Forgets everything, and begins after this position. */
+  /** Drops all entries, and begins after a position. */
   restart(position: number): void {
     this.#entries = []
     this.#floor = position
     this.#position = position
   }
 
-  /** @param position up to where these entries, with those before them, are all that there are */
+  /** @param position the log has no entries up to it besides these and those added before */
   append(entries: readonly LogEntry[], position: number): void {
     this.#entries.push(...entries)
     this.#position = position

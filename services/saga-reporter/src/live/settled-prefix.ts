@@ -1,12 +1,12 @@
 import type { LogEntry } from '@switchyard/db'
 
 /**
- * The entries that can be given out, and the position after them. An entry behind a gap waits: the missing one may
- * belong to a transaction that is slower to commit, and who has read on never looks back.
+ * The entries that can be delivered, and the position after them. An entry behind a gap waits, because the missing entry
+ * may belong to a transaction that has not committed yet, and followers never read backwards.
  *
- * @param entries visible ones after `after`, in their order
- * @param settledTo up to here nothing becomes visible that these entries lack
- * @param isAll whether they are all the visible ones
+ * @param entries visible entries after `after`, in their order
+ * @param settledTo no further entry up to this position becomes visible
+ * @param isAll whether these are all visible entries
  */
 export function settledPrefix(
   entries: readonly LogEntry[],
@@ -20,7 +20,7 @@ export function settledPrefix(
     count += 1
   }
   const ready = entries.slice(0, count)
-  // What is left lies behind a gap, thus above what is settled.
+  // The entries that are left lie behind a gap, thus after `settledTo`.
   const mayPass = isAll || count < entries.length
   return { ready, position: mayPass ? Math.max(position, settledTo) : position }
 }

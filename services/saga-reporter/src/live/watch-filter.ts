@@ -1,6 +1,6 @@
 import type { LogEntry } from '@switchyard/db'
 
-/** Which entries of the log a client wants; what is not given does not narrow. */
+/** Which entries of the log a client wants. A missing field lets every entry pass. */
 export interface WatchFilter {
   tenant: string
   serviceName?: string | undefined

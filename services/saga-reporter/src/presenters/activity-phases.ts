@@ -25,7 +25,7 @@ export interface PhaseView {
   durationMs: number | null
 }
 
-/** Executing and compensating an activity, each by itself: its one status hides how the execution ended. */
+/** The execution and the compensation of an activity apart, as its one status does not say how the execution ended. */
 export function phasesOf(activity: Facts): { execute: PhaseView; compensate: PhaseView } {
   const compensating = rankOf(activity.status) > rankOf('Executed')
   const executeStatus = executeStatusOf(activity)
@@ -43,7 +43,7 @@ export function phasesOf(activity: Facts): { execute: PhaseView; compensate: Pha
   }
 }
 
-/** The strongest claim about the execution, also when compensating hides it; null when none was made. */
+/** The strongest status of the execution that was reported; null when none was reported. */
 function executeStatusOf(activity: Facts): ActivityStatus | null {
   const { status } = activity
   if (rankOf(status) <= rankOf('Executed')) return status === 'NotStarted' ? null : status
@@ -66,13 +66,13 @@ function endOf(activity: Facts, status: ActivityStatus): Date | null {
   return ends[status] ?? null
 }
 
-/** Null also when the events came in the other order: their receipt says nothing then. */
+/** Null also when the events were received in the opposite order, as their times then say nothing about the duration. */
 export function durationOf(from: Date | null, to: Date | null): number | null {
   if (!from || !to || to < from) return null
   return to.getTime() - from.getTime()
 }
 
-/** From its start, or what was received first, to its end. */
+/** The time from a saga's start, or its first event, to its end, in milliseconds. */
 export const durationOfSaga = ({
   startedAt,
   firstSeenAt,

@@ -2,7 +2,7 @@
 const formulaStart = /^[=+\-@\t\r\uFF1D\uFF0B\uFF0D\uFF20]/
 
 /**
- * One line of CSV (RFC 4180). Texts are other people's: what a spreadsheet would calculate gets an apostrophe in
+ * One line of CSV (RFC 4180). Texts come from reporters: a text that a spreadsheet would evaluate gets an apostrophe in
  * front, which it shows as text.
  */
 export const csvLine = (cells: readonly unknown[]): string => `${cells.map(csvCell).join(',')}\r\n`

@@ -31,7 +31,7 @@ const csvColumns = [
   'duration_ms',
 ] as const
 
-/** Lists stand in one cell, their parts between blanks. */
+/** The items of a list stand in one cell, separated by blanks. */
 function csvCells(saga: SagaView): unknown[] {
   const presented = {
     ...presentSaga(saga),

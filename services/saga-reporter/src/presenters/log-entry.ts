@@ -1,6 +1,6 @@
 import type { LogEntry } from '@switchyard/db'
 
-/** An entry of the log in the stream; `seq` is the one it has among the events of its saga. */
+/** An entry of the log in a stream; `seq` is the same as in the list of the saga's events. */
 export const presentLogEntry = (entry: LogEntry) => ({
   seq: entry.sequence,
   tenant: entry.tenant,

@@ -13,8 +13,8 @@ const types = {
 } as const
 
 /**
- * A payload as it is, for a client or a file. Anybody who may report could have written it, so that no browser may take
- * it for a page: it is a download of a harmless type, and nobody guesses another.
+ * The bytes of a payload, for a client or a file. Every reporter can write payloads, so a browser must not show one as a
+ * page: it is a download of a harmless type, and the browser must not guess another type.
  *
  * @param name of the file, without its ending
  */
@@ -31,7 +31,7 @@ export function presentBytes({ size, sha256, bytes }: StoredPayload, name: strin
       'Content-Security-Policy': "default-src 'none'; sandbox",
       'Cache-Control': 'max-age=0, private, must-revalidate',
       Vary: 'Accept-Encoding, PRIVATE-TOKEN, Authorization',
-      // The digest is that of the whole; what is sent of it may be less.
+      // The digest is that of the whole payload, of which fewer bytes may be stored.
       ETag: truncated ? `"${sha256}-${bytes.length}"` : `"${sha256}"`,
       'X-Payload-Size': String(size),
       'X-Payload-Sha256': sha256,

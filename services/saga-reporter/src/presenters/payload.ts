@@ -19,7 +19,7 @@ export const payloadShape = z
  * A payload for people: JSON and text as they were sent, anything else as base64. JSON stays text, because parsing
  * would round the long numbers that ids often are.
  *
- * @param url where its bytes are
+ * @param url address of the bytes
  */
 export function presentPayload(
   payload: PayloadHead | null,
@@ -43,11 +43,11 @@ export function presentPayload(
 
 export type PayloadEncoding = (typeof encodings)[number]
 
-/** What bytes are; JSON that was cut is text. */
+/** The encoding of bytes; JSON that was cut is text. */
 export const encodingOf = (bytes: Buffer, truncated: boolean): PayloadEncoding =>
   encodingOfText(decodeText(bytes, truncated), truncated)
 
-/** Null when it is no text. A character that the cut went through is left out. */
+/** Null when the bytes are not text. A character that was cut in the middle is left out. */
 function decodeText(head: Buffer, truncated: boolean): string | null {
   if (head.includes(0)) return null
   try {

@@ -55,7 +55,7 @@ function presentRequest(
   return Object.fromEntries(shown)
 }
 
-/** Null for what nobody here can read. */
+/** Null when the request cannot be decoded. */
 function decodeRequest(operation: string, request: Buffer): Record<string, unknown> | null {
   const decode: Decoder | undefined = Reflect.get(decoders, operation)
   try {

@@ -1,7 +1,7 @@
 import { defaultTenant } from '@switchyard/domain/saga'
 import type { Call } from '@switchyard/service-kit/http'
 
-/** Makes links to what belongs to a saga, e.g. to `activities/1/payloads/result`; parts are encoded one by one. */
+/** Makes links to the parts of a saga, e.g. `activities/1/payloads/result`; each segment is encoded. */
 export type SagaUrl = (...parts: string[]) => string
 
 export const sagaUrl =

@@ -70,7 +70,7 @@ export interface SagaDetail {
   saga: SagaView
   activities: ActivityView[]
   notes: SagaNote[]
-  /** What the operator wrote who resolved it. */
+  /** The note of the operator who resolved the saga. */
   resolutionNote: string | null
 }
 

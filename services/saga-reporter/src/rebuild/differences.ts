@@ -43,7 +43,7 @@ const keyOf = ({ tenant, id }: TenantKey): string => keyInTenant(tenant, id)
 const textOf = (value: unknown): string =>
   value instanceof Uint8Array ? Buffer.from(value).toString('hex') : (JSON.stringify(value) ?? 'null')
 
-/** One line without values, which may be payloads. */
+/** The difference as one line. It has no values, because they may be payloads. */
 export const differenceText = ({ table, tenant, id, what }: Difference): string => {
   const name = `${table} ${tenant}/${id}`
   if (what === 'missing') return `${name}: is missing`

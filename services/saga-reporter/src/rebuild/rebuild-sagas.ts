@@ -4,10 +4,10 @@ import { type FoldedLog, foldLog } from './fold-log.js'
 
 export interface RebuildOptions {
   session: RebuildSession
-  /** Whether rows that differ are written as they follow from the log; otherwise they are only told. */
+  /** Whether rows that differ are corrected; otherwise they are only reported. */
   repair: boolean
   onDifference(difference: Difference): void
-  /** Told the id of an entry of the log that today's rules refuse. */
+  /** Called with the id of each entry of the log that today's rules refuse. */
   onRefused(id: string): void
 }
 
@@ -18,13 +18,13 @@ export interface RebuildCounts {
   repaired: number
 }
 
-/** So few sagas are folded together that their events fit into memory with all payloads. */
+/** The events of this number of sagas fit into memory with all payloads. */
 const sagasAtOnce = 20
 const rowsMax = 1000
 
 /**
  * Folds the whole log, saga by saga, and compares the rows that follow from it with the stored rows. Events may be
- * recorded at the same time. Rows without an event are told and never deleted.
+ * recorded at the same time. Rows without an event are reported and never deleted.
  */
 export async function rebuildSagas(options: RebuildOptions): Promise<RebuildCounts> {
   const { session } = options
@@ -99,7 +99,7 @@ async function compare(
     ...differencesOf('sagas', stored.sagas, folded.sagas),
     ...differencesOf('saga_activities', stored.activities, folded.activities),
   ]
-  // Rows without an event are looked for at the end, so that each is told once.
+  // Rows without an event are searched at the end, so that each is reported once.
   return { ...folded, differences: differences.filter(({ what }) => what !== 'unexpected') }
 }
 

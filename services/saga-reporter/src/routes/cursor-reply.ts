@@ -8,9 +8,9 @@ export const cursorHeaders = {
 }
 
 /**
- * A page of a list without numbers: `Link` and `X-Next-Cursor` say where to go on, and are left out on the last page.
+ * A page of a list without page numbers: `Link` and `X-Next-Cursor` name the next page, and are left out on the last page.
  *
- * @param next what the parameter that names a position is to be
+ * @param next the parameter that selects the next page; null on the last page
  */
 export function cursorReply(
   items: unknown[],

@@ -15,7 +15,7 @@ export const exportSagas = (database: Readable) =>
     input: z.object({ ...searchParameters, format: z.enum(exportFormats).default('csv') }),
     handle: async ({ format, ...given }, _caller, call) => {
       const batches = walkSagas(database, toSearch(given))
-      // While nothing has been sent, a database that is away can still be answered for.
+      // Before the first byte is sent, a database that is away can still be answered with 503.
       const first = await batches.next()
       await send(call, sagaFormats[format], `sagas.${format}`, textsOf(sagaFormats[format], first, batches))
       return streamed
@@ -33,7 +33,7 @@ async function* textsOf(
   for await (const sagas of batches) yield write(sagas)
 }
 
-/** Takes the next text when the client has taken the last one, and none any more once it has gone. */
+/** Sends each text once the client has read the one before, until the client disconnects. */
 async function send(call: Call, { contentType }: SagaFormat, file: string, texts: AsyncGenerator<string>) {
   const { request, response } = call.raw
   response.status(200).set({
@@ -41,7 +41,7 @@ async function send(call: Call, { contentType }: SagaFormat, file: string, texts
     'Content-Disposition': `attachment; filename="${file}"`,
     'X-Content-Type-Options': 'nosniff',
     'Cache-Control': 'no-store',
-    // A gateway that collected the answer would have to hold all of it.
+    // A gateway that buffered the answer would have to hold all of it.
     'X-Accel-Buffering': 'no',
   })
   if (request.method === 'HEAD') {
@@ -51,7 +51,7 @@ async function send(call: Call, { contentType }: SagaFormat, file: string, texts
   try {
     await pipeline(Stream.from(texts, { objectMode: true, highWaterMark: 1 }), response)
   } catch (error) {
-    // Its connection was cut, so that nobody takes a part for the whole.
+    // The connection was closed early, so that the client does not take a part for the whole file.
     if (!hasLeft(error)) call.logger.error({ err: error }, 'an export was broken off')
   }
 }

@@ -24,7 +24,7 @@ export const getPayload = (database: Readable) =>
   })
 
 function sendBytes({ raw: { request, response } }: Call, { bytes, headers }: PresentedBytes): void {
-  // Every fetch client sends `no-cache` along with If-None-Match, and express would then never answer 304.
+  // Fetch clients send `no-cache` together with If-None-Match, and express would then never answer 304.
   delete request.headers['cache-control']
   // `response.set` would add a charset to JSON, whose type some clients compare as a whole.
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)

@@ -18,7 +18,7 @@ import type { WebhookDependencies } from './webhooks/dependencies.js'
 import { webhookRoutes } from './webhooks/index.js'
 
 export interface RouteDependencies {
-  /** Connections of their own, with a limit of time for each statement: no question keeps an event waiting. */
+  /** Connections for reading, with a time limit for each statement, so that reads do not delay events. */
   readDatabase: Readable
   clock: Clock
   report: ReportEvents
@@ -29,14 +29,14 @@ export interface RouteDependencies {
   webhooks: WebhookDependencies
 }
 
-/** Everything this service answers over HTTP: method, path, who may, what happens. */
+/** The HTTP routes of this service: method, path, guard, endpoint. */
 export function routes(deps: RouteDependencies): Route[] {
   const { readDatabase, clock, resolve, stream, webhooks } = deps
   const reader = administratorOrScope('read_sagas')
   return [
     route('POST', '/saga_events', reporter(deps.isForCertificates), reportEvents(deps.report)),
     route('GET', '/sagas', reader, listSagas(readDatabase)),
-    // Before the saga that could have such an id.
+    // Before `/sagas/:id`, which would take these names for ids.
     route('GET', '/sagas/parked_activities', reader, listParkedActivities(readDatabase)),
     route('GET', '/sagas/stats', reader, sagaStats(readDatabase, clock)),
     route('GET', '/sagas/export', reader, exportSagas(readDatabase), { longLived: true }),

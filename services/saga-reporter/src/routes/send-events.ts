@@ -37,7 +37,7 @@ export async function sendEvents(
   }
 }
 
-/** A piece without events is a comment, and moves the place from which its client goes on. */
+/** A part without events is a comment with the position from which the client continues after a reconnect. */
 function textOf({ entries, sequence, reset }: Batch): string {
   if (reset) return `event: reset\nid: ${sequence}\ndata: ${JSON.stringify({ seq: sequence })}\n\n`
   const events = entries.map(
@@ -48,7 +48,7 @@ function textOf({ entries, sequence, reset }: Batch): string {
 
 const closing = (message: string) => `event: close\ndata: ${JSON.stringify({ message })}\n\n`
 
-/** Waits until the client has taken what was sent; one that does not is cut off. */
+/** Waits until the client has read what was sent; a client that does not read is disconnected. */
 async function drains(response: Response, stallMsMax: number): Promise<boolean> {
   const waiting = new AbortController()
   const stall = setTimeout(() => response.destroy(), stallMsMax)

@@ -1,9 +1,9 @@
 import type { LeasedSaga } from '@switchyard/contracts/saga-recovery'
 
-/** Clients take 4 MiB in one message unless they say otherwise. */
+/** gRPC clients accept messages of 4 MiB by default. */
 const headsBytesMax = 2 * 1024 * 1024
 
-/** Cuts the heads of payloads so that all of them together fit into one message. */
+/** Shortens the heads of payloads so that all heads together fit into one message. */
 export function fitHeads(sagas: LeasedSaga[], bytesMax = headsBytesMax): LeasedSaga[] {
   const payloads = sagas.flatMap(({ activities }) =>
     activities.flatMap(({ parameter, result }) =>

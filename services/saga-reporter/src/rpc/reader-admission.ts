@@ -10,7 +10,7 @@ export interface AdmittedReader {
   credentials: Credentials
 }
 
-/** Judges by the headers of a call who may read sagas. */
+/** Admits calls whose headers have the token of a reader of sagas. */
 export const createReaderAdmission = (authorize: AuthorizeReader): Admission<AdmittedReader> =>
   createAdmission(async (call) => {
     const credentials = credentialsOf(call)

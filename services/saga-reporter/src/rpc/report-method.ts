@@ -24,14 +24,14 @@ export interface ReportDependencies {
   logger: Logger
 }
 
-/** What the headers of a report say. */
+/** What is known of a report from its headers. */
 export interface ReportHeaders {
   peer: Peer
   address: string
   metadata: ReportMetadata
 }
 
-/** A report that cannot be judged now is admitted where its caller is to be told so by an answer. */
+/** With `unavailableAsFailure`, a report that cannot be judged now is admitted, and its answer says isSuccess=false. */
 type AdmittedReport = ReportHeaders | { unavailable: DomainError }
 
 /** Judges reports by their headers: token or certificate, metadata, tenant, and the rate of the certificate's service. */
@@ -61,7 +61,7 @@ export async function judgeReport(
 
 type Call = ServerUnaryCall<Buffer, CommonResponse>
 
-/** Makes the method of one operation, whose requests `decode` reads. */
+/** Creates the method of one operation. */
 export const reportMethod =
   (deps: ReportDependencies, admission: Admission<AdmittedReport>) =>
   (decode: Decoder): handleUnaryCall<Buffer, CommonResponse> =>

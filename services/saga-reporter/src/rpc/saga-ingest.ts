@@ -9,7 +9,7 @@ import { isAbandoned } from './server/deadline.js'
 import type { GrpcService } from './server/server.js'
 import { unary } from './server/unary.js'
 
-/** `switchyard.sagas.v1.SagaIngest`: many events in one call, from the callers that may report single events. */
+/** `switchyard.sagas.v1.SagaIngest`: many events in one call, for the callers that may report single events. */
 export function sagaIngestService(
   deps: Pick<ReportDependencies, 'reportEvents' | 'authorize' | 'rateLimit' | 'logger'>,
 ): GrpcService {
@@ -31,7 +31,7 @@ export function sagaIngestService(
   }
 }
 
-/** Requests reach the method as bytes, so that bytes that are no message are answered as bad input. */
+/** The method gets requests as bytes, so that it can answer undecodable bytes with INVALID_ARGUMENT. */
 const bytesDefinition: ServiceDefinition = {
   reportEvents: {
     ...SagaIngestService.reportEvents,

@@ -32,7 +32,7 @@ export interface SagaRecoveryDependencies {
 
 const requestBytesMax = 64 * 1024
 
-/** `switchyard.sagas.v1.SagaRecovery`: whoever may report may call it. */
+/** `switchyard.sagas.v1.SagaRecovery`, for the callers that may report events. */
 export function sagaRecoveryService({ database, authorize, logger }: SagaRecoveryDependencies): GrpcService {
   const admission = createAdmission(async (call) => authorize(credentialsOf(call)))
   const method = <Request, Response>(work: (request: Request, peer: Peer) => Promise<Response>) =>

@@ -5,7 +5,7 @@ import { createReportAdmission, type ReportDependencies, reportMethod } from './
 import type { ServiceAlias } from './server/reflection.js'
 import type { GrpcService } from './server/server.js'
 
-/** The package that clients use which are older than the contract. */
+/** The package name that older clients use. */
 export const olderName: ServiceAlias = { file: 'saga.proto', package: 'pole.Sagas.Server.Grpc' }
 
 const serviceNames = ['svc.Sagas.Server.Grpc.Saga', `${olderName.package}.Saga`]
@@ -30,7 +30,7 @@ export function sagaServices(deps: ReportDependencies): GrpcService[] {
   return serviceNames.map((name) => ({ name, definition: definitionUnder(name), implementation, admit }))
 }
 
-/** Requests reach the methods as bytes: the log keeps them as they came, and our decoders judge what they are. */
+/** The methods get requests as bytes, because the log stores the bytes unchanged. */
 function definitionUnder(serviceName: string): ServiceDefinition {
   return Object.fromEntries(
     Object.entries(SagaService).map(([name, method]) => [

@@ -21,7 +21,7 @@ export interface WatchDependencies {
 
 type Call = ServerWritableStream<WatchSagasRequest, WatchSagasResponse>
 
-/** Messages of WatchSagas. A client that does not take a message in time has its stream ended, and goes on later. */
+/** The messages of WatchSagas. The stream of a client that does not read a message in time ends. */
 export function createWatchMessages({
   live,
   authorize,

@@ -8,15 +8,15 @@ export interface RequestLimits {
   errorsBytesMax: number
 }
 
-/** A request of which as much is kept as may be. */
+/** A request as it is stored. */
 export interface KeptRequest {
   raw: RawSagaEvent
   request: Uint8Array
-  /** What was cut off it; null when it is whole. */
+  /** Size and digest of the whole payload or errors; null when the request is stored whole. */
   cut: Cut | null
 }
 
-/** What is kept of a payload that is too large. */
+/** Bytes that are kept of a payload that is too large. */
 const headBytes = 4096
 
 /** Keeps the head of a payload or of errors that are too large, with size and SHA-256 of the whole. */
@@ -51,6 +51,6 @@ const cutOf = (whole: Uint8Array): Cut => ({
 /** A copy, so that the whole need not stay in memory. */
 const headOf = (payload: Uint8Array): Uint8Array => Buffer.from(payload.subarray(0, headBytes))
 
-/** Without the character that the cut goes through. */
+/** A character that is cut in the middle is left out. */
 const headOfText = (errors: Buffer, bytesMax: number): string =>
   new TextDecoder().decode(errors.subarray(0, bytesMax), { stream: true })

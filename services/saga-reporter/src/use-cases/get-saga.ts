@@ -22,7 +22,7 @@ export interface SagaWithActivities {
 
 export interface SagaDetail extends SagaWithActivities {
   notes: SagaNote[]
-  /** What the operator wrote who resolved the saga last. */
+  /** The note of the operator who resolved the saga last. */
   resolutionNote: string | null
 }
 

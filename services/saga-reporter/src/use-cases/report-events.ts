@@ -25,7 +25,7 @@ export interface ReportCall {
   reports: readonly (Report | DomainError)[]
   peer: Peer
   address: string
-  /** Whether the caller waits no longer; an event not written by then is not written. */
+  /** Whether the caller no longer waits; an event that has not been written by then is not written. */
   givenUp: () => boolean
 }
 
@@ -48,7 +48,7 @@ interface Dependencies {
   limits: RequestLimits
 }
 
-/** Takes lifecycle events: refuses what can never be valid, stores everything else before it answers. */
+/** Takes lifecycle events: refuses events that can never be valid, and stores all other events before it answers. */
 export function createReportEvents(dependencies: Dependencies): ReportEvents {
   const { ingest, figures } = dependencies
   return async (call) => {
@@ -156,7 +156,7 @@ export function logFailures(outcomes: readonly ReportOutcome[], logger: Logger):
 /**
  * The event of a request; the metadata's time stands in for an addTime that was not sent.
  *
- * @param cut what was cut off the payload or errors of the request
+ * @param cut size and digest of the whole payload or errors when the request has only their head
  * @throws SagaRejection
  */
 export function sagaEventOf(

@@ -2,7 +2,7 @@ import type { SagaOrder, SagaPosition } from '@switchyard/db'
 import { parameterProblem } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 
-/** Where a page begins, as text that clients hand back unread. */
+/** The position at which a page begins, as an opaque text. */
 export const writeCursor = ({ by, direction }: SagaOrder, { at, id }: SagaPosition): string =>
   Buffer.from(JSON.stringify([by, direction, at?.getTime() ?? null, id])).toString('base64url')
 
@@ -11,7 +11,7 @@ const cursorShape = z.tuple([z.string(), z.string(), z.int().nullable(), z.strin
 /**
  * The position of a cursor.
  *
- * @param name what its sender calls it
+ * @param name the name of the parameter in errors
  * @throws DomainError invalid-parameters when it was not written for this order
  */
 export function readCursor(order: SagaOrder, cursor: string, name = 'cursor'): SagaPosition {

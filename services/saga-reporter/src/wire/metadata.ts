@@ -2,7 +2,7 @@ import { BlockList, isIP } from 'node:net'
 import type { Metadata } from '@grpc/grpc-js'
 import { invalidParameters } from '@switchyard/domain'
 
-/** Keys of ours that stand for one value. `x-tag` may come several times; a second `traceparent` makes both unreadable. */
+/** Keys that have one value. `x-tag` may come several times; a second `traceparent` makes both unreadable. */
 const singleKeys = [
   'authorization',
   'private-token',
@@ -14,8 +14,8 @@ const singleKeys = [
 ]
 
 /**
- * Refuses a key that came twice. HTTP joins what comes twice into one value with a comma, so a comma tells of a second
- * value, and joined values must never pass for one: `a, b` would be a tenant of its own.
+ * Refuses a key that came twice. HTTP may join the values of a repeated header with a comma, so a value with a comma is
+ * refused as well: `a, b` would otherwise be a tenant of its own.
  *
  * @throws DomainError invalid-parameters
  */
@@ -34,7 +34,7 @@ export const tokenHeaders = (metadata: Metadata) => ({
   authorization: textOf(metadata, 'authorization'),
 })
 
-/** Proxies of ours have addresses of these networks, as in the HTTP side's `trust proxy`. */
+/** The networks of our proxies, as in `trust proxy` of the HTTP server. */
 const proxies = new BlockList()
 for (const [network, prefix] of [
   ['127.0.0.0', 8],
@@ -52,7 +52,7 @@ for (const [network, prefix] of [
 proxies.addAddress('::1', 'ipv6')
 
 /**
- * The address of a caller: the one that a proxy of ours names, else that of the connection.
+ * The address of a caller: the one that our proxy names, else that of the connection.
  *
  * @param peer `host:port` of the other end of the connection
  */

@@ -19,7 +19,7 @@ export const requestFields = {
 
 export type ReportedOperation = keyof typeof requestFields
 
-/** The operations of the log: an operator's resolution is the only one that no caller of gRPC reports. */
+/** The operations of the log: those that callers report, and the resolution by an operator. */
 export const sagaOperations = Object.keys({ ...requestFields, OperatorResolved: null }) as [
   SagaEvent['operation'],
   ...SagaEvent['operation'][],

@@ -16,7 +16,7 @@ const limits = {
 }
 
 /**
- * @param tenantOtherwise the tenant of a claim that names none; null: the default one
+ * @param tenantOtherwise the tenant of a claim that does not name one; null: the default tenant
  * @throws DomainError invalid-parameters
  */
 export function readClaim(request: ClaimRequest, tenantOtherwise: string | null): SagaClaim {

@@ -2,21 +2,21 @@ import type { Metadata } from '@grpc/grpc-js'
 import { invalidParameters } from '@switchyard/domain'
 import { defaultTenant, parseEventTime } from '@switchyard/domain/saga'
 
-/** What a caller may say of an event beside the contract's message. */
+/** The optional facts about an event that are not part of the contract's message. */
 export interface ReportMetadata {
-  /** `x-tenant`; sagas of different tenants know nothing of each other. */
+  /** `x-tenant`; sagas of different tenants are separate. */
   tenant: string
   /** `x-event-id`: the same id is the same event, however often it is sent. */
   eventId: string | null
   /** `x-event-time`; null when missing or unreadable. */
   eventTime: Date | null
-  /** `x-event-seq`: the caller's number of the event; null when missing or no such number. */
+  /** `x-event-seq`: the caller's number of the event; null when missing or invalid. */
   eventSeq: number | null
-  /** `x-attempt`: which attempt the event is about; null when missing or no such number. */
+  /** `x-attempt`: the attempt that the event is about; null when missing or invalid. */
   attempt: number | null
-  /** `traceparent`, when it is one of W3C's. */
+  /** `traceparent` by the rules of W3C; null when missing or invalid. */
   traceParent: string | null
-  /** `x-tag`, each `key=value`; what is no such tag is left out. */
+  /** `x-tag`, each `key=value`; invalid tags are left out. */
   tags: readonly string[]
 }
 
@@ -28,16 +28,15 @@ const tagPattern = /^[^=\p{Cc}]{1,64}=[^\p{Cc}]{0,192}$/u
 const noTags: readonly string[] = []
 
 /**
- * @param tenantOtherwise the tenant of an event that names none
+ * @param tenantOtherwise the tenant of an event that does not name one
  * @throws DomainError invalid-parameters when a tenant or an id is too long or not printable
  */
 export function readReportMetadata(metadata: Metadata, tenantOtherwise = defaultTenant): ReportMetadata {
-  // One pass over the few that were sent costs less than a question for each that may have been.
   const sent = metadata.getMap()
   return {
     tenant: identifier(sent['x-tenant'], 'x-tenant') ?? tenantOtherwise,
     eventId: identifier(sent['x-event-id'], 'x-event-id'),
-    // What is wrong here loses nothing but itself: it is no reason to refuse the event.
+    // An unreadable value is ignored, because it is no reason to refuse the event.
     eventTime: sent['x-event-time'] === undefined ? null : parseEventTime(`${sent['x-event-time']}`),
     eventSeq: wholeNumber(sent['x-event-seq'], Number.MAX_SAFE_INTEGER),
     attempt: wholeNumber(sent['x-attempt'], 2 ** 31 - 1),
@@ -62,21 +61,21 @@ export function identifier(value: Sent, key: string): string | null {
   return text === '' ? null : text
 }
 
-/** Null for what is no whole number from 0 to `max`. */
+/** A whole number from 0 to `max`; null for any other value. */
 export function wholeNumber(value: Sent, max: number): number | null {
   if (value === undefined) return null
   const text = `${value}`.trim()
   return /^\d{1,16}$/.test(text) && Number(text) <= max ? Number(text) : null
 }
 
-/** Null for what is no `traceparent` of W3C. */
+/** A `traceparent` of W3C; null for any other value. */
 export function traceParentOf(value: Sent): string | null {
   if (value === undefined) return null
   const text = `${value}`.trim()
   return traceParentPattern.test(text) ? text : null
 }
 
-/** HTTP may join what was sent as several headers into one, with commas. Others are part of a tag's value. */
+/** HTTP may join several headers with commas. A comma that no `key=` follows is part of a tag's value. */
 const betweenTags = /,(?=[^=,]{1,64}=)/
 
 const tagsOf = (metadata: Metadata): readonly string[] =>

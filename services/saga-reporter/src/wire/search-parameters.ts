@@ -3,7 +3,7 @@ import { defaultTenant, sagaFlagKinds, sagaOutcomes, sagaStatuses } from '@switc
 import { filledText, flag, pageParameters, text, time } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 
-/** Texts are found by their trigrams, of which a shorter one has none. */
+/** Texts are found by their trigrams, and a shorter text has none. */
 const searchedCharsMin = 3
 
 const flagParameters = Object.fromEntries(sagaFlagKinds.map((kind) => [kind, flag().optional()])) as Record<
@@ -17,7 +17,7 @@ export const tenantParameter = {
   tenant: filledText().default(defaultTenant).meta({ description: 'Whose sagas' }),
 }
 
-/** What selects sagas; spread into an endpoint's own. */
+/** The filters of sagas; spread into an endpoint's own parameters. */
 export const searchParameters = {
   ...tenantParameter,
   ...flagParameters,
@@ -67,7 +67,7 @@ export const orderParameters = {
 
 const orderSchema = z.object(orderParameters)
 
-/** What is not said follows from the search: its own index has that order, however many sagas it finds. */
+/** A missing order follows from the search, because the index of the search has that order. */
 export function toOrder({ order_by, sort }: z.output<typeof orderSchema>, search: SagaSearch): SagaOrder {
   const by = order_by ?? naturalOrder(search)
   return { by, direction: sort ?? (by === 'id' ? 'asc' : 'desc') }
@@ -80,7 +80,7 @@ function naturalOrder(search: SagaSearch): SagaOrder['by'] {
   return 'created_at'
 }
 
-/** A page is found by where the one before it ended. */
+/** The parameters of pages that begin where the page before ended. */
 export const cursorParameters = {
   per_page: pageParameters.per_page,
   cursor: filledText().optional(),

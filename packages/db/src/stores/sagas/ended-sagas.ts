@@ -51,7 +51,7 @@ async function readLogEnd({ pool }: Pooled): Promise<EndedCursor> {
 }
 
 /**
- * The sagas that ended between the cursor's position and its horizon, each once: told by the first SagaEnded. Empty,
+ * The sagas that ended between the cursor's position and its horizon, each once, at its first SagaEnded. Empty,
  * with the cursor unchanged, while an event of that part of the log may still become visible.
  */
 export async function readNewlyEnded(

@@ -14,8 +14,8 @@ export interface FlagPage {
 }
 
 /**
- * One way to find candidates: rows in the order of an index, a page at a time. What it finds is judged by the rules of
- * the domain; it may find too much, and what it misses is found by another source later.
+ * A query for candidates: rows in the order of an index, page by page. The rules of the domain decide which candidates
+ * get a flag. A source may return too many candidates, and candidates that it misses are found by another source later.
  */
 export interface FlagSource {
   name: string
@@ -35,7 +35,7 @@ export interface FlagCutoffs {
   overdue: Date
   /** Unfinished sagas without an event since are stuck or settled. */
   idle: Date
-  /** What was seen first before it and has no saga or no start is parked. */
+  /** Activities without a saga and sagas without a start that were first seen before this time are parked. */
   parked: Date
   /** No limit by time. */
   now: Date
@@ -116,7 +116,7 @@ const idle: FlagSource = {
 }
 
 /**
- * Every unfinished saga, in endless rounds: finds what the other sources miss, such as an activity that is tried again
+ * Every unfinished saga, in endless rounds: finds candidates that the other sources miss, such as an activity that is tried again
  * after its deadline has passed.
  */
 const unfinished: FlagSource = {
@@ -139,7 +139,7 @@ const unfinished: FlagSource = {
 /** Every unfinished saga without recent events, in endless rounds: also finds sagas whose times a clock set wrong. */
 const silent: FlagSource = { ...idle, name: 'silent', chronological: false, everyRound: false }
 
-/** Sagas that nobody has started. */
+/** Sagas whose start was not reported. */
 const unstarted: FlagSource = {
   name: 'unstarted',
   cutoff: 'parked',
@@ -154,7 +154,7 @@ const unstarted: FlagSource = {
     ORDER BY page.first_seen_at, page.tenant, page.id`,
 }
 
-/** Activities whose saga nobody has named. */
+/** Activities whose saga no event has named. */
 const parked: FlagSource = {
   name: 'parked',
   cutoff: 'parked',

@@ -35,7 +35,7 @@ export interface LogScan {
   next: string | null
 }
 
-/** Tells of each event of the page whether its saga or activity still exists. */
+/** Adds to each event of the page whether its saga or activity still exists. */
 const judged = `judged AS MATERIALIZED (SELECT e.*, ${living} AS living FROM page e)`
 
 /** Callers' ids are deleted together with their events. */

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { unavailable } from '@switchyard/domain'
 import { sqlStateOf } from '../../database-failure.js'
 
-/** Another transaction has inserted a row since this one found that there was none. */
+/** Another transaction has inserted a row after this transaction had found that it did not exist. */
 export class WriteConflict extends Error {}
 
 const attemptsMax = 10
@@ -12,10 +12,10 @@ const serializationFailure = '40001'
 const deadlockDetected = '40P01'
 
 /**
- * Runs a transaction again when it lost to another one. `work` begins and ends the transaction itself, and has rolled it
+ * Runs a transaction again when it conflicted with another transaction. `work` begins and ends the transaction itself, and has rolled it
  * back when it rejects.
  *
- * @throws DomainError unavailable when it lost every time
+ * @throws DomainError unavailable when every attempt conflicted
  */
 export async function retryConflicts<T>(work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; attempt < attemptsMax; attempt += 1) {

@@ -1,7 +1,7 @@
-/** A call ends when the database stops answering; its caller may try another instance. */
+/** Calls fail when the database does not answer within this time, so that callers can try another instance. */
 const answerTimeoutMs = 10_000
 
-/** SQL that is given up when the database does not answer in time. With a name it is prepared once per connection. */
+/** SQL with a time limit for the answer of the database. With a name it is prepared once per connection. */
 export const statement = (text: string, name?: string) => ({
   text,
   query_timeout: answerTimeoutMs,

@@ -30,7 +30,7 @@ export async function writeSweepPosition(
  * Takes or extends the lease of a sweep, which only one process may run at a time. Times are the database's, because
  * the clocks of the processes may differ.
  *
- * @param owner names the process, and no other one
+ * @param owner a name that only this process has
  * @returns false while another process holds it
  */
 export async function holdSweep(

@@ -3,13 +3,13 @@ import { type HookRules, type SecretBox, sagaWebhookEvents, type TargetPolicy } 
 
 export interface WebhookDependencies {
   database: Database
-  /** Which targets are taken. */
+  /** Which targets are allowed. */
   policy: TargetPolicy
-  /** Encrypts their secrets. */
+  /** Encrypts the secrets of webhooks. */
   secretBox: SecretBox
 }
 
-/** The webhooks of sagas, of every tenant: administrators see them all. */
+/** The webhooks of sagas of every tenant; administrators see all of them. */
 export const ofSagas: WebhookOwner = { scope: 'saga' }
 
 export const rulesOf = ({ policy, secretBox }: WebhookDependencies): HookRules => ({

@@ -12,7 +12,7 @@ import { updateWebhook } from './update-webhook.js'
 
 const base = '/sagas/webhooks'
 
-/** Who is told of sagas over HTTP. */
+/** The routes of webhooks that are called about sagas. */
 export const webhookRoutes = (dependencies: WebhookDependencies): Route[] => [
   route('GET', base, administrator, listWebhooks(dependencies)),
   route('POST', base, administrator, createWebhook(dependencies)),

@@ -1,14 +1,14 @@
 import { filledText, flag, list, text } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 
-/** A form cannot send null: empty text stands for it. */
+/** A form cannot send null; an empty text stands for null. */
 const serviceName = () =>
   z.preprocess((value) => (value === '' ? null : value), text().pipe(z.string().max(128)).nullable())
 
-/** A form with one event sends no list. */
+/** A form with one event sends a text instead of a list. */
 const events = () => z.preprocess((value) => (typeof value === 'string' ? [value] : value), list(text()))
 
-/** What a webhook is made of, as far as it was given. Whether it makes sense is decided by the rules of webhooks. */
+/** The fields of a webhook, each optional. The rules of webhooks check their values. */
 export const optionalWebhookParameters = {
   url: filledText().optional(),
   secret: filledText().optional(),

@@ -6,7 +6,7 @@ import { failureOf } from './errors.js'
 import type { MessagePlace, MessagePlaces } from './message-places.js'
 import { isExpected } from './unary.js'
 
-/** What is known of a call when its headers have arrived. */
+/** A call whose headers have arrived. */
 export interface ArrivedCall {
   metadata: Metadata
   /** `host:port` of the other end of the connection. */
@@ -21,10 +21,10 @@ export interface ArrivedCall {
  */
 export type Admit = (call: ArrivedCall) => unknown
 
-/** Judges calls, and keeps what was found out about each for its handler. */
+/** Judges calls by their headers, and keeps the result of each for its handler. */
 export interface Admission<Admitted> {
   admit: Admit
-  /** What was found out about an admitted call. */
+  /** The result of judging an admitted call. */
   of: (call: { metadata: Metadata }) => Admitted
 }
 

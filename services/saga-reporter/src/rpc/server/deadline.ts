@@ -8,6 +8,6 @@ interface AwaitedCall {
 export const isPastDeadline = (call: Pick<AwaitedCall, 'getDeadline'>, nowMs: number): boolean =>
   nowMs >= Number(call.getDeadline())
 
-/** Whether nobody waits for the answer any more: the call was cancelled, or its deadline has passed. */
+/** Whether the caller no longer waits for the answer: the call was cancelled, or its deadline has passed. */
 export const isAbandoned = (call: AwaitedCall, nowMs: number): boolean =>
   call.cancelled || isPastDeadline(call, nowMs)

@@ -44,7 +44,7 @@ export function toServiceError(error: unknown, retryAfterMs = retryAfterMsDefaul
 
 /**
  * The status of a call that failed. Once its deadline has passed that is DEADLINE_EXCEEDED, whatever failed: work that
- * was left because nobody waits for it any more must not look like a server that asks to be called again.
+ * was abandoned because its caller no longer waits must not be answered with a status that asks for a retry.
  */
 export function failureOf(
   error: unknown,

@@ -5,11 +5,11 @@ import { HealthImplementation } from 'grpc-health-check'
 interface HealthOptions {
   services: readonly { name: string }[]
   health: Health
-  /** How often readiness is asked and told to health watchers. */
+  /** How often readiness is checked and sent to health watchers. */
   healthIntervalMs?: number
 }
 
-/** Publishes readiness as the serving status of `""` and of every service; `stop` declares NOT_SERVING for good. */
+/** Publishes readiness as the serving status of `""` and of every service; after `stop` it stays NOT_SERVING. */
 export function serveHealth(server: Server, { services, health, healthIntervalMs = 1000 }: HealthOptions) {
   const names = ['', ...services.map(({ name }) => name)]
   const served = new HealthImplementation(Object.fromEntries(names.map((name) => [name, 'NOT_SERVING'])))

@@ -4,7 +4,7 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import { createServer as createTlsServer, type TlsOptions, type Server as TlsServer } from 'node:tls'
 
 export interface ListenOptions {
-  /** A name, which may have several addresses, or an address; one of IPv6 may be in brackets. */
+  /** A host name, which may have several addresses, or an address; an IPv6 address may be in brackets. */
   host: string
   /** 0: any free port. */
   port: number
@@ -18,7 +18,7 @@ export interface Listener {
   port: number
   /** New connections begin with these certificates. */
   renew: (tls: TlsOptions) => void
-  /** Takes no new connections; open ones stay. */
+  /** Accepts no new connections; open connections stay. */
   close: () => void
 }
 

@@ -2,29 +2,29 @@ import type { Socket } from 'node:net'
 
 /** Calls whose messages may be read at the same time: a message has up to 4 MiB, so they hold 256 MiB at most. */
 const placesMax = 64
-/** Of them, places for connections that have none, so that many busy connections do not keep out a new one. */
+/** Places of these that only connections without a place can take, so that busy connections do not block new ones. */
 const firstPlaces = 16
-/** How many places the calls of one connection may take. */
+/** Places that the calls of one connection may take. */
 const placesPerConnectionMax = 16
-/** How long it takes between two looks at connections while calls wait for a place. */
+/** Interval of the checks for stalled connections while calls wait for a place. */
 const lookMs = 500
-/** A connection that has sent nothing at so many looks in a row is silent. */
+/** A connection that has sent nothing between this number of checks in a row counts as stalled. */
 const silentLooksMax = 3
 /** How long a message may take to arrive while calls wait for a place. */
 const arrivalMsMax = 30_000
 
-/** The right of one call to have its message read. */
+/** The permission to read the message of one call. */
 export interface MessagePlace {
-  /** The message is whole, or the call left before its message was read: the place is free again. */
+  /** Frees the place: the message is complete, or the call ended before its message was read. */
   leave(): void
-  /** The call is answered before its message is whole; the library keeps the beginning until the stream is closed. */
+  /** The call is answered before its message is complete. The library keeps its bytes until the stream is closed. */
   abandon(): void
 }
 
 interface Reader {
   connection: Connection
   begin: () => void
-  /** Whether its stream is closed, so that nothing of its message is kept any more. */
+  /** Whether its stream is closed, so that the bytes of its message are freed. */
   isClosed: () => boolean
   sinceMs: number
   state: 'waiting' | 'reading' | 'abandoned' | 'left'
@@ -35,15 +35,15 @@ interface Connection {
   waiting: Set<Reader>
   reading: Set<Reader>
   abandoned: Set<Reader>
-  /** Bytes it had sent when it was last looked at, and how often in a row that was nothing new. */
+  /** Bytes received at the last check, and the number of checks in a row without new bytes. */
   bytesSeen: number
   silentLooks: number
 }
 
 /**
- * Bounds the memory that unfinished messages take, whoever sends them. Calls of the connection that has the fewest
- * places go first. While calls wait and no place is free, a connection is ended that holds places and sends nothing, or
- * whose messages take too long; and while a connection has no place at all, the one that has the most.
+ * Bounds the memory of unfinished messages. Calls of the connection with the fewest places go first. While calls wait and
+ * no place is free, connections are closed that hold places and send nothing, or whose messages take too long. While a
+ * connection waits for its first place, the connection with the most places is closed.
  */
 export class MessagePlaces {
   readonly #connections = new Map<string, Connection>()
@@ -51,7 +51,7 @@ export class MessagePlaces {
   #taken = 0
   #timer: NodeJS.Timeout | undefined
 
-  /** Calls of this connection may come from now on. */
+  /** Registers a connection, before its first call. */
   add(socket: Socket): void {
     const connection: Connection = {
       socket,
@@ -78,7 +78,7 @@ export class MessagePlaces {
    */
   enter(peer: string, begin: () => void, isClosed: () => boolean): MessagePlace {
     const connection = this.#connections.get(peer)
-    // The connection has ended meanwhile, and with it the call.
+    // The connection has been closed, and its calls have ended.
     if (!connection) return { leave: () => {}, abandon: () => {} }
     const reader: Reader = { connection, begin, isClosed, sinceMs: performance.now(), state: 'waiting' }
     connection.waiting.add(reader)
@@ -157,7 +157,7 @@ export class MessagePlaces {
     if (most && placesOf(most) > 1) most.socket.destroy()
   }
 
-  /** Whether a connection waits for its first place for longer than one look. */
+  /** Whether a connection has waited for its first place for longer than one interval. */
   #isAnyWithoutPlace(): boolean {
     const nowMs = performance.now()
     return [...this.#withWaiting].some((connection) => {

@@ -28,7 +28,7 @@ export function observe(logger: Logger, metrics: Pick<Metrics, 'registry'>): Ser
     return new ServerInterceptingCall(call, {
       start: (next) =>
         next({
-          // The library tells of the end of every call, and ends one whose deadline passes without asking interceptors.
+          // The library calls this at the end of every call, also when it ends a call whose deadline has passed.
           onCancel: () => end(isPastDeadline(call, Date.now()) ? 'DEADLINE_EXCEEDED' : 'CANCELLED'),
         }),
       sendStatus: (result, next) => {

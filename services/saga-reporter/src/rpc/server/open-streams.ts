@@ -2,10 +2,10 @@ import { ServerInterceptingCall, type ServerInterceptor, status } from '@grpc/gr
 
 type NextCall = ConstructorParameters<typeof ServerInterceptingCall>[0]
 
-/** The calls under way whose answers are streams. They may never end by themselves, as a watch of health does not. */
+/** The calls under way whose answers are streams. Some never end by themselves, such as a watch of health. */
 export interface OpenStreams {
   interceptor: ServerInterceptor
-  /** Ends every stream with UNAVAILABLE, also those that begin later; their clients go on at another replica. */
+  /** Ends every stream with UNAVAILABLE, also streams that begin later; their clients connect to another replica. */
   end: () => void
 }
 

@@ -7,7 +7,7 @@ const retryInfoType = 'type.googleapis.com/google.rpc.RetryInfo'
 
 /**
  * A `google.rpc.Status` with one detail, `google.rpc.RetryInfo`: how long to wait before trying again.
- * Four messages of one or two fields each, so they are written here and not generated.
+ * The messages have one or two fields each, so they are written by hand and not generated.
  */
 export function encodeRetryInfo(code: number, message: string, retryAfterMs: number): Buffer {
   const milliseconds = Math.max(0, Math.ceil(retryAfterMs))

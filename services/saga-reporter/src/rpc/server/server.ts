@@ -44,14 +44,14 @@ export interface GrpcServerOptions {
   /** Certificates. Unset: no TLS, for a gateway that adds it. */
   tls?: TlsFiles | undefined
   /**
-   * How old a connection may get before its client is told to open another, which spreads clients over new replicas
+   * The age at which a connection is closed gracefully, so that its client connects again and new replicas get clients
    * and shows new certificates. Calls under way then have `connectionAgeGraceMs` to finish.
    */
   connectionAgeMsMax?: number
   connectionAgeGraceMs?: number
   /** How long a connection may be open without a call. */
   connectionIdleMsMax?: number
-  /** How often readiness is asked and told to health watchers. */
+  /** How often readiness is checked and sent to health watchers. */
   healthIntervalMs?: number
   /** Pause between NOT_SERVING and the end of new calls, so that load balancers notice. */
   probePeriodMs?: number
@@ -62,7 +62,7 @@ export interface GrpcServerOptions {
 export interface GrpcServer {
   /** The port in use, also when 0 was asked for. */
   port: number
-  /** NOT_SERVING → a probe period → no new calls, streams end → calls under way finish → what is left is cut. */
+  /** NOT_SERVING → a probe period → no new calls, streams end → calls under way finish → connections are closed. */
   close: () => Promise<void>
 }
 
@@ -103,7 +103,7 @@ export async function startGrpcServer(options: GrpcServerOptions): Promise<GrpcS
   createReflection(options.descriptorSet, options.aliases).addToServer(server)
   const health = serveHealth(server, options)
 
-  // The listener is ours, since a connection that keeps others from being served has to be ended.
+  // The listener is our own, because a connection that blocks the calls of other connections has to be closed.
   const injector = server.createConnectionInjector(ServerCredentials.createInsecure())
   const sockets = new Set<Socket>()
   const onConnection = (socket: Socket) => {
@@ -130,7 +130,7 @@ export async function startGrpcServer(options: GrpcServerOptions): Promise<GrpcS
   }
 }
 
-/** Health and reflection have no judge of their own: they are open to load balancers and to whoever reaches the port. */
+/** Health and reflection are open to every caller that reaches the port, such as load balancers. */
 function admitOf({ services, checkMetadata }: GrpcServerOptions) {
   const admits = new Map(
     services.flatMap(({ definition, admit }) =>

@@ -30,7 +30,7 @@ export function readTls(files: TlsFiles): TlsOptions {
 /**
  * Reads files again when they change; the result ends that. Polling beats watching here: mounted secrets are replaced
  * by renaming folders, which file watchers miss. A set that does not fit (a new certificate beside the old key, half a
- * file) is logged and the last good one stays; connections that are open keep what they began with.
+ * file) is logged and the last valid one stays in use; open connections keep their certificate.
  */
 export function followTls(files: TlsFiles, logger: Logger, renew: (tls: TlsOptions) => void): () => void {
   let seen = fingerprint(files)
@@ -56,7 +56,7 @@ function readContext({ certFile, keyFile, clientCaFile }: TlsFiles): SecureConte
     key: readFileSync(keyFile),
     ...(clientCaFile !== undefined && { ca: readFileSync(clientCaFile) }),
   }
-  // Throws when the key is not the certificate's, before a listening server would refuse everybody.
+  // Throws when the key does not belong to the certificate, before a server uses it and refuses every client.
   createSecureContext(context)
   return context
 }

@@ -42,7 +42,7 @@ async function answerTo<Request, Response>(
 export const isExpected = (error: unknown): boolean =>
   error instanceof DomainError && error.kind !== 'unavailable'
 
-/** An error with a cause is the failure of a neighbour, which operators are told of whether or not somebody still waits. */
+/** An error with a cause is the failure of a neighbour. It is logged also when the caller no longer waits. */
 const isGivenUp = (error: unknown, call: Parameters<typeof isAbandoned>[0]): error is DomainError =>
   error instanceof DomainError &&
   error.kind === 'unavailable' &&

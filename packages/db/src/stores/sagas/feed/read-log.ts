@@ -130,7 +130,7 @@ const writers = statement(
 
 /**
  * The transactions under way that may have drawn positions. When all transactions that were under way after a position
- * was drawn have ended, the log shows for good whether there is an entry at that position.
+ * was drawn have ended, no entry at that position becomes visible any more.
  */
 export async function readLogWriters({ pool }: Pool): Promise<Set<string>> {
   const { rows } = await pool.query<{ writer: string }>(writers)

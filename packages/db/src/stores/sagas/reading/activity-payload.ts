@@ -9,7 +9,7 @@ export interface StoredPayload {
   size: number
   /** Of the payload as it was reported, in hexadecimal. */
   sha256: string
-  /** What is kept of it: all, or its first bytes. */
+  /** The stored bytes: the whole payload, or its head. */
   bytes: Buffer
 }
 
@@ -22,7 +22,7 @@ const payloadOf = (kind: PayloadKind) => ({
 
 const statements = { parameter: payloadOf('parameter'), result: payloadOf('result') }
 
-/** What is kept of one payload of an activity of a saga; null when there is no such activity or payload. */
+/** The stored bytes of one payload of an activity; null when there is no such activity or payload. */
 export async function findActivityPayload(
   database: Readable,
   { tenant, sagaId, activityId }: { tenant: string; sagaId: string; activityId: string },

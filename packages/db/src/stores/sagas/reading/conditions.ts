@@ -38,7 +38,7 @@ const plain: [keyof SagaSearch, string][] = [
 
 const exists = (found: boolean, subquery: string) => `${found ? '' : 'NOT '}EXISTS (SELECT FROM ${subquery})`
 
-/** What a row `s` of sagas must meet, apart from what the driver has answered. */
+/** The conditions for a row `s` of sagas, without the condition that the driver has applied. */
 export function conditionsOf(search: SagaSearch, driver: Driver, parameters: SqlParameters): string[] {
   const { late, tag, idPrefix, errorsContain } = search
   const conditions = [`s.tenant = ${parameters.add(search.tenant)}`]

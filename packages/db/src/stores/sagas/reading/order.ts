@@ -21,7 +21,7 @@ export function orderBy({ direction }: SagaOrder, time: string | null, id: strin
   return direction === 'desc' ? `${time} DESC, ${id}` : `${time}, ${id} DESC`
 }
 
-/** What rows after a position meet; the first comparison alone tells the index where to begin. */
+/** The condition for rows after a position. Its first comparison determines where the index scan begins. */
 export function afterPosition(
   { direction }: SagaOrder,
   { at, id }: SagaPosition,
@@ -39,7 +39,7 @@ export function afterPosition(
   )
 }
 
-/** What rows up to a position meet, the row at the position included. */
+/** The condition for rows up to a position, including the row at the position. */
 export function upToPosition(
   order: SagaOrder,
   { at, id }: SagaPosition,

@@ -1,7 +1,7 @@
 import type { SagaFlag, SagaFlagKind } from '@switchyard/domain/saga'
 import { type Readable, readRows } from './read-query.js'
 
-/** What other tables hold about a saga. */
+/** The data about a saga that is stored in other tables. */
 export interface SagaDetails {
   /** Of its activities; null without any. */
   lastEventAt: Date | null
@@ -28,7 +28,7 @@ const details = {
     SELECT f.saga_id, 'flag', f.kind, f.activity_id, f.since FROM saga_flags f WHERE ${of('f')}`,
 }
 
-/** Details by the ids of the sagas, without sagas that the other tables hold nothing about. */
+/** Details by the ids of the sagas; sagas without any details are missing. */
 export async function readSagaDetails(
   database: Readable,
   tenant: string,

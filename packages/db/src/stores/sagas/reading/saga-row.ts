@@ -33,7 +33,7 @@ export interface SagaView extends SagaRow {
 /** The columns that are selected of a row `s` of sagas. */
 export const sagaRowColumns = `s.tenant, ${sagaTable.listOf('s', shown)}`
 
-/** The rows of one tenant, together with what other tables hold about them. */
+/** The rows of one tenant, together with their details from other tables. */
 export async function readSagaViews(database: Readable, rows: readonly SagaRow[]): Promise<SagaView[]> {
   const [first] = rows
   if (!first) return []

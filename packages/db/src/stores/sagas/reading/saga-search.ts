@@ -1,6 +1,6 @@
 import type { SagaFlagKind, SagaStatus } from '@switchyard/domain/saga'
 
-/** Which sagas of a tenant; what is not given does not narrow. Ranges of time include both of their ends. */
+/** The filters of a search within a tenant; a missing filter matches every saga. Ranges of time include both ends. */
 export interface SagaSearch {
   tenant: string
   /** Exactly this name. */
@@ -9,7 +9,7 @@ export interface SagaSearch {
   outcome?: string | undefined
   /** An activity event was received after the end. */
   late?: boolean | undefined
-  /** `true`: has the flag; `false`: has it not. */
+  /** `true`: sagas with the flag; `false`: sagas without it. */
   flags?: Partial<Record<SagaFlagKind, boolean | undefined>>
   /** `key=value`, exactly. */
   tag?: string | undefined
@@ -27,7 +27,7 @@ export interface SagaSearch {
 export const sagaOrders = ['created_at', 'updated_at', 'ended_at', 'id'] as const
 
 export interface SagaOrder {
-  /** `ended_at` leaves out what has not ended. */
+  /** `ended_at` leaves out sagas that have not ended. */
   by: (typeof sagaOrders)[number]
   direction: 'asc' | 'desc'
 }

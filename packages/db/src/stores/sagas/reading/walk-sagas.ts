@@ -6,14 +6,14 @@ import type { SagaPosition, SagaSearch } from './saga-search.js'
 import { drivingTable, sagaSource } from './saga-source.js'
 import { SqlParameters } from './sql-parameters.js'
 
-/** Rows that one step looks at, whether the search takes them or not: no step takes long, however rare its sagas. */
+/** Rows that one step reads, matching or not, so that no step takes long when few sagas match. */
 const stepRows = 2000
 
 const newestFirst = { by: 'created_at', direction: 'desc' } as const
 
 /**
  * Every saga of a search, the newest first, in batches. Between two batches it holds neither a connection nor a
- * snapshot, so a slow reader costs the database nothing; what is created meanwhile is newer than where it is.
+ * snapshot, so a slow reader costs the database nothing. Sagas that are created later are newer, and are not read.
  */
 export async function* walkSagas(database: Readable, search: SagaSearch): AsyncGenerator<SagaView[]> {
   let after: SagaPosition | null = null
@@ -26,7 +26,7 @@ export async function* walkSagas(database: Readable, search: SagaSearch): AsyncG
   }
 }
 
-/** Where the next step ends; null when what is left is less than a step. */
+/** The position at which the next step ends; null when fewer rows are left than one step has. */
 async function findStepEnd(database: Readable, search: SagaSearch, after: SagaPosition | null) {
   const parameters = new SqlParameters()
   const { table, id, where } = walked(search, parameters)
@@ -42,7 +42,7 @@ async function findStepEnd(database: Readable, search: SagaSearch, after: SagaPo
   return end ?? null
 }
 
-/** The rows that steps count: those of one index, which the search takes all or some of. */
+/** The rows that are counted for a step: the rows of one index, all or some of which match the search. */
 function walked(
   search: SagaSearch,
   parameters: SqlParameters,

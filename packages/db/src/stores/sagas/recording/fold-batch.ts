@@ -13,18 +13,18 @@ import { keyText } from '../tenant-key.js'
 import type { NewSagaEvent, RecordedSagaEvent } from './new-saga-event.js'
 import type { BatchState } from './read-batch.js'
 
-/** What a batch comes to. */
+/** The result of applying a batch. */
 export interface FoldedBatch {
   logged: LoggedEvent[]
   sagas: Change<Saga>[]
   activities: Change<Activity>[]
-  /** A saga of the batch as it is after it. */
+  /** A saga of the batch, after the batch. */
   findSaga(tenant: string, id: string): Saga | undefined
   /** One for each event, in their order. */
   results: RecordedSagaEvent[]
 }
 
-/** Applies the events to what is stored, each as if it came after the one before. */
+/** Applies the events one after the other to the stored state. */
 export function foldBatch(events: readonly NewSagaEvent[], state: BatchState, strict: boolean): FoldedBatch {
   const fold = new Fold(state, strict)
   const results = events.map((received) => fold.apply(received))
@@ -114,7 +114,7 @@ class Fold {
   }
 }
 
-/** The sender may only report about its own service. A saga that has not named its service yet may be anybody's. */
+/** The sender may only report about its own service. A saga without a service name may belong to any service. */
 function isOfAnotherService({ event, ownService }: NewSagaEvent, ledger: SagaLedger): boolean {
   if (ownService === null || ownService === undefined) return false
   const activity = 'activityId' in event ? ledger.findActivity(event.activityId) : undefined

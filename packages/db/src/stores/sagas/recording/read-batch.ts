@@ -26,8 +26,8 @@ export interface Stored<Row> extends TenantKey {
 
 /**
  * Reads what a batch depends on, and locks the rows until the transaction ends: first the activities, then the sagas,
- * each in the order of their keys. Whoever changes an activity of a saga holds the lock of the saga, so its other
- * activities stay as they are too.
+ * each in the order of their keys. Every transaction that changes an activity of a saga holds the lock of the saga, so
+ * the other activities of the saga do not change either.
  */
 export async function readBatch(client: PoolClient, events: readonly NewSagaEvent[]): Promise<BatchState> {
   const activityKeys = uniqueKeys(

@@ -9,26 +9,26 @@ import { writeBatch } from './write-batch.js'
 
 export interface SagaEventStore {
   /**
-   * Appends events to the log and derives sagas and activities from them, all in one transaction; what it returns is
-   * committed. Safe to run at the same time as itself, in this process and in others.
+   * Appends events to the log and derives sagas and activities from them, in one transaction that is committed before
+   * it resolves. Several calls may run at the same time, in this process and in other processes.
    *
-   * An event whose id or content is known is answered `duplicate` and not stored again; one about what retention has
-   * removed is `late` and not stored either.
+   * An event whose id or content is known is a `duplicate` and not stored again. An event about a saga or activity that
+   * retention has removed is `late` and not stored either.
    *
-   * @returns for each event, in their order, what the caller is to be told
+   * @returns the result of each event, in their order
    * @throws DomainError unavailable when other transactions keep inserting the same rows
    */
   record(events: readonly NewSagaEvent[]): Promise<RecordedSagaEvent[]>
 }
 
-/** What was committed: the tenants of the events, and the highest id that the log has of them. */
+/** The tenants of the committed events, and the highest id of these events in the log. */
 export interface CommittedBatch {
   tenants: string[]
   to: string
 }
 
 export interface SagaEventStoreOptions {
-  /** Refuse what does not follow from what is known. */
+  /** Refuse events that contradict the known state. */
   strict?: boolean
   /** Called after each commit that added to the log; it must return at once and not throw. */
   onCommitted?: (batch: CommittedBatch) => void

@@ -13,11 +13,11 @@ import { byKey } from '../tenant-key.js'
 import type { FoldedBatch } from './fold-batch.js'
 
 /**
- * Writes what a batch has come to. First what is new, each table in the order of its keys, then the rows that the
- * transaction has locked, and last the log: an id of the log is drawn when nothing is waited for any more.
+ * Writes the result of a batch: first the new rows, each table in the order of its keys, then the rows that the
+ * transaction has locked, and last the log, so that no transaction waits for locks after it has drawn an id of the log.
  *
- * @returns the highest id that the log has of the batch; null when it has none
- * @throws WriteConflict when something that was to be new is there; the transaction must be rolled back
+ * @returns the highest id of the batch in the log; null when the batch adds nothing to the log
+ * @throws WriteConflict when a new row exists already; the transaction must be rolled back
  */
 export async function writeBatch(client: PoolClient, batch: FoldedBatch): Promise<string | null> {
   const { logged, sagas, activities } = batch

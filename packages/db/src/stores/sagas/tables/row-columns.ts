@@ -14,7 +14,7 @@ export interface StoredAs<Value> {
   type: string
   expression?: string
   toSql?: (value: Value) => unknown
-  /** The domain's value of what node-postgres read. Missing: what it read. */
+  /** Converts the value that node-postgres read to the domain's value. Missing: both are the same. */
   fromSql?: (value: never) => Value
   /** The value never changes once it is there: it is sent once, and an update keeps it. */
   isFinal?: true
@@ -102,7 +102,7 @@ export function rowTable<Row extends object>(name: string, columns: readonly Row
     insert: insertInto(`${name}-insert`, name, all, 'ON CONFLICT (tenant, id) DO NOTHING'),
     /** Updates rows that the transaction has locked. */
     update: insertInto(`${name}-update`, name, all, `ON CONFLICT (tenant, id) DO UPDATE SET ${set(true)}`),
-    /** Updates rows that the transaction has locked, also what never changes otherwise. */
+    /** Updates rows that the transaction has locked, including columns that are final. */
     overwrite: insertInto(
       `${name}-overwrite`,
       name,

@@ -25,7 +25,7 @@ const columns: readonly Column<ActivityErrors>[] = [
     get: (errors) => errors.activity.errorFingerprint ?? errorFingerprint(textOf(errors)),
   },
   { name: 'text', type: 'text', get: textOf },
-  // PostgreSQL folds what is searched for, so it folds what is searched as well.
+  // PostgreSQL folds the case of search terms, so it folds the case of the searched text as well.
   { name: 'folded', type: 'text', get: textOf, expression: 'lower(given.folded)' },
 ]
 

@@ -34,5 +34,5 @@ const columns: readonly Column<LoggedEvent>[] = [
   column('request', 'bytea', ({ request }) => request),
 ]
 
-/** Appends to the log and returns the new ids, the highest of which followers of the log are told. */
+/** Appends to the log and returns the new ids. Followers of the log are notified of the highest one. */
 export const insertEvents = insertInto('saga_events-insert', 'saga_events', columns, 'RETURNING id')
