@@ -17,7 +17,9 @@ try {
   for (const { name, service, run } of inputs) {
     let outcome = ''
     const seen = await besideNeighbour(tree, service, neighbour.token, async () => {
-      outcome = await run({ tree, attacker, neighbour }).catch((error: Error) => `failed: ${error.message}`)
+      outcome = await run({ tree, attacker, neighbour }).catch(
+        (error: Error) => `failed: ${error.message} ${error.cause ?? ''}`,
+      )
     })
     const memory = `+${Math.round(seen.grownBytes / 1e6)}`
     const failures = `${seen.failures} of ${seen.count}`
