@@ -16,6 +16,7 @@ export {
   type Call,
   created,
   documented,
+  type Endpoint,
   endpoint,
   type Guard,
   noContent,
