@@ -12,7 +12,7 @@ import { listDescendants } from './support/processes.js'
 import { startTree, type Tree } from './support/tree.js'
 import { waitFor } from './support/wait-for.js'
 
-/** What was acknowledged: ids of sagas, reported one by one and in batches; hashes of commits; names of statuses. */
+/** Everything that a service has acknowledged: ids of sagas, of single calls and of batches, hashes of commits, names of statuses. */
 const acknowledged = {
   sagas: [] as string[],
   batches: [] as string[],

@@ -94,7 +94,7 @@ async function measureThroughput(subjects: Record<Side, Subject>): Promise<void>
   say('batch calls ÷ plain unnest inserts of the same rows', ratio('batch', 'unnest'))
 }
 
-/** The p99 of each side at half of what it has just reached, since a shared machine changes within minutes. */
+/** Prints the p99 latency of each side at half of its throughput, which is measured right before. */
 async function measureLatency(subjects: Record<Side, Subject>): Promise<void> {
   const p99: Record<'single' | 'echo', number[]> = { single: [], echo: [] }
   for (let round = 1; round <= rounds; round += 1) {

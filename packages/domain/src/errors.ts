@@ -72,6 +72,16 @@ export const conflict = (detail: string, options?: DomainErrorOptions) =>
 /** The resource has changed since the time in the precondition of the request. */
 export const preconditionFailed = () => new DomainError('precondition-failed', '')
 
+/**
+ * Refuses a change of something that has changed since the caller has seen it.
+ *
+ * @param sinceMs whole seconds since 1970, in milliseconds; NaN: the caller does not ask for it
+ * @throws DomainError precondition-failed
+ */
+export function requireUnmodifiedSince(changedAt: Date, sinceMs: number): void {
+  if (Math.floor(changedAt.getTime() / 1000) * 1000 > sinceMs) throw preconditionFailed()
+}
+
 export const tooLarge = (detail: string) => new DomainError('too-large', detail)
 
 /** @param reason which part of the request did not arrive in time; may be empty. */

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import { Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { tooLarge } from '@switchyard/domain'
 import { argumentsOf, ended, runGitOk, spawnGit, stopGit } from './git-process.js'
 import { objectReader } from './object-reader.js'
 import type { OpenRepository } from './open-repository.js'
@@ -12,6 +11,12 @@ const inMemoryBytesMax = 1024 * 1024
 
 /** A client that takes nothing for so long is given up: its download holds a process. */
 const idleMs = 300_000
+
+/** A file that is stored, and its size in bytes. */
+export interface StoredBlob {
+  id: string
+  size: number
+}
 
 /** First and last byte of a part, counted from 0. */
 export interface ByteRange {
@@ -27,14 +32,12 @@ export interface ByteRange {
  */
 export async function writeBlob(
   repository: OpenRepository,
-  { id, size }: { id: string; size: number },
+  { id, size }: StoredBlob,
   output: Writable,
   range: ByteRange = { start: 0, end: size - 1 },
 ): Promise<void> {
   if (size <= inMemoryBytesMax) {
-    const content = (await objectReader(repository).read(id))?.content
-    if (content?.length !== size) throw new Error(`blob ${id} is missing`)
-    output.write(content.subarray(range.start, range.end + 1))
+    output.write((await readBlob(repository, { id, size })).subarray(range.start, range.end + 1))
     return
   }
   const child = spawnGit(
@@ -72,10 +75,7 @@ const cut = ({ start, end }: ByteRange) =>
   }
 
 /** The SHA-256 of a file's bytes, in hexadecimal digits. */
-export async function hashBlob(
-  repository: OpenRepository,
-  blob: { id: string; size: number },
-): Promise<string> {
+export async function hashBlob(repository: OpenRepository, blob: StoredBlob): Promise<string> {
   const hash = createHash('sha256')
   const sink = new Writable({
     write(chunk, _encoding, done) {
@@ -88,17 +88,8 @@ export async function hashBlob(
   return hash.digest('hex')
 }
 
-/**
- * The bytes of a file in memory.
- *
- * @throws DomainError too-large for more than `bytesMax`
- */
-export async function readBlob(
-  repository: OpenRepository,
-  { id, size }: { id: string; size: number },
-  bytesMax: number,
-): Promise<Buffer> {
-  if (size > bytesMax) throw tooLarge('The file is too large for this answer; ask for its raw content')
+/** The bytes of a file in memory. @throws DomainError too-large for more than 64 MB */
+export async function readBlob(repository: OpenRepository, { id }: StoredBlob): Promise<Buffer> {
   const content = (await objectReader(repository).read(id))?.content
   if (!content) throw new Error(`blob ${id} is missing`)
   return content
@@ -107,11 +98,11 @@ export async function readBlob(
 /** The first bytes of a file. */
 export async function readStart(
   repository: OpenRepository,
-  { id, size }: { id: string; size: number },
+  { id, size }: StoredBlob,
   bytesMax: number,
 ): Promise<Buffer> {
   if (size <= inMemoryBytesMax) {
-    return (await readBlob(repository, { id, size }, inMemoryBytesMax)).subarray(0, bytesMax)
+    return (await readBlob(repository, { id, size })).subarray(0, bytesMax)
   }
   const command = { command: 'cat-file', flags: ['blob'], revisions: [id] }
   const options = { signal: repository.signal, stdoutBytesMax: bytesMax }

@@ -1,5 +1,3 @@
-import { isTooHard } from './children/git-child.js'
-import { Incomparable } from './compare-commits.js'
 import { runGit, runGitOk } from './git-process.js'
 import type { OpenRepository } from './open-repository.js'
 import { linesOf } from './output-lines.js'
@@ -26,7 +24,7 @@ export async function findMergeBase(
 /**
  * What differs between two commits, renames found.
  *
- * @throws Incomparable when git needs too much time or memory
+ * @throws DomainError unavailable after 20 seconds; too-large when git needs more memory than it may use
  */
 export async function diffBetween(
   repository: OpenRepository,
@@ -36,19 +34,9 @@ export async function diffBetween(
   const { path, signal, engine } = repository
   const flags = ['-r', '-M', '-z', '--raw', '--patch', '--no-color', '--no-ext-diff', '--no-textconv']
   const command = { command: 'diff-tree', flags: [...flags, '--full-index'], revisions: [from, to] }
-  const options = {
-    signal,
-    timeoutMs,
-    stdoutBytesMax: diffAnswerBytesMax,
-    memoryBytesMax: engine.processBytesMax,
-  }
-  try {
-    const { stdout, truncated } = await runGitOk(path, command, options)
-    return await flagUncompared(repository, await parseDiff(stdout, truncated, diffLimits))
-  } catch (error) {
-    if (!isTooHard(error)) throw error
-    throw new Incomparable(error)
-  }
+  const limits = { timeoutMs, stdoutBytesMax: diffAnswerBytesMax, memoryBytesMax: engine.processBytesMax }
+  const { stdout, truncated } = await runGitOk(path, command, { signal, ...limits })
+  return flagUncompared(repository, await parseDiff(stdout, truncated, diffLimits))
 }
 
 /**

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { Writable } from 'node:stream'
 import type { NewTagObject } from '@switchyard/domain/commit'
-import { type ByteRange, hashBlob, readBlob, readStart, writeBlob } from './blobs.js'
+import { type ByteRange, hashBlob, readBlob, readStart, type StoredBlob, writeBlob } from './blobs.js'
 import { GitCache } from './cache/git-cache.js'
 import type { Cancellable } from './cancellable.js'
 import { ChildPool } from './children/child-pool.js'
@@ -32,17 +32,11 @@ import {
   pointHeadTo,
 } from './refs.js'
 import { createRepository, deleteRepository } from './repository-files.js'
-import { findFile, listFolder } from './trees.js'
+import { type FolderQuery, findFile, listFolder } from './trees.js'
 import { type CommitRequest, writeCommit } from './write-commit.js'
 import { BranchTurns } from './writing/branch-turns.js'
 import { keepCommit, moveReference, type ReferenceMove } from './writing/move-refs.js'
 import { writeTag } from './writing/write-tag.js'
-
-/** A blob that exists, and its size in bytes. */
-export interface Blob {
-  id: string
-  size: number
-}
 
 /** The entry point to git. It hides whether a pooled process, a new process or the local reader answers. */
 export interface Git {
@@ -62,7 +56,7 @@ export type Repository = ReturnType<typeof openRepository>
 export interface GitOptions {
   /** Memory of the cache of immutable answers; 0: nothing is cached. Unset: 128 MB. */
   cacheBytesMax?: number
-  /** Memory of one pooled git process, without the packs that it maps. Unset: 1 GiB. */
+  /** Most memory of one git process in bytes; packs that are mapped into memory do not count. Unset: 1 GiB. */
   processBytesMax?: number
   /** Called each time the local reader leaves a question to a git process. */
   onFallback?: OnFallback
@@ -120,16 +114,16 @@ const openRepository = (repository: OpenRepository) => ({
   findBranchContaining: (id: string, preferred: string) => findBranchContaining(repository, id, preferred),
   /** The newest commit, from one on backwards, that changed a path; null when none did. */
   findLastCommitOf: (from: string, path: string) => lastCommitOf(repository, from, path),
-  listFolder: (folder: { treeId: string; folderPath: string; isRecursive: boolean }) =>
-    listFolder(repository, folder),
+  listFolder: (query: FolderQuery) => listFolder(repository, query),
   findFile: (treeId: string, filePath: string) => findFile(repository, treeId, filePath),
   /** Bytes of a blob; null when there is none with this id. */
   sizeOf: (blobId: string) => sizeByGit(repository, blobId),
-  writeBlob: (blob: Blob, output: Writable, range?: ByteRange) => writeBlob(repository, blob, output, range),
-  hashBlob: (blob: Blob) => hashBlob(repository, blob),
+  writeBlob: (blob: StoredBlob, output: Writable, range?: ByteRange) =>
+    writeBlob(repository, blob, output, range),
+  hashBlob: (blob: StoredBlob) => hashBlob(repository, blob),
   /** The first bytes of a file. */
-  readStart: (blob: Blob, bytesMax: number) => readStart(repository, blob, bytesMax),
-  readBlob: (blob: Blob, bytesMax: number) => readBlob(repository, blob, bytesMax),
+  readStart: (blob: StoredBlob, bytesMax: number) => readStart(repository, blob, bytesMax),
+  readBlob: (blob: StoredBlob) => readBlob(repository, blob),
   findTagTarget: (tag: string) => findTagTarget(repository, tag),
   findReferencesContaining: (id: string, folder: 'refs/heads/' | 'refs/tags/') =>
     findReferencesContaining(repository, id, folder),

@@ -1,4 +1,4 @@
-export type { ByteRange } from './blobs.js'
+export type { ByteRange, StoredBlob } from './blobs.js'
 export { createGit, type Git, type Repository } from './git.js'
 export { argumentsOf, runGitOk, spawnGit } from './git-process.js'
 export type { GitService, GitSession } from './git-session.js'

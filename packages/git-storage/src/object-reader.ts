@@ -1,3 +1,4 @@
+import { tooLarge } from '@switchyard/domain'
 import { objectChild } from './children/child-kinds.js'
 import type { StoredObject } from './objects/object-store.js'
 import type { OpenRepository } from './open-repository.js'
@@ -23,12 +24,12 @@ export const objectReader = (repository: OpenRepository): ObjectReader => ({
   },
 })
 
-/** Reads an object with git. @throws Error for an object over 64 MB */
+/** Reads an object with git. @throws DomainError too-large for an object over 64 MB */
 export async function readByGit(repository: OpenRepository, name: string): Promise<StoredObject | null> {
   const { path, engine } = repository
   const question = { input: `contents ${name}\n`, answerBytesMax, timeoutMs }
   const { bytes, truncated } = await engine.children.ask(path, objectChild, question, repository)
-  if (truncated) throw new Error(`${name} is larger than ${answerBytesMax} bytes`)
+  if (truncated) throw tooLarge('The repository has an object that is too large to read')
   return parseObject(bytes)
 }
 

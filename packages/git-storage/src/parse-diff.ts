@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
+import { zeroId } from '@switchyard/domain/access'
 import { nameOf } from '@switchyard/domain/commit'
 
 /** One file that differs between two trees. */
@@ -126,9 +127,6 @@ function splitTypeChange(change: RawChange): RawChange[] {
     { ...change, status: 'A', oldMode: '000000', ids: [zeroId, change.ids[1]] },
   ]
 }
-
-/** The id of a missing file. */
-export const zeroId = '0'.repeat(40)
 
 const patchStart = Buffer.from('\ndiff --git ')
 

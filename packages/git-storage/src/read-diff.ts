@@ -1,10 +1,11 @@
+import { zeroId } from '@switchyard/domain/access'
 import { namesChild, patchChild } from './children/child-kinds.js'
 import type { Answer } from './children/git-child.js'
 import { compareCommits, Incomparable } from './compare-commits.js'
 import { comparedBytesMax } from './git-process.js'
 import { sizesByGit } from './object-reader.js'
 import type { OpenRepository } from './open-repository.js'
-import { type DiffEntry, leftOut, parseDiff, zeroId } from './parse-diff.js'
+import { type DiffEntry, leftOut, parseDiff } from './parse-diff.js'
 
 /** Longest answer of git. Later entries keep their paths and lose their patches. */
 export const diffAnswerBytesMax = 32 * 1024 * 1024

@@ -1,8 +1,8 @@
-import { entryAt, fileModes, storedPath } from '@switchyard/domain/commit'
-import { loadTree } from './edit-tree.js'
+import { fileModes, storedPath } from '@switchyard/domain/commit'
 import { objectReader, sizeByGit } from './object-reader.js'
 import type { OpenRepository } from './open-repository.js'
 import { findCommit } from './read-commits.js'
+import { findEntry } from './trees.js'
 
 /** Larger files are not read: callers count lines of text. */
 const fileBytesMax = 32 * 1024 * 1024
@@ -20,14 +20,12 @@ export async function readFile(
   const names = storedPath(filePath).split('/')
   const commit = await findCommit(repository, commitId)
   if (!commit) return null
-  const reader = objectReader(repository)
-  const folders = names.slice(0, -1).map((_, depth) => names.slice(0, depth + 1))
-  const entry = entryAt(await loadTree(reader, commit.treeId, folders), names)
+  const entry = await findEntry(repository, commit.treeId, names)
   if (entry?.kind !== 'file' || !fileModesWithLines.includes(entry.mode)) return null
   const id = String(entry.blob)
   const bytes = await sizeByGit(repository, id)
   if (bytes === null || bytes > fileBytesMax) return null
-  return (await reader.read(id))?.content ?? null
+  return (await objectReader(repository).read(id))?.content ?? null
 }
 
 const fileModesWithLines: string[] = [fileModes.regular, fileModes.executable]

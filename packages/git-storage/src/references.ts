@@ -30,6 +30,7 @@ export interface TagAnnotation {
 const folders: Record<ReferenceKind, string> = { branch: 'refs/heads/', tag: 'refs/tags/' }
 const sortKeys = { name: 'refname', updated: 'creatordate', version: 'version:refname' }
 
+const listBytesMax = 32 * 1024 * 1024
 /** Annotations of one page of tags. */
 const annotationBytesMax = 16 * 1024 * 1024
 
@@ -39,7 +40,7 @@ export const fullName = (kind: ReferenceKind, name: string): string => folders[k
 /**
  * Every branch, or every tag, of a repository, in the order that is asked for.
  *
- * @throws DomainError too-large for a repository whose names take more than 64 MB
+ * @throws DomainError too-large when the names take more than 32 MB
  */
 export async function listReferences(
   { path, signal }: OpenRepository,
@@ -48,7 +49,8 @@ export async function listReferences(
   const folder = folders[kind]
   const sort = `--sort=${descending ? '-' : ''}${sortKeys[order]}`
   const command = { command: 'for-each-ref', flags: [sort, '--format=%(objectname) %(refname)'] }
-  const { stdout, truncated } = await runGitOk(path, { ...command, paths: [folder] }, { signal })
+  const options = { signal, stdoutBytesMax: listBytesMax }
+  const { stdout, truncated } = await runGitOk(path, { ...command, paths: [folder] }, options)
   if (truncated) throw tooLarge('The repository has too many references to list')
   return stdout
     .toString()
@@ -63,7 +65,7 @@ export async function findTagTarget(repository: OpenRepository, tag: string): Pr
   return (await findRefs(repository, [ref])).get(ref) ?? null
 }
 
-/** Those of the branches whose commits are all part of a commit's history; a branch on the commit itself is one, too. */
+/** The branches, of those given, that a commit has in its history. A branch that points to the commit itself counts. */
 export async function findMerged(
   { path, signal }: OpenRepository,
   branches: readonly string[],
@@ -72,7 +74,7 @@ export async function findMerged(
   if (branches.length === 0) return new Set()
   const names = branches.map((branch) => fullName('branch', branch))
   const flags = [`--merged=${commitId}`, '--format=%(refname)']
-  // Too many names for a command line are looked for among all branches.
+  // A command line holds a limited number of names; beyond it, all branches are asked for.
   const paths = names.length > 1000 ? [folders.branch] : names
   const { stdout } = await runGitOk(path, { command: 'for-each-ref', flags, paths }, { signal })
   return new Set(
@@ -85,7 +87,7 @@ export async function findMerged(
 }
 
 /**
- * What the annotated ones of some tags say, by name; a lightweight tag says nothing and is left out.
+ * The annotations of tags by name. A lightweight tag has none and is left out.
  *
  * @throws DomainError too-large when their annotations take more than 16 MB together
  */

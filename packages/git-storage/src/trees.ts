@@ -1,5 +1,14 @@
 import { tooLarge } from '@switchyard/domain'
-import { entryAt, folderMode, nameOf, parseTreeObject, storedPath } from '@switchyard/domain/commit'
+import {
+  entryAt,
+  fileModes,
+  folderMode,
+  nameOf,
+  parseTreeObject,
+  type StoredEntry,
+  storedPath,
+  type TreeEntry,
+} from '@switchyard/domain/commit'
 import { loadTree } from './edit-tree.js'
 import { runGitOk } from './git-process.js'
 import { objectReader } from './object-reader.js'
@@ -23,26 +32,37 @@ export interface FileEntry {
 
 const submoduleMode = '160000'
 
+export interface FolderQuery {
+  treeId: string
+  /** Empty: the root. */
+  folderPath: string
+  /** Everything below the folder, too. */
+  isRecursive: boolean
+  /** Undefined: every entry, from the first on. */
+  rows: { skip: number; take: number } | undefined
+}
+
+/** Names of everything below a folder. */
+const recursiveBytesMax = 16 * 1024 * 1024
+
 /**
- * The entries of a folder, or of everything below it, in git's order.
+ * One page of the entries of a folder in git's order, and how many there are.
  *
- * @param folderPath empty: the root
  * @returns null when the tree has no such folder
- * @throws DomainError too-large when the names take more than 64 MB
+ * @throws DomainError too-large when the names below a folder take more than 16 MB
  */
 export async function listFolder(
   repository: OpenRepository,
-  { treeId, folderPath, isRecursive }: { treeId: string; folderPath: string; isRecursive: boolean },
-): Promise<FolderEntry[] | null> {
+  { treeId, folderPath, isRecursive, rows }: FolderQuery,
+): Promise<{ entries: FolderEntry[]; total: number } | null> {
   const names = partsOf(folderPath)
-  const folderId = await findFolder(repository, treeId, names)
-  if (folderId === null) return null
+  const folder =
+    names.length === 0 ? { kind: 'folder', id: treeId } : await findEntry(repository, treeId, names)
+  if (folder?.kind !== 'folder' || folder.id === null) return null
+  const all = await (isRecursive ? readBelow : readTree)(repository, folder.id)
   const prefix = names.map((name) => `${name}/`).join('')
-  return isRecursive
-    ? listBelow(repository, folderId, prefix)
-    : parseTreeObject((await readTree(repository, folderId)).content).map(({ mode, name, id }) =>
-        entryOf(mode, id, prefix + name),
-      )
+  const page = rows ? all.slice(rows.skip, rows.skip + rows.take) : all
+  return { entries: page.map((entry) => presentEntry(entry, prefix)), total: all.length }
 }
 
 /** The file at a path of a tree; null when there is none. A symbolic link is a file, a submodule is none. */
@@ -51,41 +71,34 @@ export async function findFile(
   treeId: string,
   filePath: string,
 ): Promise<FileEntry | null> {
-  const names = partsOf(filePath)
-  const entry = entryAt(await loadTree(objectReader(repository), treeId, foldersAbove(names)), names)
+  const entry = await findEntry(repository, treeId, partsOf(filePath))
   if (entry?.kind !== 'file' || entry.mode === submoduleMode) return null
-  return { blobId: String(entry.blob), isExecutable: entry.mode === '100755' }
+  return { blobId: String(entry.blob), isExecutable: entry.mode === fileModes.executable }
 }
 
 const partsOf = (path: string) => storedPath(path).split('/').filter(Boolean)
 
-const foldersAbove = (names: readonly string[]) =>
-  names.slice(0, -1).map((_, depth) => names.slice(0, depth + 1))
-
-async function findFolder(
+/** The entry at a path of a tree, with the folders above it read. */
+export async function findEntry(
   repository: OpenRepository,
   treeId: string,
   names: readonly string[],
-): Promise<string | null> {
-  if (names.length === 0) return treeId
-  const path = [...names]
-  const entry = entryAt(await loadTree(objectReader(repository), treeId, foldersAbove(path)), path)
-  return entry?.kind === 'folder' ? entry.id : null
+): Promise<TreeEntry | null> {
+  const folders = names.slice(0, -1).map((_, depth) => names.slice(0, depth + 1))
+  return entryAt(await loadTree(objectReader(repository), treeId, folders), [...names])
 }
 
-async function readTree(repository: OpenRepository, id: string) {
+async function readTree(repository: OpenRepository, id: string): Promise<StoredEntry[]> {
   const object = await objectReader(repository).read(id)
   if (object?.type !== 'tree') throw new Error(`tree ${id} is missing`)
-  return object
+  return parseTreeObject(object.content)
 }
 
-async function listBelow(
-  { path, signal }: OpenRepository,
-  treeId: string,
-  prefix: string,
-): Promise<FolderEntry[]> {
+/** The entries below a folder, each with its path as its name. */
+async function readBelow({ path, signal }: OpenRepository, treeId: string): Promise<StoredEntry[]> {
   const command = { command: 'ls-tree', flags: ['-r', '-t', '-z'], revisions: [treeId] }
-  const { stdout, truncated } = await runGitOk(path, command, { signal })
+  const options = { signal, stdoutBytesMax: recursiveBytesMax }
+  const { stdout, truncated } = await runGitOk(path, command, options)
   if (truncated) throw tooLarge('The folder has too many entries to list')
   return stdout
     .toString('latin1')
@@ -94,16 +107,16 @@ async function listBelow(
     .map((line) => {
       const tab = line.indexOf('\t')
       const [mode = '', , id = ''] = line.slice(0, tab).split(' ')
-      return entryOf(mode, id, prefix + line.slice(tab + 1))
+      return { mode, id, name: line.slice(tab + 1) }
     })
 }
 
-function entryOf(mode: string, id: string, stored: string): FolderEntry {
-  const isFolder = mode === folderMode || mode === `0${folderMode}`
+function presentEntry({ mode, id, name }: StoredEntry, prefix: string): FolderEntry {
+  const digits = mode.padStart(6, '0')
   return {
     id,
-    type: isFolder ? 'tree' : mode === submoduleMode ? 'commit' : 'blob',
-    path: nameOf(Buffer.from(stored, 'latin1')),
-    mode: mode.padStart(6, '0'),
+    type: digits === `0${folderMode}` ? 'tree' : digits === submoduleMode ? 'commit' : 'blob',
+    path: nameOf(Buffer.from(prefix + name, 'latin1')),
+    mode: digits,
   }
 }

@@ -20,7 +20,7 @@ export interface SagaClientOptions {
   token?: string | (() => string)
   /** Unset: the default tenant of the reporter, or the tenant of the certificate. */
   tenant?: string
-  /** Deadline of one call. */
+  /** Time after which a call without an answer fails. */
   deadlineMs?: number
   /** After this time without success an event is given up. */
   giveUpAfterMs?: number
@@ -72,8 +72,9 @@ export type Settings = SagaClientOptions & { [Key in keyof typeof defaults]: num
 
 /** @throws RangeError for a batch that the reporter would not take */
 export function settingsOf(options: SagaClientOptions): Settings {
-  const given = Object.entries(options).filter(([, value]) => value !== undefined)
-  const settings = { ...defaults, ...(Object.fromEntries(given) as unknown as SagaClientOptions) }
+  const settings: Settings = { ...options, ...defaults }
+  for (const name of Object.keys(defaults) as (keyof typeof defaults)[])
+    settings[name] = options[name] ?? defaults[name]
   requireRange('batchEventsMax', settings.batchEventsMax, batchEventsLimit)
   requireRange('batchBytesMax', settings.batchBytesMax, messageBytesMax)
   return settings

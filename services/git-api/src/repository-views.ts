@@ -1,5 +1,5 @@
 import type { Commit } from '@switchyard/domain/commit'
-import type { DiffEntry } from '@switchyard/git-storage'
+import type { DiffEntry, StoredBlob } from '@switchyard/git-storage'
 
 /** A branch, its newest commit, and what its protections mean for the caller. */
 export interface BranchView {
@@ -31,7 +31,7 @@ export interface FileView {
   path: string
   /** As asked for. */
   revision: string
-  blob: { id: string; size: number }
+  blob: StoredBlob
   sha256: string
   commitId: string
   /** The newest commit that changed the file. */

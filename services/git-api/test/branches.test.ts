@@ -22,11 +22,7 @@ afterAll(async () => {
 const path = (rest = '', of = project) => `/projects/${of.id}/repository/branches${rest}`
 const named = (name: string) => path(`/${encodeURIComponent(name)}`)
 
-async function ask(who: Who, method: string, url: string, body?: unknown) {
-  const response = await harness.send(who, method, url, body)
-  const text = await response.text()
-  return { status: response.status, headers: response.headers, body: text === '' ? null : JSON.parse(text) }
-}
+const ask: GitHarness['ask'] = (...request) => harness.ask(...request)
 
 const create = (who: Who, branch: string, ref: string) => ask(who, 'POST', path(), { branch, ref })
 const namesOf = ({ body }: { body: { name: string }[] }) => body.map(({ name }) => name)
@@ -91,6 +87,7 @@ test('names and starts that do not fit are refused in GitLab words and make noth
   expect(await refused('f'.repeat(40))).toBe(
     'You cannot create a branch with a SHA-1 or SHA-256 branch name.',
   )
+  expect(await refused('ABCDEF'.padEnd(40, '0'))).toMatch(/SHA-1 or SHA-256 branch name/)
   expect(await refused('new', 'nowhere')).toBe(
     "Failed to create branch 'new': invalid reference name 'nowhere'",
   )

@@ -13,7 +13,7 @@ afterAll(() => bodies?.close())
 const mebibyte = 1024 * 1024
 const content = randomBytes(48 * 1024).toString('base64')
 
-/** Parses a body of so many megabytes, which came in chunks; gives the bytes of its file. */
+/** Parses the body of a commit with one file of about `megabytes`. @returns the size of the file in bytes */
 async function parse(sender: string, megabytes: number): Promise<number> {
   const times = Math.ceil((megabytes * mebibyte) / content.length)
   const pieces = [

@@ -18,10 +18,7 @@ afterAll(async () => {
   await harness?.close()
 })
 
-async function ask(who: Who, url: string, of = project) {
-  const response = await harness.send(who, 'GET', `/projects/${of.id}/repository/${url}`)
-  return { status: response.status, headers: response.headers, body: JSON.parse(await response.text()) }
-}
+const ask = (who: Who, url: string) => harness.ask(who, 'GET', `/projects/${project.id}/repository/${url}`)
 
 const idsOf = (commits: { id: string }[]) => commits.map(({ id }) => id)
 const lines = (text: string) => text.split('\n').filter(Boolean)

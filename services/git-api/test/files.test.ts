@@ -4,8 +4,6 @@ import { createGitRepository, type TestGitRepository } from '@switchyard/testing
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type GitHarness, startGitHarness } from './git-harness.js'
 
-type Who = Parameters<GitHarness['send']>[0]
-
 const large = randomBytes(3 * 1024 * 1024)
 let harness: GitHarness
 let project: Project
@@ -23,6 +21,7 @@ beforeAll(async () => {
       'src/deep/b.txt': 'b',
       'top.txt': 'top',
       'large.bin': large,
+      'huge.bin': Buffer.alloc(33 * 1024 * 1024),
     },
   })
   await work.git('update-index', '--chmod=+x', 'top.txt')
@@ -38,11 +37,7 @@ afterAll(async () => {
 const repository = (rest: string, of = project) => `/projects/${of.id}/repository/${rest}`
 const file = (path: string, rest = '') => repository(`files/${encodeURIComponent(path)}${rest}`)
 
-async function ask(who: Who, method: string, url: string, body?: unknown) {
-  const response = await harness.send(who, method, url, body)
-  const text = await response.text()
-  return { status: response.status, headers: response.headers, body: text === '' ? null : JSON.parse(text) }
-}
+const ask: GitHarness['ask'] = (...request) => harness.ask(...request)
 
 const raw = (path: string, headers: Record<string, string> = {}, method = 'GET') =>
   fetch(`${harness.baseUrl}/api/v4${path}`, {
@@ -56,7 +51,7 @@ describe('the tree', () => {
 
   test('has folders, files and submodules in this order, with the ids and modes that git has', async () => {
     const { body } = await ask('reporter', 'GET', repository('tree'))
-    expect(names({ body })).toEqual(['src', 'vendor', 'large.bin', 'top.txt'])
+    expect(names({ body })).toEqual(['src', 'vendor', 'huge.bin', 'large.bin', 'top.txt'])
     for (const { path, id, mode, type, name } of body) {
       expect(await work.git('ls-tree', 'HEAD', path)).toBe(`${mode} ${type} ${id}\t${path}`)
       expect(name).toBe(path)
@@ -71,13 +66,13 @@ describe('the tree', () => {
       ...['src/deep', 'src/a.txt', 'src/ü ñ.txt'],
     ])
     const all = await ask('reporter', 'GET', repository('tree?recursive=true&per_page=100'))
-    expect(names(all)).toHaveLength(9)
+    expect(names(all)).toHaveLength(10)
     expect(names(await ask('reporter', 'GET', repository(`tree?ref=${first}`)))).not.toContain('vendor')
     const page = await ask('reporter', 'GET', repository('tree?recursive=true&per_page=3&page=3'))
     expect(page.body).toHaveLength(3)
-    expect(page.headers.get('x-total')).toBe('9')
+    expect(page.headers.get('x-total')).toBe('10')
     const none = await ask('reporter', 'GET', repository('tree?recursive=true&pagination=none&per_page=1'))
-    expect(none.body).toHaveLength(9)
+    expect(none.body).toHaveLength(10)
   })
 
   test('of what does not exist is not found', async () => {
@@ -145,6 +140,16 @@ describe('a file', () => {
     expect((await raw(file('src/a.txt', '/raw'), { Range: 'bytes=10-' })).status).toBe(416)
     const head = await raw(file('large.bin', '/raw'), {}, 'HEAD')
     expect(head.headers.get('content-length')).toBe(String(large.length))
+  })
+
+  test('of more than 32 MB is answered raw, and its facts in headers', async () => {
+    const refused = await ask('reporter', 'GET', `${file('huge.bin')}?ref=main`)
+    expect(refused.status).toBe(413)
+    expect(refused.body.message).toMatch(/ask for its raw content/)
+    const head = await raw(`${file('huge.bin')}?ref=main`, {}, 'HEAD')
+    expect(head.headers.get('x-gitlab-content-sha256')).toBe(sha256(Buffer.alloc(33 * 1024 * 1024)))
+    const part = await raw(file('huge.bin', '/raw'), { Range: 'bytes=-5' })
+    expect([part.status, (await part.arrayBuffer()).byteLength]).toEqual([206, 5])
   })
 
   test('that does not exist is not found, and a path out of the repository is refused', async () => {

@@ -61,6 +61,13 @@ export async function startGitHarness({ redisUrl = 'redis://127.0.0.1:1', env = 
       if (who !== 'anonymous') Object.assign(url, { username: 'any', password: tokens[who] })
       return url.href
     },
+    /** Sends a request as one of the callers, and reads its JSON; null for an answer without a body. */
+    async ask(who: keyof typeof tokens | 'anonymous', method: string, path: string, body?: unknown) {
+      const response = await this.send(who, method, path, body)
+      const text = await response.text()
+      const { status, headers } = response
+      return { status, headers, body: text === '' ? null : JSON.parse(text) }
+    },
     /** Sends a request as one of the callers. */
     send(
       who: keyof typeof tokens | 'anonymous',

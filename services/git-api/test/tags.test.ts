@@ -22,11 +22,7 @@ afterAll(async () => {
 const path = (rest = '', of = project) => `/projects/${of.id}/repository/tags${rest}`
 const named = (name: string) => path(`/${encodeURIComponent(name)}`)
 
-async function ask(who: Who, method: string, url: string, body?: unknown) {
-  const response = await harness.send(who, method, url, body)
-  const text = await response.text()
-  return { status: response.status, headers: response.headers, body: text === '' ? null : JSON.parse(text) }
-}
+const ask: GitHarness['ask'] = (...request) => harness.ask(...request)
 
 const create = (who: Who, tag_name: string, ref: string, message?: string) =>
   ask(who, 'POST', path(), { tag_name, ref, message })

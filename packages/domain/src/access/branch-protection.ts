@@ -3,7 +3,7 @@ import { accessLevels } from './project-roles.js'
 
 /** Longest name or pattern of a protection, in characters. */
 export const protectionNameLengthMax = 255
-/** Most protections of one project. Each reference of a push is compared with all of them. */
+/** A project has no more protections than this, because each reference of a push is compared with all of them. */
 export const protectionsPerProjectMax = 500
 
 export interface BranchProtection {

@@ -16,15 +16,21 @@ test.each([
   'dé',
 ])('%s may name a commit', (revision) => expect(parseRevision(revision)).not.toBeNull())
 
-test.each(['main', 'feature/x.y', 'heads/x', 'a'.repeat(39), 'A'.repeat(40)])(
-  'a branch may be called %s',
-  (name) => expect(isNewBranchName(name)).toBe(true),
+test.each(['main', 'feature/x.y', 'heads/x', 'a'.repeat(39)])('a branch may be called %s', (name) =>
+  expect(isNewBranchName(name)).toBe(true),
 )
 
-test.each(['', '-x', 'HEAD', 'a..b', 'refs/heads/main', 'refs/x', 'a'.repeat(40), '0'.repeat(64)])(
-  'no branch may be called %s',
-  (name) => expect(isNewBranchName(name)).toBe(false),
-)
+test.each([
+  '',
+  '-x',
+  'HEAD',
+  'a..b',
+  'refs/heads/main',
+  'refs/x',
+  'a'.repeat(40),
+  'A'.repeat(40),
+  '0'.repeat(64),
+])('no branch may be called %s', (name) => expect(isNewBranchName(name)).toBe(false))
 
 const refused = [
   ...[

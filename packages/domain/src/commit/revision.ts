@@ -22,7 +22,7 @@ export function isRefName(name: string): boolean {
  * SHA-256) could never be looked up, because the other meaning takes precedence.
  */
 export const isNewBranchName = (name: string): boolean =>
-  isRefName(name) && !name.startsWith('refs/') && !/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(name)
+  isRefName(name) && !name.startsWith('refs/') && !isObjectId(name)
 
 /** Any number of `~`, `~2`, `^`, `^2`, `^{}` and `^{commit}`. */
 const stepsShape = /^(?:[~^]\d{0,6}|\^\{(?:commit)?\})*$/
@@ -50,3 +50,6 @@ export function parseRevision(text: string): ParsedRevision | null {
 }
 
 export const isFullHash = (text: string): boolean => /^[0-9a-f]{40}$/.test(text)
+
+/** Whether a text is the id of an object, of SHA-1 or SHA-256, in any case. */
+export const isObjectId = (text: string): boolean => /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/i.test(text)

@@ -16,7 +16,7 @@ export interface ChildPoolOptions {
   idleMs?: number
   /** A child is replaced after this number of answers, before its memory grows. */
   answersMax?: number
-  /** Memory of one child, without the packs that it maps. */
+  /** Most memory of one child in bytes; packs that are mapped into memory do not count. */
   processBytesMax?: number
 }
 

@@ -16,8 +16,8 @@ interface Judged {
 }
 
 /**
- * Answers the hook `proc-receive` of one push ("proc-receive" in githooks), which asks for the references that git may
- * change. Their objects are in the repository already.
+ * Tells the hook `proc-receive` of a push which references git may change; the objects of the push are stored by then.
+ * Format: "proc-receive" in the manual page githooks.
  *
  * @param hook stream to the hook; it ends without data when git itself refuses every reference
  * @returns the options of the push

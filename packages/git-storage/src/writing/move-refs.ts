@@ -1,5 +1,6 @@
 import { dirname, join } from 'node:path'
 import { invalid } from '@switchyard/domain'
+import { zeroId } from '@switchyard/domain/access'
 import { updateRefChild } from '../children/child-kinds.js'
 import { ChildEnded } from '../children/git-child.js'
 import type { OpenRepository } from '../open-repository.js'
@@ -7,7 +8,6 @@ import { branchRef, findRefs, keptPrefix } from '../refs.js'
 import { syncFolder } from './durable-files.js'
 import { removeStaleLock } from './stale-locks.js'
 
-const zeroId = '0'.repeat(40)
 const timeoutMs = 60_000
 
 export interface BranchMove {
@@ -20,7 +20,7 @@ export interface BranchMove {
 export interface ReferenceMove {
   /** In full: `refs/tags/v1`. */
   ref: string
-  /** Where it must stand now; null: it must not exist. */
+  /** The object that the reference must point to; null: the reference must not exist. */
   from: string | null
   /** Null: the reference is deleted. */
   to: string | null
@@ -29,18 +29,18 @@ export interface ReferenceMove {
 /**
  * Moves a branch from one commit to another. The move is durable when the promise resolves.
  *
- * @returns false, and nothing changed, when it stands elsewhere
+ * @returns false, with nothing changed, when the branch does not point to `from`
  * @throws as {@link moveReference}
  */
 export const moveBranch = (repository: OpenRepository, { branch, from, to }: BranchMove): Promise<boolean> =>
   moveReference(repository, { ref: branchRef(branch), from, to })
 
 /**
- * Moves, makes or deletes a branch or a tag, on disk before it returns.
+ * Moves, creates or deletes a branch or a tag. The change is durable when the promise resolves.
  *
- * @returns false, and nothing changed, when it stands elsewhere
- * @throws DomainError invalid for a name that another branch or tag is in the way of; unavailable when git refuses
- *   for another reason
+ * @returns false, with nothing changed, when the reference does not point to `from`
+ * @throws DomainError invalid when the name conflicts with another branch or tag; unavailable when git refuses for
+ *   another reason
  */
 export async function moveReference(
   repository: OpenRepository,
@@ -50,8 +50,9 @@ export async function moveReference(
   try {
     await move()
   } catch (error) {
-    // The process may have ended after it moved the reference, and before it could say so.
     const now = (await findRefs({ ...repository, signal: undefined }, [ref])).get(ref) ?? null
+    // Without a refusal of git, its process may have ended after it moved the reference and before it answered. A new
+    // reference that git refused was made by another request, which tells of it.
     if (now !== to || (from === null && refusalOf(error) !== '')) {
       if (now !== from) return false
       refuseName(error)
@@ -74,13 +75,13 @@ async function updateRef({ path, engine }: OpenRepository, command: string): Pro
   await engine.children.ask(path, updateRefChild, question)
 }
 
-/** What git said before it ended; empty when it said nothing. */
+/** The message of git about a failed update; empty without one. */
 function refusalOf(error: unknown): string {
   const cause = error instanceof Error ? error.cause : undefined
   return cause instanceof ChildEnded ? cause.stderr : ''
 }
 
-/** Branches are files to git: none can have the name of a folder of another. */
+/** Branches are files in folders, so a branch cannot have the name of a folder that another branch needs. */
 function refuseName(error: unknown): void {
   if (
     /exists; cannot create|there (?:is|are) still (?:refs|logs)|non-empty directory/.test(refusalOf(error))

@@ -40,7 +40,7 @@ export function toHttpError(error: unknown): HttpError {
 }
 
 function headersOf({ kind, retryAfterMs }: DomainError): Record<string, string> | undefined {
-  // What is left of the request may still come, before the next one of the connection.
+  // The rest of this request may still arrive, and would be read as the next request of the connection.
   if (kind === 'timed-out') return { Connection: 'close' }
   return retryAfterMs === undefined ? undefined : { 'Retry-After': String(Math.ceil(retryAfterMs / 1000)) }
 }

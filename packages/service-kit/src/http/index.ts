@@ -44,5 +44,5 @@ export {
 } from './parameters.js'
 export { link, oneOf, timeText } from './shapes.js'
 export { type AuthenticateFrom, limitUnknownTokens } from './unknown-tokens.js'
-export { requireUnmodifiedSince } from './unmodified-since.js'
+export { unmodifiedSinceMs } from './unmodified-since.js'
 export { WrittenJson, writeJson } from './written-json.js'

@@ -1,13 +1,5 @@
-import { preconditionFailed } from '@switchyard/domain'
 import type { Call } from './endpoint.js'
 
-/**
- * Refuses a request with `If-Unmodified-Since` about something that has changed since then. The header has whole
- * seconds; one that is no time counts as none.
- *
- * @throws DomainError precondition-failed
- */
-export function requireUnmodifiedSince({ raw }: Pick<Call, 'raw'>, changedAt: Date): void {
-  const sinceMs = Date.parse(raw.request.headers['if-unmodified-since'] ?? '')
-  if (Math.floor(changedAt.getTime() / 1000) * 1000 > sinceMs) throw preconditionFailed()
-}
+/** The header `If-Unmodified-Since` as milliseconds since 1970, in whole seconds; NaN without a valid time. */
+export const unmodifiedSinceMs = ({ raw }: Pick<Call, 'raw'>): number =>
+  Date.parse(raw.request.headers['if-unmodified-since'] ?? '')

@@ -1,5 +1,5 @@
 import type { Caller } from '@switchyard/domain/access'
-import { auditAuthor, endpoint, noContent } from '@switchyard/service-kit/http'
+import { auditAuthor, endpoint, noContent, unmodifiedSinceMs } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { Dependencies } from '../dependencies.js'
 import * as messages from '../use-cases/messages.js'
@@ -12,9 +12,7 @@ export const deleteMessage = (deps: Dependencies) =>
     refusals: [412],
     input: z.object({ id: messageId() }),
     async handle({ id }, caller: Caller, call) {
-      // A header that is no time counts as none.
-      const unmodifiedSinceMs = Date.parse(call.raw.request.headers['if-unmodified-since'] ?? '')
-      await messages.deleteMessage(deps, id, unmodifiedSinceMs, auditAuthor(caller, call))
+      await messages.deleteMessage(deps, id, unmodifiedSinceMs(call), auditAuthor(caller, call))
       return noContent()
     },
   })

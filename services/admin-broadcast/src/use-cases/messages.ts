@@ -10,7 +10,7 @@ import {
   recordAuditEvent,
   updateBroadcastMessage,
 } from '@switchyard/db'
-import { preconditionFailed } from '@switchyard/domain'
+import { requireUnmodifiedSince } from '@switchyard/domain'
 import {
   type BroadcastInput,
   changedBroadcastFields,
@@ -80,8 +80,7 @@ export async function deleteMessage(
 ): Promise<void> {
   await auditedChange(deps, author, 'broadcast_message_deleted', async (transaction) => {
     const message = await getBroadcastMessage(transaction, id)
-    const changedMs = Math.floor(message.updatedAt.getTime() / 1000) * 1000
-    if (changedMs > unmodifiedSinceMs) throw preconditionFailed()
+    requireUnmodifiedSince(message.updatedAt, unmodifiedSinceMs)
     await deleteBroadcastMessage(transaction, id)
     return message
   })

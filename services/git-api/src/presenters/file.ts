@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { FileView } from '../repository-views.js'
-import { baseName } from './tree-entry.js'
+import { baseName } from './base-name.js'
 
 export const fileShape = z
   .object({
@@ -37,7 +37,7 @@ export const presentFile = (file: FileView, content: Buffer): z.output<typeof fi
   content: content.toString('base64'),
 })
 
-/** What is known of a file as headers: `X-Gitlab-File-Name`, …; values outside ASCII are percent-encoded. */
+/** Facts about a file as headers, such as `X-Gitlab-File-Name`. Characters outside ASCII are percent-encoded. */
 export const presentFileHeaders = (file: FileView): Record<string, string> =>
   Object.fromEntries(
     Object.entries(presentFacts(file)).map(([key, value]) => [
@@ -60,3 +60,15 @@ export const changedFileShape = z
     content_sha256: z.string(),
   })
   .meta({ id: 'ChangedFile', description: 'A file after it was created or updated' })
+
+/** A file that a request has created or updated on a branch. */
+export const presentChangedFile = (
+  { path, commitId, lastCommitId, sha256 }: FileView,
+  branch: string,
+): z.output<typeof changedFileShape> => ({
+  file_path: path,
+  branch,
+  commit_id: commitId,
+  last_commit_id: lastCommitId,
+  content_sha256: sha256,
+})

@@ -1,5 +1,6 @@
 import type { FolderEntry } from '@switchyard/git-storage'
 import { z } from 'zod'
+import { baseName } from './base-name.js'
 
 export const treeEntryShape = z
   .object({
@@ -23,11 +24,3 @@ export const presentTreeEntry = ({ id, type, path, mode }: FolderEntry): z.outpu
   path,
   mode,
 })
-
-/** The part of a path behind its last slash; the name of a quoted path is quoted, too. */
-export function baseName(path: string): string {
-  const name = path.slice(path.lastIndexOf('/') + 1)
-  return path.startsWith('"') && path.endsWith('"') && path.includes('/') && path.includes('\\')
-    ? `"${name}`
-    : name
-}

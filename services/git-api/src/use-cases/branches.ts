@@ -1,14 +1,15 @@
 import { listProtectedBranches } from '@switchyard/db'
-import { conflict, forbidden, invalid, notFound } from '@switchyard/domain'
+import { conflict, forbidden, invalid, notFound, requireUnmodifiedSince } from '@switchyard/domain'
 import {
   accessLevels,
   type BranchProtection,
   type Caller,
   compileProtections,
   coveredAllowsPush,
+  type RefChange,
   zeroId,
 } from '@switchyard/domain/access'
-import { compileNameSearch, isNewBranchName, isRefName } from '@switchyard/domain/commit'
+import { compileNameSearch, isNewBranchName, isObjectId, isRefName } from '@switchyard/domain/commit'
 import { fullName, type Reference, type Repository } from '@switchyard/git-storage'
 import type { Call } from '@switchyard/service-kit/http'
 import type { Dependencies } from '../dependencies.js'
@@ -23,8 +24,6 @@ export interface BranchQuery {
   skip: number
   take: number
 }
-
-const objectIdShape = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/i
 
 /** One page of the branches that a search finds, and how many it finds in all. */
 export async function listBranches(
@@ -109,8 +108,7 @@ export async function createBranch(
 ): Promise<BranchView> {
   const { database } = dependencies
   const { project, repository, level, caller } = access
-  if (objectIdShape.test(name))
-    throw invalid('You cannot create a branch with a SHA-1 or SHA-256 branch name.')
+  if (isObjectId(name)) throw invalid('You cannot create a branch with a SHA-1 or SHA-256 branch name.')
   if (!isNewBranchName(name)) throw invalid('Branch name is invalid')
   const covering = compileProtections(await listProtectedBranches(database, project.id))(name)
   if (!coveredAllowsPush(level, covering)) {
@@ -131,15 +129,15 @@ export async function createBranch(
 /**
  * Deletes a branch.
  *
- * @param requireUnchanged throws when the author's date of the newest commit is later than what the caller has seen
+ * @param unmodifiedSinceMs the author's date of the newest commit must not be later; NaN: it may be
  * @throws DomainError invalid for the default branch and a name that no branch can have; forbidden for a protected
- *   branch; not-found; conflict when the branch moves meanwhile
+ *   branch; not-found; precondition-failed; conflict when the branch moves meanwhile
  */
 export async function deleteBranch(
   dependencies: Dependencies,
   access: ProjectCall<Caller>,
   name: string,
-  requireUnchanged: (changedAt: Date) => void,
+  unmodifiedSinceMs: number,
   { baseUrl }: Pick<Call, 'baseUrl'>,
 ): Promise<void> {
   const { project, repository, level, caller } = access
@@ -150,7 +148,7 @@ export async function deleteBranch(
       'You are not allowed to delete protected branches from this project. Only a project maintainer or owner can delete a protected branch.',
     )
   }
-  requireUnchanged(new Date(branch.commit.author.seconds * 1000))
+  requireUnmodifiedSince(new Date(branch.commit.author.seconds * 1000), unmodifiedSinceMs)
   const change = await removeBranch(repository, { name, target: branch.commit.id })
   if (!change) throw conflict(`The branch ${name} was changed meanwhile. Please refresh and try again`)
   await referencesChanged(dependencies, { project, user: caller.user, baseUrl }, [change])
@@ -173,16 +171,20 @@ export async function deleteMergedBranches(
   const covering = compileProtections(await listProtectedBranches(database, project.id))
   const isLeftOver = ({ name, target }: Reference) =>
     merged.has(name) && name !== project.defaultBranch && target !== defaultTip && covering(name).length === 0
-  const changes = []
-  for (const branch of all.filter(isLeftOver)) {
-    signal.throwIfAborted()
-    const change = await removeBranch(repository, branch)
-    if (change) changes.push(change)
+  const changes: RefChange[] = []
+  try {
+    for (const branch of all.filter(isLeftOver)) {
+      signal.throwIfAborted()
+      const change = await removeBranch(repository, branch)
+      if (change) changes.push(change)
+    }
+  } finally {
+    // The branches that are gone are told of, whatever ends the work.
+    await referencesChanged(dependencies, { project, user: caller.user, baseUrl }, changes)
   }
-  await referencesChanged(dependencies, { project, user: caller.user, baseUrl }, changes)
 }
 
-/** @returns null when the branch moves meanwhile: somebody works on it */
+/** @returns null, with nothing deleted, when the branch has moved */
 async function removeBranch(repository: Repository, { name, target }: Reference) {
   const ref = fullName('branch', name)
   const isGone = await repository.moveReference({ ref, from: target, to: null })

@@ -1,61 +1,141 @@
-import { DomainError, invalidParameters, notFound } from '@switchyard/domain'
+import { isUtf8 } from 'node:buffer'
+import type { Writable } from 'node:stream'
+import { DomainError, invalidParameters, notFound, tooLarge } from '@switchyard/domain'
 import type { Caller } from '@switchyard/domain/access'
 import { type CommitAction, parseFilePath } from '@switchyard/domain/commit'
-import type { Repository } from '@switchyard/git-storage'
+import type { ByteRange, StoredBlob } from '@switchyard/git-storage'
 import type { Call } from '@switchyard/service-kit/http'
 import type { Dependencies } from '../dependencies.js'
+import { senderOf } from '../git-sessions.js'
 import type { ProjectCall } from '../guards.js'
 import type { FileView } from '../repository-views.js'
 import { type CreateCommitCommand, createCommit } from './create-commit.js'
 
-/** A file, and its repository to read the bytes from. */
-export interface FoundFile {
-  file: FileView
-  repository: Repository
+export interface FileQuery {
+  path: string
+  /** Branch, tag or hash. */
+  revision: string
 }
 
-const sha256Bytes = 64
-/** Larger files are read as raw content alone. */
+/** Memory of a cached id or hash, roughly. */
+const idBytes = 64
+/** The content of a larger file is answered raw only. */
 const contentBytesMax = 32 * 1024 * 1024
+/** A larger file is read by a process of git. */
+const withoutProcessBytesMax = 1024 * 1024
+/** Bytes that tell a text from other content. */
+const sniffedBytes = 8000
 
 /**
- * @param revision branch, tag or hash
+ * Facts about a file.
+ *
  * @throws DomainError invalid-parameters for a path that leaves the repository; not-found for a revision that names no
- *   commit, and for a path that is no file
+ *   commit, and for a path that is no file; rate-limited when too many large files are read for the sender
  */
-export async function findFile(
-  { repository }: ProjectCall,
-  { path, revision }: { path: string; revision: string },
-): Promise<FoundFile> {
-  if (parseFilePath(path) === 'traversal') throw invalidParameters(['file_path should be a valid file path'])
+export async function describeFile(
+  deps: Dependencies,
+  access: ProjectCall,
+  query: FileQuery,
+  call: Call,
+): Promise<FileView> {
+  return describe(deps, access, await locate(access, query), call)
+}
+
+/** Facts about a file, and its bytes. @throws DomainError like {@link describeFile}; too-large for more than 32 MB */
+export async function readFile(
+  deps: Dependencies,
+  access: ProjectCall,
+  query: FileQuery,
+  call: Call,
+): Promise<{ file: FileView; content: Buffer }> {
+  const located = await locate(access, query)
+  if (located.blob.size > contentBytesMax) {
+    throw tooLarge('The file is too large for this answer; ask for its raw content')
+  }
+  const file = await describe(deps, access, located, call)
+  return { file, content: await access.repository.readBlob(located.blob) }
+}
+
+export interface RawFile {
+  file: FileView
+  isText: boolean
+  /** Writes a part of the bytes in bounded memory; the stream is left for the caller to end. */
+  write(output: Writable, range: ByteRange): Promise<void>
+}
+
+/** A file whose bytes are sent as they are. @throws DomainError like {@link describeFile} */
+export async function openRawFile(
+  deps: Dependencies,
+  access: ProjectCall,
+  query: FileQuery,
+  call: Call,
+): Promise<RawFile> {
+  const { repository } = access
+  const file = await describeFile(deps, access, query, call)
+  const { blob } = file
+  const start = await inTurn(deps, access, call, blob, () => repository.readStart(blob, sniffedBytes))
+  return {
+    file,
+    isText: isText(start),
+    write: (output, range) =>
+      inTurn(deps, access, call, blob, () => repository.writeBlob(blob, output, range)),
+  }
+}
+
+/** The last character of the beginning of a text may be cut off. */
+const isText = (start: Buffer): boolean =>
+  !start.includes(0) && [0, 1, 2, 3].some((cut) => isUtf8(start.subarray(0, start.length - cut)))
+
+/** Reads a large file when it is the turn of the sender, as each read holds a process like a fetch does. */
+const inTurn = <Result>(
+  { gitSessions }: Dependencies,
+  { caller }: ProjectCall,
+  call: Call,
+  { size }: StoredBlob,
+  read: () => Promise<Result>,
+): Promise<Result> =>
+  size <= withoutProcessBytesMax ? read() : gitSessions.run(senderOf(caller, call), call.signal, read)
+
+type LocatedFile = Omit<FileView, 'sha256' | 'lastCommitId'>
+
+async function locate({ repository }: ProjectCall, { path, revision }: FileQuery): Promise<LocatedFile> {
+  requireInside(path)
   const commit = await repository.findCommit(revision)
   if (!commit) throw notFound('Commit')
   const entry = await repository.findFile(commit.treeId, path)
   const size = entry && (await repository.sizeOf(entry.blobId))
   if (!entry || size === null) throw notFound('File')
-  const blob = { id: entry.blobId, size }
+  const { blobId, isExecutable } = entry
+  return { path, revision, blob: { id: blobId, size }, commitId: commit.id, isExecutable }
+}
+
+function requireInside(path: string): void {
+  if (parseFilePath(path) === 'traversal') throw invalidParameters(['file_path should be a valid file path'])
+}
+
+async function describe(
+  deps: Dependencies,
+  access: ProjectCall,
+  located: LocatedFile,
+  call: Call,
+): Promise<FileView> {
+  const { repository } = access
+  const { blob, commitId, path } = located
+  const hash = () => inTurn(deps, access, call, blob, () => repository.hashBlob(blob))
   const [{ sha256 }, { lastCommitId }] = await Promise.all([
     repository.getOrCompute(
       `sha256 ${blob.id}`,
-      async () => ({ sha256: await repository.hashBlob(blob) }),
-      () => sha256Bytes,
+      async () => ({ sha256: await hash() }),
+      () => idBytes,
     ),
     repository.getOrCompute(
-      `last commit ${commit.id} ${path}`,
-      async () => ({ lastCommitId: (await repository.findLastCommitOf(commit.id, path)) ?? commit.id }),
-      () => sha256Bytes,
+      `last commit ${commitId} ${path}`,
+      async () => ({ lastCommitId: (await repository.findLastCommitOf(commitId, path)) ?? commitId }),
+      () => idBytes,
     ),
   ])
-  const { isExecutable } = entry
-  return {
-    repository,
-    file: { path, revision, blob, sha256, commitId: commit.id, lastCommitId, isExecutable },
-  }
+  return { ...located, sha256, lastCommitId }
 }
-
-/** The bytes of a file. @throws DomainError too-large for more than 32 MB */
-export const readContent = ({ repository, file }: FoundFile): Promise<Buffer> =>
-  repository.readBlob(file.blob, contentBytesMax)
 
 /** A change of one file, which becomes a commit of its own. */
 export interface FileChange
@@ -64,27 +144,46 @@ export interface FileChange
 }
 
 /**
- * Commits a change of one file.
+ * Commits a file that is created or updated.
  *
- * @returns the id of the commit
+ * @returns the file in the new commit
  * @throws DomainError invalid-parameters for a path that leaves the repository; as {@link createCommit}
  */
-export async function changeFile(
-  dependencies: Dependencies,
+export async function writeFile(
+  deps: Dependencies,
+  access: ProjectCall<Caller>,
+  change: FileChange,
+  call: Call,
+): Promise<FileView> {
+  const revision = await commitChange(deps, access, change, call)
+  return describeFile(deps, access, { path: change.action.file_path, revision }, call)
+}
+
+/** Commits that a file is deleted. @throws DomainError as {@link writeFile} */
+export async function deleteFile(
+  deps: Dependencies,
+  access: ProjectCall<Caller>,
+  change: FileChange,
+  call: Call,
+): Promise<void> {
+  await commitChange(deps, access, change, call)
+}
+
+/** @returns the id of the commit */
+async function commitChange(
+  deps: Dependencies,
   access: ProjectCall<Caller>,
   { action, ...command }: FileChange,
-  call: Pick<Call, 'baseUrl'>,
+  call: Call,
 ): Promise<string> {
-  if (parseFilePath(action.file_path) === 'traversal') {
-    throw invalidParameters(['file_path should be a valid file path'])
-  }
+  requireInside(action.file_path)
   try {
     const changes = { actions: [action], force: false, allowEmpty: false, withStats: false }
-    const { commit } = await createCommit(dependencies, access, { ...command, ...changes }, call)
+    const { commit } = await createCommit(deps, access, { ...command, ...changes }, call)
     return commit.id
   } catch (error) {
     if (!(error instanceof DomainError)) throw error
-    // The request has one file; the number of an action means nothing to its caller.
+    // The request has one file, so the number of an action means nothing to its caller.
     const { action_index, ...extra } = error.extra
     throw new DomainError(error.kind, error.detail, { extra, cause: error })
   }

@@ -25,9 +25,8 @@ export async function listTree(
 ): Promise<{ entries: FolderEntry[]; total: number }> {
   const commit = await repository.findCommit(revision ?? `refs/heads/${project.defaultBranch}`)
   if (!commit) throw notFound('Tree')
-  const all = await repository.listFolder({ treeId: commit.treeId, folderPath: path, isRecursive })
-  if (!all) throw notFound('invalid revision or path')
-  const page = rows ? all.slice(rows.skip, rows.skip + rows.take) : all
-  const entries = page.toSorted((a, b) => typeOrder[a.type] - typeOrder[b.type])
-  return { entries, total: all.length }
+  const found = await repository.listFolder({ treeId: commit.treeId, folderPath: path, isRecursive, rows })
+  if (!found) throw notFound('invalid revision or path')
+  const entries = found.entries.toSorted((a, b) => typeOrder[a.type] - typeOrder[b.type])
+  return { entries, total: found.total }
 }

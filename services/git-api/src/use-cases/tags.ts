@@ -1,6 +1,6 @@
-import { conflict, invalid, notFound } from '@switchyard/domain'
+import { conflict, invalid, notFound, requireUnmodifiedSince } from '@switchyard/domain'
 import { type Caller, zeroId } from '@switchyard/domain/access'
-import { isNewBranchName, isRefName } from '@switchyard/domain/commit'
+import { isNewBranchName, isObjectId, isRefName } from '@switchyard/domain/commit'
 import { fullName, type Reference, type Repository } from '@switchyard/git-storage'
 import type { Call } from '@switchyard/service-kit/http'
 import type { Dependencies } from '../dependencies.js'
@@ -17,8 +17,6 @@ export interface TagQuery {
   skip: number
   take: number
 }
-
-const objectIdShape = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/i
 
 /** One page of the tags that a search finds, and how many it finds in all. */
 export async function listTags(
@@ -75,7 +73,7 @@ export async function createTag(
   { name, start, message }: CreateTagCommand,
   { baseUrl }: Pick<Call, 'baseUrl'>,
 ): Promise<TagView> {
-  if (objectIdShape.test(name)) throw invalid('You cannot create a tag with a SHA-1 or SHA-256 tag name.')
+  if (isObjectId(name)) throw invalid('You cannot create a tag with a SHA-1 or SHA-256 tag name.')
   if (!isNewBranchName(name)) throw invalid('Tag name invalid')
   if (name === project.defaultBranch) throw invalid('You cannot use default branch name to create a tag')
   if ((await repository.findTagTarget(name)) !== null) throw invalid(`Tag ${name} already exists`)
@@ -97,18 +95,18 @@ export async function createTag(
 /**
  * Deletes a tag.
  *
- * @param requireUnchanged throws when the date of the tag, or of its commit, is later than what the caller has seen
- * @throws DomainError not-found; conflict when the tag moves meanwhile
+ * @param unmodifiedSinceMs the date of the tag, else of its commit, must not be later; NaN: it may be
+ * @throws DomainError not-found; precondition-failed; conflict when the tag moves meanwhile
  */
 export async function deleteTag(
   dependencies: Dependencies,
   { project, repository, caller }: ProjectCall<Caller>,
   name: string,
-  requireUnchanged: (changedAt: Date) => void,
+  unmodifiedSinceMs: number,
   { baseUrl }: Pick<Call, 'baseUrl'>,
 ): Promise<void> {
   const { target, taggedAt, commit } = await getTag({ repository }, name)
-  requireUnchanged(taggedAt ?? new Date((commit?.committer.seconds ?? 0) * 1000))
+  requireUnmodifiedSince(taggedAt ?? new Date((commit?.committer.seconds ?? 0) * 1000), unmodifiedSinceMs)
   const ref = fullName('tag', name)
   if (!(await repository.moveReference({ ref, from: target, to: null }))) {
     throw conflict(`The tag ${name} was changed meanwhile. Please refresh and try again`)

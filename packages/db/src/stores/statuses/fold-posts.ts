@@ -53,7 +53,7 @@ export interface FoldedPosts {
   dirty: DirtyRecord[]
 }
 
-/** Key of the group of all records of one commit and name. Posts to a group are applied one after the other. */
+/** Identifies a commit and a status name. Posts with the same key are applied one after the other. */
 export const groupKey = ({ projectId, sha, name }: Omit<StatusLabel, 'ref'>): string =>
   JSON.stringify([projectId, sha, name])
 

@@ -1,5 +1,5 @@
 import type { Caller } from '@switchyard/domain/access'
-import { endpoint, noContent, requireUnmodifiedSince, text } from '@switchyard/service-kit/http'
+import { endpoint, noContent, text, unmodifiedSinceMs } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { Dependencies } from '../../dependencies.js'
 import type { ProjectCall } from '../../guards.js'
@@ -13,7 +13,7 @@ export const deleteBranchEndpoint = (deps: Dependencies) =>
     refusals: [400, 409, 412],
     input: z.object({ branch: text() }),
     async handle({ branch }, access: ProjectCall<Caller>, call) {
-      await deleteBranch(deps, access, branch, (changedAt) => requireUnmodifiedSince(call, changedAt), call)
+      await deleteBranch(deps, access, branch, unmodifiedSinceMs(call), call)
       return noContent()
     },
   })

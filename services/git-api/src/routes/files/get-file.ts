@@ -1,20 +1,25 @@
 import { endpoint, filledText, ok, text } from '@switchyard/service-kit/http'
 import { z } from 'zod'
+import type { Dependencies } from '../../dependencies.js'
 import type { ProjectCall } from '../../guards.js'
 import { fileShape, presentFile, presentFileHeaders } from '../../presenters/file.js'
-import { findFile, readContent } from '../../use-cases/files.js'
+import { describeFile, readFile } from '../../use-cases/files.js'
 
 /** `GET` and `HEAD /projects/:id/repository/files/:file_path`; HEAD has the facts in headers alone. */
-export const getFile = endpoint({
-  summary: 'A file and its content',
-  replies: { 200: fileShape },
-  headers: { 'X-Gitlab-File-Name': 'Every field but the content has a header of this kind' },
-  refusals: [413],
-  input: z.object({ file_path: text(), ref: filledText() }),
-  async handle({ file_path, ref }, access: ProjectCall, call) {
-    const found = await findFile(access, { path: file_path, revision: ref })
-    const headers = presentFileHeaders(found.file)
-    if (call.raw.request.method === 'HEAD') return { status: 200, headers, body: {} }
-    return { ...ok(presentFile(found.file, await readContent(found))), headers }
-  },
-})
+export const getFile = (deps: Dependencies) =>
+  endpoint({
+    summary: 'A file and its content',
+    replies: { 200: fileShape },
+    headers: { 'X-Gitlab-File-Name': 'Every field but the content has a header of this kind' },
+    refusals: [413, 429],
+    input: z.object({ file_path: text(), ref: filledText() }),
+    async handle({ file_path, ref }, access: ProjectCall, call) {
+      const query = { path: file_path, revision: ref }
+      if (call.raw.request.method === 'HEAD') {
+        const file = await describeFile(deps, access, query, call)
+        return { status: 200, headers: presentFileHeaders(file), body: {} }
+      }
+      const { file, content } = await readFile(deps, access, query, call)
+      return { ...ok(presentFile(file, content)), headers: presentFileHeaders(file) }
+    },
+  })

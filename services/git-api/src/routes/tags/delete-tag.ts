@@ -1,5 +1,5 @@
 import type { Caller } from '@switchyard/domain/access'
-import { endpoint, noContent, requireUnmodifiedSince, text } from '@switchyard/service-kit/http'
+import { endpoint, noContent, text, unmodifiedSinceMs } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { Dependencies } from '../../dependencies.js'
 import type { ProjectCall } from '../../guards.js'
@@ -13,7 +13,7 @@ export const deleteTagEndpoint = (deps: Dependencies) =>
     refusals: [409, 412],
     input: z.object({ tag_name: text() }),
     async handle({ tag_name }, access: ProjectCall<Caller>, call) {
-      await deleteTag(deps, access, tag_name, (changedAt) => requireUnmodifiedSince(call, changedAt), call)
+      await deleteTag(deps, access, tag_name, unmodifiedSinceMs(call), call)
       return noContent()
     },
   })
