@@ -134,8 +134,7 @@ export * from './stores/sagas/reading/index.js'
 export {
   type DerivedRow,
   type LoggedEvent,
-  openRebuild,
-  type RebuildSession,
+  RebuildSession,
   type StoredRow,
 } from './stores/sagas/rebuild.js'
 export type { NewSagaEvent, RecordedSagaEvent } from './stores/sagas/recording/new-saga-event.js'
