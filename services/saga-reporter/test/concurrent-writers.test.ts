@@ -3,7 +3,7 @@ import {
   createSagaEventStore,
   type Database,
   type NewSagaEvent,
-  openRebuild,
+  RebuildSession,
 } from '@switchyard/db'
 import { contentHash } from '@switchyard/domain/saga'
 import { createTestDatabase, type TestDatabase } from '@switchyard/testing'
@@ -63,7 +63,7 @@ function received(tenant: string, { call, eventId, attempt, tag }: GivenEvent): 
 /** Differences between the stored rows of a tenant and those that follow from its log. */
 async function differencesOf(tenant: string): Promise<unknown[]> {
   const found: unknown[] = []
-  const session = await openRebuild(writers[0] as Database, tenant)
+  const session = await RebuildSession.open(writers[0] as Database, tenant)
   await rebuildSagas({
     session,
     repair: false,

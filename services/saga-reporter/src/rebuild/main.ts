@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { createDatabase, openRebuild } from '@switchyard/db'
+import { createDatabase, RebuildSession } from '@switchyard/db'
 import { databaseUrl, loadConfig } from '@switchyard/service-kit/config'
 import { z } from 'zod'
 import { differenceText } from './differences.js'
@@ -17,7 +17,7 @@ const database = createDatabase({
   applicationName: 'saga-rebuild',
 })
 try {
-  const session = await openRebuild(database, values.tenant ?? null)
+  const session = await RebuildSession.open(database, values.tenant ?? null)
   let refused = 0
   const counts = await rebuildSagas({
     session,

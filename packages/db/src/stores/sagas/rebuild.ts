@@ -42,62 +42,6 @@ const columns = `e.tenant, e.id::text AS id, e.received_at AS "receivedAt", e.op
   e.activity_id AS "activityId", e.event_id AS "eventId", e.event_time AS "eventTime", e.attempt,
   e.content_key AS "contentKey", e.request, e.payload_size AS "payloadSize", e.payload_sha256 AS "payloadSha256"`
 
-/** A database session in which the log is read from its beginning to its end. */
-export interface RebuildSession {
-  /** The next sagas that have events in the log, without sagas that retention removed; empty at the end. */
-  nextSagas(after: TenantKey | null, rowsMax: number): Promise<TenantKey[]>
-  /** The events of sagas in the order of the log, also events from before their activity's saga was known. */
-  readEvents(sagas: readonly TenantKey[]): Promise<LoggedEvent[]>
-  /** The next activities whose saga no event has named. Call it after the events of all sagas have been read. */
-  nextParked(after: TenantKey | null, rowsMax: number): Promise<TenantKey[]>
-  readParkedEvents(activities: readonly TenantKey[]): Promise<LoggedEvent[]>
-  /** The stored rows of sagas and of all their activities, and of the given activities. */
-  readRows(sagas: readonly TenantKey[], activities: readonly TenantKey[]): Promise<StoredRows>
-  /** The next rows that have no event in the log. */
-  nextWithoutEvents(
-    table: 'sagas' | 'saga_activities',
-    after: TenantKey | null,
-    rowsMax: number,
-  ): Promise<TenantKey[]>
-  /**
-   * Runs `work` on one state of the database. With locks, reporters wait until `work` has written; when one of them was
-   * faster, `work` runs again on the newer state.
-   */
-  atOnce<T>(locked: LockedKeys | null, work: () => Promise<T>): Promise<T>
-  /** Writes a row as it follows from the log, whether or not there is one. */
-  writeSaga(row: DerivedRow<Saga>): Promise<void>
-  writeActivity(row: DerivedRow<Activity>): Promise<void>
-  close(): Promise<void>
-}
-
-/** @param tenant null: every tenant */
-export async function openRebuild(
-  { pool }: Pick<Database, 'pool'>,
-  tenant: string | null,
-): Promise<RebuildSession> {
-  const client = await pool.connect()
-  // Activities whose saga a later event named. The other activities without a saga in their events are parked.
-  await client.query(
-    'CREATE TEMPORARY TABLE adopted (tenant text COLLATE "C", id text COLLATE "C", PRIMARY KEY (tenant, id))',
-  )
-  return {
-    nextSagas: (after, rowsMax) => listKeys(client, sagaKeys, after, tenant, rowsMax),
-    nextParked: (after, rowsMax) => listKeys(client, parkedKeys, after, tenant, rowsMax),
-    readEvents: (sagas) => readSagaEvents(client, sagas),
-    readParkedEvents: (activities) => readParkedEvents(client, activities),
-    nextWithoutEvents: (table, after, rowsMax) =>
-      listWithoutEvents(client, table, { after, tenant, rowsMax }),
-    readRows: (sagas, activities) => readRows(client, sagas, activities),
-    atOnce: (locked, work) => atOnce(client, locked, work),
-    writeSaga: (row) => writeSaga(client, row),
-    writeActivity: (row) => writeActivity(client, row),
-    async close() {
-      // The session's table goes with its connection.
-      client.release(true)
-    },
-  }
-}
-
 /** Reads each key once by jumping along the index, however many events a key has. */
 const keysOf = (column: string, from: string, isLeftOut: string) => `WITH RECURSIVE keys AS (
     (SELECT e.tenant, e.${column} AS id FROM saga_events e
@@ -123,133 +67,7 @@ const parkedKeys = keysOf(
   `${isPurged('activity')} OR ${isAdopted}`,
 )
 
-async function listKeys(
-  client: PoolClient,
-  sql: string,
-  after: TenantKey | null,
-  tenant: string | null,
-  rowsMax: number,
-): Promise<TenantKey[]> {
-  let last = after
-  for (;;) {
-    const { rows } = await client.query<TenantKey & { isLeftOut: boolean }>(sql, [
-      last?.tenant ?? tenant ?? '',
-      last?.id ?? '',
-      tenant,
-      rowsMax,
-    ])
-    const kept = rows.filter(({ isLeftOut }) => !isLeftOut).map(({ tenant, id }) => ({ tenant, id }))
-    // When every key of a page is left out, later pages may still hold keys.
-    if (kept.length > 0 || rows.length === 0) return kept
-    last = rows.at(-1) ?? null
-  }
-}
-
 const given = 'unnest($1::text[], $2::text[]) AS given(tenant, id)'
-
-async function readSagaEvents(client: PoolClient, sagas: readonly TenantKey[]): Promise<LoggedEvent[]> {
-  const { rows: own } = await client.query<LoggedEvent>(
-    `SELECT ${columns} FROM ${given} JOIN saga_events e ON e.tenant = given.tenant AND e.saga_id = given.id`,
-    tenantKeyArrays(sagas),
-  )
-  const activities = own.flatMap(({ tenant, activityId }) =>
-    activityId === null ? [] : [{ tenant, id: activityId }],
-  )
-  const earlier = await readUnnamedEvents(client, uniqueKeys(activities))
-  if (earlier.length > 0) {
-    const adopted = uniqueKeys(earlier.map(({ tenant, activityId }) => ({ tenant, id: activityId ?? '' })))
-    await client.query(
-      `INSERT INTO adopted SELECT * FROM ${given} ON CONFLICT DO NOTHING`,
-      tenantKeyArrays(adopted),
-    )
-  }
-  return [...own, ...earlier].sort((a, b) => (BigInt(a.id) < BigInt(b.id) ? -1 : 1))
-}
-
-async function readUnnamedEvents(
-  client: PoolClient,
-  activities: readonly TenantKey[],
-): Promise<LoggedEvent[]> {
-  const { rows } = await client.query<LoggedEvent>(
-    `SELECT ${columns} FROM ${given} JOIN saga_events e
-       ON e.tenant = given.tenant AND e.activity_id = given.id AND e.saga_id IS NULL ORDER BY e.id`,
-    tenantKeyArrays(activities),
-  )
-  return rows
-}
-
-/** The events of parked activities, without activities whose saga has been named since they were listed. */
-async function readParkedEvents(
-  client: PoolClient,
-  activities: readonly TenantKey[],
-): Promise<LoggedEvent[]> {
-  const { rows: parked } = await client.query<TenantKey>(
-    `SELECT given.tenant, given.id FROM ${given} WHERE NOT EXISTS (
-       SELECT FROM saga_activities a JOIN saga_events e
-         ON e.tenant = a.tenant AND e.saga_id = a.saga_id AND e.activity_id = a.id
-       WHERE a.tenant = given.tenant AND a.id = given.id)`,
-    tenantKeyArrays(activities),
-  )
-  return readUnnamedEvents(client, parked)
-}
-
-async function readRows(
-  client: PoolClient,
-  sagas: readonly TenantKey[],
-  activities: readonly TenantKey[],
-): Promise<StoredRows> {
-  const sagaRows = await client.query<StoredRow>(
-    `SELECT stored.tenant, ${sagaTable.comparedList} FROM ${given} JOIN sagas stored USING (tenant, id)`,
-    tenantKeyArrays(sagas),
-  )
-  const list = `stored.tenant, ${activityTable.comparedList}`
-  const activityRows = await client.query<StoredRow>(
-    `SELECT ${list} FROM ${given} JOIN saga_activities stored
-       ON stored.tenant = given.tenant AND stored.saga_id = given.id
-     UNION
-     SELECT ${list} FROM unnest($3::text[], $4::text[]) AS given(tenant, id)
-       JOIN saga_activities stored USING (tenant, id)`,
-    [...tenantKeyArrays(sagas), ...tenantKeyArrays(activities)],
-  )
-  return { sagas: sagaRows.rows, activities: activityRows.rows }
-}
-
-const atOnce = <T>(client: PoolClient, locked: LockedKeys | null, work: () => Promise<T>): Promise<T> =>
-  retryConflicts(async () => {
-    try {
-      // PostgreSQL refuses to write a row that has changed or appeared since this state of the database.
-      await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ')
-      if (locked) await lockRows(client, locked)
-      const done = await work()
-      await client.query('COMMIT')
-      return done
-    } catch (error) {
-      await client.query('ROLLBACK')
-      throw error
-    }
-  })
-
-async function writeSaga(client: PoolClient, row: DerivedRow<Saga>): Promise<void> {
-  const { statement, valuesOf } = sagaTable.overwrite
-  await client.query({ ...statement, values: valuesOf([{ tenant: row.tenant, before: null, row }]) })
-}
-
-async function writeActivity(client: PoolClient, row: DerivedRow<Activity>): Promise<void> {
-  const { tenant, id, sagaId } = row
-  const { statement, valuesOf } = activityTable.overwrite
-  await client.query({ ...statement, values: valuesOf([{ tenant, before: null, row }]) })
-  if (sagaId === null || !hasErrors(row)) {
-    await client.query('DELETE FROM saga_errors WHERE tenant = $1 AND activity_id = $2', [tenant, id])
-    return
-  }
-  const { rows } = await client.query<{ firstSeenAt: Date }>(
-    'SELECT first_seen_at AS "firstSeenAt" FROM sagas WHERE tenant = $1 AND id = $2',
-    [tenant, sagaId],
-  )
-  const sagaFirstSeenAt = rows[0]?.firstSeenAt ?? row.firstSeenAt
-  const errors = { tenant, activity: row, sagaFirstSeenAt }
-  await client.query({ ...upsertErrors.statement, values: upsertErrors.valuesOf([errors]) })
-}
 
 const itsEvents = {
   sagas: 'e.tenant = r.tenant AND e.saga_id = r.id',
@@ -257,22 +75,178 @@ const itsEvents = {
   saga_activities: 'e.tenant = r.tenant AND e.saga_id = r.saga_id AND e.activity_id = r.id',
 }
 
-async function listWithoutEvents(
-  client: PoolClient,
-  table: keyof typeof itsEvents,
-  { after, tenant, rowsMax }: { after: TenantKey | null; tenant: string | null; rowsMax: number },
-): Promise<TenantKey[]> {
-  const parked =
-    table === 'sagas'
-      ? ''
-      : `AND NOT EXISTS (SELECT FROM saga_events e
-          WHERE e.tenant = r.tenant AND e.activity_id = r.id AND e.saga_id IS NULL)`
-  const { rows } = await client.query<TenantKey>(
-    `SELECT r.tenant, r.id FROM ${table} r
-     WHERE (r.tenant, r.id) > ($1, $2) AND ($3::text IS NULL OR r.tenant = $3)
-       AND NOT EXISTS (SELECT FROM saga_events e WHERE ${itsEvents[table]}) ${parked}
-     ORDER BY r.tenant, r.id LIMIT $4`,
-    [after?.tenant ?? tenant ?? '', after?.id ?? '', tenant, rowsMax],
-  )
-  return rows
+/** A database session in which the log is read from its beginning to its end. */
+export class RebuildSession {
+  readonly #client: PoolClient
+  readonly #tenant: string | null
+
+  private constructor(client: PoolClient, tenant: string | null) {
+    this.#client = client
+    this.#tenant = tenant
+  }
+
+  /** @param tenant null: every tenant */
+  static async open({ pool }: Pick<Database, 'pool'>, tenant: string | null): Promise<RebuildSession> {
+    const client = await pool.connect()
+    // Activities whose saga a later event named. The other activities without a saga in their events are parked.
+    await client.query(
+      'CREATE TEMPORARY TABLE adopted (tenant text COLLATE "C", id text COLLATE "C", PRIMARY KEY (tenant, id))',
+    )
+    return new RebuildSession(client, tenant)
+  }
+
+  /** The temporary table goes with the connection. */
+  close(): void {
+    this.#client.release(true)
+  }
+
+  /** The next sagas that have events in the log, without sagas that retention removed; empty at the end. */
+  nextSagas(after: TenantKey | null, rowsMax: number): Promise<TenantKey[]> {
+    return this.#listKeys(sagaKeys, after, rowsMax)
+  }
+
+  /** The next activities whose saga no event has named. Call it after the events of all sagas have been read. */
+  nextParked(after: TenantKey | null, rowsMax: number): Promise<TenantKey[]> {
+    return this.#listKeys(parkedKeys, after, rowsMax)
+  }
+
+  async #listKeys(sql: string, after: TenantKey | null, rowsMax: number): Promise<TenantKey[]> {
+    let last = after
+    for (;;) {
+      const values = [...this.#valuesAfter(last), rowsMax]
+      const { rows } = await this.#client.query<TenantKey & { isLeftOut: boolean }>(sql, values)
+      const kept = rows.filter(({ isLeftOut }) => !isLeftOut).map(({ tenant, id }) => ({ tenant, id }))
+      // When every key of a page is left out, later pages may still hold keys.
+      if (kept.length > 0 || rows.length === 0) return kept
+      last = rows.at(-1) ?? null
+    }
+  }
+
+  #valuesAfter(after: TenantKey | null) {
+    return [after?.tenant ?? this.#tenant ?? '', after?.id ?? '', this.#tenant]
+  }
+
+  /** The events of sagas in the order of the log, also events from before their activity's saga was known. */
+  async readEvents(sagas: readonly TenantKey[]): Promise<LoggedEvent[]> {
+    const { rows: own } = await this.#client.query<LoggedEvent>(
+      `SELECT ${columns} FROM ${given} JOIN saga_events e ON e.tenant = given.tenant AND e.saga_id = given.id`,
+      tenantKeyArrays(sagas),
+    )
+    const activities = own.flatMap(({ tenant, activityId }) =>
+      activityId === null ? [] : [{ tenant, id: activityId }],
+    )
+    const earlier = await this.#readUnnamedEvents(uniqueKeys(activities))
+    const adopted = uniqueKeys(earlier.map(({ tenant, activityId }) => ({ tenant, id: activityId ?? '' })))
+    await this.#client.query(
+      `INSERT INTO adopted SELECT * FROM ${given} ON CONFLICT DO NOTHING`,
+      tenantKeyArrays(adopted),
+    )
+    return [...own, ...earlier].sort((a, b) => (BigInt(a.id) < BigInt(b.id) ? -1 : 1))
+  }
+
+  async #readUnnamedEvents(activities: readonly TenantKey[]): Promise<LoggedEvent[]> {
+    const { rows } = await this.#client.query<LoggedEvent>(
+      `SELECT ${columns} FROM ${given} JOIN saga_events e
+         ON e.tenant = given.tenant AND e.activity_id = given.id AND e.saga_id IS NULL ORDER BY e.id`,
+      tenantKeyArrays(activities),
+    )
+    return rows
+  }
+
+  /** The events of parked activities, without activities whose saga has been named since they were listed. */
+  async readParkedEvents(activities: readonly TenantKey[]): Promise<LoggedEvent[]> {
+    const { rows: parked } = await this.#client.query<TenantKey>(
+      `SELECT given.tenant, given.id FROM ${given} WHERE NOT EXISTS (
+         SELECT FROM saga_activities a JOIN saga_events e
+           ON e.tenant = a.tenant AND e.saga_id = a.saga_id AND e.activity_id = a.id
+         WHERE a.tenant = given.tenant AND a.id = given.id)`,
+      tenantKeyArrays(activities),
+    )
+    return this.#readUnnamedEvents(parked)
+  }
+
+  /** The stored rows of sagas and of all their activities, and of the given activities. */
+  async readRows(sagas: readonly TenantKey[], activities: readonly TenantKey[]): Promise<StoredRows> {
+    const sagaRows = await this.#client.query<StoredRow>(
+      `SELECT stored.tenant, ${sagaTable.comparedList} FROM ${given} JOIN sagas stored USING (tenant, id)`,
+      tenantKeyArrays(sagas),
+    )
+    const list = `stored.tenant, ${activityTable.comparedList}`
+    const activityRows = await this.#client.query<StoredRow>(
+      `SELECT ${list} FROM ${given} JOIN saga_activities stored
+         ON stored.tenant = given.tenant AND stored.saga_id = given.id
+       UNION
+       SELECT ${list} FROM unnest($3::text[], $4::text[]) AS given(tenant, id)
+         JOIN saga_activities stored USING (tenant, id)`,
+      [...tenantKeyArrays(sagas), ...tenantKeyArrays(activities)],
+    )
+    return { sagas: sagaRows.rows, activities: activityRows.rows }
+  }
+
+  /** The next rows that have no event in the log. */
+  async nextWithoutEvents(
+    table: keyof typeof itsEvents,
+    after: TenantKey | null,
+    rowsMax: number,
+  ): Promise<TenantKey[]> {
+    const parked =
+      table === 'sagas'
+        ? ''
+        : `AND NOT EXISTS (SELECT FROM saga_events e
+            WHERE e.tenant = r.tenant AND e.activity_id = r.id AND e.saga_id IS NULL)`
+    const { rows } = await this.#client.query<TenantKey>(
+      `SELECT r.tenant, r.id FROM ${table} r
+       WHERE (r.tenant, r.id) > ($1, $2) AND ($3::text IS NULL OR r.tenant = $3)
+         AND NOT EXISTS (SELECT FROM saga_events e WHERE ${itsEvents[table]}) ${parked}
+       ORDER BY r.tenant, r.id LIMIT $4`,
+      [...this.#valuesAfter(after), rowsMax],
+    )
+    return rows
+  }
+
+  /**
+   * Runs `work` on one state of the database. With locks, reporters wait until `work` has written. When a reporter has
+   * changed one of the rows before, `work` runs again on the newer state.
+   */
+  atOnce<T>(locked: LockedKeys | null, work: () => Promise<T>): Promise<T> {
+    const client = this.#client
+    return retryConflicts(async () => {
+      try {
+        // PostgreSQL refuses to write a row that has changed or appeared since this state of the database.
+        await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ')
+        if (locked) await lockRows(client, locked)
+        const done = await work()
+        await client.query('COMMIT')
+        return done
+      } catch (error) {
+        await client.query('ROLLBACK')
+        throw error
+      }
+    })
+  }
+
+  /** Writes a row as it follows from the log, whether or not the row exists. */
+  async writeSaga(row: DerivedRow<Saga>): Promise<void> {
+    const { statement, valuesOf } = sagaTable.overwrite
+    await this.#client.query({ ...statement, values: valuesOf([{ tenant: row.tenant, before: null, row }]) })
+  }
+
+  /** Writes a row as it follows from the log, whether or not the row exists. */
+  async writeActivity(row: DerivedRow<Activity>): Promise<void> {
+    const client = this.#client
+    const { tenant, id, sagaId } = row
+    const { statement, valuesOf } = activityTable.overwrite
+    await client.query({ ...statement, values: valuesOf([{ tenant, before: null, row }]) })
+    if (sagaId === null || !hasErrors(row)) {
+      await client.query('DELETE FROM saga_errors WHERE tenant = $1 AND activity_id = $2', [tenant, id])
+      return
+    }
+    const { rows } = await client.query<{ firstSeenAt: Date }>(
+      'SELECT first_seen_at AS "firstSeenAt" FROM sagas WHERE tenant = $1 AND id = $2',
+      [tenant, sagaId],
+    )
+    const sagaFirstSeenAt = rows[0]?.firstSeenAt ?? row.firstSeenAt
+    const errors = { tenant, activity: row, sagaFirstSeenAt }
+    await client.query({ ...upsertErrors.statement, values: upsertErrors.valuesOf([errors]) })
+  }
 }
