@@ -5,13 +5,14 @@ const framesMax = 5
 const hexDigits = 16
 
 const frame = /^\s*(at |File "|[-\w./\\]+\.\w+:\d+|from )/
-const variable: readonly (readonly [RegExp, string])[] = [
-  [/[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}/gi, '#'],
-  [/"[^"\n]*"|'[^'\n]*'|`[^`\n]*`/g, '#'],
-  [/:line \d+|line \d+|:\d+(?::\d+)?/gi, ''],
-  [/0x[0-9a-f]+|\b(?=[0-9a-f]*\d)[0-9a-f]{6,}\b/gi, '#'],
-  [/\d+(?:[.,]\d+)*/g, '#'],
-  [/\s+/g, ' '],
+const hashIfDigits = (word: string): string => (/\d/.test(word) ? '#' : word)
+const variable: readonly (readonly [RegExp, (found: string) => string])[] = [
+  [/[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}/gi, () => '#'],
+  [/"[^"\n]*"|'[^'\n]*'|`[^`\n]*`/g, () => '#'],
+  [/:line \d+|line \d+|:\d+(?::\d+)?/gi, () => ''],
+  [/0x[0-9a-f]+|\b[0-9a-f]{6,}\b/gi, hashIfDigits],
+  [/\d+(?:[.,]\d+)*/g, () => '#'],
+  [/\s+/g, () => ' '],
 ]
 
 /**
