@@ -43,6 +43,8 @@ describe('every path reaches its service', () => {
     ['/root/demo.git/git-receive-pack', 'git-api'],
     ['/root/demo/info/refs?service=git-upload-pack', 'git-api'],
     ['/root/demo/git-upload-pack', 'git-api'],
+    ['/root/demo.git/info/lfs/objects/batch', 'git-api'],
+    ['/root/demo.git/gitlab-lfs/objects/ab', 'git-api'],
     ['/api/v4/projects/root%2Fdemo/repository/commits', 'git-api'],
     ['/', 'git-api'],
     ['/metricsx', 'git-api'],

@@ -11,7 +11,7 @@ let gateway: Gateway
 
 beforeAll(async () => {
   upstream = await startUpstream(async (incoming, response) => {
-    if (incoming.method === 'POST') {
+    if (incoming.method === 'POST' || incoming.method === 'PUT') {
       for await (const chunk of incoming) signals.emit('body', String(chunk))
       response.end('done')
       return
@@ -69,22 +69,23 @@ describe('git', () => {
     expect((await reader.read()).value).toBe('data: second\n\n')
   })
 
-  it.each(['/root/demo.git/git-receive-pack', '/api/v4/projects/root%2Fdemo/repository/commits'])(
-    'a body is passed on while it is sent: %s',
-    async (path) => {
-      const outgoing = request(gateway.url + path, {
-        method: 'POST',
-        headers: { 'Transfer-Encoding': 'chunked' },
-      })
-      const first = once(signals, 'body')
-      outgoing.write('first')
-      expect(await first).toEqual(['first'])
-      const second = once(signals, 'body')
-      outgoing.end('second')
-      expect(await second).toEqual(['second'])
-      const [response] = await once(outgoing, 'response')
-      expect(response.statusCode).toBe(200)
-      response.resume()
-    },
-  )
+  it.each([
+    ['POST', '/root/demo.git/git-receive-pack'],
+    ['POST', '/api/v4/projects/root%2Fdemo/repository/commits'],
+    ['PUT', `/root/demo.git/gitlab-lfs/objects/${'ab'.repeat(32)}/11`],
+  ])('a body is passed on while it is sent: %s %s', async (method, path) => {
+    const outgoing = request(gateway.url + path, {
+      method,
+      headers: { 'Transfer-Encoding': 'chunked' },
+    })
+    const first = once(signals, 'body')
+    outgoing.write('first')
+    expect(await first).toEqual(['first'])
+    const second = once(signals, 'body')
+    outgoing.end('second')
+    expect(await second).toEqual(['second'])
+    const [response] = await once(outgoing, 'response')
+    expect(response.statusCode).toBe(200)
+    response.resume()
+  })
 })

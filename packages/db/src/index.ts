@@ -4,6 +4,8 @@ export { isDatabaseUnavailable } from './database-failure.js'
 export {
   type AuditEvent,
   type BroadcastMessage,
+  type DeployToken,
+  type LfsLock,
   type PersonalAccessToken,
   Prisma,
   type Project,
@@ -19,6 +21,8 @@ export * from './stores/audit-events.js'
 export * from './stores/broadcast-messages.js'
 export * from './stores/callers.js'
 export * from './stores/commit-comments.js'
+export * from './stores/deploy-tokens.js'
+export * from './stores/lfs.js'
 export * from './stores/list-tokens.js'
 export * from './stores/members.js'
 export * from './stores/projects.js'

@@ -1,12 +1,13 @@
 import { join } from 'node:path'
 import type { Writable } from 'node:stream'
-import type { NewTagObject } from '@switchyard/domain/commit'
+import type { LfsObject, NewTagObject } from '@switchyard/domain/commit'
 import { type ByteRange, hashBlob, readBlob, readStart, type StoredBlob, writeBlob } from './blobs.js'
 import { GitCache } from './cache/git-cache.js'
 import type { Cancellable } from './cancellable.js'
 import { ChildPool } from './children/child-pool.js'
 import { commitsBetween, diffBetween, findMergeBase } from './compare.js'
 import { processBytesDefault } from './git-process.js'
+import { findLfsObject, type LfsReading, storeLfsObject, writeLfsObject } from './lfs-objects.js'
 import { sizeByGit } from './object-reader.js'
 import type { OnFallback } from './objects/fallbacks.js'
 import { LocalReaders } from './objects/local-readers.js'
@@ -31,7 +32,7 @@ import {
   hasNoBranch,
   pointHeadTo,
 } from './refs.js'
-import { createRepository, deleteRepository } from './repository-files.js'
+import { countBytes, createRepository, deleteRepository } from './repository-files.js'
 import { type FolderQuery, findFile, listFolder } from './trees.js'
 import { type CommitRequest, writeCommit } from './write-commit.js'
 import { BranchTurns } from './writing/branch-turns.js'
@@ -116,8 +117,15 @@ const openRepository = (repository: OpenRepository) => ({
   findLastCommitOf: (from: string, path: string) => lastCommitOf(repository, from, path),
   listFolder: (query: FolderQuery) => listFolder(repository, query),
   findFile: (treeId: string, filePath: string) => findFile(repository, treeId, filePath),
+  /** Bytes of all objects of git on disk. */
+  countBytes: () => countBytes(repository),
   /** Bytes of a blob; null when there is none with this id. */
   sizeOf: (blobId: string) => sizeByGit(repository, blobId),
+  findLfsObject: (oid: string) => findLfsObject(repository, oid),
+  storeLfsObject: (object: LfsObject, chunks: AsyncIterable<Buffer>) =>
+    storeLfsObject(repository, object, chunks),
+  writeLfsObject: (oid: string, output: Writable, reading: LfsReading) =>
+    writeLfsObject(repository, oid, output, reading),
   writeBlob: (blob: StoredBlob, output: Writable, range?: ByteRange) =>
     writeBlob(repository, blob, output, range),
   hashBlob: (blob: StoredBlob) => hashBlob(repository, blob),

@@ -2,7 +2,8 @@ import { createHash, randomUUID } from 'node:crypto'
 import { mkdir, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { conflict } from '@switchyard/domain'
-import { ended, spawnGit } from './git-process.js'
+import { ended, runGitOk, spawnGit } from './git-process.js'
+import type { OpenRepository } from './open-repository.js'
 
 /**
  * Path of a project's repository below the storage root. It is a hash of the project id, so it spreads folders evenly and
@@ -44,6 +45,15 @@ export async function createRepository(storageRoot: string, diskPath: string, de
       throw conflict('The repository exists already', { cause: error })
     throw error
   }
+}
+
+/** Bytes of the objects of git on disk, loose and packed. */
+export async function countBytes({ path, signal }: OpenRepository): Promise<number> {
+  const { stdout } = await runGitOk(path, { command: 'count-objects', flags: ['-v'] }, { signal })
+  const kibibytes = [...stdout.toString().matchAll(/^size(?:-pack)?: (\d+)$/gm)].map(([, size]) =>
+    Number(size),
+  )
+  return 1024 * kibibytes.reduce((sum, size) => sum + size, 0)
 }
 
 /** Renames a repository, so that it is gone at once, and then deletes its files. Does nothing when it does not exist. */

@@ -27,6 +27,10 @@ export const configSchema = z.object({
   GIT_SESSIONS_PER_USER_MAX: integer(1, 10_000).default(20),
   /** A fetch or push ends when its client neither sends nor reads for this time. Unset: 5 minutes. */
   GIT_IDLE_TIMEOUT_MS: integer(100, 24 * 3_600_000).default(300_000),
+  /** Size of the largest object of Git LFS. Unset: 5 GiB. */
+  LFS_OBJECT_BYTES_MAX: integer(1, 2 ** 50).default(5 * 1024 ** 3),
+  /** Simultaneous transfers of LFS objects of one user; git-lfs uses 8 for one push or clone. Unset: 32. */
+  LFS_TRANSFERS_PER_USER_MAX: integer(8, 10_000).default(32),
   /** Token of the administrator `root`. Unset: a random token, if there is a file for it. */
   SWITCHYARD_ROOT_TOKEN: rootToken().optional(),
   /** The file for the administrator's token (mode 0600). Unset: none. */

@@ -29,6 +29,9 @@ export interface Dependencies extends Pick<Authenticator, 'forgetUsers'> {
   secretBox: SecretBox
   git: Git
   gitSessions: GitSessions
+  lfsTransfers: GitSessions
+  /** Size of the largest object of Git LFS. */
+  lfsObjectBytesMax: number
   /** The folder of all bare repositories. */
   storageRoot: string
   logger: Logger

@@ -3,18 +3,20 @@ import { rateLimited } from '@switchyard/domain'
 import type { Caller } from '@switchyard/domain/access'
 import type { Call } from '@switchyard/service-kit/http'
 
-/** Fetches and pushes of one sender that wait for their turn. */
+/** Sessions of one sender that wait for their turn. */
 const waitingMax = 100
 const waitMsMax = 30_000
 
 export interface GitSessionLimits {
-  /** Fetches and pushes of one sender at once. */
+  /** Sessions of one sender at once. */
   perSenderMax: number
   /** A client that neither sends nor reads for this time is disconnected. */
   idleMs: number
+  /** Plural noun for error messages. */
+  what: string
 }
 
-/** Bounds the fetches and pushes of each sender, because each holds a process of git and all senders share the machine. */
+/** Bounds the sessions of each sender, such as fetches and pushes, because all senders share the machine. */
 export interface GitSessions {
   readonly idleMs: number
   /**
@@ -27,12 +29,12 @@ export interface GitSessions {
   run<Result>(sender: string, signal: AbortSignal, work: () => Promise<Result>): Promise<Result>
 }
 
-export function createGitSessions({ perSenderMax, idleMs }: GitSessionLimits): GitSessions {
+export function createGitSessions({ perSenderMax, idleMs, what }: GitSessionLimits): GitSessions {
   const senders = new Map<string, Turns>()
   return {
     idleMs,
     async run(sender, signal, work) {
-      const turns = senders.get(sender) ?? new Turns(perSenderMax)
+      const turns = senders.get(sender) ?? new Turns(perSenderMax, what)
       senders.set(sender, turns)
       try {
         await turns.take(signal)
@@ -53,9 +55,11 @@ class Turns {
   #running = 0
   readonly #waiting = new Set<() => void>()
   readonly #max: number
+  readonly #what: string
 
-  constructor(max: number) {
+  constructor(max: number, what: string) {
     this.#max = max
+    this.#what = what
   }
 
   get isIdle(): boolean {
@@ -78,7 +82,7 @@ class Turns {
   }
 
   async #wait(signal: AbortSignal): Promise<void> {
-    if (this.#waiting.size >= waitingMax) throw tooMany()
+    if (this.#waiting.size >= waitingMax) throw tooMany(this.#what)
     let start = () => {}
     const turn = new Promise<void>((resolve) => {
       start = resolve
@@ -94,12 +98,12 @@ class Turns {
     // A session whose turn has come is no longer in the set.
     if (!this.#waiting.delete(start)) return
     signal.throwIfAborted()
-    throw tooMany()
+    throw tooMany(this.#what)
   }
 }
 
-const tooMany = () =>
-  rateLimited('You have too many fetches and pushes under way. Try again later.', waitMsMax)
+const tooMany = (what: string) =>
+  rateLimited(`You have too many ${what} under way. Try again later.`, waitMsMax)
 
 /** The sender whose fetches, pushes and downloads are counted together: a user, or an address. */
 export const senderOf = (caller: Caller | null, { raw }: Call): string =>

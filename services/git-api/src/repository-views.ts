@@ -50,3 +50,15 @@ export interface Comparison {
   isIncomplete: boolean
   isSame: boolean
 }
+
+/** What a project takes on disk. */
+export interface ProjectStatistics {
+  /** Of the default branch. */
+  commitCount: number
+  /** Objects of git. */
+  repositoryBytes: number
+  lfsObjectBytes: number
+}
+
+/** Of an object of Git LFS. `missing`: not stored; `refused`: it can never be stored, with the reason. */
+export type LfsObjectState = { state: 'stored' | 'missing' } | { state: 'refused'; reason: string }

@@ -3,6 +3,7 @@ import {
   createDatabase,
   createStatusRecorder,
   findCaller,
+  findDeployCaller,
   isDatabaseUnavailable,
 } from '@switchyard/db'
 import { createGit } from '@switchyard/git-storage'
@@ -11,6 +12,7 @@ import type { ServiceContext } from '@switchyard/service-kit/lifecycle'
 import { createSecretBox, targetPolicy } from '@switchyard/webhooks'
 import { createCommitBodies } from './commit-bodies/commit-bodies.js'
 import type { Config } from './config.js'
+import type { Dependencies } from './dependencies.js'
 import { countFallbacks } from './git-fallbacks.js'
 import { createGitSessions } from './git-sessions.js'
 import { createGuards } from './guards.js'
@@ -52,7 +54,8 @@ export async function createService(config: Config, { logger, metrics, health, l
   lifecycle.onClose('provisioning', () => provisioning.close())
   health.addCheck('provisioning', () => provisioning.check())
 
-  const find: FindCaller = (hash) => findCaller(database, hash)
+  const find: FindCaller = async (hash) =>
+    (await findCaller(database, hash)) ?? findDeployCaller(database, hash)
   const authenticator = createAuthenticator(recordingTokenUse(database, find, logger))
   const statuses = createStatusRecorder(database, { job: 'job', pipeline: 'pipeline' })
   const git = createGit(storageRoot, {
@@ -80,10 +83,7 @@ export async function createService(config: Config, { logger, metrics, health, l
       webhookTargets: targetPolicy(config),
       secretBox: createSecretBox(config),
       git,
-      gitSessions: createGitSessions({
-        perSenderMax: config.GIT_SESSIONS_PER_USER_MAX,
-        idleMs: config.GIT_IDLE_TIMEOUT_MS,
-      }),
+      ...transfersOf(config),
       storageRoot,
       logger,
     }),
@@ -95,4 +95,22 @@ export async function createService(config: Config, { logger, metrics, health, l
   const server = await listen(app, config.HOST, config.PORT, config.SHUTDOWN_TIMEOUT_MS)
   lifecycle.onClose('http', () => server.close())
   return { port: server.port }
+}
+
+/** The limits of what goes between clients of git and the storage. */
+function transfersOf(
+  config: Config,
+): Pick<Dependencies, 'gitSessions' | 'lfsTransfers' | 'lfsObjectBytesMax'> {
+  const idleMs = config.GIT_IDLE_TIMEOUT_MS
+  const perSenderMax = config.GIT_SESSIONS_PER_USER_MAX
+  const lfsPerSenderMax = config.LFS_TRANSFERS_PER_USER_MAX
+  return {
+    gitSessions: createGitSessions({ perSenderMax, idleMs, what: 'fetches and pushes' }),
+    lfsTransfers: createGitSessions({
+      perSenderMax: lfsPerSenderMax,
+      idleMs,
+      what: 'transfers of LFS objects',
+    }),
+    lfsObjectBytesMax: config.LFS_OBJECT_BYTES_MAX,
+  }
 }

@@ -1,5 +1,8 @@
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { readdir } from 'node:fs/promises'
 import { request as httpRequest, type IncomingMessage } from 'node:http'
+import { join } from 'node:path'
 import type { Project } from '@switchyard/db'
 import { createGitRepository } from '@switchyard/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -63,6 +66,20 @@ test('a push that stands still within its pack is ended', async () => {
   // What git says of the end of its input is no whole answer.
   await expect(answer).rejects.toThrow(/aborted|socket hang up/)
   expect(await sessionsOf(impatient, project)).toEqual([])
+})
+
+test('an upload of an LFS object that stands still is ended, and leaves nothing', async () => {
+  const project = await impatient.project()
+  const { origin, pathname, username, password } = new URL(impatient.remote('owner', project))
+  const request = httpRequest(`${origin}${pathname}/gitlab-lfs/objects/${'ab'.repeat(32)}/1000`, {
+    method: 'PUT',
+    headers: { Authorization: `Basic ${btoa(`${username}:${password}`)}`, 'Content-Length': '1000' },
+  })
+  request.write('begun')
+  const [response] = (await once(request, 'response')) as [IncomingMessage]
+  expect([response.statusCode, response.headers.connection]).toEqual([408, 'close'])
+  request.destroy()
+  expect(await readdir(join(impatient.pathOf(project), 'lfs', 'tmp'))).toEqual([])
 })
 
 test('a fetch whose client stands still is ended', async () => {

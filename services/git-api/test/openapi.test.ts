@@ -45,6 +45,7 @@ async function callUsersAndTokens() {
 async function callProject(path: { id: number }, user: number) {
   await api.call('GET /projects')
   await api.call('GET /projects/{id}', { path, token: null })
+  await api.call('GET /projects/{id}', { path, query: { statistics: 'true' } })
   await api.call('POST /projects/{id}/members', { path, body: { user_id: user, access_level: 30 } })
   await api.call('GET /projects/{id}/members', { path })
   const member = { ...path, user_id: user }
@@ -73,6 +74,16 @@ async function callProject(path: { id: number }, user: number) {
   const itself = await api.call('POST /projects/{id}/access_tokens/self/rotate', own)
   const last = { ...path, token_id: idOf(itself) }
   await api.call('DELETE /projects/{id}/access_tokens/{token_id}', { path: last })
+}
+
+async function callDeployTokens(path: { id: number }) {
+  const tokens = '/projects/{id}/deploy_tokens'
+  const body = { name: 'deploy', scopes: ['read_repository'], expires_at: '2999-12-31' }
+  const token = { ...path, token_id: idOf(await api.call(`POST ${tokens}`, { path, body })) }
+  await api.call(`GET ${tokens}`, { path, query: { active: 'true' } })
+  await api.call(`GET ${tokens}/{token_id}`, { path: token })
+  await api.call('GET /deploy_tokens')
+  await api.call(`DELETE ${tokens}/{token_id}`, { path: token })
 }
 
 async function callReferences(path: { id: number }) {
@@ -165,6 +176,7 @@ it('every operation answers as it is documented', async () => {
   const given = { name: 'Engine', visibility: 'public', initialize_with_readme: true }
   const project = { id: idOf(await api.call('POST /projects', { body: given })) }
   await callProject(project, user)
+  await callDeployTokens(project)
   await callReferences(project)
   await callFiles(project)
   await callComparisons(project)

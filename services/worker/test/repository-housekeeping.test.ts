@@ -126,6 +126,25 @@ it('goes on after a run that was killed and left its locks', async () => {
   expect(await graphs(bare)).toContain('commit-graph-chain')
 })
 
+it('keeps the objects of Git LFS, and removes uploads that broke off long ago', async () => {
+  const { bare } = await pushedProject()
+  const oid = 'ab'.repeat(32)
+  const kept = [`objects/ab/ab/${oid}`, 'tmp/young']
+  await mkdir(join(bare, 'lfs/objects/ab/ab'), { recursive: true })
+  await mkdir(join(bare, 'lfs/tmp'))
+  for (const file of [...kept, 'tmp/old']) await writeFile(join(bare, 'lfs', file), 'bytes')
+  for (const file of [kept[0] ?? '', 'tmp/old'])
+    await utimes(join(bare, 'lfs', file), new Date(0), new Date(0))
+  for (let run = 0; run < 2; run += 1) {
+    await tidyRepository(bare, new AbortController().signal, { collectEveryMs: 0, grace: 'now' })
+  }
+  const left = await readdir(join(bare, 'lfs'), { recursive: true, withFileTypes: true })
+  expect(left.filter((entry) => entry.isFile()).map(({ name }) => name)).toEqual(
+    expect.arrayContaining([oid, 'young']),
+  )
+  expect(left.map(({ name }) => name)).not.toContain('old')
+})
+
 it('leaves a repository alone while another process tidies it, and tries again', async () => {
   const { project, bare } = await pushedProject()
   const queue = harness.queue('repository-housekeeping')

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { execa } from 'execa'
-import { type AptPackages, fetchAptFolder } from './apt-copy.js'
+import { type AptPackages, type AptTool, fetchAptCopy, fetchAptFolder, findAptCopy } from './apt-copy.js'
 import { findOnPath } from './find-on-path.js'
 
 /** Clients of git that are not git itself, peers of git-api in its tests. */
@@ -45,6 +45,16 @@ export async function findJgit(toolsDir: string, log: Log): Promise<Command | nu
   })
 }
 
+const gitLfs: AptTool = { name: 'git-lfs', packages: ['git-lfs'], binaries: ['usr/bin/git-lfs'] }
+
+/** The program git-lfs, found as {@link findDulwich} does. git finds it when its folder is on PATH. */
+export async function findGitLfs(toolsDir: string, log: Log): Promise<string | null> {
+  const present = findOnPath('git-lfs') ?? findAptCopy(gitLfs, toolsDir)
+  if (present) return present
+  log('fetching git-lfs with apt, into the data folder')
+  return fetchAptCopy(gitLfs, toolsDir).catch((error: unknown) => skipped(gitLfs, error, log))
+}
+
 /**
  * @param commandIn makes the command from the packages below a folder, null: those of the system, and tries it out
  */
@@ -61,11 +71,15 @@ async function findClient(
   try {
     return await commandIn(await fetchAptFolder(wanted, toolsDir, () => {}))
   } catch (error) {
-    const reason = error instanceof Error ? error.message.split('\n')[0] : String(error)
-    log(`SKIPPED: tests with the git client ${wanted.name}, because there is none (${reason}).`)
-    log(`         To run them, type "sudo apt-get install -y ${wanted.packages[0]}".`)
-    return null
+    return skipped(wanted, error, log)
   }
+}
+
+function skipped(wanted: AptPackages, error: unknown, log: Log): null {
+  const reason = error instanceof Error ? error.message.split('\n')[0] : String(error)
+  log(`SKIPPED: tests with the git client ${wanted.name}, because there is none (${reason}).`)
+  log(`         To run them, type "sudo apt-get install -y ${wanted.packages[0]}".`)
+  return null
 }
 
 const run = ([program = '', ...args]: Command) => execa(program, args)

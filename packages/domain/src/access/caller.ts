@@ -11,6 +11,8 @@ export interface CallerToken {
   scopes: readonly Scope[]
   /** The project of a project token. Null or missing: the token works in every project of its user. */
   projectId?: number | null
+  /** A deploy token, which fetches from its project with the rights of a reporter. */
+  deploy?: true
 }
 
 /** The caller within a project; null when the caller's token belongs to another project. */

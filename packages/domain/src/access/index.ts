@@ -1,5 +1,6 @@
 export * from './branch-protection.js'
 export * from './caller.js'
+export * from './deploy-token.js'
 export * from './names.js'
 export * from './project-rights.js'
 export * from './project-roles.js'

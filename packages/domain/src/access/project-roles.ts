@@ -21,6 +21,7 @@ export interface ProjectAccess {
  */
 export function effectiveLevel(project: ProjectAccess, caller: Caller | null, memberLevel: number | null) {
   if (!caller) return 0
+  if (caller.token.deploy) return accessLevels.reporter
   if (caller.user.admin || caller.user.id === project.ownerId) return accessLevels.owner
   const floor = project.visibility === 'private' ? 0 : accessLevels.guest
   return Math.max(floor, memberLevel ?? 0)

@@ -23,6 +23,9 @@ export const dayText = (day: Date): string => day.toISOString().slice(0, 10)
 /** Midnight in UTC at the begin of the day of a time. */
 export const startOfDay = (time: Date): Date => new Date(Math.floor(time.getTime() / msPerDay) * msPerDay)
 
+/** The end of a token whose last day this is. */
+export const endOfDay = (day: Date): Date => new Date(startOfDay(day).getTime() + msPerDay)
+
 /**
  * The problem of a requested last day; null when it is valid.
  *

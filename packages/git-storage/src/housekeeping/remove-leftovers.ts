@@ -1,5 +1,6 @@
 import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { lfsUploads } from '../lfs-objects.js'
 import { listRefLocks } from '../writing/stale-locks.js'
 
 /** Locks outside the references. Only housekeeping takes the locks of packs and commit-graphs. */
@@ -15,12 +16,12 @@ const locks = [
 /** Longer than any run of housekeeping, so the process that took a lock of this age is gone. */
 const staleMs = 60 * 60_000
 
-/** Longer than git-api allows a push to take. */
+/** Longer than git-api allows a push to take, or an upload to stand still. */
 const pushStaleMs = 24 * 60 * 60_000
 
 /**
- * Removes files that killed processes left behind: locks, which make git refuse further work, and the objects of
- * interrupted pushes, which git itself keeps as long as unreachable objects.
+ * Removes files that killed processes left behind: locks, which make git refuse further work, the objects of interrupted
+ * pushes, which git itself keeps as long as unreachable objects, and interrupted uploads of LFS objects.
  */
 export async function removeLeftovers(repository: string): Promise<void> {
   for (const lock of [...locks, ...(await listRefLocks(repository))]) {
@@ -29,6 +30,10 @@ export async function removeLeftovers(repository: string): Promise<void> {
   const objects = join(repository, 'objects')
   for (const name of await readdir(objects)) {
     if (name.startsWith('tmp_objdir-')) await removeIfOlder(join(objects, name), pushStaleMs)
+  }
+  const uploads = join(repository, lfsUploads)
+  for (const name of await readdir(uploads).catch(() => [])) {
+    await removeIfOlder(join(uploads, name), pushStaleMs)
   }
 }
 

@@ -1,8 +1,16 @@
 import type { Duplex } from 'node:stream'
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
-import type { PushJudge, RefChange } from '@switchyard/domain/access'
+import { isZeroId, type PushJudge, type RefChange } from '@switchyard/domain/access'
 import { findFastForwards, type Move } from './fast-forwards.js'
+import { type FileLocks, findLockedChanges } from './locked-changes.js'
 import { flushPacket, PacketReader, packetLine } from './packet-lines.js'
+
+/** The rules for the references of a push. */
+export interface PushRules {
+  judge: PushJudge
+  /** The files that other users have locked. */
+  locks: FileLocks
+}
 
 /** Number of references that are judged before the next turn of the event loop. */
 const judgedAtOnce = 200
@@ -22,7 +30,7 @@ interface Judged {
  * @param hook stream to the hook; it ends without data when git itself refuses every reference
  * @returns the options of the push
  */
-export async function answerHook(hook: Duplex, path: string, judge: PushJudge): Promise<string[]> {
+export async function answerHook(hook: Duplex, path: string, rules: PushRules): Promise<string[]> {
   try {
     const packets = new PacketReader(hook.iterator({ destroyOnReturn: false }))
     const greeting = await packets.readList()
@@ -32,7 +40,7 @@ export async function answerHook(hook: Duplex, path: string, judge: PushJudge): 
     hook.write(packetLine(`version=1${hasOptions ? '\0push-options' : ''}\n`) + flushPacket, 'latin1')
     const commands = (await packets.readList()) ?? []
     const options = hasOptions ? ((await packets.readList()) ?? []) : []
-    const judged = await judgeAll(path, commands, judge)
+    const judged = await judgeAll(path, commands, rules)
     if (offered.includes('atomic')) refuseAllOrNone(judged)
     hook.end(judged.map(answerOf).join('') + flushPacket, 'latin1')
     return options.map(utf8)
@@ -43,8 +51,13 @@ export async function answerHook(hook: Duplex, path: string, judge: PushJudge): 
   }
 }
 
-async function judgeAll(path: string, commands: readonly string[], judge: PushJudge): Promise<Judged[]> {
+async function judgeAll(
+  path: string,
+  commands: readonly string[],
+  { judge, locks }: PushRules,
+): Promise<Judged[]> {
   const judged: Judged[] = []
+  const tips = new Map<Judged, string>()
   const moves = new Map<Move, { entry: Judged; reason: string }>()
   for (const [index, command] of commands.entries()) {
     if (index % judgedAtOnce === judgedAtOnce - 1) await yieldToEventLoop()
@@ -54,11 +67,28 @@ async function judgeAll(path: string, commands: readonly string[], judge: PushJu
     const verdict = judge(change)
     const entry = { name, refusal: verdict.outcome === 'refused' ? verdict.reason : null }
     judged.push(entry)
+    if (change.ref.startsWith('refs/heads/') && !isZeroId(change.after)) tips.set(entry, change.after)
     if (verdict.outcome === 'fast-forward') moves.set(change, { entry, reason: verdict.reason })
   }
   const harmless = await findFastForwards(path, [...moves.keys()])
   for (const [move, { entry, reason }] of moves) if (!harmless.has(move)) entry.refusal = reason
+  await refuseLockedChanges(path, tips, locks)
   return judged
+}
+
+/** @param tips the branches that get a new commit, with its id */
+async function refuseLockedChanges(
+  path: string,
+  tips: ReadonlyMap<Judged, string>,
+  locks: FileLocks,
+): Promise<void> {
+  const accepted = [...tips].filter(([{ refusal }]) => refusal === null)
+  const refusals = await findLockedChanges(
+    path,
+    accepted.map(([, tip]) => tip),
+    locks,
+  )
+  for (const [entry, tip] of accepted) entry.refusal = refusals.get(tip) ?? null
 }
 
 /** `<old id> <new id> <name>` */

@@ -1,12 +1,12 @@
 import { createRequire } from 'node:module'
 import { dirname } from 'node:path'
 import type { Duplex, Readable, Writable } from 'node:stream'
-import type { PushJudge, RefChange } from '@switchyard/domain/access'
+import type { RefChange } from '@switchyard/domain/access'
 import { stopGit } from '../git-process.js'
 import { converse, type GitSession, standsStill, start, textOf } from '../git-session.js'
 import { StallGuard } from '../stall-guard.js'
 import { removeStaleRefLocks } from '../writing/stale-locks.js'
-import { answerHook } from './answer-hook.js'
+import { answerHook, type PushRules } from './answer-hook.js'
 import { PushRefused, pushLimits, readPushHead } from './push-head.js'
 import { syncReferences } from './sync-references.js'
 
@@ -28,7 +28,7 @@ const flushedAloneMax = 100
 const abandonedMs = 3000
 
 /**
- * Serves a push with git and changes the references that the judge allows. When the promise resolves, the changed references
+ * Serves a push with git and changes the references that the rules allow. When the promise resolves, the changed references
  * are durable, and the caller ends `output`.
  *
  * @throws DomainError too-large beyond {@link pushLimits} when the client did not ask for a report; otherwise as `serveFetch`
@@ -37,7 +37,7 @@ export async function servePush(
   session: GitSession,
   input: Readable,
   output: Writable,
-  judge: PushJudge,
+  rules: PushRules,
 ): Promise<PushResult> {
   const nothing = { changes: [], options: [] }
   const head = await readHead(session, input).catch((error: unknown) => {
@@ -56,7 +56,7 @@ export async function servePush(
   })
   const [, , , report, hook] = child.stdio as unknown as [unknown, unknown, unknown, Readable, Duplex]
   const reported = textOf(report, pushLimits.commandBytesMax)
-  const options = answerHook(hook, session.path, judge)
+  const options = answerHook(hook, session.path, rules)
   // The rejection is handled below, when git has ended.
   options.catch(() => undefined)
   // At the end of its input, git removes the received objects. After a signal, its child process may still write some.

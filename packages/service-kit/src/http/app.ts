@@ -99,9 +99,9 @@ export function createHttpApp(options: HttpAppOptions): Express {
     sendSmallJson(response, 404, { error: '404 Not Found', request_id: observedOf(response).requestId })
   })
   app.use((error: unknown, _request: Request, response: Response, _next: express.NextFunction) => {
-    const { requestId, logger } = observedOf(response)
+    const { requestId, logger, answerForm } = observedOf(response)
     const away = !(error instanceof DomainError) && options.isUnavailable?.(error)
-    sendError(response, away ? unavailable('', { cause: error }) : error, requestId, logger)
+    sendError(response, away ? unavailable('', { cause: error }) : error, { requestId, logger, answerForm })
   })
   return app
 }
@@ -131,7 +131,9 @@ interface Limits {
 
 function handler(route: Route, path: string, options: HttpAppOptions, limits: Limits): RequestHandler {
   return async (request, response) => {
-    observedOf(response).route = path
+    const observed = observedOf(response)
+    observed.route = path
+    observed.answerForm = route.answerForm
     const token = tokenOfRoute(route, request)
     const caller = await callerOf(token, (secret) => limits.authenticate(secret, request.ip ?? ''))
     await limits.rateLimit(request, response, token)
@@ -152,7 +154,7 @@ function handler(route: Route, path: string, options: HttpAppOptions, limits: Li
             parseLargeBody: route.parseLargeBody,
           })
       const reply = await route.endpoint.handle(readParameters(route.endpoint.input, given), access, call)
-      if (reply !== streamed) await send(response, reply)
+      if (reply !== streamed) await send(response, reply, route.answerForm?.mediaType)
     } finally {
       // The use case holds the parsed body until here.
       memory.release()
@@ -213,7 +215,7 @@ function abortedWith(response: Response): AbortSignal {
   return aborted.signal
 }
 
-async function send(response: Response, { status, body, headers }: Reply): Promise<void> {
+async function send(response: Response, { status, body, headers }: Reply, mediaType?: string): Promise<void> {
   // `no-cache` is for caches on the way. Every fetch client sends it along with If-None-Match, and express would then
   // never answer 304.
   delete response.req.headers['cache-control']
@@ -223,5 +225,5 @@ async function send(response: Response, { status, body, headers }: Reply): Promi
   for (const [name, value] of Object.entries(others)) response.setHeader(name, value)
   response.status(status)
   if (body === undefined) response.end()
-  else await sendJson(response, body instanceof WrittenJson ? body : await writeJson(body))
+  else await sendJson(response, body instanceof WrittenJson ? body : await writeJson(body), mediaType)
 }

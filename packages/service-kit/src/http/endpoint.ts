@@ -3,6 +3,7 @@ import type { Request, Response } from 'express'
 import type { Logger } from 'pino'
 import type { z } from 'zod'
 import type { ParseLargeBody } from './body/read-input.js'
+import type { AnswerForm } from './errors.js'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
@@ -93,6 +94,8 @@ export interface RouteOptions {
   longLived?: boolean
   /** The password of basic authentication is a token, too; a 401 asks for it. */
   basicAuthentication?: boolean
+  /** The form of JSON answers and errors. Unset: that of the API. */
+  answerForm?: AnswerForm
   /** The whole path stands as it is, outside /api/v4. */
   outsideApi?: boolean
 }

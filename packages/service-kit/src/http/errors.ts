@@ -25,6 +25,14 @@ const statusOf: Record<ErrorKind, number> = {
   unavailable: 503,
 }
 
+/** The form of answers that a protocol prescribes, where it is not that of the API. */
+export interface AnswerForm {
+  /** Media type of JSON answers, errors included. */
+  mediaType: string
+  /** An error in the form of the protocol. */
+  presentError(error: HttpError): HttpError
+}
+
 /**
  * The one table from failures to HTTP answers. Problems with reading parameters use the key `error`,
  * decisions the key `message`, as GitLab's clients expect.
@@ -80,8 +88,17 @@ function bodyOf({ kind, detail }: DomainError): Record<string, unknown> {
 }
 
 /** Answers with an error; unexpected ones are logged here, exactly once, with their cause. */
-export function sendError(response: Response, error: unknown, requestId: string, logger: Logger): void {
-  const { status, body, headers } = toHttpError(error)
+export function sendError(
+  response: Response,
+  error: unknown,
+  {
+    requestId,
+    logger,
+    answerForm,
+  }: { requestId: string; logger: Logger; answerForm?: AnswerForm | undefined },
+): void {
+  const standard = toHttpError(error)
+  const { status, body, headers } = answerForm ? answerForm.presentError(standard) : standard
   // Work stopped because its client left is no failure of ours.
   if (response.destroyed) {
     logger.debug({ err: error }, 'client went away')
@@ -93,5 +110,5 @@ export function sendError(response: Response, error: unknown, requestId: string,
     return
   }
   response.set({ 'Cache-Control': 'no-cache', ...headers })
-  sendSmallJson(response, status, { ...body, request_id: requestId })
+  sendSmallJson(response, status, { ...body, request_id: requestId }, answerForm?.mediaType)
 }

@@ -10,6 +10,7 @@ export {
   hashToken,
   tokenOf,
 } from './authentication.js'
+export { arriving } from './body/arriving.js'
 export type { LargeBody, ParseLargeBody } from './body/read-input.js'
 export {
   accepted,
@@ -26,6 +27,7 @@ export {
   route,
   streamed,
 } from './endpoint.js'
+export type { AnswerForm } from './errors.js'
 export { createStreamPlaces, eventStreamHeaders, type StreamPlaces } from './event-stream.js'
 export { administrator, administratorOrScope, anyone, readingScopes, signedIn } from './guards.js'
 export { type HttpServer, listen } from './listen.js'

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { RequestHandler, Response } from 'express'
 import type { Logger, Metrics } from '../observability/index.js'
+import type { AnswerForm } from './errors.js'
 
 const acceptableId = /^[\w.:/+=@-]{1,128}$/
 
@@ -8,6 +9,8 @@ const acceptableId = /^[\w.:/+=@-]{1,128}$/
 export class Observed {
   /** Pattern of the matched route: a label with few values, unlike the path. */
   route = 'unmatched'
+  /** Unset: the form of the API. */
+  answerForm: AnswerForm | undefined
   readonly #parent: Logger
   #logger: Logger | undefined
 

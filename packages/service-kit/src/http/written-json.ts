@@ -57,13 +57,17 @@ async function writeItems(items: readonly unknown[]): Promise<Buffer[]> {
 }
 
 /** Sends a body, or 304 when the client has it. */
-export async function sendJson(response: Response, { slices, bytes, etag }: WrittenJson): Promise<void> {
+export async function sendJson(
+  response: Response,
+  { slices, bytes, etag }: WrittenJson,
+  mediaType = jsonType,
+): Promise<void> {
   response.setHeader('ETag', etag)
   if (response.req.fresh) {
     response.status(304).end()
     return
   }
-  response.setHeader('Content-Type', jsonType)
+  response.setHeader('Content-Type', mediaType)
   response.setHeader('Content-Length', bytes)
   if (response.req.method === 'HEAD') response.end()
   else if (slices.length === 1) response.end(slices[0])
@@ -76,7 +80,7 @@ export async function sendJson(response: Response, { slices, bytes, etag }: Writ
 }
 
 /** Sends a small body in one piece, such as an error. */
-export function sendSmallJson(response: Response, status: number, body: object): void {
-  response.status(status).setHeader('Content-Type', jsonType)
+export function sendSmallJson(response: Response, status: number, body: object, mediaType = jsonType): void {
+  response.status(status).setHeader('Content-Type', mediaType)
   response.end(Buffer.from(JSON.stringify(body)))
 }

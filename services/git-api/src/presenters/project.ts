@@ -2,6 +2,7 @@ import type { ProjectWithOwner, User } from '@switchyard/db'
 import { visibilities } from '@switchyard/domain/access'
 import { link, oneOf } from '@switchyard/service-kit/http'
 import { z } from 'zod'
+import type { ProjectStatistics } from '../repository-views.js'
 import { accessLevelShape } from './member.js'
 import { presentUser, userShape } from './user.js'
 
@@ -17,6 +18,15 @@ const namespaceShape = z.object({
 })
 
 const projectAccessShape = z.object({ access_level: accessLevelShape, notification_level: z.int() })
+
+const statisticsShape = z
+  .object({
+    commit_count: z.int().meta({ description: 'Commits of the default branch' }),
+    storage_size: z.int().meta({ description: 'Bytes of everything' }),
+    repository_size: z.int(),
+    lfs_objects_size: z.int(),
+  })
+  .meta({ description: 'Only with `statistics=true`, for reporters' })
 
 export const projectShape = z
   .object({
@@ -55,6 +65,7 @@ export const projectShape = z
     shared_runners_enabled: z.boolean(),
     shared_with_groups: z.array(z.unknown()),
     permissions: z.object({ project_access: projectAccessShape.nullable(), group_access: z.null() }),
+    statistics: statisticsShape.optional(),
   })
   .meta({ id: 'Project', description: 'A project; features that do not exist here are switched off' })
 
@@ -64,11 +75,19 @@ interface DescribedProject {
   level: number | null
   /** Nothing was pushed yet. */
   empty: boolean
+  statistics?: ProjectStatistics
 }
+
+const presentStatistics = (statistics: ProjectStatistics): z.output<typeof statisticsShape> => ({
+  commit_count: statistics.commitCount,
+  storage_size: statistics.repositoryBytes + statistics.lfsObjectBytes,
+  repository_size: statistics.repositoryBytes,
+  lfs_objects_size: statistics.lfsObjectBytes,
+})
 
 /** A project in GitLab's shape; features that Switchyard does not have are shown as switched off. */
 export function presentProject(
-  { project, level, empty }: DescribedProject,
+  { project, level, empty, statistics }: DescribedProject,
   baseUrl: string,
 ): z.output<typeof projectShape> {
   const { id, name, path, pathWithNamespace, owner } = project
@@ -106,13 +125,14 @@ export function presentProject(
     wiki_enabled: false,
     jobs_enabled: false,
     snippets_enabled: false,
-    lfs_enabled: false,
+    lfs_enabled: true,
     shared_runners_enabled: false,
     shared_with_groups: [],
     permissions: {
       project_access: level === null ? null : { access_level: level, notification_level: 3 },
       group_access: null,
     },
+    ...(statistics && { statistics: presentStatistics(statistics) }),
   }
 }
 

@@ -6,11 +6,13 @@ import { commentRoutes } from './comments.js'
 import { commitRoutes } from './commits/index.js'
 import { compare } from './compare/compare.js'
 import { getMergeBase } from './compare/get-merge-base.js'
+import { deployTokenRoutes } from './deploy-tokens.js'
 import { documentationRoutes } from './documentation/index.js'
 import { fileRoutes } from './files/index.js'
 import { getVersion } from './get-version.js'
 import { gitHttpRoutes } from './git-http/index.js'
 import { hookRoutes } from './hooks.js'
+import { lfsRoutes } from './lfs/index.js'
 import { memberRoutes } from './members.js'
 import { projectTokenRoutes } from './project-tokens/index.js'
 import { projectRoutes } from './projects.js'
@@ -40,8 +42,10 @@ export const routes = (deps: Dependencies): Route[] => [
   ...memberRoutes(deps),
   ...protectedBranchRoutes(deps),
   ...projectTokenRoutes(deps),
+  ...deployTokenRoutes(deps),
   ...hookRoutes(deps),
   ...auditEventRoutes(deps),
   ...commentRoutes(deps),
   ...gitHttpRoutes(deps),
+  ...lfsRoutes(deps),
 ]

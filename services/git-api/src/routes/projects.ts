@@ -105,9 +105,11 @@ const getProject = (deps: Dependencies) =>
   endpoint({
     summary: 'One project',
     replies: { 200: projectShape },
-    input: z.object({}),
-    handle: async (_input, access: ProjectCall, call) =>
-      ok(presentProject(await projects.getProject(deps, access), call.baseUrl)),
+    input: z.object({ statistics: flag().default(false) }),
+    handle: async ({ statistics }, access: ProjectCall, call) => {
+      const asked = { withStatistics: statistics }
+      return ok(presentProject(await projects.getProject(deps, access, asked), call.baseUrl))
+    },
   })
 
 /** Fields that only GitLab has are ignored. */

@@ -2,6 +2,7 @@ import {
   type AuditAuthor,
   inTransaction,
   listBotsOfCreator,
+  listDeployTokensOf,
   lockActiveAdministrators,
   type User,
   type UserChanges,
@@ -9,7 +10,7 @@ import {
   updateUser,
 } from '@switchyard/db'
 import { forbidden, invalid } from '@switchyard/domain'
-import { userProblems } from '@switchyard/domain/access'
+import { deployCallerId, userProblems } from '@switchyard/domain/access'
 import type { Dependencies } from '../dependencies.js'
 import { recordUserEvent } from './audit.js'
 import { changedFields, problemsOfChanges } from './changed-fields.js'
@@ -53,7 +54,7 @@ export async function changeUser(
 
 /**
  * Blocks or unblocks a user; does nothing when the user is in that state already. The tokens of a blocked user do not
- * work, nor do the project tokens that the user made.
+ * work, nor do the project and deploy tokens that the user made.
  *
  * @throws DomainError not-found; forbidden for blocking oneself or the last administrator
  */
@@ -80,7 +81,8 @@ export async function setUserState(
         { username: user.username },
       )
     }
-    return listBotsOfCreator(transaction, id)
+    const deployTokens = await listDeployTokensOf(transaction, id)
+    return [...(await listBotsOfCreator(transaction, id)), ...deployTokens.map(deployCallerId)]
   })
   forgetUsers([id, ...bots])
 }

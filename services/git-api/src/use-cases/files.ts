@@ -2,7 +2,12 @@ import { isUtf8 } from 'node:buffer'
 import type { Writable } from 'node:stream'
 import { DomainError, invalidParameters, notFound, tooLarge } from '@switchyard/domain'
 import type { Caller } from '@switchyard/domain/access'
-import { type CommitAction, parseFilePath } from '@switchyard/domain/commit'
+import {
+  type CommitAction,
+  lfsPointerBytesMax,
+  parseFilePath,
+  parseLfsPointer,
+} from '@switchyard/domain/commit'
 import type { ByteRange, StoredBlob } from '@switchyard/git-storage'
 import type { Call } from '@switchyard/service-kit/http'
 import type { Dependencies } from '../dependencies.js'
@@ -10,6 +15,7 @@ import { senderOf } from '../git-sessions.js'
 import type { ProjectCall } from '../guards.js'
 import type { FileView } from '../repository-views.js'
 import { type CreateCommitCommand, createCommit } from './create-commit.js'
+import { openLfsObject } from './lfs-objects.js'
 
 export interface FileQuery {
   path: string
@@ -59,28 +65,44 @@ export async function readFile(
 export interface RawFile {
   file: FileView
   isText: boolean
+  /** What is sent: the file, or the object of Git LFS that it stands for. */
+  content: StoredBlob
   /** Writes a part of the bytes in bounded memory; the stream is left for the caller to end. */
   write(output: Writable, range: ByteRange): Promise<void>
 }
 
-/** A file whose bytes are sent as they are. @throws DomainError like {@link describeFile} */
+/**
+ * A file whose bytes are sent as they are.
+ *
+ * @param query with `lfs`, a pointer of Git LFS stands for its object
+ * @throws DomainError like {@link describeFile}; not-found for a pointer whose object is not stored
+ */
 export async function openRawFile(
   deps: Dependencies,
   access: ProjectCall,
-  query: FileQuery,
+  query: FileQuery & { lfs: boolean },
   call: Call,
 ): Promise<RawFile> {
   const { repository } = access
   const file = await describeFile(deps, access, query, call)
   const { blob } = file
+  const pointer = query.lfs && blob.size <= lfsPointerBytesMax ? await readPointer(access, blob) : null
+  if (pointer) {
+    const { oid, size, write } = await openLfsObject(deps, access, pointer.oid, call)
+    return { file, isText: false, content: { id: oid, size }, write }
+  }
   const start = await inTurn(deps, access, call, blob, () => repository.readStart(blob, sniffedBytes))
   return {
     file,
     isText: isText(start),
+    content: blob,
     write: (output, range) =>
       inTurn(deps, access, call, blob, () => repository.writeBlob(blob, output, range)),
   }
 }
+
+const readPointer = async ({ repository }: ProjectCall, blob: StoredBlob) =>
+  parseLfsPointer((await repository.readBlob(blob)).toString())
 
 /** The last character of the beginning of a text may be cut off. */
 const isText = (start: Buffer): boolean =>

@@ -15,8 +15,13 @@ export interface IssuedToken {
   secret: string
 }
 
-/** 160 random bits in GitLab's form, which scanners for leaked secrets recognize. */
-export const newSecret = (): string => `glpat-${randomBytes(20).toString('base64url')}`
+/**
+ * 160 random bits in GitLab's form, which scanners for leaked secrets recognize.
+ *
+ * @param kind of the token: `glpat` of a user or a project, `gldt` a deploy token
+ */
+export const newSecret = (kind: 'glpat' | 'gldt' = 'glpat'): string =>
+  `${kind}-${randomBytes(20).toString('base64url')}`
 
 /**
  * @param latestDay the last day that the token may have; null: any

@@ -9,6 +9,7 @@ import {
   type ProjectFilter,
   type ProjectOrder,
   type ProjectWithOwner,
+  sumLfsObjects,
   updateProject,
   violatedUniqueIndex,
 } from '@switchyard/db'
@@ -19,6 +20,7 @@ import type { Repository } from '@switchyard/git-storage'
 import type { Call } from '@switchyard/service-kit/http'
 import type { Dependencies, Rows } from '../dependencies.js'
 import type { ProjectCall } from '../guards.js'
+import type { ProjectStatistics } from '../repository-views.js'
 import { recordProjectEvent } from './audit.js'
 import { changedFields, problemsOfChanges } from './changed-fields.js'
 
@@ -29,6 +31,7 @@ export interface ProjectDescription {
   level: number | null
   /** Nothing was pushed yet. */
   empty: boolean
+  statistics?: ProjectStatistics
 }
 
 /** Repositories that one request reads at the same time. */
@@ -56,11 +59,33 @@ export async function listProjects(
   return { projects, total: found.total }
 }
 
-/** @throws DomainError not-found when the project was deleted meanwhile */
-export async function getProject(deps: Dependencies, access: ProjectCall): Promise<ProjectDescription> {
+/**
+ * @param withStatistics adds statistics, which only reporters see
+ * @throws DomainError not-found when the project was deleted meanwhile
+ */
+export async function getProject(
+  deps: Dependencies,
+  access: ProjectCall,
+  { withStatistics }: { withStatistics: boolean },
+): Promise<ProjectDescription> {
   const owner = await findUser(deps.database, access.project.ownerId)
   if (!owner) throw notFound('Project')
-  return describeProject(deps, { ...access.project, owner }, access)
+  const described = await describeProject(deps, { ...access.project, owner }, access)
+  if (!withStatistics || access.level < accessLevels.reporter) return described
+  return { ...described, statistics: await readStatistics(deps, access) }
+}
+
+async function readStatistics(
+  { database }: Dependencies,
+  { project, repository }: ProjectCall,
+): Promise<ProjectStatistics> {
+  const revision = `refs/heads/${project.defaultBranch}`
+  const [repositoryBytes, lfsObjectBytes, { total: commitCount }] = await Promise.all([
+    repository.countBytes(),
+    sumLfsObjects(database, project.id),
+    repository.listCommits({ revision, skip: 0, take: 1 }),
+  ])
+  return { commitCount, repositoryBytes, lfsObjectBytes }
 }
 
 /** Adds the caller's level, and whether anything was pushed yet. */

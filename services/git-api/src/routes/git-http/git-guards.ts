@@ -1,5 +1,5 @@
 import { DomainError, unauthenticated } from '@switchyard/domain'
-import { type ProjectRight, requireScope, type Scope } from '@switchyard/domain/access'
+import { type Caller, type ProjectRight, requireScope, type Scope } from '@switchyard/domain/access'
 import type { Call, Guard } from '@switchyard/service-kit/http'
 import type { Dependencies } from '../../dependencies.js'
 import type { ProjectCall } from '../../guards.js'
@@ -9,12 +9,13 @@ import type { ProjectCall } from '../../guards.js'
  * caller gets 401 wherever a token might help, and never learns whether a project exists.
  */
 export function createGitGuards({ guards }: Pick<Dependencies, 'guards'>) {
-  /** Checks the scope of the token, then the right of its holder in the project. */
+  /** Checks the scope of the token (a deploy token has none and may fetch), then the right of its holder in the project. */
   const guard =
     (right: ProjectRight, ...scopes: Scope[]): Guard<ProjectCall> =>
     async (call) => {
       const { caller } = call
-      if (caller) requireScope(caller, ...scopes)
+      const fetches = right === 'read_code' && caller?.token.deploy
+      if (caller && !fetches) requireScope(caller, ...scopes)
       try {
         return await guards.getProjectFor(call, right, projectPathOf(call))
       } catch (error) {
@@ -24,7 +25,7 @@ export function createGitGuards({ guards }: Pick<Dependencies, 'guards'>) {
     }
 
   const fetch = guard('read_code', 'read_api', 'read_repository', 'write_repository')
-  const push = guard('push_code', 'write_repository')
+  const push = guard('push_code', 'write_repository') as Guard<ProjectCall<Caller>>
 
   return {
     fetch,

@@ -1,0 +1,124 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { mkdir, stat, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import type { Writable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { invalid, notFound } from '@switchyard/domain'
+import { isLfsOid, type LfsObject } from '@switchyard/domain/commit'
+import type { ByteRange } from './blobs.js'
+import type { OpenRepository } from './open-repository.js'
+import { StallGuard } from './stall-guard.js'
+import { syncFolder, writeDurably } from './writing/durable-files.js'
+
+// An object lies beside the objects of git, in a folder that git's own commands leave alone.
+
+const uploadFolders = ['lfs', 'tmp']
+/** The folder of uploads under way and other temporary files, relative to the repository. */
+export const lfsUploads = join(...uploadFolders)
+
+const readAtOnce = 256 * 1024
+
+const foldersOf = (oid: string) => ['lfs', 'objects', oid.slice(0, 2), oid.slice(2, 4)]
+
+const pathOf = ({ path }: OpenRepository, oid: string) => join(path, ...foldersOf(oid), oid)
+
+/** Bytes of a stored object; null when there is none with this id, which may be any text. */
+export async function findLfsObject(repository: OpenRepository, oid: string): Promise<number | null> {
+  if (!isLfsOid(oid)) return null
+  const found = await stat(pathOf(repository, oid)).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return null
+    throw error
+  })
+  return found?.size ?? null
+}
+
+/**
+ * Stores an object in bounded memory. It is checked while it is written to a temporary file, is on disk when the promise
+ * resolves, and appears at once and whole. Nothing is left of an object that is not complete.
+ *
+ * @param object its oid is well-formed, as `isLfsOid` says
+ * @throws DomainError invalid when the bytes have another SHA-256 or another number; not-found when the repository was
+ *   deleted; every error of the chunks
+ */
+export async function storeLfsObject(
+  repository: OpenRepository,
+  object: LfsObject,
+  chunks: AsyncIterable<Buffer>,
+): Promise<void> {
+  const uploads = await makeUploadFolder(repository.path)
+  const folder = await makeFolders(repository.path, foldersOf(object.oid))
+  await writeDurably(join(uploads, randomUUID()), join(folder, object.oid), (handle) =>
+    writeFile(handle, checked(object, chunks)),
+  ).catch(whenDeleted)
+  await syncFolder(folder)
+}
+
+/** @returns its path */
+export const makeUploadFolder = (repository: string): Promise<string> =>
+  makeFolders(repository, uploadFolders)
+
+async function* checked({ oid, size }: LfsObject, chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  const hash = createHash('sha256')
+  let bytes = 0
+  for await (const chunk of chunks) {
+    bytes += chunk.length
+    if (bytes > size) throw mismatch()
+    hash.update(chunk)
+    yield chunk
+  }
+  if (bytes !== size || hash.digest('hex') !== oid) throw mismatch()
+}
+
+const mismatch = () => invalid('SHA256 or size mismatch')
+
+/** Makes missing folders durably, but never the repository itself. @returns the path of the last one */
+async function makeFolders(repository: string, names: readonly string[]): Promise<string> {
+  let folder = repository
+  for (const name of names) {
+    folder = join(folder, name)
+    const isNew = await mkdir(folder).then(
+      () => true,
+      (error: NodeJS.ErrnoException) => (error.code === 'EEXIST' ? false : whenDeleted(error)),
+    )
+    if (isNew) await syncFolder(dirname(folder))
+  }
+  return folder
+}
+
+function whenDeleted(error: NodeJS.ErrnoException): never {
+  throw error.code === 'ENOENT' ? notFound('Project', { cause: error }) : error
+}
+
+export interface LfsReading {
+  range: ByteRange
+  /** A client that takes nothing for this time is disconnected. */
+  idleMs: number
+}
+
+/**
+ * Writes the bytes of an object, or a part of them, to a stream, in bounded memory. The caller ends the stream.
+ *
+ * @throws Error when the object cannot be read; the reason of the signal when it is aborted
+ */
+export async function writeLfsObject(
+  repository: OpenRepository,
+  oid: string,
+  output: Writable,
+  { range, idleMs }: LfsReading,
+): Promise<void> {
+  if (range.end < range.start) return
+  const { signal } = repository
+  const file = createReadStream(pathOf(repository, oid), { ...range, highWaterMark: readAtOnce })
+  const guard = new StallGuard(
+    idleMs,
+    () => output.writableNeedDrain,
+    () => output.destroy(),
+  )
+  file.on('data', () => guard.moved())
+  try {
+    await pipeline(file, output, { end: false, ...(signal && { signal }) })
+  } finally {
+    guard.stop()
+  }
+}

@@ -1,0 +1,126 @@
+import type { Writable } from 'node:stream'
+import { recordLfsObjects } from '@switchyard/db'
+import { invalid, notFound, tooLarge } from '@switchyard/domain'
+import { isLfsOid, type LfsObject } from '@switchyard/domain/commit'
+import type { ByteRange } from '@switchyard/git-storage'
+import type { Call } from '@switchyard/service-kit/http'
+import type { Dependencies } from '../dependencies.js'
+import { senderOf } from '../git-sessions.js'
+import type { ProjectCall } from '../guards.js'
+import type { LfsObjectState } from '../repository-views.js'
+
+/** Objects that are looked for at the same time. */
+const atOnceMax = 16
+
+/**
+ * Finds out which objects are stored.
+ *
+ * @param objects any texts and whole numbers
+ */
+export async function describeLfsObjects(
+  { lfsObjectBytesMax }: Dependencies,
+  { repository }: ProjectCall,
+  objects: readonly LfsObject[],
+): Promise<(LfsObject & LfsObjectState)[]> {
+  const states: LfsObjectState[] = []
+  const queue = objects.entries()
+  const look = async () => {
+    for (const [index, { oid, size }] of queue) {
+      const reason = problemOf({ oid, size }, lfsObjectBytesMax)
+      if (reason !== null) states[index] = { state: 'refused', reason }
+      else states[index] = { state: (await repository.findLfsObject(oid)) === size ? 'stored' : 'missing' }
+    }
+  }
+  await Promise.all(Array.from({ length: atOnceMax }, look))
+  return objects.map((object, index) => ({ ...object, ...(states[index] as LfsObjectState) }))
+}
+
+function problemOf({ oid, size }: LfsObject, bytesMax: number): string | null {
+  if (!isLfsOid(oid)) return 'The oid is not a SHA-256 in lower-case hexadecimal digits'
+  if (size < 0) return 'The size is negative'
+  return size > bytesMax ? largest(bytesMax) : null
+}
+
+const largest = (bytesMax: number) => `An LFS object can have ${bytesMax} bytes at most`
+
+/**
+ * Finds out which objects a client has to upload. Objects that are stored already are counted in the statistics of the
+ * project, if a process died before it counted them.
+ */
+export async function planLfsUpload(
+  deps: Dependencies,
+  access: ProjectCall,
+  objects: readonly LfsObject[],
+): Promise<(LfsObject & LfsObjectState)[]> {
+  const described = await describeLfsObjects(deps, access, objects)
+  const stored = described.filter(({ state }) => state === 'stored')
+  if (stored.length > 0) await recordLfsObjects(deps.database, access.project.id, stored)
+  return described
+}
+
+/**
+ * Stores an object when it is the sender's turn; the bytes of an object that is stored already are not read.
+ *
+ * @param chunks the bytes as they arrive
+ * @throws DomainError invalid for a malformed object and when the bytes are not the object; too-large; not-found when the
+ *   project was deleted; rate-limited when too many transfers of the sender wait; every error of the chunks
+ */
+export async function uploadLfsObject(
+  deps: Dependencies,
+  access: ProjectCall,
+  object: LfsObject,
+  chunks: AsyncIterable<Buffer>,
+  call: Call,
+): Promise<void> {
+  if (object.size > deps.lfsObjectBytesMax) throw tooLarge(largest(deps.lfsObjectBytesMax))
+  const reason = problemOf(object, deps.lfsObjectBytesMax)
+  if (reason !== null) throw invalid(reason)
+  await inTurn(deps, access, call, async () => {
+    if ((await access.repository.findLfsObject(object.oid)) !== object.size) {
+      await access.repository.storeLfsObject(object, chunks)
+    }
+    await recordLfsObjects(deps.database, access.project.id, [object])
+  })
+}
+
+/** @throws DomainError not-found when the object is not stored with this size */
+export async function verifyLfsObject(
+  deps: Dependencies,
+  access: ProjectCall,
+  object: LfsObject,
+): Promise<void> {
+  const [described] = await describeLfsObjects(deps, access, [object])
+  if (described?.state !== 'stored') throw notFound('LFS Object')
+}
+
+/** A stored object whose bytes can be sent. */
+export interface ReadableLfsObject extends LfsObject {
+  /** Writes a part of the bytes in bounded memory when it is the sender's turn; the caller ends the stream. */
+  write(output: Writable, range: ByteRange): Promise<void>
+}
+
+/** @throws DomainError not-found */
+export async function openLfsObject(
+  deps: Dependencies,
+  access: ProjectCall,
+  oid: string,
+  call: Call,
+): Promise<ReadableLfsObject> {
+  const { repository } = access
+  const size = await repository.findLfsObject(oid)
+  if (size === null) throw notFound('LFS Object')
+  const { idleMs } = deps.lfsTransfers
+  return {
+    oid,
+    size,
+    write: (output, range) =>
+      inTurn(deps, access, call, () => repository.writeLfsObject(oid, output, { range, idleMs })),
+  }
+}
+
+const inTurn = <Result>(
+  { lfsTransfers }: Dependencies,
+  { caller }: ProjectCall,
+  call: Call,
+  work: () => Promise<Result>,
+): Promise<Result> => lfsTransfers.run(senderOf(caller, call), call.signal, work)
