@@ -20,7 +20,7 @@ export interface FileQuery {
 /** Memory of a cached id or hash, roughly. */
 const idBytes = 64
 /** The content of a larger file is answered raw only. */
-const contentBytesMax = 32 * 1024 * 1024
+export const contentBytesMax = 32 * 1024 * 1024
 /** A larger file is read by a process of git. */
 const withoutProcessBytesMax = 1024 * 1024
 /** Bytes that tell a text from other content. */
@@ -56,8 +56,9 @@ export async function readFile(
   return { file, content: await access.repository.readBlob(located.blob) }
 }
 
-export interface RawFile {
-  file: FileView
+/** Bytes that are sent as they are. */
+export interface RawContent {
+  blob: StoredBlob
   isText: boolean
   /** Writes a part of the bytes in bounded memory; the stream is left for the caller to end. */
   write(output: Writable, range: ByteRange): Promise<void>
@@ -69,13 +70,22 @@ export async function openRawFile(
   access: ProjectCall,
   query: FileQuery,
   call: Call,
-): Promise<RawFile> {
-  const { repository } = access
+): Promise<{ file: FileView; content: RawContent }> {
   const file = await describeFile(deps, access, query, call)
-  const { blob } = file
+  return { file, content: await openContent(deps, access, file.blob, call) }
+}
+
+/** The bytes of a blob. @throws DomainError rate-limited when too many large files are read for the sender */
+export async function openContent(
+  deps: Dependencies,
+  access: ProjectCall,
+  blob: StoredBlob,
+  call: Call,
+): Promise<RawContent> {
+  const { repository } = access
   const start = await inTurn(deps, access, call, blob, () => repository.readStart(blob, sniffedBytes))
   return {
-    file,
+    blob,
     isText: isText(start),
     write: (output, range) =>
       inTurn(deps, access, call, blob, () => repository.writeBlob(blob, output, range)),
@@ -103,10 +113,9 @@ async function locate({ repository }: ProjectCall, { path, revision }: FileQuery
   const commit = await repository.findCommit(revision)
   if (!commit) throw notFound('Commit')
   const entry = await repository.findFile(commit.treeId, path)
-  const size = entry && (await repository.sizeOf(entry.blobId))
-  if (!entry || size === null) throw notFound('File')
-  const { blobId, isExecutable } = entry
-  return { path, revision, blob: { id: blobId, size }, commitId: commit.id, isExecutable }
+  const blob = entry && (await repository.findBlob(entry.blobId))
+  if (!blob) throw notFound('File')
+  return { path, revision, blob, commitId: commit.id, isExecutable: entry.isExecutable }
 }
 
 function requireInside(path: string): void {
