@@ -1,16 +1,12 @@
 import { createHash } from 'node:crypto'
 import { Writable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
-import { argumentsOf, ended, runGitOk, spawnGit, stopGit } from './git-process.js'
-import { objectReader } from './object-reader.js'
+import { runGitOk } from './git-process.js'
+import { findObject, objectReader } from './object-reader.js'
 import type { OpenRepository } from './open-repository.js'
-import { StallGuard } from './stall-guard.js'
+import { streamOutput } from './stream-output.js'
 
 /** Smaller files are read without a process of their own. */
 const inMemoryBytesMax = 1024 * 1024
-
-/** A client that takes nothing for so long is given up: its download holds a process. */
-const idleMs = 300_000
 
 /** A file that is stored, and its size in bytes. */
 export interface StoredBlob {
@@ -22,6 +18,12 @@ export interface StoredBlob {
 export interface ByteRange {
   start: number
   end: number
+}
+
+/** The blob of an id; null when there is none. @param id a full hash */
+export async function findBlob(repository: OpenRepository, id: string): Promise<StoredBlob | null> {
+  const found = await findObject(repository, id)
+  return found?.type === 'blob' ? { id, size: found.size } : null
 }
 
 /**
@@ -40,27 +42,8 @@ export async function writeBlob(
     output.write((await readBlob(repository, { id, size })).subarray(range.start, range.end + 1))
     return
   }
-  const child = spawnGit(
-    argumentsOf(repository.path, { command: 'cat-file', flags: ['blob'], revisions: [id] }),
-  )
-  child.stdin.end()
-  child.stderr.resume()
-  const finished = ended(child)
-  const { signal } = repository
-  const guard = new StallGuard(
-    idleMs,
-    () => output.writableNeedDrain,
-    () => output.destroy(),
-  )
-  child.stdout.on('data', () => guard.moved())
-  try {
-    await pipeline(child.stdout, cut(range), output, { end: false, ...(signal && { signal }) })
-    const code = await finished
-    if (code !== 0) throw new Error(`git cat-file exited with ${code}`)
-  } finally {
-    guard.stop()
-    stopGit(child)
-  }
+  const command = { command: 'cat-file', flags: ['blob'], revisions: [id] }
+  await streamOutput(repository.path, command, output, { signal: repository.signal, transform: cut(range) })
 }
 
 /** Passes on the bytes of a range alone. */

@@ -4,7 +4,8 @@ import { type DomainError, notFound, tooLarge, unavailable } from '@switchyard/d
 /** git neither compares nor deltifies files above this size, so it does not load them into memory as a whole. */
 export const comparedBytesMax = 64 * 1024 * 1024
 
-const emptyTree = '4b825dc642cb6eb9a060e54bf8d69288fbee4904'
+/** Id of the tree without entries, which git knows without storing it. */
+export const emptyTree = '4b825dc642cb6eb9a060e54bf8d69288fbee4904'
 
 /** Settings that override the configuration of every repository. */
 const settings: Record<string, string> = {

@@ -1,14 +1,24 @@
 import { join } from 'node:path'
 import type { Writable } from 'node:stream'
 import type { LfsObject, NewTagObject } from '@switchyard/domain/commit'
-import { type ByteRange, hashBlob, readBlob, readStart, type StoredBlob, writeBlob } from './blobs.js'
+import { type ArchiveRequest, writeArchive } from './archive.js'
+import { type BlameQuery, blameFile } from './blame.js'
+import {
+  type ByteRange,
+  findBlob,
+  hashBlob,
+  readBlob,
+  readStart,
+  type StoredBlob,
+  writeBlob,
+} from './blobs.js'
 import { GitCache } from './cache/git-cache.js'
 import type { Cancellable } from './cancellable.js'
 import { ChildPool } from './children/child-pool.js'
 import { commitsBetween, diffBetween, findMergeBase } from './compare.js'
 import { processBytesDefault } from './git-process.js'
 import { findLfsObject, type LfsReading, storeLfsObject, writeLfsObject } from './lfs-objects.js'
-import { sizeByGit } from './object-reader.js'
+import { listContributors } from './list-contributors.js'
 import type { OnFallback } from './objects/fallbacks.js'
 import { LocalReaders } from './objects/local-readers.js'
 import type { GitEngine, OpenRepository } from './open-repository.js'
@@ -16,6 +26,7 @@ import { type PickRequest, pickCommit } from './pick-commit.js'
 import { type CommitQuery, findCommit, findCommitId, lastCommitOf, listCommits } from './read-commits.js'
 import { readDiff } from './read-diff.js'
 import { readFile } from './read-file.js'
+import { readSignatureText } from './read-signature.js'
 import { readStats } from './read-stats.js'
 import {
   findMerged,
@@ -33,7 +44,7 @@ import {
   pointHeadTo,
 } from './refs.js'
 import { countBytes, createRepository, deleteRepository } from './repository-files.js'
-import { type FolderQuery, findFile, listFolder } from './trees.js'
+import { type FolderQuery, findFile, hasEntry, listFolder } from './trees.js'
 import { type CommitRequest, writeCommit } from './write-commit.js'
 import { BranchTurns } from './writing/branch-turns.js'
 import { keepCommit, moveReference, type ReferenceMove } from './writing/move-refs.js'
@@ -116,16 +127,20 @@ const openRepository = (repository: OpenRepository) => ({
   /** The newest commit, from one on backwards, that changed a path; null when none did. */
   findLastCommitOf: (from: string, path: string) => lastCommitOf(repository, from, path),
   listFolder: (query: FolderQuery) => listFolder(repository, query),
+  hasEntry: (treeId: string, path: string) => hasEntry(repository, treeId, path),
   findFile: (treeId: string, filePath: string) => findFile(repository, treeId, filePath),
   /** Bytes of all objects of git on disk. */
   countBytes: () => countBytes(repository),
-  /** Bytes of a blob; null when there is none with this id. */
-  sizeOf: (blobId: string) => sizeByGit(repository, blobId),
   findLfsObject: (oid: string) => findLfsObject(repository, oid),
   storeLfsObject: (object: LfsObject, chunks: AsyncIterable<Buffer>) =>
     storeLfsObject(repository, object, chunks),
   writeLfsObject: (oid: string, output: Writable, reading: LfsReading) =>
     writeLfsObject(repository, oid, output, reading),
+  findBlob: (id: string) => findBlob(repository, id),
+  writeArchive: (archive: ArchiveRequest, output: Writable) => writeArchive(repository, archive, output),
+  blameFile: (query: BlameQuery) => blameFile(repository, query),
+  listContributors: (commitId: string) => listContributors(repository, commitId),
+  readSignatureText: (commitId: string) => readSignatureText(repository, commitId),
   writeBlob: (blob: StoredBlob, output: Writable, range?: ByteRange) =>
     writeBlob(repository, blob, output, range),
   hashBlob: (blob: StoredBlob) => hashBlob(repository, blob),

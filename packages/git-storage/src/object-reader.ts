@@ -33,27 +33,37 @@ export async function readByGit(repository: OpenRepository, name: string): Promi
   return parseObject(bytes)
 }
 
-/** Size of an object in bytes; null when there is no such object. */
-export async function sizeByGit(repository: OpenRepository, id: string): Promise<number | null> {
-  return (await sizesByGit(repository, [id])).get(id) ?? null
+export interface ObjectFacts {
+  type: string
+  /** Bytes. */
+  size: number
 }
 
-const sizeLineBytes = 100
+/** Type and size of an object; null when there is no such object. */
+export async function findObject(repository: OpenRepository, id: string): Promise<ObjectFacts | null> {
+  return (await findObjects(repository, [id])).get(id) ?? null
+}
 
-/** Sizes in bytes by object id; objects that do not exist are left out. */
-export async function sizesByGit(
+const factsLineBytes = 100
+
+/** Types and sizes by object id; objects that do not exist are left out. */
+export async function findObjects(
   repository: OpenRepository,
   ids: readonly string[],
-): Promise<Map<string, number>> {
+): Promise<Map<string, ObjectFacts>> {
   const { path, engine } = repository
   const input = ids.map((id) => `info ${id}\n`).join('')
-  const question = { input, answerBytesMax: sizeLineBytes * (ids.length + 1), timeoutMs }
+  const question = { input, answerBytesMax: factsLineBytes * (ids.length + 1), timeoutMs }
   const { bytes } = await engine.children.ask(path, objectChild, question, repository)
   const found = bytes
     .toString('latin1')
     .split('\n')
     .map((line) => header.exec(line))
-  return new Map(found.flatMap((line) => (line ? [[line[1] ?? '', Number(line[3])]] : [])))
+  return new Map(
+    found.flatMap((line) =>
+      line ? [[line[1] ?? '', { type: line[2] ?? '', size: Number(line[3]) }] as const] : [],
+    ),
+  )
 }
 
 const header = /^([0-9a-f]{40}) (\w+) (\d+)$/

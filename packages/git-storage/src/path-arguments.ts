@@ -8,6 +8,17 @@ interface PathArguments extends Required<Pick<GitCommand, 'flags'>>, Pick<GitCom
 }
 
 /**
+ * A path as the argument of a process, for commands that take no path from their standard input.
+ *
+ * @throws DomainError invalid for a path that is not UTF-8
+ */
+export function pathArgument(filePath: string): string {
+  const bytes = bytesOfName(filePath)
+  if (isUtf8(bytes)) return bytes.toString()
+  throw invalid('git cannot be asked about a path that is not UTF-8')
+}
+
+/**
  * The arguments that pass one path to `git log` or `git rev-list`. Arguments of a process are text, so a path that is not
  * UTF-8 goes through the standard input.
  *

@@ -1,5 +1,4 @@
-import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
+import { invalid } from '@switchyard/domain'
 import {
   type Commit,
   formatCommitObject,
@@ -8,7 +7,8 @@ import {
   type Signature,
 } from '@switchyard/domain/commit'
 import { addTree } from './edit-tree.js'
-import { gitFailure, runGit } from './git-process.js'
+import { emptyTree, gitFailure, runGit } from './git-process.js'
+import { neutralRepository, objectsOf } from './neutral-repository.js'
 import { objectReader } from './object-reader.js'
 import type { OpenRepository } from './open-repository.js'
 import { pickPlainly } from './pick-plainly.js'
@@ -21,15 +21,18 @@ export interface PickRequest {
   branch: string
   /** The commit that the branch points to. */
   tip: string
-  /** The commit whose change against its first parent is repeated on the branch. */
+  /** The commit whose change against its first parent is applied to the branch. */
   pick: Commit
+  /** The change is undone instead of repeated. */
+  isRevert: boolean
+  author: Signature
   committer: Signature
   message: string
   /** Only checks whether the pick is possible, and stores nothing. */
   dryRun: boolean
 }
 
-/** `empty`: the branch contains the change already. `possible`: a dry run found no conflict. */
+/** `empty`: the branch would stay as it is. `possible`: a dry run found no conflict. */
 export type PickResult =
   | { outcome: 'picked'; commit: Commit }
   | { outcome: 'possible' }
@@ -37,8 +40,9 @@ export type PickResult =
   | { outcome: 'conflict'; paths: string[] }
 
 /**
- * Applies the change of a commit to a branch: a three-way merge without a work tree, with the first parent of the commit as
- * the base. When the branch moves during the merge, the merge is repeated.
+ * Applies the change of a commit to a branch, or undoes it there: a three-way merge without a work tree. The first parent of
+ * the commit is the base; to undo the change, the commit is the base and its first parent the other side. When the branch
+ * moves during the merge, the merge is repeated.
  *
  * @throws DomainError conflict when the branch is deleted or keeps moving
  */
@@ -57,15 +61,16 @@ export async function pickCommit(repository: OpenRepository, request: PickReques
 /** @returns null when the branch no longer points to `tip` */
 async function tryPick(
   repository: OpenRepository,
-  { branch, pick, committer, message, dryRun }: PickRequest,
+  request: PickRequest,
   objects: NewObjects,
   tip: Commit,
 ): Promise<PickResult | null> {
-  const merged = await mergeTrees(repository, objects, tip, pick)
+  const { branch, author, committer, message, dryRun } = request
+  const merged = await mergeTrees(repository, objects, tip, request)
   if (merged.paths) return { outcome: 'conflict', paths: merged.paths }
   if (merged.treeId === tip.treeId) return { outcome: 'empty' }
   if (dryRun) return { outcome: 'possible' }
-  const made = { treeId: merged.treeId, parentIds: [tip.id], author: pick.author, committer, message }
+  const made = { treeId: merged.treeId, parentIds: [tip.id], author, committer, message }
   const content = formatCommitObject(made)
   const id = await objects.add('commit', content)
   await objects.store()
@@ -84,61 +89,58 @@ async function mergeTrees(
   repository: OpenRepository,
   objects: NewObjects,
   tip: Commit,
-  pick: Commit,
+  { pick, isRevert }: Pick<PickRequest, 'pick' | 'isRevert'>,
 ): Promise<MergedTrees> {
   const [parentId] = pick.parentIds
   const parent = parentId === undefined ? null : await findCommit(repository, parentId)
+  const parentTree = parent?.treeId ?? null
   // When the parent is missing, as in a shallow history, git reports the error.
   if (parent || parentId === undefined) {
-    const trees = { base: parent?.treeId ?? null, picked: pick.treeId, ours: tip.treeId }
-    const tree = await pickPlainly(objectReader(repository), trees)
+    const [base, picked] = isRevert ? [pick.treeId, parentTree] : [parentTree, pick.treeId]
+    const tree = await pickPlainly(objectReader(repository), { base, picked, ours: tip.treeId })
     if (tree) return { treeId: await addTree(objects, tree) }
+  } else if (isRevert) {
+    throw invalid('The commit cannot be reverted: the repository does not have its parent')
   }
-  return mergeByGit(repository, objects, tip, pick)
+  const sides = isRevert
+    ? { baseIds: [pick.id], picked: parentTree ?? emptyTree }
+    : { baseIds: pick.parentIds.slice(0, 1), picked: pick.treeId }
+  return mergeByGit(repository, objects, tip, sides)
+}
+
+interface Sides {
+  /** The commit whose tree is the base; empty: the base is the empty tree. */
+  baseIds: string[]
+  /** Tree of the side that is merged into the branch. */
+  picked: string
 }
 
 /**
- * `git merge-tree` finds the base in the history of both sides. So a temporary commit holds the branch's tree and has the
- * parent of the picked commit as its parent. No reference ever points to the temporary commit.
+ * `git merge-tree` finds the base in the history of both sides. So two temporary commits hold the trees of the sides and have
+ * the base as their parent. No reference ever points to the temporary commits.
  */
 async function mergeByGit(
   { path, signal }: OpenRepository,
   objects: NewObjects,
   tip: Commit,
-  pick: Commit,
+  { baseIds, picked }: Sides,
 ): Promise<MergedTrees> {
   const nobody = { name: 'Switchyard', email: '', seconds: 0, offsetMinutes: 0 }
-  const parentIds = pick.parentIds.slice(0, 1)
-  const side = { treeId: tip.treeId, parentIds, author: nobody, committer: nobody, message: '' }
-  const ours = await objects.add('commit', formatCommitObject(side))
-  const theirs =
-    pick.parentIds.length < 2
-      ? pick.id
-      : await objects.add('commit', formatCommitObject({ ...side, treeId: pick.treeId }))
+  const side = { parentIds: baseIds, author: nobody, committer: nobody, message: '' }
+  const ours = await objects.add('commit', formatCommitObject({ ...side, treeId: tip.treeId }))
+  const theirs = await objects.add('commit', formatCommitObject({ ...side, treeId: picked }))
   await objects.store()
   const command = {
     command: 'merge-tree',
     flags: ['--write-tree', '-z', '--name-only', '--no-messages', '--allow-unrelated-histories'],
     revisions: [ours, theirs],
   }
-  const result = await runGit(neutral, command, { signal, variables: objectsOf(path) })
+  const result = await runGit(neutralRepository, command, { signal, variables: objectsOf(path) })
   const [treeId = '', ...paths] = result.stdout.toString('latin1').split('\0')
   if (result.code === 0) return { treeId }
   if (result.code === 1) return { treeId, paths: conflictedPaths(paths, [ours, theirs]) }
   throw gitFailure(command, result)
 }
-
-/**
- * An empty repository in which merges run with the objects of the other repository, because the configuration of that
- * repository could name programs that merge files.
- */
-const neutral = dirname(createRequire(import.meta.url).resolve('@switchyard/git-storage/neutral/HEAD'))
-
-/** Variables that make git use the objects and the shallow file of a repository. */
-const objectsOf = (path: string) => ({
-  GIT_OBJECT_DIRECTORY: join(path, 'objects'),
-  GIT_SHALLOW_FILE: join(path, 'shallow'),
-})
 
 /** git appends `~` and the id of a side to the path of a file that conflicts with a folder; this removes the suffix. */
 function conflictedPaths(paths: string[], sides: string[]): string[] {

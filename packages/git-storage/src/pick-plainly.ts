@@ -12,10 +12,10 @@ import { loadTree } from './edit-tree.js'
 import type { ObjectReader } from './object-reader.js'
 
 export interface PickedTrees {
-  /** Tree of the picked commit's first parent; null: the picked commit has no parent. */
+  /** Tree before the change; null: the empty tree. */
   base: string | null
-  /** Tree of the picked commit. */
-  picked: string
+  /** Tree after the change; null: the empty tree. */
+  picked: string | null
   /** Tree of the branch. */
   ours: string
 }

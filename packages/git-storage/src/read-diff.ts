@@ -3,7 +3,7 @@ import { namesChild, patchChild } from './children/child-kinds.js'
 import type { Answer } from './children/git-child.js'
 import { compareCommits, Incomparable } from './compare-commits.js'
 import { comparedBytesMax } from './git-process.js'
-import { sizesByGit } from './object-reader.js'
+import { findObjects } from './object-reader.js'
 import type { OpenRepository } from './open-repository.js'
 import { type DiffEntry, leftOut, parseDiff } from './parse-diff.js'
 
@@ -50,9 +50,9 @@ async function compare(repository: OpenRepository, id: string): Promise<Answer> 
 export async function flagUncompared(repository: OpenRepository, entries: DiffEntry[]): Promise<DiffEntry[]> {
   const ids = new Set(entries.flatMap(({ binaryIds }) => binaryIds ?? []).filter((id) => id !== zeroId))
   if (ids.size === 0) return entries
-  const sizes = await sizesByGit(repository, [...ids])
+  const found = await findObjects(repository, [...ids])
   const isUncompared = ({ binaryIds }: DiffEntry) =>
-    binaryIds?.some((id) => (sizes.get(id) ?? 0) > comparedBytesMax)
+    binaryIds?.some((id) => (found.get(id)?.size ?? 0) > comparedBytesMax)
   return entries.map((entry) => (isUncompared(entry) ? { ...entry, ...leftOut } : entry))
 }
 

@@ -1,5 +1,5 @@
 import { fileModes, storedPath } from '@switchyard/domain/commit'
-import { objectReader, sizeByGit } from './object-reader.js'
+import { findObject, objectReader } from './object-reader.js'
 import type { OpenRepository } from './open-repository.js'
 import { findCommit } from './read-commits.js'
 import { findEntry } from './trees.js'
@@ -23,8 +23,8 @@ export async function readFile(
   const entry = await findEntry(repository, commit.treeId, names)
   if (entry?.kind !== 'file' || !fileModesWithLines.includes(entry.mode)) return null
   const id = String(entry.blob)
-  const bytes = await sizeByGit(repository, id)
-  if (bytes === null || bytes > fileBytesMax) return null
+  const found = await findObject(repository, id)
+  if (!found || found.size > fileBytesMax) return null
   return (await objectReader(repository).read(id))?.content ?? null
 }
 

@@ -78,6 +78,10 @@ export async function findFile(
 
 const partsOf = (path: string) => storedPath(path).split('/').filter(Boolean)
 
+/** Whether a tree has an entry at a path: a file, a folder or a submodule. */
+export const hasEntry = async (repository: OpenRepository, treeId: string, path: string): Promise<boolean> =>
+  (await findEntry(repository, treeId, partsOf(path))) !== null
+
 /** The entry at a path of a tree, with the folders above it read. */
 export async function findEntry(
   repository: OpenRepository,

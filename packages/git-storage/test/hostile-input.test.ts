@@ -259,7 +259,8 @@ test('no hook and no program that a stored repository names is ever run', async 
     expect((await reader.readDiff(ours))[0]?.patch).toContain('+1 ours')
     expect((await reader.readStats([ours])).get(ours)).toMatchObject({ additions: 1 })
     const picked = await reader.pickCommit({
-      ...{ branch: 'hooks', tip: ours, pick, committer: who, message: 'm', dryRun: false },
+      ...{ branch: 'hooks', tip: ours, pick, author: who, committer: who, message: 'm' },
+      ...{ isRevert: false, dryRun: false },
     })
     expect(picked.outcome).toBe('picked')
     await reader.keepCommit(ours)

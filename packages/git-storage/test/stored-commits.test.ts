@@ -83,7 +83,8 @@ test('commits and cherry-picks of two processes to one branch all land, and each
     ...[0, 1, 2, 3, 4, 5].map((n) => commit(n, 'both', start, [create(`made/${n}`, `${n}`)])),
     ...picks.map((pick, n) =>
       repositories[n % 2]?.pickCommit({
-        ...{ branch: 'both', tip: start, pick, committer: who, message: `pick ${n}`, dryRun: false },
+        ...{ branch: 'both', tip: start, pick, author: who, committer: who, message: `pick ${n}` },
+        ...{ isRevert: false, dryRun: false },
       }),
     ),
   ])

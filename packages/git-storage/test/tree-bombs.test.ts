@@ -100,7 +100,8 @@ test('a commit of endless empty folders is merged without walking through them',
   if (!pick) throw new Error('no bomb')
   await bare.git('update-ref', 'refs/heads/target', small)
   const committer = { name: 'A', email: 'a@x', seconds: 1_700_000_000, offsetMinutes: 0 }
-  const request = { branch: 'target', tip: small, pick, committer, message: 'm', dryRun: false }
+  const who = { author: committer, committer }
+  const request = { branch: 'target', tip: small, pick, ...who, message: 'm', isRevert: false, dryRun: false }
   expect(await repository.pickCommit(request)).toMatchObject({
     outcome: 'picked',
     commit: { treeId: pick.treeId },

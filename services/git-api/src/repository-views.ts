@@ -26,6 +26,9 @@ export interface TagView {
   taggedAt: Date | null
 }
 
+/** How a commit is signed. */
+export type SignatureKind = 'PGP' | 'SSH' | 'X509'
+
 /** A file at a revision. */
 export interface FileView {
   path: string
@@ -37,6 +40,12 @@ export interface FileView {
   /** The newest commit that changed the file. */
   lastCommitId: string
   isExecutable: boolean
+}
+
+/** Adjacent lines of a file, without line breaks, and the commit that wrote them. */
+export interface BlamedLinesView {
+  commit: Commit
+  lines: string[]
 }
 
 /** What one revision has and another one has not. */

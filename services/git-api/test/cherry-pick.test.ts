@@ -45,13 +45,18 @@ afterAll(async () => {
 const git = (...args: string[]) =>
   execa('git', ['--git-dir', harness.pathOf(project), ...args], { env: isolatedGitEnv(), extendEnv: false })
 
-const pick = (sha: string, body: object, who: Parameters<GitHarness['send']>[0] = 'developer') =>
-  harness.send(
-    who,
-    'POST',
-    `/projects/${project.id}/repository/commits/${encodeURIComponent(sha)}/cherry_pick`,
-    body,
-  )
+type Who = Parameters<GitHarness['send']>[0]
+const apply =
+  (call: string) =>
+  (sha: string, body: object, who: Who = 'developer') =>
+    harness.send(
+      who,
+      'POST',
+      `/projects/${project.id}/repository/commits/${encodeURIComponent(sha)}/${call}`,
+      body,
+    )
+const pick = apply('cherry_pick')
+const revert = apply('revert')
 
 let branches = 0
 async function freshBranch(start = 'target') {
@@ -171,5 +176,60 @@ test('roles and protected branches hold', async () => {
     ['owner', 201],
   ] as const) {
     expect([who, (await pick(picks.edit, { branch }, who)).status]).toEqual([who, status])
+  }
+})
+
+test('a revert is the one that git makes, by the caller, merges undone against their first parent', async () => {
+  for (const name of ['edit', 'clash', 'merge'] as const) {
+    // Later commits change the lines of this one.
+    const start = name === 'edit' ? picks.edit : picks.merge
+    const branch = await freshBranch(start)
+    const response = await revert(picks[name], { branch })
+    const body = (await response.json()) as { message: string }
+    expect([response.status, body]).toMatchObject([
+      201,
+      {
+        message: `Revert "${await work.git('log', '-1', '--format=%s', picks[name])}"\n\nThis reverts commit ${picks[name]}`,
+        author_name: 'Dora Developer',
+        committer_name: 'Dora Developer',
+        parent_ids: [start],
+      },
+    ])
+    await work.git('switch', '--quiet', '--detach', start)
+    const parent = name === 'merge' ? ['-m', '1'] : []
+    await work.git(...identity, 'revert', '--no-edit', ...parent, picks[name])
+    expect((await git('rev-parse', `${branch}^{tree}`)).stdout).toBe(
+      await work.git('rev-parse', 'HEAD^{tree}'),
+    )
+    await work.git('switch', '--quiet', 'main')
+    expect((await revert(picks[name], { branch })).status).toBe(400)
+  }
+})
+
+test('a revert that conflicts or changes nothing says so, a dry run changes nothing, and rights hold', async () => {
+  const branch = await freshBranch('main')
+  const answer = async (sha: string, body: object, who?: Who) => {
+    const response = await revert(sha, body, who)
+    return [response.status, await response.json()]
+  }
+  expect(await answer(picks.clash, { branch, dry_run: true })).toMatchObject([200, { dry_run: 'success' }])
+  expect(await answer(picks.edit, { branch })).toMatchObject([400, { error_code: 'conflict' }])
+  expect(await answer(picks.edit, { branch: await freshBranch(), dry_run: true })).toMatchObject([
+    400,
+    { error_code: 'empty', dry_run: 'error', message: expect.stringMatching(/cannot be reverted/) },
+  ])
+  expect((await git('rev-parse', branch)).stdout).toBe(picks.merge)
+  expect(await answer('f'.repeat(40), { branch })).toMatchObject([404, { message: '404 Commit Not Found' }])
+  expect(await answer(picks.edit, { branch: 'nowhere' })).toMatchObject([
+    404,
+    { message: '404 Branch Not Found' },
+  ])
+  expect(await answer(picks.edit, {})).toMatchObject([400, { error: 'branch is missing' }])
+  for (const [who, status] of [
+    ['anonymous', 401],
+    ['stranger', 404],
+    ['reporter', 403],
+  ] as const) {
+    expect((await answer(picks.edit, { branch }, who))[0]).toBe(status)
   }
 })

@@ -111,6 +111,11 @@ async function callComparisons(path: { id: number }) {
   const commit = { ...path, sha: 'main' }
   await api.call(`GET ${repository}/commits/{sha}/refs`, { path: commit })
   await api.call(`GET ${repository}/commits/{sha}/sequence`, { path: commit })
+  await api.call(`GET ${repository}/commits/{sha}/merge_requests`, { path: commit })
+  await api.call(`GET ${repository}/commits/{sha}/signature`, { path: commit })
+  await api.call(`GET ${repository}/contributors`, { path })
+  await api.call(`GET ${repository}/archive`, { path, query: { format: 'zip' } })
+  await api.call(`GET ${repository}/archive.{format}`, { path: { ...path, format: 'tar.gz' } })
 }
 
 async function callFiles(path: { id: number }) {
@@ -120,8 +125,12 @@ async function callFiles(path: { id: number }) {
   await api.call(`POST ${file}`, { path: one, body: change })
   await api.call(`PUT ${file}`, { path: one, body: { ...change, content: 'two' } })
   await api.call('GET /projects/{id}/repository/tree', { path, query: { recursive: 'true' } })
-  await api.call(`GET ${file}`, { path: one, query: { ref: 'main' } })
+  const read = await api.call(`GET ${file}`, { path: one, query: { ref: 'main' } })
   await api.call(`GET ${file}/raw`, { path: one })
+  await api.call(`GET ${file}/blame`, { path: one, query: { ref: 'main' } })
+  const blob = { ...path, sha: (read.body as { blob_id: string }).blob_id }
+  await api.call('GET /projects/{id}/repository/blobs/{sha}', { path: blob })
+  await api.call('GET /projects/{id}/repository/blobs/{sha}/raw', { path: blob })
   await api.call(`DELETE ${file}`, { path: one, query: { branch: 'main', commit_message: 'Remove' } })
 }
 
@@ -141,6 +150,9 @@ async function callCommits(path: { id: number }) {
   const placed = { note: 'Here', path: 'a.txt', line: 2, line_type: 'new' }
   await api.call(`POST ${commits}/{sha}/comments`, { path: commit, body: placed })
   await api.call(`GET ${commits}/{sha}/comments`, { path: commit, token: null })
+  const { body: discussions } = await api.call(`GET ${commits}/{sha}/discussions`, { path: commit })
+  const discussion = { ...commit, discussion_id: (discussions as { id: string }[])[1]?.id ?? '' }
+  await api.call(`GET ${commits}/{sha}/discussions/{discussion_id}`, { path: discussion })
 
   const status = { state: 'running', ref: 'work', target_url: 'https://ci.example.com/7', coverage: 93.5 }
   await api.call('POST /projects/{id}/statuses/{sha}', { path: commit, body: status })
@@ -151,6 +163,7 @@ async function callCommits(path: { id: number }) {
     status: 200,
   })
   await api.call(`POST ${commits}/{sha}/cherry_pick`, { path: commit, body: { branch: 'main' } })
+  await api.call(`POST ${commits}/{sha}/revert`, { path: commit, body: { branch: 'main' } })
 }
 
 async function callHooks(path: { id: number }) {

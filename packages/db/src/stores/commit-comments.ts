@@ -23,6 +23,12 @@ export async function listCommitComments(
   return { comments, total }
 }
 
+/** One comment of a commit; null when there is none with this id. */
+export const findCommitComment = (
+  { prisma }: DatabaseOrTransaction,
+  where: { projectId: number; sha: string; id: bigint },
+): Promise<CommentWithAuthor | null> => prisma.commitComment.findFirst({ where, include: withAuthor })
+
 export const findNewestComment = (
   { prisma }: DatabaseOrTransaction,
   projectId: number,

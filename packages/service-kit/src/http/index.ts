@@ -31,7 +31,15 @@ export type { AnswerForm } from './errors.js'
 export { createStreamPlaces, eventStreamHeaders, type StreamPlaces } from './event-stream.js'
 export { administrator, administratorOrScope, anyone, readingScopes, signedIn } from './guards.js'
 export { type HttpServer, listen } from './listen.js'
-export { linkOf, linkParameters, pageParameters, pageReply, rowsOf } from './pagination.js'
+export {
+  keysetParameters,
+  keysetReply,
+  linkOf,
+  linkParameters,
+  pageParameters,
+  pageReply,
+  rowsOf,
+} from './pagination.js'
 export {
   decimal,
   filledText,

@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import type { Call, Reply } from './endpoint.js'
 import { integer } from './parameters.js'
 
@@ -57,6 +58,26 @@ export function pageReply(items: unknown[], { page, per_page }: Page, total: num
       'X-Total-Pages': String(total === 0 ? 0 : pages),
     },
   }
+}
+
+/** Parameters of a list that can be read on from a token as well; spread into the endpoint's own. */
+export const keysetParameters = {
+  pagination: z.string().default('legacy').meta({ description: '`keyset`: read on by `page_token`' }),
+  page_token: z.string().optional().meta({ description: 'From `Link` of the page before' }),
+}
+
+/**
+ * A page of a list that is read on from a token, with `Link` to the next page alone.
+ *
+ * @param next token of the next page; null: this is the last one
+ */
+export function keysetReply(items: unknown[], next: string | null, call: Call): Reply {
+  if (next === null) return { status: 200, body: items }
+  const { pathname, parameters } = linkParameters(call)
+  parameters.delete('page')
+  parameters.set('page_token', next)
+  const link = `<${call.baseUrl}${pathname}?${parameters}>; rel="next"`
+  return { status: 200, body: items, headers: linkOf([link]) }
 }
 
 /** The header `Link`; left out when it is too long. */

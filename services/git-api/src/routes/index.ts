@@ -1,18 +1,22 @@
 import { type Route, route, signedIn } from '@switchyard/service-kit/http'
 import type { Dependencies } from '../dependencies.js'
+import { archiveRoutes } from './archive.js'
 import { auditEventRoutes } from './audit-events.js'
+import { blobRoutes } from './blobs.js'
 import { branchRoutes } from './branches/index.js'
 import { commentRoutes } from './comments.js'
 import { commitRoutes } from './commits/index.js'
 import { compare } from './compare/compare.js'
 import { getMergeBase } from './compare/get-merge-base.js'
 import { deployTokenRoutes } from './deploy-tokens.js'
+import { discussionRoutes } from './discussions.js'
 import { documentationRoutes } from './documentation/index.js'
 import { fileRoutes } from './files/index.js'
 import { getVersion } from './get-version.js'
 import { gitHttpRoutes } from './git-http/index.js'
 import { hookRoutes } from './hooks.js'
 import { lfsRoutes } from './lfs/index.js'
+import { listContributors } from './list-contributors.js'
 import { memberRoutes } from './members.js'
 import { projectTokenRoutes } from './project-tokens/index.js'
 import { projectRoutes } from './projects.js'
@@ -31,6 +35,9 @@ export const routes = (deps: Dependencies): Route[] => [
   ...branchRoutes(deps),
   ...tagRoutes(deps),
   ...fileRoutes(deps),
+  ...blobRoutes(deps),
+  ...archiveRoutes(deps),
+  route('GET', '/projects/:id/repository/contributors', deps.guards.readCode, listContributors),
   route('GET', '/projects/:id/repository/compare', deps.guards.readCode, compare),
   route('GET', '/projects/:id/repository/merge_base', deps.guards.readCode, getMergeBase),
   route('GET', '/projects/:id/repository/tree', deps.guards.readCode, listTree),
@@ -46,6 +53,7 @@ export const routes = (deps: Dependencies): Route[] => [
   ...hookRoutes(deps),
   ...auditEventRoutes(deps),
   ...commentRoutes(deps),
+  ...discussionRoutes(deps),
   ...gitHttpRoutes(deps),
   ...lfsRoutes(deps),
 ]

@@ -16,25 +16,29 @@ import type { Dependencies } from '../dependencies.js'
 import type { ProjectCall } from '../guards.js'
 import type { BranchView } from '../repository-views.js'
 import { referencesChanged } from './references-changed.js'
+import { takeWindow, type Window } from './window.js'
 
 export interface BranchQuery {
   search: string
   order: 'name' | 'updated'
   descending: boolean
-  skip: number
-  take: number
+  window: Window
 }
 
-/** One page of the branches that a search finds, and how many it finds in all. */
+/**
+ * Some of the branches that a search finds, and how many it finds in all.
+ *
+ * @throws DomainError invalid-parameters for a window that begins after a branch that was not found
+ */
 export async function listBranches(
   { database }: Dependencies,
   access: ProjectCall,
-  { search, order, descending, skip, take }: BranchQuery,
-): Promise<{ branches: BranchView[]; total: number }> {
+  { search, order, descending, window }: BranchQuery,
+): Promise<{ branches: BranchView[]; total: number; next: string | null }> {
   const all = await access.repository.listReferences({ kind: 'branch', order, descending })
   const found = findByName(all, search)
-  const page = found.slice(skip, skip + take)
-  return { branches: await describe(database, access, page), total: found.length }
+  const { items, next } = takeWindow(found, window, ({ name }) => name)
+  return { branches: await describe(database, access, items), total: found.length, next }
 }
 
 /** The references that a search finds; one whose name is the whole search text comes first. */

@@ -1,5 +1,10 @@
-import { type CommentWithAuthor, createCommitComment, listCommitComments } from '@switchyard/db'
-import { invalid } from '@switchyard/domain'
+import {
+  type CommentWithAuthor,
+  createCommitComment,
+  findCommitComment,
+  listCommitComments,
+} from '@switchyard/db'
+import { invalid, notFound } from '@switchyard/domain'
 import type { Caller } from '@switchyard/domain/access'
 import { type Commit, lineCountOf } from '@switchyard/domain/commit'
 import type { Repository } from '@switchyard/git-storage'
@@ -18,6 +23,32 @@ export async function listComments(
 ) {
   const sha = await getCommitId(repository, revision)
   return listCommitComments(database, { projectId: project.id, sha }, rows)
+}
+
+/** The comments of a commit, and the commit. @throws DomainError not-found for an unknown commit */
+export async function listDiscussions(
+  { database }: Dependencies,
+  { project, repository }: ProjectCall,
+  revision: string,
+  rows: Rows,
+) {
+  const commit = await getCommit(repository, revision)
+  const found = await listCommitComments(database, { projectId: project.id, sha: commit.id }, rows)
+  return { commit, ...found }
+}
+
+/** @throws DomainError not-found for an unknown commit or comment */
+export async function getDiscussion(
+  { database }: Dependencies,
+  { project, repository }: ProjectCall,
+  revision: string,
+  id: bigint | null,
+) {
+  const commit = await getCommit(repository, revision)
+  const where = { projectId: project.id, sha: commit.id }
+  const comment = id === null ? null : await findCommitComment(database, { ...where, id })
+  if (!comment) throw notFound('Discussion')
+  return { commit, comment }
 }
 
 export interface AddCommentCommand {

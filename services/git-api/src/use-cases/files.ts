@@ -26,7 +26,7 @@ export interface FileQuery {
 /** Memory of a cached id or hash, roughly. */
 const idBytes = 64
 /** The content of a larger file is answered raw only. */
-const contentBytesMax = 32 * 1024 * 1024
+export const contentBytesMax = 32 * 1024 * 1024
 /** A larger file is read by a process of git. */
 const withoutProcessBytesMax = 1024 * 1024
 /** Bytes that tell a text from other content. */
@@ -62,11 +62,11 @@ export async function readFile(
   return { file, content: await access.repository.readBlob(located.blob) }
 }
 
-export interface RawFile {
-  file: FileView
+/** Bytes that are sent as they are. */
+export interface RawContent {
+  /** A blob, or an object of Git LFS. */
+  blob: StoredBlob
   isText: boolean
-  /** What is sent: the file, or the object of Git LFS that it stands for. */
-  content: StoredBlob
   /** Writes a part of the bytes in bounded memory; the stream is left for the caller to end. */
   write(output: Writable, range: ByteRange): Promise<void>
 }
@@ -82,20 +82,27 @@ export async function openRawFile(
   access: ProjectCall,
   query: FileQuery & { lfs: boolean },
   call: Call,
-): Promise<RawFile> {
-  const { repository } = access
+): Promise<{ file: FileView; content: RawContent }> {
   const file = await describeFile(deps, access, query, call)
   const { blob } = file
   const pointer = query.lfs && blob.size <= lfsPointerBytesMax ? await readPointer(access, blob) : null
-  if (pointer) {
-    const { oid, size, write } = await openLfsObject(deps, access, pointer.oid, call)
-    return { file, isText: false, content: { id: oid, size }, write }
-  }
+  if (!pointer) return { file, content: await openContent(deps, access, blob, call) }
+  const { oid, size, write } = await openLfsObject(deps, access, pointer.oid, call)
+  return { file, content: { blob: { id: oid, size }, isText: false, write } }
+}
+
+/** The bytes of a blob. @throws DomainError rate-limited when too many large files are read for the sender */
+export async function openContent(
+  deps: Dependencies,
+  access: ProjectCall,
+  blob: StoredBlob,
+  call: Call,
+): Promise<RawContent> {
+  const { repository } = access
   const start = await inTurn(deps, access, call, blob, () => repository.readStart(blob, sniffedBytes))
   return {
-    file,
+    blob,
     isText: isText(start),
-    content: blob,
     write: (output, range) =>
       inTurn(deps, access, call, blob, () => repository.writeBlob(blob, output, range)),
   }
@@ -125,10 +132,9 @@ async function locate({ repository }: ProjectCall, { path, revision }: FileQuery
   const commit = await repository.findCommit(revision)
   if (!commit) throw notFound('Commit')
   const entry = await repository.findFile(commit.treeId, path)
-  const size = entry && (await repository.sizeOf(entry.blobId))
-  if (!entry || size === null) throw notFound('File')
-  const { blobId, isExecutable } = entry
-  return { path, revision, blob: { id: blobId, size }, commitId: commit.id, isExecutable }
+  const blob = entry && (await repository.findBlob(entry.blobId))
+  if (!blob) throw notFound('File')
+  return { path, revision, blob, commitId: commit.id, isExecutable: entry.isExecutable }
 }
 
 function requireInside(path: string): void {

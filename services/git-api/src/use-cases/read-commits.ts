@@ -4,6 +4,7 @@ import { aggregateStatus } from '@switchyard/domain/commit-status'
 import type { CommitQuery, DiffEntry, Repository, StatsOfCommits } from '@switchyard/git-storage'
 import type { Dependencies } from '../dependencies.js'
 import type { ProjectCall } from '../guards.js'
+import type { SignatureKind } from '../repository-views.js'
 
 /** @throws DomainError not-found when the revision names no commit, or cannot be one */
 export async function getCommit(repository: Repository, revision: string): Promise<Commit> {
@@ -26,6 +27,25 @@ export async function countCommits(
 ): Promise<number> {
   const commit = await getCommit(repository, revision)
   return (await repository.listCommits({ revision: commit, firstParent, skip: 0, take: 1 })).total
+}
+
+/** How signatures begin. */
+const signatureStarts: Record<SignatureKind, string> = {
+  PGP: '-----BEGIN PGP ',
+  SSH: '-----BEGIN SSH SIGNATURE-----',
+  X509: '-----BEGIN SIGNED MESSAGE-----',
+}
+
+/** How a commit is signed. @throws DomainError not-found, also for a commit without a signature that is known */
+export async function readCommitSignature(
+  { repository }: ProjectCall,
+  revision: string,
+): Promise<SignatureKind> {
+  const signature = await repository.readSignatureText(await getCommitId(repository, revision))
+  const kinds = Object.keys(signatureStarts) as SignatureKind[]
+  const kind = kinds.find((candidate) => signature?.startsWith(signatureStarts[candidate]))
+  if (!kind) throw notFound('Signature')
+  return kind
 }
 
 export interface CommitDescription {

@@ -9,22 +9,27 @@ import type { TagView } from '../repository-views.js'
 import { findByName } from './branches.js'
 import { referencesChanged } from './references-changed.js'
 import { signatureOf } from './signature.js'
+import { takeWindow, type Window } from './window.js'
 
 export interface TagQuery {
   search: string
   order: 'name' | 'updated' | 'version'
   descending: boolean
-  skip: number
-  take: number
+  window: Window
 }
 
-/** One page of the tags that a search finds, and how many it finds in all. */
+/**
+ * Some of the tags that a search finds, and how many it finds in all.
+ *
+ * @throws DomainError invalid-parameters for a window that begins after a tag that was not found
+ */
 export async function listTags(
   { repository }: ProjectCall,
-  { search, order, descending, skip, take }: TagQuery,
-): Promise<{ tags: TagView[]; total: number }> {
+  { search, order, descending, window }: TagQuery,
+): Promise<{ tags: TagView[]; total: number; next: string | null }> {
   const found = findByName(await repository.listReferences({ kind: 'tag', order, descending }), search)
-  return { tags: await describe(repository, found.slice(skip, skip + take)), total: found.length }
+  const { items, next } = takeWindow(found, window, ({ name }) => name)
+  return { tags: await describe(repository, items), total: found.length, next }
 }
 
 /** @throws DomainError not-found */

@@ -1,12 +1,19 @@
-import { endpoint, pageParameters, pageReply, rowsOf } from '@switchyard/service-kit/http'
+import {
+  endpoint,
+  keysetParameters,
+  keysetReply,
+  pageParameters,
+  pageReply,
+} from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { ProjectCall } from '../../guards.js'
 import { presentTag, tagShape } from '../../presenters/tag.js'
 import { listTags } from '../../use-cases/tags.js'
-import { nameSearch } from '../../wire/parameters.js'
+import { nameSearch, windowOf } from '../../wire/parameters.js'
 
 const input = z.object({
   ...pageParameters,
+  ...keysetParameters,
   search: nameSearch(),
   order_by: z.enum(['updated', 'name', 'version']).default('updated'),
   sort: z.enum(['desc', 'asc']).default('desc'),
@@ -18,10 +25,15 @@ export const listTagsEndpoint = endpoint({
   replies: { 200: z.array(tagShape) },
   refusals: [413],
   input,
-  async handle({ search, order_by, sort, ...page }, access: ProjectCall, call) {
-    const query = { search, order: order_by, descending: sort === 'desc', ...rowsOf(page) }
-    const { tags, total } = await listTags(access, query)
+  async handle({ search, order_by, sort, pagination, page_token, ...page }, access: ProjectCall, call) {
+    const query = {
+      search,
+      order: order_by,
+      descending: sort === 'desc',
+      window: windowOf(pagination, page_token, page),
+    }
+    const { tags, total, next } = await listTags(access, query)
     const items = tags.map((tag) => presentTag(tag, access.project, call.baseUrl))
-    return pageReply(items, page, total, call)
+    return pagination === 'keyset' ? keysetReply(items, next, call) : pageReply(items, page, total, call)
   },
 })

@@ -1,19 +1,29 @@
-import { endpoint, flag, ok, pageParameters, pageReply, rowsOf, text } from '@switchyard/service-kit/http'
+import {
+  endpoint,
+  flag,
+  keysetParameters,
+  keysetReply,
+  ok,
+  pageParameters,
+  pageReply,
+  text,
+} from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { ProjectCall } from '../../guards.js'
 import { presentTreeEntry, treeEntryShape } from '../../presenters/tree-entry.js'
 import { listTree as findEntries } from '../../use-cases/list-tree.js'
-import { optionalText } from '../../wire/parameters.js'
+import { optionalText, windowOf } from '../../wire/parameters.js'
 
 const input = z.object({
   ...pageParameters,
   ref: optionalText(text()),
   path: text().default(''),
   recursive: flag().default(false),
+  ...keysetParameters,
   pagination: z
-    .enum(['legacy', 'none'])
+    .enum(['legacy', 'keyset', 'none'])
     .default('legacy')
-    .meta({ description: '`none`: every entry in one answer' }),
+    .meta({ description: '`keyset`: read on by `page_token`; `none`: every entry in one answer' }),
 })
 
 /** `GET /projects/:id/repository/tree` */
@@ -22,11 +32,12 @@ export const listTree = endpoint({
   replies: { 200: z.array(treeEntryShape) },
   refusals: [413],
   input,
-  async handle({ ref, path, recursive, pagination, ...page }, access: ProjectCall, call) {
-    const rows = pagination === 'none' ? undefined : rowsOf(page)
-    const query = { revision: ref, path, isRecursive: recursive, rows }
-    const { entries, total } = await findEntries(access, query)
+  async handle({ ref, path, recursive, pagination, page_token, ...page }, access: ProjectCall, call) {
+    const window = pagination === 'none' ? undefined : windowOf(pagination, page_token, page)
+    const query = { revision: ref, path, isRecursive: recursive, window }
+    const { entries, total, next } = await findEntries(access, query)
     const items = entries.map(presentTreeEntry)
-    return rows ? pageReply(items, page, total, call) : ok(items)
+    if (pagination === 'keyset') return keysetReply(items, next, call)
+    return window ? pageReply(items, page, total, call) : ok(items)
   },
 })

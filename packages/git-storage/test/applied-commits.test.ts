@@ -103,26 +103,29 @@ const side: fc.Arbitrary<Change[]> = fc
   .tuple(renames, fc.array(anyChange, { maxLength: 3 }))
   .map(([first, then]) => [...first, ...then])
 interface Scenario {
+  isRevert: boolean
   ours: Change[]
   theirs: Change[]
   kind: 'plain' | 'merge' | 'root'
 }
 const scenario: fc.Arbitrary<Scenario> = fc.record({
+  isRevert: fc.boolean(),
   ours: side,
   theirs: side,
   kind: fc.constantFrom<Scenario['kind'][]>('plain', 'plain', 'plain', 'merge', 'root'),
 })
 
-/** What git's own cherry-pick comes to, in a work tree. */
-async function pickedByGit(tip: string, pick: string, isMerge: boolean) {
+/** What git's own cherry-pick or revert comes to, in a work tree. */
+async function appliedByGit(tip: string, pick: string, { kind, isRevert }: Scenario) {
   const script = `
     git checkout --quiet --force --detach "$1" && git clean -ffdxq || exit 9
-    said=$(git -c user.name=x -c user.email=x@x cherry-pick $3 "$2" 2>&1)
+    said=$(git -c user.name=x -c user.email=x@x $3 "$2" 2>&1)
     case $?$said in 1*'CONFLICT ('*) echo yes ;; *) echo no ;; esac
     git ls-files -z --unmerged | tr '\\0' '\\n' | cut -f2 | sort -u
     echo "HEAD $(git rev-parse HEAD) $(git rev-parse 'HEAD^{tree}')"
-    git cherry-pick --quit; git reset --quiet --hard`
-  const args = ['-c', script, 'sh', tip, pick, isMerge ? '-m1' : '']
+    git cherry-pick --quit; git revert --quit; git reset --quiet --hard`
+  const command = isRevert ? 'revert --no-edit' : 'cherry-pick'
+  const args = ['-c', script, 'sh', tip, pick, kind === 'merge' ? `${command} -m1` : command]
   const { stdout } = await execa('sh', args, { cwd: folder, env: isolatedGitEnv(), extendEnv: false })
   // A conflict about where a renamed folder goes leaves no file unmerged.
   const [conflicts, ...lines] = stdout.split('\n')
@@ -145,11 +148,13 @@ async function found(revision: string): Promise<Commit> {
 
 const who = { name: 'A', email: 'a@x', seconds: 1_700_000_000, offsetMinutes: 0 }
 const edit = (line: number) => [write('a', text('a', line))]
-/** One of each outcome at least. */
+/** Each outcome at least once. */
 const examples: [Scenario][] = [
-  [{ ours: edit(0), theirs: edit(11), kind: 'plain' }],
-  [{ ours: edit(0), theirs: edit(0), kind: 'plain' }],
-  [{ ours: [['D a']], theirs: edit(0), kind: 'plain' }],
+  [{ isRevert: false, ours: edit(0), theirs: edit(11), kind: 'plain' }],
+  [{ isRevert: false, ours: edit(0), theirs: edit(0), kind: 'plain' }],
+  [{ isRevert: false, ours: [['D a']], theirs: edit(0), kind: 'plain' }],
+  [{ isRevert: true, ours: edit(11), theirs: edit(11), kind: 'plain' }],
+  [{ isRevert: true, ours: [['D a']], theirs: edit(0), kind: 'plain' }],
 ]
 const outcomes = new Set<string>()
 let count = 0
@@ -175,7 +180,7 @@ async function told(result: PickResult) {
     : result
 }
 
-test('a cherry-pick comes to what git comes to: the same tree, the same conflicts, or nothing to do', {
+test('a cherry-pick or revert comes to what git comes to: the same tree, the same conflicts, or nothing to do', {
   timeout: 60_000,
 }, async () => {
   await fc.assert(
@@ -185,8 +190,9 @@ test('a cherry-pick comes to what git comes to: the same tree, the same conflict
         6_000,
         async (given) => {
           const { branch, tip, pick } = await writeScenario(given)
-          const expected = await pickedByGit(tip, pick.id, given.kind === 'merge')
-          const request = { branch, tip, pick, committer: who, message: 'picked' }
+          const expected = await appliedByGit(tip, pick.id, given)
+          const { isRevert } = given
+          const request = { branch, tip, pick, isRevert, author: who, committer: who, message: 'picked' }
           const tried = await repository.pickCommit({ ...request, dryRun: true })
           expect(await repository.findBranchTip(branch)).toBe(tip)
           const result = await repository.pickCommit({ ...request, dryRun: false })

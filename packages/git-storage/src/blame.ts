@@ -1,0 +1,56 @@
+import { runGitOk } from './git-process.js'
+import type { OpenRepository } from './open-repository.js'
+import { pathArgument } from './path-arguments.js'
+
+export interface BlameQuery {
+  commitId: string
+  /** Path of a file that the commit has. */
+  path: string
+  /** First and last line, counted from 1; undefined: every line. */
+  lines?: { start: number; end: number } | undefined
+}
+
+/** Adjacent lines that the same commit wrote last. */
+export interface BlamedLines {
+  commitId: string
+  /** Without line breaks. */
+  lines: string[]
+}
+
+const outputBytesMax = 64 * 1024 * 1024
+
+/**
+ * The lines of a file with the commits that wrote them.
+ *
+ * @param query its range begins at an existing line
+ * @throws DomainError invalid for a path that is not UTF-8; unavailable after a minute; too-large when git needs more memory than it may use
+ */
+export async function blameFile(
+  { path, signal, engine }: OpenRepository,
+  { commitId, path: filePath, lines }: BlameQuery,
+): Promise<BlamedLines[]> {
+  const command = {
+    command: 'blame',
+    flags: ['--porcelain', ...(lines ? [`-L${lines.start},${lines.end}`] : []), commitId],
+    paths: [pathArgument(filePath)],
+  }
+  const options = { signal, stdoutBytesMax: outputBytesMax, memoryBytesMax: engine.processBytesMax }
+  return parseBlame((await runGitOk(path, command, options)).stdout)
+}
+
+const header = /^([0-9a-f]{40}) \d+ \d+(?: \d+)?$/
+
+/** Each line follows a header and perhaps facts about its commit, and begins with a tab. */
+function parseBlame(output: Buffer): BlamedLines[] {
+  const groups: BlamedLines[] = []
+  let commitId = ''
+  for (const line of output.toString().split('\n')) {
+    const found = header.exec(line)
+    if (found) commitId = found[1] ?? ''
+    if (!line.startsWith('\t')) continue
+    const last = groups.at(-1)
+    if (last?.commitId === commitId) last.lines.push(line.slice(1))
+    else groups.push({ commitId, lines: [line.slice(1)] })
+  }
+  return groups
+}
