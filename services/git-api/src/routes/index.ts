@@ -1,6 +1,7 @@
 import { type Route, route, signedIn } from '@switchyard/service-kit/http'
 import type { Dependencies } from '../dependencies.js'
 import { auditEventRoutes } from './audit-events.js'
+import { badgeRoutes } from './badges.js'
 import { branchRoutes } from './branches/index.js'
 import { commentRoutes } from './comments.js'
 import { commitRoutes } from './commits/index.js'
@@ -12,9 +13,12 @@ import { getVersion } from './get-version.js'
 import { gitHttpRoutes } from './git-http/index.js'
 import { hookRoutes } from './hooks.js'
 import { memberRoutes } from './members.js'
+import { pipelineRoutes } from './pipelines/index.js'
 import { projectTokenRoutes } from './project-tokens/index.js'
 import { projectRoutes } from './projects.js'
 import { protectedBranchRoutes } from './protected-branches.js'
+import { protectedTagRoutes } from './protected-tags.js'
+import { releaseRoutes } from './releases/index.js'
 import { statusRoutes } from './statuses.js'
 import { tagRoutes } from './tags/index.js'
 import { tokenRoutes } from './tokens/index.js'
@@ -39,9 +43,13 @@ export const routes = (deps: Dependencies): Route[] => [
   ...projectRoutes(deps),
   ...memberRoutes(deps),
   ...protectedBranchRoutes(deps),
+  ...protectedTagRoutes(deps),
+  ...releaseRoutes(deps),
+  ...pipelineRoutes(deps),
   ...projectTokenRoutes(deps),
   ...hookRoutes(deps),
   ...auditEventRoutes(deps),
   ...commentRoutes(deps),
   ...gitHttpRoutes(deps),
+  ...badgeRoutes(deps),
 ]

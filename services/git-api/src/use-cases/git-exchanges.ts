@@ -1,5 +1,5 @@
 import type { Readable, Writable } from 'node:stream'
-import { listProtectedBranches } from '@switchyard/db'
+import { listProtectedBranches, listProtectedTags } from '@switchyard/db'
 import { compilePushRules } from '@switchyard/domain/access'
 import {
   advertiseRefs,
@@ -55,8 +55,12 @@ export const takePush: ServeExchange = async (
   { client, input, output },
   { logger, baseUrl },
 ) => {
-  const protections = await listProtectedBranches(deps.database, project.id)
-  const judge = compilePushRules({ level, defaultBranch: project.defaultBranch, protections })
+  const [branchProtections, tagProtections] = await Promise.all([
+    listProtectedBranches(deps.database, project.id),
+    listProtectedTags(deps.database, project.id),
+  ])
+  const { defaultBranch } = project
+  const judge = compilePushRules({ level, defaultBranch, branchProtections, tagProtections })
   const session = { ...client, path: repository.path }
   const { changes, options: pushOptions } = await servePush(session, input, output, judge)
   if (changes.length === 0 || !caller) return

@@ -1,5 +1,6 @@
 import { endpoint, pageParameters, pageReply, rowsOf } from '@switchyard/service-kit/http'
 import { z } from 'zod'
+import type { Dependencies } from '../../dependencies.js'
 import type { ProjectCall } from '../../guards.js'
 import { presentTag, tagShape } from '../../presenters/tag.js'
 import { listTags } from '../../use-cases/tags.js'
@@ -13,15 +14,16 @@ const input = z.object({
 })
 
 /** `GET /projects/:id/repository/tags` */
-export const listTagsEndpoint = endpoint({
-  summary: 'Tags',
-  replies: { 200: z.array(tagShape) },
-  refusals: [413],
-  input,
-  async handle({ search, order_by, sort, ...page }, access: ProjectCall, call) {
-    const query = { search, order: order_by, descending: sort === 'desc', ...rowsOf(page) }
-    const { tags, total } = await listTags(access, query)
-    const items = tags.map((tag) => presentTag(tag, access.project, call.baseUrl))
-    return pageReply(items, page, total, call)
-  },
-})
+export const listTagsEndpoint = (deps: Dependencies) =>
+  endpoint({
+    summary: 'Tags',
+    replies: { 200: z.array(tagShape) },
+    refusals: [413],
+    input,
+    async handle({ search, order_by, sort, ...page }, access: ProjectCall, call) {
+      const query = { search, order: order_by, descending: sort === 'desc', ...rowsOf(page) }
+      const { tags, total } = await listTags(deps, access, query)
+      const items = tags.map((tag) => presentTag(tag, access.project, call.baseUrl))
+      return pageReply(items, page, total, call)
+    },
+  })
