@@ -28,14 +28,14 @@ export async function fillCommit(databaseUrl: string, { projectId, sha }: GitApi
   await client.connect()
   await client.query('DELETE FROM commit_statuses')
   await client.query(
-    `INSERT INTO commit_statuses (project_id, sha, ref, name, status, description, author_id, superseded)
-     SELECT $1, $2, 'main', 'job-' || n % ($3 / 2), 'success', 'It went well', (SELECT min(id) FROM users), n <= $3 / 2
+    `INSERT INTO commit_statuses (project_id, sha, ref, pipeline_id, name, status, description, author_id, superseded)
+     SELECT $1, $2, 'main', 0, 'job-' || n % ($3 / 2), 'success', 'It went well', (SELECT min(id) FROM users), n <= $3 / 2
      FROM generate_series(1, $3::int) n`,
     [projectId, sha, statusCount],
   )
   await client.query(
-    `INSERT INTO commit_statuses (project_id, sha, ref, name, status, description, author_id)
-     SELECT $1, encode(sha256((n / 100)::text::bytea), 'hex'), 'main', 'job-' || n % 100, 'success', 'It went well',
+    `INSERT INTO commit_statuses (project_id, sha, ref, pipeline_id, name, status, description, author_id)
+     SELECT $1, encode(sha256((n / 100)::text::bytea), 'hex'), 'main', 0, 'job-' || n % 100, 'success', 'It went well',
        (SELECT min(id) FROM users) FROM generate_series(1, $2::int) n`,
     [projectId, otherStatuses],
   )

@@ -40,8 +40,8 @@ export async function postStatuses(
 
 const upsert = {
   name: 'upsert',
-  text: `INSERT INTO commit_statuses (project_id, sha, ref, name, stage, status, description, author_id, created_at, updated_at)
-    VALUES ($1, $2, 'main', $3, 'external', $4, $5, $6, $7, $7)
+  text: `INSERT INTO commit_statuses (project_id, sha, ref, pipeline_id, name, stage, status, description, author_id, created_at, updated_at)
+    VALUES ($1, $2, 'main', 0, $3, 'external', $4, $5, $6, $7, $7)
     ON CONFLICT (project_id, sha, ref, name) WHERE NOT superseded
     DO UPDATE SET status = excluded.status, description = excluded.description, updated_at = excluded.updated_at
     RETURNING *`,

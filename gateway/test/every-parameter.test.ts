@@ -52,13 +52,16 @@ async function makeRows(): Promise<Record<string, string>> {
       body: JSON.stringify(body),
     })
     expect(answer.status, await answer.clone().text()).toBe(201)
-    return (await answer.json()) as { id: number }
+    return (await answer.json()) as { id: number; pipeline_id?: number }
   }
   const project = (await post('git-api', '/projects', { name: 'demo', initialize_with_readme: true })).id
   const of = (path: string, body: object) => post('git-api', `/projects/${project}${path}`, body)
   await of('/repository/commits/main/comments', { note: 'A note' })
-  await of('/statuses/main', { state: 'success', name: 'build' })
+  const status = await of('/statuses/main', { state: 'success', name: 'build' })
   await of('/protected_branches', { name: 'release/*' })
+  await of('/protected_tags', { name: 'release/*' })
+  await of('/releases', { tag_name: 'v1', ref: 'main' })
+  const link = await of('/releases/v1/assets/links', { name: 'app', url: 'https://example.com/app' })
   const token = await of('/access_tokens', { name: 'ci', scopes: ['api'], access_level: 30 })
   const hook = await of('/hooks', { url: 'https://ci.example.com/hook' })
   await post('admin-broadcast', '/broadcast_messages', { message: 'Hello' })
@@ -73,6 +76,9 @@ async function makeRows(): Promise<Record<string, string>> {
     saga,
     token_id: String(token.id),
     hook_id: String(hook.id),
+    tag_name: 'v1',
+    pipeline_id: String(status.pipeline_id),
+    link_id: String(link.id),
     delivery_id: '1',
   }
 }

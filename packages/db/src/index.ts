@@ -11,6 +11,8 @@ export {
   type Project,
   type ProjectMember,
   type ProtectedBranch,
+  type ProtectedTag,
+  type ReleaseLink,
   type Saga,
   type SagaActivity,
   type SagaEvent,
@@ -27,7 +29,9 @@ export * from './stores/list-tokens.js'
 export * from './stores/members.js'
 export * from './stores/projects.js'
 export * from './stores/protected-branches.js'
+export * from './stores/protected-tags.js'
 export * from './stores/provisioning.js'
+export * from './stores/releases.js'
 export * from './stores/repository-locations.js'
 export * from './stores/repository-lock.js'
 export * from './stores/saga-event-partitions.js'

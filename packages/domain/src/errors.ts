@@ -8,7 +8,9 @@ export type ErrorKind =
   | 'insufficient-scope'
   | 'forbidden'
   | 'not-found'
+  | 'not-supported'
   | 'conflict'
+  | 'unprocessable'
   | 'precondition-failed'
   | 'too-large'
   | 'unsupported-media-type'
@@ -66,8 +68,15 @@ export const forbidden = (reason = '') => new DomainError('forbidden', reason)
 export const notFound = (resource = '', options?: DomainErrorOptions) =>
   new DomainError('not-found', resource, options)
 
+/** GitLab has this operation, and there is nothing here that it could act on. */
+export const notSupported = (detail: string) => new DomainError('not-supported', detail)
+
 export const conflict = (detail: string, options?: DomainErrorOptions) =>
   new DomainError('conflict', detail, options)
+
+/** A request is well-formed, and GitLab's clients expect the status 422 for what it lacks. */
+export const unprocessable = (detail: string, options?: DomainErrorOptions) =>
+  new DomainError('unprocessable', detail, options)
 
 /** The resource has changed since the time in the precondition of the request. */
 export const preconditionFailed = () => new DomainError('precondition-failed', '')

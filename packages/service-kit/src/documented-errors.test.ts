@@ -31,6 +31,8 @@ const samples: Record<domain.ErrorKind, domain.DomainError> = {
   forbidden: domain.forbidden('<reason>'),
   'not-found': domain.notFound('Project'),
   conflict: domain.conflict('Username has already been taken'),
+  'not-supported': domain.notSupported('Switchyard runs no pipelines: they follow from commit statuses'),
+  unprocessable: domain.unprocessable('Ref is not specified'),
   'precondition-failed': domain.preconditionFailed(),
   'too-large': domain.tooLarge('413 Request Entity Too Large'),
   'unsupported-media-type': new domain.DomainError(

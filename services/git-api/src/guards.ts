@@ -109,6 +109,8 @@ export function createGuards(database: Database, git: Git) {
     noteChange: lookup.noteChange,
     readProject: open('read_project'),
     readCode: open('read_code', 'read_repository'),
+    /** The same right for what is no part of the repository: tokens for git alone do not have it. */
+    readPipelines: open('read_code'),
     comment: closed('comment'),
     pushCode: closed('push_code'),
     readStatuses: closed('read_statuses'),

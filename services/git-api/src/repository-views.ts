@@ -1,3 +1,4 @@
+import type { PipelineWithAuthor, ReleaseWithLinks } from '@switchyard/db'
 import type { Commit } from '@switchyard/domain/commit'
 import type { DiffEntry, StoredBlob } from '@switchyard/git-storage'
 
@@ -24,6 +25,31 @@ export interface TagView {
   message: string
   /** Null for a lightweight tag. */
   taggedAt: Date | null
+  isProtected: boolean
+  /** Null: the tag has no release. */
+  release: { description: string | null } | null
+}
+
+/** A release, and the parts of it that depend on the repository and on the caller. */
+export interface ReleaseView {
+  release: ReleaseWithLinks
+  /** Null when the tag leads to no commit, or is gone. */
+  commit: Commit | null
+  /** Whether the caller may read the code of the project. */
+  showsCode: boolean
+}
+
+/** A pipeline, and what the repository says of its ref. */
+export interface PipelineView {
+  pipeline: PipelineWithAuthor
+  /** Whether its ref is a tag and no branch. */
+  isTag: boolean
+}
+
+/** What the jobs of a pipeline have in common. */
+export interface JobView extends PipelineView {
+  /** Null when the commit is gone from the repository. */
+  commit: Commit | null
 }
 
 /** How a commit is signed. */

@@ -1,7 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { closeSync, constants, openSync, readFileSync, statSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Database, listCountedStatuses, type Project } from '@switchyard/db'
+import {
+  type Database,
+  findLastPipeline,
+  listCountedStatuses,
+  type PipelineWithAuthor,
+  type Project,
+} from '@switchyard/db'
+import { aggregateStatus } from '@switchyard/domain/commit-status'
 import { LRUCache } from 'lru-cache'
 
 /** Staleness bound if a process dies before writing the mark. */
@@ -10,30 +17,41 @@ const rememberedMax = 10_000
 /** In the folder of a repository; git ignores files that it does not know. */
 const markFile = 'switchyard-statuses'
 
-type Counted = Awaited<ReturnType<typeof listCountedStatuses>>
+/** What the statuses of a commit say together. */
+export interface CommitState {
+  /** The state that follows from all statuses; null without any. */
+  status: string | null
+  /** The newest pipeline of any ref; null without a status. */
+  lastPipeline: PipelineWithAuthor | null
+}
+
 export type StatusLookup = ReturnType<typeof createStatusLookup>
 
 /**
- * Finds the statuses that count for the state of a commit. Every post writes a new mark beside the repository, which all
+ * Finds what the statuses of a commit say. Every post writes a new mark beside the repository, which all
  * replicas share, before it is answered. Reading the mark takes a few microseconds, so the database is only asked when
  * the mark has changed, or after a second.
  */
 export function createStatusLookup(database: Database, storageRoot: string) {
   const markOf = ({ diskPath }: Project) => join(storageRoot, diskPath, markFile)
-  const known = new LRUCache<string, { mark: string; statuses: Counted }>({
+  const known = new LRUCache<string, { mark: string; state: CommitState }>({
     max: rememberedMax,
     ttl: knownMs,
   })
   return {
-    async find(project: Project, sha: string): Promise<Counted> {
+    async find(project: Project, sha: string): Promise<CommitState> {
       // Read before the database is asked, so that a post in between shows as a change of the mark.
       const mark = readMark(markOf(project))
       const key = `${project.id} ${sha}`
       const found = known.get(key)
-      if (found?.mark === mark) return found.statuses
-      const statuses = await listCountedStatuses(database, project.id, sha)
-      known.set(key, { mark, statuses })
-      return statuses
+      if (found?.mark === mark) return found.state
+      const [counted, lastPipeline] = await Promise.all([
+        listCountedStatuses(database, project.id, sha),
+        findLastPipeline(database, project.id, sha),
+      ])
+      const state = { status: aggregateStatus(counted), lastPipeline }
+      known.set(key, { mark, state })
+      return state
     },
     /** Marks that statuses of the project may have changed. To be called before the post is answered. */
     hasChanged(project: Project): void {

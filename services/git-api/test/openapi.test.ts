@@ -104,6 +104,37 @@ async function callReferences(path: { id: number }) {
   await api.call(`DELETE ${tags}/{tag_name}`, { path: tag })
 }
 
+async function callReleases(path: { id: number }) {
+  const tag = { ...path, name: 'v*' }
+  await api.call('POST /projects/{id}/protected_tags', { path, body: { name: tag.name } })
+  await api.call('GET /projects/{id}/protected_tags', { path })
+  await api.call('GET /projects/{id}/protected_tags/{name}', { path: tag })
+  await api.call('DELETE /projects/{id}/protected_tags/{name}', { path: tag })
+
+  const releases = '/projects/{id}/releases'
+  const one = { ...path, tag_name: 'v1.0.0' }
+  const linked = { name: 'app', url: 'https://example.com/app.zip', direct_asset_path: '/app.zip' }
+  const body = { tag_name: one.tag_name, ref: 'main', description: 'First', assets: { links: [linked] } }
+  await api.call(`POST ${releases}`, { path, body })
+  await api.call(`GET ${releases}`, { path, token: null })
+  await api.call(`GET ${releases}/{tag_name}`, { path: one })
+  await api.call(`PUT ${releases}/{tag_name}`, { path: one, body: { name: 'One' } })
+  await api.call(`GET ${releases}/permalink/latest`, { path })
+  await api.call(`GET ${releases}/permalink/latest/{rest}`, { path: { ...path, rest: 'assets' } })
+  await api.call(`GET ${releases}/{tag_name}/downloads/{file_path}`, {
+    path: { ...one, file_path: 'app.zip' },
+  })
+  const links = `${releases}/{tag_name}/assets/links`
+  const further = { name: 'manual', url: 'https://example.com/manual' }
+  const link = { ...one, link_id: idOf(await api.call(`POST ${links}`, { path: one, body: further })) }
+  await api.call(`POST ${links}`, { path: one, body: further })
+  await api.call(`GET ${links}`, { path: one })
+  await api.call(`GET ${links}/{link_id}`, { path: link })
+  await api.call(`PUT ${links}/{link_id}`, { path: link, body: { link_type: 'runbook' } })
+  await api.call(`DELETE ${links}/{link_id}`, { path: link })
+  await api.call(`DELETE ${releases}/{tag_name}`, { path: one })
+}
+
 async function callComparisons(path: { id: number }) {
   const repository = '/projects/{id}/repository'
   await api.call(`GET ${repository}/compare`, { path, query: { from: 'main', to: 'main' } })
@@ -157,6 +188,7 @@ async function callCommits(path: { id: number }) {
   const status = { state: 'running', ref: 'work', target_url: 'https://ci.example.com/7', coverage: 93.5 }
   await api.call('POST /projects/{id}/statuses/{sha}', { path: commit, body: status })
   await api.call(`GET ${commits}/{sha}/statuses`, { path: commit, query: { ref: 'work' } })
+  await api.call(`GET ${commits}/{sha}`, { path: commit })
 
   const pick = { branch: 'main', dry_run: true }
   expect(await api.call(`POST ${commits}/{sha}/cherry_pick`, { path: commit, body: pick })).toMatchObject({
@@ -165,6 +197,31 @@ async function callCommits(path: { id: number }) {
   await api.call(`POST ${commits}/{sha}/cherry_pick`, { path: commit, body: { branch: 'main' } })
   await api.call(`POST ${commits}/{sha}/revert`, { path: commit, body: { branch: 'main' } })
 }
+
+async function callPipelines(path: { id: number }) {
+  const pipelines = '/projects/{id}/pipelines'
+  const [listed] = (await api.call(`GET ${pipelines}`, { path, query: { scope: 'running' }, token: null }))
+    .body as { id: number }[]
+  const one = { ...path, pipeline_id: listed?.id ?? 0 }
+  await api.call(`GET ${pipelines}/latest`, { path, query: { ref: 'work' } })
+  await api.call(`GET ${pipelines}/{pipeline_id}`, { path: one })
+  await api.call(`GET ${pipelines}/{pipeline_id}/jobs`, { path: one })
+  const refused = [
+    await api.call('POST /projects/{id}/pipeline', { path }),
+    await api.call(`POST ${pipelines}/{pipeline_id}/retry`, { path: one }),
+    await api.call(`POST ${pipelines}/{pipeline_id}/cancel`, { path: one }),
+    await api.call(`DELETE ${pipelines}/{pipeline_id}`, { path: one }),
+  ]
+  expect(refused.map(({ status }) => status)).toEqual([405, 405, 405, 405])
+}
+
+/** Operations of GitLab that are always refused here. */
+const refusedAlways = [
+  'POST /projects/{id}/pipeline',
+  'POST /projects/{id}/pipelines/{pipeline_id}/retry',
+  'POST /projects/{id}/pipelines/{pipeline_id}/cancel',
+  'DELETE /projects/{id}/pipelines/{pipeline_id}',
+]
 
 async function callHooks(path: { id: number }) {
   const hooks = '/projects/{id}/hooks'
@@ -191,14 +248,16 @@ it('every operation answers as it is documented', async () => {
   await callProject(project, user)
   await callDeployTokens(project)
   await callReferences(project)
+  await callReleases(project)
   await callFiles(project)
   await callComparisons(project)
   await callCommits(project)
+  await callPipelines(project)
   await callHooks(project)
   const [event] = (await api.call('GET /audit_events')).body as { id: number }[]
   await api.call('GET /audit_events/{id}', { path: { id: event?.id ?? 0 } })
   await api.call('DELETE /projects/{id}', { path: project })
-  expect(api.uncalled()).toEqual([])
+  expect(api.uncalled().sort()).toEqual(refusedAlways.sort())
 })
 
 it('refusals are as they are documented', async () => {

@@ -84,8 +84,8 @@ test('parallel finishing posts each make a record of their own, and only the new
 test('a page of many statuses, its total and the pages beside it', async () => {
   const count = 205
   await harness.database.pool.query(
-    `INSERT INTO commit_statuses (project_id, sha, ref, name, status, superseded)
-     SELECT $1, $2, 'main', 'many-' || n % 150, 'success', n <= $3 - 150 FROM generate_series(1, $3) n`,
+    `INSERT INTO commit_statuses (project_id, sha, ref, pipeline_id, name, status, superseded)
+     SELECT $1, $2, 'main', 0, 'many-' || n % 150, 'success', n <= $3 - 150 FROM generate_series(1, $3) n`,
     [project.id, commits.third, count],
   )
   const path = `/projects/${project.id}/repository/commits/${commits.third}/statuses`

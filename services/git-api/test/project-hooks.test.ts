@@ -227,7 +227,10 @@ test('comments and changes of statuses are told, a state that stays is not', asy
     commit: { id: commits.first, title: 'First' },
   })
 
-  for (const state of ['pending', 'running', 'running', 'success']) await postStatus(commits.second, state)
+  const pipelines: unknown[] = []
+  for (const state of ['pending', 'running', 'running', 'success']) {
+    pipelines.push((await postStatus(commits.second, state)).body?.pipeline_id)
+  }
   const jobs = await toldOf('Job Hook', 3)
   const states = jobs.map(({ json }) => json.build_status)
   expect([...states].sort()).toEqual(['pending', 'running', 'success'])
@@ -238,8 +241,9 @@ test('comments and changes of statuses are told, a state that stays is not', asy
     build_name: 'hooked',
     build_stage: 'external',
     project_id: project.id,
-    // Where GitLab has the number of a pipeline, its receivers take no text.
-    commit: { id: null, sha: commits.second, status: 'success' },
+    pipeline_id: pipelines[0],
+    // As in GitLab, this is the id of the pipeline: its receivers take no text here.
+    commit: { id: pipelines[0], sha: commits.second, status: 'success' },
   })
   expect(told('Push Hook')).toEqual([])
 })
@@ -254,6 +258,7 @@ test('what all statuses of a commit and branch come to is told as a pipeline whe
   })
   const sha = String(made.body?.id)
   const ids: unknown[] = []
+  const pipelines: unknown[] = []
   for (const [name, state] of [
     'unit pending',
     'e2e running',
@@ -267,11 +272,12 @@ test('what all statuses of a commit and branch come to is told as a pipeline whe
       ref: 'built',
     })
     ids.push(body?.id)
+    pipelines.push(body?.pipeline_id)
   }
   const told = (await toldOf('Pipeline Hook', 4)).map(({ json }) => json as unknown as PipelineBody)
   const states = told.map(({ object_attributes }) => object_attributes.status)
   expect(states.sort()).toEqual(['failed', 'pending', 'running', 'success'])
-  expect(new Set(told.map(({ object_attributes }) => object_attributes.id))).toEqual(new Set([ids[0]]))
+  expect(new Set(told.map(({ object_attributes }) => object_attributes.id))).toEqual(new Set(pipelines))
   expect(told.find(({ object_attributes }) => object_attributes.status === 'success')).toMatchObject({
     object_kind: 'pipeline',
     object_attributes: {

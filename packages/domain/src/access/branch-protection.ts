@@ -3,7 +3,10 @@ import { accessLevels } from './project-roles.js'
 
 /** Longest name or pattern of a protection, in characters. */
 export const protectionNameLengthMax = 255
-/** A project has no more protections than this, because each reference of a push is compared with all of them. */
+/**
+ * A project has no more protections of branches, and no more protections of tags, than this, because each reference of a push
+ * is compared with all of them.
+ */
 export const protectionsPerProjectMax = 500
 
 export interface BranchProtection {
@@ -14,15 +17,15 @@ export interface BranchProtection {
   allowForcePush: boolean
 }
 
-/** Compiles patterns into a function that finds the protections of a branch. */
-export function compileProtections<Protection extends BranchProtection>(
+/** Compiles patterns into a function that finds the protections of a branch or tag. */
+export function compileProtections<Protection extends { name: string }>(
   protections: readonly Protection[],
-): (branch: string) => Protection[] {
+): (name: string) => Protection[] {
   const compiled = protections.map((protection) => ({
     protection,
     matches: compileWildcard(protection.name),
   }))
-  return (branch) => compiled.filter(({ matches }) => matches(branch)).map(({ protection }) => protection)
+  return (name) => compiled.filter(({ matches }) => matches(name)).map(({ protection }) => protection)
 }
 
 /**

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { isNewBranchName } from '../commit/revision.js'
 import { type BranchProtection, canForcePush, canPush } from './branch-protection.js'
 import { compilePushRules, type PushRights } from './push-rules.js'
+import type { TagProtection } from './tag-protection.js'
 
 const zero = '0'.repeat(40)
 const one = '1'.repeat(40)
@@ -14,11 +15,11 @@ const kinds = {
 }
 type Kind = keyof typeof kinds
 
-const rights = (level: number, protections: BranchProtection[] = []): PushRights => ({
-  level,
-  defaultBranch: 'main',
-  protections,
-})
+const rights = (
+  level: number,
+  branchProtections: BranchProtection[] = [],
+  tagProtections: TagProtection[] = [],
+): PushRights => ({ level, defaultBranch: 'main', branchProtections, tagProtections })
 const verdict = (given: PushRights, kind: Kind, ref: string) =>
   compilePushRules(given)({ ref, ...kinds[kind] })
 const outcome = (given: PushRights, kind: Kind, ref: string) => verdict(given, kind, ref).outcome
@@ -94,6 +95,32 @@ describe('a push to another reference', () => {
   it.each(['create', 'move', 'delete'] as const)('may %s tags as a developer', (kind) => {
     expect(outcome(rights(30), kind, 'refs/tags/v1')).toBe('allowed')
     expect(outcome(rights(20), kind, 'refs/tags/v1')).toBe('refused')
+  })
+
+  it.each([
+    [30, 30, 'allowed'],
+    [30, 40, 'refused'],
+    [40, 40, 'allowed'],
+    [50, 0, 'refused'],
+  ] as const)('creates a protected tag with level %i when level %i may: %s', (level, asked, expected) => {
+    const protection = { name: 'v*', createAccessLevel: asked }
+    expect(outcome(rights(level, [], [protection]), 'create', 'refs/tags/v1/2')).toBe(expected)
+    expect(outcome(rights(level, [], [protection]), 'create', 'refs/tags/w1')).toBe('allowed')
+    const open = { name: 'v1*', createAccessLevel: 30 }
+    expect(outcome(rights(level, [], [protection, open]), 'create', 'refs/tags/v1')).toBe('allowed')
+  })
+
+  it('moves a protected tag for nobody, and deletes it for maintainers', () => {
+    const protection = { name: 'v*', createAccessLevel: 30 }
+    expect(verdict(rights(50, [], [protection]), 'move', 'refs/tags/v1')).toEqual({
+      outcome: 'refused',
+      reason: 'Protected tags cannot be updated: v1',
+    })
+    expect(verdict(rights(30, [], [protection]), 'delete', 'refs/tags/v1')).toEqual({
+      outcome: 'refused',
+      reason: 'You are not allowed to delete this protected tag: v1',
+    })
+    expect(outcome(rights(40, [], [protection]), 'delete', 'refs/tags/v1')).toBe('allowed')
   })
 
   it.each(['create', 'move', 'delete'] as const)('may %s notes as a maintainer', (kind) => {

@@ -7,6 +7,7 @@ import {
   coveredAllowsPush,
 } from './branch-protection.js'
 import { accessLevels } from './project-roles.js'
+import { coveredAllowsTag, coveredAllowsTagDelete, type TagProtection } from './tag-protection.js'
 
 /** A reference that is moved, created (`before` is zeros) or deleted (`after` is zeros). */
 export interface RefChange {
@@ -22,7 +23,8 @@ export interface PushRights {
   /** Access level of the pusher in the project, 0 to 50. */
   level: number
   defaultBranch: string
-  protections: readonly BranchProtection[]
+  branchProtections: readonly BranchProtection[]
+  tagProtections: readonly TagProtection[]
 }
 
 /**
@@ -47,15 +49,21 @@ export const zeroId = '0'.repeat(40)
 export const isZeroId = (id: string): boolean => /^0+$/.test(id)
 
 /**
- * Compiles the rules for pushes. Developers may push tags and, as far as protections allow, branches. Maintainers may also push
+ * Compiles the rules for pushes. Developers may push branches and tags, as far as protections allow. Maintainers may also push
  * notes. All other references belong to the server: maintainers may delete them, and nobody may create or move them.
  */
-export function compilePushRules({ level, defaultBranch, protections }: PushRights): PushJudge {
-  const covering = compileProtections(protections)
+export function compilePushRules({
+  level,
+  defaultBranch,
+  branchProtections,
+  tagProtections,
+}: PushRights): PushJudge {
+  const coveringBranch = compileProtections(branchProtections)
+  const coveringTag = compileProtections(tagProtections)
   const isMaintainer = level >= accessLevels.maintainer
 
   function judgeBranch(branch: string, { before, after }: RefChange): PushVerdict {
-    const protectedBy = covering(branch)
+    const protectedBy = coveringBranch(branch)
     if (isZeroId(after)) {
       if (branch === defaultBranch) return refused('The default branch of a project cannot be deleted.')
       if (coveredAllowsDelete(level, protectedBy)) return allowed
@@ -70,9 +78,17 @@ export function compilePushRules({ level, defaultBranch, protections }: PushRigh
     return { outcome: 'fast-forward', reason }
   }
 
-  function judgeTag(tag: string, { after }: RefChange): PushVerdict {
-    if (isZeroId(after) || isNewBranchName(tag)) return allowed
-    return refused(`Tag name is invalid: ${tag}`)
+  function judgeTag(tag: string, { before, after }: RefChange): PushVerdict {
+    const protectedBy = coveringTag(tag)
+    if (isZeroId(after)) {
+      if (coveredAllowsTagDelete(level, protectedBy)) return allowed
+      return refused(`You are not allowed to delete this protected tag: ${tag}`)
+    }
+    if (!isNewBranchName(tag)) return refused(`Tag name is invalid: ${tag}`)
+    if (!isZeroId(before) && protectedBy.length > 0)
+      return refused(`Protected tags cannot be updated: ${tag}`)
+    if (coveredAllowsTag(level, protectedBy)) return allowed
+    return refused(`You are not allowed to create this tag as it is protected: ${tag}`)
   }
 
   function judgeNotes(name: string, { ref, after }: RefChange): PushVerdict {

@@ -16,7 +16,9 @@ const statusOf: Record<ErrorKind, number> = {
   'insufficient-scope': 403,
   forbidden: 403,
   'not-found': 404,
+  'not-supported': 405,
   conflict: 409,
+  unprocessable: 422,
   'precondition-failed': 412,
   'too-large': 413,
   'unsupported-media-type': 415,
@@ -78,8 +80,11 @@ function bodyOf({ kind, detail }: DomainError): Record<string, unknown> {
       return { message: { error: detail } }
     case 'unavailable':
       return { message: detail ? `503 Service Unavailable - ${detail}` : '503 Service Unavailable' }
+    case 'not-supported':
+      return { message: `405 Method Not Allowed - ${detail}` }
     case 'invalid':
     case 'conflict':
+    case 'unprocessable':
     case 'too-large':
       return { message: detail }
     default:

@@ -36,13 +36,14 @@ export const jobHook = (
     build_description: status.description,
     build_target_url: status.targetUrl,
     build_coverage: status.coverage,
+    pipeline_id: Number(status.pipelineId),
     project_id: project.id,
     project_name: `${project.pathWithNamespace.split('/')[0]} / ${project.name}`,
     user: hookUser(user),
     commit: {
       ...hookCommit(commit, project, baseUrl),
-      // This is the id of a pipeline in GitLab: typed receivers refuse a text here.
-      id: null,
+      // As in GitLab, this is the id of the pipeline: typed receivers refuse a text here.
+      id: Number(status.pipelineId),
       name: null,
       sha: commit.id,
       author_name: commit.author.name,

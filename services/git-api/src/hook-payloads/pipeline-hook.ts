@@ -1,11 +1,11 @@
-import type { Pipeline, Project, StatusWithAuthor } from '@switchyard/db'
+import type { PipelineWithJobs, Project, StatusWithAuthor } from '@switchyard/db'
 import { zeroId } from '@switchyard/domain/access'
 import type { Commit } from '@switchyard/domain/commit'
 import { type HookUser, hookCommit, hookDelivery, hookProject, hookUser, secondsBetween } from './parts.js'
 
 /** The body of a `Pipeline Hook`: all statuses of a commit and ref as the jobs of one pipeline. */
 export function pipelineHook(
-  { id, ref, sha, status, createdAt, startedAt, finishedAt, jobs }: Pipeline,
+  { id, ref, sha, status, createdAt, startedAt, finishedAt, jobs }: PipelineWithJobs,
   { project, commit, user, baseUrl }: { project: Project; commit: Commit; user: HookUser; baseUrl: string },
 ) {
   const shownCommit = hookCommit(commit, project, baseUrl)

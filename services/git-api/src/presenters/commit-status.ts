@@ -16,6 +16,7 @@ export const commitStatusShape = z
     finished_at: z.date().nullable(),
     allow_failure: z.boolean(),
     coverage: z.number().nullable(),
+    pipeline_id: z.int(),
     author: userShape.nullable(),
   })
   .meta({ id: 'CommitStatus', description: 'What a build or a check says of a commit' })
@@ -36,5 +37,6 @@ export const presentCommitStatus = (
   finished_at: status.finishedAt,
   allow_failure: status.allowFailure,
   coverage: status.coverage,
+  pipeline_id: Number(status.pipelineId),
   author: status.author && presentUser(status.author, baseUrl),
 })

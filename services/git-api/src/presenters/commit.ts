@@ -1,7 +1,8 @@
-import type { Project } from '@switchyard/db'
+import type { PipelineWithAuthor, Project } from '@switchyard/db'
 import { type Commit, type CommitStats, signatureTime, titleOf, trailersOf } from '@switchyard/domain/commit'
 import { link, timeText } from '@switchyard/service-kit/http'
 import { z } from 'zod'
+import { pipelineBasicShape, presentPipelineBasic } from './pipeline-basic.js'
 
 const statsShape = z
   .object({ additions: z.int(), deletions: z.int(), total: z.int() })
@@ -36,6 +37,7 @@ export const commitDetailShape = z
     stats: statsShape,
     status: z.string().nullable(),
     project_id: z.int(),
+    last_pipeline: pipelineBasicShape.nullable(),
   })
   .meta({ id: 'CommitDetail', description: 'A commit by itself, with what its statuses say' })
 
@@ -76,11 +78,13 @@ interface CommitDetail {
   stats: CommitStats | null | undefined
   /** The state that follows from all statuses of the commit; null without any. */
   status: string | null
+  /** The newest pipeline of the commit; null without a status. */
+  lastPipeline: PipelineWithAuthor | null
 }
 
-/** The fields of a commit in a list, the numbers of changed lines, and the state of the statuses. */
+/** The fields of a commit in a list, the numbers of changed lines, and what the statuses say. */
 export const presentCommitDetail = (
-  { commit, stats, status }: CommitDetail,
+  { commit, stats, status, lastPipeline }: CommitDetail,
   project: Project,
   baseUrl: string,
 ): z.output<typeof commitDetailShape> => ({
@@ -88,4 +92,5 @@ export const presentCommitDetail = (
   ...(stats !== undefined && presentStats(stats)),
   status,
   project_id: project.id,
+  last_pipeline: lastPipeline && presentPipelineBasic(lastPipeline, project, baseUrl),
 })

@@ -1,30 +1,16 @@
 import type { ProtectedBranch } from '@switchyard/db'
 import { z } from 'zod'
-
-const levelShape = z.object({
-  id: z.int(),
-  access_level: z.int().meta({ enum: [0, 30, 40] }),
-  access_level_description: z.string(),
-  user_id: z.null(),
-  group_id: z.null(),
-  deploy_key_id: z.null(),
-})
+import { presentProtectionLevel, protectionLevelShape } from './protection-level.js'
 
 export const protectedBranchShape = z
   .object({
     id: z.int(),
     name: z.string(),
-    push_access_levels: z.array(levelShape),
-    merge_access_levels: z.array(levelShape),
+    push_access_levels: z.array(protectionLevelShape),
+    merge_access_levels: z.array(protectionLevelShape),
     allow_force_push: z.boolean(),
   })
   .meta({ id: 'ProtectedBranch', description: 'A branch, or a pattern of branches, and who may push there' })
-
-const descriptions = new Map([
-  [0, 'No one'],
-  [30, 'Developers + Maintainers'],
-  [40, 'Maintainers'],
-])
 
 /** A protection in GitLab's shape. Without merge requests, the right to merge is the right to push. */
 export function presentProtectedBranch({
@@ -33,14 +19,7 @@ export function presentProtectedBranch({
   pushAccessLevel,
   allowForcePush,
 }: ProtectedBranch): z.output<typeof protectedBranchShape> {
-  const level = {
-    id,
-    access_level: pushAccessLevel,
-    access_level_description: descriptions.get(pushAccessLevel) ?? '',
-    user_id: null,
-    group_id: null,
-    deploy_key_id: null,
-  }
+  const level = presentProtectionLevel(id, pushAccessLevel)
   return {
     id,
     name,

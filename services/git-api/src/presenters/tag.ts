@@ -9,7 +9,7 @@ export const tagShape = z
     message: z.string().meta({ description: 'Empty for a lightweight tag' }),
     target: z.string().meta({ description: 'Id of the object of an annotated tag, else of the commit' }),
     commit: commitShape.nullable(),
-    release: z.null(),
+    release: z.object({ tag_name: z.string(), description: z.string().nullable() }).nullable(),
     protected: z.boolean(),
     created_at: z.date().nullable().meta({ description: 'Null for a lightweight tag' }),
   })
@@ -21,7 +21,7 @@ export const presentTag = (tag: TagView, project: Project, baseUrl: string): z.o
   message: tag.message,
   target: tag.target,
   commit: tag.commit && presentCommit(tag.commit, project, baseUrl),
-  release: null,
-  protected: false,
+  release: tag.release && { tag_name: tag.name, description: tag.release.description },
+  protected: tag.isProtected,
   created_at: tag.taggedAt,
 })

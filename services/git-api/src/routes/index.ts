@@ -3,6 +3,7 @@ import type { Dependencies } from '../dependencies.js'
 import { archiveRoutes } from './archive.js'
 import { auditEventRoutes } from './audit-events.js'
 import { blobRoutes } from './blobs.js'
+import { badgeRoutes } from './badges.js'
 import { branchRoutes } from './branches/index.js'
 import { commentRoutes } from './comments.js'
 import { commitRoutes } from './commits/index.js'
@@ -18,9 +19,12 @@ import { hookRoutes } from './hooks.js'
 import { lfsRoutes } from './lfs/index.js'
 import { listContributors } from './list-contributors.js'
 import { memberRoutes } from './members.js'
+import { pipelineRoutes } from './pipelines/index.js'
 import { projectTokenRoutes } from './project-tokens/index.js'
 import { projectRoutes } from './projects.js'
 import { protectedBranchRoutes } from './protected-branches.js'
+import { protectedTagRoutes } from './protected-tags.js'
+import { releaseRoutes } from './releases/index.js'
 import { statusRoutes } from './statuses.js'
 import { tagRoutes } from './tags/index.js'
 import { tokenRoutes } from './tokens/index.js'
@@ -48,6 +52,9 @@ export const routes = (deps: Dependencies): Route[] => [
   ...projectRoutes(deps),
   ...memberRoutes(deps),
   ...protectedBranchRoutes(deps),
+  ...protectedTagRoutes(deps),
+  ...releaseRoutes(deps),
+  ...pipelineRoutes(deps),
   ...projectTokenRoutes(deps),
   ...deployTokenRoutes(deps),
   ...hookRoutes(deps),
@@ -56,4 +63,5 @@ export const routes = (deps: Dependencies): Route[] => [
   ...discussionRoutes(deps),
   ...gitHttpRoutes(deps),
   ...lfsRoutes(deps),
+  ...badgeRoutes(deps),
 ]

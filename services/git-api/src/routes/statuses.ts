@@ -9,6 +9,7 @@ import {
   pageReply,
   type Route,
   route,
+  rowId,
   rowsOf,
   text,
 } from '@switchyard/service-kit/http'
@@ -39,12 +40,14 @@ const listStatuses = (deps: Dependencies) =>
       stage: optionalText(text()),
       name: optionalText(text()),
       all: optional(flag()).default(false),
-      // Both mean the order in which statuses were first posted.
+      pipeline_id: optional(rowId()),
       order_by: z.enum(['id', 'pipeline_id']).default('id'),
       sort: z.enum(['asc', 'desc']).default('asc'),
     }),
-    async handle({ sha, ref, stage, name, all = false, sort, ...page }, access: ProjectCall, call) {
-      const query = { revision: sha, ref, stage, name, all, newestFirst: sort === 'desc' }
+    async handle({ sha, all = false, order_by, sort, pipeline_id, ...given }, access: ProjectCall, call) {
+      const { ref, stage, name, ...page } = given
+      const order = { newestFirst: sort === 'desc', byPipeline: order_by === 'pipeline_id' }
+      const query = { revision: sha, ref, stage, name, pipelineId: pipeline_id, all, ...order }
       const { statuses, total } = await listing.listStatuses(deps, access, query, rowsOf(page))
       const items = statuses.map((status) => presentCommitStatus(status, call.baseUrl))
       return pageReply(items, page, total, call)
@@ -55,7 +58,7 @@ const createStatus = (deps: Dependencies) =>
   endpoint({
     summary: 'Say how a build or a check of a commit is doing',
     replies: { 201: commitStatusShape },
-    refusals: [409],
+    refusals: [409, 422],
     input: z.object({
       sha: text(),
       state: z.enum(postedStates),
@@ -65,10 +68,12 @@ const createStatus = (deps: Dependencies) =>
       target_url: optionalText(text()),
       description: optionalText(text()),
       coverage: optional(decimal()),
+      pipeline_id: optional(rowId()),
     }),
     async handle(given, access: ProjectCall<Caller>, call) {
-      const { sha: revision, context, target_url: targetUrl, ...fields } = given
-      const command = { ...fields, revision, name: given.name ?? context ?? 'default', targetUrl }
+      const { sha: revision, context, target_url: targetUrl, pipeline_id: pipelineId, ...fields } = given
+      const name = given.name ?? context ?? 'default'
+      const command = { ...fields, revision, name, targetUrl, pipelineId }
       return created(presentCommitStatus(await recordStatus(deps, access, command, call), call.baseUrl))
     },
   })

@@ -1,5 +1,5 @@
 import type { Readable, Writable } from 'node:stream'
-import { listLocksOfOthers, listProtectedBranches } from '@switchyard/db'
+import { listLocksOfOthers, listProtectedBranches, listProtectedTags } from '@switchyard/db'
 import { compilePushRules } from '@switchyard/domain/access'
 import {
   advertiseRefs,
@@ -55,12 +55,14 @@ export const takePush: ServeExchange = async (
   { client, input, output },
   { logger, baseUrl },
 ) => {
-  const [protections, others] = await Promise.all([
+  const [branchProtections, tagProtections, others] = await Promise.all([
     listProtectedBranches(deps.database, project.id),
+    listProtectedTags(deps.database, project.id),
     listLocksOfOthers(deps.database, project.id, caller?.user.id ?? 0),
   ])
   const locks = new Map(others.map(({ path, username }) => [path, username]))
-  const judge = compilePushRules({ level, defaultBranch: project.defaultBranch, protections })
+  const { defaultBranch } = project
+  const judge = compilePushRules({ level, defaultBranch, branchProtections, tagProtections })
   const session = { ...client, path: repository.path }
   const { changes, options: pushOptions } = await servePush(session, input, output, { judge, locks })
   if (changes.length === 0 || !caller) return

@@ -9,24 +9,30 @@ export interface StatusQuery {
   ref?: string | undefined
   stage?: string | undefined
   name?: string | undefined
+  pipelineId?: number | undefined
   all: boolean
   newestFirst: boolean
+  /** Statuses of one pipeline stand together. */
+  byPipeline: boolean
 }
 
 /**
- * Statuses of a commit. Without a ref: the statuses of the default branch, or of every ref when the default branch has
- * none for this commit.
+ * Statuses of a commit. Without a ref and a pipeline: the statuses of the default branch, or of every ref when the default
+ * branch has none for this commit.
  *
  * @throws DomainError not-found for an unknown commit
  */
 export async function listStatuses(
   { database }: Dependencies,
   { project, repository }: ProjectCall,
-  { revision, ref, stage, name, all, newestFirst }: StatusQuery,
+  { revision, ref, pipelineId, all, ...query }: StatusQuery,
   rows: Rows,
 ) {
   const sha = await getCommitId(repository, revision)
-  const filter = { projectId: project.id, sha, stage, name, latest: !all, newestFirst }
+  const filter = { projectId: project.id, sha, latest: !all, ...query }
+  if (pipelineId !== undefined) {
+    return listCommitStatuses(database, { ...filter, ref, pipelineId: BigInt(pipelineId) }, rows)
+  }
   const page = await listCommitStatuses(database, { ...filter, ref: ref ?? project.defaultBranch }, rows)
   if (ref !== undefined || page.total > 0) return page
   const ofDefault = { projectId: project.id, sha, ref: project.defaultBranch }

@@ -1,10 +1,10 @@
 import { invalid, notFound } from '@switchyard/domain'
 import type { Commit, CommitStats } from '@switchyard/domain/commit'
-import { aggregateStatus } from '@switchyard/domain/commit-status'
 import type { CommitQuery, DiffEntry, Repository, StatsOfCommits } from '@switchyard/git-storage'
 import type { Dependencies } from '../dependencies.js'
 import type { ProjectCall } from '../guards.js'
 import type { SignatureKind } from '../repository-views.js'
+import type { CommitState } from '../status-lookup.js'
 
 /** @throws DomainError not-found when the revision names no commit, or cannot be one */
 export async function getCommit(repository: Repository, revision: string): Promise<Commit> {
@@ -48,27 +48,25 @@ export async function readCommitSignature(
   return kind
 }
 
-export interface CommitDescription {
+export interface CommitDescription extends CommitState {
   commit: Commit
   /** Undefined: not asked for. Null: the commit could not be compared. */
   stats: CommitStats | null | undefined
-  /** The state that follows from all statuses of the commit; null without any. */
-  status: string | null
 }
 
-/** Adds the numbers of changed lines, where asked for, and the state of the statuses. */
+/** Adds the numbers of changed lines, where asked for, and what the statuses say. */
 export async function describeCommit(
   { statusLookup }: Dependencies,
   { project, repository }: ProjectCall,
   commit: Commit,
   withStats: boolean,
 ): Promise<CommitDescription> {
-  const [stats, statuses] = await Promise.all([
+  const [stats, state] = await Promise.all([
     withStats ? repository.readStats([commit.id]) : null,
     statusLookup.find(project, commit.id),
   ])
   const counted = stats ? (stats.get(commit.id) ?? null) : undefined
-  return { commit, stats: counted, status: aggregateStatus(statuses) }
+  return { commit, stats: counted, ...state }
 }
 
 /**

@@ -1,4 +1,5 @@
-import type { StatusWithAuthor } from '@switchyard/db'
+import { findPipeline, type StatusWithAuthor } from '@switchyard/db'
+import { notFound } from '@switchyard/domain'
 import type { Caller } from '@switchyard/domain/access'
 import { applyPost, type PostedState, validateStatusTexts } from '@switchyard/domain/commit-status'
 import type { Call } from '@switchyard/service-kit/http'
@@ -17,6 +18,8 @@ export interface RecordStatusCommand {
   targetUrl?: string | undefined
   description?: string | undefined
   coverage?: number | undefined
+  /** The pipeline that the status belongs to, which decides the ref. */
+  pipelineId?: number | undefined
 }
 
 /**
@@ -25,10 +28,11 @@ export interface RecordStatusCommand {
  * makes a status of the default branch if that contains the commit, else of the first branch that contains it, else of
  * no ref.
  *
- * @throws DomainError not-found for an unknown commit; invalid, and nothing recorded, for texts that do not fit
+ * @throws DomainError not-found for an unknown commit, and for a pipeline of another commit or ref; invalid, and nothing
+ *   recorded, for texts that do not fit; unprocessable when the pipeline has 10,000 names already
  */
 export async function recordStatus(
-  { jobs, statuses, statusLookup }: Dependencies,
+  { database, jobs, statuses, statusLookup }: Dependencies,
   { project, repository, caller }: ProjectCall<Caller>,
   command: RecordStatusCommand,
   { baseUrl }: Pick<Call, 'baseUrl'>,
@@ -36,13 +40,15 @@ export async function recordStatus(
   validateStatusTexts(command)
   const commit = await getCommit(repository, command.revision)
   const { id: sha } = commit
-  const ref = command.ref ?? (await repository.findBranchContaining(sha, project.defaultBranch))
+  const pipeline = await findGivenPipeline(database, project.id, sha, command)
+  const given = pipeline ? pipeline.ref : command.ref
+  const ref = given === undefined ? await repository.findBranchContaining(sha, project.defaultBranch) : given
   const label = { projectId: project.id, sha, ref, name: command.name }
   const about = { project, commit, user: caller.user, baseUrl }
   const { status, changed } = await statuses
     .record({
       label,
-      anyRef: command.ref === undefined,
+      anyRef: given === undefined,
       author: caller.user,
       apply: (current, now) => applyPost(current, command, now),
       tell: (recorded) => jobHook(recorded, about),
@@ -63,4 +69,17 @@ export async function recordStatus(
     })
   }
   return status
+}
+
+/** The pipeline that a post names; null when it names none. @throws DomainError not-found */
+async function findGivenPipeline(
+  { pool }: Dependencies['database'],
+  projectId: number,
+  sha: string,
+  { pipelineId, ref }: RecordStatusCommand,
+) {
+  if (pipelineId === undefined) return null
+  const pipeline = await findPipeline(pool, projectId, BigInt(pipelineId))
+  if (pipeline?.sha === sha && (ref === undefined || ref === pipeline.ref)) return pipeline
+  throw notFound('Pipeline for pipeline_id, sha and ref')
 }

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { enqueueForProject, type Project } from '@switchyard/db'
+import { deleteReleases, enqueueForProject, type Project } from '@switchyard/db'
 import { DomainError } from '@switchyard/domain'
 import { isZeroId, type RefChange } from '@switchyard/domain/access'
 import type { Commit } from '@switchyard/domain/commit'
@@ -17,6 +17,8 @@ export interface Change {
   pushOptions?: readonly string[]
 }
 
+const tagsFolder = 'refs/tags/'
+
 /** Webhooks hear of this many references of one push: a push of more mirrors a repository. */
 const toldChangesMax = 100
 /** Commits of one reference in the body of a webhook, as in GitLab. */
@@ -30,7 +32,7 @@ const awaitedMs = 500
 const comparingMs = 10_000
 
 /**
- * Starts the work that follows a change of references: housekeeping, notices, webhooks. The references have changed by
+ * Does the work that follows a change of references: releases of deleted tags, housekeeping, notices, webhooks. The references have changed by
  * now, so a failure here does not make a push look refused, and slow work does not keep it waiting.
  */
 export async function referencesChanged(
@@ -40,6 +42,7 @@ export async function referencesChanged(
 ): Promise<void> {
   const { jobs } = dependencies
   jobs.requestHousekeeping(about.project.id)
+  await deleteReleasesOfTags(dependencies, about.project, changes)
   const told = changes.slice(0, toldChangesMax).flatMap((change) => {
     const event = eventOf(change.ref)
     return event === null ? [] : [{ event, change }]
@@ -48,6 +51,21 @@ export async function referencesChanged(
   const noted = noteDeliveries(dependencies, about, told)
   jobs.goOn(noted)
   await Promise.race([noted, delay(awaitedMs, undefined, { ref: false })])
+}
+
+/** A release does not outlive its tag. When the database is away, it stays, and is shown without a commit. */
+async function deleteReleasesOfTags(
+  { database, logger }: Dependencies,
+  project: Project,
+  changes: readonly RefChange[],
+): Promise<void> {
+  const tags = changes
+    .filter(({ ref, after }) => ref.startsWith(tagsFolder) && isZeroId(after))
+    .map(({ ref }) => ref.slice(tagsFolder.length))
+  if (tags.length === 0) return
+  await deleteReleases(database, project.id, tags).catch((error: unknown) => {
+    logger.warn({ err: error, project_id: project.id }, 'could not delete the releases of deleted tags')
+  })
 }
 
 async function noteDeliveries(
@@ -71,7 +89,7 @@ async function noteDeliveries(
 
 function eventOf(ref: string): 'push' | 'tag_push' | null {
   if (ref.startsWith('refs/heads/')) return 'push'
-  return ref.startsWith('refs/tags/') ? 'tag_push' : null
+  return ref.startsWith(tagsFolder) ? 'tag_push' : null
 }
 
 /**

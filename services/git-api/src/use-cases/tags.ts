@@ -1,7 +1,15 @@
-import { conflict, invalid, notFound, requireUnmodifiedSince } from '@switchyard/domain'
-import { type Caller, zeroId } from '@switchyard/domain/access'
+import { findDescriptionsOfTags, listProtectedTags } from '@switchyard/db'
+import { conflict, forbidden, invalid, notFound, requireUnmodifiedSince } from '@switchyard/domain'
+import {
+  accessLevels,
+  type Caller,
+  compileProtections,
+  coveredAllowsTag,
+  type RefChange,
+  zeroId,
+} from '@switchyard/domain/access'
 import { isNewBranchName, isObjectId, isRefName } from '@switchyard/domain/commit'
-import { fullName, type Reference, type Repository } from '@switchyard/git-storage'
+import { fullName, type Reference } from '@switchyard/git-storage'
 import type { Call } from '@switchyard/service-kit/http'
 import type { Dependencies } from '../dependencies.js'
 import type { ProjectCall } from '../guards.js'
@@ -24,27 +32,40 @@ export interface TagQuery {
  * @throws DomainError invalid-parameters for a window that begins after a tag that was not found
  */
 export async function listTags(
-  { repository }: ProjectCall,
+  { database }: Dependencies,
+  access: Pick<ProjectCall, 'project' | 'repository'>,
   { search, order, descending, window }: TagQuery,
 ): Promise<{ tags: TagView[]; total: number; next: string | null }> {
-  const found = findByName(await repository.listReferences({ kind: 'tag', order, descending }), search)
+  const all = await access.repository.listReferences({ kind: 'tag', order, descending })
+  const found = findByName(all, search)
   const { items, next } = takeWindow(found, window, ({ name }) => name)
-  return { tags: await describe(repository, items), total: found.length, next }
+  return { tags: await describe(database, access, items), total: found.length, next }
 }
 
 /** @throws DomainError not-found */
 export async function getTag(
-  { repository }: Pick<ProjectCall, 'repository'>,
+  { database }: Dependencies,
+  access: Pick<ProjectCall, 'project' | 'repository'>,
   name: string,
 ): Promise<TagView> {
-  const target = isRefName(name) ? await repository.findTagTarget(name) : null
-  const [tag] = target === null ? [] : await describe(repository, [{ name, target }])
+  const target = isRefName(name) ? await access.repository.findTagTarget(name) : null
+  const [tag] = target === null ? [] : await describe(database, access, [{ name, target }])
   if (!tag) throw notFound('Tag')
   return tag
 }
 
-async function describe(repository: Repository, references: readonly Reference[]): Promise<TagView[]> {
-  const annotations = await repository.readAnnotations(references.map(({ name }) => name))
+async function describe(
+  database: Dependencies['database'],
+  { project, repository }: Pick<ProjectCall, 'project' | 'repository'>,
+  references: readonly Reference[],
+): Promise<TagView[]> {
+  const names = references.map(({ name }) => name)
+  const [annotations, protections, releases] = await Promise.all([
+    repository.readAnnotations(names),
+    listProtectedTags(database, project.id),
+    findDescriptionsOfTags(database, project.id, names),
+  ])
+  const covering = compileProtections(protections)
   return Promise.all(
     references.map(async ({ name, target }) => {
       const { message = '', taggedSeconds = null } = annotations.get(name) ?? {}
@@ -54,6 +75,8 @@ async function describe(repository: Repository, references: readonly Reference[]
         commit: await repository.findCommit(target),
         message: message.trimEnd(),
         taggedAt: taggedSeconds === null ? null : new Date(taggedSeconds * 1000),
+        isProtected: covering(name).length > 0,
+        release: releases.has(name) ? { description: releases.get(name) ?? null } : null,
       }
     }),
   )
@@ -70,14 +93,43 @@ export interface CreateTagCommand {
 /**
  * Makes a tag that leads to a commit; the caller is the tagger of an annotated one.
  *
- * @throws DomainError invalid for a name that no tag may have, a start that names no commit, and a tag that exists
+ * @throws DomainError invalid for a name that no tag may have, a protected name that the caller may not create, a start that
+ *   names no commit, and a tag that exists
  */
 export async function createTag(
   dependencies: Dependencies,
-  { project, repository, caller }: ProjectCall<Caller>,
-  { name, start, message }: CreateTagCommand,
+  access: ProjectCall<Caller>,
+  command: CreateTagCommand,
   { baseUrl }: Pick<Call, 'baseUrl'>,
 ): Promise<TagView> {
+  const { project, caller } = access
+  if (!(await mayCreateTag(dependencies, access, command.name))) throw invalid(protectedTagRefusal)
+  const change = await addTag(access, command)
+  await referencesChanged(dependencies, { project, user: caller.user, baseUrl }, [change])
+  return getTag(dependencies, access, command.name)
+}
+
+export const protectedTagRefusal = 'You are not allowed to create this tag as it is protected.'
+
+/** Whether the protections of tags let the caller create a tag of this name. */
+export async function mayCreateTag(
+  { database }: Dependencies,
+  { project, level }: ProjectCall,
+  name: string,
+): Promise<boolean> {
+  return coveredAllowsTag(level, compileProtections(await listProtectedTags(database, project.id))(name))
+}
+
+/**
+ * Makes a tag, whatever protections say.
+ *
+ * @returns the change of the reference, for `referencesChanged`
+ * @throws DomainError as createTag, but for protections
+ */
+export async function addTag(
+  { project, repository, caller }: ProjectCall<Caller>,
+  { name, start, message }: CreateTagCommand,
+): Promise<RefChange> {
   if (isObjectId(name)) throw invalid('You cannot create a tag with a SHA-1 or SHA-256 tag name.')
   if (!isNewBranchName(name)) throw invalid('Tag name invalid')
   if (name === project.defaultBranch) throw invalid('You cannot use default branch name to create a tag')
@@ -92,25 +144,29 @@ export async function createTag(
   if (!(await repository.moveReference({ ref, from: null, to: target }))) {
     throw invalid(`Tag ${name} already exists`)
   }
-  const about = { project, user: caller.user, baseUrl }
-  await referencesChanged(dependencies, about, [{ ref, before: zeroId, after: target }])
-  return getTag({ repository }, name)
+  return { ref, before: zeroId, after: target }
 }
 
 /**
- * Deletes a tag.
+ * Deletes a tag and its release.
  *
  * @param unmodifiedSinceMs the date of the tag, else of its commit, must not be later; NaN: it may be
- * @throws DomainError not-found; precondition-failed; conflict when the tag moves meanwhile
+ * @throws DomainError not-found; forbidden for a protected tag; precondition-failed; conflict when the tag moves meanwhile
  */
 export async function deleteTag(
   dependencies: Dependencies,
-  { project, repository, caller }: ProjectCall<Caller>,
+  access: ProjectCall<Caller>,
   name: string,
   unmodifiedSinceMs: number,
   { baseUrl }: Pick<Call, 'baseUrl'>,
 ): Promise<void> {
-  const { target, taggedAt, commit } = await getTag({ repository }, name)
+  const { project, repository, level, caller } = access
+  const { target, taggedAt, commit, isProtected } = await getTag(dependencies, access, name)
+  if (isProtected && level < accessLevels.maintainer) {
+    throw forbidden(
+      'You are not allowed to delete protected tags from this project. Only a project maintainer or owner can delete a protected tag.',
+    )
+  }
   requireUnmodifiedSince(taggedAt ?? new Date((commit?.committer.seconds ?? 0) * 1000), unmodifiedSinceMs)
   const ref = fullName('tag', name)
   if (!(await repository.moveReference({ ref, from: target, to: null }))) {

@@ -1,7 +1,7 @@
 import {
   findNewestComment,
   findNewestStatus,
-  findPipeline,
+  findPipelineWithJobs,
   type NewDelivery,
   type WebhookDelivery,
 } from '@switchyard/db'
@@ -62,7 +62,7 @@ async function newestEvent(
     }
     case 'pipeline': {
       const status = await findNewestStatus(database, project.id)
-      const pipeline = status && (await findPipeline(database.pool, status))
+      const pipeline = status && (await findPipelineWithJobs(database.pool, project.id, status.pipelineId))
       if (!pipeline) throw invalid('Ensure the project has CI pipelines.')
       return pipelineHook(pipeline, { ...change, commit: await getCommit(repository, pipeline.sha) })
     }

@@ -65,3 +65,7 @@ export const nameSearch = () =>
       description:
         'Part of the name in any case; `^x` is how it begins, `x$` how it ends, `*` any characters',
     })
+
+/** The rest of a path behind `/*`, which express gives in parts. */
+export const pathRest = () =>
+  z.preprocess((value) => (Array.isArray(value) ? value.join('/') : value), text())

@@ -1,6 +1,6 @@
 import { isActive, type StatusFields } from '@switchyard/domain/commit-status'
 import type { NewDelivery } from '../webhooks/deliveries.js'
-import type { Pipeline } from './pipelines.js'
+import type { PipelineWithJobs } from './pipelines.js'
 import type { StatusAuthor, StatusLabel, StatusWithAuthor } from './status-row.js'
 
 /** One posted status. */
@@ -18,7 +18,7 @@ export interface StatusPosting {
   /** Makes the webhook delivery about a changed state. Called only when a webhook subscribes to it. */
   tell(status: StatusWithAuthor): Omit<NewDelivery, 'webhookId'>
   /** Makes the webhook delivery about a changed state of the pipeline. */
-  tellPipeline(pipeline: Pipeline): Omit<NewDelivery, 'webhookId'>
+  tellPipeline(pipeline: PipelineWithJobs): Omit<NewDelivery, 'webhookId'>
 }
 
 /** The records that posts to one commit and name can change, and the webhooks of the project that subscribe to changes. */
@@ -101,12 +101,13 @@ function recordFor({ label, anyRef }: StatusPosting, records: RecordsByRef): Dir
   return [...records.values()].findLast(({ status }) => isActive(status.status)) ?? own
 }
 
-/** A new record before its first post is applied. */
+/** A new record before its first post is applied. Its id and its pipeline follow when it is written. */
 const begun = ({ label, author }: StatusPosting, now: Date): DirtyRecord => ({
   isNew: true,
   status: {
     id: 0n,
     ...label,
+    pipelineId: 0n,
     stage: 'external',
     status: '',
     description: null,

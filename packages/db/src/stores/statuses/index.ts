@@ -1,5 +1,16 @@
 export type { RecordedStatus, StatusPosting } from './fold-posts.js'
-export { findPipeline, type Pipeline } from './pipelines.js'
+export {
+  findLastPipeline,
+  findNewestPipeline,
+  findPipeline,
+  findPipelineOfRef,
+  findPipelineWithJobs,
+  listPipelines,
+  type PipelineFilter,
+  type PipelineWithAuthor,
+  type PipelineWithJobs,
+  pipelineOrders,
+} from './pipelines.js'
 export {
   findNewestStatus,
   hasCommitStatus,

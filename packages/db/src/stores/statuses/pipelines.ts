@@ -1,6 +1,13 @@
-import { aggregateStatus, type CountedStatus } from '@switchyard/domain/commit-status'
 import type pg from 'pg'
-import { type StatusRow, type StatusWithAuthor, statusColumns, statusOf } from './status-row.js'
+import type { Database } from '../../client.js'
+import type { Pipeline } from '../../generated/client.js'
+import {
+  type StatusAuthor,
+  type StatusRow,
+  type StatusWithAuthor,
+  statusColumns,
+  statusOf,
+} from './status-row.js'
 
 /** A pipeline: all statuses of one commit and ref together. It corresponds to a pipeline of GitLab. */
 export interface PipelineLabel {
@@ -9,76 +16,159 @@ export interface PipelineLabel {
   ref: string | null
 }
 
-/** The current state of a pipeline. */
-export interface Pipeline extends PipelineLabel {
-  /** Id of its first status, which is unique and never changes. */
-  id: bigint
-  status: string
-  createdAt: Date
-  startedAt: Date | null
-  /** Null while a status is unfinished. */
-  finishedAt: Date | null
-  /** The newest status of each name, newest first, at most 100. */
-  jobs: StatusWithAuthor[]
-}
+/** @property author of its first status */
+export type PipelineWithAuthor = Pipeline & { author: StatusAuthor | null }
+
+/** A pipeline with the newest status of each name, newest first, at most 100. */
+export type PipelineWithJobs = PipelineWithAuthor & { jobs: StatusWithAuthor[] }
 
 type Client = Pick<pg.Pool | pg.PoolClient, 'query'>
 
-const jobsMax = 100
+const toldJobsMax = 100
 
 export const pipelineKey = ({ projectId, sha, ref }: PipelineLabel): string =>
-  JSON.stringify(['pipeline', projectId, sha, ref])
+  JSON.stringify([projectId, sha, ref])
 
-const ofPipeline = 's.project_id = $1 AND s.sha = $2 AND (s.ref = $3 OR $3::text IS NULL AND s.ref IS NULL)'
-
-interface Summary {
-  id: string | null
-  createdAt: Date
-  startedAt: Date | null
-  finishedAt: Date | null
-  counted: CountedStatus[] | null
+interface PipelineRow extends Omit<PipelineWithAuthor, 'id' | 'author'> {
+  id: string
+  authorUsername: string | null
+  authorName: string | null
+  authorState: string | null
 }
 
-/** The state of a pipeline; null when it has no status. */
-export async function pipelineStatus(client: Client, { projectId, sha, ref }: PipelineLabel) {
-  const { rows } = await client.query<CountedStatus>({
-    name: 'counted-of-pipeline',
-    text: `SELECT DISTINCT s.status, s.allow_failure AS "allowFailure"
-      FROM commit_statuses s WHERE ${ofPipeline} AND NOT s.superseded`,
-    values: [projectId, sha, ref],
-  })
-  return aggregateStatus(rows)
+const columns = `p.project_id AS "projectId", p.id, p.sha, p.ref, p.status, p.coverage, p.author_id AS "authorId",
+  p.created_at AS "createdAt", p.updated_at AS "updatedAt", p.started_at AS "startedAt",
+  p.finished_at AS "finishedAt",
+  u.username AS "authorUsername", u.name AS "authorName", u.state AS "authorState"`
+
+const fromPipelines = 'FROM pipelines p LEFT JOIN users u ON u.id = p.author_id'
+
+function pipelineOf({ authorUsername, authorName, authorState, ...row }: PipelineRow): PipelineWithAuthor {
+  const author =
+    row.authorId === null || authorUsername === null
+      ? null
+      : { id: row.authorId, username: authorUsername, name: authorName ?? '', state: authorState ?? '' }
+  return { ...row, id: BigInt(row.id), author }
 }
 
-/** Reads a pipeline; null when it has no status. */
-export async function findPipeline(client: Client, label: PipelineLabel): Promise<Pipeline | null> {
-  const values = [label.projectId, label.sha, label.ref]
-  const { rows } = await client.query<Summary>({
-    name: 'summary-of-pipeline',
-    text: `SELECT min(s.id) AS id, min(s.created_at) AS "createdAt", min(s.started_at) AS "startedAt",
-        CASE WHEN bool_and(s.finished_at IS NOT NULL) THEN max(s.finished_at) END AS "finishedAt",
-        jsonb_agg(DISTINCT jsonb_build_object('status', s.status, 'allowFailure', s.allow_failure))
-          FILTER (WHERE NOT s.superseded) AS counted
-      FROM commit_statuses s WHERE ${ofPipeline}`,
-    values,
-  })
-  const [summary] = rows
-  const status = aggregateStatus(summary?.counted ?? [])
-  if (!summary?.id || status === null) return null
-  const { rows: jobs } = await client.query<StatusRow>({
+async function findOne(client: Client, name: string, condition: string, values: unknown[]) {
+  const text = `SELECT ${columns} ${fromPipelines} WHERE p.project_id = $1 AND ${condition} ORDER BY p.id DESC LIMIT 1`
+  const { rows } = await client.query<PipelineRow>({ name, text, values })
+  return rows[0] ? pipelineOf(rows[0]) : null
+}
+
+/** @param id whole, from 1 */
+export const findPipeline = (
+  client: Client,
+  projectId: number,
+  id: bigint,
+): Promise<PipelineWithAuthor | null> => findOne(client, 'pipeline', 'p.id = $2', [projectId, id])
+
+/** The newest pipeline of a commit, of any ref. */
+export const findLastPipeline = (
+  { pool }: Pick<Database, 'pool'>,
+  projectId: number,
+  sha: string,
+): Promise<PipelineWithAuthor | null> => findOne(pool, 'last-pipeline', 'p.sha = $2', [projectId, sha])
+
+/** The pipeline of a commit and ref. */
+export const findPipelineOfRef = (
+  { pool }: Pick<Database, 'pool'>,
+  { projectId, sha, ref }: { projectId: number; sha: string; ref: string },
+): Promise<PipelineWithAuthor | null> =>
+  findOne(pool, 'pipeline-of-ref', 'p.sha = $2 AND p.ref = $3', [projectId, sha, ref])
+
+/** The newest pipeline of a ref in one of these states. */
+export const findNewestPipeline = (
+  { pool }: Pick<Database, 'pool'>,
+  { projectId, ref, states }: { projectId: number; ref: string; states: readonly string[] },
+): Promise<PipelineWithAuthor | null> =>
+  findOne(pool, 'newest-pipeline', 'p.ref = $2 AND p.status = ANY ($3)', [projectId, ref, states])
+
+/** Reads a pipeline with its jobs; null when there is no such pipeline. */
+export async function findPipelineWithJobs(
+  client: Client,
+  projectId: number,
+  id: bigint,
+): Promise<PipelineWithJobs | null> {
+  const pipeline = await findPipeline(client, projectId, id)
+  if (!pipeline) return null
+  const { rows } = await client.query<StatusRow>({
     name: 'jobs-of-pipeline',
     text: `SELECT ${statusColumns} FROM commit_statuses s LEFT JOIN users u ON u.id = s.author_id
-      WHERE ${ofPipeline} AND NOT s.superseded ORDER BY s.id DESC LIMIT ${jobsMax}`,
-    values,
+      WHERE s.project_id = $1 AND s.sha = $2 AND s.pipeline_id = $3 AND NOT s.superseded
+      ORDER BY s.id DESC LIMIT ${toldJobsMax}`,
+    values: [projectId, pipeline.sha, id],
   })
-  const { createdAt, startedAt, finishedAt } = summary
-  return {
-    ...label,
-    id: BigInt(summary.id),
-    status,
-    createdAt,
-    startedAt,
-    finishedAt,
-    jobs: jobs.map(statusOf),
+  return { ...pipeline, jobs: rows.map(statusOf) }
+}
+
+export const pipelineOrders = {
+  id: 'p.id',
+  status: 'p.status',
+  ref: 'p.ref',
+  updated_at: 'p.updated_at',
+  user_id: 'p.author_id',
+} as const
+
+/** Undefined: any. */
+export interface PipelineFilter {
+  projectId: number
+  states?: readonly string[] | undefined
+  sha?: string | undefined
+  ref?: string | undefined
+  /** The newest pipeline of each of these refs. */
+  newestOf?: readonly string[] | undefined
+  username?: string | undefined
+  createdAfter?: Date | undefined
+  createdBefore?: Date | undefined
+  updatedAfter?: Date | undefined
+  updatedBefore?: Date | undefined
+}
+
+/** One page of the pipelines of a project, and the number of all that the filter finds. */
+export async function listPipelines(
+  { pool }: Pick<Database, 'pool'>,
+  filter: PipelineFilter,
+  order: { by: keyof typeof pipelineOrders; descending: boolean },
+  { skip, take }: { skip: number; take: number },
+): Promise<{ pipelines: PipelineWithAuthor[]; total: number }> {
+  const { where, values } = conditionOf(filter)
+  const direction = order.descending ? 'DESC' : 'ASC'
+  const by = order.by === 'id' ? '' : `${pipelineOrders[order.by]} ${direction} NULLS LAST, `
+  const [page, count] = await Promise.all([
+    pool.query<PipelineRow>({
+      text: `SELECT ${columns} ${fromPipelines} WHERE ${where} ORDER BY ${by}p.id ${direction}
+        LIMIT $${values.length + 1} OFFSET $${values.length + 2}`,
+      values: [...values, take, skip],
+    }),
+    pool.query<{ total: number }>({
+      text: `SELECT count(*)::int AS total ${fromPipelines} WHERE ${where}`,
+      values,
+    }),
+  ])
+  return { pipelines: page.rows.map(pipelineOf), total: count.rows[0]?.total ?? 0 }
+}
+
+const newerOfRef = `SELECT FROM pipelines newer
+    WHERE newer.project_id = p.project_id AND newer.ref = p.ref AND newer.id > p.id`
+
+function conditionOf({ projectId, ...filter }: PipelineFilter) {
+  const conditions: [condition: (parameter: string) => string, value: unknown][] = [
+    [(at) => `p.status = ANY (${at})`, filter.states],
+    [(at) => `p.sha = ${at}`, filter.sha],
+    [(at) => `p.ref = ${at}`, filter.ref],
+    [(at) => `p.ref = ANY (${at}) AND NOT EXISTS (${newerOfRef})`, filter.newestOf],
+    [(at) => `u.username_key = lower(${at})`, filter.username],
+    [(at) => `p.created_at > ${at}`, filter.createdAfter],
+    [(at) => `p.created_at < ${at}`, filter.createdBefore],
+    [(at) => `p.updated_at > ${at}`, filter.updatedAfter],
+    [(at) => `p.updated_at < ${at}`, filter.updatedBefore],
+  ]
+  const values: unknown[] = [projectId]
+  const parts = ['p.project_id = $1']
+  for (const [condition, value] of conditions) {
+    if (value !== undefined) parts.push(condition(`$${values.push(value)}`))
   }
+  return { where: parts.join(' AND '), values }
 }

@@ -9,25 +9,31 @@ export interface StatusFilter {
   ref?: string | undefined
   stage?: string | undefined
   name?: string | undefined
+  pipelineId?: bigint | undefined
+  /** Undefined: every state. */
+  states?: readonly string[] | undefined
   /** Only the newest record of each ref and name. */
   latest: boolean
   newestFirst: boolean
+  /** Statuses of one pipeline stand together. Unset: they stand in the order in which they were first posted. */
+  byPipeline?: boolean | undefined
 }
 
-/** One page of a commit's statuses, ordered by id, and the number of all of them. */
+/** One page of a commit's statuses, and the number of all of them. */
 export async function listCommitStatuses(
   { pool }: Pick<Database, 'pool'>,
   filter: StatusFilter,
   { skip, take }: { skip: number; take: number },
 ): Promise<{ statuses: StatusWithAuthor[]; total: number }> {
   const { where, values, shape } = conditionOf(filter)
-  const order = `ORDER BY s.id ${filter.newestFirst ? 'DESC' : 'ASC'}`
+  const direction = filter.newestFirst ? 'DESC' : 'ASC'
+  const order = `ORDER BY ${filter.byPipeline ? `s.pipeline_id ${direction}, ` : ''}s.id ${direction}`
   // The subquery finds the ids of the page with the index alone, so skipped rows are not read.
   const ids = `SELECT s.id FROM commit_statuses s WHERE ${where} ${order}
     LIMIT $${values.length + 1} OFFSET $${values.length + 2}`
   const [page, count] = await Promise.all([
     pool.query<StatusRow>({
-      name: `commit-statuses ${shape} ${filter.newestFirst}`,
+      name: `commit-statuses ${shape} ${order}`,
       text: `SELECT ${statusColumns} FROM (${ids}) page JOIN commit_statuses s ON s.project_id = $1 AND s.id = page.id
          LEFT JOIN users u ON u.id = s.author_id ${order}`,
       values: [...values, take, skip],
@@ -42,13 +48,17 @@ export async function listCommitStatuses(
 }
 
 /** Only conditions for the given filters, so that PostgreSQL plans and prepares each combination of filters separately. */
-function conditionOf({ projectId, sha, ref, stage, name, latest }: StatusFilter) {
-  const values: (string | number)[] = [projectId, sha]
+function conditionOf({ projectId, sha, ref, stage, name, pipelineId, states, latest }: StatusFilter) {
+  const values: unknown[] = [projectId, sha]
   const conditions = ['s.project_id = $1', 's.sha = $2']
-  const columns = Object.entries({ ref, stage, name }).filter(([, value]) => value !== undefined)
+  const columns = Object.entries({ ref, stage, name, pipeline_id: pipelineId }).filter(
+    ([, value]) => value !== undefined,
+  )
   for (const [column, value] of columns) conditions.push(`s.${column} = $${values.push(value ?? '')}`)
+  if (states) conditions.push(`s.status = ANY ($${values.push(states)})`)
   if (latest) conditions.push('NOT s.superseded')
-  const shape = [...columns.map(([column]) => column), latest ? 'latest' : 'all'].join(' ')
+  const given = [...columns.map(([column]) => column), ...(states ? ['states'] : [])]
+  const shape = [...given, latest ? 'latest' : 'all'].join(' ')
   return { where: conditions.join(' AND '), values, shape }
 }
 

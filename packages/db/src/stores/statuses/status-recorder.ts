@@ -10,7 +10,10 @@ import {
   type RecordedStatus,
   type StatusPosting,
 } from './fold-posts.js'
-import { pipelineDeliveries, watchPipelines } from './tell-pipelines.js'
+import { pipelineKey } from './pipelines.js'
+import type { StatusWithAuthor } from './status-row.js'
+import { pipelineDeliveries } from './tell-pipelines.js'
+import { type OpenPipelines, openPipelines, updatePipelines } from './write-pipelines.js'
 import { addStatuses, beginAlone, changeStatuses, readGroups, type StatusEvents } from './write-statuses.js'
 
 /**
@@ -81,12 +84,16 @@ async function recordPosts(
 ): Promise<RecordedStatus[]> {
   const work = async (client: pg.PoolClient) => {
     const states = await readGroups(client, postings, events)
-    const folded = foldPosts(postings, states, new Date())
-    const pipelines = await watchPipelines(client, postings, folded.results, states)
-    const recorded = await writeFolded(client, folded)
+    const now = new Date()
+    const folded = foldPosts(postings, states, now)
+    const labels = folded.results.map(({ status }) => status)
+    const open = await openPipelines(client, labels, now)
+    const recorded = await writeFolded(client, folded, open)
+    const grown = folded.dirty.filter(({ isNew }) => isNew).map(({ status }) => pipelineKey(status))
+    const after = await updatePipelines(client, open, new Set(grown))
     await enqueueDeliveries(client, [
       ...deliveriesOf(postings, recorded, states),
-      ...(await pipelineDeliveries(client, pipelines, recorded)),
+      ...(await pipelineDeliveries(client, { postings, recorded }, states, open, after)),
     ])
     return recorded
   }
@@ -96,18 +103,23 @@ async function recordPosts(
 async function writeFolded(
   client: pg.PoolClient,
   { results, dirty }: FoldedPosts,
+  open: OpenPipelines,
 ): Promise<RecordedStatus[]> {
+  const inPipeline = (status: StatusWithAuthor): StatusWithAuthor => ({
+    ...status,
+    pipelineId: open.get(pipelineKey(status))?.id ?? status.pipelineId,
+  })
   const known = dirty.filter(({ isNew }) => !isNew).map(({ status }) => status)
   const fresh = dirty.filter(({ isNew }) => isNew)
   // Superseded records are changed first, because a unique index allows one newest record for each label.
   await changeStatuses(client, known)
   const ids = await addStatuses(
     client,
-    fresh.map(({ status }) => status),
+    fresh.map(({ status }) => inPipeline(status)),
   )
   const idOf = new Map(fresh.map((record, index) => [record, ids[index]]))
   return results.map(({ record, status, changed }) => ({
-    status: { ...status, id: idOf.get(record) ?? status.id },
+    status: { ...inPipeline(status), id: idOf.get(record) ?? status.id },
     changed,
   }))
 }

@@ -14,15 +14,16 @@ export interface StatusLabel {
 }
 
 /** A row of {@link statusColumns}, as node-postgres returns it. */
-export interface StatusRow extends Omit<StatusWithAuthor, 'id' | 'author'> {
+export interface StatusRow extends Omit<StatusWithAuthor, 'id' | 'pipelineId' | 'author'> {
   id: string
+  pipelineId: string
   authorUsername: string | null
   authorName: string | null
   authorState: string | null
 }
 
 /** Columns of `commit_statuses s LEFT JOIN users u ON u.id = s.author_id`. */
-export const statusColumns = `s.id, s.project_id AS "projectId", s.sha, s.ref, s.name, s.stage, s.status, s.description,
+export const statusColumns = `s.id, s.project_id AS "projectId", s.sha, s.ref, s.pipeline_id AS "pipelineId", s.name, s.stage, s.status, s.description,
   s.target_url AS "targetUrl", s.coverage, s.allow_failure AS "allowFailure", s.author_id AS "authorId",
   s.created_at AS "createdAt", s.updated_at AS "updatedAt", s.started_at AS "startedAt",
   s.finished_at AS "finishedAt", s.superseded,
@@ -33,5 +34,5 @@ export function statusOf({ authorUsername, authorName, authorState, ...row }: St
     row.authorId === null || authorUsername === null
       ? null
       : { id: row.authorId, username: authorUsername, name: authorName ?? '', state: authorState ?? '' }
-  return { ...row, id: BigInt(row.id), author }
+  return { ...row, id: BigInt(row.id), pipelineId: BigInt(row.pipelineId), author }
 }

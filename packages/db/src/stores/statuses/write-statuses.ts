@@ -15,17 +15,8 @@ import {
  * numbers, so writers with several groups cannot deadlock.
  */
 export function beginAlone(groupKeys: readonly string[]): string {
-  return `BEGIN; ${lockQuery(groupKeys)}`
-}
-
-/** Locks further keys until the transaction ends. Every writer must lock its groups before these keys. */
-export async function lockAlone(client: pg.PoolClient, keys: readonly string[]): Promise<void> {
-  await client.query(lockQuery(keys))
-}
-
-function lockQuery(keys: readonly string[]): string {
-  const numbers = [...new Set(keys.map(lockNumber))].sort((a, b) => (a < b ? -1 : 1))
-  return `SELECT pg_advisory_xact_lock(number) FROM unnest('{${numbers.join(',')}}'::bigint[]) AS number`
+  const numbers = [...new Set(groupKeys.map(lockNumber))].sort((a, b) => (a < b ? -1 : 1))
+  return `BEGIN; SELECT pg_advisory_xact_lock(number) FROM unnest('{${numbers.join(',')}}'::bigint[]) AS number`
 }
 
 const lockNumber = (key: string): bigint => createHash('sha256').update(key).digest().readBigInt64LE()
@@ -148,14 +139,14 @@ export async function changeStatuses(
 const added = {
   name: 'add-statuses',
   text: `INSERT INTO commit_statuses (status, description, target_url, coverage, updated_at, started_at, finished_at,
-      superseded, project_id, sha, ref, name, author_id, created_at)
+      superseded, project_id, sha, ref, pipeline_id, name, author_id, created_at)
     SELECT status, description, target_url, coverage, updated_at, started_at, finished_at, superseded, project_id, sha,
-      ref, name, author_id, created_at
+      ref, pipeline_id, name, author_id, created_at
     FROM unnest($1::text[], $2::text[], $3::text[], $4::float8[], $5::timestamptz[], $6::timestamptz[],
-        $7::timestamptz[], $8::boolean[], $9::int[], $10::text[], $11::text[], $12::text[], $13::int[],
-        $14::timestamptz[])
+        $7::timestamptz[], $8::boolean[], $9::int[], $10::text[], $11::text[], $12::bigint[], $13::text[], $14::int[],
+        $15::timestamptz[])
       WITH ORDINALITY AS given (status, description, target_url, coverage, updated_at, started_at, finished_at,
-        superseded, project_id, sha, ref, name, author_id, created_at, number)
+        superseded, project_id, sha, ref, pipeline_id, name, author_id, created_at, number)
     ORDER BY number RETURNING id`,
 }
 
@@ -172,6 +163,7 @@ export async function addStatuses(
       statuses.map(({ projectId }) => projectId),
       statuses.map(({ sha }) => sha),
       statuses.map(({ ref }) => ref),
+      statuses.map(({ pipelineId }) => String(pipelineId)),
       statuses.map(({ name }) => name),
       statuses.map(({ authorId }) => authorId),
       statuses.map(({ createdAt }) => createdAt),

@@ -7,11 +7,11 @@ import { refusalReference } from './refusals.js'
 /** A row of a route list that is documented. */
 export type DocumentedRoute = Route & { endpoint: Documentation }
 
-/** Names of the parameters in a path: `/users/:id` → `['id']`. */
-const namesInPath = (path: string) => [...path.matchAll(/:(\w+)/g)].map(([, name]) => String(name))
+/** Names of the parameters in a path, those for several parts included: `/users/:id/files/*path` → `['id', 'path']`. */
+const namesInPath = (path: string) => [...path.matchAll(/[:*](\w+)/g)].map(([, name]) => String(name))
 
 /** The path as OpenAPI writes it: `/users/{id}`. */
-export const documentedPath = (path: string) => path.replaceAll(/:(\w+)/g, '{$1}')
+export const documentedPath = (path: string) => path.replaceAll(/[:*](\w+)/g, '{$1}')
 
 /** One row of a route list as an OpenAPI operation. */
 export function describeOperation(route: DocumentedRoute, named: NamedShapes): JsonSchema {
@@ -152,7 +152,7 @@ function refusals({ path, guard, endpoint }: DocumentedRoute, hasParameters: boo
 /** `GET /projects/:id/members` → `getProjectsByIdMembers` */
 function operationIdOf(method: string, path: string): string {
   const words = path
-    .replaceAll('/:', '/by-')
+    .replaceAll(/\/[:*]/g, '/by-')
     .split(/[^A-Za-z0-9]+/)
     .filter((word) => word !== '')
   return method.toLowerCase() + words.map((word) => `${word[0]?.toUpperCase()}${word.slice(1)}`).join('')
@@ -160,6 +160,6 @@ function operationIdOf(method: string, path: string): string {
 
 /** What an operation is about: the collection, within a project the one below it. */
 function tagOf(path: string): string {
-  const [first = '', second] = path.split('/').filter((part) => !/^(|:.*|repository)$/.test(part))
+  const [first = '', second] = path.split('/').filter((part) => !/^(|[:*].*|repository)$/.test(part))
   return first === 'projects' && second !== undefined ? second : first
 }

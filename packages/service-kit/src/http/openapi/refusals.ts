@@ -57,6 +57,11 @@ export const refusedWith: Record<number, Refused> = {
     description: 'It does not exist, or the caller may not know of it',
     shapes: [refusal],
   },
+  405: {
+    name: 'NotSupported',
+    description: 'GitLab has this operation; here it has nothing to act on',
+    shapes: [refusal],
+  },
   408: { name: 'Stalled', description: 'The body did not go on arriving', shapes: [refusal] },
   409: { name: 'Conflict', description: 'Taken, or changed by somebody else meanwhile', shapes: [refusal] },
   412: {
@@ -73,6 +78,11 @@ export const refusedWith: Record<number, Refused> = {
     name: 'UnsupportedMediaType',
     description: 'The body is neither JSON nor a form',
     shapes: [parameterProblem],
+  },
+  422: {
+    name: 'Unprocessable',
+    description: 'Taken already, or something that it needs was not given',
+    shapes: [refusal],
   },
   429: {
     name: 'RateLimited',

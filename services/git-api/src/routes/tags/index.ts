@@ -9,9 +9,9 @@ export function tagRoutes(deps: Dependencies): Route[] {
   const { readCode, pushCode } = deps.guards
   const tags = '/projects/:id/repository/tags'
   return [
-    route('GET', tags, readCode, listTagsEndpoint),
+    route('GET', tags, readCode, listTagsEndpoint(deps)),
     route('POST', tags, pushCode, createTagEndpoint(deps)),
-    route('GET', `${tags}/:tag_name`, readCode, getTagEndpoint),
+    route('GET', `${tags}/:tag_name`, readCode, getTagEndpoint(deps)),
     route('DELETE', `${tags}/:tag_name`, pushCode, deleteTagEndpoint(deps)),
   ]
 }

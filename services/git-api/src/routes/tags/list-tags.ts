@@ -6,6 +6,7 @@ import {
   pageReply,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
+import type { Dependencies } from '../../dependencies.js'
 import type { ProjectCall } from '../../guards.js'
 import { presentTag, tagShape } from '../../presenters/tag.js'
 import { listTags } from '../../use-cases/tags.js'
@@ -20,20 +21,17 @@ const input = z.object({
 })
 
 /** `GET /projects/:id/repository/tags` */
-export const listTagsEndpoint = endpoint({
-  summary: 'Tags',
-  replies: { 200: z.array(tagShape) },
-  refusals: [413],
-  input,
-  async handle({ search, order_by, sort, pagination, page_token, ...page }, access: ProjectCall, call) {
-    const query = {
-      search,
-      order: order_by,
-      descending: sort === 'desc',
-      window: windowOf(pagination, page_token, page),
-    }
-    const { tags, total, next } = await listTags(access, query)
-    const items = tags.map((tag) => presentTag(tag, access.project, call.baseUrl))
-    return pagination === 'keyset' ? keysetReply(items, next, call) : pageReply(items, page, total, call)
-  },
-})
+export const listTagsEndpoint = (deps: Dependencies) =>
+  endpoint({
+    summary: 'Tags',
+    replies: { 200: z.array(tagShape) },
+    refusals: [413],
+    input,
+    async handle({ search, order_by, sort, pagination, page_token, ...page }, access: ProjectCall, call) {
+      const window = windowOf(pagination, page_token, page)
+      const query = { search, order: order_by, descending: sort === 'desc', window }
+      const { tags, total, next } = await listTags(deps, access, query)
+      const items = tags.map((tag) => presentTag(tag, access.project, call.baseUrl))
+      return pagination === 'keyset' ? keysetReply(items, next, call) : pageReply(items, page, total, call)
+    },
+  })

@@ -25,6 +25,8 @@ const kinds: Record<ErrorKind, true> = {
   forbidden: true,
   'not-found': true,
   conflict: true,
+  'not-supported': true,
+  unprocessable: true,
   'precondition-failed': true,
   'too-large': true,
   'unsupported-media-type': true,

@@ -11,6 +11,8 @@ const codeOf: Record<ErrorKind, status> = {
   forbidden: status.PERMISSION_DENIED,
   'not-found': status.NOT_FOUND,
   conflict: status.ABORTED,
+  'not-supported': status.UNIMPLEMENTED,
+  unprocessable: status.FAILED_PRECONDITION,
   'precondition-failed': status.FAILED_PRECONDITION,
   'too-large': status.RESOURCE_EXHAUSTED,
   'unsupported-media-type': status.INVALID_ARGUMENT,

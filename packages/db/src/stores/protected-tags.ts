@@ -1,0 +1,46 @@
+import type { DatabaseOrTransaction } from '../client.js'
+import type { ProtectedTag } from '../generated/client.js'
+
+export type NewProtectedTag = Pick<ProtectedTag, 'projectId' | 'name' | 'createAccessLevel'>
+
+/**
+ * The number of protections of tags in a project. Locks the project until the transaction ends, so that two transactions cannot
+ * add protections at the same time.
+ */
+export async function countProtectedTags(
+  { prisma }: DatabaseOrTransaction,
+  projectId: number,
+): Promise<number> {
+  await prisma.$queryRaw`SELECT 1 FROM projects WHERE id = ${projectId} FOR NO KEY UPDATE`
+  return prisma.protectedTag.count({ where: { projectId } })
+}
+
+/** Fails with a unique violation when the name is protected already; see `violatedUniqueIndex`. */
+export const createProtectedTag = (
+  { prisma }: DatabaseOrTransaction,
+  tag: NewProtectedTag,
+): Promise<ProtectedTag> => prisma.protectedTag.create({ data: tag })
+
+/** @param name the tag name or pattern exactly as it was protected */
+export const findProtectedTag = (
+  { prisma }: DatabaseOrTransaction,
+  projectId: number,
+  name: string,
+): Promise<ProtectedTag | null> =>
+  prisma.protectedTag.findUnique({ where: { projectId_name: { projectId, name } } })
+
+/** @returns whether the name was protected */
+export async function deleteProtectedTag(
+  { prisma }: DatabaseOrTransaction,
+  projectId: number,
+  name: string,
+): Promise<boolean> {
+  const { count } = await prisma.protectedTag.deleteMany({ where: { projectId, name } })
+  return count > 0
+}
+
+/** Every protection of tags in a project, ordered by name. */
+export const listProtectedTags = (
+  { prisma }: DatabaseOrTransaction,
+  projectId: number,
+): Promise<ProtectedTag[]> => prisma.protectedTag.findMany({ where: { projectId }, orderBy: { name: 'asc' } })

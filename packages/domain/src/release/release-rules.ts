@@ -1,0 +1,75 @@
+import { type FieldProblems, invalid } from '../errors.js'
+
+/** GitLab's types of links. */
+export const releaseLinkTypes = ['other', 'runbook', 'image', 'package'] as const
+
+/** Most links of one release. */
+export const releaseLinksMax = 100
+
+const nameLengthMax = 255
+const descriptionLengthMax = 125_000
+const urlBytesMax = 2048
+const filePathLengthMax = 128
+
+export interface ReleaseTexts {
+  name?: string | undefined
+  description?: string | null | undefined
+}
+
+/** The fields of a link that a client chooses. */
+export interface ReleaseLinkFields {
+  name: string
+  url: string
+  /** Path of the link below its release, such as `/bin/app.zip`; null: none. */
+  filePath: string | null
+}
+
+/** @throws DomainError invalid, with the problems by field */
+export function validateRelease({ name = '', description }: ReleaseTexts): void {
+  const problems: FieldProblems = {
+    ...tooLong('name', name, nameLengthMax),
+    ...tooLong('description', description ?? '', descriptionLengthMax),
+  }
+  refuse(problems)
+}
+
+/**
+ * Checks a link by itself and beside the other links of its release, whose names, addresses and paths it must not repeat.
+ *
+ * @throws DomainError invalid, with the problems by field
+ */
+export function validateLink(link: ReleaseLinkFields, others: readonly ReleaseLinkFields[]): void {
+  const taken = (field: keyof ReleaseLinkFields) =>
+    link[field] !== null && others.some((other) => other[field] === link[field])
+  const problems: FieldProblems = { ...tooLong('name', link.name, nameLengthMax) }
+  if (taken('name')) problems.name = ['has already been taken']
+  if (!isLinkUrl(link.url)) problems.url = ['is blocked: Only allowed schemes are http, https, ftp']
+  else if (new TextEncoder().encode(link.url).length > urlBytesMax)
+    problems.url = [`is too long (maximum is ${urlBytesMax} bytes)`]
+  else if (taken('url')) problems.url = ['has already been taken']
+  if (link.filePath !== null && !isFilePath(link.filePath)) problems.filepath = ['is in an invalid format']
+  else if (taken('filePath')) problems.filepath = ['has already been taken']
+  refuse(problems)
+}
+
+/** The URL parser ignores line breaks and tabs, but pages that show the link may not, so control characters are refused. */
+const isLinkUrl = (text: string) => /^(?:https?|ftp):\/\/\P{Cc}+$/iu.test(text) && URL.canParse(text)
+
+/** Letters, digits, `-`, `.`, `_` and `/`. A part `..` or an empty part would name another path in a browser. */
+function isFilePath(path: string): boolean {
+  if (path.length > filePathLengthMax || !/^\/[\w./-]*[a-z\d]$/i.test(path)) return false
+  return path
+    .slice(1)
+    .split('/')
+    .every((part) => part !== '' && part !== '.' && part !== '..')
+}
+
+/** Counts code points, as the database does. */
+const tooLong = (field: string, text: string, max: number): FieldProblems =>
+  text.length > max && [...text].length > max
+    ? { [field]: [`is too long (maximum is ${max} characters)`] }
+    : {}
+
+function refuse(problems: FieldProblems): void {
+  if (Object.keys(problems).length > 0) throw invalid(problems)
+}

@@ -1,0 +1,89 @@
+/** A badge: two texts beside each other. */
+export interface Badge {
+  key: string
+  value: string
+  /** Color of the field behind the value. */
+  color: string
+  /** Width of the field of the key; undefined: it follows from the text. */
+  keyWidth: number | undefined
+  style: 'flat' | 'flat-square'
+}
+
+const statusColors = new Map([
+  ['success', '#4c1'],
+  ['failed', '#e05d44'],
+  ['running', '#dfb317'],
+  ['pending', '#dfb317'],
+])
+const grey = '#9f9f9f'
+
+/** What a pipeline badge says, as in GitLab. @param status null: there is none */
+export const presentBadgeStatus = (status: string | null): Pick<Badge, 'value' | 'color'> => ({
+  value: status === 'success' ? 'passed' : (status ?? 'unknown'),
+  color: statusColors.get(status ?? '') ?? grey,
+})
+
+/** Per cent from which on a coverage has a color. */
+export interface CoverageLimits {
+  good: number
+  acceptable: number
+  medium: number
+}
+
+/** What a coverage badge says, as in GitLab. @param coverage per cent; null: there is none */
+export function presentBadgeCoverage(
+  coverage: number | null,
+  { good, acceptable, medium }: CoverageLimits,
+): Pick<Badge, 'value' | 'color'> {
+  if (coverage === null) return { value: 'unknown', color: grey }
+  const value = `${coverage.toFixed(2)}%`
+  if (coverage >= good) return { value, color: '#4c1' }
+  if (coverage >= acceptable) return { value, color: '#a3c51c' }
+  return { value, color: coverage >= medium ? '#dfb317' : '#e05d44' }
+}
+
+/** The mean width of a character of the font below; the text is scaled to the width that follows. */
+const characterWidth = 6.5
+const padding = 12
+
+const widthOf = (text: string) => Math.round([...text].length * characterWidth) + padding
+
+/** An image that needs no other files. */
+export function presentBadge({ key, value, color, keyWidth = widthOf(key), style }: Badge): string {
+  const valueWidth = widthOf(value)
+  const width = keyWidth + valueWidth
+  const radius = style === 'flat' ? 4 : 0
+  const shade = style === 'flat' ? `<path fill="url(#shade)" d="M0 0h${width}v20H0z"/>` : ''
+  const label = escapeXml(`${key}: ${value}`)
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="20" role="img" aria-label="${label}">
+<title>${label}</title>
+<linearGradient id="shade" x2="0" y2="100%"><stop offset="0" stop-color="#bbb" stop-opacity=".1"/><stop offset="1" stop-opacity=".1"/></linearGradient>
+<clipPath id="shape"><rect width="${width}" height="20" rx="${radius}"/></clipPath>
+<g clip-path="url(#shape)"><path fill="#555" d="M0 0h${keyWidth}v20H0z"/><path fill="${color}" d="M${keyWidth} 0h${valueWidth}v20H${keyWidth}z"/>${shade}</g>
+<g fill="#fff" text-anchor="middle" font-family="DejaVu Sans,Verdana,Geneva,sans-serif" font-size="11">
+${textAt(key, keyWidth / 2, keyWidth)}
+${textAt(value, keyWidth + valueWidth / 2, valueWidth)}
+</g>
+</svg>
+`
+}
+
+function textAt(text: string, x: number, fieldWidth: number): string {
+  const length = Math.max(1, Math.min(widthOf(text), fieldWidth) - padding)
+  return `<text x="${x}" y="14" textLength="${length}" lengthAdjust="spacingAndGlyphs">${escapeXml(text)}</text>`
+}
+
+const escapes: Record<string, string> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+}
+
+/** Escapes text for XML. Characters that XML cannot hold become a question mark. */
+const escapeXml = (text: string): string =>
+  text
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: XML refuses exactly these.
+    .replace(/[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/g, '?')
+    .replace(/[&<>"']/g, (character) => escapes[character] ?? '')

@@ -1,0 +1,100 @@
+import type { Project, ReleaseLink } from '@switchyard/db'
+import { releaseLinkTypes } from '@switchyard/domain/release'
+import { link, oneOf } from '@switchyard/service-kit/http'
+import { z } from 'zod'
+import type { ReleaseView } from '../repository-views.js'
+import { commitShape, presentCommit } from './commit.js'
+import { presentUser, userShape } from './user.js'
+
+export const releaseLinkShape = z
+  .object({
+    id: z.int(),
+    name: z.string(),
+    url: z.string(),
+    direct_asset_url: z.string(),
+    link_type: oneOf(releaseLinkTypes),
+  })
+  .meta({ id: 'ReleaseLink', description: 'A link to a file of a release' })
+
+const codeOnly = 'Only for callers who may read the code of the project'
+
+export const releaseShape = z
+  .object({
+    tag_name: z.string(),
+    name: z.string(),
+    description: z.string().nullable(),
+    created_at: z.date(),
+    released_at: z.date(),
+    upcoming_release: z.boolean(),
+    author: userShape.nullable(),
+    commit: commitShape.nullable().meta({ description: codeOnly }).optional(),
+    commit_path: z.string().meta({ description: codeOnly }).optional(),
+    tag_path: z.string().meta({ description: codeOnly }).optional(),
+    assets: z.object({
+      count: z.int(),
+      sources: z
+        .array(z.object({ format: z.string(), url: link() }))
+        .meta({ description: codeOnly })
+        .optional(),
+      links: z.array(releaseLinkShape),
+    }),
+    evidences: z.array(z.unknown()),
+    _links: z.object({ self: link() }),
+  })
+  .meta({ id: 'Release', description: 'What a tag gives to its users' })
+
+const sourceFormats = ['zip', 'tar.gz', 'tar.bz2']
+
+/** A release in GitLab's shape. Without the right to read code, everything about the commit is left out. */
+export function presentRelease(
+  { release, commit, showsCode }: ReleaseView,
+  project: Project,
+  baseUrl: string,
+): z.output<typeof releaseShape> {
+  const tag = encodeURIComponent(release.tag)
+  const apiUrl = `${baseUrl}/api/v4/projects/${project.id}`
+  const links = release.links.map((each) => presentReleaseLink(each, release.tag, project, baseUrl))
+  const sources = sourceFormats.map((format) => ({
+    format,
+    url: `${apiUrl}/repository/archive.${format}?sha=${encodeURIComponent(`refs/tags/${release.tag}`)}`,
+  }))
+  const path = `/${project.pathWithNamespace}/-`
+  return {
+    tag_name: release.tag,
+    name: release.name,
+    description: release.description,
+    created_at: release.createdAt,
+    released_at: release.releasedAt,
+    upcoming_release: release.releasedAt.getTime() > Date.now(),
+    author: release.author && presentUser(release.author, baseUrl),
+    ...(showsCode && {
+      commit: commit && presentCommit(commit, project, baseUrl),
+      ...(commit && { commit_path: `${path}/commit/${commit.id}` }),
+      tag_path: `${path}/tags/${tag}`,
+    }),
+    assets: {
+      count: links.length + (showsCode ? sources.length : 0),
+      ...(showsCode && { sources }),
+      links,
+    },
+    evidences: [],
+    _links: { self: `${apiUrl}/releases/${tag}` },
+  }
+}
+
+/** A link in GitLab's shape. `direct_asset_url` stays the same when the address of the link changes. */
+export const presentReleaseLink = (
+  { id, name, url, filePath, linkType }: ReleaseLink,
+  tag: string,
+  project: Project,
+  baseUrl: string,
+): z.output<typeof releaseLinkShape> => ({
+  id: Number(id),
+  name,
+  url,
+  direct_asset_url:
+    filePath === null
+      ? url
+      : `${baseUrl}/api/v4/projects/${project.id}/releases/${encodeURIComponent(tag)}/downloads${filePath}`,
+  link_type: linkType,
+})

@@ -1,0 +1,77 @@
+import type { Caller } from '@switchyard/domain/access'
+import {
+  auditAuthor,
+  created,
+  endpoint,
+  filledText,
+  noContent,
+  ok,
+  pageParameters,
+  pageReply,
+  type Route,
+  route,
+  rowsOf,
+  text,
+} from '@switchyard/service-kit/http'
+import { z } from 'zod'
+import type { Dependencies } from '../dependencies.js'
+import type { ProjectCall } from '../guards.js'
+import { presentProtectedTag, protectedTagShape } from '../presenters/protected-tag.js'
+import * as tags from '../use-cases/protected-tags.js'
+import { accessLevel } from '../wire/parameters.js'
+
+/** `:name` is the name or the pattern as it was protected. */
+export function protectedTagRoutes(deps: Dependencies): Route[] {
+  const { maintain } = deps.guards
+  const path = '/projects/:id/protected_tags'
+  return [
+    route('POST', path, maintain, createProtectedTag(deps)),
+    route('GET', path, maintain, listProtectedTags(deps)),
+    route('GET', `${path}/:name`, maintain, getProtectedTag(deps)),
+    route('DELETE', `${path}/:name`, maintain, deleteProtectedTag(deps)),
+  ]
+}
+
+const createProtectedTag = (deps: Dependencies) =>
+  endpoint({
+    summary: 'Protect a tag, or tags by a pattern',
+    replies: { 201: protectedTagShape },
+    refusals: [422],
+    input: z.object({ name: filledText(), create_access_level: accessLevel(0, 30, 40).default(40) }),
+    async handle({ name, create_access_level }, access: ProjectCall<Caller>, call) {
+      const given = { name, createAccessLevel: create_access_level }
+      const tag = await tags.protectTag(deps, access, given, auditAuthor(access.caller, call))
+      return created(presentProtectedTag(tag))
+    },
+  })
+
+const listProtectedTags = (deps: Dependencies) =>
+  endpoint({
+    summary: 'Protected tags',
+    replies: { 200: z.array(protectedTagShape) },
+    input: z.object(pageParameters),
+    async handle(page, access: ProjectCall, call) {
+      const found = await tags.listProtectedTags(deps, access, rowsOf(page))
+      return pageReply(found.tags.map(presentProtectedTag), page, found.total, call)
+    },
+  })
+
+const getProtectedTag = (deps: Dependencies) =>
+  endpoint({
+    summary: 'One protected tag or pattern',
+    replies: { 200: protectedTagShape },
+    input: z.object({ name: text() }),
+    handle: async ({ name }, access: ProjectCall) =>
+      ok(presentProtectedTag(await tags.getProtectedTag(deps, access, name))),
+  })
+
+const deleteProtectedTag = (deps: Dependencies) =>
+  endpoint({
+    summary: 'Lift the protection of a tag',
+    replies: { 204: null },
+    input: z.object({ name: text() }),
+    async handle({ name }, access: ProjectCall<Caller>, call) {
+      await tags.unprotectTag(deps, access, name, auditAuthor(access.caller, call))
+      return noContent()
+    },
+  })

@@ -1,0 +1,114 @@
+import type { Caller } from '@switchyard/domain/access'
+import {
+  created,
+  endpoint,
+  filledText,
+  ok,
+  pageParameters,
+  pageReply,
+  parameterProblem,
+  rowId,
+  rowsOf,
+  text,
+} from '@switchyard/service-kit/http'
+import { z } from 'zod'
+import type { Dependencies } from '../../dependencies.js'
+import type { ProjectCall } from '../../guards.js'
+import { presentReleaseLink, releaseLinkShape } from '../../presenters/release.js'
+import * as links from '../../use-cases/release-links.js'
+import { optional, pathRest } from '../../wire/parameters.js'
+import { releaseLinkParameters, toLinkFields } from '../../wire/release-links.js'
+
+const ofRelease = { tag_name: text() }
+const oneLink = { ...ofRelease, link_id: rowId() }
+
+/** `GET /projects/:id/releases/:tag_name/assets/links` */
+export const listLinks = (deps: Dependencies) =>
+  endpoint({
+    summary: 'Links of a release, the newest first',
+    replies: { 200: z.array(releaseLinkShape) },
+    input: z.object({ ...pageParameters, ...ofRelease }),
+    async handle({ tag_name, ...page }, access: ProjectCall, call) {
+      const found = await links.listLinks(deps, access, tag_name, rowsOf(page))
+      const items = found.links.map((link) =>
+        presentReleaseLink(link, tag_name, access.project, call.baseUrl),
+      )
+      return pageReply(items, page, found.total, call)
+    },
+  })
+
+/** `GET /projects/:id/releases/:tag_name/assets/links/:link_id` */
+export const getLink = (deps: Dependencies) =>
+  endpoint({
+    summary: 'One link of a release',
+    replies: { 200: releaseLinkShape },
+    input: z.object(oneLink),
+    async handle({ tag_name, link_id }, access: ProjectCall, call) {
+      const link = await links.getLink(deps, access, tag_name, link_id)
+      return ok(presentReleaseLink(link, tag_name, access.project, call.baseUrl))
+    },
+  })
+
+/** `GET /projects/:id/releases/:tag_name/downloads/*file_path` */
+export const redirectToDownload = (deps: Dependencies) =>
+  endpoint({
+    summary: 'The link with this path: an answer that leads to its address',
+    replies: { 302: null },
+    headers: { Location: 'The address of the link' },
+    input: z.object({ ...ofRelease, file_path: pathRest() }),
+    async handle({ tag_name, file_path }, access: ProjectCall) {
+      const url = await links.getDownloadUrl(deps, access, tag_name, `/${file_path}`)
+      return { status: 302, headers: { Location: new URL(url).href } }
+    },
+  })
+
+/** `POST /projects/:id/releases/:tag_name/assets/links` */
+export const createLink = (deps: Dependencies) =>
+  endpoint({
+    summary: 'Add a link to a release; a link that is there already is the answer, too',
+    replies: { 201: releaseLinkShape, 200: releaseLinkShape },
+    input: z.object({ ...ofRelease, ...releaseLinkParameters }),
+    async handle({ tag_name, ...given }, access: ProjectCall<Caller>, call) {
+      const { link, isNew } = await links.addLink(deps, access, tag_name, toLinkFields(given))
+      const body = presentReleaseLink(link, tag_name, access.project, call.baseUrl)
+      return isNew ? created(body) : ok(body)
+    },
+  })
+
+/** `PUT /projects/:id/releases/:tag_name/assets/links/:link_id` */
+export const updateLink = (deps: Dependencies) =>
+  endpoint({
+    summary: 'Change a link of a release',
+    replies: { 200: releaseLinkShape },
+    input: z.object({
+      ...oneLink,
+      ...releaseLinkParameters,
+      name: optional(filledText()),
+      url: optional(filledText()),
+    }),
+    async handle({ tag_name, link_id, ...given }, access: ProjectCall<Caller>, call) {
+      const changes = {
+        name: given.name,
+        url: given.url,
+        filePath: given.direct_asset_path ?? given.filepath,
+        linkType: given.link_type,
+      }
+      if (Object.values(changes).every((value) => value === undefined)) {
+        throw parameterProblem('name, url', 'are missing, at least one parameter must be provided')
+      }
+      const link = await links.changeLink(deps, access, { tag: tag_name, id: link_id }, changes)
+      return ok(presentReleaseLink(link, tag_name, access.project, call.baseUrl))
+    },
+  })
+
+/** `DELETE /projects/:id/releases/:tag_name/assets/links/:link_id` */
+export const deleteLink = (deps: Dependencies) =>
+  endpoint({
+    summary: 'Delete a link of a release',
+    replies: { 200: releaseLinkShape },
+    input: z.object(oneLink),
+    async handle({ tag_name, link_id }, access: ProjectCall<Caller>, call) {
+      const link = await links.removeLink(deps, access, tag_name, link_id)
+      return ok(presentReleaseLink(link, tag_name, access.project, call.baseUrl))
+    },
+  })

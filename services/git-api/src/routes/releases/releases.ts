@@ -1,0 +1,159 @@
+import { invalid } from '@switchyard/domain'
+import type { Caller } from '@switchyard/domain/access'
+import { releaseLinksMax } from '@switchyard/domain/release'
+import {
+  created,
+  endpoint,
+  filledText,
+  linkParameters,
+  list,
+  ok,
+  pageParameters,
+  pageReply,
+  parameterProblem,
+  rowsOf,
+  text,
+  time,
+} from '@switchyard/service-kit/http'
+import { z } from 'zod'
+import type { Dependencies } from '../../dependencies.js'
+import type { ProjectCall } from '../../guards.js'
+import { presentRelease, releaseShape } from '../../presenters/release.js'
+import * as releases from '../../use-cases/releases.js'
+import { optional, optionalText, pathRest } from '../../wire/parameters.js'
+import { releaseLinkParameters, toLinkFields } from '../../wire/release-links.js'
+
+/** `GET /projects/:id/releases` */
+export const listReleases = (deps: Dependencies) =>
+  endpoint({
+    summary: 'Releases, the newest first',
+    replies: { 200: z.array(releaseShape) },
+    input: z.object({
+      ...pageParameters,
+      order_by: z.enum(['released_at', 'created_at']).default('released_at'),
+      sort: z.enum(['desc', 'asc']).default('desc'),
+      updated_before: optional(time()),
+      updated_after: optional(time()),
+    }),
+    async handle({ order_by, sort, updated_before, updated_after, ...page }, access: ProjectCall, call) {
+      const query = {
+        order: order_by === 'created_at' ? ('createdAt' as const) : ('releasedAt' as const),
+        descending: sort === 'desc',
+        updatedBefore: updated_before,
+        updatedAfter: updated_after,
+      }
+      const found = await releases.listReleases(deps, access, query, rowsOf(page))
+      const items = found.releases.map((release) => presentRelease(release, access.project, call.baseUrl))
+      return pageReply(items, page, found.total, call)
+    },
+  })
+
+/** `GET /projects/:id/releases/:tag_name` */
+export const getRelease = (deps: Dependencies) =>
+  endpoint({
+    summary: 'The release of a tag',
+    replies: { 200: releaseShape },
+    input: z.object({ tag_name: text() }),
+    async handle({ tag_name }, access: ProjectCall, call) {
+      const release = await releases.getRelease(deps, access, tag_name)
+      return ok(presentRelease(release, access.project, call.baseUrl))
+    },
+  })
+
+/** `GET /projects/:id/releases/permalink/latest`, and any path below a release in its place. */
+export const redirectToLatest = (deps: Dependencies) =>
+  endpoint({
+    summary: 'The newest release: an answer that leads to it',
+    replies: { 302: null },
+    headers: { Location: 'The address of the newest release, or of what is below it' },
+    input: z.object({ rest: pathRest().optional() }),
+    async handle({ rest = '' }, access: ProjectCall, call) {
+      const tag = await releases.getLatestTag(deps, access)
+      const { parameters } = linkParameters(call)
+      const query = String(parameters)
+      const path = `/api/v4/projects/${access.project.id}/releases/${encodeURIComponent(tag)}`
+      const below = rest.split('/').map(encodeURIComponent).join('/')
+      const location = `${path}${below && `/${below}`}${query && `?${query}`}`
+      return { status: 302, headers: { Location: location } }
+    },
+  })
+
+const milestones = { milestones: z.unknown().optional(), milestone_ids: z.unknown().optional() }
+
+/** Milestones do not exist here; a release that names one would be less than its client believes. */
+function refuseMilestones(given: { milestones?: unknown; milestone_ids?: unknown }): void {
+  const named = [given.milestones ?? [], given.milestone_ids ?? []].flat().map(String).filter(Boolean)
+  if (named.length === 0) return
+  throw invalid(`Milestone(s) not found: ${named.slice(0, 20).join(', ').slice(0, 500)}`)
+}
+
+/** `POST /projects/:id/releases` */
+export const createRelease = (deps: Dependencies) =>
+  endpoint({
+    summary: 'Release a tag; with `ref`, a tag that does not exist is made',
+    replies: { 201: releaseShape },
+    refusals: [409, 422],
+    input: z.object({
+      tag_name: filledText(),
+      tag_message: optional(text()),
+      ref: optionalText(text()),
+      name: optionalText(text()),
+      description: optional(text()),
+      released_at: optional(time()),
+      assets: optional(z.object({ links: optional(list(z.object(releaseLinkParameters), releaseLinksMax)) })),
+      ...milestones,
+    }),
+    async handle(given, access: ProjectCall<Caller>, call) {
+      refuseMilestones(given)
+      const command = {
+        tag: given.tag_name,
+        tagMessage: given.tag_message ?? '',
+        start: given.ref,
+        name: given.name,
+        description: given.description,
+        releasedAt: given.released_at,
+        links: (given.assets?.links ?? []).map(toLinkFields),
+      }
+      const release = await releases.createRelease(deps, access, command, call)
+      return created(presentRelease(release, access.project, call.baseUrl))
+    },
+  })
+
+/** `PUT /projects/:id/releases/:tag_name` */
+export const updateRelease = (deps: Dependencies) =>
+  endpoint({
+    summary: 'Change the release of a tag',
+    replies: { 200: releaseShape },
+    input: z.object({
+      tag_name: text(),
+      name: optionalText(text()),
+      description: optional(text()),
+      released_at: optional(time()),
+      ...milestones,
+    }),
+    async handle(given, access: ProjectCall<Caller>, call) {
+      const { tag_name, name, description, released_at } = given
+      refuseMilestones(given)
+      const changes = { name, description, releasedAt: released_at }
+      if (Object.values(changes).every((value) => value === undefined)) {
+        throw parameterProblem(
+          'name, description, released_at',
+          'are missing, at least one parameter must be provided',
+        )
+      }
+      const release = await releases.changeRelease(deps, access, tag_name, changes)
+      return ok(presentRelease(release, access.project, call.baseUrl))
+    },
+  })
+
+/** `DELETE /projects/:id/releases/:tag_name` */
+export const deleteRelease = (deps: Dependencies) =>
+  endpoint({
+    summary: 'Delete the release of a tag; the tag stays',
+    replies: { 200: releaseShape },
+    input: z.object({ tag_name: text() }),
+    async handle({ tag_name }, access: ProjectCall<Caller>, call) {
+      const release = await releases.removeRelease(deps, access, tag_name)
+      return ok(presentRelease(release, access.project, call.baseUrl))
+    },
+  })

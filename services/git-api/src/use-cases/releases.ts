@@ -1,0 +1,182 @@
+import {
+  createRelease as createStoredRelease,
+  deleteReleases,
+  findLatestRelease,
+  findRelease,
+  inTransaction,
+  type LinkFields,
+  listReleases as listStoredReleases,
+  type ReleaseChanges,
+  type ReleaseQuery,
+  type ReleaseWithLinks,
+  updateRelease,
+  violatedUniqueIndex,
+} from '@switchyard/db'
+import { conflict, forbidden, notFound, unprocessable } from '@switchyard/domain'
+import {
+  type Caller,
+  decideProjectRight,
+  type ProjectAccess,
+  type RefChange,
+} from '@switchyard/domain/access'
+import { isRefName } from '@switchyard/domain/commit'
+import { validateLink, validateRelease } from '@switchyard/domain/release'
+import { fullName } from '@switchyard/git-storage'
+import type { Call } from '@switchyard/service-kit/http'
+import type { Dependencies, Rows } from '../dependencies.js'
+import type { ProjectCall } from '../guards.js'
+import type { ReleaseView } from '../repository-views.js'
+import { referencesChanged } from './references-changed.js'
+import { addTag, mayCreateTag, protectedTagRefusal } from './tags.js'
+
+/** One page of the releases of a project, and how many there are in all. */
+export async function listReleases(
+  { database }: Dependencies,
+  access: ProjectCall,
+  query: Omit<ReleaseQuery, 'projectId'>,
+  rows: Rows,
+): Promise<{ releases: ReleaseView[]; total: number }> {
+  const found = await listStoredReleases(database, { ...query, projectId: access.project.id }, rows)
+  const releases = await Promise.all(found.releases.map((release) => describe(access, release)))
+  return { releases, total: found.total }
+}
+
+/** @throws DomainError not-found */
+export const getRelease = async (
+  deps: Dependencies,
+  access: ProjectCall,
+  tag: string,
+): Promise<ReleaseView> => describe(access, await getStoredRelease(deps, access, tag))
+
+/** A release without what the repository says of its tag. @throws DomainError not-found */
+export async function getStoredRelease(
+  { database }: Dependencies,
+  { project }: ProjectCall,
+  tag: string,
+): Promise<ReleaseWithLinks> {
+  const release = await findRelease(database, project.id, tag)
+  if (!release) throw notFound('Release')
+  return release
+}
+
+/** The tag of the newest release whose date is not in the future. @throws DomainError not-found */
+export async function getLatestTag({ database }: Dependencies, { project }: ProjectCall): Promise<string> {
+  const release = await findLatestRelease(database, project.id, new Date())
+  if (!release) throw notFound('Release')
+  return release.tag
+}
+
+async function describe(access: ProjectCall, release: ReleaseWithLinks): Promise<ReleaseView> {
+  const { project, repository, caller, memberLevel } = access
+  const showsCode =
+    decideProjectRight('read_code', project as ProjectAccess, caller, memberLevel) === 'allowed'
+  const commit = showsCode ? await repository.findCommit(fullName('tag', release.tag)) : null
+  return { release, commit, showsCode }
+}
+
+export interface CreateReleaseCommand {
+  tag: string
+  /** Blank: a tag that is made for the release is a lightweight one. */
+  tagMessage: string
+  /** Branch, tag or hash for a tag that does not exist yet. */
+  start: string | undefined
+  /** Undefined: the name of the tag. */
+  name: string | undefined
+  description: string | undefined
+  /** Undefined: now. */
+  releasedAt: Date | undefined
+  links: LinkFields[]
+}
+
+/**
+ * Makes a release of a tag. When there is no such tag, it is made as well, after everything else has been checked.
+ *
+ * @throws DomainError forbidden when the caller may not create this tag; conflict when the tag has a release; invalid for
+ *   texts and links that do not fit, and as createTag; unprocessable when the tag is missing and there is no start
+ */
+export async function createRelease(
+  dependencies: Dependencies,
+  access: ProjectCall<Caller>,
+  command: CreateReleaseCommand,
+  { baseUrl }: Pick<Call, 'baseUrl'>,
+): Promise<ReleaseView> {
+  const { database } = dependencies
+  const { project, caller } = access
+  const { tag, name = tag, description = null, releasedAt = new Date(), links } = command
+  await requireTagRight(dependencies, access, tag)
+  if (await findRelease(database, project.id, tag)) throw conflict('Release already exists')
+  validateRelease({ name, description })
+  for (const [index, link] of links.entries()) validateLink(link, links.slice(0, index))
+  const fields = {
+    projectId: project.id,
+    tag,
+    name,
+    description,
+    authorId: caller.user.id,
+    releasedAt,
+    links,
+  }
+  const made: RefChange[] = []
+  try {
+    // The tag comes last, so that a release that cannot be stored leaves no tag behind.
+    const release = await inTransaction(database, async (transaction) => {
+      const stored = await createStoredRelease(transaction, fields)
+      made.push(...(await ensureTag(access, command)))
+      return stored
+    })
+    return await describe(access, release)
+  } catch (error) {
+    if (violatedUniqueIndex(error) === null) throw error
+    throw conflict('Release already exists', { cause: error })
+  } finally {
+    // Webhooks hear of a tag that was made, also when the database went away after it.
+    if (made.length > 0) {
+      await referencesChanged(dependencies, { project, user: caller.user, baseUrl }, made)
+    }
+  }
+}
+
+/** Makes the tag of a release when it does not exist. @returns the change of references that this is */
+async function ensureTag(
+  access: ProjectCall<Caller>,
+  { tag, tagMessage, start }: CreateReleaseCommand,
+): Promise<RefChange[]> {
+  if (isRefName(tag) && (await access.repository.findTagTarget(tag)) !== null) return []
+  if (start === undefined) throw unprocessable('Ref is not specified')
+  return [await addTag(access, { name: tag, start, message: tagMessage })]
+}
+
+/** Whoever writes a release needs the right to create its tag. @throws DomainError forbidden */
+export async function requireTagRight(
+  dependencies: Dependencies,
+  access: ProjectCall,
+  tag: string,
+): Promise<void> {
+  if (!(await mayCreateTag(dependencies, access, tag))) throw forbidden(protectedTagRefusal)
+}
+
+/** @throws DomainError forbidden; not-found; invalid for texts that do not fit */
+export async function changeRelease(
+  dependencies: Dependencies,
+  access: ProjectCall,
+  tag: string,
+  changes: ReleaseChanges,
+): Promise<ReleaseView> {
+  await requireTagRight(dependencies, access, tag)
+  validateRelease(changes)
+  const release = await updateRelease(dependencies.database, access.project.id, tag, changes)
+  if (!release) throw notFound('Release')
+  return describe(access, release)
+}
+
+/** Deletes a release with its links; the tag stays. @throws DomainError forbidden; not-found */
+export async function removeRelease(
+  dependencies: Dependencies,
+  access: ProjectCall,
+  tag: string,
+): Promise<ReleaseView> {
+  await requireTagRight(dependencies, access, tag)
+  const removed = await getRelease(dependencies, access, tag)
+  await deleteReleases(dependencies.database, access.project.id, [tag])
+  return removed
+}
