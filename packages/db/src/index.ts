@@ -4,6 +4,8 @@ export { isDatabaseUnavailable } from './database-failure.js'
 export {
   type AuditEvent,
   type BroadcastMessage,
+  type Environment,
+  type FreezePeriod,
   type PersonalAccessToken,
   Prisma,
   type Project,
@@ -19,8 +21,13 @@ export * from './stores/audit-events.js'
 export * from './stores/broadcast-messages.js'
 export * from './stores/callers.js'
 export * from './stores/commit-comments.js'
+export * from './stores/deployments/environments.js'
+export * from './stores/deployments/freeze-periods.js'
+export * from './stores/deployments/read-deployments.js'
+export * from './stores/deployments/write-deployments.js'
 export * from './stores/list-tokens.js'
 export * from './stores/members.js'
+export * from './stores/namespaces.js'
 export * from './stores/projects.js'
 export * from './stores/protected-branches.js'
 export * from './stores/provisioning.js'

@@ -11,6 +11,7 @@ import type { ServiceContext } from '@switchyard/service-kit/lifecycle'
 import { createSecretBox, targetPolicy } from '@switchyard/webhooks'
 import { createCommitBodies } from './commit-bodies/commit-bodies.js'
 import type { Config } from './config.js'
+import { createFreezeCalendar } from './freeze-calendar.js'
 import { countFallbacks } from './git-fallbacks.js'
 import { createGitSessions } from './git-sessions.js'
 import { createGuards } from './guards.js'
@@ -77,6 +78,7 @@ export async function createService(config: Config, { logger, metrics, health, l
       commitBodies,
       statuses,
       statusLookup: createStatusLookup(database, storageRoot),
+      freezeCalendar: createFreezeCalendar(),
       webhookTargets: targetPolicy(config),
       secretBox: createSecretBox(config),
       git,

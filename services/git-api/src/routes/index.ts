@@ -6,12 +6,16 @@ import { commentRoutes } from './comments.js'
 import { commitRoutes } from './commits/index.js'
 import { compare } from './compare/compare.js'
 import { getMergeBase } from './compare/get-merge-base.js'
+import { deploymentRoutes } from './deployments.js'
 import { documentationRoutes } from './documentation/index.js'
+import { environmentRoutes } from './environments.js'
 import { fileRoutes } from './files/index.js'
+import { freezePeriodRoutes } from './freeze-periods.js'
 import { getVersion } from './get-version.js'
 import { gitHttpRoutes } from './git-http/index.js'
 import { hookRoutes } from './hooks.js'
 import { memberRoutes } from './members.js'
+import { namespaceRoutes } from './namespaces.js'
 import { projectTokenRoutes } from './project-tokens/index.js'
 import { projectRoutes } from './projects.js'
 import { protectedBranchRoutes } from './protected-branches.js'
@@ -37,11 +41,15 @@ export const routes = (deps: Dependencies): Route[] => [
   ...userRoutes(deps),
   ...tokenRoutes(deps),
   ...projectRoutes(deps),
+  ...namespaceRoutes(deps),
   ...memberRoutes(deps),
   ...protectedBranchRoutes(deps),
   ...projectTokenRoutes(deps),
   ...hookRoutes(deps),
   ...auditEventRoutes(deps),
   ...commentRoutes(deps),
+  ...environmentRoutes(deps),
+  ...deploymentRoutes(deps),
+  ...freezePeriodRoutes(deps),
   ...gitHttpRoutes(deps),
 ]
