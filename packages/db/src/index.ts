@@ -6,6 +6,8 @@ export {
   type BroadcastMessage,
   type DeployToken,
   type LfsLock,
+  type Environment,
+  type FreezePeriod,
   type PersonalAccessToken,
   Prisma,
   type Project,
@@ -25,8 +27,13 @@ export * from './stores/callers.js'
 export * from './stores/commit-comments.js'
 export * from './stores/deploy-tokens.js'
 export * from './stores/lfs.js'
+export * from './stores/deployments/environments.js'
+export * from './stores/deployments/freeze-periods.js'
+export * from './stores/deployments/read-deployments.js'
+export * from './stores/deployments/write-deployments.js'
 export * from './stores/list-tokens.js'
 export * from './stores/members.js'
+export * from './stores/namespaces.js'
 export * from './stores/projects.js'
 export * from './stores/protected-branches.js'
 export * from './stores/protected-tags.js'

@@ -21,6 +21,9 @@ export type ErrorKind =
 /** Problems by field name, e.g. `{ color: ['must be a valid color code'] }`. */
 export type FieldProblems = Record<string, string[]>
 
+/** One text, problems by field, or the list of problems that GitLab shows for environments. */
+export type ErrorDetail = string | readonly string[] | FieldProblems
+
 export interface DomainErrorOptions {
   /** Further keys of the answer, e.g. `{ error_code: 'conflict' }`. */
   extra?: Record<string, unknown>
@@ -33,11 +36,11 @@ export interface DomainErrorOptions {
 /** An expected error. `detail` is sent to the caller, so it must not contain internals. */
 export class DomainError extends Error {
   readonly kind: ErrorKind
-  readonly detail: string | FieldProblems
+  readonly detail: ErrorDetail
   readonly extra: Record<string, unknown>
   readonly retryAfterMs: number | undefined
 
-  constructor(kind: ErrorKind, detail: string | FieldProblems, options: DomainErrorOptions = {}) {
+  constructor(kind: ErrorKind, detail: ErrorDetail, options: DomainErrorOptions = {}) {
     super(typeof detail === 'string' ? detail : JSON.stringify(detail), { cause: options.cause })
     this.name = 'DomainError'
     this.kind = kind
@@ -52,7 +55,7 @@ export const invalidParameters = (problems: string[]) =>
   new DomainError('invalid-parameters', problems.join(', '))
 
 /** A request is well-formed and breaks a rule. */
-export const invalid = (detail: string | FieldProblems, options?: DomainErrorOptions) =>
+export const invalid = (detail: ErrorDetail, options?: DomainErrorOptions) =>
   new DomainError('invalid', detail, options)
 
 export const unauthenticated = () => new DomainError('unauthenticated', '')
@@ -62,7 +65,8 @@ export const insufficientScope = (scopes: readonly string[]) =>
   new DomainError('insufficient-scope', scopes.join(' '))
 
 /** @param reason such as `You are not allowed to push into this branch`; may be empty */
-export const forbidden = (reason = '') => new DomainError('forbidden', reason)
+export const forbidden = (reason = '', options?: DomainErrorOptions) =>
+  new DomainError('forbidden', reason, options)
 
 /** @param resource type of the missing resource (`Project`, `Commit`, …); empty for a row addressed by its id */
 export const notFound = (resource = '', options?: DomainErrorOptions) =>

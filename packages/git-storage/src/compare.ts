@@ -5,6 +5,15 @@ import { type DiffEntry, parseDiff } from './parse-diff.js'
 import { diffAnswerBytesMax, diffLimits, flagUncompared } from './read-diff.js'
 
 const timeoutMs = 20_000
+/** git takes no greater number. */
+const skipMax = 2_147_483_647
+
+export interface CommitRange {
+  from: string
+  to: string
+  skip?: number
+  take: number
+}
 
 /**
  * The newest commit that all of some commits have in their history.
@@ -40,19 +49,25 @@ export async function diffBetween(
 }
 
 /**
- * The commits that lead to one commit and not to another, the oldest first.
+ * The commits that lead to one commit and not to another.
  *
- * @returns the ids of the newest `take` of them, and how many there are
+ * @param range `skip` leaves out this many of the newest ones
+ * @returns the ids of the newest `take` of the rest, the oldest first, and how many there are in all
  */
 export async function commitsBetween(
   { path, signal }: OpenRepository,
-  { from, to, take }: { from: string; to: string; take: number },
+  { from, to, skip = 0, take }: CommitRange,
 ): Promise<{ ids: string[]; total: number }> {
   const revisions = [to, `^${from}`]
   const [listed, counted] = await Promise.all([
     runGitOk(
       path,
-      { command: 'rev-list', flags: [`--max-count=${take}`, '--reverse'], revisions, paths: [] },
+      {
+        command: 'rev-list',
+        flags: [`--skip=${Math.min(skip, skipMax)}`, `--max-count=${take}`, '--reverse'],
+        revisions,
+        paths: [],
+      },
       { signal },
     ),
     runGitOk(path, { command: 'rev-list', flags: ['--count'], revisions, paths: [] }, { signal }),

@@ -15,7 +15,7 @@ import {
 import { GitCache } from './cache/git-cache.js'
 import type { Cancellable } from './cancellable.js'
 import { ChildPool } from './children/child-pool.js'
-import { commitsBetween, diffBetween, findMergeBase } from './compare.js'
+import { type CommitRange, commitsBetween, diffBetween, findMergeBase } from './compare.js'
 import { processBytesDefault } from './git-process.js'
 import { findLfsObject, type LfsReading, storeLfsObject, writeLfsObject } from './lfs-objects.js'
 import { listContributors } from './list-contributors.js'
@@ -152,7 +152,7 @@ const openRepository = (repository: OpenRepository) => ({
     findReferencesContaining(repository, id, folder),
   findMergeBase: (ids: readonly string[]) => findMergeBase(repository, ids),
   diffBetween: (from: string, to: string) => diffBetween(repository, from, to),
-  commitsBetween: (range: { from: string; to: string; take: number }) => commitsBetween(repository, range),
+  commitsBetween: (range: CommitRange) => commitsBetween(repository, range),
   listReferences: (query: ReferenceQuery) => listReferences(repository, query),
   findMerged: (branches: readonly string[], commitId: string) => findMerged(repository, branches, commitId),
   readAnnotations: (tags: readonly string[]) => readAnnotations(repository, tags),

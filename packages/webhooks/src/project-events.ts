@@ -1,4 +1,4 @@
 /** Events of project webhooks: the parameter names of GitLab without `_events`. */
-export const projectWebhookEvents = ['push', 'tag_push', 'note', 'job', 'pipeline'] as const
+export const projectWebhookEvents = ['push', 'tag_push', 'note', 'job', 'pipeline', 'deployment'] as const
 
 export type ProjectWebhookEvent = (typeof projectWebhookEvents)[number]

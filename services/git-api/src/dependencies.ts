@@ -4,6 +4,7 @@ import type { Authenticator } from '@switchyard/service-kit/http'
 import type { Logger } from '@switchyard/service-kit/observability'
 import type { SecretBox, TargetPolicy } from '@switchyard/webhooks'
 import type { CommitBodies } from './commit-bodies/commit-bodies.js'
+import type { FreezeCalendar } from './freeze-calendar.js'
 import type { GitSessions } from './git-sessions.js'
 import type { ProjectGuards } from './guards.js'
 import type { Jobs } from './jobs.js'
@@ -23,6 +24,7 @@ export interface Dependencies extends Pick<Authenticator, 'forgetUsers'> {
   commitBodies: CommitBodies
   statuses: StatusRecorder
   statusLookup: StatusLookup
+  freezeCalendar: FreezeCalendar
   /** The addresses that webhooks may have. */
   webhookTargets: TargetPolicy
   /** Encrypts the secrets of webhooks. */

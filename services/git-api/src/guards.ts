@@ -36,12 +36,14 @@ const holdersOf: Record<ProjectRight, string> = {
   comment: 'everybody signed in who may read the code of the project',
   push_code: 'developers of the project',
   write_statuses: 'developers of the project',
+  read_deployments: 'reporters of the project',
+  deploy: 'developers of the project',
   maintain: 'maintainers of the project',
   own: 'the owner of the project',
 }
 
 /** A missing project is refused like a private project of another user. */
-const missingProject: ProjectAccess = { id: 0, ownerId: 0, visibility: 'private' }
+const missingProject: ProjectAccess = { id: 0, ownerId: 0, visibility: 'private', archived: false }
 
 export type ProjectGuards = ReturnType<typeof createGuards>
 
@@ -115,6 +117,8 @@ export function createGuards(database: Database, git: Git) {
     pushCode: closed('push_code'),
     readStatuses: closed('read_statuses'),
     writeStatuses: closed('write_statuses'),
+    readDeployments: closed('read_deployments'),
+    deploy: closed('deploy'),
     maintain: closed('maintain'),
     own: closed('own'),
   }

@@ -13,6 +13,7 @@ import { createSecretBox, targetPolicy } from '@switchyard/webhooks'
 import { createCommitBodies } from './commit-bodies/commit-bodies.js'
 import type { Config } from './config.js'
 import type { Dependencies } from './dependencies.js'
+import { createFreezeCalendar } from './freeze-calendar.js'
 import { countFallbacks } from './git-fallbacks.js'
 import { createGitSessions } from './git-sessions.js'
 import { createGuards } from './guards.js'
@@ -80,6 +81,7 @@ export async function createService(config: Config, { logger, metrics, health, l
       commitBodies,
       statuses,
       statusLookup: createStatusLookup(database, storageRoot),
+      freezeCalendar: createFreezeCalendar(),
       webhookTargets: targetPolicy(config),
       secretBox: createSecretBox(config),
       git,

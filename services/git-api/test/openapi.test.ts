@@ -44,6 +44,12 @@ async function callUsersAndTokens() {
 
 async function callProject(path: { id: number }, user: number) {
   await api.call('GET /projects')
+  await api.call('GET /projects', { query: { simple: 'true', min_access_level: '10' } })
+  await api.call('POST /projects/{id}/archive', { path })
+  await api.call('POST /projects/{id}/unarchive', { path })
+  await api.call('GET /namespaces')
+  await api.call('GET /namespaces/{id}', { path: { id: user } })
+  await api.call('GET /namespaces/{path}/exists', { path: { path: 'ada' } })
   await api.call('GET /projects/{id}', { path, token: null })
   await api.call('GET /projects/{id}', { path, query: { statistics: 'true' } })
   await api.call('POST /projects/{id}/members', { path, body: { user_id: user, access_level: 30 } })
@@ -84,6 +90,36 @@ async function callDeployTokens(path: { id: number }) {
   await api.call(`GET ${tokens}/{token_id}`, { path: token })
   await api.call('GET /deploy_tokens')
   await api.call(`DELETE ${tokens}/{token_id}`, { path: token })
+}
+
+async function callDeployments(path: { id: number }) {
+  const environments = '/projects/{id}/environments'
+  const stopped = await api.call(`POST ${environments}`, { path, body: { name: 'review/a' } })
+  const environment = { ...path, environment_id: idOf(stopped) }
+  await api.call(`GET ${environments}`, { path, query: { states: 'available' } })
+  await api.call(`GET ${environments}/{environment_id}`, { path: environment })
+  await api.call(`PUT ${environments}/{environment_id}`, { path: environment, body: { tier: 'other' } })
+  await api.call(`POST ${environments}/{environment_id}/stop`, { path: environment })
+  await api.call(`DELETE ${environments}/{environment_id}`, { path: environment })
+
+  const periods = '/projects/{id}/freeze_periods'
+  const body = { freeze_start: '0 23 * * 5', freeze_end: '0 8 * * 1' }
+  const period = { ...path, freeze_period_id: idOf(await api.call(`POST ${periods}`, { path, body })) }
+  await api.call(`GET ${periods}`, { path })
+  await api.call(`GET ${periods}/{freeze_period_id}`, { path: period })
+  await api.call(`PUT ${periods}/{freeze_period_id}`, { path: period, body: { freeze_end: '0 9 * * 1' } })
+  await api.call(`DELETE ${periods}/{freeze_period_id}`, { path: period })
+
+  const deployments = '/projects/{id}/deployments'
+  const given = { environment: 'production', ref: 'main', sha: 'main', tag: false, status: 'running' }
+  const made = await api.call(`POST ${deployments}`, { path, body: { ...given, saga_id: '42' } })
+  const deployment = { ...path, deployment_id: idOf(made) }
+  await api.call(`PUT ${deployments}/{deployment_id}`, { path: deployment, body: { status: 'failed' } })
+  await api.call(`GET ${deployments}`, { path, query: { environment: 'production' } })
+  await api.call(`GET ${deployments}/{deployment_id}`, { path: deployment })
+  await api.call(`GET ${deployments}/{deployment_id}/commits`, { path: deployment })
+  await api.call(`GET ${deployments}/{deployment_id}/merge_requests`, { path: deployment })
+  await api.call(`DELETE ${deployments}/{deployment_id}`, { path: deployment })
 }
 
 async function callReferences(path: { id: number }) {
@@ -250,6 +286,7 @@ it('every operation answers as it is documented', async () => {
   await callReferences(project)
   await callReleases(project)
   await callFiles(project)
+  await callDeployments(project)
   await callComparisons(project)
   await callCommits(project)
   await callPipelines(project)

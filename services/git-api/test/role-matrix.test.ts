@@ -56,6 +56,26 @@ const rightOf: Record<string, ProjectRight> = {
   'POST /projects/:id/repository/files/:file_path': 'push_code',
   'PUT /projects/:id/repository/files/:file_path': 'push_code',
   'DELETE /projects/:id/repository/files/:file_path': 'push_code',
+  'POST /projects/:id/archive': 'own',
+  'POST /projects/:id/unarchive': 'own',
+  'GET /projects/:id/environments': 'read_deployments',
+  'POST /projects/:id/environments': 'deploy',
+  'GET /projects/:id/environments/:environment_id': 'read_deployments',
+  'PUT /projects/:id/environments/:environment_id': 'deploy',
+  'POST /projects/:id/environments/:environment_id/stop': 'deploy',
+  'DELETE /projects/:id/environments/:environment_id': 'deploy',
+  'GET /projects/:id/deployments': 'read_deployments',
+  'POST /projects/:id/deployments': 'deploy',
+  'GET /projects/:id/deployments/:deployment_id': 'read_deployments',
+  'PUT /projects/:id/deployments/:deployment_id': 'deploy',
+  'DELETE /projects/:id/deployments/:deployment_id': 'maintain',
+  'GET /projects/:id/deployments/:deployment_id/commits': 'read_deployments',
+  'GET /projects/:id/deployments/:deployment_id/merge_requests': 'read_deployments',
+  'GET /projects/:id/freeze_periods': 'read_deployments',
+  'POST /projects/:id/freeze_periods': 'maintain',
+  'GET /projects/:id/freeze_periods/:freeze_period_id': 'read_deployments',
+  'PUT /projects/:id/freeze_periods/:freeze_period_id': 'maintain',
+  'DELETE /projects/:id/freeze_periods/:freeze_period_id': 'maintain',
   'POST /projects/:id/members': 'maintain',
   'GET /projects/:id/members': 'maintain',
   'PUT /projects/:id/members/:user_id': 'maintain',
@@ -146,7 +166,7 @@ afterAll(() => harness?.close())
 /** As the matrix has it; the numbers of answers are GitLab's. */
 function expectedStatus(right: ProjectRight, visibility: Visibility, who: string): number {
   const caller = who === 'anonymous' ? null : ({ user: { id: -1, admin: who === 'administrator' } } as Caller)
-  const access = { id: projects[visibility].id, ownerId: -2, visibility }
+  const access = { id: projects[visibility].id, ownerId: -2, visibility, archived: false }
   const sender = caller && { ...caller, token: { id: 1, scopes: ['api'] as const } }
   const level = memberships[who as keyof typeof memberships] ?? null
   const decision = decideProjectRight(right, access, sender, level)
@@ -157,6 +177,9 @@ function expectedStatus(right: ProjectRight, visibility: Visibility, who: string
 const missing = {
   sha: 'f'.repeat(40),
   user_id: '999999',
+  environment_id: '999999',
+  deployment_id: '999999',
+  freeze_period_id: '999999',
   name: 'no-such-branch',
   branch: 'no-such-branch',
   tag_name: 'no-such-tag',

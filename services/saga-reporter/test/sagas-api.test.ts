@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { createProject, createUser } from '@switchyard/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { reportAll } from './grpc-client.js'
 import { createTokens, startHarness } from './harness.js'
@@ -135,6 +136,37 @@ describe('GET /sagas/:id', () => {
       parameter: { size: 0, content: '' },
       result: null,
     })
+  })
+
+  it('shows the newest deployments that name the saga, and no more of them than readers may know', async () => {
+    const project = await createProject(harness.database, await createUser(harness.database))
+    const where = { projectId: project.id, name: 'production', slug: 'production', tier: 'production' }
+    const { id: environmentId } = await harness.database.prisma.environment.create({ data: where })
+    const deployment = (iid: number, sagaTenant: string) => ({
+      projectId: project.id,
+      environmentId,
+      iid,
+      ref: 'main',
+      tag: false,
+      sha: 'f'.repeat(40),
+      status: 'success',
+      frozen: false,
+      sagaTenant,
+      sagaId: 'ship-2',
+    })
+    const data = Array.from({ length: 101 }, (_, index) => deployment(index + 1, 'default'))
+    await harness.database.prisma.deployment.createMany({ data: [...data, deployment(102, 'acme')] })
+    const saga = (await (await get('/sagas/ship-2')).json()) as { deployments: { id: number }[] }
+    expect(saga.deployments).toHaveLength(100)
+    expect(saga.deployments[0]).toEqual({
+      id: expect.any(Number),
+      project_id: project.id,
+      environment: 'production',
+      status: 'success',
+    })
+    const ids = saga.deployments.map(({ id }) => id)
+    expect(ids).toEqual(ids.toSorted((a, b) => b - a))
+    expect(await (await get('/sagas/ship-3')).json()).toMatchObject({ deployments: [] })
   })
 
   it('answers 404 for an unknown saga, also for one of another tenant', async () => {

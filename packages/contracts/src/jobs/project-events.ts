@@ -30,6 +30,15 @@ export const projectNotice = z.discriminatedUnion('event', [
     name: z.string(),
     status: z.string(),
   }),
+  z.object({
+    ...project,
+    event: z.literal('deployment'),
+    id: z.int(),
+    sha: z.string(),
+    /** Name of the environment. */
+    environment: z.string(),
+    status: z.string(),
+  }),
 ])
 
 export type ProjectNotice = z.infer<typeof projectNotice>

@@ -39,6 +39,10 @@ export const tableAccess: Record<string, Partial<Record<DatabaseService, Access>
   commit_statuses: { 'git-api': 'write' },
   pipelines: { 'git-api': 'write' },
   commit_comments: { 'git-api': 'write' },
+  // A saga is shown with its deployments.
+  environments: { 'git-api': 'write', 'saga-reporter': 'read' },
+  deployments: { 'git-api': 'write', 'saga-reporter': 'read' },
+  freeze_periods: { 'git-api': 'write' },
   audit_events: { 'git-api': 'append', 'admin-broadcast': 'append', 'saga-reporter': 'append' },
   broadcast_messages: { 'admin-broadcast': 'write', worker: 'read' },
   saga_events: ofSagas,

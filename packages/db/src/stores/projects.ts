@@ -11,7 +11,8 @@ export interface ProjectForUser {
 
 const columns = `p.id, p.name, p.path, p.description, p.path_with_namespace AS "pathWithNamespace",
   p.path_key AS "pathKey", p.owner_id AS "ownerId", p.visibility, p.default_branch AS "defaultBranch",
-  p.storage, p.disk_path AS "diskPath", p.created_at AS "createdAt", p.last_activity_at AS "lastActivityAt"`
+  p.storage, p.disk_path AS "diskPath", p.created_at AS "createdAt", p.last_activity_at AS "lastActivityAt",
+  p.topics, p.archived, p.last_deployment_iid AS "lastDeploymentIid"`
 
 const select = (condition: string) => `SELECT ${columns}, m.access_level AS "memberLevel"
   FROM projects p LEFT JOIN project_members m ON m.project_id = p.id AND m.user_id = $2 WHERE ${condition}`
@@ -70,6 +71,7 @@ export interface NewProject {
   defaultBranch: string
   /** Path of the bare repository below its storage root. */
   diskPath: string
+  topics: string[]
 }
 
 export type ProjectWithOwner = Project & { owner: User }
@@ -94,7 +96,8 @@ export async function createProject(
 }
 
 export type ProjectChanges = Partial<
-  Pick<NewProject, 'name' | 'path' | 'description' | 'visibility' | 'defaultBranch'>
+  Pick<NewProject, 'name' | 'path' | 'description' | 'visibility' | 'defaultBranch' | 'topics'> &
+    Pick<Project, 'archived'>
 >
 
 /**
@@ -109,6 +112,10 @@ export async function updateProject(
   changes: ProjectChanges,
 ): Promise<ProjectWithOwner | null> {
   const { path } = changes
+  // Prisma refuses an update of no column.
+  if (Object.keys(changes).length === 0) {
+    return prisma.project.findUnique({ where: { id }, include: { owner: true } })
+  }
   const [project] = await prisma.project.updateManyAndReturn({
     where: { id },
     data: { ...changes, ...(path === undefined ? {} : await fullPath(prisma, ownerId, path)) },
@@ -148,9 +155,21 @@ export interface ProjectFilter {
   membership: boolean
   /** Only projects of which the viewer is the owner. */
   owned: boolean
-  /** Part of the name or the path; upper and lower case are equal. */
-  search?: string
-  visibility?: Visibility
+  /** Part of the name, the path or the description; upper and lower case are equal. */
+  search?: string | undefined
+  /** Search the full path, too. */
+  searchNamespaces?: boolean | undefined
+  visibility?: Visibility | undefined
+  archived?: boolean | undefined
+  /** Only projects in which the viewer has at least this access level. */
+  levelMin?: number | undefined
+  /** Topics that a project has, all of them. */
+  topics?: string[] | undefined
+  /** Bounds, themselves not included. */
+  idAfter?: number | undefined
+  idBefore?: number | undefined
+  activeAfter?: Date | undefined
+  activeBefore?: Date | undefined
 }
 
 export interface ProjectOrder {
@@ -188,7 +207,8 @@ export async function listProjects(
   return { projects, total }
 }
 
-function whereOf({ viewer, only, membership, owned, search, visibility }: ProjectFilter) {
+function whereOf(filter: ProjectFilter): Prisma.ProjectWhereInput {
+  const { viewer, only, membership, owned, levelMin, search } = filter
   const mine = { members: { some: { userId: viewer.id } } }
   const open = { visibility: { in: ['public', 'internal'] } }
   const conditions: Prisma.ProjectWhereInput[] = []
@@ -196,10 +216,21 @@ function whereOf({ viewer, only, membership, owned, search, visibility }: Projec
   if (only !== undefined) conditions.push({ id: only })
   if (membership) conditions.push({ OR: [{ ownerId: viewer.id }, mine] })
   if (owned) conditions.push({ ownerId: viewer.id })
-  if (visibility) conditions.push({ visibility })
+  if (levelMin !== undefined) {
+    const member = { members: { some: { userId: viewer.id, accessLevel: { gte: levelMin } } } }
+    conditions.push({ OR: [{ ownerId: viewer.id }, member] })
+  }
   if (search) {
     const part = { contains: likeText(search), mode: 'insensitive' as const }
-    conditions.push({ OR: [{ name: part }, { path: part }] })
+    const path = filter.searchNamespaces ? { pathWithNamespace: part } : { path: part }
+    conditions.push({ OR: [{ name: part }, path, { description: part }] })
   }
-  return { AND: conditions }
+  if (filter.topics) conditions.push({ topics: { hasEvery: filter.topics } })
+  return {
+    visibility: filter.visibility,
+    archived: filter.archived,
+    id: { gt: filter.idAfter, lt: filter.idBefore },
+    lastActivityAt: { gt: filter.activeAfter, lt: filter.activeBefore },
+    AND: conditions,
+  }
 }

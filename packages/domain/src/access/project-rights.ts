@@ -23,7 +23,11 @@ export const projectRights = {
   /** Create commits, cherry-pick and push. A protected branch may require a higher level. */
   push_code: { private: developer, internal: developer, public: developer },
   write_statuses: { private: developer, internal: developer, public: developer },
-  /** Manage members, protected branches, project tokens and webhooks. */
+  /** Read environments, deployments and freeze periods. */
+  read_deployments: { private: reporter, internal: reporter, public: reporter },
+  /** Write environments and deployments. */
+  deploy: { private: developer, internal: developer, public: developer },
+  /** Manage members, protected branches, project tokens, freeze periods and webhooks. */
   maintain: { private: maintainer, internal: maintainer, public: maintainer },
   /** Delete the project. */
   own: { private: owner, internal: owner, public: owner },
@@ -54,8 +58,14 @@ export function decideProjectRight(
   }
   if (sender === null && !mayBeAnonymous(right)) return 'unauthenticated'
   if (!has('read_project')) return 'hidden'
-  return has(right) ? 'allowed' : 'forbidden'
+  return has(right) && !isArchivedFor(right, project) ? 'allowed' : 'forbidden'
 }
+
+/** What nobody may do in an archived project. Settings can still be changed. */
+const refusedWhenArchived: readonly ProjectRight[] = ['comment', 'push_code', 'write_statuses', 'deploy']
+
+const isArchivedFor = (right: ProjectRight, { archived }: ProjectAccess): boolean =>
+  archived && refusedWhenArchived.includes(right)
 
 const roleNames = new Map<Lowest, string>([
   [guest, 'Guest'],
@@ -68,6 +78,7 @@ const roleNames = new Map<Lowest, string>([
 /** The reason for the decision `forbidden`, as a text for the caller. */
 export function projectDenial(right: ProjectRight, project: ProjectAccess, sender: Caller | null): string {
   if (callerIn(project.id, sender) === null) return 'This token works in another project only'
+  if (isArchivedFor(right, project)) return 'The project is archived'
   return `You need at least the role ${roleNames.get(projectRights[right][project.visibility])} in this project`
 }
 

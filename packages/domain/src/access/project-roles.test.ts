@@ -7,7 +7,7 @@ const caller = (id: number, admin = false): Caller => ({
   user: { id, username: `user${id}`, name: '', email: '', admin, state: 'active' },
   token: { id, scopes: ['api'] },
 })
-const project = (visibility: Visibility) => ({ id: 7, ownerId: 1, visibility })
+const project = (visibility: Visibility, archived = false) => ({ id: 7, ownerId: 1, visibility, archived })
 
 describe('effectiveLevel', () => {
   it('makes the owner and administrators owners, whatever their membership says', () => {
@@ -66,6 +66,15 @@ describe('decideProjectRight', () => {
     ['public', boundTo(8), 30, ['allowed', 'allowed', 'forbidden', 'forbidden']],
   ] as const)('%s project, caller %j, member level %s', (visibility, who, level, expected) => {
     expect(decisions(visibility, who, level)).toEqual(expected)
+  })
+
+  it('lets nobody write into an archived project, and everybody read it as before', () => {
+    for (const right of Object.keys(projectRights) as (keyof typeof projectRights)[]) {
+      const writes = ['comment', 'push_code', 'write_statuses', 'deploy'].includes(right)
+      const decision = decideProjectRight(right, project('public', true), caller(1), null)
+      expect([right, decision]).toEqual([right, writes ? 'forbidden' : 'allowed'])
+    }
+    expect(projectDenial('push_code', project('public', true), caller(1))).toBe('The project is archived')
   })
 
   it('gives a higher role everything that a lower one has', () => {

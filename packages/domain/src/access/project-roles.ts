@@ -11,6 +11,7 @@ export interface ProjectAccess {
   id: number
   ownerId: number
   visibility: Visibility
+  archived: boolean
 }
 
 /**

@@ -1,4 +1,5 @@
 import { type FieldProblems, invalid } from '../errors.js'
+import { isHttpUrl } from '../http-url.js'
 
 const targetUrlLengthMax = 2048
 const descriptionLengthMax = 10_000
@@ -22,9 +23,6 @@ export function validateStatusTexts({ targetUrl, description, name, ref }: Check
   Object.assign(problems, tooLong('name', name, labelLengthMax), tooLong('ref', ref, labelLengthMax))
   if (Object.keys(problems).length > 0) throw invalid(problems)
 }
-
-/** The URL parser ignores line breaks and tabs, but pages that show the link may not, so control characters are refused. */
-const isHttpUrl = (text: string) => /^https?:\/\/\P{Cc}+$/iu.test(text) && URL.canParse(text)
 
 /** Counts code points, as the database does. */
 const tooLong = (field: string, text = '', max: number): FieldProblems =>

@@ -10,6 +10,7 @@ const gitlabNames: Record<ProjectWebhookEvent, string> = {
   note: 'Note Hook',
   job: 'Job Hook',
   pipeline: 'Pipeline Hook',
+  deployment: 'Deployment Hook',
 }
 
 /** A delivery of an event to the webhooks of a project. */

@@ -55,7 +55,7 @@ export function presentHook(webhook: Webhook): z.output<typeof hookShape> {
     confidential_note_events: false,
     pipeline_events: isOn('pipeline'),
     wiki_page_events: false,
-    deployment_events: false,
+    deployment_events: isOn('deployment'),
     releases_events: false,
     repository_update_events: false,
     enable_ssl_verification: true,

@@ -6,16 +6,18 @@ import type { ProjectStatistics } from '../repository-views.js'
 import { accessLevelShape } from './member.js'
 import { presentUser, userShape } from './user.js'
 
-const namespaceShape = z.object({
-  id: z.int(),
-  name: z.string(),
-  path: z.string(),
-  kind: z.string(),
-  full_path: z.string(),
-  parent_id: z.null(),
-  avatar_url: z.null(),
-  web_url: link(),
-})
+export const namespaceShape = z
+  .object({
+    id: z.int(),
+    name: z.string(),
+    path: z.string(),
+    kind: z.string(),
+    full_path: z.string(),
+    parent_id: z.null(),
+    avatar_url: z.null(),
+    web_url: link(),
+  })
+  .meta({ id: 'Namespace', description: 'The namespace of a user, in which the projects of the user stand' })
 
 const projectAccessShape = z.object({ access_level: accessLevelShape, notification_level: z.int() })
 
@@ -28,7 +30,7 @@ const statisticsShape = z
   })
   .meta({ description: 'Only with `statistics=true`, for reporters' })
 
-export const projectShape = z
+export const basicProjectShape = z
   .object({
     id: z.int(),
     description: z.string().nullable(),
@@ -50,6 +52,15 @@ export const projectShape = z
     last_activity_at: z.date(),
     visibility: oneOf(visibilities),
     namespace: namespaceShape,
+  })
+  .meta({
+    id: 'BasicProject',
+    description: 'A project as part of another answer, and in lists with `simple=true`',
+  })
+
+export const projectShape = z
+  .object({
+    ...basicProjectShape.shape,
     _links: z.object({ self: link(), members: link() }),
     empty_repo: z.boolean(),
     archived: z.boolean(),
@@ -71,7 +82,7 @@ export const projectShape = z
 
 interface DescribedProject {
   project: ProjectWithOwner
-  /** The caller's own level in the project; null when the caller is no member. */
+  /** The caller's access level in the project; null for an anonymous caller. */
   level: number | null
   /** Nothing was pushed yet. */
   empty: boolean
@@ -85,14 +96,13 @@ const presentStatistics = (statistics: ProjectStatistics): z.output<typeof stati
   lfs_objects_size: statistics.lfsObjectBytes,
 })
 
-/** A project in GitLab's shape; features that Switchyard does not have are shown as switched off. */
-export function presentProject(
-  { project, level, empty, statistics }: DescribedProject,
+/** The fields of a project that do not depend on the caller. */
+export function presentBasicProject(
+  project: ProjectWithOwner,
   baseUrl: string,
-): z.output<typeof projectShape> {
-  const { id, name, path, pathWithNamespace, owner } = project
+): z.output<typeof basicProjectShape> {
+  const { id, name, path, pathWithNamespace, topics, owner } = project
   const webUrl = `${baseUrl}/${pathWithNamespace}`
-  const apiUrl = `${baseUrl}/api/v4/projects/${id}`
   return {
     id,
     description: project.description,
@@ -102,8 +112,8 @@ export function presentProject(
     path_with_namespace: pathWithNamespace,
     created_at: project.createdAt,
     default_branch: project.defaultBranch,
-    tag_list: [],
-    topics: [],
+    tag_list: topics,
+    topics,
     ssh_url_to_repo: null,
     http_url_to_repo: `${webUrl}.git`,
     web_url: webUrl,
@@ -114,9 +124,21 @@ export function presentProject(
     last_activity_at: project.lastActivityAt,
     visibility: project.visibility,
     namespace: presentNamespace(owner, baseUrl),
+  }
+}
+
+/** A project in GitLab's shape; features that Switchyard does not have are shown as switched off. */
+export function presentProject(
+  { project, level, empty, statistics }: DescribedProject,
+  baseUrl: string,
+): z.output<typeof projectShape> {
+  const { id, owner } = project
+  const apiUrl = `${baseUrl}/api/v4/projects/${id}`
+  return {
+    ...presentBasicProject(project, baseUrl),
     _links: { self: apiUrl, members: `${apiUrl}/members` },
     empty_repo: empty,
-    archived: false,
+    archived: project.archived,
     owner: presentUser(owner, baseUrl),
     creator_id: owner.id,
     import_status: 'none',
@@ -137,7 +159,7 @@ export function presentProject(
 }
 
 /** The namespace of a project is its owner: there are no groups. */
-const presentNamespace = (owner: User, baseUrl: string): z.output<typeof namespaceShape> => ({
+export const presentNamespace = (owner: User, baseUrl: string): z.output<typeof namespaceShape> => ({
   id: owner.id,
   name: owner.name,
   path: owner.username,

@@ -57,6 +57,7 @@ const eventFlags = {
   note_events: optional(flag()),
   job_events: optional(flag()),
   pipeline_events: optional(flag()),
+  deployment_events: optional(flag()),
 } satisfies Record<EventFlag, unknown>
 
 type EventFlag = `${ProjectWebhookEvent}_events`

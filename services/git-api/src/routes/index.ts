@@ -11,8 +11,11 @@ import { compare } from './compare/compare.js'
 import { getMergeBase } from './compare/get-merge-base.js'
 import { deployTokenRoutes } from './deploy-tokens.js'
 import { discussionRoutes } from './discussions.js'
+import { deploymentRoutes } from './deployments.js'
 import { documentationRoutes } from './documentation/index.js'
+import { environmentRoutes } from './environments.js'
 import { fileRoutes } from './files/index.js'
+import { freezePeriodRoutes } from './freeze-periods.js'
 import { getVersion } from './get-version.js'
 import { gitHttpRoutes } from './git-http/index.js'
 import { hookRoutes } from './hooks.js'
@@ -20,6 +23,7 @@ import { lfsRoutes } from './lfs/index.js'
 import { listContributors } from './list-contributors.js'
 import { memberRoutes } from './members.js'
 import { pipelineRoutes } from './pipelines/index.js'
+import { namespaceRoutes } from './namespaces.js'
 import { projectTokenRoutes } from './project-tokens/index.js'
 import { projectRoutes } from './projects.js'
 import { protectedBranchRoutes } from './protected-branches.js'
@@ -50,6 +54,7 @@ export const routes = (deps: Dependencies): Route[] => [
   ...userRoutes(deps),
   ...tokenRoutes(deps),
   ...projectRoutes(deps),
+  ...namespaceRoutes(deps),
   ...memberRoutes(deps),
   ...protectedBranchRoutes(deps),
   ...protectedTagRoutes(deps),
@@ -61,6 +66,9 @@ export const routes = (deps: Dependencies): Route[] => [
   ...auditEventRoutes(deps),
   ...commentRoutes(deps),
   ...discussionRoutes(deps),
+  ...environmentRoutes(deps),
+  ...deploymentRoutes(deps),
+  ...freezePeriodRoutes(deps),
   ...gitHttpRoutes(deps),
   ...lfsRoutes(deps),
   ...badgeRoutes(deps),

@@ -1,6 +1,6 @@
 import type { ProjectOrder } from '@switchyard/db'
 import { invalidParameters } from '@switchyard/domain'
-import { type Caller, visibilities } from '@switchyard/domain/access'
+import { accessLevels, type Caller, visibilities } from '@switchyard/domain/access'
 import {
   accepted,
   auditAuthor,
@@ -17,14 +17,21 @@ import {
   rowsOf,
   signedIn,
   text,
+  time,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { Dependencies } from '../dependencies.js'
 import type { ProjectCall } from '../guards.js'
-import { presentProject, projectShape } from '../presenters/project.js'
+import {
+  basicProjectShape,
+  presentBasicProject,
+  presentProject,
+  projectShape,
+} from '../presenters/project.js'
 import * as creation from '../use-cases/create-project.js'
 import * as projects from '../use-cases/projects.js'
-import { optional } from '../wire/parameters.js'
+import { ignoredProjectFields } from '../wire/ignored-project-fields.js'
+import { accessLevel, optional, topicList } from '../wire/parameters.js'
 
 export function projectRoutes(deps: Dependencies): Route[] {
   const { readProject, maintain, own } = deps.guards
@@ -33,9 +40,14 @@ export function projectRoutes(deps: Dependencies): Route[] {
     route('GET', '/projects', signedIn, listProjects(deps)),
     route('GET', '/projects/:id', readProject, getProject(deps)),
     route('PUT', '/projects/:id', maintain, updateProject(deps)),
+    route('POST', '/projects/:id/archive', own, setArchived(deps, true)),
+    route('POST', '/projects/:id/unarchive', own, setArchived(deps, false)),
     route('DELETE', '/projects/:id', own, deleteProject(deps)),
   ]
 }
+
+/** `tag_list` is the older name of `topics`. */
+const topicParameters = { topics: optional(topicList()), tag_list: optional(topicList()) }
 
 /** Projects stand below the caller's name; administrators may name another user. */
 const createProject = (deps: Dependencies) =>
@@ -51,6 +63,7 @@ const createProject = (deps: Dependencies) =>
       default_branch: filledText().default('main'),
       initialize_with_readme: flag().default(false),
       namespace_id: optional(rowId()),
+      ...topicParameters,
     }),
     async handle({ name, path, description = null, visibility, ...given }, caller: Caller, call) {
       if (name === undefined && path === undefined) throw missing('name, path')
@@ -61,6 +74,7 @@ const createProject = (deps: Dependencies) =>
         description,
         visibility,
         defaultBranch: given.default_branch,
+        topics: given.topics ?? given.tag_list ?? [],
         withReadme: given.initialize_with_readme,
       }
       return created(presentProject(await creation.createProject(deps, caller, command, call), call.baseUrl))
@@ -79,27 +93,71 @@ const orderColumns = {
   last_activity_at: 'lastActivityAt',
 } as const satisfies Record<string, ProjectOrder['column']>
 
+const listInput = z.object({
+  ...pageParameters,
+  membership: flag().default(false),
+  owned: flag().default(false),
+  starred: flag().default(false),
+  simple: flag().default(false).meta({ description: 'Only the fields that do not depend on the caller' }),
+  search: text()
+    .optional()
+    .meta({ description: 'Part of the name, the path or the description, in any case' }),
+  search_namespaces: flag().default(false).meta({ description: 'Search the full path, too' }),
+  visibility: z.enum(visibilities).optional(),
+  archived: optional(flag()),
+  min_access_level: optional(accessLevel(...Object.values(accessLevels))),
+  topic: optional(topicList()).meta({ description: 'Topics that a project has, all of them' }),
+  id_after: optional(rowId()),
+  id_before: optional(rowId()),
+  last_activity_after: optional(time()),
+  last_activity_before: optional(time()),
+  updated_after: optional(time()),
+  updated_before: optional(time()),
+  order_by: z.enum(Object.keys(orderColumns) as [keyof typeof orderColumns]).default('created_at'),
+  sort: z.enum(['asc', 'desc']).default('desc'),
+})
+
 const listProjects = (deps: Dependencies) =>
   endpoint({
     summary: 'Projects that the caller may see',
-    replies: { 200: z.array(projectShape) },
-    input: z.object({
-      ...pageParameters,
-      membership: flag().default(false),
-      owned: flag().default(false),
-      search: text().optional(),
-      visibility: z.enum(visibilities).optional(),
-      order_by: z.enum(Object.keys(orderColumns) as [keyof typeof orderColumns]).default('created_at'),
-      sort: z.enum(['asc', 'desc']).default('desc'),
-    }),
-    async handle({ page, per_page, order_by, sort, ...filter }, caller: Caller, call) {
-      const order = { column: orderColumns[order_by], direction: sort }
-      const rows = rowsOf({ page, per_page })
-      const found = await projects.listProjects(deps, caller, filter, order, rows, call)
+    replies: { 200: z.array(z.union([projectShape, basicProjectShape])) },
+    input: listInput,
+    async handle(given, caller: Caller, call) {
+      // Nobody stars projects.
+      if (given.starred) return pageReply([], given, 0, call)
+      const order = { column: orderColumns[given.order_by], direction: given.sort }
+      const filter = filterOf(given)
+      if (given.simple) {
+        const found = await projects.listBasicProjects(deps, caller, filter, order, rowsOf(given))
+        const items = found.projects.map((project) => presentBasicProject(project, call.baseUrl))
+        return pageReply(items, given, found.total, call)
+      }
+      const found = await projects.listProjects(deps, caller, filter, order, rowsOf(given), call)
       const items = found.projects.map((project) => presentProject(project, call.baseUrl))
-      return pageReply(items, { page, per_page }, found.total, call)
+      return pageReply(items, given, found.total, call)
     },
   })
+
+/** Activity is the only change of a project whose time is known, so both filters by time mean it. */
+function filterOf(given: z.output<typeof listInput>) {
+  return {
+    membership: given.membership,
+    owned: given.owned,
+    search: given.search,
+    searchNamespaces: given.search_namespaces,
+    visibility: given.visibility,
+    archived: given.archived,
+    levelMin: given.min_access_level,
+    topics: given.topic,
+    idAfter: given.id_after,
+    idBefore: given.id_before,
+    activeAfter: later(given.last_activity_after, given.updated_after),
+    activeBefore: earlier(given.last_activity_before, given.updated_before),
+  }
+}
+
+const later = (a: Date | undefined, b: Date | undefined) => (a && b ? (a > b ? a : b) : (a ?? b))
+const earlier = (a: Date | undefined, b: Date | undefined) => (a && b ? (a < b ? a : b) : (a ?? b))
 
 const getProject = (deps: Dependencies) =>
   endpoint({
@@ -112,7 +170,7 @@ const getProject = (deps: Dependencies) =>
     },
   })
 
-/** Fields that only GitLab has are ignored. */
+/** Fields that only GitLab has are accepted and ignored. */
 const updateProject = (deps: Dependencies) =>
   endpoint({
     summary: 'Change a project',
@@ -123,14 +181,38 @@ const updateProject = (deps: Dependencies) =>
       description: text().nullish(),
       visibility: optional(z.enum(visibilities)),
       default_branch: optional(filledText()),
+      ...topicParameters,
+      ...ignoredProjectFields,
     }),
-    async handle({ default_branch: defaultBranch, ...given }, access: ProjectCall<Caller>, call) {
-      const asked = { ...given, defaultBranch }
-      if (Object.values(asked).every((value) => value === undefined)) {
-        throw missing('name, path, description, visibility, default_branch')
+    async handle(given, access: ProjectCall<Caller>, call) {
+      if (Object.values(given).every((value) => value === undefined)) {
+        throw missing('name, path, description, visibility, default_branch, topics')
+      }
+      const { name, path, description, visibility, default_branch: defaultBranch } = given
+      const asked = {
+        name,
+        path,
+        description,
+        visibility,
+        defaultBranch,
+        topics: given.topics ?? given.tag_list,
       }
       const author = auditAuthor(access.caller, call)
       return ok(presentProject(await projects.changeProject(deps, access, asked, author), call.baseUrl))
+    },
+  })
+
+const setArchived = (deps: Dependencies, archived: boolean) =>
+  endpoint({
+    summary: archived
+      ? 'Archive a project: it can be read, and no longer be written'
+      : 'Take the archiving back',
+    replies: { 201: projectShape },
+    input: z.object({}),
+    async handle(_input, access: ProjectCall<Caller>, call) {
+      const author = auditAuthor(access.caller, call)
+      const project = await projects.setArchived(deps, access, archived, author)
+      return created(presentProject(project, call.baseUrl))
     },
   })
 

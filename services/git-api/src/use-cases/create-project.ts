@@ -32,6 +32,7 @@ export interface CreateProjectCommand {
   description: string | null
   visibility: Visibility
   defaultBranch: string
+  topics: string[]
   withReadme: boolean
 }
 

@@ -14,7 +14,13 @@ import {
   violatedUniqueIndex,
 } from '@switchyard/db'
 import { forbidden, invalid, notFound } from '@switchyard/domain'
-import { accessLevels, type Caller, projectProblems } from '@switchyard/domain/access'
+import {
+  accessLevels,
+  type Caller,
+  effectiveLevel,
+  type ProjectAccess,
+  projectProblems,
+} from '@switchyard/domain/access'
 import { isNewBranchName } from '@switchyard/domain/commit'
 import type { Repository } from '@switchyard/git-storage'
 import type { Call } from '@switchyard/service-kit/http'
@@ -27,7 +33,7 @@ import { changedFields, problemsOfChanges } from './changed-fields.js'
 /** A project, with the fields that depend on the caller and on the repository. */
 export interface ProjectDescription {
   project: ProjectWithOwner
-  /** The caller's own level in the project; null when the caller is no member. */
+  /** The caller's access level in the project; null for an anonymous caller. */
   level: number | null
   /** Nothing was pushed yet. */
   empty: boolean
@@ -57,6 +63,19 @@ export async function listProjects(
     projects.push(...(await Promise.all(batch)))
   }
   return { projects, total: found.total }
+}
+
+/** The same without the fields that depend on the caller and on the repository. */
+export async function listBasicProjects(
+  { database }: Dependencies,
+  caller: Caller,
+  filter: Omit<ProjectFilter, 'viewer' | 'only'>,
+  order: ProjectOrder,
+  rows: Rows,
+): Promise<{ projects: ProjectWithOwner[]; total: number }> {
+  const where = { ...filter, viewer: caller.user, only: caller.token.projectId ?? undefined }
+  const found = await listStoredProjects(database, where, order, rows)
+  return { projects: found.projects.map(({ project }) => project), total: found.total }
 }
 
 /**
@@ -99,7 +118,7 @@ export async function describeProject(
     logger.error({ err: error, project_id: project.id }, 'could not read the repository')
     return true
   })
-  const level = caller?.user.id === project.ownerId ? accessLevels.owner : memberLevel
+  const level = caller && effectiveLevel(project as ProjectAccess & ProjectWithOwner, caller, memberLevel)
   return { project, level, empty }
 }
 
@@ -115,7 +134,8 @@ export async function changeProject(
   author: AuditAuthor,
 ): Promise<ProjectDescription> {
   const { project, level, repository } = access
-  const changes = changedFields(project, asked)
+  const hasSameTopics = JSON.stringify(asked.topics) === JSON.stringify(project.topics)
+  const changes = changedFields(project, hasSameTopics ? { ...asked, topics: undefined } : asked)
   if (changes.visibility !== undefined && level < accessLevels.owner) {
     throw forbidden('You need at least the role Owner in this project')
   }
@@ -124,6 +144,33 @@ export async function changeProject(
   if (Object.keys(problems).length > 0) throw invalid(problems)
   if (changes.defaultBranch !== undefined) await refuseMissingBranch(repository, changes.defaultBranch)
   const changed = await writeChanges(deps, project, changes, author)
+  deps.guards.noteChange(project.id)
+  return describeProject(deps, changed, access)
+}
+
+/**
+ * Archives a project, which can be read on and no longer be written, or takes that back.
+ *
+ * @throws DomainError not-found when the project was deleted meanwhile
+ */
+export async function setArchived(
+  deps: Dependencies,
+  access: ProjectCall,
+  archived: boolean,
+  author: AuditAuthor,
+): Promise<ProjectDescription> {
+  const { project } = access
+  const changed = await inTransaction(deps.database, async (transaction) => {
+    const written = await updateProject(transaction, project, { archived })
+    if (!written) throw notFound('Project')
+    const eventName = archived ? 'project_archived' : 'project_unarchived'
+    if (archived !== project.archived) {
+      await recordProjectEvent(transaction, author, project.id, eventName, {
+        path_with_namespace: project.pathWithNamespace,
+      })
+    }
+    return written
+  })
   deps.guards.noteChange(project.id)
   return describeProject(deps, changed, access)
 }

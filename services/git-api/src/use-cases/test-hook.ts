@@ -1,5 +1,6 @@
 import {
   findNewestComment,
+  findNewestDeployment,
   findNewestStatus,
   findPipelineWithJobs,
   type NewDelivery,
@@ -12,6 +13,7 @@ import type { Call } from '@switchyard/service-kit/http'
 import { type ProjectWebhookEvent, testWebhook } from '@switchyard/webhooks'
 import type { Dependencies } from '../dependencies.js'
 import type { ProjectCall } from '../guards.js'
+import { deploymentHook } from '../hook-payloads/deployment-hook.js'
 import { jobHook } from '../hook-payloads/job-hook.js'
 import { noteHook } from '../hook-payloads/note-hook.js'
 import { pipelineHook } from '../hook-payloads/pipeline-hook.js'
@@ -37,7 +39,7 @@ export const testHook = (
 
 /**
  * The newest event of a kind: the last commit of the default branch as a push or a tag, the last comment, the last
- * status, or the pipeline of the last status.
+ * status, the pipeline of the last status, or the last deployment.
  */
 async function newestEvent(
   { database }: Dependencies,
@@ -65,6 +67,11 @@ async function newestEvent(
       const pipeline = status && (await findPipelineWithJobs(database.pool, project.id, status.pipelineId))
       if (!pipeline) throw invalid('Ensure the project has CI pipelines.')
       return pipelineHook(pipeline, { ...change, commit: await getCommit(repository, pipeline.sha) })
+    }
+    case 'deployment': {
+      const deployment = await findNewestDeployment(database, project.id)
+      if (!deployment) throw invalid('Ensure the project has deployments.')
+      return deploymentHook(deployment, { ...change, commit: await getCommit(repository, deployment.sha) })
     }
   }
 }

@@ -39,6 +39,21 @@ const day = () =>
 /** A day that may be left out; the empty text, which forms send for an empty field, counts as left out. */
 export const optionalDay = () => z.preprocess((value) => (value === '' ? undefined : value), optional(day()))
 
+const topicLengthMax = 255
+
+/** Topics of a project: a list, or one text with commas. Blank ones are left out. */
+export const topicList = () =>
+  z.preprocess(
+    (value) => (typeof value === 'string' ? value.split(',') : value),
+    list(text())
+      .refine((topics) => topics.every((topic) => topic.length <= topicLengthMax), {
+        error: `has a topic that is too long (maximum is ${topicLengthMax} characters)`,
+      })
+      .transform((topics) => [
+        ...new Set(topics.map((topic) => topic.trim()).filter((topic) => topic !== '')),
+      ]),
+  )
+
 /** One of GitLab's access levels, also as text. */
 export const accessLevel = (...levels: number[]) =>
   z.preprocess(

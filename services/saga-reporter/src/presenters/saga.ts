@@ -1,4 +1,5 @@
-import type { ActivityView, SagaNote, SagaView } from '@switchyard/db'
+import type { ActivityView, SagaDeployment, SagaNote, SagaView } from '@switchyard/db'
+import { deploymentStatuses } from '@switchyard/domain/deployment'
 import { sagaFlagKinds, sagaOutcomes, sagaStatuses } from '@switchyard/domain/saga'
 import { oneOf } from '@switchyard/service-kit/http'
 import { z } from 'zod'
@@ -36,11 +37,22 @@ export const sagaShape = z
   })
   .meta({ id: 'Saga', description: 'A saga in a list' })
 
+/** Readers of sagas may not see the project, so its id stands for it. */
+const sagaDeploymentShape = z
+  .object({
+    id: z.int(),
+    project_id: z.int(),
+    environment: z.string(),
+    status: oneOf(deploymentStatuses),
+  })
+  .meta({ id: 'SagaDeployment', description: 'A deployment that names the saga' })
+
 export const sagaDetailShape = z
   .object({
     ...sagaShape.shape,
     resolution: z.object({ ...resolutionShape.shape, note: z.string().nullable() }).nullable(),
     notes: z.array(noteShape),
+    deployments: z.array(sagaDeploymentShape).meta({ description: 'The newest 100, the newest first' }),
     events_url: z.string(),
     activities: z.array(activityShape),
   })
@@ -70,18 +82,26 @@ export interface SagaDetail {
   saga: SagaView
   activities: ActivityView[]
   notes: SagaNote[]
+  /** The newest deployments that name the saga. */
+  deployments: SagaDeployment[]
   /** The note of the operator who resolved the saga. */
   resolutionNote: string | null
 }
 
 /** One saga with everything that belongs to it, except its log. */
 export function presentSagaDetail(detail: SagaDetail, url: SagaUrl): z.output<typeof sagaDetailShape> {
-  const { saga, activities, notes, resolutionNote } = detail
+  const { saga, activities, notes, deployments, resolutionNote } = detail
   const presented = presentSaga(saga)
   return {
     ...presented,
     resolution: presented.resolution && { ...presented.resolution, note: resolutionNote },
     notes: notes.map(presentNote),
+    deployments: deployments.map(({ id, projectId, environment, status }) => ({
+      id,
+      project_id: projectId,
+      environment,
+      status,
+    })),
     events_url: url('events'),
     activities: activities.map((activity) => presentActivity(activity, url)),
   }

@@ -3,8 +3,10 @@ import {
   findResolutionNote,
   findSagaView,
   listActivityViews,
+  listSagaDeployments,
   listSagaNotes,
   type Readable,
+  type SagaDeployment,
   type SagaNote,
   type SagaView,
 } from '@switchyard/db'
@@ -22,6 +24,8 @@ export interface SagaWithActivities {
 
 export interface SagaDetail extends SagaWithActivities {
   notes: SagaNote[]
+  /** The newest deployments that name the saga. */
+  deployments: SagaDeployment[]
   /** The note of the operator who resolved the saga last. */
   resolutionNote: string | null
 }
@@ -55,10 +59,11 @@ export async function getSaga(database: Readable, key: SagaKey): Promise<SagaWit
  * @throws DomainError not-found
  */
 export async function getSagaDetail(database: Readable, key: SagaKey): Promise<SagaDetail> {
-  const [found, notes] = await Promise.all([
+  const [found, notes, deployments] = await Promise.all([
     getSaga(database, key),
     listSagaNotes(database, key.tenant, key.sagaId),
+    listSagaDeployments(database, key.tenant, key.sagaId),
   ])
   const resolutionNote = found.saga.resolvedAt && (await findResolutionNote(database, key))
-  return { ...found, notes, resolutionNote }
+  return { ...found, notes, deployments, resolutionNote }
 }

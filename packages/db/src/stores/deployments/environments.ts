@@ -1,0 +1,145 @@
+import { invalid } from '@switchyard/domain'
+import {
+  type EnvironmentTier,
+  environmentSlug,
+  environmentsPerProjectMax,
+} from '@switchyard/domain/deployment'
+import type pg from 'pg'
+import type { Database, DatabaseOrTransaction } from '../../client.js'
+import type { Environment } from '../../generated/client.js'
+import { likeText } from '../../like-pattern.js'
+import { inPoolTransaction } from '../../pool-transaction.js'
+import { lockProject } from './lock-project.js'
+
+export const environmentColumns = `project_id AS "projectId", id, name, slug, external_url AS "externalUrl", tier,
+  description, auto_stop_setting AS "autoStopSetting", state, created_at AS "createdAt", updated_at AS "updatedAt"`
+
+/** An environment to add. */
+export interface NewEnvironment {
+  projectId: number
+  name: string
+  tier: EnvironmentTier
+  externalUrl: string | null
+  description: string | null
+  autoStopSetting: string
+}
+
+const byName = {
+  name: 'environment-by-name',
+  text: `SELECT ${environmentColumns} FROM environments WHERE project_id = $1 AND name = $2`,
+}
+
+/** @param client that of a transaction that has locked the project */
+export async function findEnvironmentByName(
+  client: pg.PoolClient,
+  projectId: number,
+  name: string,
+): Promise<Environment | null> {
+  const { rows } = await client.query<Environment>({ ...byName, values: [projectId, name] })
+  return rows[0] ?? null
+}
+
+const add = {
+  name: 'add-environment',
+  text: `INSERT INTO environments
+      (project_id, name, slug, tier, external_url, description, auto_stop_setting)
+    SELECT $1, $2, $3, $4, $5, $6, $7
+    WHERE (SELECT count(*) FROM environments WHERE project_id = $1) < ${environmentsPerProjectMax}
+    RETURNING ${environmentColumns}`,
+}
+
+/**
+ * @param client that of a transaction that has locked the project and found no environment of this name
+ * @throws DomainError invalid when the project has as many environments as it can have
+ */
+export async function insertEnvironment(client: pg.PoolClient, given: NewEnvironment): Promise<Environment> {
+  const { projectId, name, tier, externalUrl, description, autoStopSetting } = given
+  const values = [projectId, name, environmentSlug(name), tier, externalUrl, description, autoStopSetting]
+  const { rows } = await client.query<Environment>({ ...add, values })
+  const [environment] = rows
+  if (!environment) throw invalid(`A project can have ${environmentsPerProjectMax} environments at most`)
+  return environment
+}
+
+/**
+ * Adds an environment.
+ *
+ * @returns null when the project has an environment of this name
+ * @throws DomainError not-found for the project; invalid when it has as many environments as it can have
+ */
+export const createEnvironment = (
+  { pool }: Pick<Database, 'pool'>,
+  given: NewEnvironment,
+): Promise<Environment | null> =>
+  inPoolTransaction(pool, async (client) => {
+    await lockProject(client, given.projectId)
+    const known = await findEnvironmentByName(client, given.projectId, given.name)
+    return known ? null : insertEnvironment(client, given)
+  })
+
+export interface EnvironmentFilter {
+  projectId: number
+  name?: string | undefined
+  /** Part of the name; upper and lower case are equal. */
+  search?: string | undefined
+  state?: string | undefined
+}
+
+/** One page of a project's environments by id, and the number of all that match. */
+export async function listEnvironments(
+  { prisma }: DatabaseOrTransaction,
+  { projectId, name, search, state }: EnvironmentFilter,
+  rows: { skip: number; take: number },
+): Promise<{ environments: Environment[]; total: number }> {
+  const part = search === undefined ? {} : { contains: likeText(search), mode: 'insensitive' as const }
+  const where = { projectId, state, name: name === undefined ? part : name }
+  const [environments, total] = await Promise.all([
+    prisma.environment.findMany({ where, orderBy: { id: 'asc' }, ...rows }),
+    prisma.environment.count({ where }),
+  ])
+  return { environments, total }
+}
+
+export const findEnvironment = (
+  { prisma }: DatabaseOrTransaction,
+  projectId: number,
+  id: number,
+): Promise<Environment | null> =>
+  prisma.environment.findUnique({ where: { projectId_id: { projectId, id } } })
+
+export type EnvironmentChanges = Partial<
+  Pick<Environment, 'tier' | 'externalUrl' | 'description' | 'autoStopSetting' | 'state'>
+>
+
+/** @returns null when there is no such environment */
+export async function updateEnvironment(
+  { prisma }: DatabaseOrTransaction,
+  projectId: number,
+  id: number,
+  changes: EnvironmentChanges,
+): Promise<Environment | null> {
+  const [environment] = await prisma.environment.updateManyAndReturn({
+    where: { projectId, id },
+    data: { ...changes, updatedAt: new Date() },
+  })
+  return environment ?? null
+}
+
+/**
+ * Deletes a stopped environment with its deployments.
+ *
+ * @returns whether there was such an environment, and it was stopped
+ */
+export const deleteStoppedEnvironment = (
+  { pool }: Pick<Database, 'pool'>,
+  projectId: number,
+  id: number,
+): Promise<boolean> =>
+  inPoolTransaction(pool, async (client) => {
+    await lockProject(client, projectId)
+    const { rowCount } = await client.query(
+      `DELETE FROM environments WHERE project_id = $1 AND id = $2 AND state = 'stopped'`,
+      [projectId, id],
+    )
+    return rowCount === 1
+  })

@@ -1,0 +1,3 @@
+export * from './deployment-status.js'
+export * from './environment.js'
+export * from './saga-reference.js'

@@ -1,0 +1,34 @@
+import type { FieldProblems } from '../errors.js'
+import { optionalId } from '../saga/field-rules.js'
+import { defaultTenant } from '../saga/tenant.js'
+
+/** The saga that does a deployment. */
+export interface SagaReference {
+  tenant: string
+  sagaId: string
+}
+
+/**
+ * The saga that a caller names, by the rules for ids of sagas. Whether there is such a saga is not asked: its first event may
+ * come later.
+ *
+ * @param given `sagaTenant` unset: the tenant of callers that name none
+ * @returns the reference, null when no saga is named; or the problems by parameter
+ */
+export function readSagaReference(given: { sagaId?: string | undefined; sagaTenant?: string | undefined }): {
+  saga: SagaReference | null
+  problems: FieldProblems
+} {
+  const problems: FieldProblems = {}
+  const read = (field: string, text = '') => {
+    try {
+      return optionalId(field, text)
+    } catch {
+      problems[field] = ['is invalid']
+      return null
+    }
+  }
+  const sagaId = read('saga_id', given.sagaId)
+  const tenant = read('saga_tenant', given.sagaTenant) ?? defaultTenant
+  return { saga: sagaId === null ? null : { tenant, sagaId }, problems }
+}

@@ -1,0 +1,109 @@
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
+import type { FreezePeriodFields } from '@switchyard/db'
+import type { FieldProblems } from '@switchyard/domain'
+import { type CronExpression, CronExpressionParser } from 'cron-parser'
+import { LRUCache } from 'lru-cache'
+
+const rememberedMax = 1_000
+const expressionLengthMax = 255
+const timezoneLengthMax = 64
+
+/** What is known of a freeze period for some time. */
+interface Answer {
+  /** End of the freeze; null: nothing is frozen. */
+  end: Date | null
+  /** The first instant after which the answer may differ, in epoch ms. */
+  validUntilMs: number
+  /** The instant of the question, in epoch ms. */
+  validFromMs: number
+}
+
+export type FreezeCalendar = ReturnType<typeof createFreezeCalendar>
+
+/**
+ * Tells which freeze periods are under way. The evaluation of a cron expression that happens on 29 February alone takes about
+ * a tenth of a second, so each answer is remembered until it may change.
+ */
+export function createFreezeCalendar() {
+  const answers = new LRUCache<string, Answer>({ max: rememberedMax })
+
+  return {
+    /** The latest end of all freeze periods that are under way; null when there is none. */
+    async findEnd(periods: readonly FreezePeriodFields[], now: Date): Promise<Date | null> {
+      let latest: Date | null = null
+      for (const period of periods) {
+        const key = JSON.stringify([period.freezeStart, period.freezeEnd, period.cronTimezone])
+        let answer = answers.get(key)
+        if (!answer || now.getTime() < answer.validFromMs || now.getTime() > answer.validUntilMs) {
+          answer = answerAt(period, now)
+          answers.set(key, answer)
+          await yieldToEventLoop()
+        }
+        if (answer.end && (latest === null || answer.end > latest)) latest = answer.end
+      }
+      return latest
+    },
+  }
+}
+
+/**
+ * A period is under way from the last time that its start came until the first time after that at which its end comes, both
+ * included.
+ */
+function answerAt({ freezeStart, freezeEnd, cronTimezone: tz }: FreezePeriodFields, now: Date): Answer {
+  const validFromMs = now.getTime()
+  // The library looks for times before the given one, and `now` may be the start itself.
+  const start = parse(freezeStart, { tz, currentDate: new Date(validFromMs + 1) })
+    .prev()
+    .toDate()
+  const end = parse(freezeEnd, { tz, currentDate: start }).next().toDate()
+  if (now <= end) return { end, validFromMs, validUntilMs: end.getTime() }
+  const next = parse(freezeStart, { tz, currentDate: now }).next()
+  return { end: null, validFromMs, validUntilMs: next.getTime() - 1 }
+}
+
+const parse = (expression: string, at: { tz: string; currentDate: Date }): CronExpression =>
+  CronExpressionParser.parse(expression, at)
+
+/** Problems of a freeze period, by field. An expression that never happens is one. */
+export function freezePeriodProblems(period: FreezePeriodFields): FieldProblems {
+  const { freezeStart, freezeEnd, cronTimezone } = period
+  const wrong = ['syntax is invalid']
+  return {
+    ...(happens(freezeStart) ? {} : { freeze_start: wrong }),
+    ...(happens(freezeEnd) ? {} : { freeze_end: wrong }),
+    ...(isTimezone(cronTimezone) ? {} : { cron_timezone: wrong }),
+  }
+}
+
+const daysOfMonths = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+
+/** Whether a text is a cron expression of five plain fields that some day of the calendar fits. */
+function happens(expression: string): boolean {
+  if (expression.length > expressionLengthMax) return false
+  const fields = expression.trim().split(/\s+/)
+  if (fields.length !== 5 || !fields.every(isPlainField)) return false
+  try {
+    const { month, dayOfMonth, dayOfWeek } = CronExpressionParser.parse(expression).fields
+    const firstDay = Math.min(...dayOfMonth.values.map(Number))
+    const longest = Math.max(...month.values.map((number) => daysOfMonths[Number(number) - 1] ?? 0))
+    return !dayOfWeek.isWildcard || firstDay <= longest
+  } catch {
+    return false
+  }
+}
+
+/** The library's extensions (`L`, `#`, `H`, `?`) are left out: some of them happen once in decades. */
+const isPlainField = (field: string) =>
+  field
+    .split(',')
+    .every((item) => /^(?:\*|(?:\d{1,2}|[a-z]{3})(?:-(?:\d{1,2}|[a-z]{3}))?)(?:\/\d{1,2})?$/i.test(item))
+
+function isTimezone(name: string): boolean {
+  if (name.length > timezoneLengthMax || !/^[A-Za-z]/.test(name)) return false
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== ''
+  } catch {
+    return false
+  }
+}
