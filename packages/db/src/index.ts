@@ -5,9 +5,9 @@ export {
   type AuditEvent,
   type BroadcastMessage,
   type DeployToken,
-  type LfsLock,
   type Environment,
   type FreezePeriod,
+  type LfsLock,
   type PersonalAccessToken,
   Prisma,
   type Project,
@@ -26,11 +26,11 @@ export * from './stores/broadcast-messages.js'
 export * from './stores/callers.js'
 export * from './stores/commit-comments.js'
 export * from './stores/deploy-tokens.js'
-export * from './stores/lfs.js'
 export * from './stores/deployments/environments.js'
 export * from './stores/deployments/freeze-periods.js'
 export * from './stores/deployments/read-deployments.js'
 export * from './stores/deployments/write-deployments.js'
+export * from './stores/lfs.js'
 export * from './stores/list-tokens.js'
 export * from './stores/members.js'
 export * from './stores/namespaces.js'

@@ -1,9 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { type ProjectNotice, projectEventsChannel, projectNotice } from '@switchyard/contracts/jobs'
 import type { Project } from '@switchyard/db'
 import { startTestRedis, type TestGitRepository, type TestRedis, waitFor } from '@switchyard/testing'
 import { verify } from '@switchyard/webhooks/signature'
-import { Redis } from 'ioredis'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { type GitHarness, pushSample, startGitHarness } from './git-harness.js'
 import { outcome } from './harness.js'
@@ -404,40 +402,4 @@ test('what there has never been cannot be tried', async () => {
       body: { message: expect.stringContaining('Ensure the project') },
     })
   }
-})
-
-test('whoever listens on the channel hears of pushes, comments, changed statuses and deployments at once', async () => {
-  const heard: ProjectNotice[] = []
-  const listener = new Redis({ path: redis.path })
-  await listener.subscribe(projectEventsChannel)
-  listener.on('message', (_channel, text) => heard.push(projectNotice.parse(JSON.parse(text))))
-  const about = { project_id: project.id }
-  await work.git('push', '--quiet', harness.remote('developer', project), `${commits.first}:refs/heads/news`)
-  const { body: comment } = await ask(
-    'POST',
-    `/projects/${project.id}/repository/commits/${commits.third}/comments`,
-    { note: 'n' },
-  )
-  const { body: status } = await postStatus(commits.third, 'running')
-  await postStatus(commits.third, 'running')
-  await postStatus(commits.third, 'success')
-  const given = deploymentOf(commits.third, { status: 'failed', environment: 'heard' })
-  const { body: deployment } = await ask('POST', `/projects/${project.id}/deployments`, given)
-  await waitFor(async () => heard.length >= 5, { what: 'five notices' })
-  listener.disconnect()
-  const job = { ...about, event: 'job', sha: commits.third, ref: 'main', name: 'hooked', id: status?.id }
-  expect(heard).toEqual([
-    { ...about, event: 'push', ref: 'refs/heads/news', before: '0'.repeat(40), after: commits.first },
-    { ...about, event: 'note', sha: commits.third, id: comment?.id },
-    { ...job, status: 'running' },
-    { ...job, status: 'success' },
-    {
-      ...about,
-      event: 'deployment',
-      id: deployment?.id,
-      sha: commits.third,
-      environment: 'heard',
-      status: 'failed',
-    },
-  ])
 })
