@@ -88,10 +88,7 @@ async function toldOf(event: string, count: number): Promise<ReceivedHook[]> {
 }
 
 const deploymentOf = (sha: string, fields: object) => ({
-  environment: 'review/hooks',
-  sha,
-  ref: 'main',
-  tag: false,
+  ...{ environment: 'review/hooks', sha, ref: 'main', tag: false },
   ...fields,
 })
 
@@ -367,10 +364,8 @@ test('a trial tells of the newest event of its kind, and a delivery is sent agai
     object_attributes: { status: 'failed', sha: commits.side },
   })
 
-  expect((await toldOf('Deployment Hook', 1))[0]?.json).toMatchObject({
-    status: 'running',
-    environment: 'trial',
-  })
+  const [deployment] = await toldOf('Deployment Hook', 1)
+  expect(deployment?.json).toMatchObject({ status: 'running', environment: 'trial' })
 
   const id = String(job?.headers['x-gitlab-event-uuid'])
   const delivery = hooks(`${hook.id}/deliveries/${id}`)
@@ -397,9 +392,7 @@ test('what there has never been cannot be tried', async () => {
   const { body } = await ask('POST', hooks('', empty), { url: receiver.url, token })
   for (const event of Object.keys(everything)) {
     const tried = await ask('POST', hooks(`${body?.id}/test/${event}`, empty))
-    expect(tried).toMatchObject({
-      status: 400,
-      body: { message: expect.stringContaining('Ensure the project') },
-    })
+    const message = expect.stringContaining('Ensure the project')
+    expect(tried).toMatchObject({ status: 400, body: { message } })
   }
 })
