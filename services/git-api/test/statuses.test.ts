@@ -74,9 +74,11 @@ test('a status is stored under the full hash with every field in order', async (
       finished_at: finishedAt,
       allow_failure: false,
       coverage: 80.5,
+      pipeline_id: status.pipeline_id,
       author: status.author,
     }),
   )
+  expect(status.pipeline_id).toEqual(expect.any(Number))
   expect(finishedAt).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
   expect(status.author).toMatchObject({ username: 'dora', name: 'Dora Developer', state: 'active' })
   expect(await list(sha)).toEqual([status])
