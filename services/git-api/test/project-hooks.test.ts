@@ -89,13 +89,8 @@ async function toldOf(event: string, count: number): Promise<ReceivedHook[]> {
   return hits
 }
 
-const deploymentOf = (sha: string, fields: object) => ({
-  environment: 'review/hooks',
-  sha,
-  ref: 'main',
-  tag: false,
-  ...fields,
-})
+const deploy = (sha: string, environment: string, status: string) =>
+  ask('POST', `/projects/${project.id}/deployments`, { environment, sha, ref: 'main', tag: false, status })
 
 const postStatus = (sha: string, state: string) =>
   ask('POST', `/projects/${project.id}/statuses/${sha}`, { state, name: 'hooked', ref: 'main' })
@@ -304,50 +299,11 @@ interface PipelineBody {
   object_attributes: { id: number; status: string }
 }
 
-test('a new deployment and each of its new statuses are told of once', async () => {
-  await added({ push_events: false, deployment_events: true })
-  const path = `/projects/${project.id}/deployments`
-  const { body } = await ask('POST', path, deploymentOf(commits.third, { status: 'created', saga_id: '42' }))
-  const deployment = body as Shown
-  for (const status of ['running', 'running', 'success', 'success', 'failed']) {
-    await ask('PUT', `${path}/${deployment.id}`, { status })
-  }
-  await ask('POST', path, deploymentOf(commits.third, { status: 'success' }))
-  const told = await toldOf('Deployment Hook', 3)
-  expect(told.map(({ json }) => json.status).sort()).toEqual(['created', 'running', 'success'])
-  expect(told.find(({ json }) => json.status === 'created')?.json).toEqual({
-    object_kind: 'deployment',
-    status: 'created',
-    status_changed_at: deployment.created_at,
-    deployment_id: deployment.id,
-    deployable_id: null,
-    deployable_url: null,
-    environment: 'review/hooks',
-    environment_tier: 'development',
-    environment_slug: expect.stringMatching(/^review-hooks-/),
-    environment_external_url: null,
-    project: expect.objectContaining({ id: project.id, path_with_namespace: project.pathWithNamespace }),
-    ref: 'main',
-    short_sha: commits.third.slice(0, 8),
-    user: expect.objectContaining({ username: 'olga' }),
-    user_url: `${harness.baseUrl}/olga`,
-    commit_url: `${harness.baseUrl}/${project.pathWithNamespace}/-/commit/${commits.third}`,
-    commit_title: expect.any(String),
-    frozen: false,
-    saga_id: '42',
-    saga_tenant: 'default',
-  })
-})
-
 test('a trial tells of the newest event of its kind, and a delivery is sent again under its id', async () => {
   const hook = await added({ push_events: false })
   await ask('POST', `/projects/${project.id}/repository/commits/${commits.side}/comments`, { note: 'Newest' })
   await postStatus(commits.side, 'failed')
-  await ask(
-    'POST',
-    `/projects/${project.id}/deployments`,
-    deploymentOf(commits.side, { status: 'running', environment: 'trial' }),
-  )
+  await deploy(commits.side, 'trial', 'running')
   for (const event of Object.keys(everything)) {
     const tried = await ask('POST', hooks(`${hook.id}/test/${event}`))
     expect(tried).toMatchObject({ status: 201, body: { message: '201 Created', state: 'pending' } })
@@ -415,8 +371,7 @@ test('whoever listens on the channel hears of pushes, comments, changed statuses
   const { body: status } = await postStatus(commits.third, 'running')
   await postStatus(commits.third, 'running')
   await postStatus(commits.third, 'success')
-  const given = deploymentOf(commits.third, { status: 'failed', environment: 'heard' })
-  const { body: deployment } = await ask('POST', `/projects/${project.id}/deployments`, given)
+  const { body: deployment } = await deploy(commits.third, 'heard', 'failed')
   await waitFor(async () => heard.length >= 5, { what: 'five notices' })
   listener.disconnect()
   const job = { ...about, event: 'job', sha: commits.third, ref: 'main', name: 'hooked', id: status?.id }
