@@ -8,8 +8,6 @@ export interface Contributor {
   commits: number
 }
 
-const line = /^ *(\d+)\t(.*) <(.*)>$/
-
 /**
  * Everybody who wrote a commit or one of its ancestors, most commits first. Authors with the same e-mail address, in any
  * case, count as one; the name is that of most of their commits.
@@ -24,12 +22,15 @@ export async function listContributors(
   const { stdout } = await runGitOk(path, { command: 'shortlog', flags, revisions: [commitId] }, { signal })
   const byEmail = new Map<string, Contributor>()
   for (const text of stdout.toString().split('\n')) {
-    const [, count, name = '', email = ''] = line.exec(text) ?? []
-    if (count === undefined) continue
-    const key = email.toLowerCase()
-    const known = byEmail.get(key)
-    if (known) known.commits += Number(count)
-    else byEmail.set(key, { name, email, commits: Number(count) })
+    // A line is `   12\tAda Lovelace <ada@example.com>`.
+    const nameAt = text.indexOf('\t') + 1
+    const emailAt = text.lastIndexOf(' <')
+    if (nameAt === 0 || emailAt < nameAt) continue
+    const email = text.slice(emailAt + 2, -1)
+    const commits = Number(text.slice(0, nameAt))
+    const known = byEmail.get(email.toLowerCase())
+    if (known) known.commits += commits
+    else byEmail.set(email.toLowerCase(), { name: text.slice(nameAt, emailAt), email, commits })
   }
   return [...byEmail.values()].sort((a, b) => b.commits - a.commits)
 }

@@ -317,3 +317,44 @@ it('every status that may begin a deployment can', async () => {
     expect(await deploy(`begins-${status}`, { status })).toMatchObject({ status })
   }
 })
+
+it('webhooks are told of a new deployment and of each new status, once', async () => {
+  const hooks = `/projects/${project.id}/hooks`
+  const fields = { url: 'https://ci.example.com/hook', push_events: false, deployment_events: true }
+  const hook = (await harness.ask('owner', 'POST', hooks, fields)).body
+  expect(hook.deployment_events).toBe(true)
+  const deployment = await deploy('review/hooks', { status: 'created', saga_id: '42' })
+  for (const status of ['running', 'running', 'success', 'success', 'failed'])
+    await move(deployment.id, status)
+  await deploy('review/hooks', { status: 'success' })
+  const deliveries = `${hooks}/${hook.id}/deliveries`
+  const listed = (await harness.ask('owner', 'GET', deliveries)).body as { id: string }[]
+  const told = await Promise.all(
+    listed.map(async ({ id }) => (await harness.ask('owner', 'GET', `${deliveries}/${id}`)).body),
+  )
+  const bodies = told.map(({ request_body }) => JSON.parse(request_body))
+  expect(bodies.map(({ status }) => status).sort()).toEqual(['created', 'running', 'success'])
+  expect(told[0].request_headers).toMatchObject({ 'X-Gitlab-Event': 'Deployment Hook' })
+  expect(bodies.find(({ status }) => status === 'created')).toEqual({
+    object_kind: 'deployment',
+    status: 'created',
+    status_changed_at: deployment.created_at,
+    deployment_id: deployment.id,
+    deployable_id: null,
+    deployable_url: null,
+    environment: 'review/hooks',
+    environment_tier: 'development',
+    environment_slug: expect.stringMatching(/^review-hooks-/),
+    environment_external_url: null,
+    project: expect.objectContaining({ path_with_namespace: project.pathWithNamespace }),
+    ref: 'main',
+    short_sha: commits.third.slice(0, 8),
+    user: expect.objectContaining({ username: 'dora' }),
+    user_url: `${harness.baseUrl}/dora`,
+    commit_url: `${harness.baseUrl}/${project.pathWithNamespace}/-/commit/${commits.third}`,
+    commit_title: expect.any(String),
+    frozen: false,
+    saga_id: '42',
+    saga_tenant: 'default',
+  })
+})

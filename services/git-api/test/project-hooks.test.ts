@@ -305,41 +305,6 @@ interface PipelineBody {
   object_attributes: { id: number; status: string }
 }
 
-test('a new deployment and each of its new statuses are told of once', async () => {
-  await added({ push_events: false, deployment_events: true })
-  const path = `/projects/${project.id}/deployments`
-  const { body } = await ask('POST', path, deploymentOf(commits.third, { status: 'created', saga_id: '42' }))
-  const deployment = body as Shown
-  for (const status of ['running', 'running', 'success', 'success', 'failed']) {
-    await ask('PUT', `${path}/${deployment.id}`, { status })
-  }
-  await ask('POST', path, deploymentOf(commits.third, { status: 'success' }))
-  const told = await toldOf('Deployment Hook', 3)
-  expect(told.map(({ json }) => json.status).sort()).toEqual(['created', 'running', 'success'])
-  expect(told.find(({ json }) => json.status === 'created')?.json).toEqual({
-    object_kind: 'deployment',
-    status: 'created',
-    status_changed_at: deployment.created_at,
-    deployment_id: deployment.id,
-    deployable_id: null,
-    deployable_url: null,
-    environment: 'review/hooks',
-    environment_tier: 'development',
-    environment_slug: expect.stringMatching(/^review-hooks-/),
-    environment_external_url: null,
-    project: expect.objectContaining({ id: project.id, path_with_namespace: project.pathWithNamespace }),
-    ref: 'main',
-    short_sha: commits.third.slice(0, 8),
-    user: expect.objectContaining({ username: 'olga' }),
-    user_url: `${harness.baseUrl}/olga`,
-    commit_url: `${harness.baseUrl}/${project.pathWithNamespace}/-/commit/${commits.third}`,
-    commit_title: expect.any(String),
-    frozen: false,
-    saga_id: '42',
-    saga_tenant: 'default',
-  })
-})
-
 test('a trial tells of the newest event of its kind, and a delivery is sent again under its id', async () => {
   const hook = await added({ push_events: false })
   await ask('POST', `/projects/${project.id}/repository/commits/${commits.side}/comments`, { note: 'Newest' })
