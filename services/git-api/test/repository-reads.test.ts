@@ -84,7 +84,9 @@ describe('an archive', () => {
         ? await execa('python3', ['-m', 'zipfile', '--list', file])
         : await execa('tar', ['--list', '--auto-compress', '--file', file])
     const lines = format === 'zip' ? stdout.split('\n').slice(1) : stdout.split('\n')
-    return lines.map((line) => (format === 'zip' ? line.split(/ {2,}/, 1)[0] : line) ?? '').filter(Boolean)
+    return lines
+      .map((line) => (format === 'zip' ? line.split(/ +\d{4}-\d\d-\d\d /, 1)[0] : line) ?? '')
+      .filter(Boolean)
   }
 
   test('holds the files of a commit in the format of the suffix or the parameter', async () => {
