@@ -42,12 +42,17 @@ test('a release of a tag has the fields of GitLab, and the tag shows it', async 
     commit: { id: commits.second },
     commit_path: `/${project.pathWithNamespace}/-/commit/${commits.second}`,
     tag_path: `/${project.pathWithNamespace}/-/tags/v1.0`,
-    assets: { count: 3, links: [] },
+    assets: { count: 4, links: [] },
     evidences: [],
     _links: { self: `${harness.baseUrl}/api/v4${path('/v1.0')}` },
   })
   expect(body.assets.sources.map(({ format }: { format: string }) => format)).toEqual([
-    ...['zip', 'tar.gz', 'tar.bz2'],
+    ...['zip', 'tar.gz', 'tar.bz2', 'tar'],
+  ])
+  const source = await fetch(body.assets.sources[1].url)
+  expect([source.status, source.headers.get('content-disposition')]).toEqual([
+    200,
+    expect.stringContaining(commits.second),
   ])
   expect((await ask('anonymous', 'GET', path('/v1.0'))).body).toEqual(body)
   expect((await ask('reporter', 'GET', tag('v1.0'))).body.release).toEqual({

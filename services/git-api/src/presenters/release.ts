@@ -43,7 +43,7 @@ export const releaseShape = z
   })
   .meta({ id: 'Release', description: 'What a tag gives to its users' })
 
-const sourceFormats = ['zip', 'tar.gz', 'tar.bz2']
+const sourceFormats = ['zip', 'tar.gz', 'tar.bz2', 'tar']
 
 /** A release in GitLab's shape. Without the right to read code, everything about the commit is left out. */
 export function presentRelease(
