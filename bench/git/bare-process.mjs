@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { createDatabase, findCaller } from '@switchyard/db'
-import { callerOf, createAuthenticate } from '@switchyard/service-kit/http'
+import { callerOf, createAuthenticate, tokenOf } from '@switchyard/service-kit/http'
 import express from 'express'
 
 /** The baseline of warm reads: express alone, which sends the same bytes to whoever has a good token. */
@@ -16,7 +16,7 @@ const answers = JSON.parse(process.env.BARE_ANSWERS ?? '{}')
 const app = express()
 for (const [path, body] of Object.entries(answers)) {
   app.get(path, async (request, response) => {
-    await callerOf(request.headers, authenticate)
+    await callerOf(tokenOf(request.headers), authenticate)
     response.type('json').send(body)
   })
 }
