@@ -1,4 +1,6 @@
-import { createToken, launchBrowser, openDocumentedApi } from '@switchyard/testing'
+import { join } from 'node:path'
+import { createToken, isolatedGitEnv, launchBrowser, openDocumentedApi } from '@switchyard/testing'
+import { execa } from 'execa'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Harness, startHarness } from './harness.js'
 
@@ -171,6 +173,20 @@ async function callReleases(path: { id: number }) {
   await api.call(`DELETE ${releases}/{tag_name}`, { path: one })
 }
 
+/** Stores the newest commit once more, with a signature. @returns its hash */
+async function signCommit(projectId: number): Promise<string> {
+  const project = await harness.database.prisma.project.findUniqueOrThrow({ where: { id: projectId } })
+  const options = {
+    cwd: join(harness.storageRoot, project.diskPath),
+    env: isolatedGitEnv(),
+    extendEnv: false,
+  }
+  const { stdout: commit } = await execa('git', ['cat-file', 'commit', 'main'], options)
+  const signature = 'gpgsig -----BEGIN SSH SIGNATURE-----\n U1NIU0lH\n -----END SSH SIGNATURE-----'
+  const input = `${commit.replace('\n\n', `\n${signature}\n\n`)}\n`
+  return (await execa('git', ['hash-object', '-t', 'commit', '-w', '--stdin'], { ...options, input })).stdout
+}
+
 async function callComparisons(path: { id: number }) {
   const repository = '/projects/{id}/repository'
   await api.call(`GET ${repository}/compare`, { path, query: { from: 'main', to: 'main' } })
@@ -180,6 +196,8 @@ async function callComparisons(path: { id: number }) {
   await api.call(`GET ${repository}/commits/{sha}/sequence`, { path: commit })
   await api.call(`GET ${repository}/commits/{sha}/merge_requests`, { path: commit })
   await api.call(`GET ${repository}/commits/{sha}/signature`, { path: commit })
+  const signed = { ...path, sha: await signCommit(path.id) }
+  await api.call(`GET ${repository}/commits/{sha}/signature`, { path: signed })
   await api.call(`GET ${repository}/contributors`, { path })
   await api.call(`GET ${repository}/archive`, { path, query: { format: 'zip' } })
   await api.call(`GET ${repository}/archive.{format}`, { path: { ...path, format: 'tar.gz' } })

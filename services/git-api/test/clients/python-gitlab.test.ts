@@ -138,6 +138,18 @@ describe.skipIf(!program)('python-gitlab', () => {
     expect(step('tokens of a project')).toEqual({ bot: 'bot', listed: ['bot'], left: 0 })
   })
 
+  it('publishes releases, protects tags, and reads the pipelines of statuses', () => {
+    expect(step('releases')).toEqual({
+      name: 'py-1',
+      description: 'Notes',
+      tag: { tag_name: 'py-1', description: 'Notes' },
+      linked: true,
+      left: [],
+    })
+    expect(step('protected tags')).toEqual([40])
+    expect(step('pipelines')).toEqual({ same: true, status: 'success', jobs: ['py/pipe'] })
+  })
+
   it('adds, changes and removes webhooks', () => {
     expect(step('hooks')).toEqual({
       found: { url: 'https://ci.example.com/hook', push_events: false },

@@ -253,6 +253,35 @@ def _():
     return {"bot": bot.user.name, "listed": listed, "left": len(owned.access_tokens.list())}
 
 
+@step("releases")
+def _():
+    made = project.releases.create({"tag_name": "py-1", "ref": "main", "tag_message": "By Python", "description": "Notes"})
+    link = made.links.create({"name": "app", "url": "https://example.com/app", "direct_asset_path": "/app"})
+    found = project.releases.get("py-1")
+    tag = project.tags.get("py-1").attributes
+    linked = link.id in [each.id for each in found.links.list()]
+    project.releases.delete("py-1")
+    left = [each.tag_name for each in project.releases.list(get_all=True)]
+    return {**shown(found, "name", "description"), "tag": tag["release"], "linked": linked, "left": left}
+
+
+@step("protected tags")
+def _():
+    owned.protectedtags.create({"name": "py-*", "create_access_level": "40"})
+    levels = owned.protectedtags.get("py-*").attributes["create_access_levels"]
+    owned.protectedtags.delete("py-*")
+    return [level["access_level"] for level in levels]
+
+
+@step("pipelines")
+def _():
+    posted = project.commits.get(commits["first"]).statuses.create({"state": "success", "name": "py/pipe", "ref": "py"})
+    [pipeline] = project.pipelines.list(ref="py", get_all=True)
+    jobs = [each.name for each in project.pipelines.get(pipeline.id).jobs.list(get_all=True)]
+    last = project.commits.get(commits["first"]).attributes["last_pipeline"]["id"]
+    return {"same": pipeline.id == posted.pipeline_id == last, "status": pipeline.status, "jobs": jobs}
+
+
 @step("hooks")
 def _():
     hook = owned.hooks.create({"url": "https://ci.example.com/hook", "push_events": True})

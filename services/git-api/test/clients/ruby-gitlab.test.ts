@@ -70,6 +70,11 @@ describe.skipIf(!program)('the Ruby gem gitlab', () => {
     expect(step('cherry-pick')).toEqual(expect.any(String))
   })
 
+  it('publishes releases, and reads pipelines', () => {
+    expect(step('releases')).toEqual({ name: 'Ruby', description: 'ä & b', linked: true, left: 0 })
+    expect(step('pipelines')).toEqual(['success'])
+  })
+
   it('reads protected branches, members and users', () => {
     expect(step('protected branches')).toEqual(['release/*'])
     expect(step('members')).toEqual({ gus: 10, rita: 20, dora: 30 })

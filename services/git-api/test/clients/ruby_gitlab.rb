@@ -79,6 +79,14 @@ step('protected branches') do
   owner.protected_branches(PROJECT).map(&:name)
 end
 step('members') { owner.all_members(PROJECT).to_h { |each| [each.username, each.access_level] } }
+step('releases') do
+  made = developer.create_project_release(PROJECT, tag_name: 'rb-1', ref: 'main', name: 'Ruby', description: 'ä & b')
+  link = developer.create_project_release_link(PROJECT, 'rb-1', name: 'app', url: 'https://example.com/app')
+  listed = developer.project_release_links(PROJECT, 'rb-1').map(&:id)
+  developer.delete_project_release(PROJECT, 'rb-1')
+  { **shown(made, 'name', 'description'), linked: listed == [link.id], left: developer.project_releases(PROJECT).length }
+end
+step('pipelines') { developer.pipelines(PROJECT, ref: 'main').map(&:status) }
 step('users') { client('admin').users(username: 'dora').map(&:username) }
 
 puts JSON.generate(STEPS)
