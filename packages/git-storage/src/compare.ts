@@ -1,13 +1,10 @@
-import { runGit, runGitOk } from './git-process.js'
+import { runGit, runGitOk, skipMax } from './git-process.js'
 import type { OpenRepository } from './open-repository.js'
 import { linesOf } from './output-lines.js'
 import { type DiffEntry, parseDiff } from './parse-diff.js'
 import { diffAnswerBytesMax, diffLimits, flagUncompared } from './read-diff.js'
 
 const timeoutMs = 20_000
-/** git takes no greater number. */
-const skipMax = 2_147_483_647
-
 export interface CommitRange {
   from: string
   to: string

@@ -78,6 +78,9 @@ function environment({ variables, hooksPath, settings: added }: SpawnOptions): N
   }
 }
 
+/** Most commits that git can skip in a list: a greater number overflows. */
+export const skipMax = 2_147_483_647
+
 /**
  * A git command in parts. Text of a caller is never read as an option: revisions follow `--end-of-options`, paths follow `--`.
  */

@@ -1,6 +1,6 @@
 import { type Commit, isFullHash, parseCommitObject, storedPath } from '@switchyard/domain/commit'
 import type { GitCommand } from './git-process.js'
-import { runGitOk } from './git-process.js'
+import { runGitOk, skipMax } from './git-process.js'
 import { readByGit } from './object-reader.js'
 import type { StoredObject } from './objects/object-store.js'
 import type { OpenRepository } from './open-repository.js'
@@ -130,7 +130,10 @@ const isFiltered = ({ since, until, author, topological }: CommitQuery) =>
   since !== undefined || until !== undefined || author !== undefined || topological === true
 
 async function walkByGit({ path, signal }: OpenRepository, query: CommitQuery, tip: string | null) {
-  const command = walkCommand(query, tip, [`--skip=${query.skip}`, `--max-count=${query.take}`])
+  const command = walkCommand(query, tip, [
+    `--skip=${Math.min(query.skip, skipMax)}`,
+    `--max-count=${query.take}`,
+  ])
   return linesOf((await runGitOk(path, command, { signal })).stdout)
 }
 

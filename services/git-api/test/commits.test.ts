@@ -75,6 +75,8 @@ test('pages carry all headers, totals included', async () => {
   expect(response.headers.get('Link')).toContain('rel="next"')
   expect(await idsOf(await get(`${base}?per_page=2&page=2`))).toEqual([commits.first])
   expect(await idsOf(await get(`${base}?page=9`))).toEqual([])
+  // git would read a number of this size as a negative one.
+  expect(await idsOf(await get(`${base}?page=214748366&per_page=100&since=2000-01-01T00:00:00Z`))).toEqual([])
 })
 
 test.each([
