@@ -3,12 +3,11 @@ import { createReadStream } from 'node:fs'
 import { mkdir, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Writable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
 import { invalid, notFound } from '@switchyard/domain'
 import { isLfsOid, type LfsObject } from '@switchyard/domain/commit'
 import type { ByteRange } from './blobs.js'
 import type { OpenRepository } from './open-repository.js'
-import { StallGuard } from './stall-guard.js'
+import { sendToClient } from './send-to-client.js'
 import { syncFolder, writeDurably } from './writing/durable-files.js'
 
 // An object lies beside the objects of git, in a folder that git's own commands leave alone.
@@ -108,17 +107,6 @@ export async function writeLfsObject(
   { range, idleMs }: LfsReading,
 ): Promise<void> {
   if (range.end < range.start) return
-  const { signal } = repository
   const file = createReadStream(pathOf(repository, oid), { ...range, highWaterMark: readAtOnce })
-  const guard = new StallGuard(
-    idleMs,
-    () => output.writableNeedDrain,
-    () => output.destroy(),
-  )
-  file.on('data', () => guard.moved())
-  try {
-    await pipeline(file, output, { end: false, ...(signal && { signal }) })
-  } finally {
-    guard.stop()
-  }
+  await sendToClient(file, output, { idleMs, signal: repository.signal })
 }

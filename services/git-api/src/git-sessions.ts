@@ -8,7 +8,7 @@ const waitingMax = 100
 const waitMsMax = 30_000
 
 export interface GitSessionLimits {
-  /** Sessions of one sender at once. */
+  /** Most sessions that one sender may have at the same time. */
   perSenderMax: number
   /** A client that neither sends nor reads for this time is disconnected. */
   idleMs: number

@@ -1,6 +1,7 @@
 import type { LfsObject } from '@switchyard/domain/commit'
 import type { DatabaseOrTransaction } from '../client.js'
 import type { LfsLock } from '../generated/client.js'
+import { lockProjectRow } from './lock-project-row.js'
 
 /** Notes that the project has these objects, as far as that is not noted already. */
 export async function recordLfsObjects(
@@ -26,9 +27,9 @@ const include = { owner: { select: { username: true } } } as const
  * The number of locks of a project. Locks the project's row until the transaction ends, so that two transactions cannot add
  * locks at the same time.
  */
-export async function countLfsLocks({ prisma }: DatabaseOrTransaction, projectId: number): Promise<number> {
-  await prisma.$queryRaw`SELECT 1 FROM projects WHERE id = ${projectId} FOR NO KEY UPDATE`
-  return prisma.lfsLock.count({ where: { projectId } })
+export async function countLfsLocks(transaction: DatabaseOrTransaction, projectId: number): Promise<number> {
+  await lockProjectRow(transaction, projectId)
+  return transaction.prisma.lfsLock.count({ where: { projectId } })
 }
 
 /** Fails with a unique violation when the path is locked; see `violatedUniqueIndex`. */

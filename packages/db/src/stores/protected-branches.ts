@@ -1,5 +1,6 @@
 import type { DatabaseOrTransaction } from '../client.js'
 import type { ProtectedBranch } from '../generated/client.js'
+import { lockProjectRow } from './lock-project-row.js'
 
 export type NewProtectedBranch = Pick<
   ProtectedBranch,
@@ -11,11 +12,11 @@ export type NewProtectedBranch = Pick<
  * protections at the same time.
  */
 export async function countProtectedBranches(
-  { prisma }: DatabaseOrTransaction,
+  transaction: DatabaseOrTransaction,
   projectId: number,
 ): Promise<number> {
-  await prisma.$queryRaw`SELECT 1 FROM projects WHERE id = ${projectId} FOR NO KEY UPDATE`
-  return prisma.protectedBranch.count({ where: { projectId } })
+  await lockProjectRow(transaction, projectId)
+  return transaction.prisma.protectedBranch.count({ where: { projectId } })
 }
 
 /** Fails with a unique violation when the name is protected already; see `violatedUniqueIndex`. */

@@ -1,5 +1,6 @@
 import type { DatabaseOrTransaction } from '../client.js'
 import type { ProtectedTag } from '../generated/client.js'
+import { lockProjectRow } from './lock-project-row.js'
 
 export type NewProtectedTag = Pick<ProtectedTag, 'projectId' | 'name' | 'createAccessLevel'>
 
@@ -8,11 +9,11 @@ export type NewProtectedTag = Pick<ProtectedTag, 'projectId' | 'name' | 'createA
  * add protections at the same time.
  */
 export async function countProtectedTags(
-  { prisma }: DatabaseOrTransaction,
+  transaction: DatabaseOrTransaction,
   projectId: number,
 ): Promise<number> {
-  await prisma.$queryRaw`SELECT 1 FROM projects WHERE id = ${projectId} FOR NO KEY UPDATE`
-  return prisma.protectedTag.count({ where: { projectId } })
+  await lockProjectRow(transaction, projectId)
+  return transaction.prisma.protectedTag.count({ where: { projectId } })
 }
 
 /** Fails with a unique violation when the name is protected already; see `violatedUniqueIndex`. */

@@ -119,13 +119,23 @@ function sendJson(response: ServerResponse, status: number, body: object): void 
   response.end(text)
 }
 
-/** Answers a request that the HTTP parser has refused. */
+/** Time for a client to read the answer to a request that the parser refuses, before its connection is cut. */
+const lingerMs = 2_000
+
+/**
+ * Answers a request that the HTTP parser has refused. A connection that is closed while the client still sends is reset, and
+ * the client may then never see the answer; so what the client sends is discarded for a moment.
+ */
 function answerUnreadable(error: NodeJS.ErrnoException, socket: Duplex): void {
+  // The answer is under way already when the parser refuses the bytes that follow.
+  if (socket.writableEnded && !socket.destroyed) return
   if (!socket.writable) return void socket.destroy()
   const body = JSON.stringify({ ...unreadable(error.code), request_id: randomUUID() })
   const [status] = Object.values(unreadable(error.code))
   const head = [`HTTP/1.1 ${status}`, 'Content-Type: application/json', 'Connection: close']
   socket.end(`${head.join('\r\n')}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`)
+  const timer = setTimeout(() => socket.destroy(), lingerMs)
+  socket.once('close', () => clearTimeout(timer))
 }
 
 function unreadable(code: string | undefined): { error: string } | { message: string } {

@@ -1,4 +1,5 @@
 import { type FieldProblems, invalid } from '../errors.js'
+import { isHttpUrl } from '../http-url.js'
 
 /** GitLab's types of links. */
 export const releaseLinkTypes = ['other', 'runbook', 'image', 'package'] as const
@@ -52,8 +53,7 @@ export function validateLink(link: ReleaseLinkFields, others: readonly ReleaseLi
   refuse(problems)
 }
 
-/** The URL parser ignores line breaks and tabs, but pages that show the link may not, so control characters are refused. */
-const isLinkUrl = (text: string) => /^(?:https?|ftp):\/\/\P{Cc}+$/iu.test(text) && URL.canParse(text)
+const isLinkUrl = (text: string) => isHttpUrl(text.replace(/^ftp:/i, 'http:'))
 
 /** Letters, digits, `-`, `.`, `_` and `/`. A part `..` or an empty part would name another path in a browser. */
 function isFilePath(path: string): boolean {

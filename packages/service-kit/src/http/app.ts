@@ -134,6 +134,9 @@ function handler(route: Route, path: string, options: HttpAppOptions, limits: Li
     const observed = observedOf(response)
     observed.route = path
     observed.answerForm = route.answerForm
+    // `no-cache` is for caches on the way. Every fetch client sends it along with If-None-Match, and express would then
+    // never answer 304.
+    delete request.headers['cache-control']
     const token = tokenOfRoute(route, request)
     const caller = await callerOf(token, (secret) => limits.authenticate(secret, request.ip ?? ''))
     await limits.rateLimit(request, response, token)
@@ -216,9 +219,6 @@ function abortedWith(response: Response): AbortSignal {
 }
 
 async function send(response: Response, { status, body, headers }: Reply, mediaType?: string): Promise<void> {
-  // `no-cache` is for caches on the way. Every fetch client sends it along with If-None-Match, and express would then
-  // never answer 304.
-  delete response.req.headers['cache-control']
   response.setHeader('Cache-Control', 'max-age=0, private, must-revalidate')
   const { Vary = 'Accept-Encoding, PRIVATE-TOKEN, Authorization', ...others } = headers ?? {}
   response.vary(Vary)

@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Express } from 'express'
 import { messagesOf } from './messages.js'
+import { answerUnreadableRequests } from './unreadable-requests.js'
 
 /** All parameters may come in the query, where each character of a description takes up to twelve bytes. */
 const headerBytesMax = 64 * 1024
@@ -39,6 +40,7 @@ export async function listen(
     request.url = mergeSlashes(request.url ?? '/')
     app(request, response)
   }).listen(port, host)
+  answerUnreadableRequests(server)
   // A slow push is legitimate; idle connections outlive those of the gateway in front.
   server.requestTimeout = 0
   server.keepAliveTimeout = 75_000

@@ -14,11 +14,9 @@ export const getBannerScript = () => {
     summary: 'The web component that shows messages on any site',
     replies: { 200: ['text/javascript'] },
     input: z.object({}),
-    async handle(_input, _caller, { raw: { request, response } }) {
+    async handle(_input, _caller, { raw: { response } }) {
       script ??= readFile(bannerScriptFile)
       const body = await script
-      // Without this, a `Cache-Control` header of the request would prevent the answer 304.
-      delete request.headers['cache-control']
       response.set({ ...publicHeaders, 'Cache-Control': cacheControl })
       response.type('text/javascript').send(body)
       return streamed

@@ -81,9 +81,8 @@ const escapes: Record<string, string> = {
   "'": '&#39;',
 }
 
-/** Escapes text for XML. Characters that XML cannot hold become a question mark. */
+/** Escapes text for XML. Control characters and others that XML cannot hold become a question mark. */
 const escapeXml = (text: string): string =>
   text
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: XML refuses exactly these.
-    .replace(/[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/g, '?')
+    .replace(/[\p{Cc}\p{Cs}\ufffe\uffff]/gu, '?')
     .replace(/[&<>"']/g, (character) => escapes[character] ?? '')

@@ -51,8 +51,6 @@ const getArchive = (deps: Dependencies) =>
       const { fileName, fingerprint, write } = await openArchive(deps, access, query, call)
       const { request, response } = call.raw
       response.set('ETag', `"${fingerprint}"`)
-      // Every fetch client sends `no-cache` along with If-None-Match, and express would then never answer 304.
-      delete request.headers['cache-control']
       if (request.fresh) response.status(304)
       else {
         response.attachment(fileName).type(format === 'zip' ? 'application/zip' : 'application/octet-stream')

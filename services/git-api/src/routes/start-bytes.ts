@@ -13,8 +13,6 @@ export function startBytes(
   { etag, size }: { etag: string; size: number },
 ): ByteRange | null {
   response.set({ ETag: etag, 'Accept-Ranges': 'bytes', 'X-Content-Type-Options': 'nosniff' })
-  // Every fetch client sends `no-cache` along with If-None-Match, and express would then never answer 304.
-  delete request.headers['cache-control']
   if (request.fresh) {
     response.status(304)
     for (const name of ['Content-Type', 'Content-Disposition']) response.removeHeader(name)

@@ -77,7 +77,7 @@ export async function addEnvironment(
   return { environment, project: await withOwner(database, project) }
 }
 
-/** Changes what is given, and keeps the rest. @throws DomainError not-found; invalid, by field */
+/** Changes the given fields and keeps the other fields. @throws DomainError not-found; invalid, by field */
 export async function changeEnvironment(
   { database }: Dependencies,
   { project }: ProjectCall,

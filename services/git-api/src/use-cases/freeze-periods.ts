@@ -57,7 +57,7 @@ export async function addFreezePeriod(
   })
 }
 
-/** Changes what is given, and keeps the rest. @throws DomainError not-found; invalid, by field */
+/** Changes the given fields and keeps the other fields. @throws DomainError not-found; invalid, by field */
 export async function changeFreezePeriod(
   deps: Dependencies,
   access: ProjectCall,

@@ -9,9 +9,6 @@ import { senderOf } from '../git-sessions.js'
 import type { ProjectCall } from '../guards.js'
 import type { LfsObjectState } from '../repository-views.js'
 
-/** Objects that are looked for at the same time. */
-const atOnceMax = 16
-
 /**
  * Finds out which objects are stored.
  *
@@ -22,17 +19,12 @@ export async function describeLfsObjects(
   { repository }: ProjectCall,
   objects: readonly LfsObject[],
 ): Promise<(LfsObject & LfsObjectState)[]> {
-  const states: LfsObjectState[] = []
-  const queue = objects.entries()
-  const look = async () => {
-    for (const [index, { oid, size }] of queue) {
-      const reason = problemOf({ oid, size }, lfsObjectBytesMax)
-      if (reason !== null) states[index] = { state: 'refused', reason }
-      else states[index] = { state: (await repository.findLfsObject(oid)) === size ? 'stored' : 'missing' }
-    }
+  const stateOf = async ({ oid, size }: LfsObject): Promise<LfsObjectState> => {
+    const reason = problemOf({ oid, size }, lfsObjectBytesMax)
+    if (reason !== null) return { state: 'refused', reason }
+    return { state: (await repository.findLfsObject(oid)) === size ? 'stored' : 'missing' }
   }
-  await Promise.all(Array.from({ length: atOnceMax }, look))
-  return objects.map((object, index) => ({ ...object, ...(states[index] as LfsObjectState) }))
+  return Promise.all(objects.map(async (object) => ({ ...object, ...(await stateOf(object)) })))
 }
 
 function problemOf({ oid, size }: LfsObject, bytesMax: number): string | null {

@@ -146,7 +146,7 @@ async function ensureTag(
   return [await addTag(access, { name: tag, start, message: tagMessage })]
 }
 
-/** Whoever writes a release needs the right to create its tag. @throws DomainError forbidden */
+/** Requires that the caller may create the tag of the release, which every change of a release needs. @throws DomainError forbidden */
 export async function requireTagRight(
   dependencies: Dependencies,
   access: ProjectCall,

@@ -23,9 +23,7 @@ export const getPayload = (database: Readable) =>
     },
   })
 
-function sendBytes({ raw: { request, response } }: Call, { bytes, headers }: PresentedBytes): void {
-  // Fetch clients send `no-cache` together with If-None-Match, and express would then never answer 304.
-  delete request.headers['cache-control']
+function sendBytes({ raw: { response } }: Call, { bytes, headers }: PresentedBytes): void {
   // `response.set` would add a charset to JSON, whose type some clients compare as a whole.
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
   response.status(200).send(bytes)

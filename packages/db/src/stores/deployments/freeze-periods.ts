@@ -1,5 +1,6 @@
 import type { DatabaseOrTransaction } from '../../client.js'
 import type { FreezePeriod } from '../../generated/client.js'
+import { lockProjectRow } from '../lock-project-row.js'
 
 /** The fields of a freeze period that callers write. */
 export type FreezePeriodFields = Pick<FreezePeriod, 'freezeStart' | 'freezeEnd' | 'cronTimezone'>
@@ -9,11 +10,11 @@ export type FreezePeriodFields = Pick<FreezePeriod, 'freezeStart' | 'freezeEnd' 
  * periods at the same time.
  */
 export async function countFreezePeriods(
-  { prisma }: DatabaseOrTransaction,
+  transaction: DatabaseOrTransaction,
   projectId: number,
 ): Promise<number> {
-  await prisma.$queryRaw`SELECT 1 FROM projects WHERE id = ${projectId} FOR NO KEY UPDATE`
-  return prisma.freezePeriod.count({ where: { projectId } })
+  await lockProjectRow(transaction, projectId)
+  return transaction.prisma.freezePeriod.count({ where: { projectId } })
 }
 
 export const createFreezePeriod = (

@@ -14,11 +14,9 @@ export const sendPublic = (type: string, read: () => Promise<Buffer | string>) =
   let content: Promise<Buffer | string> | undefined
   return endpoint({
     input: z.object({}),
-    async handle(_input, _caller, { raw: { request, response } }) {
+    async handle(_input, _caller, { raw: { response } }) {
       content ??= read()
       const body = await content
-      // The header of the request is for caches on the way; express would not answer 304 because of it.
-      delete request.headers['cache-control']
       response.set({
         'Cache-Control': 'public, max-age=0, must-revalidate',
         'Content-Security-Policy': contentSecurityPolicy,

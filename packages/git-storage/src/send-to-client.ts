@@ -1,0 +1,36 @@
+import type { Readable, Writable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { StallGuard } from './stall-guard.js'
+
+export interface SendOptions {
+  /** A client that takes nothing for this time is disconnected. */
+  idleMs: number
+  signal?: AbortSignal | undefined
+  /** Changes the bytes on their way. */
+  transform?: ((source: AsyncIterable<Buffer>) => AsyncIterable<Buffer>) | undefined
+}
+
+/**
+ * Sends a stream to a client, in bounded memory. The stream to the client is left for the caller to end.
+ *
+ * @throws Error when the source breaks off, or the client goes away; the reason of the signal when it is aborted
+ */
+export async function sendToClient(
+  source: Readable,
+  output: Writable,
+  { idleMs, signal, transform }: SendOptions,
+): Promise<void> {
+  const guard = new StallGuard(
+    idleMs,
+    () => output.writableNeedDrain,
+    () => output.destroy(),
+  )
+  source.on('data', () => guard.moved())
+  const options = { end: false, ...(signal && { signal }) }
+  try {
+    if (transform) await pipeline(source, transform, output, options)
+    else await pipeline(source, output, options)
+  } finally {
+    guard.stop()
+  }
+}
