@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { text } from 'node:stream/consumers'
+import { setTimeout } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { answerUnreadableRequests } from '../src/http/unreadable-requests.js'
 
@@ -12,7 +13,7 @@ beforeEach(async () => {
   server = createServer({ maxHeaderSize: 64 * 1024 }, (_request, response) => {
     response.writeHead(200, { 'Content-Length': 2 * body.length })
     response.write(body)
-    setTimeout(() => response.end(body), 200)
+    void setTimeout(200).then(() => response.end(body))
   }).listen(0, '127.0.0.1')
   answerUnreadableRequests(server)
   await once(server, 'listening')
@@ -23,22 +24,21 @@ afterEach(() => {
 })
 
 const open = () => connect({ host: '127.0.0.1', port: (server.address() as AddressInfo).port })
-const longRequest = `GET /?a=${'1'.repeat(400_000)} HTTP/1.1\r\nHost: x\r\n\r\n`
 
-test('a client that sends a request line beyond the limit gets the answer, each time', async () => {
-  for (let round = 0; round < 50; round += 1) {
-    const socket = open()
-    socket.write(longRequest)
-    expect(await text(socket)).toBe(
-      'HTTP/1.1 431 Request Header Fields Too Large\r\nConnection: close\r\n\r\n',
-    )
+test('a client gets the answer to an overlong request line although it goes on sending for a while', async () => {
+  const socket = open().on('error', () => {})
+  socket.write(`GET /?a=${'1'.repeat(70_000)}`)
+  for (let part = 0; part < 10; part += 1) {
+    await setTimeout(5)
+    socket.write('1'.repeat(60_000))
   }
+  expect(await text(socket)).toBe('HTTP/1.1 431 Request Header Fields Too Large\r\nConnection: close\r\n\r\n')
 })
 
-test('a client that goes on sending is cut', async () => {
+test('a client that never stops sending is cut', async () => {
   const socket = open().on('error', () => {})
   const sending = setInterval(() => socket.write('a'.repeat(1_000)), 20)
-  socket.write(longRequest)
+  socket.write(`GET /?a=${'1'.repeat(400_000)}`)
   socket.resume()
   await once(socket, 'close')
   clearInterval(sending)
