@@ -133,7 +133,9 @@ async function appliedByGit(tip: string, pick: string, { kind, isRevert }: Scena
   // A file in the way of a folder is renamed for the work tree.
   const paths = [
     ...new Set(
-      lines.slice(0, -1).map((line) => line.replace(/~(?:HEAD|[0-9a-f]{7,} \(theirs\))(?:_\d+)?$/, '')),
+      lines
+        .slice(0, -1)
+        .map((line) => line.replace(/~(?:HEAD|(?:parent of )?[0-9a-f]{7,} \(theirs\))(?:_\d+)?$/, '')),
     ),
   ].sort()
   if (conflicts === 'yes') return { outcome: 'conflict', paths }
@@ -155,6 +157,15 @@ const examples: [Scenario][] = [
   [{ isRevert: false, ours: [['D a']], theirs: edit(0), kind: 'plain' }],
   [{ isRevert: true, ours: edit(11), theirs: edit(11), kind: 'plain' }],
   [{ isRevert: true, ours: [['D a']], theirs: edit(0), kind: 'plain' }],
+  [
+    // git sets the link aside under a name that tells the side, because a folder stands in its way.
+    {
+      isRevert: true,
+      ours: [['R d g'], write('a', text('a', 6)), write('d/b', text('d/b'), '120000')],
+      theirs: [['R d/e/a d'], write('f/a', text('f/a', 6)), write('d/a', text('d/a', 6))],
+      kind: 'plain',
+    },
+  ],
 ]
 const outcomes = new Set<string>()
 let count = 0
