@@ -5,7 +5,7 @@ import { execa } from 'execa'
 import pg from 'pg'
 import { SetupProblem } from '../problem.js'
 import type { Neighbour } from './neighbours.js'
-import type { ServiceName } from './services.js'
+import type { DatabaseServiceName } from './services.js'
 
 /** Applies the migrations with the one-shot process that production uses. */
 export async function applyMigrations(root: string, databaseUrl: string): Promise<void> {
@@ -41,7 +41,10 @@ export async function isSchemaCurrent(root: string, databaseUrl: string): Promis
  * The database URL of each service: with its own role on the embedded server, whose password is derived from that of the server;
  * DATABASE_URL for every service on an external server.
  */
-export async function prepareLogins({ url, embedded }: Neighbour): Promise<(service: ServiceName) => string> {
+export async function prepareLogins({
+  url,
+  embedded,
+}: Neighbour): Promise<(service: DatabaseServiceName) => string> {
   if (!embedded) return () => url
   const passwords = derivePasswords(new URL(url).password)
   await applyRoles(url, passwords)

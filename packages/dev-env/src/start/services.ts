@@ -13,9 +13,13 @@ export const serviceNames = [
   'jobqueue-metrics',
   'saga-reporter',
   'worker',
+  'console',
 ] as const
 
 export type ServiceName = (typeof serviceNames)[number]
+
+/** The console serves files and holds no data. */
+export type DatabaseServiceName = Exclude<ServiceName, 'console'>
 
 export interface RunningService {
   name: ServiceName
@@ -25,7 +29,7 @@ export interface RunningService {
 
 export interface Neighbours {
   /** The database URL of a service. */
-  databaseUrlOf: (service: ServiceName) => string
+  databaseUrlOf: (service: DatabaseServiceName) => string
   redisUrl: string
 }
 
@@ -88,8 +92,7 @@ function serviceEnvironment(
     HOST: '127.0.0.1',
     PORT: String(port),
     EXTERNAL_URL: settings.externalUrl,
-    DATABASE_URL: databaseUrlOf(name),
-    REDIS_URL: redisUrl,
+    ...(name === 'console' ? {} : { DATABASE_URL: databaseUrlOf(name), REDIS_URL: redisUrl }),
     ...own[name],
   }
 }

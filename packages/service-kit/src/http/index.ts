@@ -31,6 +31,8 @@ export type { AnswerForm } from './errors.js'
 export { createStreamPlaces, eventStreamHeaders, type StreamPlaces } from './event-stream.js'
 export { administrator, administratorOrScope, anyone, readingScopes, signedIn } from './guards.js'
 export { type HttpServer, listen } from './listen.js'
+export { observe, observedOf } from './observe.js'
+export { addOperations } from './operations.js'
 export {
   keysetParameters,
   keysetReply,

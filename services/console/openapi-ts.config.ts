@@ -1,0 +1,8 @@
+import { defineConfig } from '@hey-api/openapi-ts'
+
+/** Types of the API's answers and bodies, for the pages. */
+export default defineConfig({
+  input: '../../packages/contracts/openapi.json',
+  output: { path: 'web/src/generated', indexFile: false },
+  plugins: ['@hey-api/typescript'],
+})

@@ -1,0 +1,6 @@
+import { httpServiceFields } from '@switchyard/service-kit/config'
+import { z } from 'zod'
+
+export const configSchema = z.object({ ...httpServiceFields })
+
+export type Config = z.output<typeof configSchema>

@@ -1,0 +1,16 @@
+import { fileURLToPath } from 'node:url'
+import { listen } from '@switchyard/service-kit/http'
+import type { ServiceContext } from '@switchyard/service-kit/lifecycle'
+import { createApp } from './app.js'
+import type { Config } from './config.js'
+
+/** What `vite build` writes. The bundle of the service lies in a folder beside it. */
+const webFolder = fileURLToPath(new URL('../web/', import.meta.url))
+
+/** Serves the files of the web application. It holds no data: the pages call the API of the other services. */
+export async function createService(config: Config, { logger, metrics, health, lifecycle }: ServiceContext) {
+  const app = createApp({ folder: webFolder, logger, metrics, health })
+  const server = await listen(app, config.HOST, config.PORT, config.SHUTDOWN_TIMEOUT_MS)
+  lifecycle.onClose('http', () => server.close())
+  return { port: server.port }
+}

@@ -1,0 +1,64 @@
+import { queryOptions, useQuery } from '@tanstack/react-query'
+import { get } from './client'
+
+export interface SessionUser {
+  id: number
+  username: string
+  name: string
+  is_admin: boolean
+}
+
+export interface Session {
+  user: SessionUser | null
+  scopes: string[]
+  expires_at?: string | null
+}
+
+export const sessionQuery = queryOptions({
+  queryKey: ['session'],
+  queryFn: ({ signal }) => get<Session>('/session', {}, signal),
+  staleTime: 60_000,
+})
+
+/** The parts of the console that not every session may use. */
+export type Area =
+  | 'sagas'
+  | 'sagas.change'
+  | 'projects'
+  | 'projects.change'
+  | 'broadcasts'
+  | 'queues'
+  | 'jobs'
+  | 'users'
+  | 'tokens'
+  | 'audit'
+  | 'system'
+
+/** The rules of the API's guards: administrators read with `read_api` and change with `api`; two scopes read one area each. */
+export function mayUse({ user, scopes }: Session, area: Area): boolean {
+  if (!user) return false
+  const changes = scopes.includes('api')
+  const reads = changes || scopes.includes('read_api')
+  const rules: Record<Area, boolean> = {
+    sagas: (user.is_admin && reads) || scopes.includes('read_sagas'),
+    'sagas.change': user.is_admin && changes,
+    projects: reads,
+    'projects.change': changes,
+    broadcasts: user.is_admin && reads,
+    queues: (user.is_admin && reads) || scopes.includes('read_metrics'),
+    jobs: (user.is_admin && changes) || scopes.includes('manage_jobs'),
+    users: user.is_admin && reads,
+    tokens: reads,
+    audit: user.is_admin && reads,
+    system: user.is_admin && reads,
+  }
+  return rules[area]
+}
+
+const signedOut: Session = { user: null, scopes: [] }
+
+export const useSession = (): Session => useQuery(sessionQuery).data ?? signedOut
+
+export function useMay(area: Area): boolean {
+  return mayUse(useSession(), area)
+}

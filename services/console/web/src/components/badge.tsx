@@ -1,0 +1,54 @@
+import type { ReactNode } from 'react'
+
+const tones = {
+  good: 'bg-good-soft text-good',
+  bad: 'bg-bad-soft text-bad',
+  warn: 'bg-warn-soft text-warn',
+  busy: 'bg-busy-soft text-busy',
+  plain: 'bg-raised text-ink',
+}
+
+export type Tone = keyof typeof tones
+
+export const Badge = ({ tone = 'plain', children }: { tone?: Tone; children: ReactNode }) => (
+  <span
+    className={`inline-flex items-center rounded-full px-2 py-0.5 text-xs font-medium whitespace-nowrap ${tones[tone]}`}
+  >
+    {children}
+  </span>
+)
+
+const toneByState: Record<string, Tone> = {
+  success: 'good',
+  Ended: 'good',
+  succeeded: 'good',
+  active: 'good',
+  available: 'good',
+  Executed: 'good',
+  failed: 'bad',
+  Error: 'bad',
+  ExecuteAborted: 'bad',
+  CompensateAborted: 'bad',
+  inconsistent: 'bad',
+  stuck: 'bad',
+  blocked: 'bad',
+  revoked: 'bad',
+  running: 'busy',
+  Started: 'busy',
+  Executing: 'busy',
+  Compensating: 'busy',
+  pending: 'warn',
+  Pending: 'plain',
+  Overtime: 'warn',
+  overdue: 'warn',
+  parked: 'warn',
+  late: 'warn',
+  canceled: 'plain',
+  blocked_until_fixed: 'warn',
+  compensated: 'warn',
+  Compensated: 'warn',
+}
+
+/** A state of a saga, activity, status or deployment, by its word. */
+export const State = ({ of }: { of: string | null | undefined }) =>
+  of ? <Badge tone={toneByState[of] ?? 'plain'}>{of}</Badge> : null

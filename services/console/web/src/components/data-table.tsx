@@ -1,0 +1,82 @@
+import type { ReactNode } from 'react'
+
+export interface Column<Row> {
+  header: string
+  cell: (row: Row) => ReactNode
+  /** Numbers stand at the right. */
+  numeric?: boolean
+  /** Left out on narrow screens. */
+  wide?: boolean
+}
+
+/**
+ * A table of rows. `j` and `k` move the focus from row to row, to the first link or button of each; Enter opens the link.
+ *
+ * @param label the accessible name of the table
+ * @param empty what stands there instead of a table without rows
+ */
+export function DataTable<Row>({
+  label,
+  columns,
+  rows,
+  rowKey,
+  empty,
+  busy,
+}: {
+  label: string
+  columns: Column<Row>[]
+  rows: readonly Row[]
+  rowKey: (row: Row) => string | number
+  empty?: ReactNode
+  busy?: boolean | undefined
+}) {
+  if (rows.length === 0 && empty) return <div aria-busy={busy || undefined}>{empty}</div>
+  return (
+    <div className="overflow-x-auto">
+      <table
+        aria-label={label}
+        aria-busy={busy || undefined}
+        data-list=""
+        className="w-full border-collapse text-sm"
+      >
+        <thead>
+          <tr className="border-b text-left text-quiet">
+            {columns.map((column) => (
+              <th key={column.header} scope="col" className={`px-4 py-2 font-medium ${classOf(column)}`}>
+                {column.header}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr
+              key={rowKey(row)}
+              data-row=""
+              className="border-b last:border-0 focus-within:bg-raised hover:bg-raised"
+            >
+              {columns.map((column) => (
+                <td key={column.header} className={`px-4 py-2 align-top ${classOf(column)}`}>
+                  {column.cell(row)}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+const classOf = <Row,>({ numeric, wide }: Column<Row>) =>
+  `${numeric ? 'text-right tabular-nums' : ''} ${wide ? 'hidden md:table-cell' : ''}`
+
+/** Moves the focus to the next or previous row of the page's first list. */
+export function moveInList(step: 1 | -1): boolean {
+  const rows = [...document.querySelectorAll<HTMLElement>('main [data-list] [data-row]')]
+  if (rows.length === 0) return false
+  const current = rows.findIndex((row) => row.contains(document.activeElement))
+  const next = rows[Math.min(rows.length - 1, Math.max(0, current === -1 ? 0 : current + step))]
+  next?.querySelector<HTMLElement>('a, button')?.focus()
+  return true
+}

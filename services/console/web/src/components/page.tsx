@@ -1,0 +1,68 @@
+import { useRouterState } from '@tanstack/react-router'
+import { type ReactNode, useEffect, useRef } from 'react'
+
+let shownPath: string | undefined
+
+/**
+ * The frame of a page: the title of the document, the one heading, and the actions beside it. Moving from another page puts
+ * the focus on the heading, so that a screen reader tells what is shown; the first page of a visit leaves the focus alone.
+ *
+ * @param title what the page shows, without the name of the product
+ * @param heading unset: the title
+ */
+export function Page({
+  title,
+  heading,
+  actions,
+  children,
+}: {
+  title: string
+  heading?: ReactNode
+  actions?: ReactNode
+  children?: ReactNode
+}) {
+  const path = useRouterState({ select: (state) => state.location.pathname })
+  const ref = useRef<HTMLHeadingElement>(null)
+  useEffect(() => {
+    if (shownPath !== undefined && shownPath !== path) ref.current?.focus()
+    shownPath = path
+  }, [path])
+  return (
+    <>
+      <title>{`${title} · Switchyard`}</title>
+      <div className="mb-4 flex flex-wrap items-center gap-x-4 gap-y-2">
+        <h1 ref={ref} tabIndex={-1} dir="auto" className="min-w-0 flex-1 text-xl font-semibold break-words">
+          {heading ?? title}
+        </h1>
+        {actions && <div className="flex flex-wrap items-center gap-2">{actions}</div>}
+      </div>
+      {children}
+    </>
+  )
+}
+
+/** A framed part of a page. With a name it is a region of its own. */
+export function Panel({
+  name,
+  actions,
+  children,
+  busy,
+  flush,
+}: {
+  name: string
+  actions?: ReactNode
+  children: ReactNode
+  busy?: boolean | undefined
+  /** Content reaches the frame: tables and code. */
+  flush?: boolean
+}) {
+  return (
+    <section aria-label={name} aria-busy={busy || undefined} className="mb-5 rounded-lg border bg-panel">
+      <div className="flex flex-wrap items-center gap-2 border-b px-4 py-2">
+        <h2 className="flex-1 font-semibold">{name}</h2>
+        {actions}
+      </div>
+      <div className={flush ? 'overflow-x-auto' : 'p-4'}>{children}</div>
+    </section>
+  )
+}

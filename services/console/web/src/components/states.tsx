@@ -1,0 +1,81 @@
+import type { UseQueryResult } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import { ApiError } from '../api/client'
+import { Button } from './button'
+import { Page } from './page'
+
+export const Loading = ({ what = 'Loading…' }: { what?: string }) => (
+  <div aria-busy="true" className="p-4 text-quiet">
+    {what}
+  </div>
+)
+
+/** A failure, in a sentence, with a way to go on. */
+export function Problem({ error, retry }: { error: unknown; retry?: () => unknown }) {
+  return (
+    <div role="alert" className="flex flex-wrap items-center gap-3 rounded-lg bg-bad-soft px-4 py-3 text-bad">
+      <span className="min-w-0 flex-1 break-words" dir="auto">
+        {sentenceOf(error)}
+      </span>
+      {retry && <Button onClick={() => void retry()}>Try again</Button>}
+    </div>
+  )
+}
+
+export const sentenceOf = (error: unknown): string =>
+  error instanceof ApiError ? error.message : 'Something went wrong on this page. Reload it and try again.'
+
+/** An empty list: what is empty, and what to do. */
+export const Empty = ({ title, children }: { title: string; children?: ReactNode }) => (
+  <div className="px-4 py-8 text-center">
+    <p className="font-medium">{title}</p>
+    {children && <div className="mx-auto mt-1 max-w-xl text-quiet">{children}</div>}
+  </div>
+)
+
+/** Shows what a query gives, its failure, or that it is under way. A thing that does not exist is the page 'Not found'. */
+export function Shown<Data>({
+  query,
+  children,
+}: {
+  query: UseQueryResult<Data>
+  children: (data: Data) => ReactNode
+}) {
+  if (query.data !== undefined) {
+    return (
+      <>
+        {query.isError && <Problem error={query.error} retry={query.refetch} />}
+        {children(query.data)}
+      </>
+    )
+  }
+  if (query.isError) return <Problem error={query.error} retry={query.refetch} />
+  return <Loading />
+}
+
+export const isMissing = (error: unknown) => error instanceof ApiError && error.status === 404
+
+export const NotFound = () => (
+  <Page title="Not found">
+    <p>
+      There is nothing at this address, or you may not see it. Go to the{' '}
+      <Link to="/" className="text-accent underline">
+        Overview
+      </Link>
+      .
+    </p>
+  </Page>
+)
+
+export const NotAllowed = () => (
+  <Page title="Not allowed">
+    <p>
+      Your token does not allow this page. Sign in with another one, or ask an administrator. Go to the{' '}
+      <Link to="/" className="text-accent underline">
+        Overview
+      </Link>
+      .
+    </p>
+  </Page>
+)

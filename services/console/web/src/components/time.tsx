@@ -1,0 +1,25 @@
+import { useEffect, useState } from 'react'
+import { exactTime, sinceNow } from '../lib/format'
+
+/** The current time, anew every `periodMs`. */
+export function useNow(periodMs = 15_000): number {
+  const [now, setNow] = useState(() => Date.now())
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), periodMs)
+    return () => clearInterval(timer)
+  }, [periodMs])
+  return now
+}
+
+/** A time as a distance from now, with the exact one in the viewer's zone on hover. */
+export function Time({ at, absolute }: { at: string | null | undefined; absolute?: boolean }) {
+  const now = useNow()
+  if (!at) return <span className="text-quiet">–</span>
+  const time = new Date(at)
+  const exact = exactTime(time)
+  return (
+    <time dateTime={at} title={exact} className="whitespace-nowrap tabular-nums">
+      {absolute ? exact : sinceNow(time, now)}
+    </time>
+  )
+}

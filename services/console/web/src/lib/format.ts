@@ -1,0 +1,62 @@
+const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
+const exact = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'long' })
+const units: [Intl.RelativeTimeFormatUnit, number][] = [
+  ['year', 31_557_600],
+  ['month', 2_629_800],
+  ['week', 604_800],
+  ['day', 86_400],
+  ['hour', 3600],
+  ['minute', 60],
+  ['second', 1],
+]
+
+/** '3 minutes ago', 'in 2 days'. */
+export function sinceNow(time: Date, now = Date.now()): string {
+  const seconds = (time.getTime() - now) / 1000
+  const [unit, size] = units.find(([, size]) => Math.abs(seconds) >= size) ?? (['second', 1] as const)
+  return relative.format(Math.trunc(seconds / size), unit)
+}
+
+/** Date and time to the second in the viewer's zone, with its name. */
+export const exactTime = (time: Date) => exact.format(time)
+
+/** '1.4 s', '3 min 5 s', '2 h 4 min'. */
+export function duration(milliseconds: number): string {
+  if (milliseconds < 1000) return `${Math.round(milliseconds)} ms`
+  const seconds = milliseconds / 1000
+  if (seconds < 60) return `${seconds.toFixed(seconds < 10 ? 1 : 0)} s`
+  const minutes = Math.floor(seconds / 60)
+  if (minutes < 60) return `${minutes} min ${Math.floor(seconds % 60)} s`
+  const hours = Math.floor(minutes / 60)
+  return hours < 48 ? `${hours} h ${minutes % 60} min` : `${Math.floor(hours / 24)} d ${hours % 24} h`
+}
+
+const counts = new Intl.NumberFormat('en')
+export const count = (value: number) => counts.format(value)
+
+/** 'N things', with the plural of the noun. */
+export const countOf = (value: number, noun: string, plural = `${noun}s`) =>
+  `${count(value)} ${value === 1 ? noun : plural}`
+
+export function bytes(value: number): string {
+  const names = ['B', 'KiB', 'MiB', 'GiB', 'TiB']
+  let size = value
+  let unit = 0
+  while (size >= 1024 && unit < names.length - 1) {
+    size /= 1024
+    unit += 1
+  }
+  return `${unit === 0 || size >= 100 ? Math.round(size) : size.toFixed(1)} ${names[unit]}`
+}
+
+export const shortSha = (sha: string) => sha.slice(0, 8)
+
+// Controls that reorder text: code and file names with them read otherwise than they run.
+const bidiControls = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
+
+/** Text in which bidirectional controls are seen: `U+202E`. */
+export const visibleControls = (text: string) =>
+  text.replace(
+    bidiControls,
+    (control) => `U+${control.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`,
+  )

@@ -1,0 +1,3 @@
+import { Page } from '../../components/page'
+
+export const BranchesPage = () => <Page title="BranchesPage" />

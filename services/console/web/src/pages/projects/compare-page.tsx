@@ -1,0 +1,3 @@
+import { Page } from '../../components/page'
+
+export const ComparePage = () => <Page title="ComparePage" />

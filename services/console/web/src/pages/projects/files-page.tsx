@@ -1,0 +1,3 @@
+import { Page } from '../../components/page'
+
+export const FilesPage = () => <Page title="FilesPage" />

@@ -1,0 +1,3 @@
+import { Page } from '../../components/page'
+
+export const SettingsPage = () => <Page title="SettingsPage" />

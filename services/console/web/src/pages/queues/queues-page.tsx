@@ -1,0 +1,3 @@
+import { Page } from '../../components/page'
+
+export const QueuesPage = () => <Page title="QueuesPage" />

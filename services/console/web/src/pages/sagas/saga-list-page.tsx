@@ -1,0 +1,3 @@
+import { Page } from '../../components/page'
+
+export const SagaListPage = () => <Page title="SagaListPage" />

@@ -1,0 +1,81 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { getRouteApi, useRouter } from '@tanstack/react-router'
+import { type FormEvent, useState } from 'react'
+import { send } from '../../api/client'
+import { type Session, sessionQuery, useSession } from '../../api/session'
+import { Button } from '../../components/button'
+import { TextField } from '../../components/fields'
+import { Page } from '../../components/page'
+import { sentenceOf } from '../../components/states'
+
+const route = getRouteApi('/sign-in')
+
+/** Only addresses of the console are followed, so that a link to this page cannot lead to another site. */
+function safeNext(next: string | undefined): string {
+  const url = next && URL.canParse(next, location.origin) ? new URL(next, location.origin) : undefined
+  const isOurs = url?.origin === location.origin && /^\/console(\/|$)/.test(url.pathname)
+  return isOurs ? url.pathname + url.search + url.hash : '/console/'
+}
+
+export function SignInPage() {
+  const { next } = route.useSearch()
+  const router = useRouter()
+  const client = useQueryClient()
+  const { user } = useSession()
+  const [problem, setProblem] = useState<string>()
+  const [busy, setBusy] = useState(false)
+
+  const signIn = async (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault()
+    const form = event.currentTarget
+    const token = String(new FormData(form).get('token') ?? '').trim()
+    setBusy(true)
+    setProblem(undefined)
+    try {
+      const session = await send<Session>('POST', '/session', { token })
+      form.reset()
+      client.clear()
+      client.setQueryData(sessionQuery.queryKey, session)
+      router.history.replace(safeNext(next))
+    } catch (error) {
+      setProblem(sentenceOf(error))
+      setBusy(false)
+    }
+  }
+
+  return (
+    <div className="mx-auto max-w-md pt-6">
+      <Page title="Sign in">
+        <form onSubmit={(event) => void signIn(event)} className="rounded-lg border bg-panel p-5">
+          <TextField
+            label="Access token"
+            name="token"
+            type="password"
+            required
+            autoFocus
+            autoComplete="current-password"
+            maxLength={255}
+            hint="A token of any scopes. The browser does not keep it."
+          />
+          {problem && (
+            <p role="alert" className="mb-3 rounded-md bg-bad-soft px-3 py-2 text-bad">
+              {problem}
+            </p>
+          )}
+          <Button type="submit" look="primary" disabled={busy}>
+            Sign in
+          </Button>
+        </form>
+        <div className="mt-4 text-sm text-quiet">
+          {user && (
+            <p>You are signed in as {user.username}. Another token takes the place of this session.</p>
+          )}
+          <p>
+            The administrator’s first token is in the file <code>root-token</code> of the data folder.
+            Administrators make tokens for other users on the page Tokens.
+          </p>
+        </div>
+      </Page>
+    </div>
+  )
+}

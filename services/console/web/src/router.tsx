@@ -1,0 +1,241 @@
+import type { QueryClient } from '@tanstack/react-query'
+import {
+  createRootRouteWithContext,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  Outlet,
+  redirect,
+} from '@tanstack/react-router'
+import { sessionQuery } from './api/session'
+import { Loading, NotFound } from './components/states'
+import { keep, parseSearch, writeSearch } from './lib/search-params'
+import { Failed } from './shell/failed'
+import { Shell } from './shell/shell'
+
+const basepath = '/console'
+
+const root = createRootRouteWithContext<{ queryClient: QueryClient }>()({
+  async beforeLoad({ context, location }) {
+    const session = await context.queryClient.ensureQueryData(sessionQuery)
+    if (session.user || location.pathname.replace(/\/$/, '') === '/sign-in') return
+    throw redirect({ to: '/sign-in', search: { next: basepath + location.href }, replace: true })
+  },
+  component: () => (
+    <Shell>
+      <Outlet />
+    </Shell>
+  ),
+  errorComponent: Failed,
+  notFoundComponent: NotFound,
+})
+
+const signIn = createRoute({
+  getParentRoute: () => root,
+  path: '/sign-in',
+  validateSearch: keep('next'),
+  component: lazyRouteComponent(() => import('./pages/sign-in/sign-in-page'), 'SignInPage'),
+})
+
+const overview = createRoute({
+  getParentRoute: () => root,
+  path: '/',
+  component: lazyRouteComponent(() => import('./pages/overview/overview-page'), 'OverviewPage'),
+})
+
+const sagas = createRoute({
+  getParentRoute: () => root,
+  path: '/sagas',
+  validateSearch: keep('status', 'outcome', 'service', 'q', 'flag', 'tenant', 'from', 'to', 'sort', 'view'),
+  component: lazyRouteComponent(() => import('./pages/sagas/saga-list-page'), 'SagaListPage'),
+})
+
+const saga = createRoute({
+  getParentRoute: () => root,
+  path: '/sagas/$sagaId',
+  validateSearch: keep('tenant', 'tab', 'activity'),
+  component: lazyRouteComponent(() => import('./pages/sagas/saga-page'), 'SagaPage'),
+})
+
+const failures = createRoute({
+  getParentRoute: () => root,
+  path: '/failures',
+  validateSearch: keep('service', 'tenant', 'from', 'to'),
+  component: lazyRouteComponent(() => import('./pages/sagas/failures-page'), 'FailuresPage'),
+})
+
+const projects = createRoute({
+  getParentRoute: () => root,
+  path: '/projects',
+  validateSearch: keep('q', 'sort', 'page'),
+  component: lazyRouteComponent(() => import('./pages/projects/project-list-page'), 'ProjectListPage'),
+})
+
+const project = createRoute({
+  getParentRoute: () => root,
+  path: '/projects/$namespace/$name',
+  component: lazyRouteComponent(() => import('./pages/projects/project-frame'), 'ProjectFrame'),
+})
+
+const projectCommits = createRoute({
+  getParentRoute: () => project,
+  path: '/',
+  validateSearch: keep('ref', 'path', 'author', 'q', 'page'),
+  component: lazyRouteComponent(() => import('./pages/projects/commit-list-page'), 'CommitListPage'),
+})
+
+const projectCommit = createRoute({
+  getParentRoute: () => project,
+  path: '/commits/$sha',
+  validateSearch: keep('view', 'path'),
+  component: lazyRouteComponent(() => import('./pages/projects/commit-page'), 'CommitPage'),
+})
+
+const projectFiles = createRoute({
+  getParentRoute: () => project,
+  path: '/files/$ref/$',
+  component: lazyRouteComponent(() => import('./pages/projects/files-page'), 'FilesPage'),
+})
+
+const newCommit = createRoute({
+  getParentRoute: () => project,
+  path: '/new-commit',
+  validateSearch: keep('ref', 'path'),
+  component: lazyRouteComponent(() => import('./pages/projects/new-commit-page'), 'NewCommitPage'),
+})
+
+const branches = createRoute({
+  getParentRoute: () => project,
+  path: '/branches',
+  validateSearch: keep('q', 'page', 'tagsPage'),
+  component: lazyRouteComponent(() => import('./pages/projects/branches-page'), 'BranchesPage'),
+})
+
+const compare = createRoute({
+  getParentRoute: () => project,
+  path: '/compare',
+  validateSearch: keep('from', 'to', 'view'),
+  component: lazyRouteComponent(() => import('./pages/projects/compare-page'), 'ComparePage'),
+})
+
+const deployments = createRoute({
+  getParentRoute: () => project,
+  path: '/deployments',
+  validateSearch: keep('environment', 'status', 'page'),
+  component: lazyRouteComponent(() => import('./pages/projects/deployments-page'), 'DeploymentsPage'),
+})
+
+const settings = createRoute({
+  getParentRoute: () => project,
+  path: '/settings',
+  validateSearch: keep('hook', 'page'),
+  component: lazyRouteComponent(() => import('./pages/projects/settings-page'), 'SettingsPage'),
+})
+
+const broadcasts = createRoute({
+  getParentRoute: () => root,
+  path: '/broadcasts',
+  validateSearch: keep('edit', 'page'),
+  component: lazyRouteComponent(() => import('./pages/broadcasts/broadcasts-page'), 'BroadcastsPage'),
+})
+
+const queues = createRoute({
+  getParentRoute: () => root,
+  path: '/queues',
+  validateSearch: keep('range'),
+  component: lazyRouteComponent(() => import('./pages/queues/queues-page'), 'QueuesPage'),
+})
+
+const queue = createRoute({
+  getParentRoute: () => root,
+  path: '/queues/$source/$queue',
+  validateSearch: keep('range', 'page', 'job'),
+  component: lazyRouteComponent(() => import('./pages/queues/queue-page'), 'QueuePage'),
+})
+
+const users = createRoute({
+  getParentRoute: () => root,
+  path: '/admin/users',
+  validateSearch: keep('q', 'page', 'active', 'blocked', 'order_by', 'sort'),
+  component: lazyRouteComponent(() => import('./pages/admin/users-page'), 'UsersPage'),
+})
+
+const tokens = createRoute({
+  getParentRoute: () => root,
+  path: '/admin/tokens',
+  validateSearch: keep('q', 'page', 'state', 'user_id', 'sort'),
+  component: lazyRouteComponent(() => import('./pages/admin/tokens-page'), 'TokensPage'),
+})
+
+const audit = createRoute({
+  getParentRoute: () => root,
+  path: '/admin/audit',
+  validateSearch: keep(
+    'page',
+    'entity_type',
+    'entity_id',
+    'author_id',
+    'event_name',
+    'created_after',
+    'created_before',
+  ),
+  component: lazyRouteComponent(() => import('./pages/admin/audit-page'), 'AuditPage'),
+})
+
+const system = createRoute({
+  getParentRoute: () => root,
+  path: '/system',
+  component: lazyRouteComponent(() => import('./pages/system/system-page'), 'SystemPage'),
+})
+
+const docs = createRoute({
+  getParentRoute: () => root,
+  path: '/docs',
+  component: lazyRouteComponent(() => import('./pages/system/docs-page'), 'DocsPage'),
+})
+
+const routeTree = root.addChildren([
+  signIn,
+  overview,
+  sagas,
+  saga,
+  failures,
+  projects,
+  project.addChildren([
+    projectCommits,
+    projectCommit,
+    projectFiles,
+    newCommit,
+    branches,
+    compare,
+    deployments,
+    settings,
+  ]),
+  broadcasts,
+  queues,
+  queue,
+  users,
+  tokens,
+  audit,
+  system,
+  docs,
+])
+
+export const makeRouter = (queryClient: QueryClient) =>
+  createRouter({
+    routeTree,
+    basepath,
+    context: { queryClient },
+    parseSearch,
+    stringifySearch: writeSearch,
+    defaultPreload: 'intent',
+    defaultPendingComponent: Loading,
+    defaultErrorComponent: Failed,
+    scrollRestoration: true,
+  })
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: ReturnType<typeof makeRouter>
+  }
+}

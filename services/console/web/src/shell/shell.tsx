@@ -1,0 +1,86 @@
+import { Link, useRouterState } from '@tanstack/react-router'
+import { lazy, type ReactNode, Suspense, useState } from 'react'
+import { useSession } from '../api/session'
+import { Button } from '../components/button'
+import { Loading } from '../components/states'
+import { Announcements } from './announcements'
+import { MainNavigation } from './main-navigation'
+import { useShortcuts } from './use-shortcuts'
+
+const ThemeMenu = lazy(() => import('./banner-menus').then(({ ThemeMenu }) => ({ default: ThemeMenu })))
+const AccountMenu = lazy(() => import('./banner-menus').then(({ AccountMenu }) => ({ default: AccountMenu })))
+const CommandPalette = lazy(() =>
+  import('./command-palette').then(({ CommandPalette }) => ({ default: CommandPalette })),
+)
+const ShortcutHelp = lazy(() =>
+  import('./shortcut-help').then(({ ShortcutHelp }) => ({ default: ShortcutHelp })),
+)
+
+export type Overlay = 'palette' | 'help' | undefined
+
+/** What stands around every page: banner, navigation, announcements, and the dialogs that keys open. */
+export function Shell({ children }: { children: ReactNode }) {
+  const { user } = useSession()
+  const [overlay, setOverlay] = useState<Overlay>()
+  const [menuPath, setMenuPath] = useState<string>()
+  const path = useRouterState({ select: (state) => state.location.pathname })
+  // The menu of narrow screens closes when another page is shown.
+  const isMenuOpen = menuPath === path
+  useShortcuts({ onOpen: setOverlay, enabled: user !== null })
+  return (
+    <div className="min-h-dvh">
+      <a
+        href="#content"
+        className="absolute -top-20 left-2 z-50 rounded-md bg-accent px-3 py-2 text-on-accent focus:top-2"
+      >
+        Skip to content
+      </a>
+      <header className="sticky top-0 z-30 flex min-h-13 flex-wrap items-center gap-2 border-b bg-panel px-4 py-2">
+        {user && (
+          <Button
+            className="lg:hidden"
+            aria-expanded={isMenuOpen}
+            aria-controls="main-navigation"
+            onClick={() => setMenuPath(isMenuOpen ? undefined : path)}
+          >
+            Menu
+          </Button>
+        )}
+        <Link to="/" className="flex items-center gap-2 font-semibold">
+          <img src="/console/icon.svg" alt="" width="22" height="22" />
+          <span className="hidden sm:inline">Switchyard</span>
+          <span className="sr-only sm:hidden">Switchyard</span>
+        </Link>
+        <span className="flex-1" />
+        {user && (
+          <Button onClick={() => setOverlay('palette')} aria-label="Open the command palette">
+            <span className="hidden text-quiet sm:inline">Go to…</span>
+            <kbd className="font-sans text-xs text-quiet">Ctrl K</kbd>
+          </Button>
+        )}
+        <Suspense fallback={<span className="h-8 w-20" />}>
+          <ThemeMenu />
+          {user && <AccountMenu user={user} />}
+        </Suspense>
+      </header>
+      <Announcements />
+      <div className="mx-auto flex max-w-400">
+        {user && (
+          <div
+            id="main-navigation"
+            className={`${isMenuOpen ? 'fixed inset-x-0 top-13 z-20 block border-b bg-panel shadow-lg' : 'hidden'} shrink-0 lg:sticky lg:top-13 lg:z-auto lg:block lg:h-fit lg:w-48 lg:border-0 lg:bg-transparent lg:shadow-none`}
+          >
+            <MainNavigation onMove={() => setMenuPath(undefined)} />
+          </div>
+        )}
+        <main id="content" tabIndex={-1} className="min-w-0 flex-1 p-4 outline-hidden lg:p-6">
+          <Suspense fallback={<Loading />}>{children}</Suspense>
+        </main>
+      </div>
+      <Suspense>
+        {overlay === 'palette' && <CommandPalette onClose={() => setOverlay(undefined)} />}
+        {overlay === 'help' && <ShortcutHelp onClose={() => setOverlay(undefined)} />}
+      </Suspense>
+    </div>
+  )
+}
