@@ -31,6 +31,7 @@ export type { AnswerForm } from './errors.js'
 export { createStreamPlaces, eventStreamHeaders, type StreamPlaces } from './event-stream.js'
 export { administrator, administratorOrScope, anyone, readingScopes, signedIn } from './guards.js'
 export { type HttpServer, listen } from './listen.js'
+export { fromOwnOrigin } from './own-origin.js'
 export {
   keysetParameters,
   keysetReply,
@@ -52,6 +53,7 @@ export {
   text,
   time,
 } from './parameters.js'
+export { clearSessionCookie, setSessionCookie } from './session-cookie.js'
 export { link, oneOf, timeText } from './shapes.js'
 export { type AuthenticateFrom, limitUnknownTokens } from './unknown-tokens.js'
 export { unmodifiedSinceMs } from './unmodified-since.js'
