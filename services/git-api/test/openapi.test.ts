@@ -44,6 +44,16 @@ async function callUsersAndTokens() {
   return user
 }
 
+async function callSession() {
+  const headers = { 'Sec-Fetch-Site': 'same-origin' }
+  const body = { token: harness.tokens.user }
+  const begun = await api.call('POST /session', { token: null, headers, body })
+  const Cookie = begun.headers.getSetCookie()[0]?.split(';', 1)[0] ?? ''
+  await api.call('GET /session', { token: null, headers: { Cookie } })
+  await api.call('GET /session', { token: null })
+  await api.call('DELETE /session', { token: null, headers: { ...headers, Cookie } })
+}
+
 async function callProject(path: { id: number }, user: number) {
   await api.call('GET /projects')
   await api.call('GET /projects', { query: { simple: 'true', min_access_level: '10' } })
@@ -297,6 +307,7 @@ async function callHooks(path: { id: number }) {
 it('every operation answers as it is documented', async () => {
   await api.call('GET /openapi.json', { token: null })
   const user = await callUsersAndTokens()
+  await callSession()
   const given = { name: 'Engine', visibility: 'public', initialize_with_readme: true }
   const project = { id: idOf(await api.call('POST /projects', { body: given })) }
   await callProject(project, user)

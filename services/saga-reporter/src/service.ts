@@ -5,6 +5,7 @@ import {
   createSagaEventStore,
   type Database,
   findCaller,
+  findSessionCaller,
   isDatabaseUnavailable,
 } from '@switchyard/db'
 import { systemClock } from '@switchyard/domain'
@@ -62,6 +63,7 @@ export async function createService(config: Config, { logger, metrics, health, l
     metrics,
     health,
     authenticate,
+    findSession: (hash) => findSessionCaller(database, hash),
     routes: routes({
       readDatabase,
       clock: systemClock,
