@@ -22,6 +22,7 @@ export {
   type User,
   type WebhookDelivery,
 } from './generated/client.js'
+export { inPoolTransaction } from './pool-transaction.js'
 export * from './stores/audit-events.js'
 export * from './stores/broadcast-messages.js'
 export * from './stores/callers.js'
@@ -43,6 +44,9 @@ export * from './stores/releases.js'
 export * from './stores/repository-locations.js'
 export * from './stores/repository-lock.js'
 export * from './stores/saga-event-partitions.js'
+export * from './stores/sagas/bulk/jobs.js'
+export * from './stores/sagas/bulk/matching.js'
+export * from './stores/sagas/bulk/steps.js'
 export * from './stores/sagas/ended-sagas.js'
 export * from './stores/sagas/feed/read-log.js'
 export * from './stores/sagas/flag-sources.js'
