@@ -15,7 +15,8 @@ import {
 import { GitCache } from './cache/git-cache.js'
 import type { Cancellable } from './cancellable.js'
 import { ChildPool } from './children/child-pool.js'
-import { type CommitRange, commitsBetween, diffBetween, findMergeBase } from './compare.js'
+import { type CommitRange, commitsBetween, findMergeBase } from './compare.js'
+import { type Compared, changesBetween, diffBetween, readFileDiff } from './diff-between.js'
 import { processBytesDefault } from './git-process.js'
 import { findLfsObject, type LfsReading, storeLfsObject, writeLfsObject } from './lfs-objects.js'
 import { listContributors } from './list-contributors.js'
@@ -24,7 +25,7 @@ import { LocalReaders } from './objects/local-readers.js'
 import type { GitEngine, OpenRepository } from './open-repository.js'
 import { type PickRequest, pickCommit } from './pick-commit.js'
 import { type CommitQuery, findCommit, findCommitId, lastCommitOf, listCommits } from './read-commits.js'
-import { readDiff } from './read-diff.js'
+import { listChanges, readDiff } from './read-diff.js'
 import { readFile } from './read-file.js'
 import { readSignatureText } from './read-signature.js'
 import { readStats } from './read-stats.js'
@@ -117,6 +118,8 @@ const openRepository = (repository: OpenRepository) => ({
   listCommits: (query: CommitQuery) => listCommits(repository, query),
   readStats: (ids: readonly string[]) => readStats(repository, ids),
   readDiff: (id: string) => readDiff(repository, id),
+  listChanges: (id: string) => listChanges(repository, id),
+  readFileDiff: (compared: Compared, filePath: string) => readFileDiff(repository, compared, filePath),
   readFile: (commitId: string, filePath: string) => readFile(repository, commitId, filePath),
   findBranchTip: (branch: string) => findBranchTip(repository, branch),
   hasNoBranch: () => hasNoBranch(repository),
@@ -152,6 +155,7 @@ const openRepository = (repository: OpenRepository) => ({
     findReferencesContaining(repository, id, folder),
   findMergeBase: (ids: readonly string[]) => findMergeBase(repository, ids),
   diffBetween: (from: string, to: string) => diffBetween(repository, from, to),
+  changesBetween: (from: string, to: string) => changesBetween(repository, from, to),
   commitsBetween: (range: CommitRange) => commitsBetween(repository, range),
   listReferences: (query: ReferenceQuery) => listReferences(repository, query),
   findMerged: (branches: readonly string[], commitId: string) => findMerged(repository, branches, commitId),
