@@ -5,7 +5,7 @@ import { runGitOk, type SpawnOptions } from './git-process.js'
 import type { OpenRepository } from './open-repository.js'
 import { parseChanges } from './parse-changes.js'
 import { type DiffEntry, leftOut, parseDiff } from './parse-diff.js'
-import { cachedEntries, diffAnswerBytesMax, diffLimits, flagUncompared, listChanges } from './read-diff.js'
+import { cachedEntries, diffAnswerBytesMax, diffLimits, flagUncompared, listChangesOf } from './read-diff.js'
 
 /** What to compare: a commit with its first parent, or a root commit with the empty tree; or two commits. */
 export type Compared = readonly [commitId: string] | readonly [from: string, to: string]
@@ -56,15 +56,20 @@ export async function diffBetween(
 }
 
 /**
- * The same list without patches, and with the numbers of lines.
+ * What differs, without patches and with the numbers of lines.
  *
  * @throws DomainError like diffBetween
  */
-export const changesBetween = (repository: OpenRepository, from: string, to: string): Promise<DiffEntry[]> =>
-  cachedEntries(repository, `changes ${from} ${to}`, async () => {
-    const { stdout } = await diffTree(repository, [from, to], { flags: ['--numstat'] })
+export async function listChanges(
+  repository: OpenRepository,
+  [first, second]: Compared,
+): Promise<DiffEntry[]> {
+  if (second === undefined) return listChangesOf(repository, first)
+  return cachedEntries(repository, `changes ${first} ${second}`, async () => {
+    const { stdout } = await diffTree(repository, [first, second], { flags: ['--numstat'] })
     return parseChanges(stdout)
   })
+}
 
 /**
  * What differs in one file, whose patch may be longer than in a list of all files.
@@ -78,11 +83,7 @@ export async function readFileDiff(
   compared: Compared,
   filePath: string,
 ): Promise<DiffEntry[]> {
-  const [first, second] = compared
-  const changes =
-    second === undefined
-      ? await listChanges(repository, first)
-      : await changesBetween(repository, first, second)
+  const changes = await listChanges(repository, compared)
   const name = nameOf(bytesOfName(filePath.replace(/^\/+/, '')))
   const isWanted = ({ oldPath, newPath }: DiffEntry) => oldPath === name || newPath === name
   const found = changes.filter(isWanted)

@@ -16,7 +16,7 @@ import { GitCache } from './cache/git-cache.js'
 import type { Cancellable } from './cancellable.js'
 import { ChildPool } from './children/child-pool.js'
 import { type CommitRange, commitsBetween, findMergeBase } from './compare.js'
-import { type Compared, changesBetween, diffBetween, readFileDiff } from './diff-between.js'
+import { type Compared, diffBetween, listChanges, readFileDiff } from './diff-between.js'
 import { processBytesDefault } from './git-process.js'
 import { findLfsObject, type LfsReading, storeLfsObject, writeLfsObject } from './lfs-objects.js'
 import { listContributors } from './list-contributors.js'
@@ -25,7 +25,7 @@ import { LocalReaders } from './objects/local-readers.js'
 import type { GitEngine, OpenRepository } from './open-repository.js'
 import { type PickRequest, pickCommit } from './pick-commit.js'
 import { type CommitQuery, findCommit, findCommitId, lastCommitOf, listCommits } from './read-commits.js'
-import { listChanges, readDiff } from './read-diff.js'
+import { readDiff } from './read-diff.js'
 import { readFile } from './read-file.js'
 import { readSignatureText } from './read-signature.js'
 import { readStats } from './read-stats.js'
@@ -46,7 +46,7 @@ import {
 } from './refs.js'
 import { countBytes, createRepository, deleteRepository } from './repository-files.js'
 import { type FolderQuery, findFile, hasEntry, listFolder } from './trees.js'
-import { type CommitRequest, writeCommit } from './write-commit.js'
+import { type CommitRequest, previewCommit, writeCommit } from './write-commit.js'
 import { BranchTurns } from './writing/branch-turns.js'
 import { keepCommit, moveReference, type ReferenceMove } from './writing/move-refs.js'
 import { writeTag } from './writing/write-tag.js'
@@ -118,7 +118,7 @@ const openRepository = (repository: OpenRepository) => ({
   listCommits: (query: CommitQuery) => listCommits(repository, query),
   readStats: (ids: readonly string[]) => readStats(repository, ids),
   readDiff: (id: string) => readDiff(repository, id),
-  listChanges: (id: string) => listChanges(repository, id),
+  listChanges: (compared: Compared) => listChanges(repository, compared),
   readFileDiff: (compared: Compared, filePath: string) => readFileDiff(repository, compared, filePath),
   readFile: (commitId: string, filePath: string) => readFile(repository, commitId, filePath),
   findBranchTip: (branch: string) => findBranchTip(repository, branch),
@@ -155,7 +155,6 @@ const openRepository = (repository: OpenRepository) => ({
     findReferencesContaining(repository, id, folder),
   findMergeBase: (ids: readonly string[]) => findMergeBase(repository, ids),
   diffBetween: (from: string, to: string) => diffBetween(repository, from, to),
-  changesBetween: (from: string, to: string) => changesBetween(repository, from, to),
   commitsBetween: (range: CommitRange) => commitsBetween(repository, range),
   listReferences: (query: ReferenceQuery) => listReferences(repository, query),
   findMerged: (branches: readonly string[], commitId: string) => findMerged(repository, branches, commitId),
@@ -163,6 +162,7 @@ const openRepository = (repository: OpenRepository) => ({
   moveReference: (move: ReferenceMove) => moveReference(repository, move),
   writeTag: (tag: NewTagObject) => writeTag(repository, tag),
   writeCommit: (request: CommitRequest) => writeCommit(repository, request),
+  previewCommit: (request: Pick<CommitRequest, 'parent' | 'edits'>) => previewCommit(repository, request),
   pickCommit: (request: PickRequest) => pickCommit(repository, request),
   /**
    * The cached value for a key, or the computed value, which is then cached.

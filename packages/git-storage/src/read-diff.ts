@@ -35,7 +35,7 @@ export const readDiff = (repository: OpenRepository, id: string): Promise<DiffEn
  *
  * @throws Incomparable when git cannot compare the commit
  */
-export const listChanges = (repository: OpenRepository, id: string): Promise<DiffEntry[]> =>
+export const listChangesOf = (repository: OpenRepository, id: string): Promise<DiffEntry[]> =>
   cachedEntries(repository, `changes ${id}`, async () => {
     const { bytes } = await compare(repository, changesChild, id)
     return parseChanges(behindId(bytes, id))

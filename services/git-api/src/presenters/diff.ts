@@ -42,3 +42,12 @@ export const presentDiffEntry = (entry: DiffEntry, unified: boolean): z.output<t
   ...(entry.encoding === 'latin1' && { encoding: 'iso-8859-1' }),
   ...entry.lines,
 })
+
+export const dryRunShape = z
+  .object({ dry_run: z.literal('success'), diffs: z.array(diffEntryShape) })
+  .meta({ id: 'DryRun', description: 'What a commit would change; nothing is stored' })
+
+export const presentDryRun = (diffs: readonly DiffEntry[]): z.output<typeof dryRunShape> => ({
+  dry_run: 'success',
+  diffs: diffs.map((entry) => presentDiffEntry(entry, false)),
+})

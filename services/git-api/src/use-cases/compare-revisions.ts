@@ -57,7 +57,7 @@ async function readDiffs(
 ): Promise<DiffEntry[] | null> {
   try {
     if (path !== undefined) return await repository.readFileDiff([from, to], path)
-    if (withCounts) return await repository.changesBetween(from, to)
+    if (withCounts) return await repository.listChanges([from, to])
     const { entries } = await repository.getOrCompute(
       `diff ${from} ${to}`,
       async () => ({ entries: await repository.diffBetween(from, to) }),

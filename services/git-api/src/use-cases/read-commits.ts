@@ -106,7 +106,7 @@ export async function readDiff<Answer extends object>(
   const id = await getCommitId(repository, revision)
   const read = () => {
     if (path !== undefined) return repository.readFileDiff([id], path)
-    return withCounts ? repository.listChanges(id) : repository.readDiff(id)
+    return withCounts ? repository.listChanges([id]) : repository.readDiff(id)
   }
   const make = async () => answer.make(await read())
   return repository.getOrCompute(`reply ${id} ${answer.key}`, make, answer.bytesOf)
