@@ -233,6 +233,7 @@ async function callCommits(path: { id: number }) {
   const commits = '/projects/{id}/repository/commits'
   const actions = [{ action: 'create', file_path: 'a.txt', content: 'one\ntwo\n' }]
   const body = { branch: 'work', start_branch: 'main', commit_message: 'Add a\n\nReviewed-by: Ada', actions }
+  await api.call(`POST ${commits}`, { path, body: { ...body, dry_run: true } })
   const created = await api.call(`POST ${commits}`, { path, body })
   const commit = { ...path, sha: (created.body as { id: string }).id }
   await api.call(`GET ${commits}`, { path, query: { with_stats: 'true', ref_name: 'work' } })
@@ -240,6 +241,8 @@ async function callCommits(path: { id: number }) {
 
   await api.call(`GET ${commits}/{sha}/diff`, { path: commit })
   await api.call(`GET ${commits}/{sha}/diff`, { path: commit, query: { per_page: '1' } })
+  await api.call(`GET ${commits}/{sha}/diff`, { path: commit, query: { stat: 'true' } })
+  await api.call(`GET ${commits}/{sha}/diff`, { path: commit, query: { path: 'a.txt' } })
 
   await api.call(`POST ${commits}/{sha}/comments`, { path: commit, body: { note: 'Fine' } })
   const placed = { note: 'Here', path: 'a.txt', line: 2, line_type: 'new' }
