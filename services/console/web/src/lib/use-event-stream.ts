@@ -57,7 +57,8 @@ export function useEventStream<Event>(options: StreamOptions<Event>): StreamStat
   return state
 }
 
-function useIsShown(): boolean {
+/** Whether the document is seen: not in a background tab. */
+export function useIsShown(): boolean {
   const [isShown, setIsShown] = useState(() => document.visibilityState === 'visible')
   useEffect(() => {
     const onChange = () => setIsShown(document.visibilityState === 'visible')
