@@ -6,7 +6,7 @@ import { isRunning, listDescendants } from './support/processes.js'
 import { spawnStart, startTree, type Tree } from './support/tree.js'
 import { waitFor } from './support/wait-for.js'
 
-const services = ['git-api', 'admin-broadcast', 'jobqueue-metrics', 'saga-reporter', 'worker']
+const services = ['git-api', 'admin-broadcast', 'jobqueue-metrics', 'saga-reporter', 'worker', 'console']
 const dataDir = mkdtempSync(join(tmpdir(), 'switchyard-e2e-'))
 let tree: Tree
 

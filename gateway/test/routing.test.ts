@@ -4,7 +4,14 @@ import { type Echo, startEcho, type Upstream } from './support/echo-server.js'
 import { type Gateway, startGateway, type UpstreamName } from './support/gateway.js'
 import { type RawOptions, rawRequest } from './support/raw-request.js'
 
-const services: UpstreamName[] = ['git-api', 'saga-reporter', 'admin-broadcast', 'jobqueue-metrics', 'worker']
+const services: UpstreamName[] = [
+  'git-api',
+  'saga-reporter',
+  'admin-broadcast',
+  'jobqueue-metrics',
+  'worker',
+  'console',
+]
 let upstreams: Upstream[] = []
 let gateway: Gateway
 
@@ -47,6 +54,10 @@ describe('every path reaches its service', () => {
     ['/root/demo.git/gitlab-lfs/objects/ab', 'git-api'],
     ['/api/v4/projects/root%2Fdemo/repository/commits', 'git-api'],
     ['/', 'git-api'],
+    ['/console', 'console'],
+    ['/console/assets/index.js', 'console'],
+    ['/console/projects/root/demo/files/feature%2Fx/a%20b?q=%2F', 'console'],
+    ['/consoles/demo.git/info/refs?service=git-upload-pack', 'git-api'],
     ['/metricsx', 'git-api'],
     ['//api/v4/sagas?x=//', 'saga-reporter'],
     ['/api///v4/jobqueue//stream', 'jobqueue-metrics'],

@@ -14,6 +14,7 @@ export const upstreamNames = [
   'admin-broadcast',
   'jobqueue-metrics',
   'worker',
+  'console',
   'saga-reporter-grpc',
 ] as const
 

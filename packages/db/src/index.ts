@@ -18,9 +18,11 @@ export {
   type Saga,
   type SagaActivity,
   type SagaEvent,
+  type Session,
   type User,
   type WebhookDelivery,
 } from './generated/client.js'
+export { inPoolTransaction } from './pool-transaction.js'
 export * from './stores/audit-events.js'
 export * from './stores/broadcast-messages.js'
 export * from './stores/callers.js'
@@ -42,6 +44,9 @@ export * from './stores/releases.js'
 export * from './stores/repository-locations.js'
 export * from './stores/repository-lock.js'
 export * from './stores/saga-event-partitions.js'
+export * from './stores/sagas/bulk/jobs.js'
+export * from './stores/sagas/bulk/matching.js'
+export * from './stores/sagas/bulk/steps.js'
 export * from './stores/sagas/ended-sagas.js'
 export * from './stores/sagas/feed/read-log.js'
 export * from './stores/sagas/flag-sources.js'
@@ -60,6 +65,7 @@ export * from './stores/sagas/retention-sources.js'
 export * from './stores/sagas/sweeps.js'
 export type { TenantKey } from './stores/sagas/tenant-key.js'
 export * from './stores/sagas/tombstones.js'
+export * from './stores/sessions.js'
 export * from './stores/statuses/index.js'
 export * from './stores/tokens.js'
 export * from './stores/users.js'

@@ -1,10 +1,7 @@
 import { runGit, runGitOk, skipMax } from './git-process.js'
 import type { OpenRepository } from './open-repository.js'
 import { linesOf } from './output-lines.js'
-import { type DiffEntry, parseDiff } from './parse-diff.js'
-import { diffAnswerBytesMax, diffLimits, flagUncompared } from './read-diff.js'
 
-const timeoutMs = 20_000
 export interface CommitRange {
   from: string
   to: string
@@ -25,24 +22,6 @@ export async function findMergeBase(
   const command = { command: 'merge-base', flags: ['--octopus'], revisions: [...ids] }
   const { code, stdout } = await runGit(path, command, { signal })
   return code === 0 ? (linesOf(stdout)[0] ?? null) : null
-}
-
-/**
- * What differs between two commits, renames found.
- *
- * @throws DomainError unavailable after 20 seconds; too-large when git needs more memory than it may use
- */
-export async function diffBetween(
-  repository: OpenRepository,
-  from: string,
-  to: string,
-): Promise<DiffEntry[]> {
-  const { path, signal, engine } = repository
-  const flags = ['-r', '-M', '-z', '--raw', '--patch', '--no-color', '--no-ext-diff', '--no-textconv']
-  const command = { command: 'diff-tree', flags: [...flags, '--full-index'], revisions: [from, to] }
-  const limits = { timeoutMs, stdoutBytesMax: diffAnswerBytesMax, memoryBytesMax: engine.processBytesMax }
-  const { stdout, truncated } = await runGitOk(path, command, { signal, ...limits })
-  return flagUncompared(repository, await parseDiff(stdout, truncated, diffLimits))
 }
 
 /**

@@ -15,7 +15,8 @@ import {
 import { GitCache } from './cache/git-cache.js'
 import type { Cancellable } from './cancellable.js'
 import { ChildPool } from './children/child-pool.js'
-import { type CommitRange, commitsBetween, diffBetween, findMergeBase } from './compare.js'
+import { type CommitRange, commitsBetween, findMergeBase } from './compare.js'
+import { type Compared, diffBetween, listChanges, readFileDiff } from './diff-between.js'
 import { processBytesDefault } from './git-process.js'
 import { findLfsObject, type LfsReading, storeLfsObject, writeLfsObject } from './lfs-objects.js'
 import { listContributors } from './list-contributors.js'
@@ -45,7 +46,7 @@ import {
 } from './refs.js'
 import { countBytes, createRepository, deleteRepository } from './repository-files.js'
 import { type FolderQuery, findFile, hasEntry, listFolder } from './trees.js'
-import { type CommitRequest, writeCommit } from './write-commit.js'
+import { type CommitRequest, previewCommit, writeCommit } from './write-commit.js'
 import { BranchTurns } from './writing/branch-turns.js'
 import { keepCommit, moveReference, type ReferenceMove } from './writing/move-refs.js'
 import { writeTag } from './writing/write-tag.js'
@@ -117,6 +118,8 @@ const openRepository = (repository: OpenRepository) => ({
   listCommits: (query: CommitQuery) => listCommits(repository, query),
   readStats: (ids: readonly string[]) => readStats(repository, ids),
   readDiff: (id: string) => readDiff(repository, id),
+  listChanges: (compared: Compared) => listChanges(repository, compared),
+  readFileDiff: (compared: Compared, filePath: string) => readFileDiff(repository, compared, filePath),
   readFile: (commitId: string, filePath: string) => readFile(repository, commitId, filePath),
   findBranchTip: (branch: string) => findBranchTip(repository, branch),
   hasNoBranch: () => hasNoBranch(repository),
@@ -159,6 +162,7 @@ const openRepository = (repository: OpenRepository) => ({
   moveReference: (move: ReferenceMove) => moveReference(repository, move),
   writeTag: (tag: NewTagObject) => writeTag(repository, tag),
   writeCommit: (request: CommitRequest) => writeCommit(repository, request),
+  previewCommit: (request: Pick<CommitRequest, 'parent' | 'edits'>) => previewCommit(repository, request),
   pickCommit: (request: PickRequest) => pickCommit(repository, request),
   /**
    * The cached value for a key, or the computed value, which is then cached.

@@ -24,6 +24,14 @@ export interface DiffEntry {
   tooLarge: boolean
   /** Blob ids of a file that git treats as binary; a zero id on the side where the file is missing. */
   binaryIds?: [before: string, after: string]
+  /** Set only in a list of changes without patches. */
+  lines?: LineCounts
+}
+
+/** Lines that a change adds and removes; null for a binary file and for a file that was not compared. */
+export interface LineCounts {
+  additions: number | null
+  deletions: number | null
 }
 
 export type TextEncoding = 'utf8' | 'latin1'
@@ -35,13 +43,15 @@ export interface DiffLimits {
   diffBytesMax: number
 }
 
-interface RawChange {
+export interface RawChange {
   oldMode: string
   newMode: string
   ids: [before: string, after: string]
   status: string
   oldPath: string
   newPath: string
+  /** One of the two changes that stand for a change of type. */
+  isTypeChange?: true
 }
 
 /**
@@ -57,8 +67,9 @@ export async function parseDiff(
 ): Promise<DiffEntry[]> {
   // Concatenating a long output has taken some milliseconds before this call.
   if (output.length > sliceBytesMax) await yieldToEventLoop()
-  const { changes, patchStart } = parseRaw(output)
-  const patches = splitPatches(output.subarray(patchStart), truncated)
+  const { changes, listEnd } = parseRaw(output)
+  // A single NUL separates the list from the patches.
+  const patches = splitPatches(output.subarray(listEnd + 1), truncated)
   const entries: DiffEntry[] = []
   let bytesLeft = limits.diffBytesMax
   let sliceBytes = 0
@@ -66,16 +77,8 @@ export async function parseDiff(
     const patch = patches.next().value
     const fits = patch !== undefined && patch.length <= Math.min(limits.patchBytesMax, bytesLeft)
     if (fits) bytesLeft -= patch.length
-    entries.push({
-      oldPath: change.oldPath,
-      newPath: change.newPath,
-      oldMode: shortMode(change.oldMode),
-      newMode: shortMode(change.newMode),
-      newFile: change.status === 'A',
-      renamedFile: change.status === 'R',
-      deletedFile: change.status === 'D',
-      ...(fits ? { ...readPatch(patch, change), tooLarge: false } : leftOut),
-    })
+    const text = fits ? { ...readPatch(patch, change), tooLarge: false } : leftOut
+    entries.push({ ...fileOf(change), ...text })
     sliceBytes += entryBytes + (fits ? patch.length : 0)
     if (sliceBytes < sliceBytesMax) continue
     sliceBytes = 0
@@ -83,6 +86,17 @@ export async function parseDiff(
   }
   return entries
 }
+
+/** The fields of an entry that say which file changed, and how. */
+export const fileOf = ({ oldPath, newPath, oldMode, newMode, status }: RawChange) => ({
+  oldPath,
+  newPath,
+  oldMode: shortMode(oldMode),
+  newMode: shortMode(newMode),
+  newFile: status === 'A',
+  renamedFile: status === 'R',
+  deletedFile: status === 'D',
+})
 
 /** Parsing this number of bytes takes some milliseconds. */
 const sliceBytesMax = 1024 * 1024
@@ -95,7 +109,12 @@ const shortMode = (mode: string) => (mode === '000000' ? '0' : mode)
 
 const rawChange = /^:(\d{6}) (\d{6}) ([0-9a-f]+) ([0-9a-f]+) ([A-Z])\d*$/
 
-function parseRaw(output: Buffer): { changes: RawChange[]; patchStart: number } {
+/**
+ * Parses the list at the start of the output of `diff-tree --raw -z`.
+ *
+ * @returns the changes, and the offset of the byte behind the list
+ */
+export function parseRaw(output: Buffer): { changes: RawChange[]; listEnd: number } {
   const changes: RawChange[] = []
   let at = 0
   const next = () => {
@@ -113,8 +132,7 @@ function parseRaw(output: Buffer): { changes: RawChange[]; patchStart: number } 
     const newPath = status === 'R' || status === 'C' ? nameOf(next()) : oldPath
     changes.push(...splitTypeChange({ oldMode, newMode, ids: [before, after], status, oldPath, newPath }))
   }
-  // A single NUL separates the list from the patches.
-  return { changes, patchStart: Math.min(at + 1, output.length) }
+  return { changes, listEnd: Math.min(at, output.length) }
 }
 
 const colon = ':'.charCodeAt(0)
@@ -123,8 +141,8 @@ const colon = ':'.charCodeAt(0)
 function splitTypeChange(change: RawChange): RawChange[] {
   if (change.status !== 'T') return [change]
   return [
-    { ...change, status: 'D', newMode: '000000', ids: [change.ids[0], zeroId] },
-    { ...change, status: 'A', oldMode: '000000', ids: [zeroId, change.ids[1]] },
+    { ...change, status: 'D', newMode: '000000', ids: [change.ids[0], zeroId], isTypeChange: true },
+    { ...change, status: 'A', oldMode: '000000', ids: [zeroId, change.ids[1]], isTypeChange: true },
   ]
 }
 

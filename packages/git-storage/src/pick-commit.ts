@@ -6,16 +6,18 @@ import {
   parseCommitObject,
   type Signature,
 } from '@switchyard/domain/commit'
+import { diffBetween } from './diff-between.js'
 import { addTree } from './edit-tree.js'
 import { emptyTree, gitFailure, runGit } from './git-process.js'
-import { neutralRepository, objectsOf } from './neutral-repository.js'
+import { neutralRepository } from './neutral-repository.js'
 import { objectReader } from './object-reader.js'
 import type { OpenRepository } from './open-repository.js'
+import type { DiffEntry } from './parse-diff.js'
 import { pickPlainly } from './pick-plainly.js'
 import { findCommit } from './read-commits.js'
 import { branchRef } from './refs.js'
 import { moveBranch } from './writing/move-refs.js'
-import { NewObjects } from './writing/new-objects.js'
+import { type ObjectsPlace, objectsInside, withObjectsAside } from './writing/objects-aside.js'
 
 export interface PickRequest {
   branch: string
@@ -32,10 +34,10 @@ export interface PickRequest {
   dryRun: boolean
 }
 
-/** `empty`: the branch would stay as it is. `possible`: a dry run found no conflict. */
+/** `empty`: the branch would stay as it is. `possible`: a dry run found no conflict; the diffs are what the pick would change. */
 export type PickResult =
   | { outcome: 'picked'; commit: Commit }
-  | { outcome: 'possible' }
+  | { outcome: 'possible'; diffs: DiffEntry[] }
   | { outcome: 'empty' }
   | { outcome: 'conflict'; paths: string[] }
 
@@ -47,29 +49,46 @@ export type PickResult =
  * @throws DomainError conflict when the branch is deleted or keeps moving
  */
 export async function pickCommit(repository: OpenRepository, request: PickRequest): Promise<PickResult> {
-  const { branch } = request
-  const objects = new NewObjects(repository.path)
+  const { branch, dryRun } = request
   const tip = await findCommit(repository, request.tip)
-  const first = tip && (await tryPick(repository, request, objects, tip))
+  if (tip && dryRun) {
+    return withObjectsAside(repository, (place) => previewPick(repository, request, place, tip))
+  }
+  const place = objectsInside(repository)
+  const first = tip && (await tryPick(repository, request, place, tip))
   if (first) return first
   return repository.engine.branchTurns.retry(repository.path, branch, repository, async () => {
     const now = await findCommit(repository, branchRef(branch))
-    return now ? tryPick(repository, request, objects, now) : undefined
+    return now ? tryPick(repository, request, place, now) : undefined
   })
+}
+
+type Unpicked = Exclude<PickResult, { outcome: 'picked' }>
+
+async function previewPick(
+  repository: OpenRepository,
+  request: PickRequest,
+  place: ObjectsPlace,
+  tip: Commit,
+): Promise<Unpicked> {
+  const merged = await mergeTrees(repository, place, tip, request)
+  if (merged.outcome !== 'merged') return merged
+  await place.objects.store()
+  const where = { runsIn: neutralRepository, variables: place.variables }
+  return { outcome: 'possible', diffs: await diffBetween(repository, tip.treeId, merged.treeId, where) }
 }
 
 /** @returns null when the branch no longer points to `tip` */
 async function tryPick(
   repository: OpenRepository,
   request: PickRequest,
-  objects: NewObjects,
+  place: ObjectsPlace,
   tip: Commit,
 ): Promise<PickResult | null> {
-  const { branch, author, committer, message, dryRun } = request
-  const merged = await mergeTrees(repository, objects, tip, request)
-  if (merged.paths) return { outcome: 'conflict', paths: merged.paths }
-  if (merged.treeId === tip.treeId) return { outcome: 'empty' }
-  if (dryRun) return { outcome: 'possible' }
+  const { branch, author, committer, message } = request
+  const { objects } = place
+  const merged = await mergeTrees(repository, place, tip, request)
+  if (merged.outcome !== 'merged') return merged
   const made = { treeId: merged.treeId, parentIds: [tip.id], author, committer, message }
   const content = formatCommitObject(made)
   const id = await objects.add('commit', content)
@@ -79,18 +98,31 @@ async function tryPick(
   return { outcome: 'picked', commit: parseCommitObject(id, content) }
 }
 
-interface MergedTrees {
+type Merged = { outcome: 'merged'; treeId: string } | Exclude<Unpicked, { outcome: 'possible' }>
+
+async function mergeTrees(
+  repository: OpenRepository,
+  place: ObjectsPlace,
+  tip: Commit,
+  sides: Pick<PickRequest, 'pick' | 'isRevert'>,
+): Promise<Merged> {
+  const { treeId, paths } = await findTree(repository, place, tip, sides)
+  if (paths) return { outcome: 'conflict', paths }
+  return treeId === tip.treeId ? { outcome: 'empty' } : { outcome: 'merged', treeId }
+}
+
+interface FoundTree {
   treeId: string
   /** Conflicting paths; undefined when the merge has no conflict. */
   paths?: string[]
 }
 
-async function mergeTrees(
+async function findTree(
   repository: OpenRepository,
-  objects: NewObjects,
+  place: ObjectsPlace,
   tip: Commit,
   { pick, isRevert }: Pick<PickRequest, 'pick' | 'isRevert'>,
-): Promise<MergedTrees> {
+): Promise<FoundTree> {
   const [parentId] = pick.parentIds
   const parent = parentId === undefined ? null : await findCommit(repository, parentId)
   const parentTree = parent?.treeId ?? null
@@ -98,14 +130,14 @@ async function mergeTrees(
   if (parent || parentId === undefined) {
     const [base, picked] = isRevert ? [pick.treeId, parentTree] : [parentTree, pick.treeId]
     const tree = await pickPlainly(objectReader(repository), { base, picked, ours: tip.treeId })
-    if (tree) return { treeId: await addTree(objects, tree) }
+    if (tree) return { treeId: await addTree(place.objects, tree) }
   } else if (isRevert) {
     throw invalid('The commit cannot be reverted: the repository does not have its parent')
   }
   const sides = isRevert
     ? { baseIds: [pick.id], picked: parentTree ?? emptyTree }
     : { baseIds: pick.parentIds.slice(0, 1), picked: pick.treeId }
-  return mergeByGit(repository, objects, tip, sides)
+  return mergeByGit(repository, place, tip, sides)
 }
 
 interface Sides {
@@ -120,11 +152,11 @@ interface Sides {
  * the base as their parent. No reference ever points to the temporary commits.
  */
 async function mergeByGit(
-  { path, signal }: OpenRepository,
-  objects: NewObjects,
+  { signal }: OpenRepository,
+  { objects, variables }: ObjectsPlace,
   tip: Commit,
   { baseIds, picked }: Sides,
-): Promise<MergedTrees> {
+): Promise<FoundTree> {
   const nobody = { name: 'Switchyard', email: '', seconds: 0, offsetMinutes: 0 }
   const side = { parentIds: baseIds, author: nobody, committer: nobody, message: '' }
   const ours = await objects.add('commit', formatCommitObject({ ...side, treeId: tip.treeId }))
@@ -135,7 +167,7 @@ async function mergeByGit(
     flags: ['--write-tree', '-z', '--name-only', '--no-messages', '--allow-unrelated-histories'],
     revisions: [ours, theirs],
   }
-  const result = await runGit(neutralRepository, command, { signal, variables: objectsOf(path) })
+  const result = await runGit(neutralRepository, command, { signal, variables })
   const [treeId = '', ...paths] = result.stdout.toString('latin1').split('\0')
   if (result.code === 0) return { treeId }
   if (result.code === 1) return { treeId, paths: conflictedPaths(paths, [ours, theirs]) }

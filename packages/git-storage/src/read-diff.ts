@@ -1,10 +1,11 @@
 import { zeroId } from '@switchyard/domain/access'
-import { namesChild, patchChild } from './children/child-kinds.js'
-import type { Answer } from './children/git-child.js'
+import { changesChild, namesChild, patchChild } from './children/child-kinds.js'
+import type { Answer, ChildKind } from './children/git-child.js'
 import { compareCommits, Incomparable } from './compare-commits.js'
 import { comparedBytesMax } from './git-process.js'
 import { findObjects } from './object-reader.js'
 import type { OpenRepository } from './open-repository.js'
+import { parseChanges } from './parse-changes.js'
 import { type DiffEntry, leftOut, parseDiff } from './parse-diff.js'
 
 /** Longest answer of git. Later entries keep their paths and lose their patches. */
@@ -23,23 +24,43 @@ export const diffLimits = {
  *
  * @throws Incomparable when git cannot compare the commit
  */
-export async function readDiff(repository: OpenRepository, id: string): Promise<DiffEntry[]> {
-  const { path, engine } = repository
-  const key = `diff ${id}`
+export const readDiff = (repository: OpenRepository, id: string): Promise<DiffEntry[]> =>
+  cachedEntries(repository, `diff ${id}`, async () => {
+    const { bytes, truncated } = await compare(repository, patchChild, id)
+    return flagUncompared(repository, await parseDiff(behindId(bytes, id), truncated, diffLimits))
+  })
+
+/**
+ * The same list of changes without patches, and with the numbers of lines, which fit for commits of many files.
+ *
+ * @throws Incomparable when git cannot compare the commit
+ */
+export const listChangesOf = (repository: OpenRepository, id: string): Promise<DiffEntry[]> =>
+  cachedEntries(repository, `changes ${id}`, async () => {
+    const { bytes } = await compare(repository, changesChild, id)
+    return parseChanges(behindId(bytes, id))
+  })
+
+/** The answer of git begins with the id and a NUL. */
+const behindId = (bytes: Buffer, id: string) => bytes.subarray(id.length + 1)
+
+/** @param key ids of what is compared, and how */
+export async function cachedEntries(
+  { path, engine }: OpenRepository,
+  key: string,
+  read: () => Promise<DiffEntry[]>,
+): Promise<DiffEntry[]> {
   const known = engine.cache.get<DiffEntry[]>(path, key)
   if (known) return known
-  const { bytes, truncated } = await compare(repository, id)
-  // The answer begins with the id and a NUL.
-  const parsed = await parseDiff(bytes.subarray(id.length + 1), truncated, diffLimits)
-  const entries = await flagUncompared(repository, parsed)
+  const entries = await read()
   engine.cache.set(path, key, entries, sizeOf(entries))
   return entries
 }
 
 /** git loads an added or removed file as a whole. When its memory does not suffice, the diff has file names only. */
-async function compare(repository: OpenRepository, id: string): Promise<Answer> {
+async function compare(repository: OpenRepository, kind: ChildKind, id: string): Promise<Answer> {
   try {
-    return await compareCommits(repository, patchChild, [id], diffAnswerBytesMax)
+    return await compareCommits(repository, kind, [id], diffAnswerBytesMax)
   } catch (error) {
     if (!(error instanceof Incomparable) || !error.forGood) throw error
     return { ...(await compareCommits(repository, namesChild, [id], diffAnswerBytesMax)), truncated: true }

@@ -11,15 +11,20 @@ import {
   type TreeEntry,
   type TreeFolder,
 } from '@switchyard/domain/commit'
+import { diffBetween } from './diff-between.js'
 import { addTree, loadTree } from './edit-tree.js'
+import { emptyTree } from './git-process.js'
+import { neutralRepository } from './neutral-repository.js'
 import { type ObjectReader, objectReader } from './object-reader.js'
 import type { OpenRepository } from './open-repository.js'
+import type { DiffEntry } from './parse-diff.js'
 import { findCommit, lastCommitOf } from './read-commits.js'
 import { branchRef } from './refs.js'
 import { movedMeanwhile } from './writing/branch-turns.js'
 import { checkSettingsFiles } from './writing/check-settings-files.js'
 import { moveBranch } from './writing/move-refs.js'
 import { NewObjects } from './writing/new-objects.js'
+import { withObjectsAside } from './writing/objects-aside.js'
 
 export interface CommitRequest {
   branch: string
@@ -51,6 +56,25 @@ export async function writeCommit(repository: OpenRepository, request: CommitReq
     return now ? tryWrite(repository, request, tools, { tip: now.id, parent: now.id }) : undefined
   })
 }
+
+/**
+ * What a commit would change, compared with its first parent. No object of it stays, and no reference moves.
+ *
+ * @throws DomainError invalid for an edit that does not fit the tree; too-large when git cannot compare the trees
+ */
+export const previewCommit = (
+  repository: OpenRepository,
+  { parent, edits }: Pick<CommitRequest, 'parent' | 'edits'>,
+): Promise<DiffEntry[]> =>
+  withObjectsAside(repository, async ({ objects, variables }) => {
+    const root = await loadBase(repository, objectReader(repository), parent, edits)
+    const before = root.id ?? emptyTree
+    await plan(repository, root, parent, edits)
+    await checkSettingsFiles(repository, root, edits)
+    const after = await addTree(objects, root)
+    await objects.store()
+    return diffBetween(repository, before, after, { runsIn: neutralRepository, variables })
+  })
 
 interface Tools {
   reader: ObjectReader

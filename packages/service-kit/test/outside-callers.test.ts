@@ -97,7 +97,7 @@ describe('a page of an allowed origin', () => {
 
   it('keeps what else an answer varies by', async () => {
     const response = await ask(open, '/api/v4/echo/1', { headers: { Origin: origin } })
-    expect(response.headers.get('vary')).toBe('Origin, Accept-Encoding, PRIVATE-TOKEN, Authorization')
+    expect(response.headers.get('vary')).toBe('Origin, Accept-Encoding, PRIVATE-TOKEN, Authorization, Cookie')
   })
 })
 

@@ -2,6 +2,7 @@ import {
   checkDatabase,
   createDatabase,
   findCaller,
+  findSessionCaller,
   isDatabaseUnavailable,
   listUnfinishedBroadcastMessages,
 } from '@switchyard/db'
@@ -47,6 +48,7 @@ export async function createService(config: Config, { logger, metrics, health, l
     metrics,
     health,
     authenticate: createAuthenticate((hash) => findCaller(database, hash)),
+    findSession: (hash) => findSessionCaller(database, hash),
     routes: routes({ database, clock, board, news, streams, places }),
     isUnavailable: isDatabaseUnavailable,
     rateLimitPerMinute: config.RATE_LIMIT_PER_MINUTE,

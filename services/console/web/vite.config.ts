@@ -1,11 +1,12 @@
 import tailwindcss from '@tailwindcss/vite'
 import react from '@vitejs/plugin-react'
-import { defineConfig } from 'vite'
+import { defaultClientConditions, defineConfig } from 'vite'
 import { compression } from 'vite-plugin-compression2'
 
 export default defineConfig({
   root: import.meta.dirname,
   base: '/console/',
+  resolve: { conditions: ['@switchyard/source', ...defaultClientConditions] },
   plugins: [react(), tailwindcss(), compression({ algorithms: ['gzip', 'brotliCompress'] })],
   build: {
     outDir: '../dist/web',

@@ -31,6 +31,10 @@ export const configSchema = z.object({
   LFS_OBJECT_BYTES_MAX: integer(1, 2 ** 50).default(5 * 1024 ** 3),
   /** Simultaneous transfers of LFS objects of one user; git-lfs uses 8 for one push or clone. Unset: 32. */
   LFS_TRANSFERS_PER_USER_MAX: integer(8, 10_000).default(32),
+  /** A session of a browser ends when it is not used for this time. Unset: 12 hours. */
+  SESSION_IDLE_SECONDS_MAX: integer(120, 366 * 86_400).default(12 * 3600),
+  /** A session of a browser ends after this time at the latest. Unset: 7 days. */
+  SESSION_LIFETIME_SECONDS_MAX: integer(120, 366 * 86_400).default(7 * 86_400),
   /** Token of the administrator `root`. Unset: a random token, if there is a file for it. */
   SWITCHYARD_ROOT_TOKEN: rootToken().optional(),
   /** The file for the administrator's token (mode 0600). Unset: none. */

@@ -1,6 +1,6 @@
 import type { Database, StatusRecorder } from '@switchyard/db'
 import type { Git } from '@switchyard/git-storage'
-import type { Authenticator } from '@switchyard/service-kit/http'
+import type { AuthenticateFrom, Authenticator } from '@switchyard/service-kit/http'
 import type { Logger } from '@switchyard/service-kit/observability'
 import type { SecretBox, TargetPolicy } from '@switchyard/webhooks'
 import type { CommitBodies } from './commit-bodies/commit-bodies.js'
@@ -16,10 +16,21 @@ export interface Rows {
   take: number
 }
 
+/** What sign-in works with. */
+export interface Sessions {
+  /** Finds the holder of a token, and counts the unknown tokens of each address. */
+  authenticate: AuthenticateFrom
+  /** A session ends when it is not used for this time. */
+  idleMs: number
+  /** A session ends after this time at the latest. */
+  lifetimeMs: number
+}
+
 /** Everything that routes and use cases work with; made once, in service.ts. */
 export interface Dependencies extends Pick<Authenticator, 'forgetUsers'> {
   database: Database
   guards: ProjectGuards
+  sessions: Sessions
   jobs: Jobs
   commitBodies: CommitBodies
   statuses: StatusRecorder

@@ -2,13 +2,22 @@ import {
   checkDatabase,
   createDatabase,
   createStatusRecorder,
+  type Database,
   findCaller,
   findDeployCaller,
+  findSessionCaller,
   isDatabaseUnavailable,
 } from '@switchyard/db'
 import { createGit } from '@switchyard/git-storage'
-import { createAuthenticator, createHttpApp, type FindCaller, listen } from '@switchyard/service-kit/http'
+import {
+  createAuthenticator,
+  createHttpApp,
+  type FindCaller,
+  limitUnknownTokens,
+  listen,
+} from '@switchyard/service-kit/http'
 import type { ServiceContext } from '@switchyard/service-kit/lifecycle'
+import type { Logger } from '@switchyard/service-kit/observability'
 import { createSecretBox, targetPolicy } from '@switchyard/webhooks'
 import { createCommitBodies } from './commit-bodies/commit-bodies.js'
 import type { Config } from './config.js'
@@ -23,7 +32,7 @@ import { startProvisioning } from './provisioning/provisioning.js'
 import { routes } from './routes/index.js'
 import { createStatusLookup } from './status-lookup.js'
 import { checkStorage } from './storage.js'
-import { recordingTokenUse } from './token-use.js'
+import { recordingSessionUse, recordingTokenUse } from './token-use.js'
 
 /**
  * Serves users, repositories and commit statuses. Readiness needs PostgreSQL and the storage. Redis only carries
@@ -55,9 +64,7 @@ export async function createService(config: Config, { logger, metrics, health, l
   lifecycle.onClose('provisioning', () => provisioning.close())
   health.addCheck('provisioning', () => provisioning.check())
 
-  const find: FindCaller = async (hash) =>
-    (await findCaller(database, hash)) ?? findDeployCaller(database, hash)
-  const authenticator = createAuthenticator(recordingTokenUse(database, find, logger))
+  const { authenticator, findSession, sessions } = openAuthentication(config, database, logger)
   const statuses = createStatusRecorder(database, { job: 'job', pipeline: 'pipeline' })
   const git = createGit(storageRoot, {
     cacheBytesMax: config.GIT_CACHE_BYTES_MAX,
@@ -73,10 +80,12 @@ export async function createService(config: Config, { logger, metrics, health, l
     metrics,
     health,
     authenticate: authenticator.authenticate,
+    findSession,
     routes: routes({
       ...authenticator,
       database,
       guards,
+      sessions,
       jobs,
       commitBodies,
       statuses,
@@ -97,6 +106,22 @@ export async function createService(config: Config, { logger, metrics, health, l
   const server = await listen(app, config.HOST, config.PORT, config.SHUTDOWN_TIMEOUT_MS)
   lifecycle.onClose('http', () => server.close())
   return { port: server.port }
+}
+
+/** Finds the holders of tokens and of sessions, and notes that both are used. */
+function openAuthentication(config: Config, database: Database, logger: Logger) {
+  const findToken: FindCaller = async (hash) =>
+    (await findCaller(database, hash)) ?? findDeployCaller(database, hash)
+  const authenticator = createAuthenticator(recordingTokenUse(database, findToken, logger))
+  const sessions = {
+    authenticate: limitUnknownTokens(authenticator.authenticate, config.RATE_LIMIT_PER_MINUTE > 0),
+    idleMs: config.SESSION_IDLE_SECONDS_MAX * 1000,
+    lifetimeMs: config.SESSION_LIFETIME_SECONDS_MAX * 1000,
+  }
+  const findHolder: FindCaller = (hash) => findSessionCaller(database, hash)
+  const recordingToken = recordingTokenUse(database, findHolder, logger)
+  const findSession = recordingSessionUse(database, recordingToken, sessions.idleMs, logger)
+  return { authenticator, findSession, sessions }
 }
 
 /** The limits of what goes between clients of git and the storage. */

@@ -1,24 +1,50 @@
-import { type Database, recordTokenUse } from '@switchyard/db'
+import { type Database, recordSessionUse, recordTokenUse } from '@switchyard/db'
+import type { Caller } from '@switchyard/domain/access'
 import type { FindCaller } from '@switchyard/service-kit/http'
 import type { Logger } from '@switchyard/service-kit/observability'
 
 const recordEveryMs = 60_000
 const rememberedMax = 10_000
 
-/**
- * Records when a token of a user or a project is used, at most once a minute for each token. No request waits for the record or fails with it.
- */
-export function recordingTokenUse(database: Database, findCaller: FindCaller, logger: Logger): FindCaller {
+/** Records when a token of a user or a project is used, by itself or through a session. */
+export const recordingTokenUse = (database: Database, findCaller: FindCaller, logger: Logger): FindCaller =>
+  recordingUse(findCaller, {
+    idOf: ({ token }) => (token.deploy ? undefined : token.id),
+    record: (id) => recordTokenUse(database, id),
+    logger,
+  })
+
+/** Records when a session is used. It ends when it is not used for `idleMs`. */
+export const recordingSessionUse = (
+  database: Database,
+  findCaller: FindCaller,
+  idleMs: number,
+  logger: Logger,
+): FindCaller =>
+  recordingUse(findCaller, {
+    idOf: ({ session }) => session?.id,
+    record: (id) => recordSessionUse(database, id, idleMs),
+    logger,
+  })
+
+interface Recording {
+  /** The id of what is used. Undefined: nothing is recorded. */
+  idOf: (caller: Caller) => number | undefined
+  record: (id: number) => Promise<void>
+  logger: Logger
+}
+
+/** Records each use, at most once a minute for each id. No request waits for the record or fails with it. */
+function recordingUse(findCaller: FindCaller, { idOf, record, logger }: Recording): FindCaller {
   const recordedAtMs = new Map<number, number>()
   return async (hash) => {
     const caller = await findCaller(hash)
-    if (!caller || caller.token.deploy) return caller
-    const { id } = caller.token
+    const id = caller && idOf(caller)
     const nowMs = Date.now()
-    if (nowMs - (recordedAtMs.get(id) ?? 0) < recordEveryMs) return caller
+    if (id == null || nowMs - (recordedAtMs.get(id) ?? 0) < recordEveryMs) return caller
     if (recordedAtMs.size >= rememberedMax) recordedAtMs.clear()
     recordedAtMs.set(id, nowMs)
-    recordTokenUse(database, id).catch((error: unknown) => {
+    record(id).catch((error: unknown) => {
       logger.warn({ err: error }, 'could not note the use of a token')
     })
     return caller

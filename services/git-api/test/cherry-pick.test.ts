@@ -1,3 +1,5 @@
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { Project } from '@switchyard/db'
 import { createGitRepository, isolatedGitEnv, type TestGitRepository } from '@switchyard/testing'
 import { execa } from 'execa'
@@ -123,11 +125,36 @@ test('conflict and nothing to do are told apart, and nothing changes', async () 
   expect((await git('rev-parse', branch)).stdout).toBe((await git('rev-parse', 'target')).stdout)
 })
 
-test('a dry run says that it would work, and does not do it', async () => {
-  const branch = await freshBranch()
-  const response = await pick(picks.edit, { branch, dry_run: true })
-  expect([response.status, await response.json()]).toMatchObject([200, { dry_run: 'success' }])
-  expect((await git('rev-parse', branch)).stdout).toBe((await git('rev-parse', 'target')).stdout)
+/** Every object of the repository, reachable or not, and what else lies in the folder of objects. */
+async function storedThings() {
+  const { stdout } = await git('cat-file', '--batch-check', '--batch-all-objects', '--unordered')
+  return [stdout.split('\n').sort(), await readdir(join(harness.pathOf(project), 'objects'))]
+}
+
+test('a dry run shows what would change as the commit does afterwards, and stores nothing', async () => {
+  // git merges the change of a rename; the change of a file alone is applied without git.
+  for (const [sha, start] of [
+    [picks.edit, 'target'],
+    [picks.rename, picks.edit],
+  ] as const) {
+    const branch = await freshBranch(start)
+    const before = await storedThings()
+    const response = await pick(sha, { branch, dry_run: true })
+    const body = (await response.json()) as { dry_run: string; diffs: unknown[] }
+    expect([response.status, body]).toMatchObject([200, { dry_run: 'success' }])
+    expect(body.diffs.length).toBeGreaterThan(0)
+    expect((await git('rev-parse', branch)).stdout).toBe((await git('rev-parse', start)).stdout)
+    await pick(picks.clash, { branch, dry_run: true })
+    expect(await storedThings()).toEqual(before)
+
+    const made = (await (await pick(sha, { branch })).json()) as { id: string }
+    const diff = await harness.ask(
+      'developer',
+      'GET',
+      `/projects/${project.id}/repository/commits/${made.id}/diff`,
+    )
+    expect(body.diffs).toEqual(diff.body)
+  }
 })
 
 test('a root commit is picked as the files it brings', async () => {

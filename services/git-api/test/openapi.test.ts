@@ -44,6 +44,16 @@ async function callUsersAndTokens() {
   return user
 }
 
+async function callSession() {
+  const headers = { 'Sec-Fetch-Site': 'same-origin' }
+  const body = { token: harness.tokens.user }
+  const begun = await api.call('POST /session', { token: null, headers, body })
+  const Cookie = begun.headers.getSetCookie()[0]?.split(';', 1)[0] ?? ''
+  await api.call('GET /session', { token: null, headers: { Cookie } })
+  await api.call('GET /session', { token: null })
+  await api.call('DELETE /session', { token: null, headers: { ...headers, Cookie } })
+}
+
 async function callProject(path: { id: number }, user: number) {
   await api.call('GET /projects')
   await api.call('GET /projects', { query: { simple: 'true', min_access_level: '10' } })
@@ -223,6 +233,7 @@ async function callCommits(path: { id: number }) {
   const commits = '/projects/{id}/repository/commits'
   const actions = [{ action: 'create', file_path: 'a.txt', content: 'one\ntwo\n' }]
   const body = { branch: 'work', start_branch: 'main', commit_message: 'Add a\n\nReviewed-by: Ada', actions }
+  await api.call(`POST ${commits}`, { path, body: { ...body, dry_run: true } })
   const created = await api.call(`POST ${commits}`, { path, body })
   const commit = { ...path, sha: (created.body as { id: string }).id }
   await api.call(`GET ${commits}`, { path, query: { with_stats: 'true', ref_name: 'work' } })
@@ -230,6 +241,8 @@ async function callCommits(path: { id: number }) {
 
   await api.call(`GET ${commits}/{sha}/diff`, { path: commit })
   await api.call(`GET ${commits}/{sha}/diff`, { path: commit, query: { per_page: '1' } })
+  await api.call(`GET ${commits}/{sha}/diff`, { path: commit, query: { stat: 'true' } })
+  await api.call(`GET ${commits}/{sha}/diff`, { path: commit, query: { path: 'a.txt' } })
 
   await api.call(`POST ${commits}/{sha}/comments`, { path: commit, body: { note: 'Fine' } })
   const placed = { note: 'Here', path: 'a.txt', line: 2, line_type: 'new' }
@@ -297,6 +310,7 @@ async function callHooks(path: { id: number }) {
 it('every operation answers as it is documented', async () => {
   await api.call('GET /openapi.json', { token: null })
   const user = await callUsersAndTokens()
+  await callSession()
   const given = { name: 'Engine', visibility: 'public', initialize_with_readme: true }
   const project = { id: idOf(await api.call('POST /projects', { body: given })) }
   await callProject(project, user)

@@ -1,5 +1,11 @@
 import { jobKeyPrefix } from '@switchyard/contracts/jobs'
-import { checkDatabase, createDatabase, findCaller, isDatabaseUnavailable } from '@switchyard/db'
+import {
+  checkDatabase,
+  createDatabase,
+  findCaller,
+  findSessionCaller,
+  isDatabaseUnavailable,
+} from '@switchyard/db'
 import { systemClock } from '@switchyard/domain'
 import { createAuthenticate, createHttpApp, createStreamPlaces, listen } from '@switchyard/service-kit/http'
 import type { ServiceContext } from '@switchyard/service-kit/lifecycle'
@@ -76,6 +82,7 @@ export async function createService(config: Config, { logger, metrics, health, l
     metrics,
     health,
     authenticate: createAuthenticate((hash) => findCaller(database, hash)),
+    findSession: (hash) => findSessionCaller(database, hash),
     routes: routes({
       snapshots,
       readHistory: createReadHistory(history, snapshots.names, systemClock),

@@ -21,6 +21,7 @@ it('every operation answers as it is documented, in short and extended', async (
   await expect.poll(async () => (await harness.metrics()).processes, { timeout: 60_000 }).toHaveLength(1)
   for (const query of [undefined, { extended: 'true' }]) {
     for (const base of ['/jobqueue', '/sidekiq']) {
+      await api.call(`GET ${base}/sources`)
       await api.call(`GET ${base}/queue_metrics`, { query })
       await api.call(`GET ${base}/process_metrics`, { query })
       await api.call(`GET ${base}/job_stats`, { query })

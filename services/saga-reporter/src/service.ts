@@ -5,7 +5,9 @@ import {
   createSagaEventStore,
   type Database,
   findCaller,
+  findSessionCaller,
   isDatabaseUnavailable,
+  type SagaEventStore,
 } from '@switchyard/db'
 import { systemClock } from '@switchyard/domain'
 import {
@@ -20,6 +22,7 @@ import { createSecretBox, targetPolicy } from '@switchyard/webhooks'
 import { createAuthorize } from './access/authorize.js'
 import { createAuthorizeReader } from './access/authorize-reader.js'
 import { createRateLimit } from './access/rate-limit.js'
+import { startBulkRunner } from './bulk/runner.js'
 import { type Config, sagaAuthOf, streamLimitsOf, tlsFilesOf } from './config.js'
 import { createIngestFigures, type IngestFigures } from './ingest/ingest-figures.js'
 import { createSagaIngest, type SagaIngest } from './ingest/saga-ingest.js'
@@ -52,8 +55,11 @@ export async function createService(config: Config, { logger, metrics, health, l
   const stream = { live, stallMsMax: config.SAGA_STREAM_STALL_MS_MAX }
 
   const figures = createIngestFigures(metrics)
-  const ingest = openIngest(config, { database, live, figures, logger })
+  const store = createSagaEventStore(database, { strict: config.SAGA_STRICT, onCommitted: live.announce })
+  const ingest = openIngest(config, { store, figures, logger })
   lifecycle.onClose('ingest', () => ingest.close())
+  const runner = startBulkRunner({ database, store, clock: systemClock, logger })
+  lifecycle.onClose('bulk jobs', () => runner.close())
   const reporting = openReporting(config, { ingest, figures })
 
   const authenticate = createAuthenticate((hash) => findCaller(database, hash))
@@ -62,12 +68,14 @@ export async function createService(config: Config, { logger, metrics, health, l
     metrics,
     health,
     authenticate,
+    findSession: (hash) => findSessionCaller(database, hash),
     routes: routes({
       readDatabase,
       clock: systemClock,
       report: reporting.reportEvents,
       isForCertificates: config.SAGA_AUTH === 'mtls',
-      resolve: createResolveSaga({ ingest, readDatabase, clock: systemClock }),
+      resolve: createResolveSaga({ store, readDatabase, clock: systemClock }),
+      bulk: { database: readDatabase, runner },
       stream,
       webhooks: { database: readDatabase, policy: targetPolicy(config), secretBox: createSecretBox(config) },
     }),
@@ -139,13 +147,11 @@ function openReporting(config: Config, needs: { ingest: SagaIngest; figures: Ing
 }
 
 interface IngestNeeds extends Pick<ServiceContext, 'logger'> {
-  database: Database
-  live: ReturnType<typeof createLiveSagas>
+  store: SagaEventStore
   figures: IngestFigures
 }
 
-function openIngest(config: Config, { database, live, figures, logger }: IngestNeeds) {
-  const store = createSagaEventStore(database, { strict: config.SAGA_STRICT, onCommitted: live.announce })
+function openIngest(config: Config, { store, figures, logger }: IngestNeeds) {
   return createSagaIngest({
     writeBatch: createWriteBatch((events) => store.record(events), figures, logger),
     transactionsMax: config.SAGA_INGEST_LANES,

@@ -6,13 +6,16 @@ const contrastMin = 4.5
  * 6 hex digits; any other text counts as black.
  */
 export function readableColor(background: string, font: string): string {
-  const contrast = (color: string) => contrastOf(luminance(background), luminance(color))
+  const contrast = (color: string) => contrastOfColors(background, color)
   if (contrast(font) >= contrastMin) return font
   return contrast('#fff') > contrast('#000') ? '#fff' : '#000'
 }
 
-const contrastOf = (one: number, other: number) =>
-  (Math.max(one, other) + 0.05) / (Math.min(one, other) + 0.05)
+/** The contrast of two colours as WCAG 2 defines it, from 1 to 21. */
+export function contrastOfColors(one: string, other: string): number {
+  const [lighter = 0, darker = 0] = [luminance(one), luminance(other)].sort((a, b) => b - a)
+  return (lighter + 0.05) / (darker + 0.05)
+}
 
 /** Relative luminance as WCAG 2 defines it. */
 function luminance(color: string): number {

@@ -24,9 +24,10 @@ const ofWebhooks = { 'git-api': 'write', 'saga-reporter': 'write', worker: 'writ
 
 /** Rights by table and service; a service that is not listed has none. A test compares them with schema.prisma. */
 export const tableAccess: Record<string, Partial<Record<DatabaseService, Access>>> = {
-  // Every service looks up the user of a token, and the creator of a project token.
+  // Every service looks up the token of a session, the user of a token, and the creator of a project token.
   users: { ...everyService, 'git-api': 'write' },
   personal_access_tokens: { ...everyService, 'git-api': 'write', worker: 'purge' },
+  sessions: { ...everyService, 'git-api': 'write', worker: 'purge' },
   projects: { ...everyService, 'git-api': 'write' },
   project_members: { 'git-api': 'write' },
   protected_branches: { 'git-api': 'write' },
@@ -53,6 +54,8 @@ export const tableAccess: Record<string, Partial<Record<DatabaseService, Access>
   saga_leases: ofSagas,
   saga_notes: ofSagas,
   saga_errors: ofSagas,
+  saga_bulk_jobs: { 'saga-reporter': 'write' },
+  saga_bulk_items: { 'saga-reporter': 'write' },
   saga_flags: { worker: 'write', 'saga-reporter': 'read' },
   saga_tombstones: { worker: 'write', 'saga-reporter': 'read' },
   saga_sweeps: { worker: 'write' },

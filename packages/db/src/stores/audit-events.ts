@@ -1,3 +1,4 @@
+import type { PoolClient } from 'pg'
 import type { DatabaseOrTransaction } from '../client.js'
 import type { AuditEvent, Prisma } from '../generated/client.js'
 
@@ -28,6 +29,27 @@ export async function recordAuditEvent(
   { entityId, ...change }: AuditedChange,
 ): Promise<void> {
   await prisma.auditEvent.create({ data: { ...author, ...change, entityId: String(entityId) } })
+}
+
+/** Appends entries of one author, in the transaction of a connection. */
+export async function recordAuditEvents(
+  client: PoolClient,
+  { authorId, authorName, tokenId, requestId, ipAddress }: AuditAuthor,
+  changes: readonly AuditedChange[],
+): Promise<void> {
+  if (changes.length === 0) return
+  await client.query(
+    `INSERT INTO audit_events (author_id, author_name, token_id, request_id, ip_address,
+       event_name, entity_type, entity_id, details)
+     SELECT $1, $2, $3, $4, $5, given.* FROM unnest($6::text[], $7::text[], $8::text[], $9::jsonb[]) AS given`,
+    [
+      ...[authorId, authorName, tokenId, requestId, ipAddress],
+      changes.map(({ eventName }) => eventName),
+      changes.map(({ entityType }) => entityType),
+      changes.map(({ entityId }) => String(entityId)),
+      changes.map(({ details }) => JSON.stringify(details)),
+    ],
+  )
 }
 
 export interface AuditFilter {

@@ -1,8 +1,34 @@
-import { type Caller, hasExpired, type Scope } from '@switchyard/domain/access'
+import type { Caller, Scope } from '@switchyard/domain/access'
 import type { DatabaseOrTransaction } from '../client.js'
+import { Prisma } from '../generated/client.js'
 
-const user = { id: true, username: true, name: true, email: true, admin: true, state: true } as const
-const state = { select: { state: true } } as const
+interface CallerRow {
+  userId: number
+  username: string
+  name: string
+  email: string
+  admin: boolean
+  state: string
+  tokenId: number
+  scopes: Scope[]
+  projectId: number | null
+}
+
+interface SessionCallerRow extends CallerRow {
+  sessionId: number
+  expiresAt: Date
+}
+
+const callerColumns = Prisma.sql`u.id AS "userId", u.username, u.name, u.email, u.admin, u.state,
+  t.id AS "tokenId", t.scopes, t.project_id AS "projectId"`
+
+/** The token's user, and the user who knows the secret of a project token: its creator, else the owner of the project. */
+const tokenUsers = Prisma.sql`JOIN users u ON u.id = t.user_id LEFT JOIN users creator ON creator.id = t.created_by
+  LEFT JOIN projects p ON p.id = t.project_id LEFT JOIN users owner ON owner.id = p.owner_id`
+
+const tokenWorks = Prisma.sql`t.revoked_at IS NULL
+  AND (t.expires_at IS NULL OR t.expires_at >= (now() AT TIME ZONE 'UTC')::date)
+  AND u.state = 'active' AND coalesce(creator.state, owner.state, u.state) = 'active'`
 
 /**
  * The caller who uses the token with this SHA-256. Null when there is no such token, when the token is revoked or expired,
@@ -11,17 +37,28 @@ const state = { select: { state: true } } as const
 export async function findCaller(
   { prisma }: DatabaseOrTransaction,
   tokenHash: Uint8Array<ArrayBuffer>,
-  now = new Date(),
 ): Promise<Caller | null> {
-  const token = await prisma.personalAccessToken.findUnique({
-    where: { tokenHash },
-    include: { user: { select: user }, creator: state, project: { select: { owner: state } } },
-  })
-  if (!token || token.revokedAt !== null || hasExpired(token.expiresAt, now)) return null
-  const creator = token.creator ?? token.project?.owner ?? token.user
-  if (token.user.state !== 'active' || creator.state !== 'active') return null
-  return {
-    user: token.user,
-    token: { id: token.id, scopes: token.scopes as Scope[], projectId: token.projectId },
-  }
+  const [row] = await prisma.$queryRaw<CallerRow[]>`SELECT ${callerColumns}
+    FROM personal_access_tokens t ${tokenUsers} WHERE t.token_hash = ${tokenHash} AND ${tokenWorks}`
+  return row ? callerOf(row) : null
 }
+
+/**
+ * The caller whose session has a cookie with this SHA-256. Null when there is no such session, when it has ended, and when its
+ * token is invalid as {@link findCaller} says.
+ */
+export async function findSessionCaller(
+  { prisma }: DatabaseOrTransaction,
+  secretHash: Uint8Array<ArrayBuffer>,
+): Promise<Caller | null> {
+  const [row] = await prisma.$queryRaw<SessionCallerRow[]>`SELECT ${callerColumns},
+      s.id AS "sessionId", s.expires_at AS "expiresAt"
+    FROM sessions s JOIN personal_access_tokens t ON t.id = s.token_id ${tokenUsers}
+    WHERE s.secret_hash = ${secretHash} AND s.idle_until > now() AND ${tokenWorks}`
+  return row ? { ...callerOf(row), session: { id: row.sessionId, expiresAt: row.expiresAt } } : null
+}
+
+const callerOf = ({ userId, username, name, email, admin, state, ...row }: CallerRow): Caller => ({
+  user: { id: userId, username, name, email, admin, state },
+  token: { id: row.tokenId, scopes: row.scopes, projectId: row.projectId },
+})

@@ -1,9 +1,17 @@
 import type { Scope } from './scopes.js'
 
-/** The user and the token of a request. */
+/** The user and the token of a request. A session has the rights of the token that it began with. */
 export interface Caller {
   user: { id: number; username: string; name: string; email: string; admin: boolean; state: string }
   token: CallerToken
+  /** The session of the browser that sends the request. Missing: the request carries the token itself. */
+  session?: CallerSession
+}
+
+export interface CallerSession {
+  id: number
+  /** The session ends then at the latest. */
+  expiresAt: Date
 }
 
 export interface CallerToken {

@@ -1,4 +1,12 @@
-import type { EventResult, OperatorResolved, SagaEnded, SagaLifecycleEvent, SagaStarted } from './events.js'
+import {
+  type EventResult,
+  isOperatorEvent,
+  type OperatorResolutionUndone,
+  type OperatorResolved,
+  type SagaEnded,
+  type SagaLifecycleEvent,
+  type SagaStarted,
+} from './events.js'
 import { SagaRejection } from './rejection.js'
 import { type Saga, unseenSaga } from './saga.js'
 
@@ -9,7 +17,7 @@ export interface AppliedSagaEvent {
 }
 
 /**
- * Applies SagaStarted, SagaEnded or OperatorResolved to a saga. The given saga is not changed. It is returned when the event
+ * Applies SagaStarted, SagaEnded or an event of an operator to a saga. The given saga is not changed. It is returned when the event
  * contains nothing new (`duplicate`).
  *
  * @param saga null: this is the first event of the saga; otherwise its status must be up to date
@@ -49,12 +57,13 @@ export function noteActivityEvent(saga: Saga | null, sagaId: string, receivedAt:
 function addFact(next: Saga, event: SagaLifecycleEvent, receivedAt: Date): void {
   if (event.operation === 'SagaStarted') start(next, event, receivedAt)
   else if (event.operation === 'SagaEnded') end(next, event, receivedAt)
-  else resolve(next, event, receivedAt)
+  else if (event.operation === 'OperatorResolved') resolve(next, event, receivedAt)
+  else undoResolution(next, event)
 }
 
 /** The service name of SagaStarted is final. A service name of an earlier SagaEnded may be replaced by it. */
 function refuseOtherService(saga: Saga, event: SagaLifecycleEvent) {
-  if (event.operation === 'OperatorResolved') return
+  if (isOperatorEvent(event)) return
   const settled = event.operation === 'SagaEnded' || saga.startedAt !== null
   if (settled && saga.serviceName && event.serviceName && saga.serviceName !== event.serviceName) {
     throw new SagaRejection('SAGA_SERVICE_MISMATCH', `saga ${saga.id} is of another service`)
@@ -78,6 +87,13 @@ function resolve(next: Saga, event: OperatorResolved, receivedAt: Date): void {
   next.resolvedBy = event.author
 }
 
+/** A later resolution stays, because the operator has not seen it. */
+function undoResolution(next: Saga, event: OperatorResolutionUndone): void {
+  if (next.resolvedAt?.getTime() !== event.resolvedAt.getTime()) return
+  next.resolvedAt = event.previousResolvedAt
+  next.resolvedBy = event.previousResolvedBy
+}
+
 const later = (a: Date | null, b: Date | null): Date | null => (a && (!b || a >= b) ? a : b)
 
 function updateLastEventAt(next: Saga, receivedAt: Date): void {
@@ -86,7 +102,7 @@ function updateLastEventAt(next: Saga, receivedAt: Date): void {
 
 /** Whether an event comes too late to change the status. */
 const isLate = (before: Saga, event: SagaLifecycleEvent): boolean =>
-  (before.status === 'Error' && event.operation !== 'OperatorResolved') ||
+  (before.status === 'Error' && !isOperatorEvent(event)) ||
   (event.operation === 'SagaStarted' && before.endedAt !== null)
 
 function differs(a: Saga, b: Saga): boolean {

@@ -31,6 +31,18 @@ export interface OperatorResolved {
   note: string
 }
 
+/** An operator has undone a resolution. Like {@link OperatorResolved}, it is part of the event log only. */
+export interface OperatorResolutionUndone {
+  operation: 'OperatorResolutionUndone'
+  sagaId: string
+  author: string
+  /** The resolution that is undone: when the saga was resolved. */
+  resolvedAt: Date
+  /** The resolution that the saga had before; null when it had none. */
+  previousResolvedAt: Date | null
+  previousResolvedBy: string | null
+}
+
 export interface ActivityExecuteStarted {
   operation: 'ActivityExecuteStarted'
   activityId: string
@@ -97,7 +109,10 @@ export interface ActivityRevoked {
   activityId: string
 }
 
-export type SagaLifecycleEvent = SagaStarted | SagaEnded | OperatorResolved
+/** The events that an operator causes. Callers cannot report them. */
+export type OperatorEvent = OperatorResolved | OperatorResolutionUndone
+
+export type SagaLifecycleEvent = SagaStarted | SagaEnded | OperatorEvent
 
 export type ActivityEvent =
   | ActivityExecuteStarted
@@ -109,7 +124,7 @@ export type ActivityEvent =
   | ActivityExecuteOvertime
   | ActivityRevoked
 
-/** A decoded, valid event: one type for each operation of the contract, and OperatorResolved. */
+/** A decoded, valid event: one type for each operation of the contract, and those of operators. */
 export type SagaEvent = SagaLifecycleEvent | ActivityEvent
 
 /** The results of accepted events, as the caller gets them. */
@@ -119,3 +134,6 @@ export type EventResult = (typeof eventResults)[number]
 
 /** The id of the saga that an event names, or null. */
 export const sagaIdOf = (event: SagaEvent): string | null => ('sagaId' in event ? event.sagaId : null)
+
+export const isOperatorEvent = (event: SagaEvent): event is OperatorEvent =>
+  event.operation === 'OperatorResolved' || event.operation === 'OperatorResolutionUndone'

@@ -35,6 +35,7 @@ export const needsFacts = (event: SagaEvent, saga: Saga, activity: Activity | nu
 const decidingOperations: ReadonlySet<SagaEvent['operation']> = new Set([
   'SagaEnded',
   'OperatorResolved',
+  'OperatorResolutionUndone',
   'ActivityExecuteOvertime',
   'ActivityCompensateAborted',
 ])

@@ -1,4 +1,4 @@
-import type { EventResult, SagaEvent } from './events.js'
+import { type EventResult, isOperatorEvent, type SagaEvent } from './events.js'
 import { SagaRejection } from './rejection.js'
 import type { Saga } from './saga.js'
 
@@ -9,7 +9,7 @@ import type { Saga } from './saga.js'
  * @throws SagaRejection SAGA_UNKNOWN | SAGA_ALREADY_ENDED | TRANSITION_NOT_ALLOWED
  */
 export function refuseDisorder(event: SagaEvent, result: EventResult, saga: Saga | null): void {
-  if (result === 'duplicate' || event.operation === 'OperatorResolved') return
+  if (result === 'duplicate' || isOperatorEvent(event)) return
   const isStart = event.operation === 'SagaStarted'
   if (!isStart && !saga?.startedAt) throw new SagaRejection('SAGA_UNKNOWN', 'its start has not been reported')
   if (saga?.endedAt) throw new SagaRejection('SAGA_ALREADY_ENDED', `saga ${saga.id} has ended`)

@@ -1,6 +1,7 @@
 import type {
   ActivityEvent,
   ActivityRetried,
+  OperatorResolutionUndone,
   OperatorResolved,
   SagaEnded,
   SagaEvent,
@@ -25,7 +26,18 @@ export type RawSagaEvent =
   | { operation: 'SagaEnded'; sagaId: string; serviceName: string }
   /** Not in the contract: an operator sends it over HTTP. */
   | { operation: 'OperatorResolved'; sagaId: string; author: string; note: string }
+  | RawResolutionUndone
   | RawActivityEvent
+
+/** Times as ISO 8601. */
+interface RawResolutionUndone {
+  operation: 'OperatorResolutionUndone'
+  sagaId: string
+  author: string
+  resolvedAt: string
+  previousResolvedAt: string | null
+  previousResolvedBy: string | null
+}
 
 export type RawActivityEvent =
   | RawExecuteStarted
@@ -69,6 +81,7 @@ export function validateSagaEvent(raw: RawSagaEvent, options: ValidationOptions 
   if (raw.operation === 'SagaStarted') return sagaStarted(raw, options.serviceNameRequired ?? true)
   if (raw.operation === 'SagaEnded') return sagaEnded(raw)
   if (raw.operation === 'OperatorResolved') return operatorResolved(raw)
+  if (raw.operation === 'OperatorResolutionUndone') return resolutionUndone(raw)
   return activityEvent(raw)
 }
 
@@ -92,6 +105,15 @@ const operatorResolved = (raw: RawSagaEvent & { operation: 'OperatorResolved' })
   sagaId: requiredId('sagaId', raw.sagaId, 'SAGA_ID_REQUIRED'),
   author: storableText(raw.author),
   note: storableText(raw.note),
+})
+
+const resolutionUndone = (raw: RawResolutionUndone): OperatorResolutionUndone => ({
+  operation: raw.operation,
+  sagaId: requiredId('sagaId', raw.sagaId, 'SAGA_ID_REQUIRED'),
+  author: storableText(raw.author),
+  resolvedAt: new Date(raw.resolvedAt),
+  previousResolvedAt: raw.previousResolvedAt === null ? null : new Date(raw.previousResolvedAt),
+  previousResolvedBy: raw.previousResolvedBy,
 })
 
 function activityEvent(raw: RawActivityEvent): ActivityEvent {

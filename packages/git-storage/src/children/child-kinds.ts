@@ -26,6 +26,14 @@ export const patchChild: ChildKind = {
   endMark: repeated,
 }
 
+/** The list of changed files with the numbers of lines that were added and removed in each, without patches. */
+export const changesChild: ChildKind = {
+  name: 'diff-tree --raw --numstat',
+  readsOnly: true,
+  command: { command: 'diff-tree', flags: [...comparison, '-z', '--raw', '--numstat', '--full-index'] },
+  endMark: repeated,
+}
+
 /** The list of changed files without patches. It reads no file, so it finds only renames that keep the content. */
 export const namesChild: ChildKind = {
   name: 'diff-tree --raw',

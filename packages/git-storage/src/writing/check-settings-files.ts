@@ -1,6 +1,4 @@
 import { createHash } from 'node:crypto'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { deflate } from 'node:zlib'
 import {
@@ -15,6 +13,7 @@ import {
 import { gitFailure, runGit } from '../git-process.js'
 import type { OpenRepository } from '../open-repository.js'
 import { type NewObject, newObject } from './new-object.js'
+import { withObjectsAside } from './objects-aside.js'
 import { entryHeader, packHeader } from './pack-file.js'
 
 const compress = promisify(deflate)
@@ -57,26 +56,20 @@ function mayBeSettings(name: string): boolean {
 }
 
 /**
- * Unpacks objects with all of git's checks into a temporary folder. If this process is killed, housekeeping recognizes the
- * folder by its name and removes it.
+ * Unpacks objects aside with all of git's checks.
  *
  * @returns the reason why git refuses the objects; null when it accepts them
  */
-async function unpackAside({ path, signal }: OpenRepository, pack: Buffer): Promise<string | null> {
-  const stored = join(path, 'objects')
-  const aside = await mkdtemp(join(stored, 'tmp_objdir-checked-'))
-  try {
-    const variables = { GIT_OBJECT_DIRECTORY: aside, GIT_ALTERNATE_OBJECT_DIRECTORIES: stored }
+const unpackAside = (repository: OpenRepository, pack: Buffer): Promise<string | null> =>
+  withObjectsAside(repository, async ({ variables }) => {
     const command = { command: 'unpack-objects', flags: ['-q', '--strict'] }
+    const { path, signal } = repository
     const result = await runGit(path, command, { signal, stdin: pack, variables })
     if (result.code === 0) return null
     const [, reason] = /^error: object \w+: \w+: (.+)$/m.exec(result.stderr) ?? []
     if (reason === undefined) throw gitFailure(command, result)
     return reason
-  } finally {
-    await rm(aside, { recursive: true, force: true })
-  }
-}
+  })
 
 /** A pack with a tree of this single entry, and with the content of the entry unless it is stored already. */
 async function packOf(name: string, entry: TreeEntry): Promise<Buffer> {

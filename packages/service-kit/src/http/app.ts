@@ -3,8 +3,8 @@ import { DomainError, unavailable } from '@switchyard/domain'
 import express, { type Express, type Request, type RequestHandler, type Response } from 'express'
 import type { Health } from '../lifecycle/index.js'
 import type { Logger, Metrics } from '../observability/index.js'
-import { type Authenticate, callerOf, tokenOf } from './authentication.js'
-import { askingForPassword, tokenOrPasswordOf } from './basic-authentication.js'
+import { type Authenticate, type FindCaller, hashToken } from './authentication.js'
+import { askingForPassword } from './basic-authentication.js'
 import type { Pace } from './body/arriving.js'
 import { BodyMemory, type MemoryLimits } from './body/body-memory.js'
 import { readForm } from './body/form.js'
@@ -17,10 +17,12 @@ import { sendError } from './errors.js'
 import { recheckWhileOpen } from './long-lived.js'
 import { observe, observedOf } from './observe.js'
 import { addOperations, guardedMetrics } from './operations.js'
+import { requestedUrl } from './own-origin.js'
 import { readParameters } from './parameters.js'
 import { readQuery } from './query.js'
 import { createRateLimit, type RateLimit } from './rate-limit.js'
-import { type AuthenticateFrom, limitUnknownTokens } from './unknown-tokens.js'
+import { createFindSender, type FindSender } from './sender.js'
+import { limitUnknownTokens } from './unknown-tokens.js'
 import { sendJson, sendSmallJson, WrittenJson, writeJson } from './written-json.js'
 
 export interface HttpAppOptions {
@@ -28,6 +30,8 @@ export interface HttpAppOptions {
   metrics: Metrics
   health: Health
   authenticate: Authenticate
+  /** Finds the holder of a session by the SHA-256 of its secret. Unset: no session is accepted. */
+  findSession?: FindCaller
   routes: Route[]
   /** Requests per token or address; 0: no limit. */
   rateLimitPerMinute: number
@@ -78,15 +82,15 @@ export function createHttpApp(options: HttpAppOptions): Express {
   })
   addOperations(app, options.health, options.metrics, options.routes)
 
-  const limits: Limits = {
+  const needs: Needs = {
+    ...findingSenders(options),
     rateLimit: createRateLimit(options.rateLimitPerMinute),
-    authenticate: limitUnknownTokens(options.authenticate, options.rateLimitPerMinute > 0),
     memory: new BodyMemory(bodyMemory),
   }
   const routes = [...options.routes, guardedMetrics(options.metrics)]
   for (const route of routes) {
     const path = pathOf(route)
-    const handle = handler(route, path, options, limits)
+    const handle = handler(route, path, options, needs)
     // Express answers HEAD with the handler of GET.
     app[route.method.toLowerCase() as 'get'](
       path,
@@ -123,13 +127,30 @@ function wrongVerb(methods: string[]): RequestHandler {
   }
 }
 
-interface Limits {
+interface Needs {
+  findSender: FindSender
+  /** The same for a request that was let in before: a secret that does not work any more is not counted as unknown. */
+  findSenderAgain: FindSender
   rateLimit: RateLimit
-  authenticate: AuthenticateFrom
   memory: BodyMemory
 }
 
-function handler(route: Route, path: string, options: HttpAppOptions, limits: Limits): RequestHandler {
+function findingSenders(options: HttpAppOptions): Pick<Needs, 'findSender' | 'findSenderAgain'> {
+  const { authenticate, findSession, externalUrl, rateLimitPerMinute } = options
+  // Sessions are looked up at each request, not remembered, so that one that is signed out is worth nothing from then on.
+  const authenticateSession: Authenticate = async (secret) => (await findSession?.(hashToken(secret))) ?? null
+  const isLimited = rateLimitPerMinute > 0
+  return {
+    findSender: createFindSender({
+      authenticate: limitUnknownTokens(authenticate, isLimited),
+      authenticateSession: limitUnknownTokens(authenticateSession, isLimited),
+      externalUrl,
+    }),
+    findSenderAgain: createFindSender({ authenticate, authenticateSession, externalUrl }),
+  }
+}
+
+function handler(route: Route, path: string, options: HttpAppOptions, needs: Needs): RequestHandler {
   return async (request, response) => {
     const observed = observedOf(response)
     observed.route = path
@@ -137,15 +158,14 @@ function handler(route: Route, path: string, options: HttpAppOptions, limits: Li
     // `no-cache` is for caches on the way. Every fetch client sends it along with If-None-Match, and express would then
     // never answer 304.
     delete request.headers['cache-control']
-    const token = tokenOfRoute(route, request)
-    const caller = await callerOf(token, (secret) => limits.authenticate(secret, request.ip ?? ''))
-    await limits.rateLimit(request, response, token)
+    const { caller, limitKey } = await needs.findSender(route, request)
+    await needs.rateLimit(response, limitKey)
     const refused = route.longLived ? new AbortController() : undefined
     const call = createCall(request, response, caller, options.externalUrl, refused?.signal)
     const access = await route.guard(call)
-    if (refused) recheckGuard(call, route, options.authenticate, refused)
+    if (refused) recheckGuard(call, route, needs.findSenderAgain, refused)
     const sender = caller ? `user ${caller.user.id}` : `address ${request.ip}`
-    const memory = limits.memory.open(sender)
+    const memory = needs.memory.open(sender)
     try {
       const given = route.streamsBody
         ? { ...readQuery(request), ...request.params }
@@ -155,6 +175,7 @@ function handler(route: Route, path: string, options: HttpAppOptions, limits: Li
             memory,
             sender,
             parseLargeBody: route.parseLargeBody,
+            jsonOnly: route.jsonOnly,
           })
       const reply = await route.endpoint.handle(readParameters(route.endpoint.input, given), access, call)
       if (reply !== streamed) await send(response, reply, route.answerForm?.mediaType)
@@ -164,9 +185,6 @@ function handler(route: Route, path: string, options: HttpAppOptions, limits: Li
     }
   }
 }
-
-const tokenOfRoute = ({ basicAuthentication }: Route, { headers }: Request) =>
-  basicAuthentication ? tokenOrPasswordOf(headers) : tokenOf(headers)
 
 function createCall(
   request: Request,
@@ -189,17 +207,19 @@ function createCall(
       signal ??= refused ? AbortSignal.any([abortedWith(response), refused]) : abortedWith(response)
       return signal
     },
-    baseUrl: externalUrl ?? `${request.protocol}://${request.host}`,
+    baseUrl: externalUrl ?? requestedUrl(request),
     raw: { request, response },
   }
 }
 
-function recheckGuard(call: Call, route: Route, authenticate: Authenticate, refused: AbortController): void {
+function recheckGuard(call: Call, route: Route, findSender: FindSender, refused: AbortController): void {
   const { request, response } = call.raw
   recheckWhileOpen({
     response,
-    check: async () =>
-      route.guard({ ...call, caller: await callerOf(tokenOfRoute(route, request), authenticate) }),
+    check: async () => {
+      const { caller } = await findSender(route, request)
+      return route.guard({ ...call, caller })
+    },
     end: (refusal) => refused.abort(refusal),
     logger: () => call.logger,
   })
@@ -218,9 +238,12 @@ function abortedWith(response: Response): AbortSignal {
   return aborted.signal
 }
 
+/** The headers that an answer for one caller depends on. */
+const varyByCaller = 'Accept-Encoding, PRIVATE-TOKEN, Authorization, Cookie'
+
 async function send(response: Response, { status, body, headers }: Reply, mediaType?: string): Promise<void> {
   response.setHeader('Cache-Control', 'max-age=0, private, must-revalidate')
-  const { Vary = 'Accept-Encoding, PRIVATE-TOKEN, Authorization', ...others } = headers ?? {}
+  const { Vary = varyByCaller, ...others } = headers ?? {}
   response.vary(Vary)
   for (const [name, value] of Object.entries(others)) response.setHeader(name, value)
   response.status(status)

@@ -85,6 +85,8 @@ export interface RouteOptions {
   bodyBytesMax?: number
   /** Parses bodies above 1 MiB, away from the thread that serves all requests. */
   parseLargeBody?: ParseLargeBody
+  /** Parameters come from a JSON body alone: forms are refused, and the query counts for nothing. */
+  jsonOnly?: boolean
   /** The endpoint reads the request stream itself: no body is parsed. */
   streamsBody?: boolean
   /**

@@ -114,6 +114,6 @@ export function sendError(
     response.destroy()
     return
   }
-  response.set({ 'Cache-Control': 'no-cache', ...headers })
+  response.set({ 'Cache-Control': 'no-store', ...headers })
   sendSmallJson(response, status, { ...body, request_id: requestId }, answerForm?.mediaType)
 }

@@ -1,6 +1,7 @@
 import { rateLimited, unavailable } from '@switchyard/domain'
 import { tokenKey, tokenOf } from './authentication.js'
 import type { Call } from './endpoint.js'
+import { sessionsKey } from './sender.js'
 
 /** Headers of a stream of server-sent events. */
 export const eventStreamHeaders = {
@@ -14,7 +15,7 @@ export const eventStreamHeaders = {
 export interface StreamPlacesOptions {
   /** Streams that the process serves at once. */
   max: number
-  /** Streams that one token, and that one address, may have at once. */
+  /** Streams that one token (or all its sessions), and that one address, may have at once. */
   perSenderMax: number
 }
 
@@ -27,7 +28,7 @@ export interface StreamPlaces {
    *
    * @throws DomainError rate-limited when the token or the address has its share; unavailable when every place is taken
    */
-  take(connection: Call['raw']): void
+  take(call: Pick<Call, 'caller' | 'raw'>): void
 }
 
 const retryAfterSeconds = 30
@@ -57,9 +58,11 @@ export function createStreamPlaces({ max, perSenderMax }: StreamPlacesOptions): 
     get taken() {
       return taken
     },
-    take({ request, response }) {
+    take({ caller, raw: { request, response } }) {
       const token = tokenOf(request.headers)
-      const senders = [`address ${request.ip}`, ...(token === null ? [] : [`token ${tokenKey(token)}`])]
+      const senders = [`address ${request.ip}`]
+      if (token !== null) senders.push(`token ${tokenKey(token)}`)
+      else if (caller) senders.push(sessionsKey(caller))
       const refused = refusal(senders)
       if (refused) {
         response.set('Retry-After', String(retryAfterSeconds))

@@ -33,6 +33,7 @@ export { administrator, administratorOrScope, anyone, readingScopes, signedIn } 
 export { type HttpServer, listen } from './listen.js'
 export { observe, observedOf } from './observe.js'
 export { addOperations } from './operations.js'
+export { fromOwnOrigin } from './own-origin.js'
 export {
   keysetParameters,
   keysetReply,
@@ -54,6 +55,7 @@ export {
   text,
   time,
 } from './parameters.js'
+export { clearSessionCookie, setSessionCookie } from './session-cookie.js'
 export { link, oneOf, timeText } from './shapes.js'
 export { type AuthenticateFrom, limitUnknownTokens } from './unknown-tokens.js'
 export { unmodifiedSinceMs } from './unmodified-since.js'

@@ -1,24 +1,22 @@
 import { rateLimited } from '@switchyard/domain'
-import type { Request, Response } from 'express'
+import type { Response } from 'express'
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
-import { tokenKey } from './authentication.js'
 
 /**
  * Counts a request and refuses it when its sender had too many in this minute.
  *
- * @param token of the request, known to be good; null for a request without one
+ * @param limitKey requests with the same key are counted together
  */
-export type RateLimit = (request: Request, response: Response, token: string | null) => Promise<void>
+export type RateLimit = (response: Response, limitKey: string) => Promise<void>
 
 /**
- * @param perMinute requests per token, or per address when there is none; 0 switches the limit off
+ * @param perMinute requests with one key; 0 switches the limit off
  */
 export function createRateLimit(perMinute: number): RateLimit {
   if (perMinute === 0) return async () => {}
   const limiter = new RateLimiterMemory({ points: perMinute, duration: 60 })
-  return async (request, response, token) => {
-    const sender = token === null ? `address ${request.ip}` : tokenKey(token)
-    const { outcome, exceeded } = await consume(limiter, sender)
+  return async (response, limitKey) => {
+    const { outcome, exceeded } = await consume(limiter, limitKey)
     response.set({
       'RateLimit-Limit': String(perMinute),
       'RateLimit-Remaining': String(Math.max(0, outcome.remainingPoints)),
@@ -28,9 +26,9 @@ export function createRateLimit(perMinute: number): RateLimit {
   }
 }
 
-async function consume(limiter: RateLimiterMemory, sender: string) {
+async function consume(limiter: RateLimiterMemory, limitKey: string) {
   try {
-    return { outcome: await limiter.consume(sender), exceeded: false }
+    return { outcome: await limiter.consume(limitKey), exceeded: false }
   } catch (error) {
     if (error instanceof RateLimiterRes) return { outcome: error, exceeded: true }
     throw error

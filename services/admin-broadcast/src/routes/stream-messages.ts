@@ -9,12 +9,13 @@ export const streamMessages = ({ streams, places }: Pick<Dependencies, 'streams'
     summary: 'Messages that are on and what becomes of them, as server-sent events',
     replies: { 200: ['text/event-stream'] },
     input: z.object({ path: text().optional() }),
-    async handle({ path }, _caller, { raw }) {
+    async handle({ path }, _caller, call) {
+      const { raw } = call
       // Express answers HEAD with the handler of GET, and a stream would never end.
       if (raw.request.method === 'HEAD') return noContent()
       raw.response.set(publicHeaders)
       try {
-        places.take(raw)
+        places.take(call)
         await streams.open(raw.response, path)
       } catch (error) {
         raw.response.set('Retry-After', '30')

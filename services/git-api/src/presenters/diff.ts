@@ -2,6 +2,10 @@ import { isGeneratedFile } from '@switchyard/domain/commit'
 import type { DiffEntry } from '@switchyard/git-storage'
 import { z } from 'zod'
 
+const lineCount = z.int().nullable().optional().meta({
+  description: 'Lines, there with `stat`; null for a binary file and for one that was not compared',
+})
+
 export const diffEntryShape = z
   .object({
     diff: z.string(),
@@ -13,9 +17,11 @@ export const diffEntryShape = z
     renamed_file: z.boolean(),
     deleted_file: z.boolean(),
     too_large: z.boolean(),
-    collapsed: z.boolean(),
+    collapsed: z.boolean().meta({ description: 'Whether the text is left out because of `stat`' }),
     generated_file: z.boolean(),
     encoding: z.string().optional(),
+    additions: lineCount,
+    deletions: lineCount,
   })
   .meta({ id: 'DiffEntry', description: 'What a commit changed in one file' })
 
@@ -30,8 +36,18 @@ export const presentDiffEntry = (entry: DiffEntry, unified: boolean): z.output<t
   renamed_file: entry.renamedFile,
   deleted_file: entry.deletedFile,
   too_large: entry.tooLarge,
-  collapsed: false,
+  collapsed: entry.lines !== undefined,
   generated_file: isGeneratedFile(entry.newPath),
   // Text that is not UTF-8 is read as one character a byte.
   ...(entry.encoding === 'latin1' && { encoding: 'iso-8859-1' }),
+  ...entry.lines,
+})
+
+export const dryRunShape = z
+  .object({ dry_run: z.literal('success'), diffs: z.array(diffEntryShape) })
+  .meta({ id: 'DryRun', description: 'What a commit would change; nothing is stored' })
+
+export const presentDryRun = (diffs: readonly DiffEntry[]): z.output<typeof dryRunShape> => ({
+  dry_run: 'success',
+  diffs: diffs.map((entry) => presentDiffEntry(entry, false)),
 })

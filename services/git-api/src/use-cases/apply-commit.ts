@@ -28,7 +28,7 @@ const revertWords = { verb: 'reverted', empty: 'the branch does not have its cha
 /**
  * Repeats the change of a commit on a branch. Author and author's date stay; the committer is the caller.
  *
- * @returns the new commit; null after a dry run
+ * @returns the new commit; after a dry run, what it would change
  * @throws DomainError forbidden for a protected branch; not-found; invalid when the change conflicts, or the branch has
  *   the change already
  */
@@ -47,7 +47,7 @@ export const cherryPick = (
 /**
  * Undoes the change of a commit on a branch. Author and committer are the caller.
  *
- * @returns the new commit; null after a dry run
+ * @returns the new commit; after a dry run, what it would change
  * @throws DomainError forbidden for a protected branch; not-found; invalid when the change conflicts, or the branch
  *   does not have the change
  */
@@ -93,7 +93,7 @@ async function applyCommit(
         extra: { error_code: 'empty', ...failed },
       })
     case 'possible':
-      return null
+      return { diffs: result.diffs }
     case 'picked':
       await referencesChanged(deps, { project, user: caller.user, baseUrl }, [
         { ref: `refs/heads/${branch}`, before: result.commit.parentIds[0] ?? tip, after: result.commit.id },

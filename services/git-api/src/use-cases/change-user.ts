@@ -1,5 +1,6 @@
 import {
   type AuditAuthor,
+  deleteSessionsOfUsers,
   inTransaction,
   listBotsOfCreator,
   listDeployTokensOf,
@@ -54,7 +55,7 @@ export async function changeUser(
 
 /**
  * Blocks or unblocks a user; does nothing when the user is in that state already. The tokens of a blocked user do not
- * work, nor do the project and deploy tokens that the user made.
+ * work, nor do the project and deploy tokens that the user made; sessions that began with any of them end for good.
  *
  * @throws DomainError not-found; forbidden for blocking oneself or the last administrator
  */
@@ -82,7 +83,9 @@ export async function setUserState(
       )
     }
     const deployTokens = await listDeployTokensOf(transaction, id)
-    return [...(await listBotsOfCreator(transaction, id)), ...deployTokens.map(deployCallerId)]
+    const projectBots = await listBotsOfCreator(transaction, id)
+    if (state === 'blocked') await deleteSessionsOfUsers(transaction, [id, ...projectBots])
+    return [...projectBots, ...deployTokens.map(deployCallerId)]
   })
   forgetUsers([id, ...bots])
 }

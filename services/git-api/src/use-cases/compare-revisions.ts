@@ -2,11 +2,12 @@ import { DomainError, notFound } from '@switchyard/domain'
 import type { DiffEntry, Repository } from '@switchyard/git-storage'
 import type { ProjectCall } from '../guards.js'
 import type { Comparison } from '../repository-views.js'
+import type { DiffQuery } from './read-commits.js'
 
 /** Commits in one comparison; of more the newest ones. */
 const commitsMax = 1000
 
-export interface ComparisonQuery {
+export interface ComparisonQuery extends DiffQuery {
   /** Branch, tag or hash. */
   from: string
   to: string
@@ -35,7 +36,7 @@ export async function compareRevisions(
   const [{ ids, total }, diffs] = await Promise.all([
     repository.commitsBetween({ from, to, take: commitsMax }),
     // Histories with nothing in common are compared as they are.
-    readDiffs(repository, base ?? from, to),
+    readDiffs(repository, base ?? from, to, query),
   ])
   const commits = await Promise.all(ids.map((id) => repository.findCommit(id)))
   return {
@@ -48,8 +49,15 @@ export async function compareRevisions(
 }
 
 /** @returns null when git needs too much time or memory */
-async function readDiffs(repository: Repository, from: string, to: string): Promise<DiffEntry[] | null> {
+async function readDiffs(
+  repository: Repository,
+  from: string,
+  to: string,
+  { path, withCounts }: DiffQuery,
+): Promise<DiffEntry[] | null> {
   try {
+    if (path !== undefined) return await repository.readFileDiff([from, to], path)
+    if (withCounts) return await repository.listChanges([from, to])
     const { entries } = await repository.getOrCompute(
       `diff ${from} ${to}`,
       async () => ({ entries: await repository.diffBetween(from, to) }),

@@ -10,7 +10,7 @@ import {
   refNameLengthMax,
   signatureText,
 } from '@switchyard/domain/commit'
-import type { Repository } from '@switchyard/git-storage'
+import type { DiffEntry, Repository } from '@switchyard/git-storage'
 import type { Call } from '@switchyard/service-kit/http'
 import type { Dependencies } from '../dependencies.js'
 import type { ProjectCall } from '../guards.js'
@@ -45,10 +45,42 @@ export async function createCommit(
   command: CreateCommitCommand,
   { baseUrl }: Pick<Call, 'baseUrl'>,
 ): Promise<CommitDescription> {
-  const { project, repository, level, caller } = access
-  const { branch, message, force } = command
+  const { project, repository, caller } = access
+  const { branch, message } = command
+  const { edits, tip, parent, forced, empty } = await planCommit(deps, access, command)
+  const signatures = signaturesOf(caller, command)
+  const commit = await repository.writeCommit({ branch, tip, parent, edits, message, ...signatures })
+  if (empty) await adoptDefaultBranch(deps, project)
+  // When another commit came in between, this commit stands on a newer tip than the one that was found.
+  const before = tip === null ? zeroId : forced ? tip : (commit.parentIds[0] ?? zeroId)
+  await referencesChanged(deps, { project, user: caller.user, baseUrl }, [
+    { ref: `refs/heads/${branch}`, before, after: commit.id },
+  ])
+  return describeCommit(deps, access, commit, command.withStats)
+}
+
+/**
+ * What the actions would change on a branch. Nothing is stored.
+ *
+ * @throws DomainError as {@link createCommit}, and too-large when git cannot compare the trees
+ */
+export async function previewCommit(
+  deps: Dependencies,
+  access: ProjectCall<Caller>,
+  command: CreateCommitCommand,
+): Promise<DiffEntry[]> {
+  return access.repository.previewCommit(await planCommit(deps, access, command))
+}
+
+/** The checks before a commit: the caller may push to the branch, and the branch can start where it is asked to. */
+async function planCommit(
+  { database }: Dependencies,
+  { project, repository, level }: ProjectCall<Caller>,
+  command: CreateCommitCommand,
+) {
+  const { branch, force } = command
   if (branch.length > refNameLengthMax) throw invalid('Branch name is invalid')
-  const protections = await listProtectedBranches(deps.database, project.id)
+  const protections = await listProtectedBranches(database, project.id)
   if (!canPush(branch, level, protections)) throw forbidden('You are not allowed to push into this branch')
   if (command.actions.length === 0 && !command.allowEmpty) {
     throw invalid('400 Bad request - Provide at least one action, or set allow_empty to true')
@@ -62,15 +94,7 @@ export async function createCommit(
   if (forced && !canForcePush(branch, protections)) {
     throw forbidden('You are not allowed to force push into this branch')
   }
-  const signatures = signaturesOf(caller, command)
-  const commit = await repository.writeCommit({ branch, tip, parent, edits, message, ...signatures })
-  if (empty) await adoptDefaultBranch(deps, project)
-  // When another commit came in between, this commit stands on a newer tip than the one that was found.
-  const before = tip === null ? zeroId : forced ? tip : (commit.parentIds[0] ?? zeroId)
-  await referencesChanged(deps, { project, user: caller.user, baseUrl }, [
-    { ref: `refs/heads/${branch}`, before, after: commit.id },
-  ])
-  return describeCommit(deps, access, commit, command.withStats)
+  return { edits, tip, parent, forced, empty }
 }
 
 /** The explicit author fields; each defaults to the caller. The committer is the caller. */

@@ -90,14 +90,25 @@ export const showCommit = async (
 ): Promise<CommitDescription> =>
   describeCommit(deps, access, await getCommit(access.repository, revision), withStats)
 
+export interface DiffQuery {
+  /** Old or new path of the only file to show; undefined: every file. */
+  path: string | undefined
+  /** The numbers of lines instead of texts. */
+  withCounts: boolean
+}
+
 /** The files that a commit changed. @throws DomainError not-found; too-large */
 export async function readDiff<Answer extends object>(
   { repository }: ProjectCall,
-  revision: string,
+  { revision, path, withCounts }: DiffQuery & { revision: string },
   answer: CachedAnswer<DiffEntry[], Answer>,
 ): Promise<Answer> {
   const id = await getCommitId(repository, revision)
-  const make = async () => answer.make(await repository.readDiff(id))
+  const read = () => {
+    if (path !== undefined) return repository.readFileDiff([id], path)
+    return withCounts ? repository.listChanges([id]) : repository.readDiff(id)
+  }
+  const make = async () => answer.make(await read())
   return repository.getOrCompute(`reply ${id} ${answer.key}`, make, answer.bytesOf)
 }
 

@@ -12,6 +12,7 @@ import type { Snapshots } from '../use-cases/read-snapshots.js'
 import type { EventStreams } from './event-streams.js'
 import { getHistory } from './get-history.js'
 import { getMetrics } from './get-metrics.js'
+import { listSources } from './list-sources.js'
 import { streamMetrics } from './stream-metrics.js'
 
 export interface RouteDependencies {
@@ -46,6 +47,7 @@ export const routes = ({ snapshots, readHistory, streams, places }: RouteDepende
     presentCompound,
   )
   return ['/jobqueue', '/sidekiq'].flatMap((base) => [
+    route('GET', `${base}/sources`, mayReadMetrics, listSources(snapshots)),
     route('GET', `${base}/queue_metrics`, mayReadMetrics, ofQueues),
     route('GET', `${base}/process_metrics`, mayReadMetrics, ofProcesses),
     route('GET', `${base}/job_stats`, mayReadMetrics, ofJobs),

@@ -10,12 +10,13 @@ export const streamMetrics = (snapshots: Snapshots, streams: EventStreams, place
     summary: 'The compound metrics as server-sent events',
     replies: { 200: ['text/event-stream'] },
     input: z.object({ source: text().optional(), extended: flag().default(false) }),
-    async handle({ source, extended }, _access, { raw }) {
+    async handle({ source, extended }, _access, call) {
+      const { raw } = call
       // A status can only tell of an unknown source, or of one that does not answer, before the stream begins.
       await snapshots.read(source)
       // Express answers HEAD with the handler of GET, and a stream would never end.
       if (raw.request.method === 'HEAD') return noContent()
-      places.take(raw)
+      places.take(call)
       const channel = JSON.stringify([source, extended])
       await streams.open(raw.response, channel, async () =>
         presentCompound(await snapshots.read(source), extended, Date.now()),

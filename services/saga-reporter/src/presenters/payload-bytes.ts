@@ -30,7 +30,7 @@ export function presentBytes({ size, sha256, bytes }: StoredPayload, name: strin
       'X-Content-Type-Options': 'nosniff',
       'Content-Security-Policy': "default-src 'none'; sandbox",
       'Cache-Control': 'max-age=0, private, must-revalidate',
-      Vary: 'Accept-Encoding, PRIVATE-TOKEN, Authorization',
+      Vary: 'Accept-Encoding, PRIVATE-TOKEN, Authorization, Cookie',
       // The digest is that of the whole payload, of which fewer bytes may be stored.
       ETag: truncated ? `"${sha256}-${bytes.length}"` : `"${sha256}"`,
       'X-Payload-Size': String(size),

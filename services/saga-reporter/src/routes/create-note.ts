@@ -1,6 +1,6 @@
 import type { Readable } from '@switchyard/db'
 import type { Caller } from '@switchyard/domain/access'
-import { created, endpoint, filledText, text } from '@switchyard/service-kit/http'
+import { auditAuthor, created, endpoint, filledText, text } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import { noteShape, presentNote } from '../presenters/note.js'
 import { writeNote } from '../use-cases/write-note.js'
@@ -20,8 +20,9 @@ export const createNote = (database: Readable) =>
     summary: 'Write a note about a saga',
     replies: { 201: noteShape },
     input: z.object({ id: text(), ...tenantParameter, body: noteText() }),
-    handle: async ({ id, tenant, body }, { user }: Caller) => {
-      const author = { authorId: user.id, authorName: user.username }
-      return created(presentNote(await writeNote(database, { tenant, sagaId: id }, { ...author, body })))
+    handle: async ({ id, tenant, body }, caller: Caller, call) => {
+      const note = { authorId: caller.user.id, authorName: caller.user.username, body }
+      const audit = auditAuthor(caller, call)
+      return created(presentNote(await writeNote(database, { tenant, sagaId: id }, note, audit)))
     },
   })

@@ -3,6 +3,8 @@ import type { Clock } from '@switchyard/domain'
 import { administrator, administratorOrScope, type Route, route } from '@switchyard/service-kit/http'
 import type { ReportEvents } from '../use-cases/report-events.js'
 import type { ResolveSaga } from '../use-cases/resolve-saga.js'
+import type { BulkDependencies } from './bulk/bulk-parameters.js'
+import { bulkRoutes } from './bulk/index.js'
 import { createNote } from './create-note.js'
 import { exportSagas } from './export-sagas.js'
 import { getPayload } from './get-payload.js'
@@ -25,13 +27,14 @@ export interface RouteDependencies {
   /** Only holders of certificates may report. */
   isForCertificates: boolean
   resolve: ResolveSaga
+  bulk: BulkDependencies
   stream: StreamDependencies
   webhooks: WebhookDependencies
 }
 
 /** The HTTP routes of this service: method, path, guard, endpoint. */
 export function routes(deps: RouteDependencies): Route[] {
-  const { readDatabase, clock, resolve, stream, webhooks } = deps
+  const { readDatabase, clock, resolve, bulk, stream, webhooks } = deps
   const reader = administratorOrScope('read_sagas')
   return [
     route('POST', '/saga_events', reporter(deps.isForCertificates), reportEvents(deps.report)),
@@ -42,6 +45,7 @@ export function routes(deps: RouteDependencies): Route[] {
     route('GET', '/sagas/export', reader, exportSagas(readDatabase), { longLived: true }),
     route('GET', '/sagas/stream', reader, streamSagas(stream), { longLived: true }),
     ...webhookRoutes(webhooks),
+    ...bulkRoutes(bulk),
     route('GET', '/sagas/:id', reader, getSaga(readDatabase)),
     route('GET', '/sagas/:id/events', reader, listSagaEvents(readDatabase)),
     route('GET', '/sagas/:id/activities/:activity_id/payloads/:kind', reader, getPayload(readDatabase)),

@@ -1,5 +1,5 @@
 import type { Caller } from '@switchyard/domain/access'
-import { endpoint, ok, text } from '@switchyard/service-kit/http'
+import { auditAuthor, endpoint, ok, text } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import { presentSagaDetail, sagaDetailShape } from '../presenters/saga.js'
 import { sagaUrl } from '../presenters/saga-url.js'
@@ -14,9 +14,10 @@ export const resolveSaga = (resolve: ResolveSaga) =>
     replies: { 200: sagaDetailShape },
     refusals: [409],
     input: z.object({ id: text(), ...tenantParameter, note: noteText() }),
-    handle: async ({ id, tenant, note }, { user }: Caller, call) => {
+    handle: async ({ id, tenant, note }, caller: Caller, call) => {
       const key = { tenant, sagaId: id }
-      const detail = await resolve({ ...key, author: user.username, note })
+      const audit = auditAuthor(caller, call)
+      const detail = await resolve({ ...key, author: caller.user.username, note, audit })
       return ok(presentSagaDetail(detail, sagaUrl(call, key)))
     },
   })

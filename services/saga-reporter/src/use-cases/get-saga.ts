@@ -64,6 +64,7 @@ export async function getSagaDetail(database: Readable, key: SagaKey): Promise<S
     listSagaNotes(database, key.tenant, key.sagaId),
     listSagaDeployments(database, key.tenant, key.sagaId),
   ])
-  const resolutionNote = found.saga.resolvedAt && (await findResolutionNote(database, key))
+  const { resolvedAt } = found.saga
+  const resolutionNote = resolvedAt && (await findResolutionNote(database, key, resolvedAt))
   return { ...found, notes, deployments, resolutionNote }
 }

@@ -1,9 +1,14 @@
-import { randomUUID } from 'node:crypto'
-import { findSagaView, type Readable } from '@switchyard/db'
+import {
+  type AuditAuthor,
+  lockSagas,
+  type Readable,
+  recordAuditEvents,
+  type SagaEventStore,
+} from '@switchyard/db'
 import { type Clock, conflict, notFound } from '@switchyard/domain'
-import { contentHash } from '@switchyard/domain/saga'
-import type { SagaIngest } from '../ingest/saga-ingest.js'
+import type { SagaStatus } from '@switchyard/domain/saga'
 import { getSagaDetail, type SagaDetail } from './get-saga.js'
+import { operatorEvent } from './operator-events.js'
 
 export interface Resolution {
   tenant: string
@@ -11,6 +16,7 @@ export interface Resolution {
   /** User name of the operator. */
   author: string
   note: string
+  audit: AuditAuthor
 }
 
 /**
@@ -21,27 +27,27 @@ export interface Resolution {
 export type ResolveSaga = (resolution: Resolution) => Promise<SagaDetail>
 
 interface Dependencies {
-  ingest: SagaIngest
+  store: SagaEventStore
   readDatabase: Readable
   clock: Clock
 }
 
-export function createResolveSaga({ ingest, readDatabase, clock }: Dependencies): ResolveSaga {
-  return async ({ tenant, sagaId, author, note }) => {
-    const saga = await findSagaView(readDatabase, tenant, sagaId)
-    if (!saga) throw notFound('Saga')
-    if (saga.status !== 'Error') throw conflict(`There is nothing to resolve: the saga is ${saga.status}`)
-    const request = Buffer.from(JSON.stringify({ sagaId, author, note }))
-    const operation = 'OperatorResolved'
-    await ingest.record({
-      tenant,
-      event: { operation, sagaId, author, note },
-      receivedAt: clock(),
-      // A later failure may be resolved in the same words.
-      eventId: `resolution-${randomUUID()}`,
-      eventTime: null,
-      contentKey: contentHash({ operation, request, eventSeq: null, attempt: null }),
-      request,
+/** Why a saga of this status cannot be resolved. */
+export const nothingToResolve = (status: SagaStatus): string =>
+  `There is nothing to resolve: the saga is ${status}`
+
+export function createResolveSaga({ store, readDatabase, clock }: Dependencies): ResolveSaga {
+  return async ({ tenant, sagaId, author, note, audit }) => {
+    await store.recordWithin(async ({ client, record }) => {
+      const saga = (await lockSagas(client, tenant, [sagaId])).get(sagaId)
+      if (!saga) throw notFound('Saga')
+      if (saga.status !== 'Error') throw conflict(nothingToResolve(saga.status))
+      const event = operatorEvent(tenant, { operation: 'OperatorResolved', sagaId, author, note }, clock())
+      const [result] = await record([event])
+      if (result instanceof Error) throw result
+      await recordAuditEvents(client, audit, [
+        { eventName: 'saga_resolved', entityType: 'Saga', entityId: sagaId, details: { tenant } },
+      ])
     })
     return getSagaDetail(readDatabase, { tenant, sagaId })
   }

@@ -1,4 +1,12 @@
-import { createSagaNote, type Readable, type SagaNote } from '@switchyard/db'
+import {
+  type AuditAuthor,
+  createSagaNotes,
+  inPoolTransaction,
+  type NewSagaNote,
+  type Readable,
+  recordAuditEvents,
+  type SagaNote,
+} from '@switchyard/db'
 import { notFound } from '@switchyard/domain'
 import type { SagaKey } from './get-saga.js'
 
@@ -7,12 +15,17 @@ import type { SagaKey } from './get-saga.js'
  *
  * @throws DomainError not-found
  */
-export async function writeNote(
-  database: Readable,
-  key: SagaKey,
-  note: Parameters<typeof createSagaNote>[2],
-): Promise<SagaNote> {
-  const written = await createSagaNote(database, key, note)
-  if (!written) throw notFound('Saga')
-  return written
-}
+export const writeNote = (
+  { pool }: Readable,
+  { tenant, sagaId }: SagaKey,
+  note: NewSagaNote,
+  audit: AuditAuthor,
+): Promise<SagaNote> =>
+  inPoolTransaction(pool, async (client) => {
+    const [written] = await createSagaNotes(client, { tenant, sagaIds: [sagaId] }, note)
+    if (!written) throw notFound('Saga')
+    await recordAuditEvents(client, audit, [
+      { eventName: 'saga_note_added', entityType: 'Saga', entityId: sagaId, details: { tenant } },
+    ])
+    return written
+  })

@@ -12,12 +12,28 @@ import { type ReportedOperation, requestFields } from './operations.js'
  */
 export type Decoder = (request: Uint8Array) => RawSagaEvent
 
+const json = (request: Uint8Array): unknown => JSON.parse(Buffer.from(request).toString())
+
 const resolved = z.object({ sagaId: z.string(), author: z.string(), note: z.string() })
 
-/** The request of an operator is not part of the contract: the log keeps it as JSON. */
+/** The requests of operators are not part of the contract: the log keeps them as JSON. */
 const decodeResolved = (request: Uint8Array): RawSagaEvent => ({
   operation: 'OperatorResolved',
-  ...resolved.parse(JSON.parse(Buffer.from(request).toString())),
+  ...resolved.parse(json(request)),
+})
+
+const resolvedAt = z.iso.datetime()
+const undone = z.object({
+  sagaId: z.string(),
+  author: z.string(),
+  resolvedAt,
+  previousResolvedAt: resolvedAt.nullable(),
+  previousResolvedBy: z.string().nullable(),
+})
+
+const decodeResolutionUndone = (request: Uint8Array): RawSagaEvent => ({
+  operation: 'OperatorResolutionUndone',
+  ...undone.parse(json(request)),
 })
 
 /** The fields of a message are those of the event. */
@@ -42,6 +58,7 @@ const checked =
 /** The decoder of each operation, for calls and for the log, which keeps requests as they came. */
 export const decoders = Object.fromEntries([
   ['OperatorResolved', checked(decodeResolved)],
+  ['OperatorResolutionUndone', checked(decodeResolutionUndone)],
   ...Object.keys(requestFields).map((operation) => [
     operation,
     checked(decodeMessage(operation as ReportedOperation)),

@@ -1,5 +1,5 @@
 import { SagaService } from '@switchyard/contracts/saga'
-import type { SagaEvent } from '@switchyard/domain/saga'
+import type { OperatorEvent, SagaEvent } from '@switchyard/domain/saga'
 
 type RequestField = keyof typeof SagaService
 
@@ -15,12 +15,18 @@ export const requestFields = {
   ActivityCompensated: 'activityCompensated',
   ActivityExecuteOvertime: 'activityExecuteOvertime',
   ActivityRevoked: 'activityRevoked',
-} as const satisfies Record<Exclude<SagaEvent['operation'], 'OperatorResolved'>, RequestField>
+} as const satisfies Record<Exclude<SagaEvent['operation'], OperatorEvent['operation']>, RequestField>
 
 export type ReportedOperation = keyof typeof requestFields
 
-/** The operations of the log: those that callers report, and the resolution by an operator. */
-export const sagaOperations = Object.keys({ ...requestFields, OperatorResolved: null }) as [
+/** The operations of operators. */
+const operatorOperations: readonly OperatorEvent['operation'][] = [
+  'OperatorResolved',
+  'OperatorResolutionUndone',
+]
+
+/** The operations of the log: those that callers report, and those of operators. */
+export const sagaOperations = [...Object.keys(requestFields), ...operatorOperations] as [
   SagaEvent['operation'],
   ...SagaEvent['operation'][],
 ]

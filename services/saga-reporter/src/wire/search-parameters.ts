@@ -17,9 +17,8 @@ export const tenantParameter = {
   tenant: filledText().default(defaultTenant).meta({ description: 'Whose sagas' }),
 }
 
-/** The filters of sagas; spread into an endpoint's own parameters. */
-export const searchParameters = {
-  ...tenantParameter,
+/** The filters of sagas within a tenant. */
+export const filterParameters = {
   ...flagParameters,
   service_name: text().optional(),
   status: z.enum(sagaStatuses).optional(),
@@ -39,6 +38,9 @@ export const searchParameters = {
   ended_after: time().optional(),
   ended_before: time().optional(),
 }
+
+/** The filters of sagas; spread into an endpoint's own parameters. */
+export const searchParameters = { ...tenantParameter, ...filterParameters }
 
 const searchSchema = z.object(searchParameters)
 

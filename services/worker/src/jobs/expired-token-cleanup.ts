@@ -1,10 +1,13 @@
-import { deleteTokensDeadSince } from '@switchyard/db'
+import { deleteDeadSessions, deleteTokensDeadSince } from '@switchyard/db'
 import { type JobDependencies, jobType } from './job-type.js'
 
 /** The row of a dead token is kept this long, so that operators can look into what happened. */
 const keptMs = 30 * 86_400_000
 
-/** Deletes the rows of tokens that expired or were revoked over 30 days ago. Tokens expire without this job. */
+/**
+ * Deletes the rows of tokens that expired or were revoked over 30 days ago, and of sessions that have ended. Both end without
+ * this job.
+ */
 export const expiredTokenCleanup = ({ database, clock }: Pick<JobDependencies, 'database' | 'clock'>) =>
   jobType({
     queue: 'expired-token-cleanup',
@@ -14,5 +17,7 @@ export const expiredTokenCleanup = ({ database, clock }: Pick<JobDependencies, '
     async run(_payload, { logger }) {
       const deleted = await deleteTokensDeadSince(database, new Date(clock().getTime() - keptMs))
       if (deleted > 0) logger.info({ deleted }, 'deleted dead tokens')
+      const ended = await deleteDeadSessions(database, clock())
+      if (ended > 0) logger.info({ deleted: ended }, 'deleted ended sessions')
     },
   })

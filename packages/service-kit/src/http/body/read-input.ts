@@ -1,7 +1,7 @@
 import { DomainError, invalidParameters } from '@switchyard/domain'
 import type { Request } from 'express'
 import { readQuery } from '../query.js'
-import { isJson, isMultipart, isUrlencoded } from './media-type.js'
+import { isJson, isMultipart, isUrlencoded, mediaTypeOf } from './media-type.js'
 import { parseBody } from './parse-body.js'
 import { type ReceiveOptions, receiveBody } from './receive-body.js'
 
@@ -26,6 +26,8 @@ export interface ReadOptions extends ReceiveOptions {
   parseLargeBody?: ParseLargeBody | undefined
   /** A user, or an address. */
   sender: string
+  /** Only a JSON body and the path have parameters. */
+  jsonOnly?: boolean | undefined
 }
 
 /**
@@ -37,12 +39,16 @@ export interface ReadOptions extends ReceiveOptions {
 export async function readInput(request: Request, options: ReadOptions): Promise<Record<string, unknown>> {
   const fields = hasBody(request) ? await readBody(request, options) : {}
   refuseNulInPath(request.params)
+  if (options.jsonOnly) return { ...fields, ...request.params }
   return { ...readQuery(request), ...fields, ...request.params }
 }
 
-async function readBody(request: Request, { parseLargeBody, sender, ...options }: ReadOptions) {
+async function readBody(request: Request, { parseLargeBody, sender, jsonOnly, ...options }: ReadOptions) {
   const type = request.headers['content-type']
-  if (!isJson(type) && !isUrlencoded(type) && !isMultipart(type)) {
+  const isAccepted = jsonOnly
+    ? mediaTypeOf(type) === 'application/json'
+    : isJson(type) || isUrlencoded(type) || isMultipart(type)
+  if (!isAccepted) {
     throw new DomainError('unsupported-media-type', `The provided content-type '${type}' is not supported.`)
   }
   const { chunks, bytes } = await receiveBody(request, options)

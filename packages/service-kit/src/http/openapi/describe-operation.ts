@@ -10,6 +10,9 @@ export type DocumentedRoute = Route & { endpoint: Documentation }
 /** Names of the parameters in a path, those for several parts included: `/users/:id/files/*path` → `['id', 'path']`. */
 const namesInPath = (path: string) => [...path.matchAll(/[:*](\w+)/g)].map(([, name]) => String(name))
 
+/** The ways of signing in that every operation accepts. */
+export const securityOfAll = [{ privateToken: [] }, { bearer: [] }, { session: [] }]
+
 /** The path as OpenAPI writes it: `/users/{id}`. */
 export const documentedPath = (path: string) => path.replaceAll(/[:*](\w+)/g, '{$1}')
 
@@ -38,9 +41,10 @@ export function describeOperation(route: DocumentedRoute, named: NamedShapes): J
     tags: [tagOf(path)],
     summary: endpoint.summary,
     ...(who && { description: `For ${who}.` }),
-    ...(anonymous && { security: [{}, { privateToken: [] }, { bearer: [] }] }),
+    ...(anonymous && { security: [{}, ...securityOfAll] }),
     ...(parameters.length > 0 && { parameters }),
-    ...(inBody && others.length > 0 && { requestBody: requestBody(operationId, others, named) }),
+    ...(inBody &&
+      others.length > 0 && { requestBody: requestBody(operationId, others, route.jsonOnly, named) }),
     responses: {
       ...replies(route, fields, named),
       ...refusals(route, fields.size + inPath.length > 0, inBody && others.length > 0),
@@ -78,8 +82,13 @@ function withoutNull({ type, anyOf, ...schema }: JsonSchema): JsonSchema {
 const withDescription = (description: unknown, schema: JsonSchema) =>
   description === undefined ? { schema } : { description, schema }
 
-/** The same fields in each of the forms that bodies may have. */
-function requestBody(operationId: string, fields: [string, Field][], named: NamedShapes): JsonSchema {
+/** The same fields in each of the forms that the body may have. */
+function requestBody(
+  operationId: string,
+  fields: [string, Field][],
+  jsonOnly: boolean | undefined,
+  named: NamedShapes,
+): JsonSchema {
   const name = `${operationId[0]?.toUpperCase()}${operationId.slice(1)}Body`
   const required = fields.filter(([, field]) => field.required).map(([field]) => field)
   const properties = fields.map(([field, { schema, description }]) => [
@@ -91,7 +100,8 @@ function requestBody(operationId: string, fields: [string, Field][], named: Name
     properties: Object.fromEntries(properties),
     ...(required.length > 0 && { required }),
   })
-  const types = ['application/json', 'application/x-www-form-urlencoded', 'multipart/form-data']
+  const forms = ['application/x-www-form-urlencoded', 'multipart/form-data']
+  const types = ['application/json', ...(jsonOnly ? [] : forms)]
   const content = { schema: { $ref: `#/components/schemas/${name}` } }
   return {
     ...(required.length > 0 && { required: true }),

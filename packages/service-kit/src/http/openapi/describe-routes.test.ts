@@ -107,7 +107,7 @@ describe('an OpenAPI document', () => {
 
   it('asks for no token where none is needed', () => {
     expect(paths['/things/stream']?.get).toMatchObject({
-      security: [{}, { privateToken: [] }, { bearer: [] }],
+      security: [{}, { privateToken: [] }, { bearer: [] }, { session: [] }],
     })
     expect(paths['/projects/{id}/things']?.get).not.toHaveProperty('security')
   })

@@ -1,5 +1,10 @@
 import type { Route } from '../endpoint.js'
-import { type DocumentedRoute, describeOperation, documentedPath } from './describe-operation.js'
+import {
+  type DocumentedRoute,
+  describeOperation,
+  documentedPath,
+  securityOfAll,
+} from './describe-operation.js'
 import type { JsonSchema, NamedShapes } from './json-schema.js'
 import { pageHeaders } from './page-headers.js'
 import { refusalResponses } from './refusals.js'
@@ -46,7 +51,7 @@ export function describeRoutes(routes: Route[]): OpenApiDocument {
     openapi: '3.1.0',
     info: { title: 'Switchyard', version: 'v4', description, license: { name: 'MIT', identifier: 'MIT' } },
     servers: [{ url: '/api/v4' }],
-    security: [{ privateToken: [] }, { bearer: [] }],
+    security: securityOfAll,
     paths,
     components: {
       schemas: Object.fromEntries([...named].sort(([a], [b]) => (a < b ? -1 : 1))),
@@ -55,6 +60,13 @@ export function describeRoutes(routes: Route[]): OpenApiDocument {
       securitySchemes: {
         privateToken: { type: 'apiKey', in: 'header', name: 'PRIVATE-TOKEN' },
         bearer: { type: 'http', scheme: 'bearer' },
+        session: {
+          type: 'apiKey',
+          in: 'cookie',
+          name: 'switchyard_session',
+          description:
+            'The cookie of `POST /session`, for pages of the same origin; on https its name is `__Host-switchyard_session`',
+        },
       },
     },
   }

@@ -4,16 +4,19 @@ import { z } from 'zod'
 import type { Dependencies } from '../../dependencies.js'
 import type { ProjectCall } from '../../guards.js'
 import { commitDetailShape, presentCommitDetail } from '../../presenters/commit.js'
+import { dryRunShape, presentDryRun } from '../../presenters/diff.js'
 import * as commits from '../../use-cases/apply-commit.js'
 import { optionalText } from '../../wire/parameters.js'
 
-const replies = { 200: z.object({ dry_run: z.literal('success') }), 201: commitDetailShape }
+const replies = { 200: dryRunShape, 201: commitDetailShape }
 const input = z.object({ sha: text(), branch: filledText(), dry_run: flag().default(false) })
 
 type AppliedCommit = Awaited<ReturnType<typeof commits.revertCommit>>
 
-const answer = (commit: AppliedCommit, { project }: ProjectCall, { baseUrl }: Call) =>
-  commit ? created(presentCommitDetail(commit, project, baseUrl)) : ok({ dry_run: 'success' })
+const answer = (applied: AppliedCommit, { project }: ProjectCall, { baseUrl }: Call) =>
+  'diffs' in applied
+    ? ok(presentDryRun(applied.diffs))
+    : created(presentCommitDetail(applied, project, baseUrl))
 
 /** `POST /projects/:id/repository/commits/:sha/cherry_pick` */
 export const cherryPick = (deps: Dependencies) =>

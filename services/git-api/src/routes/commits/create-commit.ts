@@ -7,6 +7,7 @@ import {
   filledText,
   flag,
   list,
+  ok,
   parameterProblem,
   text,
 } from '@switchyard/service-kit/http'
@@ -14,7 +15,8 @@ import { z } from 'zod'
 import type { Dependencies } from '../../dependencies.js'
 import type { ProjectCall } from '../../guards.js'
 import { commitDetailShape, presentCommitDetail } from '../../presenters/commit.js'
-import { createCommit as commit } from '../../use-cases/create-commit.js'
+import { dryRunShape, presentDryRun } from '../../presenters/diff.js'
+import * as commits from '../../use-cases/create-commit.js'
 import { content } from '../../wire/file-content.js'
 import { optional, optionalText } from '../../wire/parameters.js'
 
@@ -45,6 +47,7 @@ const fields = z.object({
   force: flag().default(false),
   allow_empty: flag().default(false),
   stats: flag().default(true),
+  dry_run: flag().default(false).meta({ description: 'Answer with what would change, and store nothing' }),
 })
 
 /** A form cannot send an empty list, so an empty commit may leave `actions` out. */
@@ -66,7 +69,7 @@ function refuseOtherProject(reference: string | undefined, { id, pathWithNamespa
 export const createCommit = (deps: Dependencies) =>
   endpoint({
     summary: 'Commit changes to files',
-    replies: { 201: commitDetailShape },
+    replies: { 200: dryRunShape, 201: commitDetailShape },
     refusals: [409],
     input,
     async handle(body, access: ProjectCall<Caller>, call) {
@@ -86,7 +89,8 @@ export const createCommit = (deps: Dependencies) =>
         allowEmpty: body.allow_empty,
         withStats: body.stats,
       }
-      const made = await commit(deps, access, command, call)
+      if (body.dry_run) return ok(presentDryRun(await commits.previewCommit(deps, access, command)))
+      const made = await commits.createCommit(deps, access, command, call)
       return created(presentCommitDetail(made, access.project, call.baseUrl))
     },
   })

@@ -25,6 +25,7 @@ import {
 } from '../../presenters/commit.js'
 import { diffEntryShape, presentDiffEntry } from '../../presenters/diff.js'
 import * as commits from '../../use-cases/read-commits.js'
+import { diffParameters } from '../../wire/diff-parameters.js'
 import { optional, optionalText } from '../../wire/parameters.js'
 
 export const listCommits = endpoint({
@@ -87,7 +88,7 @@ export const getDiff = endpoint({
     Link: 'Other pages, when pages were asked for',
     'X-Total': 'Files in the diff, when pages were asked for',
   },
-  input: z.object({ ...pageParameters, sha: text(), unidiff: flag().default(false) }),
+  input: z.object({ ...pageParameters, ...diffParameters, sha: text() }),
   handle(query, access: ProjectCall, call) {
     const present = (entry: DiffEntry) => presentDiffEntry(entry, query.unidiff)
     const reply = (entries: readonly DiffEntry[]) => {
@@ -97,7 +98,8 @@ export const getDiff = endpoint({
       const { skip, take } = rowsOf(query)
       return pageReply(entries.slice(skip, skip + take).map(present), query, entries.length, call)
     }
-    return commits.readDiff(access, query.sha, cachedReply(query, access, call, reply))
+    const { sha: revision, path, stat: withCounts } = query
+    return commits.readDiff(access, { revision, path, withCounts }, cachedReply(query, access, call, reply))
   },
 })
 

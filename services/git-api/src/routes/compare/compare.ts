@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { ProjectCall } from '../../guards.js'
 import { comparisonShape, presentComparison } from '../../presenters/comparison.js'
 import { compareRevisions } from '../../use-cases/compare-revisions.js'
+import { diffParameters } from '../../wire/diff-parameters.js'
 
 const input = z.object({
   from: filledText(),
@@ -10,7 +11,7 @@ const input = z.object({
   straight: flag()
     .default(false)
     .meta({ description: 'Compare with `from` itself, not with where the two have parted' }),
-  unidiff: flag().default(false),
+  ...diffParameters,
 })
 
 /** `GET /projects/:id/repository/compare` */
@@ -18,8 +19,12 @@ export const compare = endpoint({
   summary: 'What one revision has and another one has not',
   replies: { 200: comparisonShape },
   input,
-  async handle({ from, to, straight, unidiff }, access: ProjectCall, call) {
-    const comparison = await compareRevisions(access, { from, to, isStraight: straight })
+  async handle({ from, to, straight, unidiff, path, stat }, access: ProjectCall, call) {
+    const comparison = await compareRevisions(access, {
+      ...{ from, to, path },
+      isStraight: straight,
+      withCounts: stat,
+    })
     const view = { project: access.project, baseUrl: call.baseUrl, from, to }
     return ok(presentComparison(comparison, { ...view, isStraight: straight, isUnified: unidiff }))
   },

@@ -3,9 +3,9 @@ import type { PoolClient, QueryResultRow } from 'pg'
 import type { Database } from '../../../client.js'
 import { sqlStateOf } from '../../../database-failure.js'
 
-const queryCanceled = '57014'
+export const queryCanceled = '57014'
 
-const tooLong = (cause: unknown) =>
+export const tooLong = (cause: unknown) =>
   unavailable('the question takes too long to answer: narrow it by time, service_name or status', { cause })
 
 export type Readable = Pick<Database, 'pool'>

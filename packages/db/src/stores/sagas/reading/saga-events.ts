@@ -60,17 +60,22 @@ export const listSagaEvents = (
 const lastResolution = {
   name: 'saga-read-resolution',
   text: `SELECT e.request FROM saga_events e
-    WHERE e.tenant = $1 AND e.saga_id = $2 AND e.operation = 'OperatorResolved' ORDER BY e.id DESC LIMIT 1`,
+    WHERE e.tenant = $1 AND e.saga_id = $2 AND e.operation = 'OperatorResolved'
+      AND e.received_at <= $3 ORDER BY e.id DESC LIMIT 1`,
 }
 
-/** The note of the operator who resolved a saga last; null when the log does not hold that event any more. */
+/**
+ * The note of the operator who resolved a saga at this time; null when the log does not hold that event any more. Later
+ * resolutions have been undone.
+ */
 export async function findResolutionNote(
   database: Readable,
   { tenant, sagaId }: { tenant: string; sagaId: string },
+  resolvedAt: Date,
 ): Promise<string | null> {
   const [event] = await readRows<{ request: Buffer }>(database, {
     ...lastResolution,
-    values: [tenant, sagaId],
+    values: [tenant, sagaId, resolvedAt],
   })
   const note: unknown = event && JSON.parse(event.request.toString()).note
   return typeof note === 'string' ? note : null

@@ -1,3 +1,4 @@
+import type { PoolClient } from 'pg'
 import { type Readable, readRows } from './read-query.js'
 
 export interface SagaNote {
@@ -19,20 +20,24 @@ const notesOfSaga = {
 export const listSagaNotes = (database: Readable, tenant: string, sagaId: string): Promise<SagaNote[]> =>
   readRows<SagaNote>(database, { ...notesOfSaga, values: [tenant, sagaId] })
 
-const newNote = {
-  name: 'saga-write-note',
+const newNotes = {
+  name: 'saga-write-notes',
   text: `INSERT INTO saga_notes (tenant, saga_id, author_id, author_name, body)
-    SELECT s.tenant, s.id, $3, $4, $5 FROM sagas s WHERE s.tenant = $1 AND s.id = $2
+    SELECT s.tenant, s.id, $3, $4, $5 FROM sagas s WHERE s.tenant = $1 AND s.id = ANY($2::text[])
     RETURNING ${noteColumns}`,
 }
 
-/** Null when there is no such saga. */
-export async function createSagaNote(
-  database: Readable,
-  { tenant, sagaId }: { tenant: string; sagaId: string },
-  note: Pick<SagaNote, 'authorId' | 'authorName' | 'body'>,
-): Promise<SagaNote | null> {
-  const values = [tenant, sagaId, note.authorId, note.authorName, note.body]
-  const [created] = await readRows<SagaNote>(database, { ...newNote, values })
-  return created ?? null
+export type NewSagaNote = Pick<SagaNote, 'authorId' | 'authorName' | 'body'>
+
+/** Stores a note about each of these sagas that exists, in the transaction of a connection. */
+export async function createSagaNotes(
+  client: PoolClient,
+  { tenant, sagaIds }: { tenant: string; sagaIds: readonly string[] },
+  { authorId, authorName, body }: NewSagaNote,
+): Promise<SagaNote[]> {
+  const { rows } = await client.query<SagaNote>({
+    ...newNotes,
+    values: [tenant, sagaIds, authorId, authorName, body],
+  })
+  return rows
 }

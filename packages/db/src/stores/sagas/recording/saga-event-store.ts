@@ -19,6 +19,18 @@ export interface SagaEventStore {
    * @throws DomainError unavailable when other transactions keep inserting the same rows
    */
   record(events: readonly NewSagaEvent[]): Promise<RecordedSagaEvent[]>
+  /**
+   * Runs `work` in one transaction, in which it may record events once, as {@link record} does. The transaction is
+   * committed before the promise resolves. `work` runs again after a conflict with another transaction.
+   *
+   * @throws DomainError unavailable when other transactions keep inserting the same rows
+   */
+  recordWithin<T>(work: (transaction: RecordingTransaction) => Promise<T>): Promise<T>
+}
+
+export interface RecordingTransaction {
+  client: PoolClient
+  record(events: readonly NewSagaEvent[]): Promise<RecordedSagaEvent[]>
 }
 
 /** The tenants of the committed events, and the highest id of these events in the log. */
@@ -39,22 +51,30 @@ export function createSagaEventStore(
   { pool }: Pick<Database, 'pool'>,
   { strict = false, onCommitted }: SagaEventStoreOptions = {},
 ): SagaEventStore {
-  async function recordOnce(client: PoolClient, events: readonly NewSagaEvent[]) {
-    const batch = foldBatch(events, await readBatch(client, events), strict)
-    return { ...batch, lastId: await writeBatch(client, batch) }
+  async function recordWithin<T>(work: (transaction: RecordingTransaction) => Promise<T>): Promise<T> {
+    const { value, committed } = await retryConflicts(() =>
+      inPoolTransaction(pool, async (client) => {
+        const batches: CommittedBatch[] = []
+        const value = await work({
+          client,
+          async record(events) {
+            if (events.length === 0) return []
+            const batch = foldBatch(events, await readBatch(client, events), strict)
+            const to = await writeBatch(client, batch)
+            const tenants = [...new Set(batch.logged.map(({ received }) => received.tenant))]
+            if (to !== null) batches.push({ tenants, to })
+            return batch.results
+          },
+        })
+        return { value, committed: batches }
+      }),
+    )
+    for (const batch of committed) onCommitted?.(batch)
+    return value
   }
 
   return {
-    async record(events) {
-      if (events.length === 0) return []
-      const { results, logged, lastId } = await retryConflicts(() =>
-        inPoolTransaction(pool, (client) => recordOnce(client, events)),
-      )
-      if (lastId !== null) {
-        const tenants = [...new Set(logged.map(({ received }) => received.tenant))]
-        onCommitted?.({ tenants, to: lastId })
-      }
-      return results
-    },
+    record: async (events) => (events.length === 0 ? [] : recordWithin(({ record }) => record(events))),
+    recordWithin,
   }
 }

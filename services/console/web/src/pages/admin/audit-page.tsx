@@ -1,3 +1,141 @@
-import { Page } from '../../components/page'
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
+import { getPage } from '../../api/client'
+import { Badge } from '../../components/badge'
+import { Button } from '../../components/button'
+import { type Column, DataTable } from '../../components/data-table'
+import { guarded } from '../../components/guarded'
+import { Page, Panel } from '../../components/page'
+import { Pager } from '../../components/pager'
+import { Empty, Shown } from '../../components/states'
+import { TextLink } from '../../components/text-link'
+import { Time } from '../../components/time'
+import type { AuditEvent } from '../../generated/types.gen'
+import { pageOf } from '../../lib/search-params'
 
-export const AuditPage = () => <Page title="AuditPage" />
+const route = getRouteApi('/admin/audit')
+
+export const AuditPage = guarded('audit', Audit)
+
+const filters = [
+  'entity_type',
+  'entity_id',
+  'author_id',
+  'event_name',
+  'created_after',
+  'created_before',
+] as const
+
+function Audit() {
+  const search = route.useSearch()
+  const navigate = route.useNavigate()
+  const page = pageOf(search.page)
+  const { page: _page, ...asked } = search
+  const events = useQuery({
+    queryKey: ['audit', search],
+    queryFn: ({ signal }) => getPage<AuditEvent>('/audit_events', { ...asked, page, per_page: 50 }, signal),
+    placeholderData: (before) => before,
+  })
+  return (
+    <Page title="Audit log">
+      <AuditFilters />
+      <Shown query={events}>
+        {({ rows, nextPage, total }) => (
+          <Panel name="Events" flush busy={events.isFetching}>
+            <DataTable
+              label="Audit log"
+              rows={rows}
+              rowKey={({ id }) => id}
+              columns={columns}
+              empty={
+                <Empty title="No event fits.">
+                  Every change of users, tokens, members, protections, webhooks, messages and sagas is written
+                  here.
+                </Empty>
+              }
+            />
+            <Pager
+              page={page}
+              nextPage={nextPage}
+              total={total}
+              onMove={(next) => void navigate({ search: { ...search, page: String(next) } })}
+            />
+          </Panel>
+        )}
+      </Shown>
+    </Page>
+  )
+}
+
+function AuditFilters() {
+  const search = route.useSearch()
+  const navigate = route.useNavigate()
+  const used = filters.filter((name) => search[name] !== undefined)
+  if (used.length === 0)
+    return <p className="mb-4 text-sm text-quiet">A link in a row shows the events like it.</p>
+  return (
+    <div className="mb-4 flex flex-wrap items-center gap-2">
+      {used.map((name) => (
+        <Button
+          key={name}
+          onClick={() => void navigate({ search: { ...search, page: undefined, [name]: undefined } })}
+          aria-label={`Remove the filter ${name}`}
+        >
+          {name.replaceAll('_', ' ')}: {search[name]} ✕
+        </Button>
+      ))}
+      <Button look="quiet" onClick={() => void navigate({ search: {} })}>
+        Remove all filters
+      </Button>
+    </div>
+  )
+}
+
+const columns: Column<AuditEvent>[] = [
+  { header: 'When', cell: ({ created_at }) => <Time at={created_at} /> },
+  {
+    header: 'Event',
+    cell: ({ event_name }) => (
+      <TextLink to="/admin/audit" search={{ event_name }}>
+        {event_name}
+      </TextLink>
+    ),
+  },
+  {
+    header: 'Who',
+    cell: ({ author_id, details }) =>
+      author_id === null ? (
+        <span dir="auto">{details.author_name}</span>
+      ) : (
+        <TextLink to="/admin/audit" search={{ author_id: String(author_id) }} dir="auto">
+          {details.author_name}
+        </TextLink>
+      ),
+  },
+  {
+    header: 'What',
+    cell: ({ entity_type, entity_id }) => (
+      <TextLink to="/admin/audit" search={{ entity_type, entity_id }}>
+        <Badge>{entity_type}</Badge> <span dir="auto">{entity_id}</span>
+      </TextLink>
+    ),
+  },
+  { header: 'Details', wide: true, cell: ({ details }) => <Details details={details} /> },
+]
+
+function Details({ details }: { details: AuditEvent['details'] }) {
+  const { author_name: _name, token_id, ip_address, ...changed } = details
+  const parts = Object.entries({ ...changed, ip_address, token_id }).filter(([, value]) => value !== null)
+  return (
+    <dl className="grid max-w-xl grid-cols-[auto_1fr] gap-x-3 text-xs text-quiet">
+      {parts.map(([name, value]) => (
+        <div key={name} className="contents">
+          <dt>{name}</dt>
+          <dd className="break-all" dir="auto">
+            {typeof value === 'string' ? value : JSON.stringify(value)}
+          </dd>
+        </div>
+      ))}
+    </dl>
+  )
+}

@@ -1,3 +1,174 @@
-import { Page } from '../../components/page'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
+import { useState } from 'react'
+import { getPage, send } from '../../api/client'
+import { mayUse, useSession } from '../../api/session'
+import { ActionDialog } from '../../components/action-dialog'
+import { Badge } from '../../components/badge'
+import { Button } from '../../components/button'
+import { type Column, DataTable } from '../../components/data-table'
+import { FilterSelect } from '../../components/fields'
+import { guarded } from '../../components/guarded'
+import { Page, Panel } from '../../components/page'
+import { Pager } from '../../components/pager'
+import { SearchBox } from '../../components/search-box'
+import { Empty, Shown } from '../../components/states'
+import { Time } from '../../components/time'
+import type { Token, User } from '../../generated/types.gen'
+import { pageOf } from '../../lib/search-params'
+import { NewTokenDialog } from './new-token-dialog'
 
-export const TokensPage = () => <Page title="TokensPage" />
+const route = getRouteApi('/admin/tokens')
+
+export const TokensPage = guarded('tokens', Tokens)
+
+function Tokens() {
+  const search = route.useSearch()
+  const navigate = route.useNavigate()
+  const session = useSession()
+  const isAdmin = mayUse(session, 'users')
+  const mayChange = session.scopes.includes('api')
+  const page = pageOf(search.page)
+  const [isNew, setIsNew] = useState(false)
+  const [revoked, setRevoked] = useState<Token>()
+  const { q, state, user_id, sort } = search
+  const tokens = useQuery({
+    queryKey: ['tokens', search],
+    queryFn: ({ signal }) =>
+      getPage<Token>(
+        '/personal_access_tokens',
+        { search: q, state, user_id, sort, page, per_page: 50 },
+        signal,
+      ),
+    placeholderData: (before) => before,
+  })
+  const users = useUsers(isAdmin)
+  const move = (part: typeof search) => void navigate({ search: { ...search, page: undefined, ...part } })
+  return (
+    <Page
+      title="Tokens"
+      actions={
+        isAdmin &&
+        mayChange && (
+          <Button look="primary" onClick={() => setIsNew(true)}>
+            New token
+          </Button>
+        )
+      }
+    >
+      <div className="mb-4 flex flex-wrap gap-2">
+        <SearchBox value={q} onChange={(value) => move({ q: value })} placeholder="Name of the token" />
+        <FilterSelect
+          label="State"
+          all="Every state"
+          value={state}
+          options={['active', 'inactive']}
+          onChange={(value) => move({ state: value })}
+        />
+        {isAdmin && (
+          <FilterSelect
+            label="User"
+            all="Every user"
+            value={user_id}
+            options={users.map(({ id, username }) => ({ value: String(id), label: username }))}
+            onChange={(value) => move({ user_id: value })}
+          />
+        )}
+      </div>
+      <Shown query={tokens}>
+        {({ rows, nextPage, total }) => (
+          <Panel name="All tokens" flush busy={tokens.isFetching}>
+            <DataTable
+              label="Tokens"
+              rows={rows}
+              rowKey={({ id }) => id}
+              columns={columnsFor({ users, mayChange, onRevoke: setRevoked })}
+              empty={<Empty title="No token fits.">Search for another name, or take a filter away.</Empty>}
+            />
+            <Pager
+              page={page}
+              nextPage={nextPage}
+              total={total}
+              onMove={(next) => move({ page: String(next) })}
+            />
+          </Panel>
+        )}
+      </Shown>
+      {isNew && <NewTokenDialog users={users} onClose={() => setIsNew(false)} />}
+      {revoked && <RevokeDialog token={revoked} onClose={() => setRevoked(undefined)} />}
+    </Page>
+  )
+}
+
+/** The first hundred users, for choices and names. */
+function useUsers(enabled: boolean): User[] {
+  const { data } = useQuery({
+    queryKey: ['users', 'choices'],
+    queryFn: ({ signal }) =>
+      getPage<User>('/users', { per_page: 100, order_by: 'username', sort: 'asc' }, signal),
+    enabled,
+    staleTime: 60_000,
+  })
+  return data?.rows ?? []
+}
+
+function columnsFor({
+  users,
+  mayChange,
+  onRevoke,
+}: {
+  users: User[]
+  mayChange: boolean
+  onRevoke: (token: Token) => void
+}): Column<Token>[] {
+  const nameOf = (id: number) => users.find((user) => user.id === id)?.username ?? `user ${id}`
+  const shown: Column<Token>[] = [
+    { header: 'Name', cell: ({ name }) => <span dir="auto">{name}</span> },
+    { header: 'User', cell: ({ user_id }) => <span dir="auto">{nameOf(user_id)}</span> },
+    {
+      header: 'Scopes',
+      cell: ({ scopes }) => (
+        <span className="flex flex-wrap gap-1">
+          {scopes.map((scope) => (
+            <Badge key={scope}>{scope}</Badge>
+          ))}
+        </span>
+      ),
+    },
+    {
+      header: 'State',
+      cell: ({ active, revoked }) => (
+        <Badge tone={active ? 'good' : 'plain'}>{active ? 'active' : revoked ? 'revoked' : 'expired'}</Badge>
+      ),
+    },
+    {
+      header: 'Last used',
+      cell: ({ last_used_at }) => (last_used_at ? <Time at={last_used_at} /> : 'never'),
+    },
+    { header: 'Expires', wide: true, cell: ({ expires_at }) => expires_at ?? 'never' },
+  ]
+  const actions: Column<Token> = {
+    header: 'Actions',
+    cell: (token) => token.active && <Button onClick={() => onRevoke(token)}>Revoke</Button>,
+  }
+  return mayChange ? [...shown, actions] : shown
+}
+
+function RevokeDialog({ token, onClose }: { token: Token; onClose: () => void }) {
+  const client = useQueryClient()
+  return (
+    <ActionDialog
+      title={`Revoke ${token.name}`}
+      action="Revoke"
+      look="danger"
+      onClose={onClose}
+      run={async () => {
+        await send('DELETE', `/personal_access_tokens/${token.id}`)
+        await client.invalidateQueries({ queryKey: ['tokens'] })
+        onClose()
+      }}
+    >
+      <p>Every program that uses this token is refused from now on. This cannot be taken back.</p>
+    </ActionDialog>
+  )
+}

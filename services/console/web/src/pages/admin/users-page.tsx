@@ -1,3 +1,213 @@
-import { Page } from '../../components/page'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
+import { useState } from 'react'
+import { getPage, send } from '../../api/client'
+import { useSession } from '../../api/session'
+import { ActionDialog, textOf } from '../../components/action-dialog'
+import { Badge, State } from '../../components/badge'
+import { Button } from '../../components/button'
+import { type Column, DataTable } from '../../components/data-table'
+import { CheckboxField, FilterSelect, TextField } from '../../components/fields'
+import { guarded } from '../../components/guarded'
+import { Page, Panel } from '../../components/page'
+import { Pager } from '../../components/pager'
+import { SearchBox } from '../../components/search-box'
+import { Empty, Shown } from '../../components/states'
+import { TextLink } from '../../components/text-link'
+import { Time } from '../../components/time'
+import type { User } from '../../generated/types.gen'
+import { pageOf } from '../../lib/search-params'
 
-export const UsersPage = () => <Page title="UsersPage" />
+const route = getRouteApi('/admin/users')
+
+export const UsersPage = guarded('users', Users)
+
+type Dialog = { kind: 'new' } | { kind: 'edit' | 'block'; user: User } | undefined
+
+function Users() {
+  const search = route.useSearch()
+  const navigate = route.useNavigate()
+  const session = useSession()
+  const mayChange = session.scopes.includes('api')
+  const page = pageOf(search.page)
+  const [dialog, setDialog] = useState<Dialog>()
+  const users = useQuery({
+    queryKey: ['users', search],
+    queryFn: ({ signal }) => {
+      const { q, active, blocked, order_by, sort } = search
+      return getPage<User>(
+        '/users',
+        { search: q, active, blocked, order_by, sort, page, per_page: 50 },
+        signal,
+      )
+    },
+    placeholderData: (before) => before,
+  })
+  const move = (part: typeof search) => void navigate({ search: { ...search, page: undefined, ...part } })
+  const state = search.blocked === 'true' ? 'blocked' : search.active === 'true' ? 'active' : undefined
+  return (
+    <Page
+      title="Users"
+      actions={
+        mayChange && (
+          <Button look="primary" onClick={() => setDialog({ kind: 'new' })}>
+            New user
+          </Button>
+        )
+      }
+    >
+      <div className="mb-4 flex flex-wrap gap-2">
+        <SearchBox value={search.q} onChange={(q) => move({ q })} placeholder="Name, username or email" />
+        <FilterSelect
+          label="State"
+          all="Every state"
+          value={state}
+          options={['active', 'blocked']}
+          onChange={(value) =>
+            move({
+              active: value === 'active' ? 'true' : undefined,
+              blocked: value === 'blocked' ? 'true' : undefined,
+            })
+          }
+        />
+      </div>
+      <Shown query={users}>
+        {({ rows, nextPage, total }) => (
+          <Panel name="All users" flush busy={users.isFetching}>
+            <DataTable
+              label="Users"
+              rows={rows}
+              rowKey={({ id }) => id}
+              columns={columnsFor(mayChange, session.user?.id, setDialog)}
+              empty={<Empty title="No user fits.">Search for another name, or take a filter away.</Empty>}
+            />
+            <Pager
+              page={page}
+              nextPage={nextPage}
+              total={total}
+              onMove={(next) => move({ page: String(next) })}
+            />
+          </Panel>
+        )}
+      </Shown>
+      <UserDialog dialog={dialog} onClose={() => setDialog(undefined)} />
+    </Page>
+  )
+}
+
+function columnsFor(
+  mayChange: boolean,
+  ownId: number | undefined,
+  open: (dialog: Dialog) => void,
+): Column<User>[] {
+  const shown: Column<User>[] = [
+    {
+      header: 'Username',
+      cell: ({ id, username }) => (
+        <TextLink to="/admin/tokens" search={{ user_id: String(id) }} dir="auto">
+          {username}
+        </TextLink>
+      ),
+    },
+    { header: 'Name', cell: ({ name }) => <span dir="auto">{name}</span> },
+    { header: 'Email', wide: true, cell: ({ email }) => email },
+    {
+      header: 'State',
+      cell: ({ state, is_admin, bot }) => (
+        <span className="flex flex-wrap gap-1">
+          <State of={state} />
+          {is_admin && <Badge tone="busy">administrator</Badge>}
+          {bot && <Badge>bot</Badge>}
+        </span>
+      ),
+    },
+    { header: 'Created', wide: true, cell: ({ created_at }) => <Time at={created_at} /> },
+  ]
+  const actions: Column<User> = {
+    header: 'Actions',
+    cell: (user) => (
+      <span className="flex gap-2">
+        <Button onClick={() => open({ kind: 'edit', user })}>Edit</Button>
+        {user.id !== ownId && (
+          <Button onClick={() => open({ kind: 'block', user })}>
+            {user.state === 'blocked' ? 'Unblock' : 'Block'}
+          </Button>
+        )}
+      </span>
+    ),
+  }
+  return mayChange ? [...shown, actions] : shown
+}
+
+function UserDialog({ dialog, onClose }: { dialog: Dialog; onClose: () => void }) {
+  const client = useQueryClient()
+  const done = async () => {
+    await client.invalidateQueries({ queryKey: ['users'] })
+    onClose()
+  }
+  if (!dialog) return null
+  if (dialog.kind === 'block') return <BlockDialog user={dialog.user} done={done} onClose={onClose} />
+  const user = dialog.kind === 'edit' ? dialog.user : undefined
+  const save = async (form: FormData) => {
+    const body = {
+      username: textOf(form, 'username'),
+      name: textOf(form, 'name'),
+      email: textOf(form, 'email'),
+      admin: form.get('admin') === 'on',
+    }
+    if (user) await send('PUT', `/users/${user.id}`, body)
+    else await send('POST', '/users', body)
+    await done()
+  }
+  return (
+    <ActionDialog
+      title={user ? 'Edit user' : 'New user'}
+      action={user ? 'Save' : 'Create'}
+      run={save}
+      onClose={onClose}
+    >
+      <TextField label="Username" name="username" required maxLength={255} defaultValue={user?.username} />
+      <TextField label="Name" name="name" required maxLength={255} defaultValue={user?.name} />
+      <TextField
+        label="Email"
+        name="email"
+        type="email"
+        required
+        maxLength={255}
+        defaultValue={user?.email}
+      />
+      <CheckboxField label="Administrator" name="admin" defaultChecked={user?.is_admin} />
+    </ActionDialog>
+  )
+}
+
+function BlockDialog({
+  user,
+  done,
+  onClose,
+}: {
+  user: User
+  done: () => Promise<void>
+  onClose: () => void
+}) {
+  const isBlocked = user.state === 'blocked'
+  const verb = isBlocked ? 'Unblock' : 'Block'
+  return (
+    <ActionDialog
+      title={`${verb} ${user.username}`}
+      action={verb}
+      look={isBlocked ? 'primary' : 'danger'}
+      onClose={onClose}
+      run={async () => {
+        await send('POST', `/users/${user.id}/${isBlocked ? 'unblock' : 'block'}`)
+        await done()
+      }}
+    >
+      <p>
+        {isBlocked
+          ? 'The tokens and sessions of this user work again.'
+          : 'Every token and session of this user is refused from now on, and work under way is cut. Nothing is deleted.'}
+      </p>
+    </ActionDialog>
+  )
+}

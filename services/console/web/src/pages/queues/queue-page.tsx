@@ -1,3 +1,52 @@
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
+import { guarded } from '../../components/guarded'
 import { Page } from '../../components/page'
+import { NotFound, Shown } from '../../components/states'
+import { TextLink } from '../../components/text-link'
+import { count, duration } from '../../lib/format'
+import { rangeOf } from './history'
+import { HistoryCharts } from './history-charts'
+import { compoundQuery } from './queues-page'
+import { RangeChoice } from './range-choice'
 
-export const QueuePage = () => <Page title="QueuePage" />
+const route = getRouteApi('/queues/$source/$queue')
+
+export const QueuePage = guarded('queues', Queue)
+
+function Queue() {
+  const { source, queue } = route.useParams()
+  const search = route.useSearch()
+  const navigate = route.useNavigate()
+  const range = rangeOf(search.range)
+  const compound = useQuery(compoundQuery(source))
+  const found = compound.data?.queues[queue]
+  if (compound.data && !found) return <NotFound />
+  return (
+    <Page
+      title={queue}
+      actions={
+        <RangeChoice
+          range={range}
+          onChoose={(next) => void navigate({ search: { ...search, range: next } })}
+        />
+      }
+    >
+      <p className="mb-4 text-sm">
+        <TextLink to="/queues">Queues</TextLink> / {source} / <span dir="auto">{queue}</span>
+      </p>
+      <Shown query={compound}>
+        {() =>
+          found && (
+            <p className="mb-4">
+              {count(found.backlog)} waiting, the oldest for {duration(found.latency * 1000)}
+              {typeof found.busy === 'number' && `, ${count(found.busy)} running`}
+              {found.paused && ' – the queue is paused'}.
+            </p>
+          )
+        }
+      </Shown>
+      <HistoryCharts range={range} source={source} queue={queue} />
+    </Page>
+  )
+}

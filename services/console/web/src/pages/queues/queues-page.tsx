@@ -1,3 +1,190 @@
-import { Page } from '../../components/page'
+import { useQueries, useQuery } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
+import { get } from '../../api/client'
+import { Badge } from '../../components/badge'
+import { type Column, DataTable } from '../../components/data-table'
+import { guarded } from '../../components/guarded'
+import { Page, Panel } from '../../components/page'
+import { Empty, Problem, Shown } from '../../components/states'
+import { TextLink } from '../../components/text-link'
+import { Time } from '../../components/time'
+import type { JobStats, ProcessMetrics, QueueMetrics } from '../../generated/types.gen'
+import { bytes, count, duration } from '../../lib/format'
+import { rangeOf } from './history'
+import { HistoryCharts } from './history-charts'
+import { RangeChoice } from './range-choice'
 
-export const QueuesPage = () => <Page title="QueuesPage" />
+const route = getRouteApi('/queues')
+const refetchMs = 3000
+/** A queue whose oldest job waits longer is late. */
+export const lateSeconds = 60
+
+export interface Compound {
+  queues: Record<string, QueueMetrics>
+  processes: ProcessMetrics[]
+  jobs: JobStats
+}
+
+export const compoundQuery = (source: string) => ({
+  queryKey: ['jobqueue', 'compound', source],
+  queryFn: ({ signal }: { signal: AbortSignal }) =>
+    get<Compound>('/jobqueue/compound_metrics', { source, extended: true }, signal),
+  refetchInterval: refetchMs,
+})
+
+export const sourcesQuery = {
+  queryKey: ['jobqueue', 'sources'],
+  queryFn: ({ signal }: { signal: AbortSignal }) => get<{ name: string }[]>('/jobqueue/sources', {}, signal),
+  staleTime: 60_000,
+}
+
+export const QueuesPage = guarded('queues', Queues)
+
+function Queues() {
+  const range = rangeOf(route.useSearch().range)
+  const navigate = route.useNavigate()
+  const sources = useQuery(sourcesQuery)
+  return (
+    <Page
+      title="Queues"
+      actions={<RangeChoice range={range} onChoose={(next) => void navigate({ search: { range: next } })} />}
+    >
+      <HistoryCharts range={range} />
+      <Shown query={sources}>{(found) => <Sources names={found.map(({ name }) => name)} />}</Shown>
+    </Page>
+  )
+}
+
+interface QueueRow extends QueueMetrics {
+  source: string
+  name: string
+}
+
+/** Each source is asked by itself, so that one that is away hides none of the others. */
+function Sources({ names }: { names: string[] }) {
+  const answers = useQueries({ queries: names.map(compoundQuery) })
+  const found = answers.flatMap(({ data }, index) => (data ? [{ source: names[index] ?? '', data }] : []))
+  const queues = found.flatMap(({ source, data }) =>
+    Object.entries(data.queues).map(([name, queue]): QueueRow => ({ source, name, ...queue })),
+  )
+  const processes = found.flatMap(({ data }) => data.processes)
+  return (
+    <>
+      {answers.map(
+        ({ error, refetch }, index) =>
+          error && (
+            <div key={names[index]} className="mb-4">
+              <Problem error={error} retry={refetch} />
+            </div>
+          ),
+      )}
+      <Totals jobs={found.map(({ data }) => data.jobs)} />
+      <Panel name="All queues" flush busy={answers.some(({ isPending }) => isPending)}>
+        <DataTable
+          label="Queues"
+          rows={queues}
+          rowKey={({ source, name }) => `${source} ${name}`}
+          columns={queueColumns}
+          empty={<Empty title="No queue has had a job.">Queues appear with their first job or worker.</Empty>}
+        />
+      </Panel>
+      <Panel name="All workers" flush>
+        <DataTable
+          label="Workers"
+          rows={processes}
+          rowKey={({ identity, hostname, pid }) => identity ?? `${hostname} ${pid}`}
+          columns={workerColumns}
+          empty={
+            <Empty title="No worker runs.">
+              Jobs wait until one starts: check the service worker on the page System.
+            </Empty>
+          }
+        />
+      </Panel>
+    </>
+  )
+}
+
+function Totals({ jobs }: { jobs: JobStats[] }) {
+  const sum = (name: 'processed' | 'failed' | 'enqueued' | 'scheduled' | 'retry' | 'dead') =>
+    jobs.reduce((total, stats) => total + stats[name], 0)
+  const figures = [
+    ['Waiting', sum('enqueued')],
+    ['Scheduled', sum('scheduled')],
+    ['To be retried', sum('retry')],
+    ['Dead', sum('dead')],
+    ['Processed', sum('processed')],
+    ['Failed', sum('failed')],
+  ] as const
+  return (
+    <dl className="mb-5 grid grid-cols-2 gap-3 sm:grid-cols-3 lg:grid-cols-6">
+      {figures.map(([name, value]) => (
+        <div key={name} className="rounded-lg border bg-panel px-4 py-2">
+          <dt className="text-sm text-quiet">{name}</dt>
+          <dd className="text-xl font-semibold tabular-nums">{count(value)}</dd>
+        </div>
+      ))}
+    </dl>
+  )
+}
+
+const queueColumns: Column<QueueRow>[] = [
+  {
+    header: 'Queue',
+    cell: ({ source, name }) => (
+      <TextLink to="/queues/$source/$queue" params={{ source, queue: name }} dir="auto">
+        {name}
+      </TextLink>
+    ),
+  },
+  { header: 'Source', wide: true, cell: ({ source }) => source },
+  {
+    header: 'State',
+    cell: ({ paused, latency }) =>
+      paused ? (
+        <Badge tone="warn">paused</Badge>
+      ) : (
+        <Badge tone={latency > lateSeconds ? 'bad' : 'good'}>
+          {latency > lateSeconds ? 'late' : 'on time'}
+        </Badge>
+      ),
+  },
+  { header: 'Waiting', numeric: true, cell: ({ backlog }) => count(backlog) },
+  { header: 'Latency', numeric: true, cell: ({ latency }) => duration(latency * 1000) },
+  { header: 'Busy', numeric: true, cell: ({ busy }) => (typeof busy === 'number' ? count(busy) : '–') },
+  { header: 'Processed', numeric: true, wide: true, cell: ({ processed }) => known(processed) },
+  { header: 'Failed', numeric: true, wide: true, cell: ({ failed }) => known(failed) },
+]
+
+const known = (value: number | null | undefined) => (typeof value === 'number' ? count(value) : '–')
+
+const workerColumns: Column<ProcessMetrics>[] = [
+  {
+    header: 'Worker',
+    cell: ({ hostname, pid, tag }) => (
+      <span dir="auto">
+        {hostname}
+        {pid > 0 && `:${pid}`} {tag && <Badge>{tag}</Badge>}
+      </span>
+    ),
+  },
+  {
+    header: 'Busy',
+    numeric: true,
+    cell: ({ busy, concurrency }) => (concurrency > 0 ? `${busy} of ${concurrency}` : String(busy)),
+  },
+  {
+    header: 'Last heartbeat',
+    numeric: true,
+    cell: ({ heartbeat_age }) =>
+      typeof heartbeat_age === 'number' ? `${duration(heartbeat_age * 1000)} ago` : '–',
+  },
+  { header: 'Queues', wide: true, cell: ({ queues }) => queues.join(', ') },
+  {
+    header: 'Memory',
+    wide: true,
+    numeric: true,
+    cell: ({ rss }) => (typeof rss === 'number' ? bytes(rss) : '–'),
+  },
+  { header: 'Started', wide: true, cell: ({ started_at }) => <Time at={started_at} /> },
+]

@@ -1,3 +1,53 @@
-import { Page } from '../../components/page'
+import { CopyButton } from '../../components/copy-button'
+import { Page, Panel } from '../../components/page'
 
-export const DocsPage = () => <Page title="DocsPage" />
+const links = [
+  {
+    href: '/api/v4/openapi.json',
+    name: 'API document (OpenAPI 3.1)',
+    text: 'Every endpoint of every service, with its parameters, answers and refusals. Load it into any client or generator.',
+  },
+  {
+    href: '/api/v4/version',
+    name: 'Version',
+    text: 'What runs here.',
+  },
+]
+
+const keys = [
+  ['GitLab clients', () => `URL ${location.origin}, with a token of the page Tokens`],
+  ['curl', () => `curl -H "PRIVATE-TOKEN: $TOKEN" ${location.origin}/api/v4/projects`],
+  ['git', () => `git clone ${location.origin}/root/demo.git`],
+] as const
+
+export const DocsPage = () => (
+  <Page title="Docs">
+    <Panel name="Reference">
+      <ul className="grid gap-3">
+        {links.map(({ href, name, text }) => (
+          <li key={href}>
+            <a href={href} className="text-accent hover:underline">
+              {name}
+            </a>
+            <p className="text-sm text-quiet">{text}</p>
+          </li>
+        ))}
+      </ul>
+    </Panel>
+    <Panel name="Connect">
+      <dl className="grid gap-3">
+        {keys.map(([name, command]) => (
+          <div key={name}>
+            <dt className="text-sm font-medium">{name}</dt>
+            <dd className="flex flex-wrap items-center gap-2">
+              <code className="min-w-0 flex-1 overflow-x-auto rounded bg-raised px-2 py-1 text-sm">
+                {command()}
+              </code>
+              <CopyButton label={`Copy for ${name}`} text={command} />
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </Panel>
+  </Page>
+)

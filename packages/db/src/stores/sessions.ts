@@ -1,0 +1,68 @@
+import type { Database, DatabaseOrTransaction } from '../client.js'
+import type { Session } from '../generated/client.js'
+
+export interface NewSession {
+  tokenId: number
+  /** SHA-256 of the cookie's value. */
+  secretHash: Uint8Array<ArrayBuffer>
+  /** The session ends when it is not used for this time. */
+  idleMs: number
+  /** The session ends then at the latest. */
+  expiresAt: Date
+}
+
+/** The most sessions of one token. */
+const sessionsPerTokenMax = 100
+
+/** Stores a session. The oldest sessions of the token end when it has more than {@link sessionsPerTokenMax}. */
+export async function createSession(
+  { prisma }: DatabaseOrTransaction,
+  { tokenId, secretHash, idleMs, expiresAt }: NewSession,
+): Promise<Session> {
+  const idleUntil = new Date(Math.min(Date.now() + idleMs, expiresAt.getTime()))
+  const session = await prisma.session.create({ data: { tokenId, secretHash, idleUntil, expiresAt } })
+  await prisma.$executeRaw`DELETE FROM sessions WHERE id IN (
+    SELECT id FROM sessions WHERE token_id = ${tokenId} ORDER BY id DESC OFFSET ${sessionsPerTokenMax})`
+  return session
+}
+
+/** @returns whether there was such a session */
+export async function deleteSession({ prisma }: DatabaseOrTransaction, id: number): Promise<boolean> {
+  const { count } = await prisma.session.deleteMany({ where: { id } })
+  return count > 0
+}
+
+/** Deletes the sessions of all tokens of these users. */
+export async function deleteSessionsOfUsers(
+  { prisma }: DatabaseOrTransaction,
+  userIds: readonly number[],
+): Promise<void> {
+  await prisma.session.deleteMany({ where: { token: { userId: { in: [...userIds] } } } })
+}
+
+/**
+ * Deletes the sessions that have ended, and those of revoked tokens. Such a session is refused with or without its row.
+ *
+ * @returns number of deleted sessions
+ */
+export async function deleteDeadSessions({ prisma }: DatabaseOrTransaction, now: Date): Promise<number> {
+  const { count } = await prisma.session.deleteMany({
+    where: { OR: [{ idleUntil: { lte: now } }, { token: { revokedAt: { not: null } } }] },
+  })
+  return count
+}
+
+/** Stores the time at which a session was used, at most once a minute, and lets it go on for `idleMs` from then. */
+export async function recordSessionUse(
+  { pool }: Pick<Database, 'pool'>,
+  id: number,
+  idleMs: number,
+): Promise<void> {
+  await pool.query({
+    name: 'record-session-use',
+    text: `UPDATE sessions SET last_used_at = now(),
+        idle_until = least(now() + $2 * interval '1 millisecond', expires_at)
+      WHERE id = $1 AND idle_until > now() AND last_used_at < now() - interval '1 minute'`,
+    values: [id, idleMs],
+  })
+}

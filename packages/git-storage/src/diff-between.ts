@@ -1,0 +1,117 @@
+import { isUtf8 } from 'node:buffer'
+import { DomainError } from '@switchyard/domain'
+import { bytesOfName, nameOf } from '@switchyard/domain/commit'
+import { runGitOk, type SpawnOptions } from './git-process.js'
+import type { OpenRepository } from './open-repository.js'
+import { parseChanges } from './parse-changes.js'
+import { type DiffEntry, leftOut, parseDiff } from './parse-diff.js'
+import { cachedEntries, diffAnswerBytesMax, diffLimits, flagUncompared, listChangesOf } from './read-diff.js'
+
+/** What to compare: a commit with its first parent, or a root commit with the empty tree; or two commits. */
+export type Compared = readonly [commitId: string] | readonly [from: string, to: string]
+
+const timeoutMs = 20_000
+/** Longest patch of a file that is read alone; all of git's answer is read for it. */
+const fileLimits = { patchBytesMax: 2 * 1024 * 1024, diffBytesMax: diffAnswerBytesMax }
+const patchFlags = ['--patch', '--no-color', '--no-ext-diff', '--no-textconv']
+const comparison = ['--no-commit-id', '-r', '-M', '--root', '--diff-merges=first-parent', '-z', '--raw']
+
+interface DiffTree extends Pick<SpawnOptions, 'variables'> {
+  /** What git prints behind the list of changes. */
+  flags: string[]
+  paths?: string[] | undefined
+  /** Path of the repository in which git runs. Unset: the repository itself. */
+  runsIn?: string
+}
+
+function diffTree(
+  { path, signal, engine }: OpenRepository,
+  revisions: readonly string[],
+  { flags, paths, runsIn = path, variables }: DiffTree,
+) {
+  const command = {
+    command: 'diff-tree',
+    flags: [...comparison, ...flags, '--full-index'],
+    revisions: [...revisions],
+    ...(paths && { paths }),
+  }
+  const limits = { timeoutMs, stdoutBytesMax: diffAnswerBytesMax, memoryBytesMax: engine.processBytesMax }
+  return runGitOk(runsIn, command, { signal, ...limits, ...(variables && { variables }) })
+}
+
+/**
+ * What differs between two commits or trees, renames found.
+ *
+ * @param place where git runs, and with which objects. Unset: in the repository
+ * @throws DomainError unavailable after 20 seconds; too-large when git needs more memory than it may use
+ */
+export async function diffBetween(
+  repository: OpenRepository,
+  from: string,
+  to: string,
+  place: Pick<DiffTree, 'runsIn' | 'variables'> = {},
+): Promise<DiffEntry[]> {
+  const { stdout, truncated } = await diffTree(repository, [from, to], { flags: patchFlags, ...place })
+  return flagUncompared(repository, await parseDiff(stdout, truncated, diffLimits))
+}
+
+/**
+ * What differs, without patches and with the numbers of lines.
+ *
+ * @throws DomainError like diffBetween
+ */
+export async function listChanges(
+  repository: OpenRepository,
+  [first, second]: Compared,
+): Promise<DiffEntry[]> {
+  if (second === undefined) return listChangesOf(repository, first)
+  return cachedEntries(repository, `changes ${first} ${second}`, async () => {
+    const { stdout } = await diffTree(repository, [first, second], { flags: ['--numstat'] })
+    return parseChanges(stdout)
+  })
+}
+
+/**
+ * What differs in one file, whose patch may be longer than in a list of all files.
+ *
+ * @param filePath the old or the new path
+ * @returns no entry when the file does not differ; two when its type has changed
+ * @throws DomainError like diffBetween
+ */
+export async function readFileDiff(
+  repository: OpenRepository,
+  compared: Compared,
+  filePath: string,
+): Promise<DiffEntry[]> {
+  const changes = await listChanges(repository, compared)
+  const name = nameOf(bytesOfName(filePath.replace(/^\/+/, '')))
+  const isWanted = ({ oldPath, newPath }: DiffEntry) => oldPath === name || newPath === name
+  const found = changes.filter(isWanted)
+  if (found.length === 0) return []
+  const paths = argumentsFor(found)
+  try {
+    const { stdout, truncated } = await diffTree(repository, compared, { flags: patchFlags, paths })
+    const entries = await parseDiff(stdout, truncated, fileLimits)
+    return await flagUncompared(repository, entries.filter(isWanted))
+  } catch (error) {
+    if (!(error instanceof DomainError) || error.kind !== 'too-large') throw error
+    return found.map(({ lines: _, ...entry }) => ({ ...entry, ...leftOut }))
+  }
+}
+
+/**
+ * Both paths of each change, so that git finds the same renames. Arguments of a process are UTF-8, so the nearest folder with
+ * such a path stands for a path that is not UTF-8.
+ *
+ * @returns undefined for the whole tree
+ */
+function argumentsFor(changes: readonly DiffEntry[]): string[] | undefined {
+  const paths = changes.flatMap(({ oldPath, newPath }) => [oldPath, newPath]).map(utf8Path)
+  return paths.includes('') ? undefined : [...new Set(paths)]
+}
+
+function utf8Path(name: string): string {
+  let bytes = bytesOfName(name)
+  while (!isUtf8(bytes)) bytes = bytes.subarray(0, Math.max(0, bytes.lastIndexOf('/')))
+  return bytes.toString()
+}

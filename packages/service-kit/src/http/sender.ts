@@ -1,0 +1,63 @@
+import type { Caller } from '@switchyard/domain/access'
+import type { Request } from 'express'
+import { callerOf, tokenKey, tokenOf } from './authentication.js'
+import { tokenOrPasswordOf } from './basic-authentication.js'
+import type { Route } from './endpoint.js'
+import { mayChange, requestedUrl, requireOwnOrigin } from './own-origin.js'
+import { sessionSecretOf } from './session-cookie.js'
+import type { AuthenticateFrom } from './unknown-tokens.js'
+
+/** Who sends a request. */
+export interface Sender {
+  /** Null: anonymous. */
+  caller: Caller | null
+  /** Requests with the same key are counted together. */
+  limitKey: string
+}
+
+export type FindSender = (route: Route, request: Request) => Promise<Sender>
+
+export interface SenderOptions {
+  /** Finds the holder of a token. */
+  authenticate: AuthenticateFrom
+  /** Finds the holder of a session by the secret in its cookie. */
+  authenticateSession: AuthenticateFrom
+  externalUrl?: string | undefined
+}
+
+/**
+ * Finds who sends a request: the holder of the token in its headers, else the holder of the session in its cookies. Routes
+ * outside of the API, such as those of git, take no cookie. A cookie that does not work is as if left out, because a browser
+ * sends it by itself.
+ *
+ * The function throws DomainError unauthenticated for a token that does not work, and forbidden for a request with a cookie
+ * that may change something and comes from a page of another origin.
+ */
+export function createFindSender({
+  authenticate,
+  authenticateSession,
+  externalUrl,
+}: SenderOptions): FindSender {
+  return async (route, request) => {
+    const address = request.ip ?? ''
+    const token = tokenOfRoute(route, request)
+    if (token !== null) {
+      const caller = await callerOf(token, (secret) => authenticate(secret, address))
+      return { caller, limitKey: tokenKey(token) }
+    }
+    const baseUrl = externalUrl ?? requestedUrl(request)
+    const secret = route.outsideApi ? null : sessionSecretOf(request, baseUrl)
+    if (secret !== null) {
+      if (mayChange(request)) requireOwnOrigin(request, baseUrl)
+      const caller = await authenticateSession(secret, address)
+      if (caller) return { caller, limitKey: sessionsKey(caller) }
+    }
+    return { caller: null, limitKey: `address ${address}` }
+  }
+}
+
+/** All sessions of a token count together: a new session brings no new share of a limit. */
+export const sessionsKey = ({ token }: Caller): string => `sessions of token ${token.id}`
+
+const tokenOfRoute = ({ basicAuthentication }: Route, { headers }: Request) =>
+  basicAuthentication ? tokenOrPasswordOf(headers) : tokenOf(headers)

@@ -1,0 +1,40 @@
+import type { Request, Response } from 'express'
+import type { Call } from './endpoint.js'
+
+const name = 'switchyard_session'
+/** Browsers take a cookie with this prefix from https pages of the same host only, so no other host can plant one. */
+const secureName = `__Host-${name}`
+
+/** 256 random bits in base64url. */
+const secretShape = /^[\w-]{43}$/
+
+/**
+ * The secret of the session in the cookies of a request; null without one. A cookie without `__Host-` counts on http only.
+ *
+ * @param baseUrl scheme, host and port that clients use
+ */
+export function sessionSecretOf({ headers }: Pick<Request, 'headers'>, baseUrl: string): string | null {
+  const cookies = (headers.cookie ?? '').split(';').map((cookie) => cookie.trim())
+  for (const accepted of isSecure(baseUrl) ? [secureName] : [secureName, name]) {
+    const found = cookies.find((cookie) => cookie.startsWith(`${accepted}=`))?.slice(accepted.length + 1)
+    if (found !== undefined && secretShape.test(found)) return found
+  }
+  return null
+}
+
+/** Gives the browser the cookie of its new session. No script can read it, and no foreign page sends it along. */
+export function setSessionCookie({ raw, baseUrl }: SessionCall, secret: string, expiresAt: Date): void {
+  raw.response.cookie(nameFor(baseUrl), secret, { ...optionsFor(baseUrl), expires: expiresAt })
+}
+
+/** Has the browser forget the cookie of its session. */
+export function clearSessionCookie({ raw, baseUrl }: SessionCall): void {
+  raw.response.clearCookie(nameFor(baseUrl), optionsFor(baseUrl))
+}
+
+type SessionCall = Pick<Call, 'baseUrl'> & { raw: { response: Pick<Response, 'cookie' | 'clearCookie'> } }
+
+const isSecure = (baseUrl: string) => baseUrl.startsWith('https:')
+const nameFor = (baseUrl: string) => (isSecure(baseUrl) ? secureName : name)
+const optionsFor = (baseUrl: string) =>
+  ({ httpOnly: true, sameSite: 'strict', path: '/', secure: isSecure(baseUrl) }) as const

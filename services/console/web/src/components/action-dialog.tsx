@@ -1,0 +1,58 @@
+import { type FormEvent, type ReactNode, useState } from 'react'
+import { Button, type Look } from './button'
+import { Modal, ModalActions } from './modal'
+import { Problem } from './states'
+
+/**
+ * A dialog with a form and one action. It stays open, with the sentence of the refusal, when the action fails.
+ *
+ * @param action the name of the button that does it
+ * @param run gets the values of the form; it closes the dialog by itself when it shows a result
+ */
+export function ActionDialog({
+  title,
+  action,
+  look = 'primary',
+  run,
+  onClose,
+  children,
+}: {
+  title: string
+  action: string
+  look?: Look
+  run: (form: FormData) => Promise<unknown>
+  onClose: () => void
+  children?: ReactNode
+}) {
+  const [problem, setProblem] = useState<unknown>()
+  const [busy, setBusy] = useState(false)
+  const submit = async (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault()
+    const form = new FormData(event.currentTarget)
+    setBusy(true)
+    setProblem(undefined)
+    try {
+      await run(form)
+    } catch (error) {
+      setProblem(error)
+    }
+    setBusy(false)
+  }
+  return (
+    <Modal title={title} onClose={onClose}>
+      <form onSubmit={(event) => void submit(event)}>
+        {children}
+        {problem !== undefined && <Problem error={problem} />}
+        <ModalActions>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" look={look} disabled={busy}>
+            {action}
+          </Button>
+        </ModalActions>
+      </form>
+    </Modal>
+  )
+}
+
+/** The text of a field, without spaces around it. */
+export const textOf = (form: FormData, name: string): string => String(form.get(name) ?? '').trim()

@@ -1,0 +1,126 @@
+import { useEffect, useRef } from 'react'
+import uPlot from 'uplot'
+import 'uplot/dist/uPlot.min.css'
+import { exactTime } from '../lib/format'
+import { useThemeChoice } from '../shell/theme'
+
+export interface Series {
+  name: string
+  /** A token of the theme: `accent`, `bad`, … */
+  color: string
+  values: (number | null)[]
+}
+
+const height = 160
+/** The table of figures for screen readers has at most so many rows, spread over the time. */
+const tableRowsMax = 60
+
+/**
+ * Lines over time. The figure contains a table of the same figures, which only screen readers see.
+ *
+ * @param times of all values, in milliseconds
+ */
+export function Chart({
+  name,
+  times,
+  series,
+  format = String,
+}: {
+  name: string
+  times: number[]
+  series: Series[]
+  format?: (value: number) => string
+}) {
+  const ref = useRef<HTMLDivElement>(null)
+  const theme = useThemeChoice()
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the theme changes the colours that the chart reads
+  useEffect(() => {
+    const element = ref.current
+    if (!element) return
+    const chart = draw(element, times, series, format)
+    const observer = new ResizeObserver(() => chart.setSize({ width: element.clientWidth, height }))
+    observer.observe(element)
+    return () => {
+      observer.disconnect()
+      chart.destroy()
+    }
+  }, [times, series, format, theme])
+  const step = Math.max(1, Math.ceil(times.length / tableRowsMax))
+  const rows = times.flatMap((time, index) => (index % step === 0 ? [{ time, index }] : []))
+  return (
+    <figure aria-label={name} className="min-w-0">
+      <figcaption className="mb-1 flex flex-wrap gap-x-4 text-sm">
+        <span className="font-medium">{name}</span>
+        {series.length > 1 &&
+          series.map((one) => (
+            <span key={one.name} className="flex items-center gap-1.5 text-quiet">
+              <span className="size-2 rounded-full" style={{ background: `var(--${one.color})` }} />
+              {one.name}
+            </span>
+          ))}
+      </figcaption>
+      <div ref={ref} aria-hidden="true" style={{ minHeight: height }} />
+      <table className="sr-only">
+        <caption>{name}</caption>
+        <thead>
+          <tr>
+            <th scope="col">Time</th>
+            {series.map((one) => (
+              <th key={one.name} scope="col">
+                {one.name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map(({ time, index }) => (
+            <tr key={time}>
+              <td>{exactTime(new Date(time))}</td>
+              {series.map((one) => (
+                <td key={one.name}>{shown(one.values[index], format)}</td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </figure>
+  )
+}
+
+const shown = (value: number | null | undefined, format: (value: number) => string) =>
+  value === null || value === undefined ? 'unknown' : format(value)
+
+function draw(
+  element: HTMLElement,
+  times: number[],
+  series: Series[],
+  format: (value: number) => string,
+): uPlot {
+  const styles = getComputedStyle(document.documentElement)
+  const color = (token: string) => styles.getPropertyValue(`--${token}`).trim()
+  const axis = {
+    stroke: color('quiet'),
+    grid: { stroke: color('line'), width: 1 },
+    ticks: { stroke: color('line'), width: 1 },
+    font: '12px system-ui, sans-serif',
+  }
+  const options: uPlot.Options = {
+    width: element.clientWidth,
+    height,
+    legend: { show: false },
+    cursor: { y: false },
+    scales: { y: { range: (_chart, _min, max) => [0, Math.max(1, max ?? 1) * 1.1] } },
+    axes: [axis, { ...axis, size: 64, values: (_chart, values) => values.map((value) => format(value)) }],
+    series: [
+      {},
+      ...series.map((one) => ({
+        label: one.name,
+        stroke: color(one.color),
+        width: 1.5,
+        spanGaps: false,
+        points: { show: false },
+      })),
+    ],
+  }
+  return new uPlot(options, [times.map((time) => time / 1000), ...series.map((one) => one.values)], element)
+}

@@ -1,0 +1,15 @@
+import { type Piece, parseMarkdown } from '@switchyard/banner/text'
+import { createElement } from 'react'
+
+/** The text of a broadcast message, with the same small markup as on every site that shows it. */
+export const MessageText = ({ text }: { text: string }) => (
+  <span dir="auto">{parseMarkdown(text).map(show)}</span>
+)
+
+function show(piece: Piece, index: number): React.ReactNode {
+  if (typeof piece === 'string') return piece
+  const attributes = 'href' in piece && piece.href ? { href: piece.href, rel: 'noopener noreferrer' } : {}
+  const look = piece.tag === 'a' ? { className: 'underline' } : {}
+  const inner = piece.pieces.length > 0 ? piece.pieces.map(show) : undefined
+  return createElement(piece.tag, { key: index, ...attributes, ...look }, inner)
+}

@@ -1,0 +1,94 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { send } from '../../api/client'
+import { ActionDialog, textOf } from '../../components/action-dialog'
+import { Button } from '../../components/button'
+import { CopyButton } from '../../components/copy-button'
+import { CheckboxField, SelectField, TextField } from '../../components/fields'
+import { Modal, ModalActions } from '../../components/modal'
+import type { IssuedToken, User } from '../../generated/types.gen'
+
+const scopes: { name: string; meaning: string }[] = [
+  { name: 'api', meaning: 'everything that the user may do in the API, and git' },
+  { name: 'read_api', meaning: 'reading in the API' },
+  { name: 'read_repository', meaning: 'clone and fetch' },
+  { name: 'write_repository', meaning: 'clone, fetch and push' },
+  { name: 'self_rotate', meaning: 'replacing itself' },
+  { name: 'read_metrics', meaning: 'figures of queues and services' },
+  { name: 'read_sagas', meaning: 'reading sagas' },
+  { name: 'saga_report', meaning: 'reporting sagas' },
+  { name: 'manage_jobs', meaning: 'retrying and removing jobs of Switchyard' },
+]
+
+/** Makes a token, and shows its secret once. */
+export function NewTokenDialog({ users, onClose }: { users: User[]; onClose: () => void }) {
+  const client = useQueryClient()
+  const [issued, setIssued] = useState<IssuedToken>()
+  if (issued) return <SecretDialog token={issued} onClose={onClose} />
+  const create = async (form: FormData) => {
+    const body = {
+      name: textOf(form, 'name'),
+      expires_at: textOf(form, 'expires_at') || undefined,
+      scopes: form.getAll('scopes').map(String),
+    }
+    const token = await send<IssuedToken>(
+      'POST',
+      `/users/${textOf(form, 'user')}/personal_access_tokens`,
+      body,
+    )
+    await client.invalidateQueries({ queryKey: ['tokens'] })
+    setIssued(token)
+  }
+  return (
+    <ActionDialog title="New token" action="Create" run={create} onClose={onClose}>
+      <SelectField label="User" name="user" required>
+        {users
+          .filter(({ state }) => state === 'active')
+          .map(({ id, username }) => (
+            <option key={id} value={id}>
+              {username}
+            </option>
+          ))}
+      </SelectField>
+      <TextField label="Name" name="name" required maxLength={255} hint="What the token is for" />
+      <TextField
+        label="Expires"
+        name="expires_at"
+        type="date"
+        hint="Its last day. Empty: it does not expire."
+      />
+      <fieldset>
+        <legend className="mb-1 text-sm font-medium">Scopes</legend>
+        {scopes.map(({ name, meaning }) => (
+          <div key={name} className="flex flex-wrap gap-x-3">
+            <span className="w-40">
+              <CheckboxField label={name} name="scopes" value={name} />
+            </span>
+            <span className="text-sm text-quiet">{meaning}</span>
+          </div>
+        ))}
+      </fieldset>
+    </ActionDialog>
+  )
+}
+
+function SecretDialog({ token, onClose }: { token: IssuedToken; onClose: () => void }) {
+  return (
+    <Modal title={`Token ${token.name}`} onClose={onClose}>
+      <TextField
+        label="Secret"
+        readOnly
+        value={token.token}
+        className="font-mono"
+        hint="Copy it now: it is not shown again."
+        onFocus={(event) => event.target.select()}
+      />
+      <ModalActions>
+        <CopyButton label="Copy" text={() => token.token} />
+        <Button look="primary" onClick={onClose}>
+          Close
+        </Button>
+      </ModalActions>
+    </Modal>
+  )
+}

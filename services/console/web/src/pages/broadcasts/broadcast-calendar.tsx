@@ -1,0 +1,80 @@
+import { useNow } from '../../components/time'
+import type { BroadcastMessage } from '../../generated/types.gen'
+import { exactTime } from '../../lib/format'
+
+const dayMs = 86_400_000
+const days = 14
+const rowsMax = 20
+
+/** The coming two weeks, from yesterday on: which message is shown when. */
+export function BroadcastCalendar({ messages }: { messages: BroadcastMessage[] }) {
+  const now = useNow(60_000)
+  const start = new Date(now - dayMs).setHours(0, 0, 0, 0)
+  const end = start + days * dayMs
+  const place = (time: number) => Math.min(100, Math.max(0, ((time - start) / (end - start)) * 100))
+  const bars = messages
+    .map((message) => ({
+      message,
+      from: new Date(message.starts_at).getTime(),
+      to: new Date(message.ends_at).getTime(),
+    }))
+    .filter(({ from, to }) => to > start && from < end)
+    .sort((a, b) => a.from - b.from)
+    .slice(0, rowsMax)
+  if (bars.length === 0) return null
+  return (
+    <figure aria-label="Calendar of broadcasts" className="mb-5 rounded-lg border bg-panel p-4">
+      <figcaption className="mb-2 font-semibold">Two weeks</figcaption>
+      <div aria-hidden="true" className="relative overflow-hidden">
+        <div className="mb-1 grid text-xs text-quiet" style={{ gridTemplateColumns: `repeat(${days}, 1fr)` }}>
+          {Array.from({ length: days }, (_, index) => (
+            <DayHead key={start + index * dayMs} time={start + index * dayMs} />
+          ))}
+        </div>
+        {bars.map(({ message, from, to }) => (
+          <div key={message.id} className="relative mb-1 h-6 rounded bg-raised">
+            <div
+              className="absolute inset-y-0 min-w-1 rounded"
+              style={{
+                left: `${place(from)}%`,
+                width: `${place(to) - place(from)}%`,
+                background: message.color,
+              }}
+            />
+            <span className="absolute inset-y-0 left-2 max-w-full truncate text-xs leading-6">
+              <span className="rounded bg-panel px-1" dir="auto">
+                {message.message}
+              </span>
+            </span>
+          </div>
+        ))}
+        <div className="absolute inset-y-0 w-0.5 bg-bad" style={{ left: `${place(now)}%` }} />
+      </div>
+      <table className="sr-only">
+        <caption>Which broadcast is shown when</caption>
+        <thead>
+          <tr>
+            <th scope="col">Message</th>
+            <th scope="col">Starts</th>
+            <th scope="col">Ends</th>
+          </tr>
+        </thead>
+        <tbody>
+          {bars.map(({ message, from, to }) => (
+            <tr key={message.id}>
+              <td>{message.message}</td>
+              <td>{exactTime(new Date(from))}</td>
+              <td>{exactTime(new Date(to))}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </figure>
+  )
+}
+
+const weekday = new Intl.DateTimeFormat('en-GB', { weekday: 'short', day: 'numeric' })
+
+const DayHead = ({ time }: { time: number }) => (
+  <span className="truncate border-l pl-1">{weekday.format(new Date(time))}</span>
+)

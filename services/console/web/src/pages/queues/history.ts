@@ -1,0 +1,28 @@
+import { queryOptions } from '@tanstack/react-query'
+import { get } from '../../api/client'
+import type { JobHistory } from '../../generated/types.gen'
+import { oneOf } from '../../lib/search-params'
+
+export const ranges = ['hour', 'day'] as const
+export type Range = (typeof ranges)[number]
+
+export const rangeOf = (text: string | undefined): Range => oneOf(ranges, text) ?? 'hour'
+
+const resolutions: Record<Range, number> = { hour: 10, day: 60 }
+
+export const historyQuery = (range: Range, source?: string, queue?: string) =>
+  queryOptions({
+    queryKey: ['jobqueue', 'history', range, source, queue],
+    queryFn: ({ signal }) =>
+      get<JobHistory>('/jobqueue/history', { source, queue, resolution: resolutions[range] }, signal),
+    refetchInterval: resolutions[range] * 1000,
+  })
+
+/** What a counter that only grows gained from point to point, a minute. Null where a point is unknown, or the counter began anew. */
+export function perMinute(values: (number | null)[], resolutionSeconds: number): (number | null)[] {
+  return values.map((value, index) => {
+    const before = values[index - 1]
+    if (value === null || before === null || before === undefined || value < before) return null
+    return ((value - before) * 60) / resolutionSeconds
+  })
+}

@@ -1,0 +1,13 @@
+import { flag, text } from '@switchyard/service-kit/http'
+import { optionalText } from './parameters.js'
+
+/** The parameters of endpoints that answer with the files of a diff. */
+export const diffParameters = {
+  unidiff: flag().default(false),
+  path: optionalText(text()).meta({
+    description: 'Old or new path of the only file to show; its text may be longer than in a list',
+  }),
+  stat: flag()
+    .default(false)
+    .meta({ description: 'Give the numbers of lines instead of texts; has no effect with `path`' }),
+}
