@@ -6,6 +6,8 @@ import { TextLink } from '../../components/text-link'
 import { Time } from '../../components/time'
 import type { Saga, SagaStats } from '../../generated/types.gen'
 import { count } from '../../lib/format'
+import { fixedPartOf } from '../sagas/fixed-part'
+import { countsOf } from '../sagas/status-counts'
 import { Figure } from './figure'
 
 const causesShown = 5
@@ -13,12 +15,12 @@ const refetchMs = 10_000
 const flags = ['stuck', 'overdue', 'parked', 'inconsistent'] as const
 
 /** How many sagas a filter finds, from the counts by status. */
-export const countsQuery = (filter: Record<string, string | boolean>) => ({
+const countsQuery = (filter: Record<string, string | boolean>) => ({
   queryKey: ['sagas', 'counts', filter],
   queryFn: async ({ signal }: { signal: AbortSignal }) => {
     const { headers } = await getPage<Saga>('/sagas', { ...filter, with_counts: true, per_page: 1 }, signal)
-    const counts = JSON.parse(headers.get('X-Status-Counts') ?? '{}') as Record<string, number>
-    return Object.values(counts).reduce((sum, value) => sum + value, 0)
+    const counts = countsOf(headers.get('X-Status-Counts'))
+    return [...counts.values()].reduce((sum, text) => sum + Number.parseInt(text, 10), 0)
   },
   refetchInterval: refetchMs,
 })
@@ -71,7 +73,7 @@ function Causes({ failures }: { failures: SagaStats['failures'] }) {
           <li key={cause.fingerprint} className="flex items-baseline gap-3 py-1.5">
             <TextLink
               to="/sagas"
-              search={{ q: cause.sample.slice(0, 80) }}
+              search={{ q: fixedPartOf(cause.sample) }}
               className="min-w-0 flex-1 truncate"
               dir="auto"
             >
