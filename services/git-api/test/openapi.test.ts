@@ -17,6 +17,7 @@ const idOf = (answer: { body: unknown }) => (answer.body as { id: number }).id
 
 async function callUsersAndTokens() {
   await api.call('GET /version')
+  await api.call('GET /system')
   await api.call('GET /user')
   const body = { email: 'ada@example.com', username: 'ada', name: 'Ada' }
   const user = idOf(await api.call('POST /users', { body }))

@@ -44,7 +44,12 @@ export const tableAccess: Record<string, Partial<Record<DatabaseService, Access>
   environments: { 'git-api': 'write', 'saga-reporter': 'read' },
   deployments: { 'git-api': 'write', 'saga-reporter': 'read' },
   freeze_periods: { 'git-api': 'write' },
-  audit_events: { 'git-api': 'append', 'admin-broadcast': 'append', 'saga-reporter': 'append' },
+  audit_events: {
+    'git-api': 'append',
+    'admin-broadcast': 'append',
+    'jobqueue-metrics': 'append',
+    'saga-reporter': 'append',
+  },
   broadcast_messages: { 'admin-broadcast': 'write', worker: 'read' },
   saga_events: ofSagas,
   saga_event_ids: ofSagas,
