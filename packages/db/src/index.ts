@@ -18,6 +18,7 @@ export {
   type Saga,
   type SagaActivity,
   type SagaEvent,
+  type SavedView,
   type User,
   type WebhookDelivery,
 } from './generated/client.js'
@@ -64,6 +65,7 @@ export * from './stores/sagas/retention-sources.js'
 export * from './stores/sagas/sweeps.js'
 export type { TenantKey } from './stores/sagas/tenant-key.js'
 export * from './stores/sagas/tombstones.js'
+export * from './stores/saved-views.js'
 export * from './stores/statuses/index.js'
 export * from './stores/tokens.js'
 export * from './stores/users.js'

@@ -29,6 +29,7 @@ import { projectRoutes } from './projects.js'
 import { protectedBranchRoutes } from './protected-branches.js'
 import { protectedTagRoutes } from './protected-tags.js'
 import { releaseRoutes } from './releases/index.js'
+import { savedViewRoutes } from './saved-views.js'
 import { statusRoutes } from './statuses.js'
 import { tagRoutes } from './tags/index.js'
 import { tokenRoutes } from './tokens/index.js'
@@ -53,6 +54,7 @@ export const routes = (deps: Dependencies): Route[] => [
   ...documentationRoutes(),
   ...userRoutes(deps),
   ...tokenRoutes(deps),
+  ...savedViewRoutes(deps),
   ...projectRoutes(deps),
   ...namespaceRoutes(deps),
   ...memberRoutes(deps),
