@@ -31,6 +31,7 @@ import { projectRoutes } from './projects.js'
 import { protectedBranchRoutes } from './protected-branches.js'
 import { protectedTagRoutes } from './protected-tags.js'
 import { releaseRoutes } from './releases/index.js'
+import { savedViewRoutes } from './saved-views.js'
 import { sessionRoutes } from './session.js'
 import { statusRoutes } from './statuses.js'
 import { tagRoutes } from './tags/index.js'
@@ -58,6 +59,7 @@ export const routes = (deps: Dependencies): Route[] => [
   ...userRoutes(deps),
   ...tokenRoutes(deps),
   ...sessionRoutes(deps),
+  ...savedViewRoutes(deps),
   ...projectRoutes(deps),
   ...namespaceRoutes(deps),
   ...memberRoutes(deps),
