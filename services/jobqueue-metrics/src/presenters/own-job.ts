@@ -19,7 +19,7 @@ export const jobShape = z
     started_at: timeText().nullable(),
     finished_at: timeText().nullable(),
   })
-  .meta({ id: 'Job', description: "A background job of Switchyard's own worker" })
+  .meta({ id: 'BackgroundJob', description: "A background job of Switchyard's own worker" })
 
 const reasonLengthMax = 2_000
 const fieldsMax = 100
