@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs'
 import { statfs } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { setTimeout as delay } from 'node:timers/promises'
-import { type DatabaseFigures, readDatabaseFigures } from '@switchyard/db'
-import type { Dependencies } from './dependencies.js'
-import type { RedisFigures } from './jobs.js'
+import { type Database, type DatabaseFigures, readDatabaseFigures } from '@switchyard/db'
+import type { Git } from '@switchyard/git-storage'
+import type { Jobs, RedisFigures } from './jobs.js'
 
 /** What this installation runs on. A part is null when it did not answer within two seconds. */
 export interface SystemState {
@@ -24,7 +24,12 @@ export interface SystemState {
 const keptMs = 10_000
 const partTimeoutMs = 2_000
 
-type Parts = Pick<Dependencies, 'database' | 'jobs' | 'git' | 'storageRoot'>
+interface Parts {
+  database: Database
+  jobs: Jobs
+  git: Git
+  storageRoot: string
+}
 
 /** Reads the state of the installation. All requests within ten seconds share one look at it. */
 export function createSystemState(parts: Parts): () => Promise<SystemState> {

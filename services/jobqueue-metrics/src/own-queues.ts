@@ -3,6 +3,15 @@ import { DomainError, unavailable } from '@switchyard/domain'
 import { Queue } from 'bullmq'
 import type { Redis } from 'ioredis'
 
+export type Job = Awaited<ReturnType<Queue['getFailed']>>[number]
+
+export interface FoundJob {
+  queue: QueueName
+  job: Job
+  /** In BullMQ's words, such as `failed` or `waiting`. */
+  state: string
+}
+
 /** The queues of this Switchyard's own worker. */
 export interface OwnQueues {
   names: readonly QueueName[]

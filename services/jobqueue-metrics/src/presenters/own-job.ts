@@ -1,6 +1,6 @@
 import { timeText } from '@switchyard/service-kit/http'
 import { z } from 'zod'
-import type { FoundJob } from '../use-cases/own-jobs.js'
+import type { FoundJob } from '../own-queues.js'
 
 export const jobShape = z
   .object({

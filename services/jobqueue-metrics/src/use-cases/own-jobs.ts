@@ -2,20 +2,11 @@ import type { QueueName } from '@switchyard/contracts/jobs'
 import { type AuditAuthor, type Database, inTransaction, recordAuditEvent } from '@switchyard/db'
 import { conflict, notFound } from '@switchyard/domain'
 import type { Queue } from 'bullmq'
-import type { OwnQueues } from '../own-queues.js'
-
-type Job = Awaited<ReturnType<Queue['getFailed']>>[number]
+import type { FoundJob, Job, OwnQueues } from '../own-queues.js'
 
 export interface JobDependencies {
   database: Database
   queues: OwnQueues
-}
-
-export interface FoundJob {
-  queue: QueueName
-  job: Job
-  /** In BullMQ's words, such as `failed` or `waiting`. */
-  state: string
 }
 
 /** Which job: the name of its queue and its id. */
