@@ -45,7 +45,8 @@ function Failures() {
         <FilterText label="Tenant" value={search.tenant} onChange={(tenant) => change({ tenant })} />
       </div>
       <p className="mb-3 text-sm text-quiet">
-        Errors of activities, grouped without the ids and numbers in their texts, the most frequent first; at most 50 groups.
+        Errors of activities, grouped without the ids and numbers in their texts, the most frequent first; at
+        most 50 groups.
         {!search.from && ' Unless you choose a time, of the sagas of the last 24 hours.'}
       </p>
       <Panel name="Causes" flush busy={query.isFetching}>

@@ -114,7 +114,6 @@ const pressedClass = 'aria-pressed:border-accent aria-pressed:bg-accent-soft ari
 /** The same object as long as its content is the same. */
 function useStable<Value extends object>(value: Value): Value {
   const text = JSON.stringify(value)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the text has all of the value.
   return useMemo(() => value, [text])
 }
 

@@ -48,9 +48,12 @@ export function Timeline({
   const before = isLong ? (items[0]?.start ?? 0) : 0
   const after = isLong ? virtualizer.getTotalSize() - (items.at(-1)?.end ?? 0) : 0
   return (
-    // A scrolled box takes the focus, so that its content can be reached with the keys.
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: see above
-    <div ref={box} tabIndex={isLong ? 0 : undefined} className={isLong ? 'max-h-[70dvh] overflow-y-auto' : ''}>
+    <div
+      ref={box}
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolled box must be reached with the keys
+      tabIndex={isLong ? 0 : undefined}
+      className={isLong ? 'max-h-[70dvh] overflow-y-auto' : ''}
+    >
       <table
         aria-label="Activities"
         aria-rowcount={rows.length + 1}
@@ -171,7 +174,6 @@ function LaneView({ name, lane, deadline }: { name: string; lane: Lane; deadline
         )}
         {marks.map(({ at, text }, index) => (
           <span
-            // biome-ignore lint/suspicious/noArrayIndexKey: marks are only added at the end
             key={index}
             title={text}
             className="absolute -inset-y-0.5 w-1 -translate-x-1/2 rounded bg-bad ring-1 ring-panel"
