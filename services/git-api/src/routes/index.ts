@@ -9,6 +9,7 @@ import { commentRoutes } from './comments.js'
 import { commitRoutes } from './commits/index.js'
 import { compare } from './compare/compare.js'
 import { getMergeBase } from './compare/get-merge-base.js'
+import { consolePageRoutes } from './console-pages.js'
 import { deployTokenRoutes } from './deploy-tokens.js'
 import { deploymentRoutes } from './deployments.js'
 import { discussionRoutes } from './discussions.js'
@@ -74,4 +75,5 @@ export const routes = (deps: Dependencies): Route[] => [
   ...gitHttpRoutes(deps),
   ...lfsRoutes(deps),
   ...badgeRoutes(deps),
+  ...consolePageRoutes(),
 ]

@@ -1,8 +1,9 @@
-/** A refusal or failure of the API, with its sentence. `status` is 0 when no answer came. */
+/** A refusal or failure of the API, with its sentence and its whole body. `status` is 0 when no answer came. */
 export class ApiError extends Error {
   constructor(
     readonly status: number,
     message: string,
+    readonly body: Record<string, unknown> = {},
   ) {
     super(message)
   }
@@ -45,21 +46,22 @@ async function call(method: string, path: string, query?: Query, body?: unknown,
     if (signal?.aborted) throw error
     throw new ApiError(0, 'The server does not answer. Check the connection and try again.')
   }
-  if (!response.ok) throw new ApiError(response.status, await sentenceOf(response))
+  if (!response.ok) throw await refusalOf(response)
   return response
 }
 
 /** The sentence of a refusal: `message` and `error` are a text, a list, or problems by field. */
-async function sentenceOf(response: Response): Promise<string> {
+async function refusalOf(response: Response): Promise<ApiError> {
+  const { status } = response
   const text = await response.text()
   try {
-    const { message, error } = JSON.parse(text) as { message?: unknown; error?: unknown }
-    const told = flatten(message ?? error)
-    if (told) return told
+    const body = JSON.parse(text) as Record<string, unknown>
+    const told = flatten(body.message ?? body.error)
+    if (told) return new ApiError(status, told, body)
   } catch {
     // Not JSON: a proxy on the way answered.
   }
-  return `The server answered ${response.status}.`
+  return new ApiError(status, `The server answered ${status}.`)
 }
 
 function flatten(value: unknown): string {

@@ -15,6 +15,9 @@ export const projectQuery = (namespace: string, name: string) =>
     staleTime: 30_000,
   })
 
+/** The parameters of addresses within the project, for links. */
+export const useProjectParams = () => route.useParams()
+
 /** The address of the project in the API: `/projects/root%2Fdemo`. */
 export function useProjectPath(): string {
   const { namespace, name } = route.useParams()

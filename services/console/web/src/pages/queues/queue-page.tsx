@@ -5,9 +5,9 @@ import { Page } from '../../components/page'
 import { NotFound, Shown } from '../../components/states'
 import { TextLink } from '../../components/text-link'
 import { count, duration } from '../../lib/format'
+import { compoundQuery } from './compound'
 import { rangeOf } from './history'
 import { HistoryCharts } from './history-charts'
-import { compoundQuery } from './queues-page'
 import { RangeChoice } from './range-choice'
 
 const route = getRouteApi('/queues/$source/$queue')

@@ -5,7 +5,7 @@ import type { Saga } from '../../generated/types.gen'
 import { sagaStatuses } from './saga-filter'
 
 /** `Pending=1, Started=10000+` ⇒ `1` and `10000+` by status; empty when the API could not count in time. */
-const countsOf = (header: string | null): Map<string, string> =>
+export const countsOf = (header: string | null): Map<string, string> =>
   new Map(
     (header ?? '').split(', ').flatMap((part) => {
       const [status = '', text] = part.split('=')

@@ -1,0 +1,77 @@
+import { type FormEvent, useState } from 'react'
+import { Button } from '../../../components/button'
+import { TextArea } from '../../../components/fields'
+import { Problem } from '../../../components/states'
+import { Time } from '../../../components/time'
+import type { CommitComment } from '../../../generated/types.gen'
+
+export const Comment = ({ comment, about }: { comment: CommitComment; about?: string }) => (
+  <article className="rounded-lg border bg-panel px-3 py-2 font-sans text-sm">
+    <p className="mb-1 flex flex-wrap items-baseline gap-x-2 text-quiet">
+      <span dir="auto" className="font-medium text-ink">
+        {comment.author?.name ?? 'A deleted user'}
+      </span>
+      <Time at={comment.created_at} />
+      {about && <span>{about}</span>}
+    </p>
+    <p dir="auto" className="break-words whitespace-pre-wrap">
+      {comment.note}
+    </p>
+  </article>
+)
+
+/** @param onCancel unset: the form stays open */
+export function CommentForm({
+  label,
+  add,
+  onCancel,
+}: {
+  label: string
+  add: (note: string) => Promise<unknown>
+  onCancel?: () => void
+}) {
+  const [note, setNote] = useState('')
+  const [error, setError] = useState<unknown>()
+  const [busy, setBusy] = useState(false)
+  const submit = async (event: FormEvent) => {
+    event.preventDefault()
+    setBusy(true)
+    setError(undefined)
+    try {
+      await add(note)
+      setNote('')
+      onCancel?.()
+    } catch (failure) {
+      setError(failure)
+    }
+    setBusy(false)
+  }
+  return (
+    <form onSubmit={(event) => void submit(event)} className="font-sans">
+      <TextArea
+        label={label}
+        value={note}
+        required
+        rows={3}
+        autoFocus={onCancel !== undefined}
+        onChange={(event) => setNote(event.target.value)}
+        onKeyDown={(event) => {
+          if (event.key === 'Escape' && note === '') onCancel?.()
+          if (event.key === 'Enter' && (event.ctrlKey || event.metaKey))
+            event.currentTarget.form?.requestSubmit()
+        }}
+      />
+      {error !== undefined && (
+        <div className="mb-3">
+          <Problem error={error} />
+        </div>
+      )}
+      <div className="flex gap-2">
+        <Button type="submit" look="primary" disabled={busy || note.trim() === ''}>
+          Add comment
+        </Button>
+        {onCancel && <Button onClick={onCancel}>Cancel</Button>}
+      </div>
+    </form>
+  )
+}

@@ -1,0 +1,112 @@
+import type { ReactNode } from 'react'
+import { CodeText } from './code-text'
+import type { DiffRow, DiffView } from './diff-rows'
+import type { DiffLine } from './parse-diff'
+
+type LineHtml = (line: DiffLine) => string | undefined
+
+interface RowProps {
+  row: DiffRow
+  view: DiffView
+  htmlOf: LineHtml
+  /** Unset when comments cannot be added. */
+  onComment: ((lineType: 'new' | 'old', line: number) => void) | undefined
+  /** Comments on the lines of the row. */
+  children: ReactNode
+}
+
+const backgrounds = { added: 'bg-good-soft', removed: 'bg-bad-soft', context: '' }
+const signs = { added: '+', removed: '-', context: ' ' }
+
+export function DiffLineRow({ row, view, htmlOf, onComment, children }: RowProps) {
+  if (row.header !== undefined) return <HunkHeader text={row.header} />
+  const { old, new: fresh } = row
+  return (
+    <>
+      <div className={`group ${view === 'split' ? 'grid grid-cols-2' : ''}`}>
+        {view === 'split' ? (
+          <>
+            <Side
+              line={old}
+              numbers={[old?.oldLine]}
+              htmlOf={htmlOf}
+              onComment={old?.kind === 'removed' ? onComment : undefined}
+            />
+            <div className="border-l">
+              <Side line={fresh} numbers={[fresh?.newLine]} htmlOf={htmlOf} onComment={onComment} />
+            </div>
+          </>
+        ) : (
+          <Side
+            line={fresh ?? old}
+            numbers={[old?.oldLine, fresh?.newLine]}
+            htmlOf={htmlOf}
+            onComment={onComment}
+          />
+        )}
+      </div>
+      {children}
+    </>
+  )
+}
+
+const HunkHeader = ({ text }: { text: string }) => (
+  <div className="min-h-6 border-y bg-raised px-3 py-0.5 break-all whitespace-pre-wrap text-quiet first:border-t-0">
+    {text}
+  </div>
+)
+
+function Side({
+  line,
+  numbers,
+  htmlOf,
+  onComment,
+}: Pick<RowProps, 'htmlOf' | 'onComment'> & { line: DiffLine | undefined; numbers: (number | undefined)[] }) {
+  if (!line) return <div className="min-h-6 bg-raised" />
+  return (
+    <div className={`flex min-h-6 ${backgrounds[line.kind]}`}>
+      {numbers.map((number, index) => (
+        // The columns have no identity but their place.
+        // biome-ignore lint/suspicious/noArrayIndexKey: see above
+        <LineNumber key={index} number={number} />
+      ))}
+      {onComment ? <CommentButton line={line} onComment={onComment} /> : <span className="w-6 shrink-0" />}
+      <span className="w-4 shrink-0 select-none" aria-hidden={line.kind === 'context'}>
+        {signs[line.kind]}
+      </span>
+      <code className="min-w-0 flex-1 py-0.5 pr-3 leading-5 break-words whitespace-pre-wrap">
+        <CodeText text={line.text} html={htmlOf(line)} />
+        {line.isWithoutBreak && <span className="text-quiet select-none"> (no line break at the end)</span>}
+      </code>
+    </div>
+  )
+}
+
+export const LineNumber = ({ number }: { number: number | undefined }) => (
+  <span className="w-11 shrink-0 py-0.5 pr-2 text-right leading-5 text-quiet tabular-nums select-none">
+    {number}
+  </span>
+)
+
+function CommentButton({
+  line,
+  onComment,
+}: {
+  line: DiffLine
+  onComment: NonNullable<RowProps['onComment']>
+}) {
+  const isOld = line.kind === 'removed'
+  const number = (isOld ? line.oldLine : line.newLine) ?? 0
+  const name = isOld ? `Comment on old line ${number}` : `Comment on line ${number}`
+  return (
+    <button
+      type="button"
+      aria-label={name}
+      title={name}
+      onClick={() => onComment(isOld ? 'old' : 'new', number)}
+      className="size-6 shrink-0 rounded bg-accent text-center leading-5 font-bold text-on-accent opacity-0 group-hover:opacity-100 focus-visible:opacity-100 pointer-coarse:bg-transparent pointer-coarse:text-accent pointer-coarse:opacity-100"
+    >
+      +
+    </button>
+  )
+}

@@ -1,0 +1,53 @@
+import { useWindowVirtualizer } from '@tanstack/react-virtual'
+import { type ReactNode, type RefObject, useLayoutEffect, useRef, useState } from 'react'
+
+/** Up to so many rows are all in the document, where the browser's own search finds them. */
+const plainRowsMax = 400
+const rowHeight = 24
+const rowsAround = 40
+
+/** Rows that scroll with the page. Of a long list only those near the visible part are in the document. */
+export function RowList({ count, row }: { count: number; row: (index: number) => ReactNode }) {
+  if (count > plainRowsMax) return <VirtualRows count={count} row={row} />
+  return Array.from({ length: count }, (_, index) => row(index))
+}
+
+function VirtualRows({ count, row }: { count: number; row: (index: number) => ReactNode }) {
+  const ref = useRef<HTMLDivElement>(null)
+  const top = useTopOf(ref)
+  const virtualizer = useWindowVirtualizer({
+    count,
+    estimateSize: () => rowHeight,
+    overscan: rowsAround,
+    scrollMargin: top,
+    useFlushSync: false,
+  })
+  const items = virtualizer.getVirtualItems()
+  const start = (items[0]?.start ?? top) - top
+  return (
+    <div ref={ref} className="relative" style={{ height: virtualizer.getTotalSize() }}>
+      <div className="absolute inset-x-0 top-0" style={{ transform: `translateY(${start}px)` }}>
+        {items.map((item) => (
+          <div key={item.key} ref={virtualizer.measureElement} data-index={item.index}>
+            {row(item.index)}
+          </div>
+        ))}
+      </div>
+    </div>
+  )
+}
+
+/** Where the element begins in the page. It moves when something above it grows. */
+function useTopOf(ref: RefObject<HTMLElement | null>): number {
+  const [top, setTop] = useState(0)
+  useLayoutEffect(() => {
+    const measure = () => {
+      if (ref.current) setTop(Math.round(ref.current.getBoundingClientRect().top + window.scrollY))
+    }
+    measure()
+    const observer = new ResizeObserver(measure)
+    observer.observe(document.body)
+    return () => observer.disconnect()
+  }, [ref])
+  return top
+}

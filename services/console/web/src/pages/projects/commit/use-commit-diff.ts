@@ -1,0 +1,42 @@
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { getPage, segment } from '../../../api/client'
+import type { FileSource } from '../code/file-diff'
+import type { FileChange } from '../project-data'
+
+const filesAtOnce = 100
+/** Texts of so many files come with the page; further ones when the reader comes near. */
+const textsAtOnce = 10
+
+/**
+ * The files of a commit. Their list and the texts of the first ones are asked for at the same time; the list counts the lines
+ * of each file, so the page can be used before the texts are there.
+ */
+export function useCommitDiff(project: string, sha: string) {
+  const address = `${project}/repository/commits/${segment(sha)}/diff`
+  const list = useInfiniteQuery({
+    queryKey: [project, 'commit', sha, 'files'],
+    queryFn: ({ pageParam, signal }) =>
+      getPage<FileChange>(address, { stat: true, per_page: filesAtOnce, page: pageParam }, signal),
+    initialPageParam: 1,
+    getNextPageParam: (page, pages) =>
+      pages.length * filesAtOnce < (page.total ?? 0) ? pages.length + 1 : undefined,
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+  const first = useQuery({
+    queryKey: [project, 'commit', sha, 'texts'],
+    queryFn: ({ signal }) => getPage<FileChange>(address, { per_page: textsAtOnce, page: 1 }, signal),
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+  const texts = new Map(first.data?.rows.map((change) => [change.new_path, change]))
+  const listed = list.data?.pages.flatMap(({ rows }) => rows)
+  // Without the list, which comes first for long commits, the texts stand for it.
+  const changes = listed?.map((change) => withText(change, texts.get(change.new_path))) ?? first.data?.rows
+  const source: FileSource = {
+    key: [project, 'commit', sha],
+    load: async (path, signal) => (await getPage<FileChange>(address, { path }, signal)).rows,
+  }
+  return { list, changes, total: list.data?.pages[0]?.total, source, isWaitingForTexts: first.isPending }
+}
+
+const withText = (change: FileChange, text: FileChange | undefined): FileChange =>
+  text && text.diff !== '' && !text.too_large ? { ...change, ...text } : change
