@@ -82,10 +82,7 @@ export function ResolveDialog({ saga, onClose }: { saga: SagaKey; onClose: () =>
   const resolve = async (form: FormData) => {
     const note = textOf(form, 'note')
     await send<SagaDetail>('POST', `${sagaPath(saga)}/resolve`, { note }, { tenant: saga.tenant })
-    await Promise.all([
-      client.invalidateQueries({ queryKey: sagaQueryKey(saga) }),
-      client.invalidateQueries({ queryKey: ['sagas'], refetchType: 'none' }),
-    ])
+    await client.invalidateQueries({ queryKey: sagaQueryKey(saga) })
     onClose()
   }
   return (

@@ -79,7 +79,8 @@ export function Timeline({
             <ActivityRow
               key={row.activity.activity_id}
               row={row}
-              index={isLong ? (items[0]?.index ?? 0) + index : undefined}
+              index={(items[0]?.index ?? 0) + index}
+              measure={isLong ? virtualizer.measureElement : undefined}
               isChosen={row.activity.activity_id === chosen}
               onChoose={onChoose}
             />
@@ -101,11 +102,14 @@ const Space = ({ height }: { height: number }) =>
 function ActivityRow({
   row,
   index,
+  measure,
   isChosen,
   onChoose,
 }: {
   row: TimelineRow
-  index: number | undefined
+  index: number
+  /** Takes the height of a row that is one of many. */
+  measure: ((row: HTMLTableRowElement | null) => void) | undefined
   isChosen: boolean
   onChoose: (activityId: string) => void
 }) {
@@ -113,9 +117,10 @@ function ActivityRow({
   return (
     <tr
       data-row=""
-      aria-rowindex={index === undefined ? undefined : index + 2}
+      ref={measure}
+      data-index={index}
+      aria-rowindex={index + 2}
       className={`border-b last:border-0 focus-within:bg-raised hover:bg-raised ${isChosen ? 'bg-accent-soft' : ''}`}
-      style={index === undefined ? undefined : { height: rowHeight }}
     >
       <th scope="row" className="px-1 py-1.5 text-left align-top font-normal">
         <Button
