@@ -1,6 +1,7 @@
 import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { get, getPage, send } from '../../api/client'
+import { useMay } from '../../api/session'
 import { Badge, type Tone } from '../../components/badge'
 import { Button } from '../../components/button'
 import { DataTable } from '../../components/data-table'
@@ -34,29 +35,32 @@ interface BulkResult {
 const pollMs = 700
 const isMoving = ({ state }: BulkJob) => state === 'running' || state === 'undoing'
 
-/** How a job proceeds, what it did with each saga, and the way back. */
-export function BulkProgress({ first, onClose }: { first: BulkJob; onClose: () => void }) {
-  const client = useQueryClient()
-  const [error, setError] = useState<unknown>()
-  const address = `/sagas/bulk/${first.id}`
-  const { tenant } = first
-  const key = ['sagas-bulk', tenant, first.id]
-  const query = useQuery({
-    queryKey: key,
-    queryFn: ({ signal }) => get<BulkJob>(address, { tenant }, signal),
-    initialData: first,
+const keyOf = (tenant: string | undefined, id: string) => ['sagas-bulk', tenant ?? '', id]
+const addressOf = (id: string) => `/sagas/bulk/${encodeURIComponent(id)}`
+
+/** A job, anew while it moves. */
+export const useBulkJob = (tenant: string | undefined, id: string) =>
+  useQuery({
+    queryKey: keyOf(tenant, id),
+    queryFn: ({ signal }) => get<BulkJob>(addressOf(id), { tenant }, signal),
     staleTime: 0,
     refetchInterval: ({ state: { data } }) => (data && isMoving(data) ? pollMs : false),
   })
+
+/** How a job proceeds, what it did with each saga, and the way back. */
+export function BulkProgress({ job, onClose }: { job: BulkJob; onClose: () => void }) {
+  const client = useQueryClient()
+  const mayChange = useMay('sagas.change')
+  const [error, setError] = useState<unknown>()
   const undo = async () => {
     setError(undefined)
     try {
-      client.setQueryData(key, await send<BulkJob>('POST', `${address}/undo`, undefined, { tenant }))
+      await send<BulkJob>('POST', `${addressOf(String(job.id))}/undo`, undefined, { tenant: job.tenant })
+      await client.invalidateQueries({ queryKey: ['sagas-bulk'] })
     } catch (failure) {
       setError(failure)
     }
   }
-  const job = query.data
   const isUndo = job.state === 'undoing' || job.state === 'undone'
   const reached = isUndo ? job.undone + job.undo_failed : job.done + job.failed
   const all = isUndo ? job.done + job.undone : job.matched
@@ -71,11 +75,10 @@ export function BulkProgress({ first, onClose }: { first: BulkJob; onClose: () =
         max={Math.max(all, 1)}
         className="mb-3 h-2 w-full accent-accent"
       />
-      {query.isError && <Problem error={query.error} retry={query.refetch} />}
       {error !== undefined && <Problem error={error} />}
       {!isMoving(job) && <Results job={job} />}
       <ModalActions>
-        {job.state === 'finished' && job.done > 0 && (
+        {mayChange && job.state === 'finished' && job.done > 0 && (
           <Button look="danger" onClick={() => void undo()}>
             Undo
           </Button>
@@ -121,7 +124,7 @@ function Results({ job: { id, tenant, state } }: { job: BulkJob }) {
     initialPageParam: undefined as string | undefined,
     queryFn: ({ pageParam, signal }) =>
       getPage<BulkResult>(
-        `/sagas/bulk/${id}/results`,
+        `${addressOf(String(id))}/results`,
         { tenant, state: wanted, per_page: 50, after: pageParam },
         signal,
       ),

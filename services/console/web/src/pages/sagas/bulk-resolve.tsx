@@ -4,9 +4,9 @@ import { send } from '../../api/client'
 import { Button } from '../../components/button'
 import { TextArea } from '../../components/fields'
 import { Modal, ModalActions } from '../../components/modal'
-import { Loading, Problem } from '../../components/states'
+import { Loading, Problem, Shown } from '../../components/states'
 import { count, countOf } from '../../lib/format'
-import { type BulkJob, BulkProgress } from './bulk-progress'
+import { type BulkJob, BulkProgress, useBulkJob } from './bulk-progress'
 
 export type BulkFilter = Record<string, string | boolean>
 
@@ -22,18 +22,18 @@ const resolvable = { status: 'Error' } as const
 export const canResolve = (filter: BulkFilter): boolean =>
   Object.keys(filter).length > 0 && (filter.status === undefined || filter.status === resolvable.status)
 
-/** Resolves all sagas that a filter finds: says how many first, then how the job proceeds, and undoes it. */
+/** Resolves all sagas that a filter finds: says how many first, then shows the job. */
 export function BulkResolve({
   tenant,
   filter,
+  onStarted,
   onClose,
 }: {
   tenant: string | undefined
   filter: BulkFilter
+  onStarted: (job: BulkJob) => void
   onClose: () => void
 }) {
-  const client = useQueryClient()
-  const [job, setJob] = useState<BulkJob>()
   const wanted = { ...filter, ...resolvable }
   const preview = useQuery({
     queryKey: ['sagas', 'bulk-preview', tenant, wanted],
@@ -42,28 +42,48 @@ export function BulkResolve({
     gcTime: 0,
     refetchOnWindowFocus: false,
   })
-  const close = () => {
-    void client.invalidateQueries({ queryKey: ['sagas'] })
-    onClose()
-  }
-  const matched = job?.matched ?? preview.data?.matched
-  const title = matched === undefined ? 'Resolve all' : `Resolve ${countOf(matched, 'saga')}`
+  const matched = preview.data?.matched
   return (
-    <Modal title={title} onClose={close} wide={job !== undefined}>
-      {job ? (
-        <BulkProgress first={job} onClose={close} />
-      ) : preview.data ? (
+    <Modal title={titleOf(matched)} onClose={onClose}>
+      {matched !== undefined ? (
         <BulkForm
-          matched={preview.data.matched}
-          start={(note) => startJob(tenant, wanted, note, preview.data.matched)}
-          onStarted={setJob}
-          onClose={close}
+          matched={matched}
+          start={(note) => startJob(tenant, wanted, note, matched)}
+          onStarted={onStarted}
+          onClose={onClose}
         />
       ) : preview.isError ? (
         <Problem error={preview.error} retry={preview.refetch} />
       ) : (
         <Loading what="Counting the sagas…" />
       )}
+    </Modal>
+  )
+}
+
+const titleOf = (matched: number | undefined) =>
+  matched === undefined ? 'Resolve all' : `Resolve ${countOf(matched, 'saga')}`
+
+/** A job that was started before, by its number in the address. */
+export function BulkJobDialog({
+  tenant,
+  id,
+  onClose,
+}: {
+  tenant: string | undefined
+  id: string
+  onClose: () => void
+}) {
+  const client = useQueryClient()
+  const query = useBulkJob(tenant, id)
+  const close = () => {
+    void client.invalidateQueries({ queryKey: ['sagas', 'counts'] })
+    void client.invalidateQueries({ queryKey: ['sagas', 'stats'] })
+    onClose()
+  }
+  return (
+    <Modal title={titleOf(query.data?.matched)} onClose={close} wide>
+      <Shown query={query}>{(job) => <BulkProgress job={job} onClose={close} />}</Shown>
     </Modal>
   )
 }
@@ -114,7 +134,7 @@ function BulkForm({
     >
       <p className="mb-3 text-sm text-quiet">
         The filter finds {countOf(matched, 'saga')} in status Error. Resolving says that an operator has dealt
-        with the failure; each saga keeps the note in its log. You can undo it here afterwards.
+        with the failure; each saga keeps the note in its log. You can undo it afterwards.
       </p>
       <TextArea
         label="Note"

@@ -12,7 +12,7 @@ import { TextLink } from '../../components/text-link'
 import { Time } from '../../components/time'
 import type { SagaStats } from '../../generated/types.gen'
 import { count } from '../../lib/format'
-import { BulkResolve } from './bulk-resolve'
+import { BulkJobDialog, BulkResolve } from './bulk-resolve'
 import { fixedPartOf } from './fixed-part'
 import { filterOf, type SagaSearch } from './saga-filter'
 import { FilterText, FilterTime } from './saga-filters'
@@ -35,7 +35,10 @@ function Failures() {
   })
   const change = (changed: Partial<typeof search>) =>
     void navigate({ search: (before) => ({ ...before, ...changed }), resetScroll: false })
-  const data = query.data
+  // Without a time, the API looks at the last day; the list must find the same sagas.
+  const shown: SagaSearch = { ...search, from: search.from ?? query.data?.from }
+  const showJob = (job: string | undefined) =>
+    void navigate({ search: (before) => ({ ...before, job }), resetScroll: false, replace: job === undefined })
   return (
     <Page title="Failures">
       <div className="mb-4 flex flex-wrap items-center gap-2">
@@ -45,7 +48,8 @@ function Failures() {
         <FilterText label="Tenant" value={search.tenant} onChange={(tenant) => change({ tenant })} />
       </div>
       <p className="mb-3 text-sm text-quiet">
-        Errors of activities, grouped without the ids and numbers in their texts, the most frequent first; at most 50 groups.
+        Errors of activities, grouped without the ids and numbers in their texts, the most frequent first; at
+        most 50 groups.
         {!search.from && ' Unless you choose a time, of the sagas of the last 24 hours.'}
       </p>
       <Panel name="Causes" flush busy={query.isFetching}>
@@ -55,7 +59,7 @@ function Failures() {
               label="Causes"
               rows={failures}
               rowKey={({ fingerprint }) => fingerprint}
-              columns={columnsOf(search, mayChange ? setResolved : undefined)}
+              columns={columnsOf(shown, mayChange ? setResolved : undefined)}
               empty={
                 <Empty title="No activity has failed in this time">
                   Choose an earlier time above to look further back.
@@ -65,19 +69,29 @@ function Failures() {
           )}
         </Shown>
       </Panel>
-      {resolved && data && (
+      {resolved && (
         <BulkResolve
           tenant={search.tenant}
-          filter={filterOf(listOf(search, resolved), 'errors_contains')}
+          filter={filterOf(listOf(shown, resolved), 'errors_contains')}
+          onStarted={({ id }) => {
+            setResolved(undefined)
+            showJob(String(id))
+          }}
           onClose={() => setResolved(undefined)}
         />
+      )}
+      {search.job && (
+        <BulkJobDialog tenant={search.tenant} id={search.job} onClose={() => showJob(undefined)} />
       )}
     </Page>
   )
 }
 
 /** The query of the list of the sagas with this cause. */
-const listOf = (search: SagaSearch, { sample }: Cause): SagaSearch => ({ ...search, q: fixedPartOf(sample) })
+const listOf = ({ service, tenant, from, to }: SagaSearch, { sample }: Cause): SagaSearch => ({
+  ...{ service, tenant, from, to },
+  q: fixedPartOf(sample),
+})
 
 function columnsOf(search: SagaSearch, onResolve: ((cause: Cause) => void) | undefined): Column<Cause>[] {
   const actions: Column<Cause>[] = onResolve

@@ -5,28 +5,31 @@
  * @param text valid JSON
  */
 export function indentJson(text: string): string {
-  const tokens = text.match(/"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g) ?? []
-  const parts: string[] = []
+  const tokens = text.match(token) ?? []
   let depth = 0
-  tokens.forEach((token, index) => {
-    const next = tokens[index + 1]
-    if (token === '{' || token === '[') {
-      parts.push(token)
-      if (next === '}' || next === ']') return
-      depth += 1
-      parts.push(lineBreak(depth))
-    } else if (token === '}' || token === ']') {
-      const before = tokens[index - 1]
-      if (before !== '{' && before !== '[') {
+  const parts = tokens.map((token) => {
+    switch (token) {
+      case '{':
+      case '[':
+        depth += 1
+        return token + lineBreak(depth)
+      case '}':
+      case ']':
         depth -= 1
-        parts.push(lineBreak(depth))
-      }
-      parts.push(token)
-    } else if (token === ',') parts.push(token, lineBreak(depth))
-    else parts.push(token === ':' ? ': ' : token)
+        return lineBreak(depth) + token
+      case ',':
+        return token + lineBreak(depth)
+      case ':':
+        return ': '
+      default:
+        return token.startsWith('"') ? token : token.replace(/\s/g, '')
+    }
   })
   return parts.join('')
 }
+
+/** A text, an empty object or list, a sign, or anything else. */
+const token = /"(?:[^"\\]|\\.)*"|\{\s*\}|\[\s*\]|[{}[\],:]|[^\s{}[\],:"]+/g
 
 /** Deeper levels are indented no further, so that nesting does not multiply the size of a text. */
 const indentMax = 32

@@ -8,6 +8,7 @@ import type { SagaActivity, SagaPayload } from '../../generated/types.gen'
 import { bytes as bytesText } from '../../lib/format'
 import { hexOf, indentJson } from './payload-text'
 import { type SagaKey, sagaPath } from './saga-queries'
+import { TextBox } from './text-box'
 
 /** A longer payload is shown with its beginning only, and can be downloaded. */
 const shownBytesMax = 1024 * 1024
@@ -23,15 +24,17 @@ export const hasPayload = ({ parameter, result }: SagaActivity) => parameter !==
 
 /** What the chosen activity was called with, and what it answered. */
 export function Payloads({ saga, activity }: { saga: SagaKey; activity: SagaActivity | undefined }) {
-  if (!activity) return <Empty title="No payload">No activity of this saga was reported with a payload.</Empty>
+  if (!activity)
+    return <Empty title="No payload">No activity of this saga was reported with a payload.</Empty>
   return (
     <>
       <p className="mb-3 text-sm text-quiet">
-        of activity{' '}
-        <bdi className="font-medium break-all text-ink">{activity.activity_id}</bdi>
+        of activity <bdi className="font-medium break-all text-ink">{activity.activity_id}</bdi>
       </p>
       {!hasPayload(activity) && (
-        <Empty title="No payload">This activity was reported without parameter and result. Choose another one.</Empty>
+        <Empty title="No payload">
+          This activity was reported without parameter and result. Choose another one.
+        </Empty>
       )}
       <div className="grid gap-4 xl:grid-cols-2">
         {kinds.map((kind) => {
@@ -87,16 +90,9 @@ function PayloadView({
       </div>
       {query.isError && <Problem error={query.error} retry={query.refetch} />}
       {shown.problem && <p className="mb-1 text-sm text-warn">{shown.problem}</p>}
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolled box must be reached with the keys */}
-      <pre
-        tabIndex={0}
-        aria-label={titles[kind]}
-        aria-busy={query.isLoading || undefined}
-        dir="auto"
-        className="max-h-96 overflow-auto rounded-md border bg-raised p-3 font-mono text-xs whitespace-pre-wrap break-words"
-      >
+      <TextBox label={titles[kind]} busy={query.isLoading} className="max-h-96 border bg-raised p-3">
         {shown.text}
-      </pre>
+      </TextBox>
       {known.length < payload.size && (
         <p className="mt-1 text-sm text-quiet">
           The first {bytesText(known.length)} of {bytesText(payload.size)} are shown.
@@ -115,7 +111,9 @@ function headOf({ encoding, content }: SagaPayload): Uint8Array {
 function textOf(known: Uint8Array, form: Form): { text: string; problem?: string } {
   if (form === 'hex') {
     const text = hexOf(known.subarray(0, hexBytesMax))
-    return known.length > hexBytesMax ? { text, problem: `The first ${bytesText(hexBytesMax)} are shown.` } : { text }
+    return known.length > hexBytesMax
+      ? { text, problem: `The first ${bytesText(hexBytesMax)} are shown.` }
+      : { text }
   }
   const text = new TextDecoder().decode(known)
   if (form === 'text') return { text }

@@ -8,6 +8,7 @@ import { Time } from '../../components/time'
 import type { Project, SagaDetail } from '../../generated/types.gen'
 import { duration } from '../../lib/format'
 import { SagaState } from './saga-table'
+import { TextBox } from './text-box'
 
 /** What is known of the saga as a whole. */
 export function SagaFacts({ saga }: { saga: SagaDetail }) {
@@ -70,7 +71,11 @@ const Flags = ({ flags }: Pick<SagaDetail, 'flags'>) => (
   </ul>
 )
 
-const Resolution = ({ resolution: { at, by, note } }: { resolution: NonNullable<SagaDetail['resolution']> }) => (
+const Resolution = ({
+  resolution: { at, by, note },
+}: {
+  resolution: NonNullable<SagaDetail['resolution']>
+}) => (
   <>
     <Time at={at} /> by <bdi>{by ?? 'an operator'}</bdi>
     {note && (
@@ -138,15 +143,12 @@ export function SagaErrors({ saga }: { saga: SagaDetail }) {
             <Badge tone="bad">{phase}</Badge>
             <bdi className="min-w-0 break-all">{activity_id}</bdi>
           </p>
-          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolled box must be reached with the keys */}
-          <pre
-            tabIndex={0}
-            aria-label={`${phase} error of ${activity_id}`}
-            dir="auto"
-            className="max-h-64 overflow-auto rounded-md bg-bad-soft px-3 py-2 font-mono text-xs break-words whitespace-pre-wrap"
+          <TextBox
+            label={`${phase} error of ${activity_id}`}
+            className="max-h-64 bg-bad-soft px-3 py-2"
           >
             {text}
-          </pre>
+          </TextBox>
           {truncated && <p className="text-sm text-quiet">Cut: {size} bytes were reported.</p>}
         </li>
       ))}

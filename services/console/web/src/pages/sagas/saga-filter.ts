@@ -24,6 +24,8 @@ export interface SagaSearch {
   to?: string
   sort?: string
   view?: string
+  /** A bulk job that is shown. */
+  job?: string
 }
 
 /** The names of the address in their order; `view` names a saved one of them. */

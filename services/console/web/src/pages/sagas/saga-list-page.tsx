@@ -8,7 +8,7 @@ import { Page } from '../../components/page'
 import { Empty, Loading, Problem } from '../../components/states'
 import { count } from '../../lib/format'
 import { oneOf } from '../../lib/search-params'
-import { BulkResolve, canResolve } from './bulk-resolve'
+import { BulkJobDialog, BulkResolve, canResolve } from './bulk-resolve'
 import { filterNames, filterOf, type SagaSearch, sagaStatuses, sortQuery } from './saga-filter'
 import { SagaFilters } from './saga-filters'
 import { SagaTable } from './saga-table'
@@ -51,6 +51,8 @@ function SagaList() {
       void navigate({ search: (before) => ({ ...before, view: undefined, ...changed }), resetScroll: false }),
     [navigate],
   )
+  const showJob = (job: string | undefined) =>
+    void navigate({ search: (before) => ({ ...before, job }), resetScroll: false, replace: job === undefined })
   const isFiltered = filterNames.some((name) => search[name] !== undefined)
   return (
     <Page
@@ -103,7 +105,25 @@ function SagaList() {
       <Waiting list={list} />
       <Rows list={list} table={table} tenant={search.tenant} isFiltered={isFiltered} />
       {isResolving && (
-        <BulkResolve tenant={search.tenant} filter={filter} onClose={() => setIsResolving(false)} />
+        <BulkResolve
+          tenant={search.tenant}
+          filter={filter}
+          onStarted={({ id }) => {
+            setIsResolving(false)
+            showJob(String(id))
+          }}
+          onClose={() => setIsResolving(false)}
+        />
+      )}
+      {search.job && (
+        <BulkJobDialog
+          tenant={search.tenant}
+          id={search.job}
+          onClose={() => {
+            showJob(undefined)
+            list.showWaiting()
+          }}
+        />
       )}
     </Page>
   )
@@ -114,7 +134,6 @@ const pressedClass = 'aria-pressed:border-accent aria-pressed:bg-accent-soft ari
 /** The same object as long as its content is the same. */
 function useStable<Value extends object>(value: Value): Value {
   const text = JSON.stringify(value)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the text has all of the value.
   return useMemo(() => value, [text])
 }
 

@@ -2,9 +2,9 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { send } from '../../api/client'
 import { useMay } from '../../api/session'
+import { ActionDialog, textOf } from '../../components/action-dialog'
 import { Button } from '../../components/button'
 import { TextArea } from '../../components/fields'
-import { Modal, ModalActions } from '../../components/modal'
 import { Problem } from '../../components/states'
 import { Time } from '../../components/time'
 import type { SagaDetail, SagaNote } from '../../generated/types.gen'
@@ -79,45 +79,25 @@ function NewNote({ saga }: { saga: SagaKey }) {
 /** Says that an operator has dealt with the failure of the saga. */
 export function ResolveDialog({ saga, onClose }: { saga: SagaKey; onClose: () => void }) {
   const client = useQueryClient()
-  const [note, setNote] = useState('')
-  const resolving = useMutation({
-    mutationFn: () => send<SagaDetail>('POST', `${sagaPath(saga)}/resolve`, { note }, { tenant: saga.tenant }),
-    async onSuccess() {
-      await Promise.all([
-        client.invalidateQueries({ queryKey: sagaQueryKey(saga) }),
-        client.invalidateQueries({ queryKey: ['sagas'], refetchType: 'none' }),
-      ])
-      onClose()
-    },
-  })
+  const resolve = async (form: FormData) => {
+    const note = textOf(form, 'note')
+    await send<SagaDetail>('POST', `${sagaPath(saga)}/resolve`, { note }, { tenant: saga.tenant })
+    await client.invalidateQueries({ queryKey: sagaQueryKey(saga) })
+    onClose()
+  }
   return (
-    <Modal title="Resolve saga" onClose={onClose}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault()
-          if (!resolving.isPending) resolving.mutate()
-        }}
-      >
-        <p className="mb-3 text-sm text-quiet">
-          Resolving says that an operator has dealt with the failure. Compensations that were given up no longer make the
-          saga an Error.
-        </p>
-        <TextArea
-          label="Note"
-          hint="What was done. It stays in the log of the saga."
-          required
-          maxLength={noteCharsMax}
-          value={note}
-          onChange={(event) => setNote(event.target.value)}
-        />
-        {resolving.isError && <Problem error={resolving.error} />}
-        <ModalActions>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="primary" disabled={resolving.isPending || note.trim() === ''}>
-            Resolve
-          </Button>
-        </ModalActions>
-      </form>
-    </Modal>
+    <ActionDialog title="Resolve saga" action="Resolve" run={resolve} onClose={onClose}>
+      <p className="mb-3 text-sm text-quiet">
+        Resolving says that an operator has dealt with the failure. Compensations that were given up no longer
+        make the saga an Error.
+      </p>
+      <TextArea
+        label="Note"
+        name="note"
+        hint="What was done. It stays in the log of the saga."
+        required
+        maxLength={noteCharsMax}
+      />
+    </ActionDialog>
   )
 }

@@ -1,4 +1,9 @@
-import { type UseInfiniteQueryResult, useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query'
+import {
+  type UseInfiniteQueryResult,
+  useInfiniteQuery,
+  useQuery,
+  useQueryClient,
+} from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useMay } from '../../api/session'
@@ -84,7 +89,8 @@ function SagaParts({
   const choose = (activity: string) =>
     void navigate({ search: (before) => ({ ...before, activity }), replace: true, resetScroll: false })
   const activities = saga.activities
-  const chosen = activities.find(({ activity_id }) => activity_id === search.activity) ?? activities.find(hasPayload)
+  const chosen =
+    activities.find(({ activity_id }) => activity_id === search.activity) ?? activities.find(hasPayload)
   return (
     <Page title={saga.saga_id} actions={<Actions id={id} saga={saga} stream={stream} />}>
       {error !== null && <Problem error={error} />}

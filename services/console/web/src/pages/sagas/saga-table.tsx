@@ -86,7 +86,7 @@ export function SagaTable({
 /** Stands for the rows that are not in the document. */
 const Space = ({ height }: { height: number }) =>
   height > 0 ? (
-    <tr aria-hidden="true">
+    <tr>
       <td colSpan={columns.length} className="p-0" style={{ height }} />
     </tr>
   ) : null

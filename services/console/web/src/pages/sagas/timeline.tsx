@@ -48,9 +48,12 @@ export function Timeline({
   const before = isLong ? (items[0]?.start ?? 0) : 0
   const after = isLong ? virtualizer.getTotalSize() - (items.at(-1)?.end ?? 0) : 0
   return (
-    // A scrolled box takes the focus, so that its content can be reached with the keys.
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: see above
-    <div ref={box} tabIndex={isLong ? 0 : undefined} className={isLong ? 'max-h-[70dvh] overflow-y-auto' : ''}>
+    <div
+      ref={box}
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolled box must be reached with the keys
+      tabIndex={isLong ? 0 : undefined}
+      className={isLong ? 'max-h-[70dvh] overflow-y-auto' : ''}
+    >
       <table
         aria-label="Activities"
         aria-rowcount={rows.length + 1}
@@ -76,7 +79,8 @@ export function Timeline({
             <ActivityRow
               key={row.activity.activity_id}
               row={row}
-              index={isLong ? (items[0]?.index ?? 0) + index : undefined}
+              index={(items[0]?.index ?? 0) + index}
+              measure={isLong ? virtualizer.measureElement : undefined}
               isChosen={row.activity.activity_id === chosen}
               onChoose={onChoose}
             />
@@ -98,11 +102,14 @@ const Space = ({ height }: { height: number }) =>
 function ActivityRow({
   row,
   index,
+  measure,
   isChosen,
   onChoose,
 }: {
   row: TimelineRow
-  index: number | undefined
+  index: number
+  /** Takes the height of a row that is one of many. */
+  measure: ((row: HTMLTableRowElement | null) => void) | undefined
   isChosen: boolean
   onChoose: (activityId: string) => void
 }) {
@@ -110,9 +117,10 @@ function ActivityRow({
   return (
     <tr
       data-row=""
-      aria-rowindex={index === undefined ? undefined : index + 2}
+      ref={measure}
+      data-index={index}
+      aria-rowindex={index + 2}
       className={`border-b last:border-0 focus-within:bg-raised hover:bg-raised ${isChosen ? 'bg-accent-soft' : ''}`}
-      style={index === undefined ? undefined : { height: rowHeight }}
     >
       <th scope="row" className="px-1 py-1.5 text-left align-top font-normal">
         <Button
@@ -171,7 +179,6 @@ function LaneView({ name, lane, deadline }: { name: string; lane: Lane; deadline
         )}
         {marks.map(({ at, text }, index) => (
           <span
-            // biome-ignore lint/suspicious/noArrayIndexKey: marks are only added at the end
             key={index}
             title={text}
             className="absolute -inset-y-0.5 w-1 -translate-x-1/2 rounded bg-bad ring-1 ring-panel"
