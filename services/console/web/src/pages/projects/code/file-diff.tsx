@@ -18,7 +18,11 @@ export interface FileSource {
 
 const rowHeight = 24
 
-/** What a commit changed in one file. The text is asked for when the reader comes near. */
+/**
+ * What a commit changed in one file. A text that did not come with the list is asked for when the reader comes near.
+ *
+ * @param source unset: texts cannot be asked for, or not yet
+ */
 export function FileDiff({
   change,
   view,
@@ -48,7 +52,8 @@ export function FileDiff({
   const counted = useMemo(() => countLines(hunks), [hunks])
   const additions = change.additions ?? counted.additions
   const deletions = change.deletions ?? counted.deletions
-  const isWaiting = isLeftOut && source !== undefined && !text.data && !text.isError
+  const isToCome = change.collapsed || (change.too_large && source !== undefined)
+  const isWaiting = isToCome && !text.isSuccess && !text.isError
   return (
     <section
       ref={ref}

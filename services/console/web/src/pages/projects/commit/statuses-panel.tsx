@@ -1,4 +1,4 @@
-import { useQuery } from '@tanstack/react-query'
+import { queryOptions, useQuery } from '@tanstack/react-query'
 import { getPage, segment } from '../../../api/client'
 import { State } from '../../../components/badge'
 import { DataTable } from '../../../components/data-table'
@@ -6,14 +6,13 @@ import { Panel } from '../../../components/page'
 import { Empty, Shown } from '../../../components/states'
 import { Time } from '../../../components/time'
 import type { CommitStatus } from '../../../generated/types.gen'
-import { duration } from '../../../lib/format'
+import { duration, isWebAddress } from '../../../lib/format'
 
 const refreshMs = 5000
 const statusesMax = 100
 
-/** Every status of a commit, also those that a later one of the same name has replaced. */
-export function StatusesPanel({ project, sha }: { project: string; sha: string }) {
-  const statuses = useQuery({
+export const statusesQuery = (project: string, sha: string) =>
+  queryOptions({
     queryKey: [project, 'commit', sha, 'statuses'],
     queryFn: ({ signal }) =>
       getPage<CommitStatus>(
@@ -23,6 +22,10 @@ export function StatusesPanel({ project, sha }: { project: string; sha: string }
       ),
     refetchInterval: refreshMs,
   })
+
+/** Every status of a commit, also those that a later one of the same name has replaced. */
+export function StatusesPanel({ project, sha }: { project: string; sha: string }) {
+  const statuses = useQuery(statusesQuery(project, sha))
   return (
     <Panel name="Statuses" flush busy={statuses.isPending}>
       <Shown query={statuses}>
@@ -94,7 +97,3 @@ function StatusName({ status: { name, description, target_url } }: { status: Com
     </>
   )
 }
-
-/** Addresses come from users: only those of the web become links. */
-export const isWebAddress = (address: string) =>
-  URL.canParse(address) && ['http:', 'https:'].includes(new URL(address).protocol)
