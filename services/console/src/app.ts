@@ -51,7 +51,12 @@ export function createApp({ folder, logger, metrics, health }: AppOptions): Expr
   addOperations(app, health, metrics, [])
 
   const files = sirv(folder, { etag: true, gzip: true, brotli: true, setHeaders: setCaching })
-  const page = sirv(folder, { etag: true, gzip: true, brotli: true, single: true, setHeaders: setCaching })
+  // Addresses of files in repositories end like names of files, too.
+  const toEveryAddress = { single: true, ignores: false }
+  const page = sirv(folder, {
+    ...toEveryAddress,
+    ...{ etag: true, gzip: true, brotli: true, setHeaders: setCaching },
+  })
   app.use('/console', readingOnly, (_request, response, next) => {
     observedOf(response).route = '/console'
     response.set(pageHeaders)

@@ -54,6 +54,11 @@ export function BranchesPage() {
   )
 }
 
+const newestFirst = {
+  branches: { sort: 'updated_desc' },
+  tags: { order_by: 'updated', sort: 'desc' },
+}
+
 const words = {
   branches: { name: 'Branches', pageName: 'page', one: 'branch', none: 'There are no branches.' },
   tags: { name: 'Tags', pageName: 'tagsPage', one: 'tag', none: 'There are no tags.' },
@@ -70,7 +75,7 @@ function Refs({ kind, onDelete }: { kind: Kind; onDelete: ((name: string) => voi
     queryFn: ({ signal }) =>
       getPage<Row>(
         `${project}/repository/${kind}`,
-        { search: search.q, sort: 'updated_desc', page },
+        { search: search.q, page, ...newestFirst[kind] },
         signal,
       ),
     placeholderData: keepPreviousData,

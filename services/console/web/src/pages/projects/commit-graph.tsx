@@ -14,14 +14,17 @@ export interface GraphRow {
 /** Lays commits out, the newest first. Each lane waits for the commit that it leads to. */
 export function layOut(commits: readonly Pick<Commit, 'id' | 'parent_ids'>[]): GraphRow[] {
   let lanes: (string | undefined)[] = []
+  const shown = new Set<string>()
   return commits.map(({ id, parent_ids }) => {
+    shown.add(id)
     const into = lanes.flatMap((waiting, lane) => (waiting === id ? [lane] : []))
     const lane = into[0] ?? freeLane(lanes)
     const through = lanes.flatMap((waiting, at) =>
       waiting !== undefined && waiting !== id ? [{ from: at, to: at }] : [],
     )
     const next = lanes.map((waiting) => (waiting === id ? undefined : waiting))
-    const out = parent_ids.map((parent, index) => {
+    // Commits of the same second may stand below their parents.
+    const out = parent_ids.filter((parent) => !shown.has(parent)).map((parent, index) => {
       const known = next.indexOf(parent)
       if (known !== -1) return known
       const at = index === 0 && next[lane] === undefined ? lane : freeLane(next)

@@ -73,7 +73,11 @@ function Crumbs({ gitRef, path }: { gitRef: string; path: string }) {
   const parts = path.split('/').filter(Boolean)
   return (
     <nav aria-label="Path" className="flex min-w-0 flex-wrap items-center gap-1 font-mono text-sm">
-      <TextLink to="/projects/$namespace/$name/files/$ref/$" params={{ ...params, ref: gitRef, _splat: '' }}>
+      <TextLink
+        to="/projects/$namespace/$name/files/$ref/$"
+        params={{ ...params, ref: gitRef, _splat: '' }}
+        activeOptions={{ exact: true }}
+      >
         {params.name}
       </TextLink>
       {parts.map((part, index) => (
@@ -82,7 +86,7 @@ function Crumbs({ gitRef, path }: { gitRef: string; path: string }) {
           <TextLink
             to="/projects/$namespace/$name/files/$ref/$"
             params={{ ...params, ref: gitRef, _splat: parts.slice(0, index + 1).join('/') }}
-            aria-current={index === parts.length - 1 ? 'page' : undefined}
+            activeOptions={{ exact: true }}
             className="break-all"
           >
             {visibleControls(part)}

@@ -33,6 +33,8 @@ export interface ResourcePanelProps<Row, Made> {
         /** What the row is called in the names of the button and the dialog. */
         nameOf: (row: Row) => string
         idOf: (row: Row) => string | number
+        /** Unset: every row can be removed. */
+        isRemovable?: (row: Row) => boolean
         /** What removing causes. */
         effect: string
       }
@@ -57,7 +59,7 @@ export function ResourcePanel<Row, Made = unknown>(props: ResourcePanelProps<Row
     cell: (row) => (
       <span className="flex flex-wrap gap-2">
         {rowActions?.(row)}
-        {remove && (
+        {remove && (remove.isRemovable?.(row) ?? true) && (
           <Button aria-label={`${remove.action} ${remove.nameOf(row)}`} onClick={() => setRemoved(row)}>
             {remove.action}
           </Button>

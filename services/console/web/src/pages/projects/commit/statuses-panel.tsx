@@ -1,6 +1,8 @@
 import { queryOptions, useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
 import { getPage, segment } from '../../../api/client'
 import { State } from '../../../components/badge'
+import { Button } from '../../../components/button'
 import { DataTable } from '../../../components/data-table'
 import { Panel } from '../../../components/page'
 import { Empty, Shown } from '../../../components/states'
@@ -10,6 +12,7 @@ import { duration, isWebAddress } from '../../../lib/format'
 
 const refreshMs = 5000
 const statusesMax = 100
+const rowsAtFirst = 8
 
 export const statusesQuery = (project: string, sha: string) =>
   queryOptions({
@@ -25,13 +28,25 @@ export const statusesQuery = (project: string, sha: string) =>
 
 /** Every status of a commit, also those that a later one of the same name has replaced. */
 export function StatusesPanel({ project, sha }: { project: string; sha: string }) {
+  const [isWhole, setIsWhole] = useState(false)
   const statuses = useQuery(statusesQuery(project, sha))
   return (
     <Panel name="Statuses" flush busy={statuses.isPending}>
       <Shown query={statuses}>
         {({ rows, total }) => (
           <>
-            <DataTable label="Statuses" columns={columns} rows={rows} rowKey={(row) => row.id} empty={none} />
+            <DataTable
+              label="Statuses"
+              columns={columns}
+              rows={isWhole ? rows : rows.slice(0, rowsAtFirst)}
+              rowKey={(row) => row.id}
+              empty={none}
+            />
+            {!isWhole && rows.length > rowsAtFirst && (
+              <p className="border-t px-4 py-2">
+                <Button onClick={() => setIsWhole(true)}>Show all {rows.length} statuses</Button>
+              </p>
+            )}
             {total !== undefined && total > rows.length && (
               <p className="px-4 py-2 text-sm text-quiet">
                 The newest {rows.length} of {total} are shown.

@@ -95,6 +95,7 @@ export function MembersPanel({ mayChange }: { mayChange: boolean }) {
                 action: 'Remove',
                 nameOf: ({ username }) => username,
                 idOf: ({ id }) => id,
+                isRemovable: ({ id }) => id !== project.owner.id,
                 effect: 'The user loses the role in this project. Commits and comments of the user stay.',
               }
             : undefined
