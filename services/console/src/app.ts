@@ -51,11 +51,14 @@ export function createApp({ folder, logger, metrics, health }: AppOptions): Expr
   addOperations(app, health, metrics, [])
 
   const files = sirv(folder, { etag: true, gzip: true, brotli: true, setHeaders: setCaching })
-  // Addresses of files in repositories end like names of files, too.
-  const toEveryAddress = { single: true, ignores: false }
   const page = sirv(folder, {
-    ...toEveryAddress,
-    ...{ etag: true, gzip: true, brotli: true, setHeaders: setCaching },
+    single: true,
+    // The address of a file in a repository ends like the name of a file, and shows the page all the same.
+    ignores: false,
+    etag: true,
+    gzip: true,
+    brotli: true,
+    setHeaders: setCaching,
   })
   app.use('/console', readingOnly, (_request, response, next) => {
     observedOf(response).route = '/console'
