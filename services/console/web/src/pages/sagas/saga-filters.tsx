@@ -34,11 +34,13 @@ export function SagaFilters({
 }) {
   return (
     <div className="mb-3 flex flex-wrap items-center gap-2">
-      <SearchBox
-        value={search.q}
-        placeholder="Id, error or tag (key=value)"
-        onChange={(q) => onChange({ q })}
-      />
+      <div className="flex w-full sm:w-72">
+        <SearchBox
+          value={search.q}
+          placeholder="Id, error or tag (key=value)"
+          onChange={(q) => onChange({ q })}
+        />
+      </div>
       <FilterText label="Service" value={search.service} onChange={(service) => onChange({ service })} />
       <FilterSelect
         label="Outcome"
@@ -56,14 +58,14 @@ export function SagaFilters({
       />
       <FilterSelect
         label="Sort"
-        all="Newest first, or what fits the search"
+        all="Usual order"
         options={sagaSorts}
         value={sagaSorts.find(({ value }) => value === search.sort)?.value}
         onChange={(sort) => onChange({ sort })}
       />
+      <FilterText label="Tenant" value={search.tenant} onChange={(tenant) => onChange({ tenant })} />
       <FilterTime label="First seen from" value={search.from} onChange={(from) => onChange({ from })} />
       <FilterTime label="First seen to" value={search.to} onChange={(to) => onChange({ to })} />
-      <FilterText label="Tenant" value={search.tenant} onChange={(tenant) => onChange({ tenant })} />
       {search.q && (
         <p className="basis-full text-sm text-quiet" role="status">
           {isDeciding ? 'Looking at ids, errors and tags…' : found(search.q, kind)}

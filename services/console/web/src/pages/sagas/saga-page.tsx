@@ -95,7 +95,7 @@ function SagaParts({
     <Page title={saga.saga_id} actions={<Actions id={id} saga={saga} stream={stream} />}>
       {error !== null && <Problem error={error} />}
       <SagaFacts saga={saga} />
-      <Tabs tab={tab} />
+      <Tabs />
       {isShown('timeline') && (
         <Panel name="Timeline" flush>
           <Timeline saga={saga} events={events.data ?? []} chosen={chosen?.activity_id} onChoose={choose} />
@@ -158,7 +158,7 @@ function Actions({ id, saga, stream }: { id: SagaKey; saga: SagaDetail; stream: 
 }
 
 /** Links that show one part of the page, or all of them. */
-function Tabs({ tab }: { tab: Tab | undefined }) {
+function Tabs() {
   const choices = [{ value: undefined, name: 'Everything' }, ...tabs]
   return (
     <nav aria-label="Parts of the saga" className="mb-4 flex flex-wrap gap-1 border-b">
@@ -169,8 +169,8 @@ function Tabs({ tab }: { tab: Tab | undefined }) {
           to="."
           search={(before) => ({ ...before, tab: value })}
           resetScroll={false}
-          aria-current={value === tab ? 'true' : undefined}
-          className="-mb-px border-b-2 border-transparent px-3 py-1.5 text-sm aria-[current=true]:border-accent aria-[current=true]:font-medium"
+          activeOptions={{ exact: true, explicitUndefined: true }}
+          className="-mb-px border-b-2 border-transparent px-3 py-1.5 text-sm aria-[current=page]:border-accent aria-[current=page]:font-medium"
         >
           {name}
         </TextLink>
