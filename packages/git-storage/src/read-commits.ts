@@ -21,6 +21,8 @@ export interface CommitQuery {
   path?: string
   /** Part of the author's name or e-mail; upper and lower case are equal. */
   author?: string
+  /** Part of the message; upper and lower case are equal. */
+  message?: string
   firstParent?: boolean
   topological?: boolean
   skip: number
@@ -126,8 +128,8 @@ async function walkLocally(
   return repository.engine.local.open(repository.path).walk({ tip, firstParent, skip, take }, repository)
 }
 
-const isFiltered = ({ since, until, author, topological }: CommitQuery) =>
-  since !== undefined || until !== undefined || author !== undefined || topological === true
+const isFiltered = ({ since, until, author, message, topological }: CommitQuery) =>
+  topological === true || [since, until, author, message].some((filter) => filter !== undefined)
 
 async function walkByGit({ path, signal }: OpenRepository, query: CommitQuery, tip: string | null) {
   const command = walkCommand(query, tip, [
@@ -148,7 +150,7 @@ const walkCommand = (query: CommitQuery, tip: string | null, flags: string[]): G
 async function totalOf(repository: OpenRepository, query: CommitQuery, tip: string | null): Promise<number> {
   const { path, engine } = repository
   // The order does not change the number.
-  const key = `total ${tip} ${filters({ ...query, topological: false }).join(' ')}`
+  const key = `total ${tip} ${filters({ ...query, topological: false }).join('\0')}`
   const known = tip === null ? undefined : engine.cache.getTotal(path, key)
   if (known !== undefined) return known
   const counted =
@@ -194,12 +196,14 @@ async function applyFilters(
   return linesOf(stdout).filter((id) => candidates.has(id))
 }
 
-function filters({ all, since, until, author, firstParent, topological }: CommitQuery): string[] {
+function filters({ all, since, until, author, message, firstParent, topological }: CommitQuery): string[] {
   return [
     ...(all ? everyReference : []),
     ...(since ? [`--since=${atSecond(Math.ceil(since.getTime() / 1000))}`] : []),
     ...(until ? [`--until=${atSecond(Math.floor(until.getTime() / 1000))}`] : []),
-    ...(author === undefined ? [] : ['--regexp-ignore-case', '--fixed-strings', `--author=${author}`]),
+    ...['--regexp-ignore-case', '--fixed-strings'],
+    ...(author === undefined ? [] : [`--author=${author}`]),
+    ...(message === undefined ? [] : [`--grep=${message}`]),
     ...(firstParent ? ['--first-parent'] : []),
     ...(topological ? ['--topo-order'] : []),
   ]

@@ -51,7 +51,15 @@ export function createApp({ folder, logger, metrics, health }: AppOptions): Expr
   addOperations(app, health, metrics, [])
 
   const files = sirv(folder, { etag: true, gzip: true, brotli: true, setHeaders: setCaching })
-  const page = sirv(folder, { etag: true, gzip: true, brotli: true, single: true, setHeaders: setCaching })
+  const page = sirv(folder, {
+    single: true,
+    // The address of a file in a repository ends like the name of a file, and shows the page all the same.
+    ignores: false,
+    etag: true,
+    gzip: true,
+    brotli: true,
+    setHeaders: setCaching,
+  })
   app.use('/console', readingOnly, (_request, response, next) => {
     observedOf(response).route = '/console'
     response.set(pageHeaders)

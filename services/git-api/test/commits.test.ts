@@ -97,6 +97,12 @@ test.each([
   ['path=--help', []],
   ['author=JORG@', ['first']],
   ['author=--all', []],
+  ['search=rename%20AND', ['second']],
+  ['search=--all', []],
+  ['search=.*', []],
+  ['search=body%20line&author=jorg', ['first']],
+  ['search=rename&author=jorg', []],
+  ['search=first&path=README.md', ['first']],
   ['first_parent=true&order=topo', ['third', 'second', 'first']],
 ] as const)('list with %s', async (query, expected) => {
   const response = await get(`${base}?${query}`)

@@ -94,6 +94,7 @@ const projectCommit = createRoute({
 const projectFiles = createRoute({
   getParentRoute: () => project,
   path: '/files/$ref/$',
+  validateSearch: keep('view'),
   component: lazyRouteComponent(() => import('./pages/projects/files-page'), 'FilesPage'),
 })
 

@@ -60,3 +60,7 @@ export const visibleControls = (text: string) =>
     bidiControls,
     (control) => `U+${control.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`,
   )
+
+/** Addresses come from users: only those of the web become links. */
+export const isWebAddress = (address: string) =>
+  URL.canParse(address) && ['http:', 'https:'].includes(new URL(address).protocol)

@@ -39,6 +39,7 @@ export const listCommits = endpoint({
     until: optional(time()),
     path: optionalText(text()),
     author: optionalText(text()),
+    search: optionalText(text()).meta({ description: 'Part of the message, in any case' }),
     all: flag().default(false),
     first_parent: flag().default(false),
     order: z.enum(['default', 'topo']).default('default'),
@@ -53,6 +54,7 @@ export const listCommits = endpoint({
       // The path `/` means the whole repository.
       path: given.path?.replace(/^\/+/, '') || undefined,
       author: given.author,
+      message: given.search,
       firstParent: given.first_parent,
       topological: given.order === 'topo',
       withStats: given.with_stats,

@@ -1,4 +1,4 @@
-import { useQuery } from '@tanstack/react-query'
+import { usePrefetchQuery, useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useMay } from '../../api/session'
@@ -14,8 +14,8 @@ import { type DiffView, diffViews } from './code/diff-rows'
 import { ShowMore } from './code/file-diff'
 import { type Action, ApplyDialog } from './commit/apply-dialog'
 import { CommentsPanel } from './commit/comments-panel'
-import { CommitFacts } from './commit/commit-facts'
-import { StatusesPanel } from './commit/statuses-panel'
+import { CommitFacts, referencesQuery } from './commit/commit-facts'
+import { StatusesPanel, statusesQuery } from './commit/statuses-panel'
 import { useComments } from './commit/use-comments'
 import { useCommitDiff } from './commit/use-commit-diff'
 import { commitQuery, useMayChange } from './project-data'
@@ -29,6 +29,8 @@ export function CommitPage() {
   const commit = useQuery(commitQuery(project, sha))
   const diff = useCommitDiff(project, sha)
   const comments = useComments(project, sha)
+  usePrefetchQuery(statusesQuery(project, sha))
+  usePrefetchQuery(referencesQuery(project, sha))
   const mayWrite = useMayChange('developer')
   const [action, setAction] = useState<Action>()
   if (isMissing(commit.error)) return <NotFound />
@@ -50,7 +52,7 @@ export function CommitPage() {
   )
   return (
     <Page title={commit.data.title || commit.data.short_id} actions={actions}>
-      <CommitFacts commit={commit.data} />
+      <CommitFacts commit={commit.data} sha={sha} />
       <StatusesPanel project={project} sha={sha} />
       <DiffWithComments sha={sha} diff={diff} comments={comments} />
       {action && <ApplyDialog action={action} sha={commit.data.id} onClose={() => setAction(undefined)} />}

@@ -1,3 +1,173 @@
-import { Page } from '../../components/page'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
+import { getPage } from '../../api/client'
+import { useMay } from '../../api/session'
+import { Badge, State } from '../../components/badge'
+import { DataTable } from '../../components/data-table'
+import { FilterSelect } from '../../components/fields'
+import { Page, Panel } from '../../components/page'
+import { Pager } from '../../components/pager'
+import { Empty, NotAllowed, Shown } from '../../components/states'
+import { TextLink } from '../../components/text-link'
+import { Time } from '../../components/time'
+import type { Deployment, EnvironmentWithProject } from '../../generated/types.gen'
+import { duration, shortSha } from '../../lib/format'
+import { oneOf, pageOf } from '../../lib/search-params'
+import { EnvironmentsPanel } from './deployments/environments-panel'
+import { FreezePeriodsPanel } from './deployments/freeze-periods-panel'
+import { useHasRole } from './project-data'
+import { useProject, useProjectParams, useProjectPath } from './project-frame'
 
-export const DeploymentsPage = () => <Page title="DeploymentsPage" />
+const route = getRouteApi('/projects/$namespace/$name/deployments')
+const statuses = ['created', 'blocked', 'running', 'success', 'failed', 'canceled'] as const
+const refreshMs = 5000
+
+export const DeploymentsPage = () => (useHasRole('reporter') ? <Deployments /> : <NotAllowed />)
+
+function Deployments() {
+  const { path_with_namespace } = useProject()
+  const project = useProjectPath()
+  const environments = useQuery({
+    queryKey: [project, 'environments'],
+    queryFn: ({ signal }) =>
+      getPage<EnvironmentWithProject>(`${project}/environments`, { per_page: 100 }, signal),
+  })
+  return (
+    <Page title={`Deployments of ${path_with_namespace}`} heading="Deployments">
+      <EnvironmentsPanel query={environments} />
+      <DeploymentsPanel environments={environments.data?.rows.map(({ name }) => name) ?? []} />
+      <FreezePeriodsPanel />
+    </Page>
+  )
+}
+
+function DeploymentsPanel({ environments }: { environments: string[] }) {
+  const project = useProjectPath()
+  const maySeeSagas = useMay('sagas')
+  const search = route.useSearch()
+  const navigate = route.useNavigate()
+  const { environment } = search
+  const status = oneOf(statuses, search.status)
+  const page = pageOf(search.page)
+  const deployments = useQuery({
+    queryKey: [project, 'deployments', environment, status, page],
+    queryFn: ({ signal }) =>
+      getPage<Deployment>(
+        `${project}/deployments`,
+        { environment, status, page, order_by: 'id', sort: 'desc' },
+        signal,
+      ),
+    placeholderData: keepPreviousData,
+    refetchInterval: refreshMs,
+  })
+  const filter = (part: typeof search) => void navigate({ search: { ...search, ...part, page: undefined } })
+  const filters = (
+    <>
+      <FilterSelect
+        label="Environment"
+        all="Every environment"
+        value={environment}
+        options={environment && !environments.includes(environment) ? [environment, ...environments] : environments}
+        onChange={(value) => filter({ environment: value })}
+      />
+      <FilterSelect
+        label="Status"
+        all="Every status"
+        value={status}
+        options={statuses}
+        onChange={(value) => filter({ status: value })}
+      />
+    </>
+  )
+  return (
+    <Panel name="Deployments" actions={filters} flush busy={deployments.isPending}>
+      <Shown query={deployments}>
+        {({ rows, total, nextPage }) => (
+          <>
+            <DataTable
+              label="Deployments"
+              columns={columnsFor(maySeeSagas)}
+              rows={rows}
+              rowKey={({ id }) => id}
+              busy={deployments.isPlaceholderData}
+              empty={environment || status ? noneFound : none}
+            />
+            <Pager
+              page={page}
+              nextPage={nextPage}
+              total={total}
+              onMove={(to) => void navigate({ search: { ...search, page: String(to) } })}
+            />
+          </>
+        )}
+      </Shown>
+    </Panel>
+  )
+}
+
+const noneFound = <Empty title="No deployment fits the filters.">Choose every environment and every status.</Empty>
+const none = (
+  <Empty title="Nothing has been deployed yet.">
+    A CI system or an orchestrator notes a deployment with <code>POST /projects/:id/deployments</code>.
+  </Empty>
+)
+
+const columnsFor = (maySeeSagas: boolean) => [
+  {
+    header: 'Deployment',
+    cell: ({ iid, frozen }: Deployment) => (
+      <span className="flex flex-wrap items-center gap-2">
+        #{iid}
+        {frozen && <Badge tone="warn">in a freeze period</Badge>}
+      </span>
+    ),
+  },
+  { header: 'Status', cell: ({ status }: Deployment) => <State of={status} /> },
+  { header: 'Environment', cell: ({ environment }: Deployment) => <span dir="auto">{environment.name}</span> },
+  { header: 'Commit', cell: (deployment: Deployment) => <DeployedCommit deployment={deployment} /> },
+  {
+    header: 'By',
+    wide: true,
+    cell: ({ user }: Deployment) => <span dir="auto">{user?.name ?? 'A deleted user'}</span>,
+  },
+  {
+    header: 'Saga',
+    wide: true,
+    cell: ({ saga_id, saga_tenant }: Deployment) => {
+      if (!saga_id) return <span className="text-quiet">–</span>
+      if (!maySeeSagas) return <span dir="auto">{saga_id}</span>
+      return (
+        <TextLink
+          to="/sagas/$sagaId"
+          params={{ sagaId: saga_id }}
+          search={{ tenant: saga_tenant && saga_tenant !== 'default' ? saga_tenant : undefined }}
+          dir="auto"
+        >
+          {saga_id}
+        </TextLink>
+      )
+    },
+  },
+  { header: 'Created', cell: ({ created_at }: Deployment) => <Time at={created_at} /> },
+  {
+    header: 'Took',
+    numeric: true,
+    wide: true,
+    cell: ({ created_at, finished_at }: Deployment) =>
+      finished_at ? duration(Math.max(0, Date.parse(finished_at) - Date.parse(created_at))) : '–',
+  },
+]
+
+function DeployedCommit({ deployment: { sha, ref, tag } }: { deployment: Deployment }) {
+  const params = useProjectParams()
+  return (
+    <span className="flex flex-wrap gap-x-2 font-mono text-[13px]">
+      <TextLink to="/projects/$namespace/$name/commits/$sha" params={{ ...params, sha }}>
+        {shortSha(sha)}
+      </TextLink>
+      <span dir="auto" className="text-quiet">
+        {tag ? `tag ${ref}` : ref}
+      </span>
+    </span>
+  )
+}

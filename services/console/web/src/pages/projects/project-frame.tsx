@@ -40,6 +40,16 @@ const tabs = [
   { to: '/projects/$namespace/$name/settings', name: 'Settings' },
 ] as const
 
+/** Links are marked as current by their whole address: parts of a project are not all current on its pages. */
+const shownPageOnly = { exact: true, includeSearch: false }
+
+/** The part of a project to which the rest of an address belongs: `/branches` ⇒ 'Branches'. */
+function partOf(below: string): string {
+  const [, first = ''] = below.split('/')
+  const inCommits = ['', 'commits', 'new-commit']
+  return inCommits.includes(first) ? 'Commits' : `${first.slice(0, 1).toUpperCase()}${first.slice(1)}`
+}
+
 /** What stands above every page of a project: its path and its pages. */
 export function ProjectFrame() {
   const params = route.useParams()
@@ -53,13 +63,13 @@ export function ProjectFrame() {
     return project.isError ? <Problem error={project.error} retry={project.refetch} /> : <Loading />
   const { default_branch, visibility, archived } = project.data
   const link =
-    'rounded-md px-3 py-1 text-sm hover:bg-raised aria-[current=page]:bg-accent-soft aria-[current=page]:font-semibold aria-[current=page]:text-accent'
+    'rounded-md px-3 py-1 text-sm hover:bg-raised [&[aria-current]]:bg-accent-soft [&[aria-current]]:font-semibold [&[aria-current]]:text-accent'
   const base = `/projects/${segment(namespace)}/${segment(name)}`
-  const isCurrent = (to: string) => path.replace(/\/$/, '') === to.replace('/projects/$namespace/$name', base)
+  const below = path.replace(/\/$/, '').slice(base.length)
   return (
     <>
       <div className="mb-3 flex flex-wrap items-center gap-2 text-sm">
-        <Link to="/projects" className="text-accent hover:underline">
+        <Link to="/projects" activeOptions={shownPageOnly} className="text-accent hover:underline">
           Projects
         </Link>
         <span aria-hidden="true">/</span>
@@ -75,7 +85,8 @@ export function ProjectFrame() {
             key={to}
             to={to}
             params={params}
-            aria-current={isCurrent(to) ? 'page' : undefined}
+            activeOptions={shownPageOnly}
+            aria-current={partOf(below) === name}
             className={link}
           >
             {name}
@@ -85,7 +96,8 @@ export function ProjectFrame() {
           <Link
             to="/projects/$namespace/$name/files/$ref/$"
             params={{ ...params, ref: default_branch, _splat: '' }}
-            aria-current={path.startsWith(`${base}/files/`) ? 'page' : undefined}
+            activeOptions={shownPageOnly}
+            aria-current={partOf(below) === 'Files'}
             className={link}
           >
             Files

@@ -1,3 +1,35 @@
+import { getRouteApi } from '@tanstack/react-router'
+import { useMay } from '../../api/session'
 import { Page } from '../../components/page'
+import { NotAllowed } from '../../components/states'
+import { useHasRole } from './project-data'
+import { useProject } from './project-frame'
+import { DeliveriesPanel } from './settings/deliveries-panel'
+import { GeneralPanel } from './settings/general-panel'
+import { MembersPanel } from './settings/members-panel'
+import { ProtectedBranchesPanel, ProtectedTagsPanel } from './settings/protection-panels'
+import { AccessTokensPanel, DeployTokensPanel } from './settings/token-panels'
+import { WebhooksPanel } from './settings/webhooks-panel'
 
-export const SettingsPage = () => <Page title="SettingsPage" />
+const route = getRouteApi('/projects/$namespace/$name/settings')
+
+/** For maintainers: the API shows these lists to nobody else. */
+export const SettingsPage = () => (useHasRole('maintainer') ? <Settings /> : <NotAllowed />)
+
+function Settings() {
+  const { path_with_namespace } = useProject()
+  const mayChange = useMay('projects.change')
+  const { hook } = route.useSearch()
+  return (
+    <Page title={`Settings of ${path_with_namespace}`} heading="Settings">
+      {mayChange && <GeneralPanel />}
+      <MembersPanel mayChange={mayChange} />
+      <ProtectedBranchesPanel mayChange={mayChange} />
+      <ProtectedTagsPanel mayChange={mayChange} />
+      <WebhooksPanel mayChange={mayChange} />
+      {hook !== undefined && <DeliveriesPanel key={hook} hook={hook} mayChange={mayChange} />}
+      <DeployTokensPanel mayChange={mayChange} />
+      <AccessTokensPanel mayChange={mayChange} />
+    </Page>
+  )
+}

@@ -2,8 +2,7 @@ import { type ReactNode, useEffect } from 'react'
 import { countOf, visibleControls } from '../../../lib/format'
 import type { FileChange } from '../project-data'
 import { type DiffView, diffViews } from './diff-rows'
-import { Counts, FileDiff, type FileSource } from './file-diff'
-import { countLines, parseDiff } from './parse-diff'
+import { Counts, countsOf, FileDiff, type FileSource } from './file-diff'
 
 const viewNames: Record<DiffView, string> = { unified: 'Unified', split: 'Split' }
 
@@ -115,19 +114,11 @@ function FileList({
           >
             {visibleControls(change.new_path)}
           </button>
-          <Counts {...countsOf(change)} />
+          <Counts counts={countsOf(change)} />
         </li>
       ))}
     </ul>
   )
-}
-
-export function countsOf(change: FileChange) {
-  const counted = countLines(parseDiff(change.diff))
-  return {
-    additions: change.additions ?? counted.additions,
-    deletions: change.deletions ?? counted.deletions,
-  }
 }
 
 function ChangeLetter({ change }: { change: FileChange }) {

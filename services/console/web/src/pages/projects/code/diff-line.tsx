@@ -32,9 +32,13 @@ export function DiffLineRow({ row, view, htmlOf, onComment, children }: RowProps
               htmlOf={htmlOf}
               onComment={old?.kind === 'removed' ? onComment : undefined}
             />
-            <div className="border-l">
-              <Side line={fresh} numbers={[fresh?.newLine]} htmlOf={htmlOf} onComment={onComment} />
-            </div>
+            <Side
+              line={fresh}
+              numbers={[fresh?.newLine]}
+              htmlOf={htmlOf}
+              onComment={onComment}
+              className="border-l"
+            />
           </>
         ) : (
           <Side
@@ -61,13 +65,16 @@ function Side({
   numbers,
   htmlOf,
   onComment,
-}: Pick<RowProps, 'htmlOf' | 'onComment'> & { line: DiffLine | undefined; numbers: (number | undefined)[] }) {
-  if (!line) return <div className="min-h-6 bg-raised" />
+  className = '',
+}: Pick<RowProps, 'htmlOf' | 'onComment'> & {
+  line: DiffLine | undefined
+  numbers: (number | undefined)[]
+  className?: string
+}) {
+  if (!line) return <div className={`min-h-6 bg-raised ${className}`} />
   return (
-    <div className={`flex min-h-6 ${backgrounds[line.kind]}`}>
+    <div className={`flex min-h-6 ${backgrounds[line.kind]} ${className}`}>
       {numbers.map((number, index) => (
-        // The columns have no identity but their place.
-        // biome-ignore lint/suspicious/noArrayIndexKey: see above
         <LineNumber key={index} number={number} />
       ))}
       {onComment ? <CommentButton line={line} onComment={onComment} /> : <span className="w-6 shrink-0" />}

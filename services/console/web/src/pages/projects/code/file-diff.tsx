@@ -18,7 +18,11 @@ export interface FileSource {
 
 const rowHeight = 24
 
-/** What a commit changed in one file. The text is asked for when the reader comes near. */
+/**
+ * What a commit changed in one file. A text that did not come with the list is asked for when the reader comes near.
+ *
+ * @param source unset: texts cannot be asked for, or not yet
+ */
 export function FileDiff({
   change,
   view,
@@ -45,10 +49,9 @@ export function FileDiff({
   )
   const full = text.data ?? change
   const hunks = useMemo(() => parseDiff(full.diff), [full.diff])
-  const counted = useMemo(() => countLines(hunks), [hunks])
-  const additions = change.additions ?? counted.additions
-  const deletions = change.deletions ?? counted.deletions
-  const isWaiting = isLeftOut && source !== undefined && !text.data && !text.isError
+  const counts = countsOf(change, hunks)
+  const isToCome = change.collapsed || (change.too_large && source !== undefined)
+  const isWaiting = isToCome && !text.isSuccess && !text.isError
   return (
     <section
       ref={ref}
@@ -61,7 +64,7 @@ export function FileDiff({
       <header className="sticky top-13 z-10 flex min-h-10 flex-wrap items-center gap-x-3 gap-y-1 rounded-t-lg border-b bg-panel px-3 py-1.5">
         <h3 className="min-w-0 font-mono text-sm font-medium break-all">{visibleControls(path)}</h3>
         <Marks change={change} />
-        <Counts additions={additions} deletions={deletions} />
+        <Counts counts={counts} />
         <span className="flex-1" />
         {actions}
       </header>
@@ -73,7 +76,7 @@ export function FileDiff({
       {isWaiting && (
         <div
           className="p-3 text-quiet"
-          style={{ minHeight: Math.min((additions + deletions + 8) * rowHeight, 20_000) }}
+          style={{ minHeight: Math.min(((counts?.additions ?? 0) + (counts?.deletions ?? 0) + 8) * rowHeight, 20_000) }}
         >
           Loading…
         </div>
@@ -99,7 +102,7 @@ function Lines({
       <Remark>The diff of this file is too long to be shown. Fetch the commit with git to see it.</Remark>
     )
   if (hunks.length > 0) return <DiffBody path={path} hunks={hunks} view={view} />
-  if (change.diff !== '') return <Remark>{change.diff.trim()}</Remark>
+  if (isBinary(change)) return <Remark>This file is binary.</Remark>
   return <Remark>{wordlessChange(change)}</Remark>
 }
 
@@ -132,18 +135,34 @@ function Marks({ change }: { change: FileChange }) {
   )
 }
 
-export const Counts = ({ additions, deletions }: { additions: number; deletions: number }) => (
-  <span className="flex gap-2 text-sm whitespace-nowrap tabular-nums">
-    <span className="text-good">
-      +{additions}
-      <span className="sr-only"> lines added</span>
+/** A diff that came without lines has no text, or the remark of git that the file is binary. */
+const isBinary = ({ diff }: FileChange) => diff !== '' && !diff.startsWith('@@')
+
+interface LineCounts {
+  additions: number
+  deletions: number
+}
+
+/** Undefined for a binary file, and for a text that is not there. */
+export function countsOf(change: FileChange, hunks = parseDiff(change.diff)): LineCounts | undefined {
+  if (typeof change.additions === 'number' && typeof change.deletions === 'number')
+    return { additions: change.additions, deletions: change.deletions }
+  return change.collapsed || change.too_large || isBinary(change) ? undefined : countLines(hunks)
+}
+
+export const Counts = ({ counts }: { counts: LineCounts | undefined }) =>
+  counts && (
+    <span className="flex gap-2 text-sm whitespace-nowrap tabular-nums">
+      <span className="text-good">
+        +{counts.additions}
+        <span className="sr-only"> lines added</span>
+      </span>
+      <span className="text-bad">
+        −{counts.deletions}
+        <span className="sr-only"> lines removed</span>
+      </span>
     </span>
-    <span className="text-bad">
-      −{deletions}
-      <span className="sr-only"> lines removed</span>
-    </span>
-  </span>
-)
+  )
 
 export const ShowMore = ({ onClick, busy }: { onClick: () => unknown; busy: boolean }) => (
   <p className="mb-4 text-center">

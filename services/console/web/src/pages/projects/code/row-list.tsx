@@ -1,18 +1,25 @@
 import { useWindowVirtualizer } from '@tanstack/react-virtual'
-import { type ReactNode, type RefObject, useLayoutEffect, useRef, useState } from 'react'
+import { type ReactNode, type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react'
 
 /** Up to so many rows are all in the document, where the browser's own search finds them. */
 const plainRowsMax = 400
 const rowHeight = 24
 const rowsAround = 40
 
+interface RowListProps {
+  count: number
+  row: (index: number) => ReactNode
+  /** The row to scroll to, from 0; below 0: none. Only a long list does it by itself. */
+  target?: number
+}
+
 /** Rows that scroll with the page. Of a long list only those near the visible part are in the document. */
-export function RowList({ count, row }: { count: number; row: (index: number) => ReactNode }) {
-  if (count > plainRowsMax) return <VirtualRows count={count} row={row} />
+export function RowList({ count, row, target = -1 }: RowListProps) {
+  if (count > plainRowsMax) return <VirtualRows count={count} row={row} target={target} />
   return Array.from({ length: count }, (_, index) => row(index))
 }
 
-function VirtualRows({ count, row }: { count: number; row: (index: number) => ReactNode }) {
+function VirtualRows({ count, row, target }: Required<RowListProps>) {
   const ref = useRef<HTMLDivElement>(null)
   const top = useTopOf(ref)
   const virtualizer = useWindowVirtualizer({
@@ -22,6 +29,9 @@ function VirtualRows({ count, row }: { count: number; row: (index: number) => Re
     scrollMargin: top,
     useFlushSync: false,
   })
+  useEffect(() => {
+    if (target >= 0 && top > 0) virtualizer.scrollToIndex(target, { align: 'center' })
+  }, [virtualizer, target, top])
   const items = virtualizer.getVirtualItems()
   const start = (items[0]?.start ?? top) - top
   return (

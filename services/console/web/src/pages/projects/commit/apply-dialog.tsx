@@ -7,8 +7,7 @@ import { Modal, ModalActions } from '../../../components/modal'
 import { Problem, Shown } from '../../../components/states'
 import type { CommitDetail } from '../../../generated/types.gen'
 import { countOf, visibleControls } from '../../../lib/format'
-import { countsOf } from '../code/diff-files'
-import { Counts } from '../code/file-diff'
+import { Counts, countsOf } from '../code/file-diff'
 import type { DryRun, FileChange } from '../project-data'
 import { useProject, useProjectParams, useProjectPath } from '../project-frame'
 import { RefField, useRefNames } from '../ref-field'
@@ -135,7 +134,7 @@ const ChangedFiles = ({ changes }: { changes: readonly FileChange[] }) => (
       {changes.map((change) => (
         <li key={`${change.old_path}\n${change.new_path}`} className="flex gap-3 py-0.5">
           <span className="min-w-0 flex-1 font-mono break-all">{visibleControls(change.new_path)}</span>
-          <Counts {...countsOf(change)} />
+          <Counts counts={countsOf(change)} />
         </li>
       ))}
     </ul>

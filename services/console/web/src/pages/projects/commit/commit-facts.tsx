@@ -1,4 +1,4 @@
-import { useQuery } from '@tanstack/react-query'
+import { queryOptions, useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { getPage, segment } from '../../../api/client'
 import { Badge, State } from '../../../components/badge'
@@ -10,8 +10,23 @@ import { useProjectParams, useProjectPath } from '../project-frame'
 
 const referencesMax = 20
 
-/** Who made a commit and when, its parents, where it is contained, and the text of its message below the title. */
-export function CommitFacts({ commit }: { commit: CommitDetail }) {
+export const referencesQuery = (project: string, sha: string) =>
+  queryOptions({
+    queryKey: [project, 'commit', sha, 'refs'],
+    queryFn: ({ signal }) =>
+      getPage<CommitReference>(
+        `${project}/repository/commits/${segment(sha)}/refs`,
+        { per_page: referencesMax },
+        signal,
+      ),
+  })
+
+/**
+ * Who made a commit and when, its parents, where it is contained, and the text of its message below the title.
+ *
+ * @param sha as the address names the commit
+ */
+export function CommitFacts({ commit, sha }: { commit: CommitDetail; sha: string }) {
   const params = useProjectParams()
   const body = bodyOf(commit)
   const { stats } = commit
@@ -51,7 +66,7 @@ export function CommitFacts({ commit }: { commit: CommitDetail }) {
             ))}
           </span>
         </Fact>
-        <References sha={commit.id} />
+        <References sha={sha} />
         {commit.status && (
           <Fact name="Status">
             <State of={commit.status} />
@@ -94,15 +109,7 @@ function bodyOf({ message, title }: CommitDetail): string {
 function References({ sha }: { sha: string }) {
   const params = useProjectParams()
   const project = useProjectPath()
-  const references = useQuery({
-    queryKey: [project, 'commit', sha, 'refs'],
-    queryFn: ({ signal }) =>
-      getPage<CommitReference>(
-        `${project}/repository/commits/${segment(sha)}/refs`,
-        { per_page: referencesMax },
-        signal,
-      ),
-  })
+  const references = useQuery(referencesQuery(project, sha))
   if (!references.data) return null
   const { rows, total = rows.length } = references.data
   return (

@@ -1,19 +1,21 @@
-import { useQuery } from '@tanstack/react-query'
+import { queryOptions, useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
 import { getPage, segment } from '../../../api/client'
 import { State } from '../../../components/badge'
+import { Button } from '../../../components/button'
 import { DataTable } from '../../../components/data-table'
 import { Panel } from '../../../components/page'
 import { Empty, Shown } from '../../../components/states'
 import { Time } from '../../../components/time'
 import type { CommitStatus } from '../../../generated/types.gen'
-import { duration } from '../../../lib/format'
+import { duration, isWebAddress } from '../../../lib/format'
 
 const refreshMs = 5000
 const statusesMax = 100
+const rowsAtFirst = 8
 
-/** Every status of a commit, also those that a later one of the same name has replaced. */
-export function StatusesPanel({ project, sha }: { project: string; sha: string }) {
-  const statuses = useQuery({
+export const statusesQuery = (project: string, sha: string) =>
+  queryOptions({
     queryKey: [project, 'commit', sha, 'statuses'],
     queryFn: ({ signal }) =>
       getPage<CommitStatus>(
@@ -23,12 +25,28 @@ export function StatusesPanel({ project, sha }: { project: string; sha: string }
       ),
     refetchInterval: refreshMs,
   })
+
+/** Every status of a commit, also those that a later one of the same name has replaced. */
+export function StatusesPanel({ project, sha }: { project: string; sha: string }) {
+  const [isWhole, setIsWhole] = useState(false)
+  const statuses = useQuery(statusesQuery(project, sha))
   return (
     <Panel name="Statuses" flush busy={statuses.isPending}>
       <Shown query={statuses}>
         {({ rows, total }) => (
           <>
-            <DataTable label="Statuses" columns={columns} rows={rows} rowKey={(row) => row.id} empty={none} />
+            <DataTable
+              label="Statuses"
+              columns={columns}
+              rows={isWhole ? rows : rows.slice(0, rowsAtFirst)}
+              rowKey={(row) => row.id}
+              empty={none}
+            />
+            {!isWhole && rows.length > rowsAtFirst && (
+              <p className="border-t px-4 py-2">
+                <Button onClick={() => setIsWhole(true)}>Show all {rows.length} statuses</Button>
+              </p>
+            )}
             {total !== undefined && total > rows.length && (
               <p className="px-4 py-2 text-sm text-quiet">
                 The newest {rows.length} of {total} are shown.
@@ -94,7 +112,3 @@ function StatusName({ status: { name, description, target_url } }: { status: Com
     </>
   )
 }
-
-/** Addresses come from users: only those of the web become links. */
-export const isWebAddress = (address: string) =>
-  URL.canParse(address) && ['http:', 'https:'].includes(new URL(address).protocol)

@@ -1,0 +1,129 @@
+import { type UseQueryResult, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { type Page as Rows, send } from '../../../api/client'
+import { ActionDialog } from '../../../components/action-dialog'
+import { Badge, State } from '../../../components/badge'
+import { Button } from '../../../components/button'
+import { DataTable } from '../../../components/data-table'
+import { Panel } from '../../../components/page'
+import { Empty, Shown } from '../../../components/states'
+import { TextLink } from '../../../components/text-link'
+import { Time } from '../../../components/time'
+import type { EnvironmentWithProject } from '../../../generated/types.gen'
+import { isWebAddress } from '../../../lib/format'
+import { useMayChange } from '../project-data'
+import { useProjectParams, useProjectPath } from '../project-frame'
+
+type Environment = EnvironmentWithProject
+type Action = 'Stop' | 'Delete'
+
+/** The first hundred environments of a project. */
+export function EnvironmentsPanel({ query }: { query: UseQueryResult<Rows<Environment>> }) {
+  const mayChange = useMayChange('developer')
+  const [chosen, setChosen] = useState<{ environment: Environment; action: Action }>()
+  const columns = [
+    { header: 'Name', cell: (environment: Environment) => <Name environment={environment} /> },
+    { header: 'State', cell: ({ state }: Environment) => <State of={state} /> },
+    { header: 'Tier', cell: ({ tier }: Environment) => <Badge>{tier}</Badge> },
+    {
+      header: 'Description',
+      wide: true,
+      cell: ({ description }: Environment) => (
+        <span dir="auto" className="break-words">
+          {description ?? '–'}
+        </span>
+      ),
+    },
+    { header: 'Changed', wide: true, cell: ({ updated_at }: Environment) => <Time at={updated_at} /> },
+    ...(mayChange
+      ? [
+          {
+            header: 'Actions',
+            cell: (environment: Environment) => {
+              const action = environment.state === 'available' ? 'Stop' : 'Delete'
+              return (
+                <Button
+                  aria-label={`${action} ${environment.name}`}
+                  onClick={() => setChosen({ environment, action })}
+                >
+                  {action}
+                </Button>
+              )
+            },
+          },
+        ]
+      : []),
+  ]
+  return (
+    <Panel name="Environments" flush busy={query.isPending}>
+      <Shown query={query}>
+        {({ rows, total = rows.length }) => (
+          <>
+            <DataTable
+              label="Environments"
+              columns={columns}
+              rows={rows}
+              rowKey={({ id }) => id}
+              empty={<Empty title="There are no environments.">The first deployment to one makes it.</Empty>}
+            />
+            {total > rows.length && (
+              <p className="border-t px-4 py-2 text-sm text-quiet">
+                The first {rows.length} of {total} are shown.
+              </p>
+            )}
+          </>
+        )}
+      </Shown>
+      {chosen && <ChangeDialog {...chosen} onClose={() => setChosen(undefined)} />}
+    </Panel>
+  )
+}
+
+function Name({ environment: { name, external_url } }: { environment: Environment }) {
+  const params = useProjectParams()
+  return (
+    <span className="flex flex-wrap gap-x-3">
+      <TextLink
+        to="/projects/$namespace/$name/deployments"
+        params={params}
+        search={{ environment: name }}
+        dir="auto"
+      >
+        {name}
+      </TextLink>
+      {external_url && isWebAddress(external_url) && (
+        <a href={external_url} rel="noreferrer" className="text-quiet break-all hover:underline">
+          {external_url}
+        </a>
+      )}
+    </span>
+  )
+}
+
+function ChangeDialog({
+  environment: { id, name },
+  action,
+  onClose,
+}: {
+  environment: Environment
+  action: Action
+  onClose: () => void
+}) {
+  const client = useQueryClient()
+  const project = useProjectPath()
+  const run = async () => {
+    const address = `${project}/environments/${id}`
+    await (action === 'Stop' ? send('POST', `${address}/stop`, {}) : send('DELETE', address))
+    await client.invalidateQueries({ queryKey: [project] })
+    onClose()
+  }
+  return (
+    <ActionDialog title={`${action} ${name}`} action={action} look="danger" run={run} onClose={onClose}>
+      <p>
+        {action === 'Stop'
+          ? 'The environment is noted as stopped. The next successful deployment starts it again.'
+          : 'The environment and all of its deployments are deleted.'}
+      </p>
+    </ActionDialog>
+  )
+}

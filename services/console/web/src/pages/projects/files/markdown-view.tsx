@@ -1,0 +1,59 @@
+import Markdown, { type Components } from 'react-markdown'
+import remarkGfm from 'remark-gfm'
+import { isWebAddress } from '../../../lib/format'
+import './markdown.css'
+
+/**
+ * Markdown as a page. HTML in it is shown as text; links lead to the web or within the repository.
+ *
+ * @param linkTo the address of another file of the repository in the console
+ * @param imageAt the address of an image of the repository
+ */
+export function MarkdownView({
+  text,
+  linkTo,
+  imageAt,
+}: {
+  text: string
+  linkTo: (path: string) => string
+  imageAt: (path: string) => string
+}) {
+  const components: Components = {
+    a: ({ href = '', children }) => (
+      <a href={href.startsWith('#') || isWebAddress(href) ? href : linkTo(href)} rel="noreferrer">
+        {children}
+      </a>
+    ),
+    // The policy of the pages allows no images of other hosts.
+    img: ({ src = '', alt = '' }) =>
+      isWebAddress(String(src)) ? (
+        <a href={String(src)} rel="noreferrer">
+          {alt || 'Image'}
+        </a>
+      ) : (
+        <img src={imageAt(String(src))} alt={alt} />
+      ),
+    // A task list is not for changing here.
+    input: ({ checked }) => <span aria-hidden="true">{checked ? '☑' : '☐'}</span>,
+    // Headings of the text stand below those of the page.
+    h1: ({ children }) => <h3 className="markdown-h1">{children}</h3>,
+    h2: ({ children }) => <h4 className="markdown-h2">{children}</h4>,
+    h3: ({ children }) => <h5 className="markdown-h3">{children}</h5>,
+    h4: ({ children }) => <h6>{children}</h6>,
+    h5: ({ children }) => <h6>{children}</h6>,
+    table: ({ children }) => (
+      <div className="overflow-x-auto">
+        <table>{children}</table>
+      </div>
+    ),
+    td: ({ children }) => <td>{children}</td>,
+    th: ({ children }) => <th>{children}</th>,
+  }
+  return (
+    <div className="markdown" dir="auto">
+      <Markdown remarkPlugins={[remarkGfm]} components={components}>
+        {text}
+      </Markdown>
+    </div>
+  )
+}

@@ -1,0 +1,41 @@
+import { type FormEvent, useState } from 'react'
+
+/** A filter that is typed: the list follows on Enter, and when the field is left. */
+export function FilterBox({
+  label,
+  value,
+  onChange,
+}: {
+  label: string
+  value: string | undefined
+  onChange: (value: string | undefined) => void
+}) {
+  const [text, setText] = useState(value ?? '')
+  const [seen, setSeen] = useState(value)
+  if (seen !== value) {
+    setSeen(value)
+    setText(value ?? '')
+  }
+  const apply = () => {
+    if (text.trim() !== (value ?? '')) onChange(text.trim() || undefined)
+  }
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    apply()
+  }
+  return (
+    <form onSubmit={submit}>
+      <input
+        aria-label={label}
+        placeholder={label}
+        dir="auto"
+        autoComplete="off"
+        maxLength={1000}
+        value={text}
+        onChange={(event) => setText(event.target.value)}
+        onBlur={apply}
+        className="min-h-8 w-40 rounded-md border bg-panel px-2.5 py-1 text-sm placeholder:text-quiet"
+      />
+    </form>
+  )
+}

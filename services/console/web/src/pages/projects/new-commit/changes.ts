@@ -1,0 +1,62 @@
+import type { QueryClient } from '@tanstack/react-query'
+import type { PostProjectsByIdRepositoryCommitsBody } from '../../../generated/types.gen'
+import { fileQuery, splitPath, treeQuery } from '../files/file-data'
+
+export const kinds = ['write', 'move', 'delete'] as const
+export type Kind = (typeof kinds)[number]
+
+/** One change of a new commit, as it stands in the form. */
+export interface Change {
+  key: number
+  kind: Kind
+  path: string
+  /** Where a moved file was. */
+  previousPath: string
+  content: string
+  /** The file on the branch, when its text has been taken over into `content`. */
+  loaded?: { path: string; lastCommitId: string; hasCarriageReturns: boolean } | undefined
+}
+
+type Action = PostProjectsByIdRepositoryCommitsBody['actions'][number]
+
+export function actionOf({ kind, path, previousPath, content, loaded }: Change): Action {
+  if (kind === 'delete') return { action: 'delete', file_path: path }
+  if (kind === 'move') return { action: 'move', file_path: path, previous_path: previousPath }
+  if (loaded?.path !== path) return { action: 'upsert', file_path: path, content }
+  return {
+    action: 'update',
+    file_path: path,
+    // A field of the browser turns every line break into a line feed.
+    content: loaded.hasCarriageReturns ? content.replace(/\r?\n/g, '\r\n') : content,
+    // The commit is refused when somebody has changed the file meanwhile.
+    last_commit_id: loaded.lastCommitId,
+  }
+}
+
+/**
+ * Whether the branch has an entry. It is looked for folder by folder, since the API answers a question for a missing file
+ * with an error.
+ */
+async function hasEntry(
+  client: QueryClient,
+  tree: { project: string; ref: string },
+  path: string,
+  type: 'tree' | 'blob',
+): Promise<boolean> {
+  const [folder, name] = splitPath(path)
+  if (folder !== '' && !(await hasEntry(client, tree, folder, 'tree'))) return false
+  const entries = await client.fetchQuery(treeQuery(tree.project, tree.ref, folder))
+  return entries.some((entry) => entry.name === name && entry.type === type)
+}
+
+/** The text of a file for the form; null when there is no such file, or when it is no text. */
+export async function loadFile(client: QueryClient, project: string, ref: string, path: string) {
+  if (path === '' || path.endsWith('/') || !(await hasEntry(client, { project, ref }, path, 'blob'))) return null
+  const { file, text, isUtf8 } = await client.fetchQuery(fileQuery(project, ref, path))
+  if (text === null || !isUtf8) return null
+  const hasCarriageReturns = text.includes('\r\n')
+  return {
+    content: text.replace(/\r\n/g, '\n'),
+    loaded: { path, lastCommitId: file.last_commit_id, hasCarriageReturns },
+  }
+}

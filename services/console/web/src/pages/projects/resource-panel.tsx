@@ -1,0 +1,144 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { type ReactNode, useState } from 'react'
+import { getPage, send } from '../../api/client'
+import { ActionDialog } from '../../components/action-dialog'
+import { Button } from '../../components/button'
+import { type Column, DataTable } from '../../components/data-table'
+import { Panel } from '../../components/page'
+import { Pager } from '../../components/pager'
+import { Shown } from '../../components/states'
+
+export interface ResourcePanelProps<Row, Made> {
+  /** Of the region and the table. */
+  name: string
+  /** The list in the API. */
+  address: string
+  columns: Column<Row>[]
+  rowKey: (row: Row) => string | number
+  empty: ReactNode
+  /** Unset when the session may not add. */
+  add?:
+    | {
+        /** Of the button and the dialog. */
+        title: string
+        fields: ReactNode
+        bodyOf: (form: FormData) => unknown
+        onMade?: (made: Made) => void
+      }
+    | undefined
+  /** Unset when the session may not remove. */
+  remove?:
+    | {
+        action: string
+        /** What the row is called in the names of the button and the dialog. */
+        nameOf: (row: Row) => string
+        idOf: (row: Row) => string | number
+        /** Unset: every row can be removed. */
+        isRemovable?: (row: Row) => boolean
+        /** What removing causes. */
+        effect: string
+      }
+    | undefined
+  /** Further buttons of a row. */
+  rowActions?: (row: Row) => ReactNode
+}
+
+/** A list of the API as a table, whose rows can be added and removed. */
+export function ResourcePanel<Row, Made = unknown>(props: ResourcePanelProps<Row, Made>) {
+  const { name, address, columns, rowKey, empty, add, remove, rowActions } = props
+  const [page, setPage] = useState(1)
+  const [isAdding, setIsAdding] = useState(false)
+  const [removed, setRemoved] = useState<Row>()
+  const list = useQuery({
+    queryKey: [address, page],
+    queryFn: ({ signal }) => getPage<Row>(address, { page, per_page: 50 }, signal),
+    placeholderData: (before) => before,
+  })
+  const actions: Column<Row> = {
+    header: 'Actions',
+    cell: (row) => (
+      <span className="flex flex-wrap gap-2">
+        {rowActions?.(row)}
+        {remove && (remove.isRemovable?.(row) ?? true) && (
+          <Button aria-label={`${remove.action} ${remove.nameOf(row)}`} onClick={() => setRemoved(row)}>
+            {remove.action}
+          </Button>
+        )}
+      </span>
+    ),
+  }
+  return (
+    <Panel
+      name={name}
+      flush
+      busy={list.isPending}
+      actions={add && <Button onClick={() => setIsAdding(true)}>{add.title}</Button>}
+    >
+      <Shown query={list}>
+        {({ rows, total, nextPage }) => (
+          <>
+            <DataTable
+              label={name}
+              columns={remove || rowActions ? [...columns, actions] : columns}
+              rows={rows}
+              rowKey={rowKey}
+              empty={empty}
+            />
+            <Pager page={page} nextPage={nextPage} total={total} onMove={setPage} />
+          </>
+        )}
+      </Shown>
+      {isAdding && add && <AddDialog address={address} add={add} onClose={() => setIsAdding(false)} />}
+      {removed !== undefined && remove && (
+        <RemoveDialog address={address} remove={remove} row={removed} onClose={() => setRemoved(undefined)} />
+      )}
+    </Panel>
+  )
+}
+
+function AddDialog<Made>({
+  address,
+  add: { title, fields, bodyOf, onMade },
+  onClose,
+}: {
+  address: string
+  add: NonNullable<ResourcePanelProps<never, Made>['add']>
+  onClose: () => void
+}) {
+  const client = useQueryClient()
+  const run = async (form: FormData) => {
+    const made = await send<Made>('POST', address, bodyOf(form))
+    await client.invalidateQueries({ queryKey: [address] })
+    onClose()
+    onMade?.(made)
+  }
+  return (
+    <ActionDialog title={title} action="Create" run={run} onClose={onClose}>
+      {fields}
+    </ActionDialog>
+  )
+}
+
+function RemoveDialog<Row>({
+  address,
+  remove: { action, nameOf, idOf, effect },
+  row,
+  onClose,
+}: {
+  address: string
+  remove: NonNullable<ResourcePanelProps<Row, never>['remove']>
+  row: Row
+  onClose: () => void
+}) {
+  const client = useQueryClient()
+  const run = async () => {
+    await send('DELETE', `${address}/${encodeURIComponent(idOf(row))}`)
+    await client.invalidateQueries({ queryKey: [address] })
+    onClose()
+  }
+  return (
+    <ActionDialog title={`${action} ${nameOf(row)}`} action={action} look="danger" run={run} onClose={onClose}>
+      <p>{effect}</p>
+    </ActionDialog>
+  )
+}

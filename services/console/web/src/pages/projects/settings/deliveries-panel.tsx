@@ -1,0 +1,156 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
+import { useState } from 'react'
+import { get, getPage, segment, send } from '../../../api/client'
+import { State } from '../../../components/badge'
+import { Button } from '../../../components/button'
+import { DataTable } from '../../../components/data-table'
+import { Modal, ModalActions } from '../../../components/modal'
+import { Panel } from '../../../components/page'
+import { Pager } from '../../../components/pager'
+import { Empty, Problem, Shown } from '../../../components/states'
+import { ButtonLink } from '../../../components/text-link'
+import { Time } from '../../../components/time'
+import type { Delivery, ListedDelivery } from '../../../generated/types.gen'
+import { duration } from '../../../lib/format'
+import { pageOf } from '../../../lib/search-params'
+import { useProjectParams, useProjectPath } from '../project-frame'
+
+const route = getRouteApi('/projects/$namespace/$name/settings')
+const refreshMs = 5000
+
+/** What one webhook was sent, the newest first. */
+export function DeliveriesPanel({ hook, mayChange }: { hook: string; mayChange: boolean }) {
+  const address = `${useProjectPath()}/hooks/${segment(hook)}/deliveries`
+  const params = useProjectParams()
+  const navigate = route.useNavigate()
+  const page = pageOf(route.useSearch().page)
+  const client = useQueryClient()
+  const [shown, setShown] = useState<string>()
+  const deliveries = useQuery({
+    queryKey: [address, page],
+    queryFn: ({ signal }) => getPage<ListedDelivery>(address, { page }, signal),
+    placeholderData: (before) => before,
+    refetchInterval: refreshMs,
+  })
+  const redeliver = useMutation({
+    mutationFn: (id: string) => send('POST', `${address}/${segment(id)}/redeliver`),
+    onSettled: () => client.invalidateQueries({ queryKey: [address] }),
+  })
+  const columns = [
+    { header: 'Event', cell: ({ event }: ListedDelivery) => event },
+    { header: 'State', cell: ({ state }: ListedDelivery) => <State of={state} /> },
+    { header: 'Answer', cell: (delivery: ListedDelivery) => <Answer delivery={delivery} /> },
+    { header: 'Attempts', numeric: true, wide: true, cell: ({ attempts }: ListedDelivery) => attempts },
+    { header: 'Created', cell: ({ created_at }: ListedDelivery) => <Time at={created_at} /> },
+    {
+      header: 'Actions',
+      cell: ({ id, event, state }: ListedDelivery) => (
+        <span className="flex flex-wrap gap-2">
+          <Button aria-label={`Show the delivery of ${event}`} onClick={() => setShown(id)}>
+            Show
+          </Button>
+          {mayChange && state !== 'pending' && (
+            <Button aria-label={`Redeliver ${event}`} disabled={redeliver.isPending} onClick={() => redeliver.mutate(id)}>
+              Redeliver
+            </Button>
+          )}
+        </span>
+      ),
+    },
+  ]
+  return (
+    <div id="deliveries" className="scroll-mt-16">
+      <Panel
+        name={`Deliveries of webhook ${hook}`}
+        flush
+        busy={deliveries.isPending}
+        actions={
+          <ButtonLink to="/projects/$namespace/$name/settings" params={params}>
+            Close
+          </ButtonLink>
+        }
+      >
+        {redeliver.isError && <Problem error={redeliver.error} />}
+        <Shown query={deliveries}>
+          {({ rows, total, nextPage }) => (
+            <>
+              <DataTable
+                label="Deliveries"
+                columns={columns}
+                rows={rows}
+                rowKey={({ id }) => id}
+                empty={<Empty title="Nothing has been sent yet." />}
+              />
+              <Pager
+                page={page}
+                nextPage={nextPage}
+                total={total}
+                onMove={(to) => void navigate({ search: { hook, page: String(to) }, resetScroll: false })}
+              />
+            </>
+          )}
+        </Shown>
+      </Panel>
+      {shown !== undefined && (
+        <DeliveryDialog address={`${address}/${segment(shown)}`} onClose={() => setShown(undefined)} />
+      )}
+    </div>
+  )
+}
+
+function Answer({ delivery: { response_status, error, duration_ms } }: { delivery: ListedDelivery }) {
+  if (error) return <span className="break-words text-bad">{error}</span>
+  if (response_status === null) return <span className="text-quiet">–</span>
+  return (
+    <>
+      {response_status}
+      {duration_ms !== null && <span className="text-quiet"> in {duration(duration_ms)}</span>}
+    </>
+  )
+}
+
+function DeliveryDialog({ address, onClose }: { address: string; onClose: () => void }) {
+  const delivery = useQuery({
+    queryKey: [address],
+    queryFn: ({ signal }) => get<Delivery>(address, {}, signal),
+  })
+  return (
+    <Modal title="Delivery" onClose={onClose} wide>
+      <Shown query={delivery}>
+        {(delivery) => (
+          <>
+            <Text title="Sent headers" text={indented(delivery.request_headers)} />
+            <Text title="Sent body" text={indented(delivery.request_body)} />
+            <Text title="Answered headers" text={indented(delivery.response_headers)} />
+            <Text title="Answered body" text={delivery.response_body ?? ''} />
+          </>
+        )}
+      </Shown>
+      <ModalActions>
+        <Button look="primary" onClick={onClose}>
+          Close
+        </Button>
+      </ModalActions>
+    </Modal>
+  )
+}
+
+const Text = ({ title, text }: { title: string; text: string }) => (
+  <>
+    <h3 className="mb-1 font-semibold">{title}</h3>
+    <pre className="mb-4 max-h-72 overflow-auto rounded-md bg-raised p-3 font-mono text-[13px] break-all whitespace-pre-wrap">
+      {text || '–'}
+    </pre>
+  </>
+)
+
+function indented(value: unknown): string {
+  if (value === null || value === undefined) return ''
+  if (typeof value !== 'string') return JSON.stringify(value, null, 2)
+  try {
+    return JSON.stringify(JSON.parse(value), null, 2)
+  } catch {
+    return value
+  }
+}

@@ -1,0 +1,138 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { getPage, send } from '../../../api/client'
+import { useMay, useSession } from '../../../api/session'
+import { textOf } from '../../../components/action-dialog'
+import { SelectField, TextField } from '../../../components/fields'
+import { Empty, Problem } from '../../../components/states'
+import { Time } from '../../../components/time'
+import type { Member, User } from '../../../generated/types.gen'
+import { roleNames, roles, useHasRole } from '../project-data'
+import { useProject, useProjectPath } from '../project-frame'
+import { ResourcePanel } from '../resource-panel'
+
+/** Users with a role in the project, and what they may do. */
+export function MembersPanel({ mayChange }: { mayChange: boolean }) {
+  const address = `${useProjectPath()}/members`
+  const project = useProject()
+  const client = useQueryClient()
+  const isOwner = useHasRole('owner')
+  const mayPickUsers = useMay('users')
+  const change = useMutation({
+    mutationFn: ({ id, level }: { id: number; level: number }) =>
+      send('PUT', `${address}/${id}`, { access_level: level }),
+    onSettled: () => client.invalidateQueries({ queryKey: [address] }),
+  })
+  const levels = Object.values(roles).filter((level) => isOwner || level < roles.owner)
+  const columns = [
+    {
+      header: 'User',
+      cell: ({ name, username }: Member) => (
+        <span className="flex flex-wrap gap-x-2">
+          <span dir="auto" className="font-medium">
+            {name}
+          </span>
+          <span className="text-quiet">{username}</span>
+        </span>
+      ),
+    },
+    {
+      header: 'Role',
+      cell: ({ id, username, access_level }: Member) =>
+        mayChange && id !== project.owner.id && levels.some((level) => level === access_level) ? (
+          <select
+            aria-label={`Role of ${username}`}
+            value={access_level}
+            onChange={(event) => change.mutate({ id, level: Number(event.target.value) })}
+            className="min-h-8 rounded-md border bg-panel px-2 py-1"
+          >
+            {levels.map((level) => (
+              <option key={level} value={level}>
+                {roleNames[level]}
+              </option>
+            ))}
+          </select>
+        ) : (
+          roleNames[access_level]
+        ),
+    },
+    { header: 'Since', wide: true, cell: ({ created_at }: Member) => <Time at={created_at} /> },
+  ]
+  return (
+    <>
+      {change.isError && <Problem error={change.error} />}
+      <ResourcePanel<Member>
+        name="Members"
+        address={address}
+        columns={columns}
+        rowKey={({ id }) => id}
+        empty={<Empty title="The project has no members besides its owner." />}
+        add={
+          mayChange
+            ? {
+                title: 'Add member',
+                fields: (
+                  <>
+                    {mayPickUsers ? <UserChoice /> : <UserId />}
+                    <SelectField label="Role" name="level" defaultValue={roles.developer}>
+                      {levels.map((level) => (
+                        <option key={level} value={level}>
+                          {roleNames[level]}
+                        </option>
+                      ))}
+                    </SelectField>
+                  </>
+                ),
+                bodyOf: (form) => ({
+                  user_id: Number(textOf(form, 'user')),
+                  access_level: Number(textOf(form, 'level')),
+                }),
+              }
+            : undefined
+        }
+        remove={
+          mayChange
+            ? {
+                action: 'Remove',
+                nameOf: ({ username }) => username,
+                idOf: ({ id }) => id,
+                isRemovable: ({ id }) => id !== project.owner.id,
+                effect: 'The user loses the role in this project. Commits and comments of the user stay.',
+              }
+            : undefined
+        }
+      />
+    </>
+  )
+}
+
+/** Administrators may list users: they choose one. */
+function UserChoice() {
+  const { user } = useSession()
+  const users = useQuery({
+    queryKey: ['users', 'choices'],
+    queryFn: ({ signal }) =>
+      getPage<User>('/users', { per_page: 100, order_by: 'username', sort: 'asc' }, signal),
+    enabled: user?.is_admin === true,
+    staleTime: 60_000,
+  })
+  return (
+    <SelectField label="User" name="user" required>
+      {users.data?.rows.map(({ id, username }) => (
+        <option key={id} value={id}>
+          {username}
+        </option>
+      ))}
+    </SelectField>
+  )
+}
+
+const UserId = () => (
+  <TextField
+    label="User id"
+    name="user"
+    type="number"
+    min={1}
+    required
+    hint="The number of the user, which GET /api/v4/user shows to the user."
+  />
+)
