@@ -19,6 +19,7 @@ import { type StreamState, useEventStream } from '../../lib/use-event-stream'
 import { hasPayload, Payloads } from './payloads'
 import { SagaEvents } from './saga-events'
 import { SagaErrors, SagaFacts } from './saga-facts'
+import { Children, countsText, type Family } from './saga-family'
 import { ResolveDialog, SagaNotes } from './saga-notes'
 import { type SagaKey, sagaEventsQuery, sagaQuery, sagaQueryKey } from './saga-queries'
 import { Timeline } from './timeline'
@@ -74,7 +75,7 @@ function SagaParts({
   stream,
 }: {
   id: SagaKey
-  saga: SagaDetail
+  saga: SagaDetail & Family
   error: unknown
   events: LogQuery
   stream: StreamState
@@ -111,27 +112,47 @@ function SagaParts({
           <SagaErrors saga={saga} />
         </Panel>
       )}
-      {isShown('events') && (
-        <Panel name="Events" flush>
-          <Shown query={events}>
-            {(rows) => (
-              <SagaEvents
-                events={rows}
-                hasMore={events.hasNextPage}
-                isLoadingMore={events.isFetchingNextPage}
-                loadMore={() => void events.fetchNextPage()}
-                onChoose={choose}
-              />
-            )}
-          </Shown>
-        </Panel>
-      )}
+      {isShown('events') && <Events query={events} onChoose={choose} />}
+      {tab === undefined && <ChildrenPanel id={id} saga={saga} />}
       {isShown('notes') && (
         <Panel name="Notes">
           <SagaNotes saga={id} notes={saga.notes} />
         </Panel>
       )}
     </Page>
+  )
+}
+
+const Events = ({ query, onChoose }: { query: LogQuery; onChoose: (activityId: string) => void }) => (
+  <Panel name="Events" flush>
+    <Shown query={query}>
+      {(rows) => (
+        <SagaEvents
+          events={rows}
+          hasMore={query.hasNextPage}
+          isLoadingMore={query.isFetchingNextPage}
+          loadMore={() => void query.fetchNextPage()}
+          onChoose={onChoose}
+        />
+      )}
+    </Shown>
+  </Panel>
+)
+
+function ChildrenPanel({ id, saga }: { id: SagaKey; saga: SagaDetail & Family }) {
+  if (!saga.children?.length) return null
+  return (
+    <Panel
+      name="Children"
+      flush
+      actions={
+        <TextLink to="/sagas" search={{ tenant: id.tenant, parent: saga.saga_id }} className="text-sm">
+          {countsText(saga.children_counts) || 'All'}
+        </TextLink>
+      }
+    >
+      <Children items={saga.children} tenant={id.tenant} />
+    </Panel>
   )
 }
 
