@@ -50,7 +50,6 @@ export function Timeline({
   return (
     <div
       ref={box}
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolled box must be reached with the keys
       tabIndex={isLong ? 0 : undefined}
       className={isLong ? 'max-h-[70dvh] overflow-y-auto' : ''}
     >
