@@ -24,13 +24,15 @@ export function layOut(commits: readonly Pick<Commit, 'id' | 'parent_ids'>[]): G
     )
     const next = lanes.map((waiting) => (waiting === id ? undefined : waiting))
     // Commits of the same second may stand below their parents.
-    const out = parent_ids.filter((parent) => !shown.has(parent)).map((parent, index) => {
-      const known = next.indexOf(parent)
-      if (known !== -1) return known
-      const at = index === 0 && next[lane] === undefined ? lane : freeLane(next)
-      next[at] = parent
-      return at
-    })
+    const out = parent_ids
+      .filter((parent) => !shown.has(parent))
+      .map((parent, index) => {
+        const known = next.indexOf(parent)
+        if (known !== -1) return known
+        const at = index === 0 && next[lane] === undefined ? lane : freeLane(next)
+        next[at] = parent
+        return at
+      })
     lanes = next
     return { lane, through, into, out }
   })
