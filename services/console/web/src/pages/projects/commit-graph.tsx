@@ -57,8 +57,13 @@ const middle = height / 2
 export function GraphCell({ row, lanes }: { row: GraphRow; lanes: number }) {
   const width = (Math.min(lanes, lanesMax) + 1) * laneWidth
   return (
-    <div className="relative h-10" style={{ width }} aria-hidden="true">
-      <svg width={width} height={height} className="absolute -top-2 left-0 fill-none stroke-2">
+    <div className="relative h-10" style={{ width }}>
+      <svg
+        aria-hidden="true"
+        width={width}
+        height={height}
+        className="absolute -top-2 left-0 fill-none stroke-2"
+      >
         {row.through.map(({ from, to }) => (
           <path key={`t${from}`} className={colorOf(to)} d={`M${xOf(from)} 0 L${xOf(to)} ${height}`} />
         ))}

@@ -44,7 +44,7 @@ export function DiffBody({ path, hunks, view }: { path: string; hunks: Hunk[]; v
                       draft={drafts.current.get(key) ?? ''}
                       onDraft={(note) => drafts.current.set(key, note)}
                       add={(note) => add(note, placeOf(path, key))}
-                      onCancel={() => setOpen(undefined)}
+                      onCancel={() => setOpen((current) => (current === key ? undefined : current))}
                     />
                   )}
                 </LineComments>
