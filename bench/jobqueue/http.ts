@@ -4,7 +4,7 @@ import { createAuthenticate, createHttpApp, createStreamPlaces, listen } from '@
 import { createServiceContext } from '@switchyard/service-kit/lifecycle'
 import { createHistory } from '../../services/jobqueue-metrics/src/history/history.js'
 import { createEventStreams } from '../../services/jobqueue-metrics/src/routes/event-streams.js'
-import { routes } from '../../services/jobqueue-metrics/src/routes/index.js'
+import { metricRoutes } from '../../services/jobqueue-metrics/src/routes/index.js'
 import type { JobSource } from '../../services/jobqueue-metrics/src/sources/job-source.js'
 import { shareSource } from '../../services/jobqueue-metrics/src/sources/shared-source.js'
 import { createReadHistory } from '../../services/jobqueue-metrics/src/use-cases/read-history.js'
@@ -32,7 +32,7 @@ export async function thousandRequests(source: JobSource) {
   const app = createHttpApp({
     ...context,
     authenticate: createAuthenticate(async () => caller),
-    routes: routes({
+    routes: metricRoutes({
       snapshots,
       readHistory: createReadHistory(createHistory(snapshots.names), snapshots.names, () => new Date()),
       streams: createEventStreams({ intervalMs: 2000, lifeMs: 1000 }),

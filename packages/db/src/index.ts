@@ -18,6 +18,7 @@ export {
   type Saga,
   type SagaActivity,
   type SagaEvent,
+  type SavedView,
   type Session,
   type User,
   type WebhookDelivery,
@@ -27,6 +28,7 @@ export * from './stores/audit-events.js'
 export * from './stores/broadcast-messages.js'
 export * from './stores/callers.js'
 export * from './stores/commit-comments.js'
+export * from './stores/database-figures.js'
 export * from './stores/deploy-tokens.js'
 export * from './stores/deployments/environments.js'
 export * from './stores/deployments/freeze-periods.js'
@@ -65,6 +67,7 @@ export * from './stores/sagas/retention-sources.js'
 export * from './stores/sagas/sweeps.js'
 export type { TenantKey } from './stores/sagas/tenant-key.js'
 export * from './stores/sagas/tombstones.js'
+export * from './stores/saved-views.js'
 export * from './stores/sessions.js'
 export * from './stores/statuses/index.js'
 export * from './stores/tokens.js'

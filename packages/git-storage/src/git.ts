@@ -29,6 +29,7 @@ import { readDiff } from './read-diff.js'
 import { readFile } from './read-file.js'
 import { readSignatureText } from './read-signature.js'
 import { readStats } from './read-stats.js'
+import { readVersion } from './read-version.js'
 import {
   findMerged,
   findTagTarget,
@@ -59,6 +60,8 @@ export interface Git {
   deleteRepository(diskPath: string): Promise<void>
   /** @param cancellable its signal cancels the work on the repository */
   open(project: { diskPath: string }, cancellable?: Cancellable): Repository
+  /** The version of the installed git. */
+  readVersion(): Promise<string>
   /** Ends every process and closes every file. */
   close(): void
 }
@@ -104,6 +107,7 @@ export function createGit(storageRoot: string, options: GitOptions = {}): Git {
           return cancellable?.signal
         },
       }),
+    readVersion,
     close() {
       engine.children.close()
       engine.local.close()

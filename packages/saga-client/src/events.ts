@@ -13,6 +13,8 @@ export interface EventOptions {
   tags?: Record<string, string>
   /** W3C trace context, which links the saga to its trace. */
   traceParent?: string
+  /** The saga that began the saga of the event. */
+  parentSagaId?: string
 }
 
 export interface SagaEvent extends EventOptions {

@@ -22,13 +22,23 @@ export const messageBytesMax = 4 * 1024 * 1024
  */
 export function identify(
   { operation, request }: EncodedEvent,
-  { time = new Date(), attempt, tags = {}, traceParent = '' }: EventOptions,
+  { time = new Date(), attempt, tags = {}, traceParent = '', parentSagaId = '' }: EventOptions,
   { sequence, tenant = '' }: { sequence: number; tenant: string | undefined },
 ): IdentifiedEvent {
   const texts = Object.entries(tags).map(([key, value]) => `${key}=${value}`)
-  for (const text of [...texts, traceParent, tenant])
+  for (const text of [...texts, traceParent, tenant, parentSagaId])
     if (!/^[ -~]*$/.test(text)) throw new Error(`"${text}" has characters other than printable ASCII`)
-  const about = { id: createEventId(), seq: sequence, time, attempt, tags: texts, tenant, traceParent }
+  if (parentSagaId.includes(',')) throw new Error(`the parent "${parentSagaId}" has a comma`)
+  const about = {
+    id: createEventId(),
+    seq: sequence,
+    time,
+    attempt,
+    tags: texts,
+    tenant,
+    traceParent,
+    parentSagaId,
+  }
   const message: ReportedEvent = { ...about, [operation]: request }
   const bytes = ReportEventsRequest.encode({ events: [message] }).finish().length
   if (bytes > messageBytesMax)
@@ -37,7 +47,16 @@ export function identify(
 }
 
 /** The metadata that says of a single call what a batch says in the event. */
-export function metadataOf({ id, seq, time, attempt, tags, tenant, traceParent }: ReportedEvent): Metadata {
+export function metadataOf({
+  id,
+  seq,
+  time,
+  attempt,
+  tags,
+  tenant,
+  traceParent,
+  parentSagaId,
+}: ReportedEvent): Metadata {
   const metadata = new Metadata()
   metadata.set('x-event-id', id)
   metadata.set('x-event-seq', String(seq))
@@ -46,5 +65,6 @@ export function metadataOf({ id, seq, time, attempt, tags, tenant, traceParent }
   if (attempt !== undefined) metadata.set('x-attempt', String(attempt))
   for (const tag of tags) metadata.add('x-tag', tag)
   if (traceParent !== '') metadata.set('traceparent', traceParent)
+  if (parentSagaId !== '') metadata.set('x-parent-saga-id', parentSagaId)
   return metadata
 }

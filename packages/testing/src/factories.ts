@@ -48,6 +48,18 @@ export async function createToken(
   return { secret, token }
 }
 
+/** Signs a browser in with a token. @returns the `Cookie` header of its requests */
+export async function createSession(
+  { prisma }: DatabaseOrTransaction,
+  token: Pick<PersonalAccessToken, 'id'>,
+): Promise<string> {
+  const secret = randomBytes(32).toString('base64url')
+  const secretHash = new Uint8Array(createHash('sha256').update(secret).digest())
+  const end = new Date(Date.now() + 3_600_000)
+  await prisma.session.create({ data: { tokenId: token.id, secretHash, idleUntil: end, expiresAt: end } })
+  return `switchyard_session=${secret}`
+}
+
 export interface GivenProject {
   path?: string
   name?: string

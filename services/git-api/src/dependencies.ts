@@ -9,6 +9,7 @@ import type { GitSessions } from './git-sessions.js'
 import type { ProjectGuards } from './guards.js'
 import type { Jobs } from './jobs.js'
 import type { StatusLookup } from './status-lookup.js'
+import type { SystemState } from './system-state.js'
 
 /** One page of a list, in rows. */
 export interface Rows {
@@ -45,6 +46,7 @@ export interface Dependencies extends Pick<Authenticator, 'forgetUsers'> {
   lfsTransfers: GitSessions
   /** Size of the largest object of Git LFS. */
   lfsObjectBytesMax: number
+  readSystemState: () => Promise<SystemState>
   /** The folder of all bare repositories. */
   storageRoot: string
   logger: Logger

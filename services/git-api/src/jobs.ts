@@ -9,12 +9,19 @@ import { createJobQueue } from '@switchyard/service-kit/job-queue'
 import type { Logger } from '@switchyard/service-kit/observability'
 import { createRedis } from '@switchyard/service-kit/redis'
 
+export interface RedisFigures {
+  version: string
+  usedMemoryBytes: number
+}
+
 /** Starts background work and publishes notices. Nothing here fails or delays a request, because all of it can be repeated. */
 export interface Jobs {
   /** Tidy a repository soon, after something was pushed to it. */
   requestHousekeeping(projectId: number): void
   /** Publishes an event of a project to the current listeners. */
   announce(notice: ProjectNotice): void
+  /** Null while Redis is away. */
+  readRedisFigures(): Promise<RedisFigures | null>
   /** Registers work that goes on after the answer and never rejects; `close` waits for it. */
   goOn(work: Promise<void>): void
   close(): Promise<void>
@@ -48,6 +55,12 @@ export function createJobs(redisUrl: string, logger: Logger): Jobs {
     announce(notice) {
       if (redis.status !== 'ready') return
       redis.publish(projectEventsChannel, JSON.stringify(notice)).catch(onError)
+    },
+    async readRedisFigures() {
+      if (redis.status !== 'ready') return null
+      const info = await redis.info()
+      const version = /^redis_version:(\S+)/m.exec(info)?.[1] ?? ''
+      return { version, usedMemoryBytes: Number(/^used_memory:(\d+)/m.exec(info)?.[1]) }
     },
     goOn(work) {
       goingOn.add(work)

@@ -32,6 +32,7 @@ import { startProvisioning } from './provisioning/provisioning.js'
 import { routes } from './routes/index.js'
 import { createStatusLookup } from './status-lookup.js'
 import { checkStorage } from './storage.js'
+import { createSystemState } from './system-state.js'
 import { recordingSessionUse, recordingTokenUse } from './token-use.js'
 
 /**
@@ -94,6 +95,7 @@ export async function createService(config: Config, { logger, metrics, health, l
       webhookTargets: targetPolicy(config),
       secretBox: createSecretBox(config),
       git,
+      readSystemState: createSystemState({ database, jobs, git, storageRoot }),
       ...transfersOf(config),
       storageRoot,
       logger,

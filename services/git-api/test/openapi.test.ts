@@ -17,6 +17,7 @@ const idOf = (answer: { body: unknown }) => (answer.body as { id: number }).id
 
 async function callUsersAndTokens() {
   await api.call('GET /version')
+  await api.call('GET /system')
   await api.call('GET /user')
   const body = { email: 'ada@example.com', username: 'ada', name: 'Ada' }
   const user = idOf(await api.call('POST /users', { body }))
@@ -41,6 +42,12 @@ async function callUsersAndTokens() {
   await api.call('GET /personal_access_tokens/{id}', { path })
   const replaced = idOf(await api.call('POST /personal_access_tokens/{id}/rotate', { path }))
   await api.call('DELETE /personal_access_tokens/{id}', { path: { id: replaced } })
+  const given = { name: 'Failed bookings', page: 'sagas', query: 'status=Error' }
+  const view = { id: idOf(await api.call('POST /saved_views', { body: given })) }
+  await api.call('GET /saved_views', { query: { page: 'sagas' } })
+  await api.call('GET /saved_views/{id}', { path: view })
+  await api.call('PUT /saved_views/{id}', { path: view, body: { query: 'status=Ended' } })
+  await api.call('DELETE /saved_views/{id}', { path: view })
   return user
 }
 

@@ -29,6 +29,7 @@ describe('POST /session', () => {
       },
     })
     expect(response.headers.get('Cache-Control')).toBe('no-store')
+    expect(response.headers.get('X-Content-Type-Options')).toBe('nosniff')
     expect(response.headers.getSetCookie()).toEqual([
       expect.stringMatching(
         /^switchyard_session=[\w-]{43}; Path=\/; Expires=[^;]+; HttpOnly; SameSite=Strict$/,

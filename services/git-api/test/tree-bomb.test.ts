@@ -49,12 +49,14 @@ test('a push of more files than can be compared is taken, its webhook is sent, a
   })
 
   const repository = `/projects/${project.id}/repository/commits`
-  expect(await get(`${repository}/bomb/diff`)).toEqual({
-    status: 413,
-    body: {
-      message: 'The commit changes more than can be compared: git ran out of the memory it may use for it',
-    },
-  })
+  for (const query of ['', '?stat=true', '?path=a.txt']) {
+    expect(await get(`${repository}/bomb/diff${query}`)).toEqual({
+      status: 413,
+      body: {
+        message: 'The commit changes more than can be compared: git ran out of the memory it may use for it',
+      },
+    })
+  }
   expect(await get(`${repository}/bomb`)).toMatchObject({ status: 200, body: { id: bomb, stats: null } })
   expect(await get(`${repository}?ref_name=bomb&with_stats=true&per_page=2`)).toMatchObject({
     status: 200,

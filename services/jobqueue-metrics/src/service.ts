@@ -12,10 +12,11 @@ import type { ServiceContext } from '@switchyard/service-kit/lifecycle'
 import { createRedis } from '@switchyard/service-kit/redis'
 import type { Config } from './config.js'
 import { createHistory } from './history/history.js'
+import { createOwnQueues } from './own-queues.js'
 import { exposeSources } from './prometheus/expose-sources.js'
 import { createReadFigures } from './prometheus/read-figures.js'
 import { createEventStreams } from './routes/event-streams.js'
-import { routes } from './routes/index.js'
+import { jobRoutes, metricRoutes } from './routes/index.js'
 import { openSources } from './sources/open-sources.js'
 import { shareSource } from './sources/shared-source.js'
 import type { SourceConfig } from './sources/source-config.js'
@@ -37,7 +38,10 @@ const ownJobs: SourceConfig = {
   discover: false,
 }
 
-/** Answers with the figures of background jobs. It only reads its sources, and never writes to them. */
+/**
+ * Answers with the figures of background jobs. It only reads its sources, and never writes to them. The failed jobs of this
+ * Switchyard itself can be retried and removed.
+ */
 export async function createService(config: Config, { logger, metrics, health, lifecycle }: ServiceContext) {
   const database = createDatabase({
     url: config.DATABASE_URL.reveal(),
@@ -65,6 +69,9 @@ export async function createService(config: Config, { logger, metrics, health, l
   })
   for (const source of sources) lifecycle.onClose(source.name, () => source.close())
 
+  const ownQueues = createOwnQueues(redis)
+  lifecycle.onClose('own queues', () => ownQueues.close())
+
   const { onRead } = createReadFigures(metrics)
   const sharing = { cacheMs: config.JOBQUEUE_CACHE_MS, deadlineMs, onRead }
   const snapshots = createSnapshots(sources.map((source) => shareSource({ source, ...sharing })))
@@ -83,12 +90,15 @@ export async function createService(config: Config, { logger, metrics, health, l
     health,
     authenticate: createAuthenticate((hash) => findCaller(database, hash)),
     findSession: (hash) => findSessionCaller(database, hash),
-    routes: routes({
-      snapshots,
-      readHistory: createReadHistory(history, snapshots.names, systemClock),
-      streams,
-      places: createStreamPlaces(streamLimits),
-    }),
+    routes: [
+      ...metricRoutes({
+        snapshots,
+        readHistory: createReadHistory(history, snapshots.names, systemClock),
+        streams,
+        places: createStreamPlaces(streamLimits),
+      }),
+      ...jobRoutes({ database, queues: ownQueues }),
+    ],
     isUnavailable: isDatabaseUnavailable,
     rateLimitPerMinute: config.RATE_LIMIT_PER_MINUTE,
     corsAllowedOrigins: config.CORS_ALLOWED_ORIGINS,

@@ -29,6 +29,7 @@ async function createTokens(database: Database) {
     scraper: (await createToken(database, user, { scopes: ['read_metrics'] })).secret,
     user: (await createToken(database, user)).secret,
     sagaReader: (await createToken(database, user, { scopes: ['read_sagas'] })).secret,
+    jobManager: (await createToken(database, user, { scopes: ['manage_jobs'] })).secret,
     unknown: 'glpat-unknown',
   }
 }

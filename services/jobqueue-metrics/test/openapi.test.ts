@@ -35,8 +35,26 @@ it('every operation answers as it is documented, in short and extended', async (
   }
   await expect.poll(() => pointsAt('/jobqueue'), { timeout: 30_000 }).toBeGreaterThan(0)
   expect(await pointsAt('/sidekiq')).toBeGreaterThan(0)
+  await callJobs()
   expect(api.uncalled()).toEqual([])
 }, 120_000)
+
+/** A job whose payload no worker accepts fails at once. */
+async function callJobs() {
+  const token = harness.tokens.jobManager
+  const queue = await harness.queue('repository-housekeeping')
+  const { id } = await queue.add('repository-housekeeping', { projectId: 'none' })
+  const failed = async () => {
+    await expect.poll(() => queue.getFailedCount(), { timeout: 30_000 }).toBe(1)
+  }
+  await failed()
+  const job = { path: { queue: queue.name, id: String(id) }, token }
+  await api.call('GET /jobqueue/jobs', { query: { queue: queue.name }, token })
+  await api.call('GET /jobqueue/jobs/{queue}/{id}', job)
+  await api.call('POST /jobqueue/jobs/{queue}/{id}/retry', job)
+  await failed()
+  await api.call('DELETE /jobqueue/jobs/{queue}/{id}', job)
+}
 
 it('refusals are as they are documented', async () => {
   const { tokens } = harness

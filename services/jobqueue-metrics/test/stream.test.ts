@@ -2,7 +2,7 @@ import { EventEmitter, once } from 'node:events'
 import { createServer, get, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
-import { createToken, createUser } from '@switchyard/testing'
+import { createSession, createToken, createUser } from '@switchyard/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createEventStreams } from '../src/routes/event-streams.js'
 import { type Metrics, startHarness } from './harness.js'
@@ -41,6 +41,19 @@ it('answers 401 without a token, 403 without the right, 400 for a flag that is n
   expect((await harness.get('guest', '/jobqueue/stream')).status).toBe(401)
   expect((await harness.get('user', '/jobqueue/stream')).status).toBe(403)
   expect((await harness.get('admin', '/jobqueue/stream?extended=maybe')).status).toBe(400)
+})
+
+it('is open to the session of a browser, and ends within a second of the session', async () => {
+  const { database } = harness
+  const { token } = await createToken(database, await createUser(database, { admin: true }))
+  const Cookie = await createSession(database, token)
+  const response = await harness.get('guest', '/jobqueue/stream', { headers: { Cookie } })
+  expect(response.status).toBe(200)
+  const stream = listen(response)
+  await expect.poll(() => stream.events.length).toBe(1)
+  await database.prisma.session.deleteMany({ where: { tokenId: token.id } })
+  await expect.poll(stream.ended, { timeout: 10_000 }).toBe(true)
+  expect((await harness.get('guest', '/jobqueue/stream', { headers: { Cookie } })).status).toBe(401)
 })
 
 it('answers HEAD without opening a stream', async () => {

@@ -147,20 +147,41 @@ describe('a bulk job', () => {
       ids.map((id) => ({ id, tenant: 'long', serviceName: 'long', status: 'Error', firstSeenAt: minute(1) })),
     )
     const first = await startService(harness.serviceUrl)
+    // The job comes to a halt in the middle, at a saga that another transaction has locked.
+    const locking = await harness.database.pool.connect()
+    await locking.query("BEGIN; SELECT FROM sagas WHERE tenant = 'long' AND id = 'long-5' FOR UPDATE")
     const { id } = await bulkClient(first, tokens).start({
       ...{ tenant: 'long', action: 'note', note: 'Seen.', filter: { service_name: 'long' } },
     })
-    await first.close()
-    // A process that is killed does not give its lease back: the job is taken over when the lease ends.
-    await harness.database.pool.query(
-      `UPDATE saga_bulk_jobs SET owner = 'killed', owned_until = now() + interval '1 second'
-       WHERE id = $1 AND state = 'running'`,
-      [id],
-    )
+    const path = `sagas/bulk/${id}?tenant=long`
+    await expect.poll(async () => (await api.json(path)).done, { timeout: 30_000 }).toBe(800)
+    const closing = first.close()
+    await locking.query('ROLLBACK')
+    locking.release()
+    await closing
     await expect
-      .poll(() => api.json(`sagas/bulk/${id}?tenant=long`), { timeout: 30_000 })
+      .poll(() => api.json(path), { timeout: 30_000 })
       .toMatchObject({ state: 'finished', done: 1500 })
     expect(await harness.database.prisma.sagaNote.count({ where: { tenant: 'long' } })).toBe(1500)
+  })
+
+  it('of a process that was killed goes on in another one when its lease has ended', async () => {
+    await createSagas(harness.database, [
+      { id: 'k-1', tenant: 'killed', serviceName: 'killed', firstSeenAt: minute(1) },
+    ])
+    await harness.database.pool.query(
+      `INSERT INTO saga_bulk_jobs (tenant, id, action, note, filter, matched, author_id, author_name, audit_author,
+         active_user_id, owner, owned_until)
+       VALUES ('killed', 1000000, 'note', 'x', '{}', 1, 1, 'root', $1, 1000000, 'gone', now() + interval '3 seconds')`,
+      [{ authorId: 1, authorName: 'root', tokenId: 1, requestId: 'r', ipAddress: null }],
+    )
+    await harness.database.pool.query(
+      `INSERT INTO saga_bulk_items (tenant, job_id, position, saga_id) VALUES ('killed', 1000000, 1, 'k-1')`,
+    )
+    expect(await api.json('sagas/bulk/1000000?tenant=killed')).toMatchObject({ state: 'running', done: 0 })
+    await expect
+      .poll(() => api.json('sagas/bulk/1000000?tenant=killed'), { timeout: 30_000 })
+      .toMatchObject({ state: 'finished', done: 1 })
   })
 })
 

@@ -38,7 +38,11 @@ async function derive(database: DatabaseOrTransaction, tenant: string) {
   for (const row of await readLog(database, tenant)) {
     const raw = decoders[row.operation as Operation](row.request)
     const contentKey = row.eventId === null ? contentKeyOf(row.contentKey) : null
-    ledger.apply(sagaEventOf(raw, row.eventTime), row.receivedAt, { contentKey, attempt: row.attempt })
+    ledger.apply(sagaEventOf(raw, row.eventTime), row.receivedAt, {
+      contentKey,
+      attempt: row.attempt,
+      parentSagaId: row.parentSagaId,
+    })
   }
   const sagas = await database.prisma.saga.findMany({ where: { tenant } })
   const activities = await database.prisma.sagaActivity.findMany({ where: { tenant } })

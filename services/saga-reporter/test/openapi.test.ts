@@ -40,6 +40,22 @@ async function callWebhooks() {
   await api.call(`DELETE ${base}/{id}`, { path })
 }
 
+async function callBulk() {
+  const filter = { service_name: 'booking', status: 'Error' }
+  await api.call('POST /sagas/bulk/preview', { body: { filter } })
+  const created = await api.call('POST /sagas/bulk', { body: { action: 'resolve', note: 'Paid', filter } })
+  const path = { id: (created.body as { id: number }).id }
+  await expect
+    .poll(async () => (await api.call('GET /sagas/bulk/{id}', { path })).body)
+    .toMatchObject({ state: 'finished', done: 1 })
+  await api.call('GET /sagas/bulk')
+  await api.call('GET /sagas/bulk/{id}/results', { path })
+  await api.call('POST /sagas/bulk/{id}/undo', { path })
+  await expect
+    .poll(async () => (await api.call('GET /sagas/bulk/{id}', { path })).body)
+    .toMatchObject({ state: 'undone', undone: 1 })
+}
+
 it('every operation answers as it is documented', async () => {
   const path = { id: 'order/1' }
   const listed = await api.call('GET /sagas', { query: { per_page: '1', with_counts: 'true' } })
@@ -54,6 +70,7 @@ it('every operation answers as it is documented', async () => {
   const payloads = 'GET /sagas/{id}/activities/{activity_id}/payloads/{kind}'
   await api.call(payloads, { path: { ...path, activity_id: 'a', kind: 'parameter' } })
   await api.call(payloads, { path: { ...path, activity_id: 'a', kind: 'result' } })
+  await callBulk()
   await api.call('POST /sagas/{id}/notes', { path, body: { body: 'Called them' } })
   await api.call('POST /sagas/{id}/resolve', { path, body: { note: 'Refunded by hand' } })
   expect(await api.call('GET /sagas/{id}', { path })).toMatchObject({
@@ -79,6 +96,13 @@ it('refusals are as they are documented', async () => {
     await api.call('POST /saga_events', { body: { events: [] } }),
     await api.call('POST /saga_events', { token: tokens.reader, body: { events: [{}] } }),
     await api.call('POST /sagas/webhooks', { body: { url: 'ftp://x', secret: 'x', events: [] } }),
+    await api.call('POST /sagas/bulk', { body: { action: 'note', note: 'x', filter: {} } }),
+    await api.call('POST /sagas/bulk', {
+      body: { action: 'note', note: 'x', filter: { status: 'Error' }, expected_count: 7 },
+    }),
+    await api.call('GET /sagas/bulk/{id}', { path: { id: '9999' } }),
   ]
-  expect(answers.map(({ status }) => status)).toEqual([400, 400, 401, 403, 403, 404, 400, 403, 400])
+  expect(answers.map(({ status }) => status)).toEqual([
+    400, 400, 401, 403, 403, 404, 400, 403, 400, 400, 409, 404,
+  ])
 })

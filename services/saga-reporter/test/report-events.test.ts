@@ -22,7 +22,14 @@ type Given = [Operation, Fields, Partial<ReportedEvent>?]
 
 const path = '/switchyard.sagas.v1.SagaIngest/ReportEvents'
 
-const nothing: ReportedEvent = { id: '', time: undefined, tags: [], tenant: '', traceParent: '' }
+const nothing: ReportedEvent = {
+  id: '',
+  time: undefined,
+  tags: [],
+  tenant: '',
+  traceParent: '',
+  parentSagaId: '',
+}
 
 const eventOf = ([operation, fields, about]: Given): ReportedEvent => ({
   ...nothing,

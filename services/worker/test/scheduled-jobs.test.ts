@@ -1,4 +1,4 @@
-import { createToken, createUser } from '@switchyard/testing'
+import { createSession, createToken, createUser } from '@switchyard/testing'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startHarness } from './harness.js'
 
@@ -89,4 +89,21 @@ it('delete tokens that died over 30 days ago, and no other', async () => {
   await expect.poll(() => job.getState()).toBe('completed')
   const left = await harness.database.prisma.personalAccessToken.findMany({ orderBy: { id: 'asc' } })
   expect(left.map(({ name }) => name)).toEqual(['living', 'expiringLater', 'expiredLately', 'revokedLately'])
+})
+
+it('the rows of sessions that have ended are deleted, and no other', async () => {
+  const { prisma } = harness.database
+  const user = await createUser(harness.database)
+  const { token: living } = await createToken(harness.database, user)
+  const { token: revoked } = await createToken(harness.database, user, { revokedAt: new Date() })
+  await createSession(harness.database, living)
+  const [kept] = await prisma.session.findMany({ where: { tokenId: living.id } })
+  await createSession(harness.database, living)
+  const idle = { id: { not: kept?.id ?? 0 }, tokenId: living.id }
+  await prisma.session.updateMany({ where: idle, data: { idleUntil: new Date(Date.now() - 1000) } })
+  await createSession(harness.database, revoked)
+  const job = await harness.queue('expired-token-cleanup').add('expired-token-cleanup', {})
+  await expect.poll(() => job.getState()).toBe('completed')
+  const left = await prisma.session.findMany({ where: { tokenId: { in: [living.id, revoked.id] } } })
+  expect(left).toEqual([kept])
 })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { pathOfName, projectProblems, userProblems } from './names.js'
+import { mayBeUsername, pathOfName, projectProblems, userProblems } from './names.js'
 
 const user = { username: 'ada', name: 'Ada Lovelace', email: 'ada@example.com' }
 
@@ -15,8 +15,29 @@ describe('userProblems', () => {
     },
   )
 
-  it('keeps the first path segments of the site itself', () => {
-    expect(userProblems({ ...user, username: 'API' })).toEqual({ username: ['is a reserved name'] })
+  it.each([
+    'API',
+    'api',
+    'console',
+    'Console',
+    'assets',
+    'ASSETS',
+    'health',
+    'metrics',
+    'favicon.ico',
+    'sign-in',
+  ])('keeps the first path segment %s of the site itself', (username) => {
+    expect(userProblems({ ...user, username })).toEqual({ username: ['is a reserved name'] })
+    expect(mayBeUsername(username)).toBe(false)
+  })
+
+  it.each(['-', '.well-known'])('says of %s that it is reserved, too', (username) => {
+    expect(userProblems({ ...user, username }).username).toContain('is a reserved name')
+    expect(mayBeUsername(username)).toBe(false)
+  })
+
+  it.each(['ada', 'root', 'consoles', 'api-2'])('finds that a user may have the name %s', (username) => {
+    expect(mayBeUsername(username)).toBe(true)
   })
 
   it('refuses what would break the header of a commit', () => {

@@ -6,11 +6,14 @@ const pathRule =
 const pathShape = /^[A-Za-z0-9_](?:[\w.-]*[A-Za-z0-9_])?$/
 const reservedEnding = /\.(?:git|atom)$/i
 
-/** First path segments that are reserved for the gateway and the console. */
+/** First path segments that are reserved for the gateway and the console, in lower case. */
 const reservedUsernames = new Set(
-  `admin api assets console dashboard explore groups health_check help import jwt login logout metrics oauth
-  profile projects public root s search sidekiq snippets uploads users v2`.split(/\s+/),
+  `- .well-known admin api assets console dashboard explore favicon.ico groups health health_check help import jwt
+  login logout metrics oauth profile projects public robots.txt root s search session sidekiq sign-in snippets
+  uploads users v2`.split(/\s+/),
 )
+
+const isReserved = (username: string) => reservedUsernames.has(username.toLowerCase())
 
 const lengthMax = 255
 const tooLong = `is too long (maximum is ${lengthMax} characters)`
@@ -26,13 +29,17 @@ export interface UserNames {
 
 /** Problems of the names of a new user, by field. */
 export function userProblems({ username, name, email }: UserNames): FieldProblems {
-  const reserved = reservedUsernames.has(username.toLowerCase()) ? ['is a reserved name'] : []
+  const reserved = isReserved(username) ? ['is a reserved name'] : []
   return withoutEmpty({
     username: [...pathProblems(username), ...reserved],
     name: textProblems(name),
     email: emailProblems(email),
   })
 }
+
+/** Whether a user may have this name. The name `root` counts, which the first administrator has. */
+export const mayBeUsername = (name: string): boolean =>
+  pathProblems(name).length === 0 && (!isReserved(name) || name.toLowerCase() === 'root')
 
 export interface ProjectNames {
   name: string

@@ -14,10 +14,18 @@ const callerWith = (
 const refusal = expect.objectContaining({ kind: 'forbidden' })
 
 describe('what belongs to no project', () => {
-  it.each(['read_metrics', 'read_sagas'] as const)('is read with the scope %s', (scope) => {
+  it.each(['read_metrics', 'read_sagas', 'manage_jobs'] as const)('is reached with the scope %s', (scope) => {
     const caller = callerWith([scope])
     expect(requireAdministratorOrScope(caller, scope)).toBe(caller)
     expect(() => requireAdministratorOrScope(callerWith(['api']), scope)).toThrow(refusal)
+  })
+
+  it('is changed by no token of an administrator that only reads', () => {
+    const reader = callerWith(['read_api'], { admin: true })
+    expect(requireAdministratorOrScope(reader, 'manage_jobs')).toBe(reader)
+    expect(() => requireAdministratorOrScope(reader, 'manage_jobs', [])).toThrow(refusal)
+    const writer = callerWith(['api'], { admin: true })
+    expect(requireAdministratorOrScope(writer, 'manage_jobs', [])).toBe(writer)
   })
 
   it('is closed to tokens of one project, whatever scopes their owners gave them', () => {
@@ -28,7 +36,7 @@ describe('what belongs to no project', () => {
   })
 
   it('has no scope that a token of one project could be made with', () => {
-    const beyond: readonly Scope[] = ['read_metrics', 'read_sagas', 'saga_report']
+    const beyond: readonly Scope[] = ['read_metrics', 'read_sagas', 'saga_report', 'manage_jobs']
     expect(scopes.filter((scope) => !(projectTokenScopes as readonly Scope[]).includes(scope))).toEqual(
       beyond,
     )

@@ -34,17 +34,21 @@ export function requireUnboundToken(caller: Caller): Caller {
 }
 
 /**
- * The rule for operational data (job metrics, sagas): the caller is an administrator, or an administrator gave the reading
+ * The rule for operations (job metrics, sagas, failed jobs): the caller is an administrator, or an administrator gave the
  * scope to the token.
  *
+ * @param accepted scopes besides `api` that suffice for the token of an administrator
  * @throws DomainError unauthenticated | forbidden
  */
-export function requireAdministratorOrScope(caller: Caller | null, scope: Scope): Caller {
+export function requireAdministratorOrScope(
+  caller: Caller | null,
+  scope: Scope,
+  accepted: readonly Scope[] = ['read_api'],
+): Caller {
   if (!caller) throw unauthenticated()
   requireUnboundToken(caller)
   if (caller.token.scopes.includes(scope)) return caller
-  if (caller.user.admin && caller.token.scopes.some((held) => held === 'api' || held === 'read_api')) {
-    return caller
-  }
+  const sufficient: readonly Scope[] = ['api', ...accepted]
+  if (caller.user.admin && caller.token.scopes.some((held) => sufficient.includes(held))) return caller
   throw forbidden()
 }

@@ -8,6 +8,7 @@ export const scopes = [
   'read_metrics',
   'read_sagas',
   'saga_report',
+  'manage_jobs',
 ] as const
 
 /** The scopes of a project token: those of operations within a project. */
@@ -21,8 +22,8 @@ export const projectTokenScopes = [
 
 export type Scope = (typeof scopes)[number]
 
-/** Scopes that give users without administrator rights access to operational data, which `api` does not. */
-const scopesBeyondApi: readonly Scope[] = ['read_metrics', 'read_sagas']
+/** Scopes that give users without administrator rights access to operations, which `api` does not. */
+const scopesBeyondApi: readonly Scope[] = ['read_metrics', 'read_sagas', 'manage_jobs']
 
 /** Whether the scopes `held` include all rights of the scopes `wanted`, for tokens of the same user. */
 export const includesScopes = (held: readonly Scope[], wanted: readonly Scope[]): boolean =>

@@ -6,10 +6,13 @@ import { type RejectionCode, SagaRejection } from './rejection.js'
 const idCharsMax = 128
 const zeroGuid = /^[{(]?0{8}-?0{4}-?0{4}-?0{4}-?0{12}[)}]?$/
 
-/** A trimmed id; null when blank. An all-zero GUID counts as blank, because clients send it when they set no id. */
+/** Clients send an all-zero GUID when they set no id. */
+export const isZeroGuid = (id: string): boolean => zeroGuid.test(id)
+
+/** A trimmed id; null when blank. An all-zero GUID counts as blank. */
 export function optionalId(field: string, text: string): string | null {
   const id = text.trim()
-  if (id === '' || zeroGuid.test(id)) return null
+  if (id === '' || isZeroGuid(id)) return null
   if (id.length > idCharsMax)
     throw new SagaRejection('ID_INVALID', `${field} is longer than ${idCharsMax} characters`)
   if (/\p{Cc}/u.test(id)) throw new SagaRejection('ID_INVALID', `${field} has control characters`)

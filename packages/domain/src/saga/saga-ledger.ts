@@ -3,7 +3,7 @@ import { applyActivityEvent } from './apply-activity-event.js'
 import { applySagaEvent, noteActivityEvent } from './apply-saga-event.js'
 import { addContentKey, hasContentKey, keyInAttempt, repeatsCount } from './content-keys.js'
 import type { ActivityEvent, EventResult, SagaEvent, SagaLifecycleEvent } from './events.js'
-import { type ActivityFacts, concernsSaga, type Saga, settleSaga } from './saga.js'
+import { type ActivityFacts, concernsSaga, linkToParent, type Saga, settleSaga } from './saga.js'
 import { refuseDisorder } from './strict.js'
 
 export interface AppliedEvent {
@@ -20,6 +20,8 @@ export interface Receipt {
   contentKey?: string | null
   /** The attempt of the event, if the sender names it. */
   attempt?: number | null
+  /** The parent of the event's saga, if the sender names it. */
+  parentSagaId?: string | null
 }
 
 /**
@@ -111,7 +113,8 @@ export class SagaLedger {
     return this.#activities.get(id)
   }
 
-  #applyToSaga(event: SagaLifecycleEvent, receivedAt: Date, { contentKey = null }: Receipt): AppliedEvent {
+  #applyToSaga(event: SagaLifecycleEvent, receivedAt: Date, receipt: Receipt): AppliedEvent {
+    const { contentKey = null, parentSagaId = null } = receipt
     const before = this.#sagas.get(event.sagaId) ?? null
     if (contentKey !== null && before && hasContentKey(before.contentKeys, contentKey)) {
       return { result: 'duplicate', sagaId: before.id, isNew: false }
@@ -119,12 +122,14 @@ export class SagaLedger {
     const { saga, result } = applySagaEvent(before, event, receivedAt)
     if (this.#strict) refuseDisorder(event, result, before)
     const settled = result === 'duplicate' ? saga : this.#settle(before, saga)
-    if (result !== 'duplicate' || contentKey !== null) this.#keepSaga(before, settled, contentKey)
+    const linked = linkToParent(settled, parentSagaId)
+    if (result !== 'duplicate' || contentKey !== null || linked !== settled)
+      this.#keepSaga(before, linked, contentKey)
     return { result, sagaId: saga.id, isNew: true }
   }
 
   #applyToActivity(event: ActivityEvent, receivedAt: Date, receipt: Receipt): AppliedEvent {
-    const { contentKey = null, attempt = null } = receipt
+    const { contentKey = null, attempt = null, parentSagaId = null } = receipt
     const before = this.#activities.get(event.activityId) ?? null
     const key = contentKey === null || repeatsCount(event) ? null : keyInAttempt(contentKey, before)
     if (key !== null && before && hasContentKey(before.contentKeys, key)) {
@@ -137,6 +142,7 @@ export class SagaLedger {
     if (this.#strict) refuseDisorder(event, result, saga)
     if (activity !== before) this.#noteInSaga(activity, saga, receivedAt)
     if (activity !== before || key !== null) this.#keepActivity(before, activity, key)
+    if (sagaId !== null) this.#linkSaga(sagaId, parentSagaId)
     return { result, sagaId, isNew: true }
   }
 
@@ -158,6 +164,12 @@ export class SagaLedger {
     // When the row is written anyway, it gets the time of its newest event.
     if (receivedAt > noted.lastEventAt) noted.lastEventAt = receivedAt
     this.#keepSaga(saga, noted, null)
+  }
+
+  #linkSaga(sagaId: string, parentSagaId: string | null): void {
+    const saga = this.#sagas.get(sagaId)
+    const linked = saga && linkToParent(saga, parentSagaId)
+    if (saga && linked && linked !== saga) this.#keepSaga(saga, linked, null)
   }
 
   /** Derives status and outcome. A start or a repeated end does not require the facts of the activities. */

@@ -28,6 +28,8 @@ export interface Saga {
   /** When an operator last resolved the saga. Failures before that time do not cause the status Error. */
   resolvedAt: Date | null
   resolvedBy: string | null
+  /** The saga that began this one: the first that an event named. It may be unknown. */
+  parentSagaId: string | null
   firstSeenAt: Date
   /** Time of the newest event. Ordinary activity events within the next ten seconds do not update it. */
   lastEventAt: Date
@@ -47,10 +49,17 @@ export const unseenSaga = (id: string, receivedAt: Date): Saga => ({
   late: false,
   resolvedAt: null,
   resolvedBy: null,
+  parentSagaId: null,
   firstSeenAt: receivedAt,
   lastEventAt: receivedAt,
   contentKeys: '',
 })
+
+/** The saga with its parent, unless it has one already. No saga is its own parent. */
+export const linkToParent = (saga: Saga, parentSagaId: string | null): Saga =>
+  parentSagaId === null || parentSagaId === saga.id || saga.parentSagaId !== null
+    ? saga
+    : { ...saga, parentSagaId }
 
 /** The facts of an activity that a saga's status and outcome depend on. */
 export type ActivityFacts = Pick<Activity, 'status' | 'finalAbort' | 'overtimeNamedSaga' | 'givenUpAt'>

@@ -88,16 +88,15 @@ export function createHttpApp(options: HttpAppOptions): Express {
     memory: new BodyMemory(bodyMemory),
   }
   const routes = [...options.routes, guardedMetrics(options.metrics)]
-  for (const route of routes) {
-    const path = pathOf(route)
-    const handle = handler(route, path, options, needs)
+  const add = (route: Route, wrap: (handle: RequestHandler) => RequestHandler) => {
+    const handle = wrap(handler(route, pathOf(route), options, needs))
     // Express answers HEAD with the handler of GET.
-    app[route.method.toLowerCase() as 'get'](
-      path,
-      route.basicAuthentication ? askingForPassword(handle) : handle,
-    )
+    app[route.method.toLowerCase() as 'get'](pathOf(route), handle)
   }
-  for (const [path, methods] of methodsByPath(routes)) app.all(path, wrongVerb(methods))
+  const forAll = routes.filter(({ browsersOnly }) => !browsersOnly)
+  for (const route of forAll) add(route, route.basicAuthentication ? askingForPassword : (handle) => handle)
+  for (const [path, methods] of methodsByPath(forAll)) app.all(path, wrongVerb(methods))
+  for (const route of routes) if (route.browsersOnly) add(route, forBrowsers)
 
   app.use((_request: Request, response: Response) => {
     sendSmallJson(response, 404, { error: '404 Not Found', request_id: observedOf(response).requestId })
@@ -109,6 +108,12 @@ export function createHttpApp(options: HttpAppOptions): Express {
   })
   return app
 }
+
+/** Hands a request that prefers another answer than HTML on. */
+const forBrowsers =
+  (handle: RequestHandler): RequestHandler =>
+  (request, response, next) =>
+    request.accepts(['json', 'html']) === 'html' ? handle(request, response, next) : next()
 
 const pathOf = ({ path, outsideApi }: Route) => (outsideApi ? path : apiPrefix + path)
 

@@ -22,8 +22,8 @@ export const administrator: Guard<Caller> = documented({ who: 'administrators' }
 
 /** Administrators, and everybody with a token of this scope. */
 export const administratorOrScope = (scope: Scope): Guard<Caller> =>
-  documented({ who: `administrators, and tokens with the scope \`${scope}\`` }, ({ caller }) =>
-    requireAdministratorOrScope(caller, scope),
+  documented({ who: `administrators, and tokens with the scope \`${scope}\`` }, (call) =>
+    requireAdministratorOrScope(call.caller, scope, readingScopes(call)),
   )
 
 /** The scopes that suffice besides `api`: `read_api` for a request that changes nothing. */

@@ -31,8 +31,8 @@ export class Observed {
 export const observedOf = (response: Response): Observed => response.locals.observed as Observed
 
 /**
- * Gives each request an id (the caller's `X-Request-Id` when it is short and plain) and, after its answer, one log line
- * and its rate, error and duration metrics. Probes and scrapes are counted, not logged.
+ * Gives each request an id (the caller's `X-Request-Id` when it is short and plain), each answer the type that it says and no
+ * other, and, after the answer, one log line and its rate, error and duration metrics. Probes and scrapes are counted, not logged.
  */
 export function observe(logger: Logger, metrics: Metrics): RequestHandler {
   // A request's line holds no secret, and looking for one takes longer than writing the line.
@@ -44,6 +44,8 @@ export function observe(logger: Logger, metrics: Metrics): RequestHandler {
     const observed = new Observed(requestId, logger)
     response.locals.observed = observed
     response.setHeader('X-Request-Id', requestId)
+    // A browser that guessed the type of a file would run it with the session of the user.
+    response.setHeader('X-Content-Type-Options', 'nosniff')
     metrics.httpInFlight.inc()
 
     response.once('close', () => {

@@ -46,7 +46,7 @@ const overview = createRoute({
 const sagas = createRoute({
   getParentRoute: () => root,
   path: '/sagas',
-  validateSearch: keep('status', 'outcome', 'service', 'q', 'flag', 'tenant', 'from', 'to', 'sort', 'view'),
+  validateSearch: keep('status', 'outcome', 'service', 'q', 'flag', 'tenant', 'from', 'to', 'sort', 'view', 'job'),
   component: lazyRouteComponent(() => import('./pages/sagas/saga-list-page'), 'SagaListPage'),
 })
 
@@ -60,7 +60,7 @@ const saga = createRoute({
 const failures = createRoute({
   getParentRoute: () => root,
   path: '/failures',
-  validateSearch: keep('service', 'tenant', 'from', 'to'),
+  validateSearch: keep('service', 'tenant', 'from', 'to', 'job'),
   component: lazyRouteComponent(() => import('./pages/sagas/failures-page'), 'FailuresPage'),
 })
 

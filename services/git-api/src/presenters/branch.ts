@@ -34,5 +34,5 @@ export const presentBranch = (
   developers_can_merge: branch.developersCanPush,
   can_push: branch.callerCanPush,
   default: branch.isDefault,
-  web_url: `${baseUrl}/${project.pathWithNamespace}/-/tree/${branch.name}`,
+  web_url: `${baseUrl}/${project.pathWithNamespace}/-/tree/${encodeURIComponent(branch.name)}`,
 })

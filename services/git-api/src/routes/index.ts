@@ -1,4 +1,4 @@
-import { type Route, route, signedIn } from '@switchyard/service-kit/http'
+import { administrator, type Route, route, signedIn } from '@switchyard/service-kit/http'
 import type { Dependencies } from '../dependencies.js'
 import { archiveRoutes } from './archive.js'
 import { auditEventRoutes } from './audit-events.js'
@@ -9,6 +9,7 @@ import { commentRoutes } from './comments.js'
 import { commitRoutes } from './commits/index.js'
 import { compare } from './compare/compare.js'
 import { getMergeBase } from './compare/get-merge-base.js'
+import { consolePageRoutes } from './console-pages.js'
 import { deployTokenRoutes } from './deploy-tokens.js'
 import { deploymentRoutes } from './deployments.js'
 import { discussionRoutes } from './discussions.js'
@@ -16,6 +17,7 @@ import { documentationRoutes } from './documentation/index.js'
 import { environmentRoutes } from './environments.js'
 import { fileRoutes } from './files/index.js'
 import { freezePeriodRoutes } from './freeze-periods.js'
+import { getSystem } from './get-system.js'
 import { getVersion } from './get-version.js'
 import { gitHttpRoutes } from './git-http/index.js'
 import { hookRoutes } from './hooks.js'
@@ -29,6 +31,7 @@ import { projectRoutes } from './projects.js'
 import { protectedBranchRoutes } from './protected-branches.js'
 import { protectedTagRoutes } from './protected-tags.js'
 import { releaseRoutes } from './releases/index.js'
+import { savedViewRoutes } from './saved-views.js'
 import { sessionRoutes } from './session.js'
 import { statusRoutes } from './statuses.js'
 import { tagRoutes } from './tags/index.js'
@@ -51,10 +54,12 @@ export const routes = (deps: Dependencies): Route[] => [
   route('GET', '/projects/:id/repository/merge_base', deps.guards.readCode, getMergeBase),
   route('GET', '/projects/:id/repository/tree', deps.guards.readCode, listTree),
   route('GET', '/version', signedIn, getVersion),
+  route('GET', '/system', administrator, getSystem(deps)),
   ...documentationRoutes(),
   ...userRoutes(deps),
   ...tokenRoutes(deps),
   ...sessionRoutes(deps),
+  ...savedViewRoutes(deps),
   ...projectRoutes(deps),
   ...namespaceRoutes(deps),
   ...memberRoutes(deps),
@@ -74,4 +79,5 @@ export const routes = (deps: Dependencies): Route[] => [
   ...gitHttpRoutes(deps),
   ...lfsRoutes(deps),
   ...badgeRoutes(deps),
+  ...consolePageRoutes(),
 ]

@@ -7,12 +7,14 @@ import {
   presentProcesses,
   presentQueues,
 } from '../presenters/metrics.js'
+import type { JobDependencies } from '../use-cases/own-jobs.js'
 import type { ReadHistory } from '../use-cases/read-history.js'
 import type { Snapshots } from '../use-cases/read-snapshots.js'
 import type { EventStreams } from './event-streams.js'
 import { getHistory } from './get-history.js'
 import { getMetrics } from './get-metrics.js'
 import { listSources } from './list-sources.js'
+import { getJob, listJobs, removeJob, retryJob } from './own-jobs.js'
 import { streamMetrics } from './stream-metrics.js'
 
 export interface RouteDependencies {
@@ -24,9 +26,17 @@ export interface RouteDependencies {
 }
 
 const mayReadMetrics = administratorOrScope('read_metrics')
+const mayManageJobs = administratorOrScope('manage_jobs')
+
+export const jobRoutes = (deps: JobDependencies): Route[] => [
+  route('GET', '/jobqueue/jobs', mayManageJobs, listJobs(deps)),
+  route('GET', '/jobqueue/jobs/:queue/:id', mayManageJobs, getJob(deps)),
+  route('POST', '/jobqueue/jobs/:queue/:id/retry', mayManageJobs, retryJob(deps)),
+  route('DELETE', '/jobqueue/jobs/:queue/:id', mayManageJobs, removeJob(deps)),
+]
 
 /** Every path stands twice: GitLab's clients know it as `/sidekiq/…`. */
-export const routes = ({ snapshots, readHistory, streams, places }: RouteDependencies): Route[] => {
+export const metricRoutes = ({ snapshots, readHistory, streams, places }: RouteDependencies): Route[] => {
   const { queues, processes, jobs } = partShapes
   const ofQueues = getMetrics(snapshots, 'Queues of jobs', z.object({ queues }), (snapshot, extended) => ({
     queues: presentQueues(snapshot, extended),

@@ -1,6 +1,6 @@
 import type { NewSagaEvent } from '@switchyard/db'
 import { describe, expect, it } from 'vitest'
-import { createSagaIngest, type WriteBatch } from './saga-ingest.js'
+import { createSagaIngest, type SagaIngest, type WriteBatch } from './saga-ingest.js'
 
 const received = (id: string): NewSagaEvent => ({
   tenant: 't',
@@ -26,11 +26,15 @@ function slowDatabase() {
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 const limits = { eventsMax: 2000, bytesMax: 1 << 24 }
 
+/** The outcome of one event. */
+const recordOne = async (ingest: SagaIngest, id: string, givenUp?: () => boolean) =>
+  (await ingest.recordAll([received(id)], givenUp))[0]
+
 function startIngest(transactionsMax: number, queue = limits) {
   const { batches, writeBatch } = slowDatabase()
   const ingest = createSagaIngest({ writeBatch, transactionsMax, queue })
   const record = (from: number, to: number) =>
-    Array.from({ length: to - from }, (_, index) => ingest.record(received(`${from + index}`)))
+    Array.from({ length: to - from }, (_, index) => recordOne(ingest, `${from + index}`))
   return { batches, ingest, record }
 }
 
@@ -105,9 +109,9 @@ it('refuses what does not fit the queue, by number and by bytes, and takes more 
   ]) {
     const { batches, ingest, record } = startIngest(1, queue)
     record(0, 10)
-    await expect(ingest.record(received('too much'))).rejects.toMatchObject({ kind: 'unavailable' })
+    await expect(recordOne(ingest, 'too much')).rejects.toMatchObject({ kind: 'unavailable' })
     await turn()
-    const later = ingest.record(received('later'))
+    const later = recordOne(ingest, 'later')
     batches[0]?.finish()
     await turn()
     batches[1]?.finish()
@@ -117,8 +121,8 @@ it('refuses what does not fit the queue, by number and by bytes, and takes more 
 
 it('writes nothing that nobody waits for any more', async () => {
   const { batches, ingest } = startIngest(1)
-  const left = ingest.record(received('left'), () => true)
-  const waits = ingest.record(received('waits'), () => false)
+  const left = recordOne(ingest, 'left', () => true)
+  const waits = recordOne(ingest, 'waits', () => false)
   await expect(left).rejects.toMatchObject({ kind: 'unavailable' })
   expect(batches.map(({ ids }) => ids)).toEqual([['waits']])
   batches[0]?.finish()
@@ -133,7 +137,7 @@ it('closes once everything that it took is answered, and takes nothing from then
   const closing = ingest.close().then(() => {
     closed = true
   })
-  await expect(ingest.record(received('late'))).rejects.toMatchObject({ kind: 'unavailable' })
+  await expect(recordOne(ingest, 'late')).rejects.toMatchObject({ kind: 'unavailable' })
   await turn()
   expect(closed).toBe(false)
   batches[0]?.finish()

@@ -1,25 +1,16 @@
 import type { NewSagaEvent } from '@switchyard/db'
 import { unavailable } from '@switchyard/domain'
-import type { EventResult } from '@switchyard/domain/saga'
 import { CallQueue, type QueuedCall, type QueueLimits } from './call-queue.js'
-import { type EventOutcome, RecordFailure } from './record-splitting.js'
+import type { EventOutcome } from './record-splitting.js'
 
 /** Stores events, many calls in one transaction. */
 export interface SagaIngest {
-  /**
-   * Resolves once PostgreSQL has committed the event.
-   *
-   * @param givenUp called right before the event is written; when it returns true, the event is not written
-   * @throws SagaRejection when it contradicts what it refers to
-   * @throws DomainError forbidden when its sender may not report about that saga
-   * @throws DomainError unavailable when it cannot be stored now; it may have been stored nevertheless
-   */
-  record(received: NewSagaEvent, givenUp?: () => boolean): Promise<EventResult>
   /**
    * Stores the events of one call in one transaction, in their order. An event that is refused or cannot be stored does
    * not keep the other events from being stored.
    *
    * @param events at most 1,000
+   * @param givenUp called right before the events are written; when it returns true, they are not written
    * @returns one outcome for each event, in their order, once PostgreSQL has committed
    * @throws DomainError unavailable when none of them was written
    */
@@ -113,13 +104,6 @@ export function createSagaIngest({ writeBatch, transactionsMax, queue: limits }:
 
   return {
     recordAll,
-    async record(received, givenUp) {
-      const [outcome] = await recordAll([received], givenUp)
-      if (outcome === undefined) throw new Error('an event has no outcome')
-      if (outcome instanceof RecordFailure) throw outcome.error
-      if (outcome instanceof Error) throw outcome
-      return outcome
-    },
     async close() {
       isClosed = true
       if (transactions === 0 && queue.events === 0) return

@@ -1,4 +1,12 @@
-import type { ActivityView, SagaDeployment, SagaNote, SagaView } from '@switchyard/db'
+import {
+  type ActivityView,
+  countedMax,
+  type SagaChild,
+  type SagaChildren,
+  type SagaDeployment,
+  type SagaNote,
+  type SagaView,
+} from '@switchyard/db'
 import { deploymentStatuses } from '@switchyard/domain/deployment'
 import { sagaFlagKinds, sagaOutcomes, sagaStatuses } from '@switchyard/domain/saga'
 import { oneOf } from '@switchyard/service-kit/http'
@@ -31,6 +39,7 @@ export const sagaShape = z
     ended_at: z.date().nullable(),
     expires_at: z.date().nullable(),
     resolution: resolutionShape.nullable(),
+    parent_saga_id: z.string().nullable(),
     first_seen_at: z.date(),
     last_event_at: z.date(),
     duration_ms: z.int().nullable(),
@@ -47,12 +56,32 @@ const sagaDeploymentShape = z
   })
   .meta({ id: 'SagaDeployment', description: 'A deployment that names the saga' })
 
+const sagaChildShape = z
+  .object({
+    saga_id: z.string(),
+    service_name: z.string().nullable(),
+    status: z.enum(sagaStatuses),
+    outcome: oneOf(sagaOutcomes).nullable(),
+    first_seen_at: z.date(),
+    ended_at: z.date().nullable(),
+  })
+  .meta({ id: 'SagaChild', description: 'A saga that names the saga as its parent' })
+
+const childCountsShape = z
+  .partialRecord(z.enum(sagaStatuses), z.int())
+  .nullable()
+  .meta({
+    description: `How many children have each status, up to ${countedMax}; null when counting takes too long`,
+  })
+
 export const sagaDetailShape = z
   .object({
     ...sagaShape.shape,
     resolution: z.object({ ...resolutionShape.shape, note: z.string().nullable() }).nullable(),
     notes: z.array(noteShape),
     deployments: z.array(sagaDeploymentShape).meta({ description: 'The newest 100, the newest first' }),
+    children: z.array(sagaChildShape).meta({ description: 'The newest 100, the newest first' }),
+    children_counts: childCountsShape,
     events_url: z.string(),
     activities: z.array(activityShape),
   })
@@ -73,10 +102,29 @@ export const presentSaga = (saga: SagaView): z.output<typeof sagaShape> => ({
   ended_at: saga.endedAt,
   expires_at: saga.expiresAt,
   resolution: saga.resolvedAt && { at: saga.resolvedAt, by: saga.resolvedBy },
+  parent_saga_id: saga.parentSagaId,
   first_seen_at: saga.firstSeenAt,
   last_event_at: saga.lastEventAt,
   duration_ms: durationOfSaga(saga),
 })
+
+const presentChild = (child: SagaChild): z.output<typeof sagaChildShape> => ({
+  saga_id: child.id,
+  service_name: child.serviceName,
+  status: child.status,
+  outcome: child.outcome,
+  first_seen_at: child.firstSeenAt,
+  ended_at: child.endedAt,
+})
+
+/** Statuses that no child has are left out. */
+const presentCounts = (counts: SagaChildren['counts']): z.output<typeof childCountsShape> =>
+  counts &&
+  Object.fromEntries(
+    Object.entries(counts).flatMap(([status, count]) =>
+      count > 0 ? [[status, Math.min(count, countedMax)]] : [],
+    ),
+  )
 
 export interface SagaDetail {
   saga: SagaView
@@ -84,13 +132,15 @@ export interface SagaDetail {
   notes: SagaNote[]
   /** The newest deployments that name the saga. */
   deployments: SagaDeployment[]
+  /** The sagas that name the saga as their parent. */
+  children: SagaChildren
   /** The note of the operator who resolved the saga. */
   resolutionNote: string | null
 }
 
 /** One saga with everything that belongs to it, except its log. */
 export function presentSagaDetail(detail: SagaDetail, url: SagaUrl): z.output<typeof sagaDetailShape> {
-  const { saga, activities, notes, deployments, resolutionNote } = detail
+  const { saga, activities, notes, deployments, children, resolutionNote } = detail
   const presented = presentSaga(saga)
   return {
     ...presented,
@@ -102,6 +152,8 @@ export function presentSagaDetail(detail: SagaDetail, url: SagaUrl): z.output<ty
       environment,
       status,
     })),
+    children: children.newest.map(presentChild),
+    children_counts: presentCounts(children.counts),
     events_url: url('events'),
     activities: activities.map((activity) => presentActivity(activity, url)),
   }

@@ -15,6 +15,7 @@ export function loggedEvent(entry: LoggedEvent): { event: SagaEvent; receipt: Re
     receipt: {
       contentKey: entry.eventId === null ? contentKeyOf(entry.contentKey) : null,
       attempt: entry.attempt,
+      parentSagaId: entry.parentSagaId,
     },
   }
 }

@@ -3,9 +3,11 @@ import {
   findResolutionNote,
   findSagaView,
   listActivityViews,
+  listSagaChildren,
   listSagaDeployments,
   listSagaNotes,
   type Readable,
+  type SagaChildren,
   type SagaDeployment,
   type SagaNote,
   type SagaView,
@@ -26,6 +28,8 @@ export interface SagaDetail extends SagaWithActivities {
   notes: SagaNote[]
   /** The newest deployments that name the saga. */
   deployments: SagaDeployment[]
+  /** The sagas that name the saga as their parent. */
+  children: SagaChildren
   /** The note of the operator who resolved the saga last. */
   resolutionNote: string | null
 }
@@ -59,12 +63,13 @@ export async function getSaga(database: Readable, key: SagaKey): Promise<SagaWit
  * @throws DomainError not-found
  */
 export async function getSagaDetail(database: Readable, key: SagaKey): Promise<SagaDetail> {
-  const [found, notes, deployments] = await Promise.all([
+  const [found, notes, deployments, children] = await Promise.all([
     getSaga(database, key),
     listSagaNotes(database, key.tenant, key.sagaId),
     listSagaDeployments(database, key.tenant, key.sagaId),
+    listSagaChildren(database, key.tenant, key.sagaId),
   ])
   const { resolvedAt } = found.saga
   const resolutionNote = resolvedAt && (await findResolutionNote(database, key, resolvedAt))
-  return { ...found, notes, deployments, resolutionNote }
+  return { ...found, notes, deployments, children, resolutionNote }
 }

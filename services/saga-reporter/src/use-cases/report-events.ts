@@ -1,5 +1,5 @@
 import type { NewSagaEvent } from '@switchyard/db'
-import { type Clock, DomainError } from '@switchyard/domain'
+import { type Clock, DomainError, invalidParameters } from '@switchyard/domain'
 import {
   type Cut,
   contentHash,
@@ -7,6 +7,7 @@ import {
   type RawSagaEvent,
   type SagaEvent,
   SagaRejection,
+  sagaIdOf,
   type ValidationOptions,
   validateSagaEvent,
 } from '@switchyard/domain/saga'
@@ -111,7 +112,7 @@ function requireSender(
   rateLimit.countByEvent({ peer, tenant: metadata.tenant, event: raw, address })
 }
 
-/** @throws SagaRejection */
+/** @throws SagaRejection | DomainError invalid-parameters */
 function prepareEvent(
   { clock, validation, limits }: Dependencies,
   { raw, request, metadata }: Report,
@@ -120,6 +121,8 @@ function prepareEvent(
   const { eventTime, eventSeq, attempt } = metadata
   const kept = cutRequest(raw, request, limits)
   const event = sagaEventOf(kept.raw, eventTime, validation, kept.cut)
+  if (metadata.parentSagaId !== null && metadata.parentSagaId === sagaIdOf(event))
+    throw invalidParameters(['the saga is named as its own parent'])
   const contentKey = contentHash({ operation: event.operation, request, eventSeq, attempt })
   return { ...metadata, event, receivedAt: clock(), contentKey, request: kept.request, ownService }
 }

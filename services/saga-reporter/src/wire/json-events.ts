@@ -34,6 +34,7 @@ const eventShape = z.object({
   tags: z.array(text()).default([]).meta({ description: '`key=value` each, to find the saga by' }),
   tenant: text().default('').meta({ description: 'Unset: that of the header `x-tenant`' }),
   trace_parent: z.string().default(''),
+  parent_saga_id: text().default('').meta({ description: 'The saga that began this one' }),
   saga_id: z.string().default(''),
   activity_id: z.string().default(''),
   service_name: z.string().default(''),
@@ -88,6 +89,7 @@ function toMessage(given: unknown): ReportedEvent {
     tags: event.tags,
     tenant: event.tenant,
     traceParent: event.trace_parent,
+    parentSagaId: event.parent_saga_id,
     // Each message takes the fields that it has.
     [requestFields[event.operation]]: {
       sagaId: event.saga_id,

@@ -11,6 +11,7 @@ const singleKeys = [
   'x-event-time',
   'x-event-seq',
   'x-attempt',
+  'x-parent-saga-id',
 ]
 
 /**

@@ -17,6 +17,7 @@ describe('what a caller says of an event', () => {
       eventSeq: null,
       attempt: null,
       traceParent: null,
+      parentSagaId: null,
       tags: [],
     }
     expect(read({})).toEqual(nothing)
@@ -36,6 +37,7 @@ describe('what a caller says of an event', () => {
       ['x-event-seq', '7'],
       ['x-attempt', '2'],
       ['traceparent', traceparent],
+      ['x-parent-saga-id', ' order/1 '],
       ['x-tag', 'order=42'],
       ['x-tag', ' order=42 '],
       ['x-tag', 'region=eu=1'],
@@ -46,6 +48,7 @@ describe('what a caller says of an event', () => {
       eventSeq: 7,
       attempt: 2,
       traceParent: traceparent,
+      parentSagaId: 'order/1',
       tags: ['order=42', 'region=eu=1'],
     })
   })

@@ -1,6 +1,6 @@
 import type { Metadata } from '@grpc/grpc-js'
 import { invalidParameters } from '@switchyard/domain'
-import { defaultTenant, parseEventTime } from '@switchyard/domain/saga'
+import { defaultTenant, isZeroGuid, parseEventTime } from '@switchyard/domain/saga'
 
 /** The optional facts about an event that are not part of the contract's message. */
 export interface ReportMetadata {
@@ -16,6 +16,8 @@ export interface ReportMetadata {
   attempt: number | null
   /** `traceparent` by the rules of W3C; null when missing or invalid. */
   traceParent: string | null
+  /** `x-parent-saga-id`: the saga that began the saga of the event; null when it is missing or empty. */
+  parentSagaId: string | null
   /** `x-tag`, each `key=value`; invalid tags are left out. */
   tags: readonly string[]
 }
@@ -41,6 +43,7 @@ export function readReportMetadata(metadata: Metadata, tenantOtherwise = default
     eventSeq: wholeNumber(sent['x-event-seq'], Number.MAX_SAFE_INTEGER),
     attempt: wholeNumber(sent['x-attempt'], 2 ** 31 - 1),
     traceParent: traceParentOf(sent.traceparent),
+    parentSagaId: parentSagaIdOf(sent['x-parent-saga-id'], 'x-parent-saga-id'),
     tags: sent['x-tag'] === undefined ? noTags : tagsOf(metadata),
   }
 }
@@ -59,6 +62,16 @@ export function identifier(value: Sent, key: string): string | null {
     throw invalidParameters([`${key} is too long (maximum is ${identifierCharsMax} characters)`])
   if (/\p{Cc}/u.test(text)) throw invalidParameters([`${key} is invalid`])
   return text === '' ? null : text
+}
+
+/**
+ * The id of a parent; null when it is missing, empty or an all-zero GUID.
+ *
+ * @throws DomainError invalid-parameters when it is too long or not printable
+ */
+export function parentSagaIdOf(value: Sent, key: string): string | null {
+  const id = identifier(value, key)
+  return id === null || isZeroGuid(id) ? null : id
 }
 
 /** A whole number from 0 to `max`; null for any other value. */

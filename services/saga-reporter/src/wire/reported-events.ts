@@ -4,7 +4,14 @@ import { parseEventTime } from '@switchyard/domain/saga'
 import { decoders } from './decoders.js'
 import { type ReportedOperation, requestFields, serializeRequest } from './operations.js'
 import type { Report } from './report.js'
-import { identifier, type ReportMetadata, traceParentOf, validTags, wholeNumber } from './report-metadata.js'
+import {
+  identifier,
+  parentSagaIdOf,
+  type ReportMetadata,
+  traceParentOf,
+  validTags,
+  wholeNumber,
+} from './report-metadata.js'
 
 /** The largest number of events in one call. */
 export const eventsMax = 1000
@@ -64,6 +71,7 @@ function readReport(event: ReportedEvent, call: CallMetadata): Report {
       eventSeq: wholeNumber(event.seq, Number.MAX_SAFE_INTEGER),
       attempt: wholeNumber(event.attempt, 2 ** 31 - 1),
       traceParent: traceParentOf(event.traceParent) ?? call.traceParent,
+      parentSagaId: parentSagaIdOf(event.parentSagaId, 'parent_saga_id'),
       tags: validTags(event.tags),
     },
   }

@@ -26,6 +26,7 @@ export const filterParameters = {
   late: flag().optional(),
   tag: filledText().optional(),
   id_prefix: filledText().optional(),
+  parent_saga_id: filledText().optional(),
   errors_contains: text()
     .refine((value) => value.trim().length >= searchedCharsMin, {
       error: `is too short (minimum is ${searchedCharsMin} characters)`,
@@ -53,6 +54,7 @@ export const toSearch = (given: z.output<typeof searchSchema>): SagaSearch => ({
   flags: Object.fromEntries(sagaFlagKinds.map((kind) => [kind, given[kind]])),
   tag: given.tag,
   idPrefix: given.id_prefix,
+  parentSagaId: given.parent_saga_id,
   errorsContain: given.errors_contains,
   createdAfter: given.created_after,
   createdBefore: given.created_before,

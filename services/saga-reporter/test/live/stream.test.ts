@@ -1,6 +1,13 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { createToken, createUser, startTestRedis, type TestRedis, waitFor } from '@switchyard/testing'
+import {
+  createSession,
+  createToken,
+  createUser,
+  startTestRedis,
+  type TestRedis,
+  waitFor,
+} from '@switchyard/testing'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { createTokens, startHarness, startService } from '../harness.js'
 import { addSagaRow, appendEntries, appendEntry } from './log-writer.js'
@@ -59,6 +66,17 @@ describe('who may follow', () => {
     expect(await statusOf(tokens.user)).toBe(403)
     expect(await statusOf(tokens.administrator)).toBe(200)
     expect(await statusOf(tokens.reader)).toBe(200)
+  })
+
+  it('the session of a browser, until it ends', async () => {
+    const { database } = harness
+    const { token } = await createToken(database, await createUser(database), { scopes: ['read_sagas'] })
+    const client = await stream('', { Cookie: await createSession(database, token) })
+    expect(client.response.status).toBe(200)
+    await start('seen-by-a-session')
+    await client.waitForEvents(1)
+    await database.prisma.session.deleteMany({ where: { tokenId: token.id } })
+    await waitFor(client.hasEnded, { what: 'the stream to end with its session' })
   })
 
   it.each([

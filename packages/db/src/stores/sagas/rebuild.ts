@@ -20,6 +20,7 @@ export interface LoggedEvent {
   eventId: string | null
   eventTime: Date | null
   attempt: number | null
+  parentSagaId: string | null
   contentKey: Uint8Array
   request: Uint8Array
   /** Size of the whole payload or errors, when the request holds only their head; else null. */
@@ -40,7 +41,7 @@ export type DerivedRow<Row> = Row & { tenant: string }
 
 const columns = `e.tenant, e.id::text AS id, e.received_at AS "receivedAt", e.operation, e.saga_id AS "sagaId",
   e.activity_id AS "activityId", e.event_id AS "eventId", e.event_time AS "eventTime", e.attempt,
-  e.content_key AS "contentKey", e.request, e.payload_size AS "payloadSize", e.payload_sha256 AS "payloadSha256"`
+  e.parent_saga_id AS "parentSagaId", e.content_key AS "contentKey", e.request, e.payload_size AS "payloadSize", e.payload_sha256 AS "payloadSha256"`
 
 /** Reads each key once by jumping along the index, however many events a key has. */
 const keysOf = (column: string, from: string, isLeftOut: string) => `WITH RECURSIVE keys AS (

@@ -82,6 +82,10 @@ export async function getText(path: string, query?: Query, signal?: AbortSignal)
   return (await call('GET', path, query, undefined, signal)).text()
 }
 
+export async function getBytes(path: string, query?: Query, signal?: AbortSignal): Promise<Uint8Array> {
+  return new Uint8Array(await (await call('GET', path, query, undefined, signal)).arrayBuffer())
+}
+
 /** One page of a list, with what its headers tell of the others. */
 export async function getPage<Row>(path: string, query?: Query, signal?: AbortSignal): Promise<Page<Row>> {
   const response = await call('GET', path, query, undefined, signal)

@@ -33,7 +33,6 @@ export function Chart({
 }) {
   const ref = useRef<HTMLDivElement>(null)
   const theme = useThemeChoice()
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the theme changes the colours that the chart reads
   useEffect(() => {
     const element = ref.current
     if (!element) return

@@ -57,7 +57,11 @@ export function Panel({
   flush?: boolean
 }) {
   return (
-    <section aria-label={name} aria-busy={busy || undefined} className="mb-5 rounded-lg border bg-panel">
+    <section
+      aria-label={name}
+      aria-busy={busy || undefined}
+      className="mb-5 min-w-0 rounded-lg border bg-panel"
+    >
       <div className="flex flex-wrap items-center gap-2 border-b px-4 py-2">
         <h2 className="flex-1 font-semibold">{name}</h2>
         {actions}

@@ -34,12 +34,15 @@ export const Empty = ({ title, children }: { title: string; children?: ReactNode
   </div>
 )
 
+/** What is read of a query, of one answer or of many pages. */
+type Asked<Data> = Pick<UseQueryResult<Data>, 'data' | 'error' | 'isError'> & { refetch: () => unknown }
+
 /** Shows what a query gives, its failure, or that it is under way. A thing that does not exist is the page 'Not found'. */
 export function Shown<Data>({
   query,
   children,
 }: {
-  query: UseQueryResult<Data>
+  query: Asked<Data>
   children: (data: Data) => ReactNode
 }) {
   if (query.data !== undefined) {

@@ -23,6 +23,7 @@ const plain: [keyof SagaSearch, string][] = [
   ['serviceName', 's.service_name = ?'],
   ['status', 's.status = ?'],
   ['outcome', 's.outcome = ?'],
+  ['parentSagaId', 's.parent_saga_id = ?'],
   ['createdAfter', 's.first_seen_at >= ?'],
   ['createdBefore', 's.first_seen_at <= ?'],
   ['endedAfter', 's.ended_at >= ?'],

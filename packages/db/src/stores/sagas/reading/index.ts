@@ -9,6 +9,7 @@ export { countedMax, countSagas, type SagaPage, searchSagas } from './list-sagas
 export { listParkedActivities, type ParkedActivity } from './parked-activities.js'
 export type { Readable } from './read-query.js'
 export { type ActivityView, type ErrorText, listActivityViews, type PayloadHead } from './saga-activities.js'
+export { listSagaChildren, type SagaChild, type SagaChildren } from './saga-children.js'
 export { listSagaDeployments, type SagaDeployment } from './saga-deployments.js'
 export { findResolutionNote, listSagaEvents, type SagaEventView } from './saga-events.js'
 export { createSagaNotes, listSagaNotes, type NewSagaNote, type SagaNote } from './saga-notes.js'

@@ -13,6 +13,7 @@ export interface SagaEventView {
   eventSeq: number | null
   attempt: number | null
   traceParent: string | null
+  parentSagaId: string | null
   /** Size of the payload or errors when the stored request holds only their head; null when it holds them whole. */
   payloadSize: number | null
   /** Bytes of the request. */
@@ -43,6 +44,7 @@ const eventsOfSaga = {
   text: `SELECT e.id::double precision AS seq, e.operation, e.result, e.activity_id AS "activityId",
       e.event_id AS "eventId", e.received_at AS "receivedAt", e.event_time AS "eventTime",
       e.event_seq::double precision AS "eventSeq", e.attempt, e.trace_parent AS "traceParent",
+      e.parent_saga_id AS "parentSagaId",
       e.payload_size AS "payloadSize",
       octet_length(e.request) AS "requestSize",
       CASE WHEN octet_length(e.request) <= ${shownBytesMax} THEN e.request END AS request

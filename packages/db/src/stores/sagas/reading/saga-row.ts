@@ -15,6 +15,7 @@ const shown = [
   'expiresAt',
   'resolvedAt',
   'resolvedBy',
+  'parentSagaId',
   'firstSeenAt',
   'lastEventAt',
 ] as const satisfies (keyof Saga)[]

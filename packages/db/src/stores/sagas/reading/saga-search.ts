@@ -14,6 +14,8 @@ export interface SagaSearch {
   /** `key=value`, exactly. */
   tag?: string | undefined
   idPrefix?: string | undefined
+  /** Sagas that this saga began. */
+  parentSagaId?: string | undefined
   /** Part of the errors of an activity, in any case; at least three characters, or the index is of no use. */
   errorsContain?: string | undefined
   createdAfter?: Date | undefined

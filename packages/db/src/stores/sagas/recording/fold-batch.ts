@@ -62,7 +62,7 @@ class Fold {
   }
 
   apply(received: NewSagaEvent): RecordedSagaEvent {
-    const { tenant, event, eventId, receivedAt, attempt = null } = received
+    const { tenant, event, eventId, receivedAt, attempt = null, parentSagaId = null } = received
     const idKey = eventId === null ? null : keyText({ tenant, id: eventId })
     if (idKey !== null && (this.#appliedIds.has(idKey) || this.#state.recordedIds.has(idKey)))
       return 'duplicate'
@@ -72,7 +72,11 @@ class Fold {
       return forbidden(`the saga is not one of service ${received.ownService}`)
     try {
       const contentKey = eventId === null ? contentKeyOf(received.contentKey) : null
-      const { result, sagaId, isNew } = ledger.apply(event, receivedAt, { contentKey, attempt })
+      const { result, sagaId, isNew } = ledger.apply(event, receivedAt, {
+        contentKey,
+        attempt,
+        parentSagaId,
+      })
       if (idKey !== null) this.#appliedIds.add(idKey)
       if (isNew) this.logged.push({ received, result, sagaId })
       return result

@@ -20,6 +20,8 @@ export interface NewSagaEvent {
   attempt?: number | null
   /** The caller's W3C trace context. */
   traceParent?: string | null
+  /** The saga that began the saga of the event, when the caller names it. */
+  parentSagaId?: string | null
   /** Tags for the saga of the event, each `key=value`. */
   tags?: readonly string[]
   /** The only service whose sagas its sender may report about; null or missing: any. */

@@ -27,6 +27,7 @@ const columns: readonly Column<LoggedEvent>[] = [
   column('event_seq', 'bigint', ({ eventSeq }) => eventSeq),
   column('attempt', 'integer', ({ attempt }) => attempt),
   column('trace_parent', 'text', ({ traceParent }) => traceParent),
+  column('parent_saga_id', 'text', ({ parentSagaId }) => parentSagaId),
   column('payload_size', 'integer', ({ event }) => cutOf(event)?.size),
   column('payload_sha256', 'bytea', ({ event }) => cutOf(event)?.sha256),
   column('content_key', 'bytea', ({ contentKey }) => contentKey.subarray(0, 8)),

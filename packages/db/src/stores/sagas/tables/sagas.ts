@@ -16,6 +16,7 @@ export const sagaTable = rowTable(
     late: flag('late'),
     resolvedAt: time('resolved_at'),
     resolvedBy: text('resolved_by'),
+    parentSagaId: text('parent_saga_id'),
     firstSeenAt: time('first_seen_at'),
     lastEventAt: time('last_event_at'),
     contentKeys: latin1('content_keys'),

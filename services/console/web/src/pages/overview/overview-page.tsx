@@ -1,3 +1,45 @@
+import { useQuery } from '@tanstack/react-query'
+import { getPage } from '../../api/client'
+import { mayUse, useSession } from '../../api/session'
 import { Page } from '../../components/page'
+import type { Project } from '../../generated/types.gen'
+import { BroadcastsNow } from './broadcasts-now'
+import { FirstSteps } from './first-steps'
+import { ProjectsNow } from './projects-now'
+import { QueuesNow } from './queues-now'
+import { SagasNow } from './sagas-now'
 
-export const OverviewPage = () => <Page title="OverviewPage" />
+const projectsShown = 8
+
+/** What is wrong now comes first, each figure with the list behind it. */
+export function OverviewPage() {
+  const session = useSession()
+  const may = {
+    sagas: mayUse(session, 'sagas'),
+    queues: mayUse(session, 'queues'),
+    projects: mayUse(session, 'projects'),
+  }
+  const projects = useQuery({
+    queryKey: ['projects', 'active'],
+    queryFn: ({ signal }) =>
+      getPage<Project>(
+        '/projects',
+        { order_by: 'last_activity_at', sort: 'desc', per_page: projectsShown, archived: false },
+        signal,
+      ),
+    enabled: may.projects,
+    refetchInterval: 30_000,
+  })
+  const isNew = projects.data?.rows.length === 0
+  return (
+    <Page title="Overview">
+      {isNew && <FirstSteps />}
+      <div className="grid gap-x-5 xl:grid-cols-2">
+        {may.sagas && <SagasNow />}
+        {may.projects && <ProjectsNow projects={projects} />}
+        {may.queues && <QueuesNow />}
+        <BroadcastsNow mayManage={mayUse(session, 'broadcasts')} />
+      </div>
+    </Page>
+  )
+}

@@ -1,14 +1,20 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
+import { useMay } from '../../api/session'
 import { guarded } from '../../components/guarded'
 import { Page } from '../../components/page'
 import { NotFound, Shown } from '../../components/states'
 import { TextLink } from '../../components/text-link'
 import { count, duration } from '../../lib/format'
+import { compoundQuery } from './compound'
+import { pageOf } from '../../lib/search-params'
 import { rangeOf } from './history'
 import { HistoryCharts } from './history-charts'
-import { compoundQuery } from './queues-page'
+import { OwnJobs } from './own-jobs'
 import { RangeChoice } from './range-choice'
+
+/** The name of the source of Switchyard's own worker. */
+const ownSource = 'switchyard'
 
 const route = getRouteApi('/queues/$source/$queue')
 
@@ -19,6 +25,7 @@ function Queue() {
   const search = route.useSearch()
   const navigate = route.useNavigate()
   const range = rangeOf(search.range)
+  const mayManageJobs = useMay('jobs')
   const compound = useQuery(compoundQuery(source))
   const found = compound.data?.queues[queue]
   if (compound.data && !found) return <NotFound />
@@ -47,6 +54,13 @@ function Queue() {
         }
       </Shown>
       <HistoryCharts range={range} source={source} queue={queue} />
+      {source === ownSource && mayManageJobs && (
+        <OwnJobs
+          queue={queue}
+          page={pageOf(search.page)}
+          onMove={(next) => void navigate({ search: { ...search, page: String(next) } })}
+        />
+      )}
     </Page>
   )
 }

@@ -1,6 +1,5 @@
 import { useQueries, useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { get } from '../../api/client'
 import { Badge } from '../../components/badge'
 import { type Column, DataTable } from '../../components/data-table'
 import { guarded } from '../../components/guarded'
@@ -10,34 +9,12 @@ import { TextLink } from '../../components/text-link'
 import { Time } from '../../components/time'
 import type { JobStats, ProcessMetrics, QueueMetrics } from '../../generated/types.gen'
 import { bytes, count, duration } from '../../lib/format'
+import { compoundQuery, lateSeconds, sourcesQuery } from './compound'
 import { rangeOf } from './history'
 import { HistoryCharts } from './history-charts'
 import { RangeChoice } from './range-choice'
 
 const route = getRouteApi('/queues')
-const refetchMs = 3000
-/** A queue whose oldest job waits longer is late. */
-export const lateSeconds = 60
-
-export interface Compound {
-  queues: Record<string, QueueMetrics>
-  processes: ProcessMetrics[]
-  jobs: JobStats
-}
-
-export const compoundQuery = (source: string) => ({
-  queryKey: ['jobqueue', 'compound', source],
-  queryFn: ({ signal }: { signal: AbortSignal }) =>
-    get<Compound>('/jobqueue/compound_metrics', { source, extended: true }, signal),
-  refetchInterval: refetchMs,
-})
-
-export const sourcesQuery = {
-  queryKey: ['jobqueue', 'sources'],
-  queryFn: ({ signal }: { signal: AbortSignal }) => get<{ name: string }[]>('/jobqueue/sources', {}, signal),
-  staleTime: 60_000,
-}
-
 export const QueuesPage = guarded('queues', Queues)
 
 function Queues() {

@@ -1,3 +1,122 @@
-import { Page } from '../../components/page'
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
+import { useState } from 'react'
+import { get } from '../../api/client'
+import { useMay } from '../../api/session'
+import { Button } from '../../components/button'
+import { type Column, DataTable } from '../../components/data-table'
+import { guarded } from '../../components/guarded'
+import { Page, Panel } from '../../components/page'
+import { Empty, Shown } from '../../components/states'
+import { TextLink } from '../../components/text-link'
+import { Time } from '../../components/time'
+import type { SagaStats } from '../../generated/types.gen'
+import { count } from '../../lib/format'
+import { BulkJobDialog, BulkResolve } from './bulk-resolve'
+import { fixedPartOf } from './fixed-part'
+import { filterOf, type SagaSearch } from './saga-filter'
+import { FilterText, FilterTime } from './saga-filters'
 
-export const FailuresPage = () => <Page title="FailuresPage" />
+const route = getRouteApi('/failures')
+
+type Cause = SagaStats['failures'][number]
+
+export const FailuresPage = guarded('sagas', Failures)
+
+function Failures() {
+  const search = route.useSearch()
+  const navigate = route.useNavigate()
+  const mayChange = useMay('sagas.change')
+  const [resolved, setResolved] = useState<Cause>()
+  const query = useQuery({
+    queryKey: ['sagas', 'stats', search],
+    queryFn: ({ signal }) =>
+      get<SagaStats>('/sagas/stats', { tenant: search.tenant, ...filterOf(search, undefined) }, signal),
+  })
+  const change = (changed: Partial<typeof search>) =>
+    void navigate({ search: (before) => ({ ...before, ...changed }), resetScroll: false })
+  // Without a time, the API looks at the last day; the list must find the same sagas.
+  const shown: SagaSearch = { ...search, from: search.from ?? query.data?.from }
+  const showJob = (job: string | undefined) =>
+    void navigate({ search: (before) => ({ ...before, job }), resetScroll: false, replace: job === undefined })
+  return (
+    <Page title="Failures">
+      <div className="mb-4 flex flex-wrap items-center gap-2">
+        <FilterText label="Service" value={search.service} onChange={(service) => change({ service })} />
+        <FilterTime label="First seen from" value={search.from} onChange={(from) => change({ from })} />
+        <FilterTime label="First seen to" value={search.to} onChange={(to) => change({ to })} />
+        <FilterText label="Tenant" value={search.tenant} onChange={(tenant) => change({ tenant })} />
+      </div>
+      <p className="mb-3 text-sm text-quiet">
+        Errors of activities, grouped without the ids and numbers in their texts, the most frequent first; at
+        most 50 groups.
+        {!search.from && ' Unless you choose a time, of the sagas of the last 24 hours.'}
+      </p>
+      <Panel name="Causes" flush busy={query.isFetching}>
+        <Shown query={query}>
+          {({ failures }) => (
+            <DataTable
+              label="Causes"
+              rows={failures}
+              rowKey={({ fingerprint }) => fingerprint}
+              columns={columnsOf(shown, mayChange ? setResolved : undefined)}
+              empty={
+                <Empty title="No activity has failed in this time">
+                  Choose an earlier time above to look further back.
+                </Empty>
+              }
+            />
+          )}
+        </Shown>
+      </Panel>
+      {resolved && (
+        <BulkResolve
+          tenant={search.tenant}
+          filter={filterOf(listOf(shown, resolved), 'errors_contains')}
+          onStarted={({ id }) => {
+            setResolved(undefined)
+            showJob(String(id))
+          }}
+          onClose={() => setResolved(undefined)}
+        />
+      )}
+      {search.job && (
+        <BulkJobDialog tenant={search.tenant} id={search.job} onClose={() => showJob(undefined)} />
+      )}
+    </Page>
+  )
+}
+
+/** The query of the list of the sagas with this cause. */
+const listOf = ({ service, tenant, from, to }: SagaSearch, { sample }: Cause): SagaSearch => ({
+  ...{ service, tenant, from, to },
+  q: fixedPartOf(sample),
+})
+
+function columnsOf(search: SagaSearch, onResolve: ((cause: Cause) => void) | undefined): Column<Cause>[] {
+  const actions: Column<Cause>[] = onResolve
+    ? [{ header: 'Actions', cell: (cause) => <Button onClick={() => onResolve(cause)}>Resolve all…</Button> }]
+    : []
+  return [
+    {
+      header: 'Cause',
+      cell: ({ sample }) => (
+        <span dir="auto" className="line-clamp-3 min-w-56 font-mono text-xs break-words whitespace-pre-wrap">
+          {sample}
+        </span>
+      ),
+    },
+    {
+      header: 'Count',
+      numeric: true,
+      cell: (cause) => (
+        <TextLink to="/sagas" search={listOf(search, cause)}>
+          {count(cause.count)}
+        </TextLink>
+      ),
+    },
+    { header: 'First', cell: ({ first_seen_at }) => <Time at={first_seen_at} /> },
+    { header: 'Last', cell: ({ last_seen_at }) => <Time at={last_seen_at} /> },
+    ...actions,
+  ]
+}

@@ -43,7 +43,11 @@ export interface Saga {
     | string
     | undefined;
   /** From its start, or what was received first, to its end. */
-  durationMs?: number | undefined;
+  durationMs?:
+    | number
+    | undefined;
+  /** The saga that began this one; it may be unknown. */
+  parentSagaId?: string | undefined;
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
 
@@ -182,6 +186,7 @@ function createBaseSaga(): Saga {
     resolvedAt: undefined,
     resolvedBy: undefined,
     durationMs: undefined,
+    parentSagaId: undefined,
     _unknownFields: {},
   };
 }
@@ -238,6 +243,9 @@ export const Saga: MessageFns<Saga> = {
     }
     if (message.durationMs !== undefined) {
       writer.uint32(136).int64(message.durationMs);
+    }
+    if (message.parentSagaId !== undefined) {
+      writer.uint32(146).string(message.parentSagaId);
     }
     if (message._unknownFields !== undefined) {
       for (const [key, values] of globalThis.Object.entries(message._unknownFields)) {
@@ -399,6 +407,14 @@ export const Saga: MessageFns<Saga> = {
             message.durationMs = longToNumber(reader.int64());
             continue;
           }
+          case 18: {
+            if (tag !== 146) {
+              break;
+            }
+
+            message.parentSagaId = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -486,6 +502,11 @@ export const Saga: MessageFns<Saga> = {
         : isSet(object.duration_ms)
         ? globalThis.Number(object.duration_ms)
         : undefined,
+      parentSagaId: isSet(object.parentSagaId)
+        ? globalThis.String(object.parentSagaId)
+        : isSet(object.parent_saga_id)
+        ? globalThis.String(object.parent_saga_id)
+        : undefined,
     };
   },
 
@@ -542,6 +563,9 @@ export const Saga: MessageFns<Saga> = {
     if (message.durationMs !== undefined) {
       obj.durationMs = Math.round(message.durationMs);
     }
+    if (message.parentSagaId !== undefined) {
+      obj.parentSagaId = message.parentSagaId;
+    }
     return obj;
   },
 
@@ -567,6 +591,7 @@ export const Saga: MessageFns<Saga> = {
     message.resolvedAt = object.resolvedAt ?? undefined;
     message.resolvedBy = object.resolvedBy ?? undefined;
     message.durationMs = object.durationMs ?? undefined;
+    message.parentSagaId = object.parentSagaId ?? undefined;
     return message;
   },
 };

@@ -125,6 +125,8 @@ export interface ReportedEvent {
   tenant: string;
   /** As traceparent. Empty: the traceparent of the call's metadata. */
   traceParent: string;
+  /** As x-parent-saga-id: the saga that began the saga of the event. Empty: none. */
+  parentSagaId: string;
   sagaStarted?: SagaStartedRequest | undefined;
   sagaEnded?: SagaStartedRequest | undefined;
   activityExecuteStarted?: ActivityExecuteStartedRequest | undefined;
@@ -251,6 +253,7 @@ function createBaseReportedEvent(): ReportedEvent {
     tags: [],
     tenant: "",
     traceParent: "",
+    parentSagaId: "",
     sagaStarted: undefined,
     sagaEnded: undefined,
     activityExecuteStarted: undefined,
@@ -287,6 +290,9 @@ export const ReportedEvent: MessageFns<ReportedEvent> = {
     }
     if (message.traceParent !== "") {
       writer.uint32(58).string(message.traceParent);
+    }
+    if (message.parentSagaId !== "") {
+      writer.uint32(66).string(message.parentSagaId);
     }
     if (message.sagaStarted !== undefined) {
       SagaStartedRequest.encode(message.sagaStarted, writer.uint32(82).fork()).join();
@@ -396,6 +402,14 @@ export const ReportedEvent: MessageFns<ReportedEvent> = {
             }
 
             message.traceParent = reader.string();
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.parentSagaId = reader.string();
             continue;
           }
           case 10: {
@@ -511,6 +525,11 @@ export const ReportedEvent: MessageFns<ReportedEvent> = {
         : isSet(object.trace_parent)
         ? globalThis.String(object.trace_parent)
         : "",
+      parentSagaId: isSet(object.parentSagaId)
+        ? globalThis.String(object.parentSagaId)
+        : isSet(object.parent_saga_id)
+        ? globalThis.String(object.parent_saga_id)
+        : "",
       sagaStarted: isSet(object.sagaStarted)
         ? SagaStartedRequest.fromJSON(object.sagaStarted)
         : isSet(object.saga_started)
@@ -587,6 +606,9 @@ export const ReportedEvent: MessageFns<ReportedEvent> = {
     if (message.traceParent !== "") {
       obj.traceParent = message.traceParent;
     }
+    if (message.parentSagaId !== "") {
+      obj.parentSagaId = message.parentSagaId;
+    }
     if (message.sagaStarted !== undefined) {
       obj.sagaStarted = SagaStartedRequest.toJSON(message.sagaStarted);
     }
@@ -632,6 +654,7 @@ export const ReportedEvent: MessageFns<ReportedEvent> = {
     message.tags = object.tags?.map((e) => e) || [];
     message.tenant = object.tenant ?? "";
     message.traceParent = object.traceParent ?? "";
+    message.parentSagaId = object.parentSagaId ?? "";
     message.sagaStarted = (object.sagaStarted !== undefined && object.sagaStarted !== null)
       ? SagaStartedRequest.fromPartial(object.sagaStarted)
       : undefined;

@@ -108,6 +108,8 @@ export interface ListSagasRequest {
     | undefined;
   /** Asks for status_counts. */
   withCounts: boolean;
+  /** Sagas that this saga began. */
+  parentSagaId?: string | undefined;
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
 
@@ -391,6 +393,7 @@ function createBaseListSagasRequest(): ListSagasRequest {
     orderBy: undefined,
     sort: undefined,
     withCounts: false,
+    parentSagaId: undefined,
     _unknownFields: {},
   };
 }
@@ -468,6 +471,9 @@ export const ListSagasRequest: MessageFns<ListSagasRequest> = {
     }
     if (message.withCounts !== false) {
       writer.uint32(192).bool(message.withCounts);
+    }
+    if (message.parentSagaId !== undefined) {
+      writer.uint32(202).string(message.parentSagaId);
     }
     if (message._unknownFields !== undefined) {
       for (const [key, values] of globalThis.Object.entries(message._unknownFields)) {
@@ -685,6 +691,14 @@ export const ListSagasRequest: MessageFns<ListSagasRequest> = {
             message.withCounts = reader.bool();
             continue;
           }
+          case 25: {
+            if (tag !== 202) {
+              break;
+            }
+
+            message.parentSagaId = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -783,6 +797,11 @@ export const ListSagasRequest: MessageFns<ListSagasRequest> = {
         : isSet(object.with_counts)
         ? globalThis.Boolean(object.with_counts)
         : false,
+      parentSagaId: isSet(object.parentSagaId)
+        ? globalThis.String(object.parentSagaId)
+        : isSet(object.parent_saga_id)
+        ? globalThis.String(object.parent_saga_id)
+        : undefined,
     };
   },
 
@@ -860,6 +879,9 @@ export const ListSagasRequest: MessageFns<ListSagasRequest> = {
     if (message.withCounts !== false) {
       obj.withCounts = message.withCounts;
     }
+    if (message.parentSagaId !== undefined) {
+      obj.parentSagaId = message.parentSagaId;
+    }
     return obj;
   },
 
@@ -892,6 +914,7 @@ export const ListSagasRequest: MessageFns<ListSagasRequest> = {
     message.orderBy = object.orderBy ?? undefined;
     message.sort = object.sort ?? undefined;
     message.withCounts = object.withCounts ?? false;
+    message.parentSagaId = object.parentSagaId ?? undefined;
     return message;
   },
 };

@@ -1,0 +1,67 @@
+import type { Browser, BrowserContext, ConsoleMessage, Page, Request } from 'playwright-core'
+
+export interface Visit {
+  page: Page
+  context: BrowserContext
+  /** Errors of the console, violations of the policy, and failed requests. */
+  problems: string[]
+  close(): Promise<void>
+}
+
+interface VisitOptions {
+  url: string
+  /** Unset: nobody is signed in. */
+  token?: string
+  theme?: 'light' | 'dark'
+  width?: number
+  height?: number
+}
+
+/** A browser window of its own, signed in by the form of the console. */
+export async function visit(browser: Browser, options: VisitOptions): Promise<Visit> {
+  const { url, token, theme = 'light', width = 1280, height = 900 } = options
+  const context = await browser.newContext({
+    baseURL: url,
+    colorScheme: theme,
+    viewport: { width, height },
+    reducedMotion: 'reduce',
+    timezoneId: 'Europe/Berlin',
+  })
+  const page = await context.newPage()
+  const problems = watchProblems(page)
+  if (token !== undefined) await signIn(page, token)
+  return { page, context, problems, close: () => context.close() }
+}
+
+export async function signIn(page: Page, token: string): Promise<void> {
+  await page.goto('/console/sign-in')
+  await page.getByLabel('Access token').fill(token)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
+}
+
+function watchProblems(page: Page): string[] {
+  const problems: string[] = []
+  page.on('console', (message: ConsoleMessage) => {
+    if (message.type() === 'error') problems.push(`console: ${message.text()} (${message.location().url})`)
+  })
+  page.on('pageerror', (error) => problems.push(`page: ${error.message}`))
+  page.on('requestfailed', (request: Request) => {
+    // Leaving a page ends its requests and streams.
+    const reason = request.failure()?.errorText
+    if (reason !== 'net::ERR_ABORTED') problems.push(`request: ${request.url()} ${reason}`)
+  })
+  return problems
+}
+
+/** Goes to an address of the console and waits until nothing on it is busy. */
+export async function open(page: Page, address: string): Promise<void> {
+  await page.goto(`/console${address}`)
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  await settled(page)
+}
+
+/** Waits until no part of the page is busy. */
+export async function settled(page: Page): Promise<void> {
+  await page.waitForFunction(() => document.querySelector('main [aria-busy="true"]') === null)
+}

@@ -1,0 +1,41 @@
+import { useQuery } from '@tanstack/react-query'
+import { get } from '../../api/client'
+import { MessageText } from '../../components/message-text'
+import { Panel } from '../../components/page'
+import { Shown } from '../../components/states'
+import { TextLink } from '../../components/text-link'
+import { Time } from '../../components/time'
+import type { Banner } from '../../generated/types.gen'
+
+/** The messages that every site shows now. */
+export function BroadcastsNow({ mayManage }: { mayManage: boolean }) {
+  const active = useQuery({
+    queryKey: ['broadcasts', 'active'],
+    queryFn: ({ signal }) => get<Banner[]>('/broadcast_messages/active', {}, signal),
+    refetchInterval: 15_000,
+  })
+  return (
+    <Panel name="Broadcasts" actions={mayManage && <TextLink to="/broadcasts">All broadcasts</TextLink>}>
+      <Shown query={active}>
+        {(messages) =>
+          messages.length === 0 ? (
+            <p className="text-quiet">No message is shown.</p>
+          ) : (
+            <ul className="divide-y">
+              {messages.map(({ id, message, ends_at }) => (
+                <li key={id} className="flex gap-3 py-1.5">
+                  <span className="min-w-0 flex-1 break-words">
+                    <MessageText text={message} />
+                  </span>
+                  <span className="text-sm text-quiet">
+                    ends <Time at={ends_at} />
+                  </span>
+                </li>
+              ))}
+            </ul>
+          )
+        }
+      </Shown>
+    </Panel>
+  )
+}

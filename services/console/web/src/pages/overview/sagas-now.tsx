@@ -1,0 +1,91 @@
+import { useQueries, useQuery } from '@tanstack/react-query'
+import { get, getPage } from '../../api/client'
+import { Panel } from '../../components/page'
+import { Problem, Shown } from '../../components/states'
+import { TextLink } from '../../components/text-link'
+import { Time } from '../../components/time'
+import type { Saga, SagaStats } from '../../generated/types.gen'
+import { count } from '../../lib/format'
+import { fixedPartOf } from '../sagas/fixed-part'
+import { countsOf } from '../sagas/status-counts'
+import { Figure } from './figure'
+
+const causesShown = 5
+const refetchMs = 10_000
+const flags = ['stuck', 'overdue', 'parked', 'inconsistent'] as const
+
+/** How many sagas a filter finds, from the counts by status. */
+const countsQuery = (filter: Record<string, string | boolean>) => ({
+  queryKey: ['sagas', 'counts', filter],
+  queryFn: async ({ signal }: { signal: AbortSignal }) => {
+    const { headers } = await getPage<Saga>('/sagas', { ...filter, with_counts: true, per_page: 1 }, signal)
+    const counts = countsOf(headers.get('X-Status-Counts'))
+    return [...counts.values()].reduce((sum, text) => sum + Number.parseInt(text, 10), 0)
+  },
+  refetchInterval: refetchMs,
+})
+
+/** Sagas that need somebody, and why. */
+export function SagasNow() {
+  const counts = useQueries({ queries: flags.map((flag) => countsQuery({ [flag]: true })) })
+  const stats = useQuery({
+    queryKey: ['sagas', 'stats'],
+    queryFn: ({ signal }) => get<SagaStats>('/sagas/stats', {}, signal),
+    refetchInterval: refetchMs,
+  })
+  const failed = counts.find(({ error }) => error)
+  return (
+    <Panel
+      name="Sagas"
+      actions={<TextLink to="/sagas">All sagas</TextLink>}
+      busy={counts.some(({ isPending }) => isPending)}
+    >
+      {failed && <Problem error={failed.error} retry={failed.refetch} />}
+      <div className="mb-4 flex flex-wrap gap-2">
+        {flags.map((flag, index) => (
+          <Figure
+            key={flag}
+            value={counts[index]?.data ?? 0}
+            tone={flag === 'stuck' || flag === 'inconsistent' ? 'bad' : 'warn'}
+            name={
+              <TextLink to="/sagas" search={{ flag }}>
+                {flag}
+              </TextLink>
+            }
+          />
+        ))}
+      </div>
+      <Shown query={stats}>{(found) => <Causes failures={found.failures} />}</Shown>
+    </Panel>
+  )
+}
+
+function Causes({ failures }: { failures: SagaStats['failures'] }) {
+  if (failures.length === 0)
+    return <p className="text-quiet">No saga has reported an error within the last day.</p>
+  return (
+    <>
+      <h3 className="mb-1 text-sm font-medium">
+        Failures by cause (<TextLink to="/failures">all</TextLink>)
+      </h3>
+      <ul className="divide-y">
+        {failures.slice(0, causesShown).map((cause) => (
+          <li key={cause.fingerprint} className="flex items-baseline gap-3 py-1.5">
+            <TextLink
+              to="/sagas"
+              search={{ q: fixedPartOf(cause.sample) }}
+              className="min-w-0 flex-1 truncate"
+              dir="auto"
+            >
+              {cause.sample}
+            </TextLink>
+            <span className="text-sm text-quiet">
+              <Time at={cause.last_seen_at} />
+            </span>
+            <span className="w-12 text-right font-semibold tabular-nums">{count(cause.count)}</span>
+          </li>
+        ))}
+      </ul>
+    </>
+  )
+}

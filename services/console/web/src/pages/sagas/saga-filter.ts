@@ -1,0 +1,94 @@
+import type { Query } from '../../api/client'
+import type { Saga } from '../../generated/types.gen'
+import { oneOf } from '../../lib/search-params'
+
+export const sagaStatuses = [
+  'Pending',
+  'Started',
+  'Overtime',
+  'Ended',
+  'Error',
+] as const satisfies Saga['status'][]
+export const sagaOutcomes = ['succeeded', 'compensated', 'empty', 'inconsistent'] as const
+export const sagaFlags = ['overdue', 'stuck', 'parked', 'inconsistent', 'settled', 'late'] as const
+
+/** The query of the list's address. */
+export interface SagaSearch {
+  status?: string
+  outcome?: string
+  service?: string
+  q?: string
+  flag?: string
+  tenant?: string
+  from?: string
+  to?: string
+  sort?: string
+  view?: string
+  /** A bulk job that is shown. */
+  job?: string
+}
+
+/** The names of the address in their order; `view` names a saved one of them. */
+export const filterNames = ['status', 'outcome', 'service', 'q', 'flag', 'from', 'to'] as const
+
+export const sagaSorts = [
+  { value: 'stalest', label: 'Stalest first', query: { order_by: 'updated_at', sort: 'asc' } },
+  { value: 'updated', label: 'Last event first', query: { order_by: 'updated_at', sort: 'desc' } },
+  { value: 'newest', label: 'Newest first', query: { order_by: 'created_at', sort: 'desc' } },
+  { value: 'oldest', label: 'Oldest first', query: { order_by: 'created_at', sort: 'asc' } },
+  { value: 'ended', label: 'Last ended first', query: { order_by: 'ended_at', sort: 'desc' } },
+  { value: 'id', label: 'By id', query: { order_by: 'id', sort: 'asc' } },
+] as const
+
+/** How a text of the search box is meant. */
+export type SearchKind = 'id_prefix' | 'errors_contains' | 'tag'
+
+export const errorTextMin = 3
+
+/** What a text may mean, the likeliest first. */
+export function meaningsOf(text: string): SearchKind[] {
+  const errors: SearchKind[] = text.trim().length >= errorTextMin ? ['errors_contains'] : []
+  if (/^[^\s=]+=./.test(text)) return ['tag', 'id_prefix', ...errors]
+  return /\s/.test(text) ? [...errors, 'id_prefix'] : ['id_prefix', ...errors]
+}
+
+/** Milliseconds of a time that the address names; undefined for what is no time. */
+const timeOf = (text: string | undefined): string | undefined => {
+  const ms = Date.parse(text ?? '')
+  return Number.isNaN(ms) ? undefined : new Date(ms).toISOString()
+}
+
+/**
+ * The filters of the API for those of the address. Values that are unknown are left out.
+ *
+ * @param kind how `q` is meant
+ */
+export function filterOf(search: SagaSearch, kind: SearchKind | undefined): Record<string, string | boolean> {
+  const flag = oneOf(sagaFlags, search.flag)
+  const filter = {
+    status: oneOf(sagaStatuses, search.status),
+    outcome: oneOf(sagaOutcomes, search.outcome),
+    service_name: search.service,
+    created_after: timeOf(search.from),
+    created_before: timeOf(search.to),
+    ...(flag && { [flag]: true }),
+    ...(kind && search.q && { [kind]: search.q }),
+  }
+  return Object.fromEntries(
+    Object.entries(filter).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  ) as Record<string, string | boolean>
+}
+
+export const tenantOf = ({ tenant }: SagaSearch): Query => ({ tenant })
+
+/** Whether the list shows the newest sagas first, so that a new saga belongs at its top. */
+export function isNewestFirst({ sort }: SagaSearch, kind: SearchKind | undefined): boolean {
+  const chosen = oneOf(
+    sagaSorts.map(({ value }) => value),
+    sort,
+  )
+  return chosen === 'newest' || (chosen === undefined && kind !== 'id_prefix')
+}
+
+export const sortQuery = ({ sort }: SagaSearch): Query =>
+  sagaSorts.find(({ value }) => value === sort)?.query ?? {}

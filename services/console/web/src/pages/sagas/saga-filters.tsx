@@ -1,0 +1,148 @@
+import { type FormEvent, useId } from 'react'
+import { FilterSelect } from '../../components/fields'
+import { SearchBox } from '../../components/search-box'
+import { localTime, timeOfLocal } from '../../lib/local-time'
+import { oneOf } from '../../lib/search-params'
+import {
+  errorTextMin,
+  type SagaSearch,
+  type SearchKind,
+  sagaFlags,
+  sagaOutcomes,
+  sagaSorts,
+} from './saga-filter'
+
+export type ChangeSearch = (change: Partial<SagaSearch>) => void
+
+const meanings: Record<SearchKind, string> = {
+  id_prefix: 'ids that begin with',
+  errors_contains: 'errors that contain',
+  tag: 'the tag',
+}
+
+/** The filters of the list, but the status. */
+export function SagaFilters({
+  search,
+  kind,
+  isDeciding,
+  onChange,
+}: {
+  search: SagaSearch
+  kind: SearchKind | undefined
+  isDeciding: boolean
+  onChange: ChangeSearch
+}) {
+  return (
+    <div className="mb-3 flex flex-wrap items-center gap-2">
+      <SearchBox
+        value={search.q}
+        placeholder="Id, error or tag (key=value)"
+        onChange={(q) => onChange({ q })}
+      />
+      <FilterText label="Service" value={search.service} onChange={(service) => onChange({ service })} />
+      <FilterSelect
+        label="Outcome"
+        all="Any outcome"
+        options={sagaOutcomes}
+        value={oneOf(sagaOutcomes, search.outcome)}
+        onChange={(outcome) => onChange({ outcome })}
+      />
+      <FilterSelect
+        label="Flag"
+        all="Any flag"
+        options={sagaFlags}
+        value={oneOf(sagaFlags, search.flag)}
+        onChange={(flag) => onChange({ flag })}
+      />
+      <FilterSelect
+        label="Sort"
+        all="Newest first, or what fits the search"
+        options={sagaSorts}
+        value={sagaSorts.find(({ value }) => value === search.sort)?.value}
+        onChange={(sort) => onChange({ sort })}
+      />
+      <FilterTime label="First seen from" value={search.from} onChange={(from) => onChange({ from })} />
+      <FilterTime label="First seen to" value={search.to} onChange={(to) => onChange({ to })} />
+      <FilterText label="Tenant" value={search.tenant} onChange={(tenant) => onChange({ tenant })} />
+      {search.q && (
+        <p className="basis-full text-sm text-quiet" role="status">
+          {isDeciding ? 'Looking at ids, errors and tags…' : found(search.q, kind)}
+        </p>
+      )}
+    </div>
+  )
+}
+
+const found = (text: string, kind: SearchKind | undefined) => (
+  <>
+    {`Looks for ${meanings[kind ?? 'id_prefix']} `}
+    <bdi className="font-medium text-ink">{text}</bdi>
+    {text.trim().length < errorTextMin && `. Errors are searched from ${errorTextMin} characters on.`}
+  </>
+)
+
+const box = 'min-h-8 rounded-md border bg-panel px-2 py-1 text-sm placeholder:text-quiet'
+
+/** A text that filters when Enter is pressed or the field is left. */
+export function FilterText({
+  label,
+  value,
+  onChange,
+}: {
+  label: string
+  value: string | undefined
+  onChange: (value: string | undefined) => void
+}) {
+  const take = (text: string) => {
+    const given = text.trim() || undefined
+    if (given !== value) onChange(given)
+  }
+  const onSubmit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault()
+    take(String(new FormData(event.currentTarget).get('text') ?? ''))
+  }
+  return (
+    <form onSubmit={onSubmit} className="contents">
+      <input
+        // A value that comes from the address replaces the typed one.
+        key={value ?? ''}
+        name="text"
+        aria-label={label}
+        placeholder={label}
+        defaultValue={value}
+        dir="auto"
+        autoComplete="off"
+        maxLength={255}
+        onBlur={(event) => take(event.target.value)}
+        className={`${box} w-32`}
+      />
+    </form>
+  )
+}
+
+/** A time in the viewer's zone. */
+export function FilterTime({
+  label,
+  value,
+  onChange,
+}: {
+  label: string
+  value: string | undefined
+  onChange: (value: string | undefined) => void
+}) {
+  const id = useId()
+  return (
+    <span className="inline-flex items-center gap-1.5">
+      <label htmlFor={id} className="text-sm text-quiet">
+        {label}
+      </label>
+      <input
+        id={id}
+        type="datetime-local"
+        value={localTime(value)}
+        onChange={(event) => onChange(timeOfLocal(event.target.value))}
+        className={box}
+      />
+    </span>
+  )
+}

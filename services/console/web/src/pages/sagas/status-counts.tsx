@@ -1,0 +1,66 @@
+import { useQuery } from '@tanstack/react-query'
+import { useMemo } from 'react'
+import { getPage, type Query } from '../../api/client'
+import type { Saga } from '../../generated/types.gen'
+import { sagaStatuses } from './saga-filter'
+
+/** `Pending=1, Started=10000+` ⇒ `1` and `10000+` by status; empty when the API could not count in time. */
+export const countsOf = (header: string | null): Map<string, string> =>
+  new Map(
+    (header ?? '').split(', ').flatMap((part) => {
+      const [status = '', text] = part.split('=')
+      return text === undefined ? [] : [[status, text] as const]
+    }),
+  )
+
+const figures = new Intl.NumberFormat('en')
+
+/** '10000+' ⇒ '10,000+'. */
+const shownCount = (text: string) =>
+  figures.format(Number.parseInt(text, 10)) + (text.endsWith('+') ? '+' : '')
+
+/** How many sagas of each status the filters find, whichever of the statuses is chosen. */
+export function useStatusCounts(filter: Query, enabled: boolean) {
+  const others = useMemo(() => ({ ...filter, status: undefined }), [filter])
+  return useQuery({
+    queryKey: ['sagas', 'counts', others],
+    enabled,
+    queryFn: async ({ signal }) => {
+      const { headers } = await getPage<Saga>('/sagas', { ...others, per_page: 1, with_counts: true }, signal)
+      return countsOf(headers.get('X-Status-Counts'))
+    },
+    placeholderData: (previous) => previous,
+  })
+}
+
+/** The statuses with their counts, of which one can be chosen. */
+export function StatusChoice({
+  value,
+  counts,
+  onChange,
+}: {
+  value: string | undefined
+  counts: ReadonlyMap<string, string> | undefined
+  onChange: (status: string | undefined) => void
+}) {
+  return (
+    <fieldset className="flex flex-wrap gap-1.5">
+      <legend className="sr-only">Status</legend>
+      {[undefined, ...sagaStatuses].map((status) => {
+        const count = status && counts?.get(status)
+        return (
+          <button
+            key={status ?? ''}
+            type="button"
+            aria-pressed={status === value}
+            onClick={() => onChange(status)}
+            className="inline-flex min-h-8 items-center gap-1.5 rounded-full border bg-panel px-3 text-sm hover:bg-raised aria-pressed:border-accent aria-pressed:bg-accent-soft aria-pressed:font-medium aria-pressed:text-accent"
+          >
+            {status ?? 'All'}
+            {count !== undefined && <span className="tabular-nums opacity-80">{shownCount(count)}</span>}
+          </button>
+        )
+      })}
+    </fieldset>
+  )
+}

@@ -1,0 +1,24 @@
+/** A long text of a reporter in a box that scrolls. Its name makes it a region, so the keys reach it. */
+export const TextBox = ({
+  label,
+  busy,
+  className,
+  children,
+}: {
+  label: string
+  busy?: boolean | undefined
+  className: string
+  children: string
+}) => (
+  <section
+    aria-label={label}
+    aria-busy={busy || undefined}
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reached with the keys
+    tabIndex={0}
+    className={`overflow-auto rounded-md ${className}`}
+  >
+    <pre dir="auto" className="font-mono text-xs break-words whitespace-pre-wrap">
+      {children}
+    </pre>
+  </section>
+)

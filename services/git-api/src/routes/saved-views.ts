@@ -1,0 +1,101 @@
+import type { Caller } from '@switchyard/domain/access'
+import {
+  created,
+  endpoint,
+  filledText,
+  noContent,
+  ok,
+  type Route,
+  route,
+  rowId,
+  signedIn,
+  text,
+} from '@switchyard/service-kit/http'
+import { z } from 'zod'
+import type { Dependencies } from '../dependencies.js'
+import { presentSavedView, savedViewShape } from '../presenters/saved-view.js'
+import * as views from '../use-cases/saved-views.js'
+
+/** Every caller reads and changes only views of the own user. */
+export const savedViewRoutes = (deps: Dependencies): Route[] => [
+  route('GET', '/saved_views', signedIn, listSavedViews(deps)),
+  route('POST', '/saved_views', signedIn, createSavedView(deps)),
+  route('GET', '/saved_views/:id', signedIn, getSavedView(deps)),
+  route('PUT', '/saved_views/:id', signedIn, updateSavedView(deps)),
+  route('DELETE', '/saved_views/:id', signedIn, deleteSavedView(deps)),
+]
+
+const ofLength = (charsMax: number) => ({
+  check: (value: string) => value.length <= charsMax,
+  error: { error: `is too long (maximum is ${charsMax} characters)` },
+})
+const nameLength = ofLength(100)
+const queryLength = ofLength(2000)
+
+const pageName = () =>
+  text()
+    .refine((value) => /^[a-z][a-z0-9_-]{0,49}$/.test(value), { error: 'does not have a valid value' })
+    .meta({ description: 'The page of the console, e.g. `sagas` or `failures`' })
+
+const fields = {
+  name: filledText().refine(nameLength.check, nameLength.error),
+  page: pageName(),
+  query: text()
+    .refine(queryLength.check, queryLength.error)
+    .meta({ description: "The query of the page's address, without the question mark" }),
+}
+
+const listSavedViews = (deps: Dependencies) =>
+  endpoint({
+    summary: "The caller's saved views, by name",
+    replies: { 200: z.array(savedViewShape) },
+    input: z.object({ page: pageName().optional() }),
+    handle: async ({ page }, { user }: Caller) =>
+      ok((await views.listSavedViews(deps, user.id, page)).map(presentSavedView)),
+  })
+
+const createSavedView = (deps: Dependencies) =>
+  endpoint({
+    summary: 'Save a view',
+    replies: { 201: savedViewShape },
+    refusals: [409],
+    input: z.object(fields),
+    handle: async (given, { user }: Caller) =>
+      created(presentSavedView(await views.saveView(deps, user.id, given))),
+  })
+
+const getSavedView = (deps: Dependencies) =>
+  endpoint({
+    summary: 'One saved view',
+    replies: { 200: savedViewShape },
+    input: z.object({ id: rowId() }),
+    handle: async ({ id }, { user }: Caller) =>
+      ok(presentSavedView(await views.getSavedView(deps, user.id, id))),
+  })
+
+const updateSavedView = (deps: Dependencies) =>
+  endpoint({
+    summary: 'Change a saved view',
+    replies: { 200: savedViewShape },
+    refusals: [409],
+    input: z.object({
+      id: rowId(),
+      name: fields.name.optional(),
+      page: fields.page.optional(),
+      query: fields.query.optional(),
+    }),
+    async handle({ id, ...given }, { user }: Caller) {
+      return ok(presentSavedView(await views.changeSavedView(deps, user.id, id, given)))
+    },
+  })
+
+const deleteSavedView = (deps: Dependencies) =>
+  endpoint({
+    summary: 'Delete a saved view',
+    replies: { 204: null },
+    input: z.object({ id: rowId() }),
+    async handle({ id }, { user }: Caller) {
+      await views.removeSavedView(deps, user.id, id)
+      return noContent()
+    },
+  })
