@@ -12,9 +12,9 @@ import { SearchBox } from '../../components/search-box'
 import { Empty, Shown } from '../../components/states'
 import type { Branch, Tag } from '../../generated/types.gen'
 import { pageOf } from '../../lib/search-params'
-import { LastCommitCell, NewRefDialog, RefLinks, RefName } from './ref-parts'
 import { useMayChange } from './project-data'
 import { useProject, useProjectPath } from './project-frame'
+import { LastCommitCell, NewRefDialog, RefLinks, RefName } from './ref-parts'
 
 const route = getRouteApi('/projects/$namespace/$name/branches')
 
@@ -73,11 +73,7 @@ function Refs({ kind, onDelete }: { kind: Kind; onDelete: ((name: string) => voi
   const refs = useQuery({
     queryKey: [project, kind, search.q, page],
     queryFn: ({ signal }) =>
-      getPage<Row>(
-        `${project}/repository/${kind}`,
-        { search: search.q, page, ...newestFirst[kind] },
-        signal,
-      ),
+      getPage<Row>(`${project}/repository/${kind}`, { search: search.q, page, ...newestFirst[kind] }, signal),
     placeholderData: keepPreviousData,
   })
   return (

@@ -24,13 +24,15 @@ export function layOut(commits: readonly Pick<Commit, 'id' | 'parent_ids'>[]): G
     )
     const next = lanes.map((waiting) => (waiting === id ? undefined : waiting))
     // Commits of the same second may stand below their parents.
-    const out = parent_ids.filter((parent) => !shown.has(parent)).map((parent, index) => {
-      const known = next.indexOf(parent)
-      if (known !== -1) return known
-      const at = index === 0 && next[lane] === undefined ? lane : freeLane(next)
-      next[at] = parent
-      return at
-    })
+    const out = parent_ids
+      .filter((parent) => !shown.has(parent))
+      .map((parent, index) => {
+        const known = next.indexOf(parent)
+        if (known !== -1) return known
+        const at = index === 0 && next[lane] === undefined ? lane : freeLane(next)
+        next[at] = parent
+        return at
+      })
     lanes = next
     return { lane, through, into, out }
   })
@@ -55,8 +57,13 @@ const middle = height / 2
 export function GraphCell({ row, lanes }: { row: GraphRow; lanes: number }) {
   const width = (Math.min(lanes, lanesMax) + 1) * laneWidth
   return (
-    <div className="relative h-10" style={{ width }} aria-hidden="true">
-      <svg width={width} height={height} className="absolute -top-2 left-0 fill-none stroke-2">
+    <div className="relative h-10" style={{ width }}>
+      <svg
+        aria-hidden="true"
+        width={width}
+        height={height}
+        className="absolute -top-2 left-0 fill-none stroke-2"
+      >
         {row.through.map(({ from, to }) => (
           <path key={`t${from}`} className={colorOf(to)} d={`M${xOf(from)} 0 L${xOf(to)} ${height}`} />
         ))}

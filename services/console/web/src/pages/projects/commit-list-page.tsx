@@ -14,9 +14,9 @@ import { layOut } from './commit-graph'
 import { CommitTable } from './commit-table'
 import { EmptyRepository } from './empty-repository'
 import { FilterBox } from './filter-box'
+import { NoSuchRef } from './no-such-ref'
 import { useMayChange } from './project-data'
 import { useProject, useProjectParams, useProjectPath } from './project-frame'
-import { NoSuchRef } from './no-such-ref'
 import { useCommitStates } from './use-commit-states'
 
 const route = getRouteApi('/projects/$namespace/$name/')

@@ -32,7 +32,10 @@ export function CommitTable({
   const rows = commits.map(
     (commit, index): Row => ({ commit, graph: graph?.[index], state: states?.get(commit.id) }),
   )
-  const lanes = Math.max(1, ...(graph ?? []).flatMap((row) => [row.lane + 1, ...row.out.map((lane) => lane + 1)]))
+  const lanes = Math.max(
+    1,
+    ...(graph ?? []).flatMap((row) => [row.lane + 1, ...row.out.map((lane) => lane + 1)]),
+  )
   const columns = [
     ...(graph
       ? [

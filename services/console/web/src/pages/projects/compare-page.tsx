@@ -22,7 +22,8 @@ type Compared = Omit<Comparison, 'diffs'> & { diffs: FileChange[] }
 const comparisonQuery = (project: string, revisions: { from: string; to: string }, part: { stat?: true }) =>
   queryOptions({
     queryKey: [project, 'compare', revisions, part],
-    queryFn: ({ signal }) => get<Compared>(`${project}/repository/compare`, { ...revisions, ...part }, signal),
+    queryFn: ({ signal }) =>
+      get<Compared>(`${project}/repository/compare`, { ...revisions, ...part }, signal),
     staleTime: 10_000,
   })
 
@@ -61,7 +62,12 @@ function Choice({ from, to }: { from: string; to: string }) {
       className="mb-5 flex flex-wrap items-end gap-x-4 rounded-lg border bg-panel p-4 pb-1"
     >
       <div className="min-w-52 flex-1">
-        <RefField label="From" required value={values.from} onChange={(from) => setValues({ ...values, from })} />
+        <RefField
+          label="From"
+          required
+          value={values.from}
+          onChange={(from) => setValues({ ...values, from })}
+        />
       </div>
       <div className="min-w-52 flex-1">
         <RefField label="To" required value={values.to} onChange={(to) => setValues({ ...values, to })} />
@@ -84,7 +90,9 @@ function Result({ from, to }: { from: string; to: string }) {
   // The texts come with a second answer, so that the list of files can be used before.
   const texts = useQuery(comparisonQuery(project, { from, to }, {}))
   if (isMissing(list.error)) {
-    return <Empty title="One of the two does not exist.">Choose a branch, a tag, or the id of a commit.</Empty>
+    return (
+      <Empty title="One of the two does not exist.">Choose a branch, a tag, or the id of a commit.</Empty>
+    )
   }
   return (
     <Shown query={list}>

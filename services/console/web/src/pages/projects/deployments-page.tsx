@@ -67,7 +67,9 @@ function DeploymentsPanel({ environments }: { environments: string[] }) {
         label="Environment"
         all="Every environment"
         value={environment}
-        options={environment && !environments.includes(environment) ? [environment, ...environments] : environments}
+        options={
+          environment && !environments.includes(environment) ? [environment, ...environments] : environments
+        }
         onChange={(value) => filter({ environment: value })}
       />
       <FilterSelect
@@ -105,7 +107,9 @@ function DeploymentsPanel({ environments }: { environments: string[] }) {
   )
 }
 
-const noneFound = <Empty title="No deployment fits the filters.">Choose every environment and every status.</Empty>
+const noneFound = (
+  <Empty title="No deployment fits the filters.">Choose every environment and every status.</Empty>
+)
 const none = (
   <Empty title="Nothing has been deployed yet.">
     A CI system or an orchestrator notes a deployment with <code>POST /projects/:id/deployments</code>.
@@ -123,7 +127,10 @@ const columnsFor = (maySeeSagas: boolean) => [
     ),
   },
   { header: 'Status', cell: ({ status }: Deployment) => <State of={status} /> },
-  { header: 'Environment', cell: ({ environment }: Deployment) => <span dir="auto">{environment.name}</span> },
+  {
+    header: 'Environment',
+    cell: ({ environment }: Deployment) => <span dir="auto">{environment.name}</span>,
+  },
   { header: 'Commit', cell: (deployment: Deployment) => <DeployedCommit deployment={deployment} /> },
   {
     header: 'By',

@@ -21,8 +21,8 @@ export function EmptyRepository() {
       {mayWrite ? (
         <>
           <p className="mb-3">
-            Push to it from a folder with your files. Git asks for a user name and a password: give yours, and an access
-            token.
+            Push to it from a folder with your files. Git asks for a user name and a password: give yours, and
+            an access token.
           </p>
           <pre className="mb-3 overflow-x-auto rounded-md bg-raised p-3 font-mono text-sm">{commands}</pre>
           <div className="flex flex-wrap gap-2">

@@ -10,7 +10,7 @@ import { visibleControls } from '../../lib/format'
 import { oneOf } from '../../lib/search-params'
 import { BranchBox } from './branch-box'
 import { lastCommitQuery, rawAddress, splitPath, treeQuery } from './files/file-data'
-import { type FileViewName, FileView } from './files/file-view'
+import { FileView, type FileViewName } from './files/file-view'
 import { FolderView, isMarkdown } from './files/folder-view'
 import { useMayChange } from './project-data'
 import { useProject, useProjectParams, useProjectPath } from './project-frame'
@@ -43,9 +43,7 @@ export function FilesPage() {
       </div>
       <LastCommit gitRef={ref} path={path} />
       {isFolder ? (
-        <Shown query={inside}>
-          {(entries) => <FolderView gitRef={ref} path={path} entries={entries} />}
-        </Shown>
+        <Shown query={inside}>{(entries) => <FolderView gitRef={ref} path={path} entries={entries} />}</Shown>
       ) : (
         <Shown query={around}>{() => <CurrentFile gitRef={ref} path={path} />}</Shown>
       )}
@@ -134,7 +132,9 @@ function Actions({ gitRef, path, isFolder }: { gitRef: string; path: string; isF
       {!isFolder && (
         <>
           {view !== 'source' && <ButtonLink {...inView(undefined)}>Source</ButtonLink>}
-          {isMarkdown(path) && view !== 'rendered' && <ButtonLink {...inView('rendered')}>Rendered</ButtonLink>}
+          {isMarkdown(path) && view !== 'rendered' && (
+            <ButtonLink {...inView('rendered')}>Rendered</ButtonLink>
+          )}
           {view !== 'blame' && <ButtonLink {...inView('blame')}>Blame</ButtonLink>}
           <a href={rawAddress(project, gitRef, path)} className={buttonClass()}>
             Raw

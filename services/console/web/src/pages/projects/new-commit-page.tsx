@@ -71,7 +71,10 @@ function NewCommit() {
     async onSuccess({ id }) {
       await client.invalidateQueries({ queryKey: [project] })
       void client.invalidateQueries({ queryKey: ['project'] })
-      await navigate({ to: '/projects/$namespace/$name/commits/$sha', params: (before) => ({ ...before, sha: id }) })
+      await navigate({
+        to: '/projects/$namespace/$name/commits/$sha',
+        params: (before) => ({ ...before, sha: id }),
+      })
     },
   })
   const submit = (event: FormEvent) => {

@@ -86,7 +86,7 @@ export function ProjectFrame() {
             to={to}
             params={params}
             activeOptions={shownPageOnly}
-            aria-current={partOf(below) === name}
+            aria-current={partOf(below) === name ? 'true' : undefined}
             className={link}
           >
             {name}
@@ -97,7 +97,7 @@ export function ProjectFrame() {
             to="/projects/$namespace/$name/files/$ref/$"
             params={{ ...params, ref: default_branch, _splat: '' }}
             activeOptions={shownPageOnly}
-            aria-current={partOf(below) === 'Files'}
+            aria-current={partOf(below) === 'Files' ? 'true' : undefined}
             className={link}
           >
             Files

@@ -87,7 +87,9 @@ export const ProjectListPage = guarded('projects', () => {
   )
 })
 
-const noneFound = <Empty title="No project has this name.">Search for another part of its name or path.</Empty>
+const noneFound = (
+  <Empty title="No project has this name.">Search for another part of its name or path.</Empty>
+)
 const none = (
   <Empty title="There are no projects that you may see.">
     Make one with ‘New project’, then push to it with git.

@@ -88,9 +88,20 @@ export function NewRefDialog({ kind, onClose }: { kind: 'branches' | 'tags'; onC
       onClose={onClose}
     >
       <TextField label="Name" name="name" required maxLength={255} autoFocus className="font-mono text-sm" />
-      <RefField label="From" required value={from} onChange={setFrom} hint="A branch, a tag, or the id of a commit" />
+      <RefField
+        label="From"
+        required
+        value={from}
+        onChange={setFrom}
+        hint="A branch, a tag, or the id of a commit"
+      />
       {kind === 'tags' && (
-        <TextArea label="Message" name="message" rows={2} hint="With a message the tag is an annotated one." />
+        <TextArea
+          label="Message"
+          name="message"
+          rows={2}
+          hint="With a message the tag is an annotated one."
+        />
       )}
     </ActionDialog>
   )

@@ -137,7 +137,13 @@ function RemoveDialog<Row>({
     onClose()
   }
   return (
-    <ActionDialog title={`${action} ${nameOf(row)}`} action={action} look="danger" run={run} onClose={onClose}>
+    <ActionDialog
+      title={`${action} ${nameOf(row)}`}
+      action={action}
+      look="danger"
+      run={run}
+      onClose={onClose}
+    >
       <p>{effect}</p>
     </ActionDialog>
   )

@@ -20,26 +20,37 @@ export const Comment = ({ comment, about }: { comment: CommitComment; about?: st
   </article>
 )
 
-/** @param onCancel unset: the form stays open */
+/**
+ * @param draft a text that was typed before
+ * @param onCancel unset: the form stays open
+ */
 export function CommentForm({
   label,
+  draft = '',
+  onDraft,
   add,
   onCancel,
 }: {
   label: string
+  draft?: string
+  onDraft?: (note: string) => void
   add: (note: string) => Promise<unknown>
   onCancel?: () => void
 }) {
-  const [note, setNote] = useState('')
+  const [note, setNote] = useState(draft)
   const [error, setError] = useState<unknown>()
   const [busy, setBusy] = useState(false)
+  const write = (text: string) => {
+    setNote(text)
+    onDraft?.(text)
+  }
   const submit = async (event: FormEvent) => {
     event.preventDefault()
     setBusy(true)
     setError(undefined)
     try {
       await add(note)
-      setNote('')
+      write('')
       onCancel?.()
     } catch (failure) {
       setError(failure)
@@ -54,7 +65,7 @@ export function CommentForm({
         required
         rows={3}
         autoFocus={onCancel !== undefined}
-        onChange={(event) => setNote(event.target.value)}
+        onChange={(event) => write(event.target.value)}
         onKeyDown={(event) => {
           if (event.key === 'Escape' && note === '') onCancel?.()
           if (event.key === 'Enter' && (event.ctrlKey || event.metaKey))

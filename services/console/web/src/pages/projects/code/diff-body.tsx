@@ -1,4 +1,4 @@
-import { useMemo, useState } from 'react'
+import { type ReactNode, useMemo, useRef, useState } from 'react'
 import type { CommitComment } from '../../../generated/types.gen'
 import { Comment, CommentForm } from './comment-parts'
 import { placeKey, useCommentTools } from './comments-context'
@@ -14,15 +14,9 @@ export function DiffBody({ path, hunks, view }: { path: string; hunks: Hunk[]; v
   const htmlOf = useLineHtml(path, hunks)
   const { comments, add } = useCommentTools()
   const own = comments.filter((comment) => comment.path === path && comment.line !== null)
-  // Places with an open form. They are kept here, as rows far from the visible part are not in the document.
-  const [open, setOpen] = useState<ReadonlySet<string>>(new Set())
-  const toggle = (key: string, isOpen: boolean) =>
-    setOpen((before) => {
-      const after = new Set(before)
-      if (isOpen) after.add(key)
-      else after.delete(key)
-      return after
-    })
+  // The place with the open form. Texts that were begun are kept here, as rows far from the visible part are not in the document.
+  const [open, setOpen] = useState<string>()
+  const drafts = useRef(new Map<string, string>())
   const shown = new Set(rows.flatMap(keysOf))
   const elsewhere = own.filter(({ line_type, line }) => !shown.has(placeKey(line_type, line)))
   return (
@@ -37,15 +31,23 @@ export function DiffBody({ path, hunks, view }: { path: string; hunks: Hunk[]; v
               row={row}
               view={view}
               htmlOf={htmlOf}
-              onComment={add && ((type, line) => toggle(placeKey(type, line), true))}
+              onComment={add && ((type, line) => setOpen(placeKey(type, line)))}
             >
               {keysOf(row).map((key) => (
                 <LineComments
                   key={key}
                   comments={own.filter(({ line_type, line }) => placeKey(line_type, line) === key)}
-                  add={open.has(key) && add ? (note) => add(note, placeOf(path, key)) : undefined}
-                  onClose={() => toggle(key, false)}
-                />
+                >
+                  {open === key && add && (
+                    <CommentForm
+                      label="Comment"
+                      draft={drafts.current.get(key) ?? ''}
+                      onDraft={(note) => drafts.current.set(key, note)}
+                      add={(note) => add(note, placeOf(path, key))}
+                      onCancel={() => setOpen((current) => (current === key ? undefined : current))}
+                    />
+                  )}
+                </LineComments>
               ))}
             </DiffLineRow>
           )
@@ -80,24 +82,15 @@ function placeOf(path: string, key: string) {
   return { path, line: Number(line), line_type: type === 'old' ? ('old' as const) : ('new' as const) }
 }
 
-function LineComments({
-  comments,
-  add,
-  onClose,
-}: {
-  comments: CommitComment[]
-  /** Unset: the form is closed. */
-  add: ((note: string) => Promise<unknown>) | undefined
-  onClose: () => void
-}) {
-  if (comments.length === 0 && !add) return null
+function LineComments({ comments, children }: { comments: CommitComment[]; children: ReactNode }) {
+  if (comments.length === 0 && !children) return null
   return (
     <div className="border-y bg-raised p-3">
       <div className="flex max-w-3xl flex-col gap-2">
         {comments.map((comment) => (
           <Comment key={comment.id} comment={comment} />
         ))}
-        {add && <CommentForm label="Comment" add={add} onCancel={onClose} />}
+        {children}
       </div>
     </div>
   )

@@ -76,7 +76,12 @@ export function FileDiff({
       {isWaiting && (
         <div
           className="p-3 text-quiet"
-          style={{ minHeight: Math.min(((counts?.additions ?? 0) + (counts?.deletions ?? 0) + 8) * rowHeight, 20_000) }}
+          style={{
+            minHeight: Math.min(
+              ((counts?.additions ?? 0) + (counts?.deletions ?? 0) + 8) * rowHeight,
+              20_000,
+            ),
+          }}
         >
           Loading…
         </div>

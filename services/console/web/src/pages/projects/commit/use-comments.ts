@@ -24,8 +24,8 @@ export function useComments(project: string, sha: string) {
     },
   })
   const add = async (note: string, place?: Place) => {
-    await send<CommitComment>('POST', address, { note, ...place })
-    await client.invalidateQueries({ queryKey })
+    const made = await send<CommitComment>('POST', address, { note, ...place })
+    client.setQueryData<CommitComment[]>(queryKey, (before = []) => [...before, made])
   }
   return { query, add }
 }

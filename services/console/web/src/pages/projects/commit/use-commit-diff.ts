@@ -31,10 +31,12 @@ export function useCommitDiff(project: string, sha: string) {
   const listed = list.data?.pages.flatMap(({ rows }) => rows)
   // Without the list, which comes first for long commits, the texts stand for it.
   const changes = listed?.map((change) => withText(change, texts.get(change.new_path))) ?? first.data?.rows
-  const source: FileSource | undefined = first.isPending ? undefined : {
-    key: [project, 'commit', sha],
-    load: async (path, signal) => (await getPage<FileChange>(address, { path }, signal)).rows,
-  }
+  const source: FileSource | undefined = first.isPending
+    ? undefined
+    : {
+        key: [project, 'commit', sha],
+        load: async (path, signal) => (await getPage<FileChange>(address, { path }, signal)).rows,
+      }
   return { list, changes, total: list.data?.pages[0]?.total, source }
 }
 

@@ -19,7 +19,10 @@ export function BlameView({ gitRef, path }: { gitRef: string; path: string }) {
 
 function Lines({ path, parts }: { path: string; parts: Blame[] }) {
   const rows = useMemo(
-    () => parts.flatMap(({ commit, lines }) => lines.map((text, index) => ({ text, commit: index === 0 ? commit : null }))),
+    () =>
+      parts.flatMap(({ commit, lines }) =>
+        lines.map((text, index) => ({ text, commit: index === 0 ? commit : null })),
+      ),
     [parts],
   )
   const texts = useMemo(() => [rows.map(({ text }) => text).join('\n')], [rows])

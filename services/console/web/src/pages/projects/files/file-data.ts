@@ -56,7 +56,11 @@ function readFile(file: File): ReadFile {
   const bytes = Uint8Array.from(atob(file.content), (character) => character.charCodeAt(0))
   if (bytes.subarray(0, 8000).includes(0)) return { file, text: null, isUtf8: false }
   try {
-    return { file, text: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes), isUtf8: true }
+    return {
+      file,
+      text: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes),
+      isUtf8: true,
+    }
   } catch {
     return { file, text: new TextDecoder('windows-1252').decode(bytes), isUtf8: false }
   }

@@ -10,11 +10,23 @@ import { visibleControls } from '../../../lib/format'
 import { useProjectParams, useProjectPath } from '../project-frame'
 import { fileQuery, rawAddress, splitPath } from './file-data'
 
-const MarkdownView = lazy(() => import('./markdown-view').then(({ MarkdownView }) => ({ default: MarkdownView })))
+const MarkdownView = lazy(() =>
+  import('./markdown-view').then(({ MarkdownView }) => ({ default: MarkdownView })),
+)
 
-export function FolderView({ gitRef, path, entries }: { gitRef: string; path: string; entries: readonly TreeEntry[] }) {
+export function FolderView({
+  gitRef,
+  path,
+  entries,
+}: {
+  gitRef: string
+  path: string
+  entries: readonly TreeEntry[]
+}) {
   const params = useProjectParams()
-  const readme = entries.find(({ name, type }) => type === 'blob' && /^readme(\.(md|markdown|txt))?$/i.test(name))
+  const readme = entries.find(
+    ({ name, type }) => type === 'blob' && /^readme(\.(md|markdown|txt))?$/i.test(name),
+  )
   const columns = [
     {
       header: 'Name',
@@ -118,7 +130,11 @@ export function Rendered({
     )
   return (
     <Suspense fallback={<Loading />}>
-      <MarkdownView text={text} linkTo={linkTo} imageAt={(target) => rawAddress(project, gitRef, within(folder, target))} />
+      <MarkdownView
+        text={text}
+        linkTo={linkTo}
+        imageAt={(target) => rawAddress(project, gitRef, within(folder, target))}
+      />
     </Suspense>
   )
 }

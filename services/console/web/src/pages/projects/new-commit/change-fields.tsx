@@ -79,7 +79,9 @@ export function ChangeFields({
           spellCheck={false}
           value={content}
           className="font-mono text-[13px] leading-5"
-          hint={loaded?.path === path ? 'This is the file as the branch has it, with your changes.' : undefined}
+          hint={
+            loaded?.path === path ? 'This is the file as the branch has it, with your changes.' : undefined
+          }
           onChange={(event) => onChange({ content: event.target.value })}
         />
       )}

@@ -51,7 +51,8 @@ async function hasEntry(
 
 /** The text of a file for the form; null when there is no such file, or when it is no text. */
 export async function loadFile(client: QueryClient, project: string, ref: string, path: string) {
-  if (path === '' || path.endsWith('/') || !(await hasEntry(client, { project, ref }, path, 'blob'))) return null
+  if (path === '' || path.endsWith('/') || !(await hasEntry(client, { project, ref }, path, 'blob')))
+    return null
   const { file, text, isUtf8 } = await client.fetchQuery(fileQuery(project, ref, path))
   if (text === null || !isUtf8) return null
   const hasCarriageReturns = text.includes('\r\n')

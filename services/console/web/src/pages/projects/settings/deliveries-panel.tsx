@@ -51,7 +51,11 @@ export function DeliveriesPanel({ hook, mayChange }: { hook: string; mayChange: 
             Show
           </Button>
           {mayChange && state !== 'pending' && (
-            <Button aria-label={`Redeliver ${event}`} disabled={redeliver.isPending} onClick={() => redeliver.mutate(id)}>
+            <Button
+              aria-label={`Redeliver ${event}`}
+              disabled={redeliver.isPending}
+              onClick={() => redeliver.mutate(id)}
+            >
               Redeliver
             </Button>
           )}

@@ -2,6 +2,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { getPage, send } from '../../../api/client'
 import { useMay, useSession } from '../../../api/session'
 import { textOf } from '../../../components/action-dialog'
+import type { Column } from '../../../components/data-table'
 import { SelectField, TextField } from '../../../components/fields'
 import { Empty, Problem } from '../../../components/states'
 import { Time } from '../../../components/time'
@@ -22,41 +23,12 @@ export function MembersPanel({ mayChange }: { mayChange: boolean }) {
       send('PUT', `${address}/${id}`, { access_level: level }),
     onSettled: () => client.invalidateQueries({ queryKey: [address] }),
   })
-  const levels = Object.values(roles).filter((level) => isOwner || level < roles.owner)
-  const columns = [
-    {
-      header: 'User',
-      cell: ({ name, username }: Member) => (
-        <span className="flex flex-wrap gap-x-2">
-          <span dir="auto" className="font-medium">
-            {name}
-          </span>
-          <span className="text-quiet">{username}</span>
-        </span>
-      ),
-    },
-    {
-      header: 'Role',
-      cell: ({ id, username, access_level }: Member) =>
-        mayChange && id !== project.owner.id && levels.some((level) => level === access_level) ? (
-          <select
-            aria-label={`Role of ${username}`}
-            value={access_level}
-            onChange={(event) => change.mutate({ id, level: Number(event.target.value) })}
-            className="min-h-8 rounded-md border bg-panel px-2 py-1"
-          >
-            {levels.map((level) => (
-              <option key={level} value={level}>
-                {roleNames[level]}
-              </option>
-            ))}
-          </select>
-        ) : (
-          roleNames[access_level]
-        ),
-    },
-    { header: 'Since', wide: true, cell: ({ created_at }: Member) => <Time at={created_at} /> },
-  ]
+  const levels: number[] = Object.values(roles).filter((level) => isOwner || level < roles.owner)
+  const columns = columnsFor({
+    levels,
+    mayChange: ({ id }) => mayChange && id !== project.owner.id,
+    onChange: (member, level) => change.mutate({ id: member.id, level }),
+  })
   return (
     <>
       {change.isError && <Problem error={change.error} />}
@@ -103,6 +75,51 @@ export function MembersPanel({ mayChange }: { mayChange: boolean }) {
       />
     </>
   )
+}
+
+function columnsFor({
+  levels,
+  mayChange,
+  onChange,
+}: {
+  levels: number[]
+  mayChange: (member: Member) => boolean
+  onChange: (member: Member, level: number) => void
+}): Column<Member>[] {
+  return [
+    {
+      header: 'User',
+      cell: ({ name, username }) => (
+        <span className="flex flex-wrap gap-x-2">
+          <span dir="auto" className="font-medium">
+            {name}
+          </span>
+          <span className="text-quiet">{username}</span>
+        </span>
+      ),
+    },
+    {
+      header: 'Role',
+      cell: (member) =>
+        mayChange(member) && levels.includes(member.access_level) ? (
+          <select
+            aria-label={`Role of ${member.username}`}
+            value={member.access_level}
+            onChange={(event) => onChange(member, Number(event.target.value))}
+            className="min-h-8 rounded-md border bg-panel px-2 py-1"
+          >
+            {levels.map((level) => (
+              <option key={level} value={level}>
+                {roleNames[level]}
+              </option>
+            ))}
+          </select>
+        ) : (
+          roleNames[member.access_level]
+        ),
+    },
+    { header: 'Since', wide: true, cell: ({ created_at }) => <Time at={created_at} /> },
+  ]
 }
 
 /** Administrators may list users: they choose one. */

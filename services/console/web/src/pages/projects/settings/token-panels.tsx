@@ -7,7 +7,12 @@ import { CheckboxField, SelectField, TextField } from '../../../components/field
 import { Modal, ModalActions } from '../../../components/modal'
 import { Empty } from '../../../components/states'
 import { Time } from '../../../components/time'
-import type { DeployToken, IssuedDeployToken, IssuedProjectToken, ProjectToken } from '../../../generated/types.gen'
+import type {
+  DeployToken,
+  IssuedDeployToken,
+  IssuedProjectToken,
+  ProjectToken,
+} from '../../../generated/types.gen'
 import { roleNames } from '../project-data'
 import { useProjectPath } from '../project-frame'
 import { ResourcePanel } from '../resource-panel'
@@ -18,7 +23,17 @@ const revoking = {
 }
 
 /** The secret of a new token, which the API tells only once. */
-function SecretDialog({ name, user, secret, onClose }: { name: string; user?: string; secret: string; onClose: () => void }) {
+function SecretDialog({
+  name,
+  user,
+  secret,
+  onClose,
+}: {
+  name: string
+  user?: string
+  secret: string
+  onClose: () => void
+}) {
   return (
     <Modal title={`Token ${name}`} onClose={onClose}>
       {user && <TextField label="User name" readOnly value={user} className="font-mono" />}
@@ -64,10 +79,15 @@ export function DeployTokensPanel({ mayChange }: { mayChange: boolean }) {
         name="Deploy tokens"
         address={`${useProjectPath()}/deploy_tokens`}
         rowKey={({ id }) => id}
-        empty={<Empty title="There are no deploy tokens.">A server that only fetches this project uses one.</Empty>}
+        empty={
+          <Empty title="There are no deploy tokens.">A server that only fetches this project uses one.</Empty>
+        }
         columns={[
           { header: 'Name', cell: ({ name }) => <span dir="auto">{name}</span> },
-          { header: 'User name', cell: ({ username }) => <code className="font-mono text-[13px]">{username}</code> },
+          {
+            header: 'User name',
+            cell: ({ username }) => <code className="font-mono text-[13px]">{username}</code>,
+          },
           { header: 'Scopes', wide: true, cell: ({ scopes }) => <Scopes scopes={scopes} /> },
           { header: 'State', cell: (token) => <DeployTokenState token={token} /> },
           { header: 'Expires', wide: true, cell: ({ expires_at }) => expires_at?.slice(0, 10) ?? 'never' },
@@ -121,14 +141,20 @@ export function AccessTokensPanel({ mayChange }: { mayChange: boolean }) {
         name="Access tokens"
         address={`${useProjectPath()}/access_tokens`}
         rowKey={({ id }) => id}
-        empty={<Empty title="There are no access tokens.">A program that works with this project alone uses one.</Empty>}
+        empty={
+          <Empty title="There are no access tokens.">
+            A program that works with this project alone uses one.
+          </Empty>
+        }
         columns={[
           { header: 'Name', cell: ({ name }) => <span dir="auto">{name}</span> },
           { header: 'Role', cell: ({ access_level }) => roleNames[access_level ?? 0] },
           { header: 'Scopes', wide: true, cell: ({ scopes }) => <Scopes scopes={scopes} /> },
           {
             header: 'State',
-            cell: ({ active }) => <Badge tone={active ? 'good' : 'plain'}>{active ? 'active' : 'expired'}</Badge>,
+            cell: ({ active }) => (
+              <Badge tone={active ? 'good' : 'plain'}>{active ? 'active' : 'expired'}</Badge>
+            ),
           },
           {
             header: 'Last used',

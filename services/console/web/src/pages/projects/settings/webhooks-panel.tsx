@@ -37,13 +37,20 @@ export function WebhooksPanel({ mayChange }: { mayChange: boolean }) {
         name="Webhooks"
         address={address}
         rowKey={({ id }) => id}
-        empty={<Empty title="There are no webhooks.">A webhook tells another system of pushes, statuses and so on.</Empty>}
+        empty={
+          <Empty title="There are no webhooks.">
+            A webhook tells another system of pushes, statuses and so on.
+          </Empty>
+        }
         columns={columns}
         rowActions={(hook) => (
           <>
             <DeliveriesLink hook={hook} />
             {mayChange && (
-              <Button aria-label={`${hook.enabled ? 'Pause' : 'Resume'} ${hook.url}`} onClick={() => enable.mutate(hook)}>
+              <Button
+                aria-label={`${hook.enabled ? 'Pause' : 'Resume'} ${hook.url}`}
+                onClick={() => enable.mutate(hook)}
+              >
                 {hook.enabled ? 'Pause' : 'Resume'}
               </Button>
             )}
