@@ -147,8 +147,10 @@ function SagaRow({ saga, index, tenant }: { saga: Saga; index: number; tenant: s
           {saga.tags.join(' · ')}
         </div>
       </td>
-      <td className={`overflow-hidden px-3 py-1 ${status.className}`}>
-        <SagaState saga={saga} />
+      <td className={`overflow-hidden px-3 py-0 ${status.className}`}>
+        <div className="max-h-[42px] overflow-hidden">
+          <SagaState saga={saga} />
+        </div>
       </td>
       <td className={`truncate px-3 py-1 ${service.className}`} dir="auto">
         {saga.service_name ?? <span className="text-quiet">–</span>}
@@ -170,7 +172,7 @@ function SagaRow({ saga, index, tenant }: { saga: Saga; index: number; tenant: s
 export function SagaState({ saga, wrap }: { saga: Saga; wrap?: boolean }) {
   const kinds = [...new Set(saga.flags.map(({ kind }) => kind))].filter((kind) => kind !== saga.outcome)
   return (
-    <span className={`flex gap-1 ${wrap ? 'flex-wrap' : ''}`}>
+    <span className={`flex flex-wrap gap-x-1 gap-y-px ${wrap ? '' : 'sm:flex-nowrap'}`}>
       <State of={saga.status} />
       {saga.outcome && <State of={saga.outcome} />}
       {kinds.map((kind) => (
