@@ -38,8 +38,8 @@ const openStates = new Set<string | null>(['Executing', 'Compensating'])
 export function timelineOf(saga: SagaDetail, events: readonly SagaEvent[], now: number): Timeline {
   const isRunning =
     saga.ended_at === null &&
-    saga.activities.some(
-      ({ execute_status, compensation_status }) => openStates.has(compensation_status ?? execute_status),
+    saga.activities.some(({ execute_status, compensation_status }) =>
+      openStates.has(compensation_status ?? execute_status),
     )
   const times = [
     saga.started_at ?? saga.first_seen_at,
