@@ -62,19 +62,7 @@ export function useLiveSagas({
 }): LiveSagas {
   const client = useQueryClient()
   const key = useMemo(() => ['sagas', 'list', filter], [filter])
-  const query = useInfiniteQuery({
-    queryKey: key,
-    enabled,
-    initialPageParam: undefined as string | undefined,
-    queryFn: ({ pageParam, signal }) =>
-      getPage<Saga>('/sagas', { ...filter, per_page: pageRows, cursor: pageParam }, signal),
-    getNextPageParam: (page) => page.nextCursor,
-    // The stream keeps the list true. A refetch would read all pages anew.
-    staleTime: Number.POSITIVE_INFINITY,
-    structuralSharing: false,
-    refetchOnWindowFocus: false,
-    refetchOnReconnect: false,
-  })
+  const query = useSagaPages(key, filter, enabled)
   const rows = useMemo(() => query.data?.pages.flatMap((page) => page.rows) ?? [], [query.data])
   const [waiting, setWaiting] = useState<{ key: QueryKey; ids: Set<string> }>({ key, ids: new Set() })
   const waitingIds = waiting.key === key ? waiting.ids : new Set<string>()
@@ -135,6 +123,23 @@ export function useLiveSagas({
     waiting: waitingIds.size,
     showWaiting: () => void readHead().then(showHead),
   }
+}
+
+/** The pages that are loaded so far. */
+function useSagaPages(key: QueryKey, filter: Query, enabled: boolean) {
+  return useInfiniteQuery({
+    queryKey: key,
+    enabled,
+    initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam, signal }) =>
+      getPage<Saga>('/sagas', { ...filter, per_page: pageRows, cursor: pageParam }, signal),
+    getNextPageParam: (page) => page.nextCursor,
+    // The stream keeps the list true. A refetch would read all pages anew.
+    staleTime: Number.POSITIVE_INFINITY,
+    structuralSharing: false,
+    refetchOnWindowFocus: false,
+    refetchOnReconnect: false,
+  })
 }
 
 /** The filters that the stream has too. Sagas that leave a status must be seen, so the status is none of them. */
