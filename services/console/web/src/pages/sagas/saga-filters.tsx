@@ -63,9 +63,14 @@ export function SagaFilters({
         value={sagaSorts.find(({ value }) => value === search.sort)?.value}
         onChange={(sort) => onChange({ sort })}
       />
-      <FilterText label="Tenant" value={search.tenant} onChange={(tenant) => onChange({ tenant })} />
-      <FilterTime label="First seen from" value={search.from} onChange={(from) => onChange({ from })} />
-      <FilterTime label="First seen to" value={search.to} onChange={(to) => onChange({ to })} />
+      <details open={Boolean(search.tenant || search.from || search.to)} className="text-sm open:basis-full">
+        <summary className="min-h-8 rounded-md px-1 py-1 text-accent">Time and tenant</summary>
+        <div className="mt-1 flex flex-wrap items-center gap-2">
+          <FilterTime label="First seen from" value={search.from} onChange={(from) => onChange({ from })} />
+          <FilterTime label="First seen to" value={search.to} onChange={(to) => onChange({ to })} />
+          <FilterText label="Tenant" value={search.tenant} onChange={(tenant) => onChange({ tenant })} />
+        </div>
+      </details>
       {search.parent && (
         <p className="basis-full text-sm text-quiet">
           Sagas that{' '}

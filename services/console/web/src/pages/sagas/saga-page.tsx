@@ -190,7 +190,8 @@ function Tabs() {
           to="."
           search={(before) => ({ ...before, tab: value })}
           resetScroll={false}
-          activeOptions={{ exact: true, explicitUndefined: true }}
+          // Compares the whole query, so that one of the links is the current one.
+          activeOptions={{ exact: true }}
           className="-mb-px border-b-2 border-transparent px-3 py-1.5 text-sm aria-[current=page]:border-accent aria-[current=page]:font-medium"
         >
           {name}
