@@ -46,7 +46,19 @@ const overview = createRoute({
 const sagas = createRoute({
   getParentRoute: () => root,
   path: '/sagas',
-  validateSearch: keep('status', 'outcome', 'service', 'q', 'flag', 'tenant', 'from', 'to', 'sort', 'view', 'job'),
+  validateSearch: keep(
+    'status',
+    'outcome',
+    'service',
+    'q',
+    'flag',
+    'tenant',
+    'from',
+    'to',
+    'sort',
+    'view',
+    'job',
+  ),
   component: lazyRouteComponent(() => import('./pages/sagas/saga-list-page'), 'SagaListPage'),
 })
 

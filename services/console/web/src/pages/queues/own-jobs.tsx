@@ -13,11 +13,20 @@ import type { BackgroundJob } from '../../generated/types.gen'
 const perPage = 25
 
 /** Jobs of Switchyard's own worker that failed for good: their reasons, and what can be done. */
-export function OwnJobs({ queue, page, onMove }: { queue: string; page: number; onMove: (page: number) => void }) {
+export function OwnJobs({
+  queue,
+  page,
+  onMove,
+}: {
+  queue: string
+  page: number
+  onMove: (page: number) => void
+}) {
   const [chosen, setChosen] = useState<{ job: BackgroundJob; action: 'retry' | 'remove' }>()
   const jobs = useQuery({
     queryKey: ['jobs', queue, page],
-    queryFn: ({ signal }) => getPage<BackgroundJob>('/jobqueue/jobs', { queue, page, per_page: perPage }, signal),
+    queryFn: ({ signal }) =>
+      getPage<BackgroundJob>('/jobqueue/jobs', { queue, page, per_page: perPage }, signal),
     refetchInterval: 10_000,
   })
   const columns: Column<BackgroundJob>[] = [
@@ -56,11 +65,23 @@ export function OwnJobs({ queue, page, onMove }: { queue: string; page: number; 
 const factColumns: Column<BackgroundJob>[] = [
   { header: 'Job', cell: ({ id }) => <code className="break-all">{id}</code> },
   { header: 'Reason', cell: ({ failed_reason }) => <span dir="auto">{failed_reason ?? '–'}</span> },
-  { header: 'Attempts', numeric: true, cell: ({ attempts_made, attempts_max }) => `${attempts_made} of ${attempts_max}` },
+  {
+    header: 'Attempts',
+    numeric: true,
+    cell: ({ attempts_made, attempts_max }) => `${attempts_made} of ${attempts_max}`,
+  },
   { header: 'Failed', cell: ({ finished_at }) => <Time at={finished_at} /> },
 ]
 
-function JobDialog({ job, action, onClose }: { job: BackgroundJob; action: 'retry' | 'remove'; onClose: () => void }) {
+function JobDialog({
+  job,
+  action,
+  onClose,
+}: {
+  job: BackgroundJob
+  action: 'retry' | 'remove'
+  onClose: () => void
+}) {
   const client = useQueryClient()
   const path = `/jobqueue/jobs/${segment(job.queue)}/${segment(job.id)}`
   const run = async () => {

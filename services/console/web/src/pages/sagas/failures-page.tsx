@@ -38,7 +38,11 @@ function Failures() {
   // Without a time, the API looks at the last day; the list must find the same sagas.
   const shown: SagaSearch = { ...search, from: search.from ?? query.data?.from }
   const showJob = (job: string | undefined) =>
-    void navigate({ search: (before) => ({ ...before, job }), resetScroll: false, replace: job === undefined })
+    void navigate({
+      search: (before) => ({ ...before, job }),
+      resetScroll: false,
+      replace: job === undefined,
+    })
   return (
     <Page title="Failures">
       <div className="mb-4 flex flex-wrap items-center gap-2">

@@ -143,10 +143,7 @@ export function SagaErrors({ saga }: { saga: SagaDetail }) {
             <Badge tone="bad">{phase}</Badge>
             <bdi className="min-w-0 break-all">{activity_id}</bdi>
           </p>
-          <TextBox
-            label={`${phase} error of ${activity_id}`}
-            className="max-h-64 bg-bad-soft px-3 py-2"
-          >
+          <TextBox label={`${phase} error of ${activity_id}`} className="max-h-64 bg-bad-soft px-3 py-2">
             {text}
           </TextBox>
           {truncated && <p className="text-sm text-quiet">Cut: {size} bytes were reported.</p>}

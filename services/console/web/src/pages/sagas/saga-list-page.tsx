@@ -52,7 +52,11 @@ function SagaList() {
     [navigate],
   )
   const showJob = (job: string | undefined) =>
-    void navigate({ search: (before) => ({ ...before, job }), resetScroll: false, replace: job === undefined })
+    void navigate({
+      search: (before) => ({ ...before, job }),
+      resetScroll: false,
+      replace: job === undefined,
+    })
   const isFiltered = filterNames.some((name) => search[name] !== undefined)
   return (
     <Page

@@ -39,7 +39,9 @@ function SystemState() {
       refetchInterval: refetchMs,
     })),
   })
-  const rows = services.map((name, index): ServiceRow => readiness[index]?.data ?? { name, state: 'unknown', problems: [] })
+  const rows = services.map(
+    (name, index): ServiceRow => readiness[index]?.data ?? { name, state: 'unknown', problems: [] },
+  )
   return (
     <Page title="System">
       <Panel name="All services" flush busy={readiness.some(({ isPending }) => isPending)}>
@@ -68,7 +70,11 @@ const serviceColumns: Column<ServiceRow>[] = [
   {
     header: 'What fails',
     cell: ({ problems, state }) =>
-      problems.length > 0 ? problems.join(', ') : state === 'away' ? 'It does not answer; its log says why.' : '–',
+      problems.length > 0
+        ? problems.join(', ')
+        : state === 'away'
+          ? 'It does not answer; its log says why.'
+          : '–',
   },
 ]
 
@@ -105,7 +111,12 @@ function Figures({ system }: { system: System }) {
       </div>
       {database && (
         <Panel name="Largest tables" flush>
-          <DataTable label="Tables" rows={database.tables} rowKey={({ name }) => name} columns={tableColumns} />
+          <DataTable
+            label="Tables"
+            rows={database.tables}
+            rowKey={({ name }) => name}
+            columns={tableColumns}
+          />
         </Panel>
       )}
       <p className="text-sm text-quiet">Up for {duration(system.uptime_seconds * 1000)}.</p>
