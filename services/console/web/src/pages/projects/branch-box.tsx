@@ -23,7 +23,7 @@ export function BranchBox({ value, onChange }: { value: string; onChange: (value
     if (text.trim()) onChange(text.trim())
   }
   return (
-    <form onSubmit={submit}>
+    <form onSubmit={submit} className="w-full sm:w-52">
       <input
         aria-label="Branch"
         list={id}
@@ -35,7 +35,7 @@ export function BranchBox({ value, onChange }: { value: string; onChange: (value
         onFocus={(event) => event.target.select()}
         onChange={(event) => setText(event.target.value)}
         onBlur={() => setText(value)}
-        className="min-h-8 w-52 rounded-md border bg-panel px-2.5 py-1 font-mono text-sm"
+        className="min-h-8 w-full rounded-md border bg-panel px-2.5 py-1 font-mono text-sm"
       />
       <datalist id={id}>
         {names.map(({ name, kind }) => (

@@ -97,7 +97,7 @@ const StateCell = ({ state }: { state: CommitState | undefined }) =>
   state ? (
     <span className="flex flex-wrap items-center gap-x-2">
       <State of={state.status} />
-      <span className="text-quiet">pipeline {state.pipelineId}</span>
+      <span className="hidden text-quiet md:inline">pipeline {state.pipelineId}</span>
     </span>
   ) : (
     <span className="text-quiet">–</span>

@@ -57,8 +57,8 @@ export const commitQuery = (project: string, sha: string) =>
     queryFn: ({ signal }) => get<CommitDetail>(`${project}/repository/commits/${segment(sha)}`, {}, signal),
   })
 
-/** An entry of a diff. The numbers of lines are null where they are not known. */
-export type FileChange = DiffEntry & { additions?: number | null; deletions?: number | null }
+/** What a commit changed in one file. */
+export type FileChange = DiffEntry
 
 /** The answer to a change that is only tried. */
 export interface DryRun {

@@ -1,4 +1,4 @@
-import { type ReactNode, useMemo, useRef, useState } from 'react'
+import { type ReactNode, useCallback, useMemo, useRef, useState } from 'react'
 import type { CommitComment } from '../../../generated/types.gen'
 import { Comment, CommentForm } from './comment-parts'
 import { placeKey, useCommentTools } from './comments-context'
@@ -13,43 +13,46 @@ export function DiffBody({ path, hunks, view }: { path: string; hunks: Hunk[]; v
   const rows = useMemo(() => rowsOf(hunks, view), [hunks, view])
   const htmlOf = useLineHtml(path, hunks)
   const { comments, add } = useCommentTools()
-  const own = comments.filter((comment) => comment.path === path && comment.line !== null)
+  const { byPlace, elsewhere } = useMemo(() => placed(comments, path, rows), [comments, path, rows])
   // The place with the open form. Texts that were begun are kept here, as rows far from the visible part are not in the document.
   const [open, setOpen] = useState<string>()
   const drafts = useRef(new Map<string, string>())
-  const shown = new Set(rows.flatMap(keysOf))
-  const elsewhere = own.filter(({ line_type, line }) => !shown.has(placeKey(line_type, line)))
+  const openForm = useCallback((type: 'new' | 'old', line: number) => setOpen(placeKey(type, line)), [])
+  const form = (key: string) =>
+    open === key &&
+    add && (
+      <CommentForm
+        label="Comment"
+        draft={drafts.current.get(key) ?? ''}
+        onDraft={(note) => drafts.current.set(key, note)}
+        add={(note) => add(note, placeOf(path, key))}
+        onCancel={() => setOpen((current) => (current === key ? undefined : current))}
+      />
+    )
   return (
     <div className="font-mono text-[13px]">
       <RowList
         count={rows.length}
         row={(index) => {
           const row = rows[index] ?? {}
+          // Most rows have nothing below them and are not drawn again when the reader scrolls.
+          const keys = keysOf(row).filter((key) => byPlace.has(key) || open === key)
           return (
             <DiffLineRow
               key={index}
               row={row}
               view={view}
               htmlOf={htmlOf}
-              onComment={add && ((type, line) => setOpen(placeKey(type, line)))}
-            >
-              {keysOf(row).map((key) => (
-                <LineComments
-                  key={key}
-                  comments={own.filter(({ line_type, line }) => placeKey(line_type, line) === key)}
-                >
-                  {open === key && add && (
-                    <CommentForm
-                      label="Comment"
-                      draft={drafts.current.get(key) ?? ''}
-                      onDraft={(note) => drafts.current.set(key, note)}
-                      add={(note) => add(note, placeOf(path, key))}
-                      onCancel={() => setOpen((current) => (current === key ? undefined : current))}
-                    />
-                  )}
-                </LineComments>
-              ))}
-            </DiffLineRow>
+              onComment={add && openForm}
+              below={
+                keys.length > 0 &&
+                keys.map((key) => (
+                  <LineComments key={key} comments={byPlace.get(key) ?? []}>
+                    {form(key)}
+                  </LineComments>
+                ))
+              }
+            />
           )
         }}
       />
@@ -66,6 +69,17 @@ export function DiffBody({ path, hunks, view }: { path: string; hunks: Hunk[]; v
       )}
     </div>
   )
+}
+
+/** Comments on the lines of a file: those on shown lines by their place, and those on lines that the diff does not show. */
+function placed(comments: readonly CommitComment[], path: string, rows: readonly DiffRow[]) {
+  const byPlace = new Map<string, CommitComment[]>()
+  const own = comments.filter((comment) => comment.path === path && comment.line !== null)
+  if (own.length === 0) return { byPlace, elsewhere: own }
+  const shown = new Set(rows.flatMap(keysOf))
+  const keyOf = ({ line_type, line }: CommitComment) => placeKey(line_type, line)
+  for (const comment of own) byPlace.set(keyOf(comment), [...(byPlace.get(keyOf(comment)) ?? []), comment])
+  return { byPlace, elsewhere: own.filter((comment) => !shown.has(keyOf(comment))) }
 }
 
 /** The places of a row: an unchanged line can be named by its old and by its new number. */
@@ -98,30 +112,21 @@ function LineComments({ comments, children }: { comments: CommitComment[]; child
 
 /** Each part of the file is highlighted as it was and as it is. */
 function useLineHtml(path: string, hunks: Hunk[]) {
-  const texts = useMemo(
-    () => hunks.flatMap(({ lines }) => [textOf(lines, 'added'), textOf(lines, 'removed')]),
+  const sides = useMemo(
+    () => hunks.flatMap(({ lines }) => [sideOf(lines, 'removed'), sideOf(lines, 'added')]),
     [hunks],
   )
+  const texts = useMemo(() => sides.map((side) => side.map(({ text }) => text).join('\n')), [sides])
   const html = useHighlight(path, texts)
   const byLine = useMemo(() => {
-    const map = new Map<DiffLine, string | undefined>()
-    for (const [index, { lines }] of hunks.entries()) {
-      for (const line of sideOf(lines, 'removed').map(
-        (line, at) => [line, html?.[2 * index + 1]?.[at]] as const,
-      ))
-        map.set(...line)
-      for (const line of sideOf(lines, 'added').map((line, at) => [line, html?.[2 * index]?.[at]] as const))
-        map.set(...line)
-    }
-    return map
-  }, [hunks, html])
-  return (line: DiffLine) => byLine.get(line)
+    const found = new Map<DiffLine, string | undefined>()
+    if (html)
+      for (const [at, side] of sides.entries())
+        for (const [row, line] of side.entries()) found.set(line, html[at]?.[row])
+    return found
+  }, [sides, html])
+  return useCallback((line: DiffLine) => byLine.get(line), [byLine])
 }
 
 const sideOf = (lines: DiffLine[], kind: 'added' | 'removed') =>
   lines.filter((line) => line.kind === 'context' || line.kind === kind)
-
-const textOf = (lines: DiffLine[], kind: 'added' | 'removed') =>
-  sideOf(lines, kind)
-    .map(({ text }) => text)
-    .join('\n')

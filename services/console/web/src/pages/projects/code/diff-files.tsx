@@ -110,7 +110,7 @@ function FileList({
           <button
             type="button"
             onClick={() => show(change.new_path)}
-            className="min-h-6 min-w-0 flex-1 text-left font-mono break-all text-accent hover:underline"
+            className="min-h-[24px] min-w-0 flex-1 text-left font-mono break-all text-accent hover:underline"
           >
             {visibleControls(change.new_path)}
           </button>

@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react'
+import { memo, type ReactNode } from 'react'
 import { CodeText } from './code-text'
 import type { DiffRow, DiffView } from './diff-rows'
 import type { DiffLine } from './parse-diff'
@@ -11,14 +11,14 @@ interface RowProps {
   htmlOf: LineHtml
   /** Unset when comments cannot be added. */
   onComment: ((lineType: 'new' | 'old', line: number) => void) | undefined
-  /** Comments on the lines of the row. */
-  children: ReactNode
+  /** Comments on the lines of the row; false: none. */
+  below: ReactNode
 }
 
 const backgrounds = { added: 'bg-good-soft', removed: 'bg-bad-soft', context: '' }
 const signs = { added: '+', removed: '-', context: ' ' }
 
-export function DiffLineRow({ row, view, htmlOf, onComment, children }: RowProps) {
+export const DiffLineRow = memo(function DiffLineRow({ row, view, htmlOf, onComment, below }: RowProps) {
   if (row.header !== undefined) return <HunkHeader text={row.header} />
   const { old, new: fresh } = row
   return (
@@ -49,13 +49,13 @@ export function DiffLineRow({ row, view, htmlOf, onComment, children }: RowProps
           />
         )}
       </div>
-      {children}
+      {below}
     </>
   )
-}
+})
 
 const HunkHeader = ({ text }: { text: string }) => (
-  <div className="min-h-6 border-y bg-raised px-3 py-0.5 break-all whitespace-pre-wrap text-quiet first:border-t-0">
+  <div className="min-h-[24px] border-y bg-raised px-3 py-[2px] break-all whitespace-pre-wrap text-quiet first:border-t-0">
     {text}
   </div>
 )
@@ -71,17 +71,21 @@ function Side({
   numbers: (number | undefined)[]
   className?: string
 }) {
-  if (!line) return <div className={`min-h-6 bg-raised ${className}`} />
+  if (!line) return <div className={`min-h-[24px] bg-raised ${className}`} />
   return (
-    <div className={`flex min-h-6 ${backgrounds[line.kind]} ${className}`}>
+    <div className={`flex min-h-[24px] ${backgrounds[line.kind]} ${className}`}>
       {numbers.map((number, index) => (
         <LineNumber key={index} number={number} />
       ))}
-      {onComment ? <CommentButton line={line} onComment={onComment} /> : <span className="w-6 shrink-0" />}
+      {onComment ? (
+        <CommentButton line={line} onComment={onComment} />
+      ) : (
+        <span className="w-[24px] shrink-0" />
+      )}
       <span className="w-4 shrink-0 select-none" aria-hidden={line.kind === 'context'}>
         {signs[line.kind]}
       </span>
-      <code className="min-w-0 flex-1 py-0.5 pr-3 leading-5 break-words whitespace-pre-wrap">
+      <code className="min-w-0 flex-1 py-[2px] pr-3 leading-[20px] break-words whitespace-pre-wrap">
         <CodeText text={line.text} html={htmlOf(line)} />
         {line.isWithoutBreak && <span className="text-quiet select-none"> (no line break at the end)</span>}
       </code>
@@ -90,7 +94,7 @@ function Side({
 }
 
 export const LineNumber = ({ number }: { number: number | undefined }) => (
-  <span className="w-11 shrink-0 py-0.5 pr-2 text-right leading-5 text-quiet tabular-nums select-none">
+  <span className="w-11 shrink-0 py-[2px] pr-2 text-right leading-[20px] text-quiet tabular-nums select-none">
     {number}
   </span>
 )
@@ -111,7 +115,7 @@ function CommentButton({
       aria-label={name}
       title={name}
       onClick={() => onComment(isOld ? 'old' : 'new', number)}
-      className="size-6 shrink-0 rounded bg-accent text-center leading-5 font-bold text-on-accent opacity-0 group-hover:opacity-100 focus-visible:opacity-100 pointer-coarse:bg-transparent pointer-coarse:text-accent pointer-coarse:opacity-100"
+      className="size-[24px] shrink-0 rounded bg-accent text-center leading-[20px] font-bold text-on-accent opacity-0 group-hover:opacity-100 focus-visible:opacity-100 pointer-coarse:bg-transparent pointer-coarse:text-accent pointer-coarse:opacity-100"
     >
       +
     </button>

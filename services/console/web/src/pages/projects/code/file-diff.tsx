@@ -7,7 +7,7 @@ import { visibleControls } from '../../../lib/format'
 import type { FileChange } from '../project-data'
 import { DiffBody } from './diff-body'
 import type { DiffView } from './diff-rows'
-import { countLines, parseDiff } from './parse-diff'
+import { countLines, type Hunk, parseDiff } from './parse-diff'
 import { useNear } from './use-near'
 
 /** How to get the text of one file, when the list of files has come without it. */
@@ -149,10 +149,12 @@ interface LineCounts {
 }
 
 /** Undefined for a binary file, and for a text that is not there. */
-export function countsOf(change: FileChange, hunks = parseDiff(change.diff)): LineCounts | undefined {
+export function countsOf(change: FileChange, hunks?: Hunk[]): LineCounts | undefined {
   if (typeof change.additions === 'number' && typeof change.deletions === 'number')
     return { additions: change.additions, deletions: change.deletions }
-  return change.collapsed || change.too_large || isBinary(change) ? undefined : countLines(hunks)
+  return change.collapsed || change.too_large || isBinary(change)
+    ? undefined
+    : countLines(hunks ?? parseDiff(change.diff))
 }
 
 export const Counts = ({ counts }: { counts: LineCounts | undefined }) =>

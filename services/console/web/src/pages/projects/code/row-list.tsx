@@ -4,7 +4,7 @@ import { type ReactNode, type RefObject, useEffect, useLayoutEffect, useRef, use
 /** Up to so many rows are all in the document, where the browser's own search finds them. */
 const plainRowsMax = 400
 const rowHeight = 24
-const rowsAround = 40
+const rowsAround = 20
 
 interface RowListProps {
   count: number

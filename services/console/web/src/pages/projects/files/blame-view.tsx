@@ -35,12 +35,12 @@ function Lines({ path, parts }: { path: string; parts: Blame[] }) {
         row={(index) => {
           const { text = '', commit = null } = rows[index] ?? {}
           return (
-            <div key={index} className={`flex min-h-6 ${commit && index > 0 ? 'border-t' : ''}`}>
-              <div className="w-32 shrink-0 border-r px-2 py-0.5 font-sans leading-5 sm:w-80">
+            <div key={index} className={`flex min-h-[24px] ${commit && index > 0 ? 'border-t' : ''}`}>
+              <div className="w-32 shrink-0 border-r px-2 py-[2px] font-sans leading-[20px] sm:w-80">
                 {commit && <Origin commit={commit} />}
               </div>
               <LineNumber number={index + 1} />
-              <code className="min-w-0 flex-1 py-0.5 pr-3 leading-5 break-words whitespace-pre-wrap">
+              <code className="min-w-0 flex-1 py-[2px] pr-3 leading-[20px] break-words whitespace-pre-wrap">
                 <CodeText text={text} html={html?.[index]} />
               </code>
             </div>

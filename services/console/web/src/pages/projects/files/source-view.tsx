@@ -23,10 +23,10 @@ export function SourceView({ path, text }: { path: string; text: string }) {
           <div
             key={index}
             id={`L${index + 1}`}
-            className={`flex min-h-6 ${marked === index + 1 ? 'bg-warn-soft' : ''}`}
+            className={`flex min-h-[24px] ${marked === index + 1 ? 'bg-warn-soft' : ''}`}
           >
             <LineLink number={index + 1} />
-            <code className="min-w-0 flex-1 py-0.5 pr-3 leading-5 break-words whitespace-pre-wrap">
+            <code className="min-w-0 flex-1 py-[2px] pr-3 leading-[20px] break-words whitespace-pre-wrap">
               <CodeText text={lines[index] ?? ''} html={html?.[index]} />
             </code>
           </div>
@@ -40,7 +40,7 @@ const LineLink = ({ number }: { number: number }) => (
   <a
     href={`#L${number}`}
     aria-label={`Line ${number}`}
-    className="w-14 shrink-0 py-0.5 pr-4 text-right leading-5 text-quiet tabular-nums select-none hover:text-accent"
+    className="w-14 shrink-0 py-[2px] pr-4 text-right leading-[20px] text-quiet tabular-nums select-none hover:text-accent"
   >
     {number}
   </a>
