@@ -85,16 +85,5 @@ export function filterOf(search: SagaSearch, kind: SearchKind | undefined): Reco
   ) as Record<string, string | boolean>
 }
 
-export const tenantOf = ({ tenant }: SagaSearch): Query => ({ tenant })
-
-/** Whether the list shows the newest sagas first, so that a new saga belongs at its top. */
-export function isNewestFirst({ sort }: SagaSearch, kind: SearchKind | undefined): boolean {
-  const chosen = oneOf(
-    sagaSorts.map(({ value }) => value),
-    sort,
-  )
-  return chosen === 'newest' || (chosen === undefined && kind !== 'id_prefix')
-}
-
 export const sortQuery = ({ sort }: SagaSearch): Query =>
   sagaSorts.find(({ value }) => value === sort)?.query ?? {}
