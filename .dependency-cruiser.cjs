@@ -144,6 +144,13 @@ module.exports = {
       from: { path: '^services/saga-reporter/src/(routes|rpc)/' },
       to: { path: '^services/saga-reporter/src/(routes|rpc)/', pathNot: '^services/saga-reporter/src/$1/' },
     },
+    {
+      name: 'console-parts-know-no-pages',
+      severity: 'error',
+      comment: 'What all pages of the console share uses neither a page nor the frame around them.',
+      from: { path: '^services/console/web/src/(components|lib|api)/' },
+      to: { path: '^services/console/web/src/(pages|shell)/' },
+    },
     { name: 'no-cycles', severity: 'error', from: { pathNot: '/generated/' }, to: { circular: true } },
     {
       name: 'everything-resolves',
@@ -160,7 +167,7 @@ module.exports = {
     enhancedResolveOptions: {
       exportsFields: ['exports'],
       conditionNames: ['@switchyard/source', 'import', 'require', 'node', 'default', 'types'],
-      extensions: ['.ts', '.js', '.mjs', '.cjs', '.json'],
+      extensions: ['.ts', '.tsx', '.js', '.mjs', '.cjs', '.json'],
     },
   },
 }

@@ -1,8 +1,9 @@
+import { fileURLToPath } from 'node:url'
 import { defineConfig } from '@hey-api/openapi-ts'
 
 /** Types of the API's answers and bodies, for the pages. */
 export default defineConfig({
-  input: '../../packages/contracts/openapi.json',
+  input: fileURLToPath(import.meta.resolve('@switchyard/contracts/openapi.json')),
   output: { path: 'web/src/generated', indexFile: false },
   plugins: ['@hey-api/typescript'],
 })

@@ -17,6 +17,7 @@ export function formatSummary(settings: Settings, readyAfterMs: number): string 
     '',
     `  ${pc.bold(pc.green('Switchyard is ready'))} ${pc.dim(`in ${(readyAfterMs / 1000).toFixed(1)} s`)}`,
     '',
+    row('Console', pc.cyan(`${externalUrl}/console/`)),
     row('HTTP', pc.cyan(externalUrl)),
     row('gRPC', pc.cyan(`localhost:${grpcPort}`)),
     row('Token', `${tokenFile}  ${pc.dim('of the administrator root')}`),

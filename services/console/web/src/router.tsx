@@ -52,6 +52,7 @@ const sagas = createRoute({
     'service',
     'q',
     'flag',
+    'parent',
     'tenant',
     'from',
     'to',

@@ -1,4 +1,11 @@
-import { payloadKinds, type SagaOrder, type SagaSearch, sagaOrders } from '@switchyard/db'
+import {
+  bulkActions,
+  bulkItemStates,
+  payloadKinds,
+  type SagaOrder,
+  type SagaSearch,
+  sagaOrders,
+} from '@switchyard/db'
 import { defaultTenant, sagaFlagKinds, sagaOutcomes, sagaStatuses } from '@switchyard/domain/saga'
 import { filledText, flag, pageParameters, text, time } from '@switchyard/service-kit/http'
 import { z } from 'zod'
@@ -12,6 +19,8 @@ const flagParameters = Object.fromEntries(sagaFlagKinds.map((kind) => [kind, fla
 >
 
 export const payloadKindParameter = z.enum(payloadKinds)
+export const bulkActionParameter = z.enum(bulkActions)
+export const bulkItemStateParameter = z.enum(bulkItemStates)
 
 export const tenantParameter = {
   tenant: filledText().default(defaultTenant).meta({ description: 'Whose sagas' }),

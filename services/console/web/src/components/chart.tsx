@@ -2,7 +2,7 @@ import { useEffect, useRef } from 'react'
 import uPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
 import { exactTime } from '../lib/format'
-import { useThemeChoice } from '../shell/theme'
+import { useThemeChoice } from '../lib/theme'
 
 export interface Series {
   name: string

@@ -5,7 +5,7 @@ import type { ReactNode } from 'react'
 import { send } from '../api/client'
 import { type SessionUser, sessionQuery } from '../api/session'
 import { buttonClass } from '../components/button'
-import { chooseTheme, type ThemeChoice, themeChoices, useThemeChoice } from './theme'
+import { chooseTheme, type ThemeChoice, themeChoices, useThemeChoice } from '../lib/theme'
 
 const item =
   'flex cursor-default items-center gap-2 rounded px-3 py-1.5 text-sm outline-hidden select-none data-highlighted:bg-raised'

@@ -5,7 +5,7 @@ import { Button } from '../components/button'
 import { Loading } from '../components/states'
 import { Announcements } from './announcements'
 import { MainNavigation } from './main-navigation'
-import { useShortcuts } from './use-shortcuts'
+import { type Overlay, useShortcuts } from './use-shortcuts'
 
 const ThemeMenu = lazy(() => import('./banner-menus').then(({ ThemeMenu }) => ({ default: ThemeMenu })))
 const AccountMenu = lazy(() => import('./banner-menus').then(({ AccountMenu }) => ({ default: AccountMenu })))
@@ -15,8 +15,6 @@ const CommandPalette = lazy(() =>
 const ShortcutHelp = lazy(() =>
   import('./shortcut-help').then(({ ShortcutHelp }) => ({ default: ShortcutHelp })),
 )
-
-export type Overlay = 'palette' | 'help' | undefined
 
 /** What stands around every page: banner, navigation, announcements, and the dialogs that keys open. */
 export function Shell({ children }: { children: ReactNode }) {

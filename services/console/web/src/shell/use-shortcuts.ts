@@ -1,6 +1,8 @@
 import { useEffect } from 'react'
 import { moveInList } from '../components/data-table'
-import type { Overlay } from './shell'
+
+/** A dialog that a key opens. */
+export type Overlay = 'palette' | 'help' | undefined
 
 const isTyping = (target: EventTarget | null) =>
   target instanceof HTMLElement &&

@@ -1,4 +1,3 @@
-import { bulkItemStates } from '@switchyard/db'
 import { endpoint, integer, ok, pageParameters, pageReply, rowId, rowsOf } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import {
@@ -12,7 +11,7 @@ import {
   listBulkJobs as listJobs,
   listBulkResults as listResults,
 } from '../../use-cases/bulk-jobs.js'
-import { tenantParameter } from '../../wire/search-parameters.js'
+import { bulkItemStateParameter, tenantParameter } from '../../wire/search-parameters.js'
 import { cursorHeaders, cursorReply } from '../cursor-reply.js'
 import type { BulkDependencies } from './bulk-parameters.js'
 
@@ -46,7 +45,7 @@ export const listBulkResults = ({ database }: BulkDependencies) =>
     input: z.object({
       ...tenantParameter,
       id: rowId(),
-      state: z.enum(bulkItemStates).optional(),
+      state: bulkItemStateParameter.optional(),
       per_page: pageParameters.per_page,
       after: integer()
         .refine((value) => value >= 0 && value <= 2_147_483_647, { error: 'does not have a valid value' })

@@ -1,4 +1,3 @@
-import { bulkActions } from '@switchyard/db'
 import type { Caller } from '@switchyard/domain/access'
 import { accepted, created, endpoint, integer, ok, rowId } from '@switchyard/service-kit/http'
 import { z } from 'zod'
@@ -9,7 +8,7 @@ import {
   presentBulkPreview,
 } from '../../presenters/bulk-job.js'
 import { previewBulkJob, startBulkJob, undoBulkJob } from '../../use-cases/bulk-jobs.js'
-import { tenantParameter } from '../../wire/search-parameters.js'
+import { bulkActionParameter, tenantParameter } from '../../wire/search-parameters.js'
 import { noteText } from '../create-note.js'
 import { type BulkDependencies, bulkSearch, filterParameter, operatorOf } from './bulk-parameters.js'
 
@@ -31,7 +30,7 @@ export const startBulk = (dependencies: BulkDependencies) =>
     refusals: [409],
     input: z.object({
       ...tenantParameter,
-      action: z.enum(bulkActions),
+      action: bulkActionParameter,
       note: noteText(),
       filter: filterParameter,
       expected_count: integer()

@@ -22,8 +22,44 @@ const resolvable = { status: 'Error' } as const
 export const canResolve = (filter: BulkFilter): boolean =>
   Object.keys(filter).length > 0 && (filter.status === undefined || filter.status === resolvable.status)
 
-/** Resolves all sagas that a filter finds: says how many first, then shows the job. */
-export function BulkResolve({
+/**
+ * Resolves all sagas that a filter finds: says how many first, then shows the job.
+ *
+ * @param filter what is to be resolved; unset: nothing
+ * @param job number of the job that is shown, from the address
+ */
+export function BulkDialogs({
+  tenant,
+  filter,
+  onFilter,
+  job,
+  onJob,
+}: {
+  tenant: string | undefined
+  filter: BulkFilter | undefined
+  onFilter: (filter: undefined) => void
+  job: string | undefined
+  onJob: (job: string | undefined) => void
+}) {
+  return (
+    <>
+      {filter && (
+        <BulkResolve
+          tenant={tenant}
+          filter={filter}
+          onStarted={({ id }) => {
+            onFilter(undefined)
+            onJob(String(id))
+          }}
+          onClose={() => onFilter(undefined)}
+        />
+      )}
+      {job && <BulkJobDialog tenant={tenant} id={job} onClose={() => onJob(undefined)} />}
+    </>
+  )
+}
+
+function BulkResolve({
   tenant,
   filter,
   onStarted,
@@ -65,7 +101,7 @@ const titleOf = (matched: number | undefined) =>
   matched === undefined ? 'Resolve all' : `Resolve ${countOf(matched, 'saga')}`
 
 /** A job that was started before, by its number in the address. */
-export function BulkJobDialog({
+function BulkJobDialog({
   tenant,
   id,
   onClose,

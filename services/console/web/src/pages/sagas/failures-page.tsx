@@ -12,7 +12,7 @@ import { TextLink } from '../../components/text-link'
 import { Time } from '../../components/time'
 import type { SagaStats } from '../../generated/types.gen'
 import { count } from '../../lib/format'
-import { BulkJobDialog, BulkResolve } from './bulk-resolve'
+import { BulkDialogs, type BulkFilter } from './bulk-resolve'
 import { fixedPartOf } from './fixed-part'
 import { filterOf, type SagaSearch } from './saga-filter'
 import { FilterText, FilterTime } from './saga-filters'
@@ -27,7 +27,7 @@ function Failures() {
   const search = route.useSearch()
   const navigate = route.useNavigate()
   const mayChange = useMay('sagas.change')
-  const [resolved, setResolved] = useState<Cause>()
+  const [resolved, setResolved] = useState<BulkFilter>()
   const query = useQuery({
     queryKey: ['sagas', 'stats', search],
     queryFn: ({ signal }) =>
@@ -37,6 +37,7 @@ function Failures() {
     void navigate({ search: (before) => ({ ...before, ...changed }), resetScroll: false })
   // Without a time, the API looks at the last day; the list must find the same sagas.
   const shown: SagaSearch = { ...search, from: search.from ?? query.data?.from }
+  const resolve = (cause: Cause) => setResolved(filterOf(listOf(shown, cause), 'errors_contains'))
   const showJob = (job: string | undefined) =>
     void navigate({
       search: (before) => ({ ...before, job }),
@@ -63,7 +64,7 @@ function Failures() {
               label="Causes"
               rows={failures}
               rowKey={({ fingerprint }) => fingerprint}
-              columns={columnsOf(shown, mayChange ? setResolved : undefined)}
+              columns={columnsOf(shown, mayChange ? resolve : undefined)}
               empty={
                 <Empty title="No activity has failed in this time">
                   Choose an earlier time above to look further back.
@@ -73,20 +74,13 @@ function Failures() {
           )}
         </Shown>
       </Panel>
-      {resolved && (
-        <BulkResolve
-          tenant={search.tenant}
-          filter={filterOf(listOf(shown, resolved), 'errors_contains')}
-          onStarted={({ id }) => {
-            setResolved(undefined)
-            showJob(String(id))
-          }}
-          onClose={() => setResolved(undefined)}
-        />
-      )}
-      {search.job && (
-        <BulkJobDialog tenant={search.tenant} id={search.job} onClose={() => showJob(undefined)} />
-      )}
+      <BulkDialogs
+        tenant={search.tenant}
+        filter={resolved}
+        onFilter={setResolved}
+        job={search.job}
+        onJob={showJob}
+      />
     </Page>
   )
 }

@@ -6,7 +6,7 @@ import { type Column, DataTable } from '../../components/data-table'
 import { Empty } from '../../components/states'
 import { Time } from '../../components/time'
 import type { SagaEvent } from '../../generated/types.gen'
-import { bytes, countOf } from '../../lib/format'
+import { bytes, countOf, duration } from '../../lib/format'
 
 const tones: Record<string, Tone> = { recorded: 'plain', 'conflict recorded': 'bad' }
 
@@ -28,8 +28,15 @@ export function SagaEvents({
   loadMore: () => void
   onChoose: (activityId: string) => void
 }) {
+  const firstMs = Date.parse(events[0]?.received_at ?? '')
   const columns: Column<SagaEvent>[] = [
     { header: 'Received', cell: ({ received_at }) => <Time at={received_at} /> },
+    {
+      header: 'Since the first',
+      numeric: true,
+      wide: true,
+      cell: ({ received_at }) => `+${duration(Date.parse(received_at) - firstMs)}`,
+    },
     { header: 'Event', cell: (event) => <Details event={event} /> },
     {
       header: 'Activity',
@@ -37,16 +44,15 @@ export function SagaEvents({
         activity_id === null ? (
           <span className="text-quiet">–</span>
         ) : (
-          <Button
-            look="quiet"
+          <button
+            type="button"
             title={activity_id}
-            className="max-w-40 justify-start px-1 sm:max-w-60"
+            dir="auto"
+            className="block max-w-40 truncate text-accent hover:underline sm:max-w-60"
             onClick={() => onChoose(activity_id)}
           >
-            <span className="truncate" dir="auto">
-              {activity_id}
-            </span>
-          </Button>
+            {activity_id}
+          </button>
         ),
     },
     {

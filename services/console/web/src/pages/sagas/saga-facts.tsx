@@ -7,11 +7,12 @@ import { TextLink } from '../../components/text-link'
 import { Time } from '../../components/time'
 import type { Project, SagaDetail } from '../../generated/types.gen'
 import { duration } from '../../lib/format'
+import type { Family } from './saga-family'
 import { SagaState } from './saga-table'
 import { TextBox } from './text-box'
 
 /** What is known of the saga as a whole. */
-export function SagaFacts({ saga }: { saga: SagaDetail }) {
+export function SagaFacts({ saga }: { saga: SagaDetail & Family }) {
   const tenant = saga.tenant === 'default' ? {} : { tenant: saga.tenant }
   const facts: [string, ReactNode][] = [
     ['Status', <SagaState key="" saga={saga} wrap />],
@@ -28,6 +29,14 @@ export function SagaFacts({ saga }: { saga: SagaDetail }) {
     ['Ended', saga.ended_at && <Time at={saga.ended_at} />],
     ['Took', saga.duration_ms === null ? null : duration(saga.duration_ms)],
     ['Expires', saga.expires_at && <Time at={saga.expires_at} />],
+    [
+      'Begun by',
+      saga.parent_saga_id ? (
+        <TextLink to="/sagas/$sagaId" params={{ sagaId: saga.parent_saga_id }} search={tenant} dir="auto">
+          {saga.parent_saga_id}
+        </TextLink>
+      ) : null,
+    ],
     ['Tenant', saga.tenant === 'default' ? null : <bdi>{saga.tenant}</bdi>],
     ['Tags', saga.tags.length > 0 && <Tags tags={saga.tags} tenant={tenant} />],
     ['Flags', saga.flags.length > 0 && <Flags flags={saga.flags} />],

@@ -19,6 +19,8 @@ export interface SagaSearch {
   service?: string
   q?: string
   flag?: string
+  /** The saga that began the listed ones. */
+  parent?: string
   tenant?: string
   from?: string
   to?: string
@@ -28,8 +30,11 @@ export interface SagaSearch {
   job?: string
 }
 
-/** The names of the address in their order; `view` names a saved one of them. */
-export const filterNames = ['status', 'outcome', 'service', 'q', 'flag', 'from', 'to'] as const
+/** The parameters of the address that filter. */
+export const filterNames = ['status', 'outcome', 'service', 'q', 'flag', 'parent', 'from', 'to'] as const
+
+/** What a saved view keeps of the address. */
+export const viewNames = [...filterNames, 'tenant', 'sort'] as const
 
 export const sagaSorts = [
   { value: 'stalest', label: 'Stalest first', query: { order_by: 'updated_at', sort: 'asc' } },
@@ -69,6 +74,7 @@ export function filterOf(search: SagaSearch, kind: SearchKind | undefined): Reco
     status: oneOf(sagaStatuses, search.status),
     outcome: oneOf(sagaOutcomes, search.outcome),
     service_name: search.service,
+    parent_saga_id: search.parent,
     created_after: timeOf(search.from),
     created_before: timeOf(search.to),
     ...(flag && { [flag]: true }),

@@ -1,6 +1,7 @@
 import { type FormEvent, useId } from 'react'
 import { FilterSelect } from '../../components/fields'
 import { SearchBox } from '../../components/search-box'
+import { TextLink } from '../../components/text-link'
 import { localTime, timeOfLocal } from '../../lib/local-time'
 import { oneOf } from '../../lib/search-params'
 import {
@@ -11,34 +12,35 @@ import {
   sagaOutcomes,
   sagaSorts,
 } from './saga-filter'
+import type { SearchMeaning } from './use-search-kind'
 
 export type ChangeSearch = (change: Partial<SagaSearch>) => void
 
 const meanings: Record<SearchKind, string> = {
-  id_prefix: 'ids that begin with',
-  errors_contains: 'errors that contain',
-  tag: 'the tag',
+  id_prefix: 'sagas whose id begins with',
+  errors_contains: 'sagas with an error that contains',
+  tag: 'sagas with the tag',
 }
 
 /** The filters of the list, but the status. */
 export function SagaFilters({
   search,
-  kind,
-  isDeciding,
+  meaning,
   onChange,
 }: {
   search: SagaSearch
-  kind: SearchKind | undefined
-  isDeciding: boolean
+  meaning: SearchMeaning
   onChange: ChangeSearch
 }) {
   return (
     <div className="mb-3 flex flex-wrap items-center gap-2">
-      <SearchBox
-        value={search.q}
-        placeholder="Id, error or tag (key=value)"
-        onChange={(q) => onChange({ q })}
-      />
+      <div className="flex w-full sm:w-72">
+        <SearchBox
+          value={search.q}
+          placeholder="Id, error or tag (key=value)"
+          onChange={(q) => onChange({ q })}
+        />
+      </div>
       <FilterText label="Service" value={search.service} onChange={(service) => onChange({ service })} />
       <FilterSelect
         label="Outcome"
@@ -56,30 +58,60 @@ export function SagaFilters({
       />
       <FilterSelect
         label="Sort"
-        all="Newest first, or what fits the search"
+        all="Usual order"
         options={sagaSorts}
         value={sagaSorts.find(({ value }) => value === search.sort)?.value}
         onChange={(sort) => onChange({ sort })}
       />
-      <FilterTime label="First seen from" value={search.from} onChange={(from) => onChange({ from })} />
-      <FilterTime label="First seen to" value={search.to} onChange={(to) => onChange({ to })} />
-      <FilterText label="Tenant" value={search.tenant} onChange={(tenant) => onChange({ tenant })} />
+      <details open={Boolean(search.tenant || search.from || search.to)} className="text-sm open:basis-full">
+        <summary className="min-h-8 rounded-md px-1 py-1 text-accent">Time and tenant</summary>
+        <div className="mt-1 flex flex-wrap items-center gap-2">
+          <FilterTime label="First seen from" value={search.from} onChange={(from) => onChange({ from })} />
+          <FilterTime label="First seen to" value={search.to} onChange={(to) => onChange({ to })} />
+          <FilterText label="Tenant" value={search.tenant} onChange={(tenant) => onChange({ tenant })} />
+        </div>
+      </details>
+      {search.parent && (
+        <p className="basis-full text-sm text-quiet">
+          Sagas that{' '}
+          <TextLink
+            to="/sagas/$sagaId"
+            params={{ sagaId: search.parent }}
+            search={{ tenant: search.tenant }}
+            dir="auto"
+          >
+            {search.parent}
+          </TextLink>{' '}
+          began.
+        </p>
+      )}
       {search.q && (
         <p className="basis-full text-sm text-quiet" role="status">
-          {isDeciding ? 'Looking at ids, errors and tags…' : found(search.q, kind)}
+          <Meaning text={search.q} meaning={meaning} />
         </p>
       )}
     </div>
   )
 }
 
-const found = (text: string, kind: SearchKind | undefined) => (
-  <>
-    {`Looks for ${meanings[kind ?? 'id_prefix']} `}
-    <bdi className="font-medium text-ink">{text}</bdi>
-    {text.trim().length < errorTextMin && `. Errors are searched from ${errorTextMin} characters on.`}
-  </>
-)
+function Meaning({
+  text,
+  meaning: { kind, isDeciding, findsNothing },
+}: {
+  text: string
+  meaning: SearchMeaning
+}) {
+  if (isDeciding) return 'Looking at ids, errors and tags…'
+  return (
+    <>
+      {findsNothing
+        ? 'No saga has an id, an error or a tag like '
+        : `Shows ${meanings[kind ?? 'id_prefix']} `}
+      <bdi className="font-medium text-ink">{text}</bdi>
+      {text.trim().length < errorTextMin && `. Errors are searched from ${errorTextMin} characters on.`}
+    </>
+  )
+}
 
 const box = 'min-h-8 rounded-md border bg-panel px-2 py-1 text-sm placeholder:text-quiet'
 

@@ -1,17 +1,16 @@
 import { getRouteApi } from '@tanstack/react-router'
-import { useCallback, useMemo, useRef, useState } from 'react'
-import { addressOf } from '../../api/client'
+import { type RefObject, useCallback, useMemo, useRef, useState } from 'react'
+import { addressOf, type Query } from '../../api/client'
 import { useMay } from '../../api/session'
 import { Button, buttonClass } from '../../components/button'
 import { guarded } from '../../components/guarded'
 import { Page } from '../../components/page'
-import { Empty, Loading, Problem } from '../../components/states'
-import { count } from '../../lib/format'
 import { oneOf } from '../../lib/search-params'
-import { BulkJobDialog, BulkResolve, canResolve } from './bulk-resolve'
+import { BulkDialogs, type BulkFilter, canResolve } from './bulk-resolve'
 import { filterNames, filterOf, type SagaSearch, sagaStatuses, sortQuery } from './saga-filter'
-import { SagaFilters } from './saga-filters'
-import { SagaTable } from './saga-table'
+import { type ChangeSearch, SagaFilters } from './saga-filters'
+import { LiveStatus, SagaRows, Waiting } from './saga-list-parts'
+import { SavedViews } from './saved-views'
 import { StatusChoice, useStatusCounts } from './status-counts'
 import { type LiveSagas, useLiveSagas } from './use-live-sagas'
 import { useSearchKind } from './use-search-kind'
@@ -26,114 +25,71 @@ export const SagaListPage = guarded('sagas', SagaList)
 function SagaList() {
   const search = route.useSearch()
   const navigate = route.useNavigate()
-  const mayChange = useMay('sagas.change')
   const table = useRef<HTMLTableElement>(null)
   const [isPaused, setIsPaused] = useState(false)
-  const [isResolving, setIsResolving] = useState(false)
-  const { kind, isDeciding } = useSearchKind(search)
-  const filter = useStable(filterOf(search, kind))
-  const listed = useStable({ tenant: search.tenant, ...filter, ...sortQuery(search) })
-  const counted = useStable({ tenant: search.tenant, ...filter })
-  const counts = useStatusCounts(counted, !isDeciding)
-  const onEvents = () => {
-    if (!isPaused && Date.now() - counts.dataUpdatedAt > countsPeriodMs)
-      void counts.refetch({ cancelRefetch: false })
-  }
-  const list = useLiveSagas({
-    filter: listed,
-    enabled: !isDeciding,
-    paused: isPaused,
-    isReading: () => window.scrollY > topPx || (table.current?.contains(document.activeElement) ?? false),
-    onEvents,
-  })
+  const [resolving, setResolving] = useState<BulkFilter>()
+  const { meaning, filter, counts, list } = useListedSagas(search, isPaused, table)
   const change = useCallback(
     (changed: Partial<SagaSearch>) =>
       void navigate({ search: (before) => ({ ...before, view: undefined, ...changed }), resetScroll: false }),
     [navigate],
   )
-  const showJob = (job: string | undefined) =>
+  const showJob = (job: string | undefined) => {
     void navigate({
       search: (before) => ({ ...before, job }),
       resetScroll: false,
       replace: job === undefined,
     })
-  const isFiltered = filterNames.some((name) => search[name] !== undefined)
+    if (job === undefined) list.showWaiting()
+  }
   return (
     <Page
       title="Sagas"
       actions={
-        <>
-          <LiveStatus list={list} />
-          <Button aria-pressed={isPaused} onClick={() => setIsPaused(!isPaused)} className={pressedClass}>
-            Pause updates
-          </Button>
-          <a
-            className={buttonClass()}
-            href={addressOf('/sagas/export', { ...counted, format: 'csv' })}
-            download
-          >
-            Export as CSV
-          </a>
-          {mayChange && (
-            <Button
-              disabled={isDeciding || !canResolve(filter)}
-              title={
-                canResolve(filter)
-                  ? undefined
-                  : 'Choose a filter first; only sagas in status Error can be resolved'
-              }
-              onClick={() => setIsResolving(true)}
-            >
-              Resolve all…
-            </Button>
-          )}
-        </>
+        <Actions
+          {...{ list, isPaused, setIsPaused }}
+          exported={{ tenant: search.tenant, ...filter }}
+          onResolve={meaning.isDeciding || !canResolve(filter) ? undefined : () => setResolving(filter)}
+        />
       }
     >
-      <SagaFilters search={search} kind={kind} isDeciding={isDeciding} onChange={change} />
-      <div className="mb-3 flex flex-wrap items-center gap-2">
-        <StatusChoice
-          value={oneOf(sagaStatuses, search.status)}
-          counts={counts.data}
-          onChange={(status) => change({ status })}
-        />
-        {isFiltered && (
-          <Button
-            look="quiet"
-            onClick={() => change(Object.fromEntries(filterNames.map((name) => [name, undefined])))}
-          >
-            Clear filters
-          </Button>
-        )}
-      </div>
+      <SagaFilters search={search} meaning={meaning} onChange={change} />
+      <StatusBar search={search} counts={counts} onChange={change} />
       <Waiting list={list} />
-      <Rows list={list} table={table} tenant={search.tenant} isFiltered={isFiltered} />
-      {isResolving && (
-        <BulkResolve
-          tenant={search.tenant}
-          filter={filter}
-          onStarted={({ id }) => {
-            setIsResolving(false)
-            showJob(String(id))
-          }}
-          onClose={() => setIsResolving(false)}
-        />
-      )}
-      {search.job && (
-        <BulkJobDialog
-          tenant={search.tenant}
-          id={search.job}
-          onClose={() => {
-            showJob(undefined)
-            list.showWaiting()
-          }}
-        />
-      )}
+      <SagaRows list={list} table={table} tenant={search.tenant} isFiltered={isFiltered(search)} />
+      <BulkDialogs
+        tenant={search.tenant}
+        filter={resolving}
+        onFilter={setResolving}
+        job={search.job}
+        onJob={showJob}
+      />
     </Page>
   )
 }
 
-const pressedClass = 'aria-pressed:border-accent aria-pressed:bg-accent-soft aria-pressed:text-accent'
+const isFiltered = (search: SagaSearch) => filterNames.some((name) => search[name] !== undefined)
+
+/** The list and its counts for the address. */
+function useListedSagas(search: SagaSearch, isPaused: boolean, table: RefObject<HTMLTableElement | null>) {
+  const meaning = useSearchKind(search)
+  const { kind, isDeciding } = meaning
+  const filter = useStable(filterOf(search, kind))
+  const counted = useStable<Query>({ tenant: search.tenant, ...filter })
+  const listed = useStable<Query>({ ...counted, ...sortQuery(search) })
+  const counts = useStatusCounts(counted, !isDeciding)
+  const list = useLiveSagas({
+    filter: listed,
+    enabled: !isDeciding,
+    paused: isPaused,
+    isReading: () => window.scrollY > topPx || (table.current?.contains(document.activeElement) ?? false),
+    onEvents() {
+      if (!isPaused && Date.now() - counts.dataUpdatedAt > countsPeriodMs)
+        void counts.refetch({ cancelRefetch: false })
+    },
+  })
+  return { meaning, filter, counts: counts.data, list }
+}
 
 /** The same object as long as its content is the same. */
 function useStable<Value extends object>(value: Value): Value {
@@ -141,97 +97,74 @@ function useStable<Value extends object>(value: Value): Value {
   return useMemo(() => value, [text])
 }
 
-const LiveStatus = ({ list: { stream } }: { list: LiveSagas }) => (
-  <span role="status" className="text-sm text-quiet">
-    {stream === 'reconnecting' && 'Reconnecting…'}
-    {stream === 'live' && (
-      <span className="inline-flex items-center gap-1.5">
-        <span aria-hidden="true" className="size-2 rounded-full bg-good" />
-        Live
-      </span>
-    )}
-    {stream === 'ended' && 'No live updates: the session has ended'}
-  </span>
-)
+const pressedClass = 'aria-pressed:border-accent aria-pressed:bg-accent-soft aria-pressed:text-accent'
 
-/** New sagas that wait until the reader asks for them. It stays in sight while the list is scrolled. */
-function Waiting({ list }: { list: LiveSagas }) {
-  if (list.waiting === 0) return null
-  const show = () => {
-    list.showWaiting()
-    window.scrollTo({ top: 0 })
-  }
-  return (
-    <div className="pointer-events-none sticky top-14 z-20 flex h-0 justify-center">
-      <Button look="primary" className="pointer-events-auto -mt-2 h-fit shadow-lg" onClick={show}>
-        {count(list.waiting)} new
-      </Button>
-    </div>
-  )
-}
-
-function Rows({
+/** @param onResolve unset: there is no filter whose sagas can be resolved */
+function Actions({
   list,
-  table,
-  tenant,
-  isFiltered,
+  isPaused,
+  setIsPaused,
+  exported,
+  onResolve,
 }: {
   list: LiveSagas
-  table: React.RefObject<HTMLTableElement | null>
-  tenant: string | undefined
-  isFiltered: boolean
+  isPaused: boolean
+  setIsPaused: (isPaused: boolean) => void
+  exported: Query
+  onResolve: (() => void) | undefined
 }) {
-  const { rows, error, isPending, hasMore, isLoadingMore, loadMore } = list
-  if (rows.length === 0) {
-    return (
-      <div className="rounded-lg border bg-panel">
-        {error ? (
-          <Problem error={error} retry={list.reload} />
-        ) : isPending ? (
-          <Loading />
-        ) : (
-          <None isFiltered={isFiltered} />
-        )}
-      </div>
-    )
-  }
+  const mayChange = useMay('sagas.change')
   return (
     <>
-      {error !== null && <Problem error={error} retry={hasMore ? loadMore : list.reload} />}
-      <div className="rounded-lg border bg-panel">
-        <SagaTable
-          ref={table}
-          rows={rows}
-          tenant={tenant}
-          hasMore={hasMore}
-          busy={isLoadingMore}
-          // A failure stops the loading ahead; the reader asks again.
-          onNearEnd={error === null ? loadMore : ignore}
-        />
-        <div className="flex items-center justify-between gap-3 px-4 py-2 text-sm text-quiet">
-          <span>
-            {count(rows.length)} shown{hasMore ? '' : ', all there are'}
-          </span>
-          {hasMore && (
-            <Button disabled={isLoadingMore} onClick={loadMore}>
-              Load more
-            </Button>
-          )}
-        </div>
-      </div>
+      <LiveStatus list={list} />
+      <Button aria-pressed={isPaused} onClick={() => setIsPaused(!isPaused)} className={pressedClass}>
+        Pause updates
+      </Button>
+      <a className={buttonClass()} href={addressOf('/sagas/export', { ...exported, format: 'csv' })} download>
+        Export as CSV
+      </a>
+      {mayChange && (
+        <Button
+          disabled={onResolve === undefined}
+          title={onResolve ? undefined : 'Choose a filter first; only sagas in status Error can be resolved'}
+          onClick={onResolve}
+        >
+          Resolve all…
+        </Button>
+      )}
     </>
   )
 }
 
-const ignore = () => {}
-
-const None = ({ isFiltered }: { isFiltered: boolean }) =>
-  isFiltered ? (
-    <Empty title="No saga fits these filters">Clear a filter, or search for another text.</Empty>
-  ) : (
-    <Empty title="No saga has been reported yet">
-      Report one with <code className="font-mono">@switchyard/saga-client</code>, over gRPC, or with{' '}
-      <code className="font-mono">POST /api/v4/saga_events</code>; it appears here at once. The page Docs
-      shows how.
-    </Empty>
+/** The statuses with their counts, and the saved views. */
+function StatusBar({
+  search,
+  counts,
+  onChange,
+}: {
+  search: SagaSearch
+  counts: ReadonlyMap<string, string> | undefined
+  onChange: ChangeSearch
+}) {
+  // Views are kept for every user of the API, which a token for sagas alone does not reach.
+  const mayKeepViews = useMay('projects')
+  return (
+    <div className="mb-3 flex flex-wrap items-center gap-2">
+      <StatusChoice
+        value={oneOf(sagaStatuses, search.status)}
+        counts={counts}
+        onChange={(status) => onChange({ status })}
+      />
+      {isFiltered(search) && (
+        <Button
+          look="quiet"
+          onClick={() => onChange(Object.fromEntries(filterNames.map((name) => [name, undefined])))}
+        >
+          Clear filters
+        </Button>
+      )}
+      <span className="flex-1" />
+      {mayKeepViews && <SavedViews search={search} />}
+    </div>
   )
+}

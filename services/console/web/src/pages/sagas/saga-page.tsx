@@ -19,6 +19,7 @@ import { type StreamState, useEventStream } from '../../lib/use-event-stream'
 import { hasPayload, Payloads } from './payloads'
 import { SagaEvents } from './saga-events'
 import { SagaErrors, SagaFacts } from './saga-facts'
+import { Children, countsText, type Family } from './saga-family'
 import { ResolveDialog, SagaNotes } from './saga-notes'
 import { type SagaKey, sagaEventsQuery, sagaQuery, sagaQueryKey } from './saga-queries'
 import { Timeline } from './timeline'
@@ -74,7 +75,7 @@ function SagaParts({
   stream,
 }: {
   id: SagaKey
-  saga: SagaDetail
+  saga: SagaDetail & Family
   error: unknown
   events: LogQuery
   stream: StreamState
@@ -95,7 +96,7 @@ function SagaParts({
     <Page title={saga.saga_id} actions={<Actions id={id} saga={saga} stream={stream} />}>
       {error !== null && <Problem error={error} />}
       <SagaFacts saga={saga} />
-      <Tabs tab={tab} />
+      <Tabs />
       {isShown('timeline') && (
         <Panel name="Timeline" flush>
           <Timeline saga={saga} events={events.data ?? []} chosen={chosen?.activity_id} onChoose={choose} />
@@ -111,27 +112,47 @@ function SagaParts({
           <SagaErrors saga={saga} />
         </Panel>
       )}
-      {isShown('events') && (
-        <Panel name="Events" flush>
-          <Shown query={events}>
-            {(rows) => (
-              <SagaEvents
-                events={rows}
-                hasMore={events.hasNextPage}
-                isLoadingMore={events.isFetchingNextPage}
-                loadMore={() => void events.fetchNextPage()}
-                onChoose={choose}
-              />
-            )}
-          </Shown>
-        </Panel>
-      )}
+      {isShown('events') && <Events query={events} onChoose={choose} />}
+      {tab === undefined && <ChildrenPanel id={id} saga={saga} />}
       {isShown('notes') && (
         <Panel name="Notes">
           <SagaNotes saga={id} notes={saga.notes} />
         </Panel>
       )}
     </Page>
+  )
+}
+
+const Events = ({ query, onChoose }: { query: LogQuery; onChoose: (activityId: string) => void }) => (
+  <Panel name="Events" flush>
+    <Shown query={query}>
+      {(rows) => (
+        <SagaEvents
+          events={rows}
+          hasMore={query.hasNextPage}
+          isLoadingMore={query.isFetchingNextPage}
+          loadMore={() => void query.fetchNextPage()}
+          onChoose={onChoose}
+        />
+      )}
+    </Shown>
+  </Panel>
+)
+
+function ChildrenPanel({ id, saga }: { id: SagaKey; saga: SagaDetail & Family }) {
+  if (!saga.children?.length) return null
+  return (
+    <Panel
+      name="Children"
+      flush
+      actions={
+        <TextLink to="/sagas" search={{ tenant: id.tenant, parent: saga.saga_id }} className="text-sm">
+          {countsText(saga.children_counts) || 'All'}
+        </TextLink>
+      }
+    >
+      <Children items={saga.children} tenant={id.tenant} />
+    </Panel>
   )
 }
 
@@ -158,7 +179,7 @@ function Actions({ id, saga, stream }: { id: SagaKey; saga: SagaDetail; stream: 
 }
 
 /** Links that show one part of the page, or all of them. */
-function Tabs({ tab }: { tab: Tab | undefined }) {
+function Tabs() {
   const choices = [{ value: undefined, name: 'Everything' }, ...tabs]
   return (
     <nav aria-label="Parts of the saga" className="mb-4 flex flex-wrap gap-1 border-b">
@@ -169,8 +190,9 @@ function Tabs({ tab }: { tab: Tab | undefined }) {
           to="."
           search={(before) => ({ ...before, tab: value })}
           resetScroll={false}
-          aria-current={value === tab ? 'true' : undefined}
-          className="-mb-px border-b-2 border-transparent px-3 py-1.5 text-sm aria-[current=true]:border-accent aria-[current=true]:font-medium"
+          // Compares the whole query, so that one of the links is the current one.
+          activeOptions={{ exact: true }}
+          className="-mb-px border-b-2 border-transparent px-3 py-1.5 text-sm aria-[current=page]:border-accent aria-[current=page]:font-medium"
         >
           {name}
         </TextLink>

@@ -1,14 +1,14 @@
+import { useNavigate } from '@tanstack/react-router'
 import { useWindowVirtualizer, type VirtualItem } from '@tanstack/react-virtual'
-import { type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react'
+import { type MouseEvent, memo, type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { Badge, State } from '../../components/badge'
-import { TextLink } from '../../components/text-link'
-import { Time } from '../../components/time'
+import { useNow } from '../../components/time'
 import type { Saga } from '../../generated/types.gen'
-import { duration } from '../../lib/format'
+import { duration, exactTime, sinceNow } from '../../lib/format'
 
 const rowHeight = 45
 /** Rows beyond the window that stand ready for the next key or turn of the wheel. */
-const overscan = 12
+const overscan = 6
 /** The next page is loaded when so many rows are left. */
 const rowsAhead = 60
 
@@ -43,6 +43,7 @@ export function SagaTable({
   onNearEnd: () => void
 }) {
   const body = useRef<HTMLTableSectionElement>(null)
+  const now = useNow()
   const { items, before, after } = useRowsInWindow(rows, body)
   const last = items.at(-1)?.index ?? 0
   const isNearEnd = hasMore && last > rows.length - rowsAhead
@@ -75,7 +76,9 @@ export function SagaTable({
         <Space height={before} />
         {items.map((item) => {
           const saga = rows[item.index]
-          return saga && <SagaRow key={saga.saga_id} saga={saga} index={item.index} tenant={tenant} />
+          return (
+            saga && <SagaRow key={saga.saga_id} saga={saga} index={item.index} tenant={tenant} now={now} />
+          )
         })}
         <Space height={after} />
       </tbody>
@@ -121,7 +124,15 @@ function useRowsInWindow(rows: readonly Saga[], body: RefObject<HTMLTableSection
   }
 }
 
-function SagaRow({ saga, index, tenant }: { saga: Saga; index: number; tenant: string | undefined }) {
+interface RowProps {
+  saga: Saga
+  index: number
+  tenant: string | undefined
+  /** The current time. All rows share it, as clocks of their own would keep a live list busy. */
+  now: number
+}
+
+const SagaRow = memo(function SagaRow({ saga, index, tenant, now }: RowProps) {
   const [, status, service, lastEvent, firstSeen, took] = columns
   return (
     <tr
@@ -131,38 +142,65 @@ function SagaRow({ saga, index, tenant }: { saga: Saga; index: number; tenant: s
     >
       <td className="h-[45px] px-3 py-1">
         <div className="truncate leading-5" dir="auto">
-          <TextLink
-            to="/sagas/$sagaId"
-            params={{ sagaId: saga.saga_id }}
-            search={tenant ? { tenant } : {}}
-            title={saga.saga_id}
-            className="font-medium"
-            preload={false}
-          >
-            {saga.saga_id}
-          </TextLink>
+          <SagaLink sagaId={saga.saga_id} tenant={tenant} />
         </div>
         <div className="truncate text-xs leading-4 text-quiet" dir="auto">
           <span className="md:hidden">{saga.service_name} </span>
           {saga.tags.join(' · ')}
         </div>
       </td>
-      <td className={`overflow-hidden px-3 py-1 ${status.className}`}>
-        <SagaState saga={saga} />
+      <td className={`overflow-hidden px-3 py-0 ${status.className}`}>
+        <div className="max-h-[42px] overflow-hidden">
+          <SagaState saga={saga} />
+        </div>
       </td>
       <td className={`truncate px-3 py-1 ${service.className}`} dir="auto">
         {saga.service_name ?? <span className="text-quiet">–</span>}
       </td>
       <td className={`px-3 py-1 ${lastEvent.className}`}>
-        <Time at={saga.last_event_at} />
+        <RowTime at={saga.last_event_at} now={now} />
       </td>
       <td className={`px-3 py-1 ${firstSeen.className}`}>
-        <Time at={saga.first_seen_at} />
+        <RowTime at={saga.first_seen_at} now={now} />
       </td>
       <td className={`px-3 py-1 ${took.className}`}>
         {saga.duration_ms === null ? '–' : duration(saga.duration_ms)}
       </td>
     </tr>
+  )
+})
+
+function RowTime({ at, now }: { at: string; now: number }) {
+  const time = new Date(at)
+  return (
+    <time dateTime={at} title={exactTime(time)} className="whitespace-nowrap tabular-nums">
+      {/* The shared time may be older than the newest event. */}
+      {sinceNow(time, Math.max(now, time.getTime()))}
+    </time>
+  )
+}
+
+/**
+ * A link of a row. The router's own link follows every change of the address and builds it anew for each row, which takes too
+ * long while a list scrolls.
+ */
+function SagaLink({ sagaId, tenant }: { sagaId: string; tenant: string | undefined }) {
+  const navigate = useNavigate()
+  const onClick = (event: MouseEvent) => {
+    if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return
+    event.preventDefault()
+    void navigate({ to: '/sagas/$sagaId', params: { sagaId }, search: tenant ? { tenant } : {} })
+  }
+  const query = tenant ? `?tenant=${encodeURIComponent(tenant)}` : ''
+  return (
+    <a
+      href={`/console/sagas/${encodeURIComponent(sagaId)}${query}`}
+      title={sagaId}
+      onClick={onClick}
+      className="font-medium text-accent hover:underline"
+    >
+      {sagaId}
+    </a>
   )
 }
 
@@ -170,7 +208,7 @@ function SagaRow({ saga, index, tenant }: { saga: Saga; index: number; tenant: s
 export function SagaState({ saga, wrap }: { saga: Saga; wrap?: boolean }) {
   const kinds = [...new Set(saga.flags.map(({ kind }) => kind))].filter((kind) => kind !== saga.outcome)
   return (
-    <span className={`flex gap-1 ${wrap ? 'flex-wrap' : ''}`}>
+    <span className={`flex flex-wrap gap-x-1 gap-y-px ${wrap ? '' : 'sm:flex-nowrap'}`}>
       <State of={saga.status} />
       {saga.outcome && <State of={saga.outcome} />}
       {kinds.map((kind) => (

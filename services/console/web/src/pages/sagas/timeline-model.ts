@@ -36,7 +36,11 @@ const openStates = new Set<string | null>(['Executing', 'Compensating'])
 
 /** The lanes of all activities on one scale, from the first to the last event, or to now while the saga runs. */
 export function timelineOf(saga: SagaDetail, events: readonly SagaEvent[], now: number): Timeline {
-  const isRunning = saga.ended_at === null && saga.status !== 'Error'
+  const isRunning =
+    saga.ended_at === null &&
+    saga.activities.some(({ execute_status, compensation_status }) =>
+      openStates.has(compensation_status ?? execute_status),
+    )
   const times = [
     saga.started_at ?? saga.first_seen_at,
     saga.last_event_at,

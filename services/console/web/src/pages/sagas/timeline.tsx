@@ -50,7 +50,6 @@ export function Timeline({
   return (
     <div
       ref={box}
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolled box must be reached with the keys
       tabIndex={isLong ? 0 : undefined}
       className={isLong ? 'max-h-[70dvh] overflow-y-auto' : ''}
     >
@@ -128,13 +127,13 @@ function ActivityRow({
           aria-pressed={isChosen}
           title={activity.activity_id}
           onClick={() => onChoose(activity.activity_id)}
-          className="max-w-full justify-start px-2"
+          className="max-w-full justify-start"
         >
           <span className="truncate" dir="auto">
             {activity.activity_id}
           </span>
         </Button>
-        <span className="flex flex-wrap gap-1 px-2 text-xs text-quiet">
+        <span className="flex flex-wrap gap-1 px-3 text-xs text-quiet">
           {activity.order !== null && <span>Step {activity.order}</span>}
           {isOverdue && <State of="overdue" />}
           {activity.compensation_given_up && <span className="text-bad">given up</span>}

@@ -62,26 +62,17 @@ export function useLiveSagas({
 }): LiveSagas {
   const client = useQueryClient()
   const key = useMemo(() => ['sagas', 'list', filter], [filter])
-  const query = useInfiniteQuery({
-    queryKey: key,
-    enabled,
-    initialPageParam: undefined as string | undefined,
-    queryFn: ({ pageParam, signal }) =>
-      getPage<Saga>('/sagas', { ...filter, per_page: pageRows, cursor: pageParam }, signal),
-    getNextPageParam: (page) => page.nextCursor,
-    // The stream keeps the list true. A refetch would read all pages anew.
-    staleTime: Number.POSITIVE_INFINITY,
-    structuralSharing: false,
-    refetchOnWindowFocus: false,
-    refetchOnReconnect: false,
-  })
+  const query = useSagaPages(key, filter, enabled)
   const rows = useMemo(() => query.data?.pages.flatMap((page) => page.rows) ?? [], [query.data])
   const [waiting, setWaiting] = useState<{ key: QueryKey; ids: Set<string> }>({ key, ids: new Set() })
   const waitingIds = waiting.key === key ? waiting.ids : new Set<string>()
 
   const readHead = () => getPage<Saga>('/sagas', { ...filter, per_page: pageRows })
   const showHead = (head: Page<Saga>) => {
-    client.setQueryData<Pages>(key, { pages: [head], pageParams: [undefined] })
+    // Rows that are the same stay the same objects, so that they are not drawn anew.
+    const shown = new Map(rows.map((row) => [row.saga_id, row]))
+    const kept = head.rows.map((row) => sameRow(shown.get(row.saga_id), row))
+    client.setQueryData<Pages>(key, { pages: [{ ...head, rows: kept }], pageParams: [undefined] })
     setWaiting({ key, ids: new Set() })
   }
   const takeHead = useEffectEvent((head: Page<Saga>) => {
@@ -93,11 +84,13 @@ export function useLiveSagas({
     const ids = new Set(waitingIds)
     for (const { saga_id } of head.rows) if (!shown.has(saga_id) && ids.size < waitingMax) ids.add(saga_id)
     if (ids.size !== waitingIds.size) setWaiting({ key, ids })
-    if (!paused) replaceRows(new Map(head.rows.map((row) => [row.saga_id, row])))
+    if (paused) return
+    const changed = new Map(head.rows.map((row) => [row.saga_id, row]))
+    client.setQueryData<Pages>(
+      key,
+      (data) => data && withRows(data, (row) => sameRow(row, changed.get(row.saga_id) ?? row)),
+    )
   })
-  const replaceRows = (changed: ReadonlyMap<string, Saga>) =>
-    client.setQueryData<Pages>(key, (data) => data && withRows(data, (row) => changed.get(row.saga_id)))
-
   const refresh = useThrottled(refreshMs, async () => {
     if (!enabled || query.isPending) return
     takeHead(await readHead())
@@ -107,8 +100,10 @@ export function useLiveSagas({
     query: streamQuery(filter),
     resumeBy: 'last_event_id',
     enabled,
+    batchMs: refreshMs,
     onEvents(events) {
-      if (!paused) client.setQueryData<Pages>(key, (data) => data && withEvents(data, events))
+      // While nobody reads, the list is replaced at once.
+      if (!paused && isReading()) client.setQueryData<Pages>(key, (data) => data && withEvents(data, events))
       refresh()
       onEvents()
     },
@@ -130,8 +125,29 @@ export function useLiveSagas({
   }
 }
 
+/** The pages that are loaded so far. */
+function useSagaPages(key: QueryKey, filter: Query, enabled: boolean) {
+  return useInfiniteQuery({
+    queryKey: key,
+    enabled,
+    initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam, signal }) =>
+      getPage<Saga>('/sagas', { ...filter, per_page: pageRows, cursor: pageParam }, signal),
+    getNextPageParam: (page) => page.nextCursor,
+    // The stream keeps the list true. A refetch would read all pages anew.
+    staleTime: Number.POSITIVE_INFINITY,
+    structuralSharing: false,
+    refetchOnWindowFocus: false,
+    refetchOnReconnect: false,
+  })
+}
+
 /** The filters that the stream has too. Sagas that leave a status must be seen, so the status is none of them. */
 const streamQuery = ({ tenant, service_name }: Query): Query => ({ tenant, service_name })
+
+/** The shown row if the other one is equal to it, else the other one. */
+const sameRow = (shown: Saga | undefined, row: Saga): Saga =>
+  shown && JSON.stringify(shown) === JSON.stringify(row) ? shown : row
 
 /** Replaces the rows for which `change` gives another; pages without such a row stay the same objects. */
 function withRows(data: Pages, change: (row: Saga) => Saga | undefined): Pages {

@@ -3,16 +3,19 @@ import { getPage } from '../../api/client'
 import type { Saga } from '../../generated/types.gen'
 import { meaningsOf, type SagaSearch, type SearchKind } from './saga-filter'
 
+export interface SearchMeaning {
+  /** Unset without a text, and until it is decided. */
+  kind: SearchKind | undefined
+  isDeciding: boolean
+  /** No saga of the tenant has such an id, error or tag. */
+  findsNothing: boolean
+}
+
 /**
  * Decides how a text of the search box is meant: the first of its meanings that finds a saga. All are asked at once; a meaning
  * that the API refuses or cannot answer in time finds nothing.
- *
- * @returns undefined without a text, and until it is decided
  */
-export function useSearchKind({ q, tenant }: SagaSearch): {
-  kind: SearchKind | undefined
-  isDeciding: boolean
-} {
+export function useSearchKind({ q, tenant }: SagaSearch): SearchMeaning {
   const meanings = q ? meaningsOf(q) : []
   const query = useQuery({
     queryKey: ['sagas', 'meaning', tenant, q],
@@ -33,6 +36,11 @@ export function useSearchKind({ q, tenant }: SagaSearch): {
       return meanings[found.indexOf(true)] ?? null
     },
   })
-  if (meanings.length <= 1) return { kind: meanings[0], isDeciding: false }
-  return { kind: query.data ?? (query.isPending ? undefined : meanings[0]), isDeciding: query.isPending }
+  if (meanings.length <= 1) return { kind: meanings[0], isDeciding: false, findsNothing: false }
+  const { data, isPending } = query
+  return {
+    kind: data ?? (isPending ? undefined : meanings[0]),
+    isDeciding: isPending,
+    findsNothing: data === null,
+  }
 }

@@ -3,6 +3,11 @@ import { Page, Panel } from '../../components/page'
 
 const links = [
   {
+    href: '/api/v4/docs',
+    name: 'API reference',
+    text: 'Every endpoint, to read and to try.',
+  },
+  {
     href: '/api/v4/openapi.json',
     name: 'API document (OpenAPI 3.1)',
     text: 'Every endpoint of every service, with its parameters, answers and refusals. Load it into any client or generator.',

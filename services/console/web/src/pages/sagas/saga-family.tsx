@@ -1,0 +1,59 @@
+import { State } from '../../components/badge'
+import { type Column, DataTable } from '../../components/data-table'
+import { TextLink } from '../../components/text-link'
+import { Time } from '../../components/time'
+import type { Saga } from '../../generated/types.gen'
+
+export interface SagaChild
+  extends Pick<Saga, 'saga_id' | 'service_name' | 'status' | 'outcome' | 'first_seen_at'> {
+  ended_at: string | null
+}
+
+/** How a saga is related to other sagas of its tenant. */
+export interface Family {
+  /** The saga that began this one. It may never have been reported. */
+  parent_saga_id?: string | null
+  /** The newest 100. */
+  children?: SagaChild[]
+  /** Null when counting took too long. */
+  children_counts?: Partial<Record<Saga['status'], number>> | null
+}
+
+/** '3 Ended, 1 Error'. */
+export const countsText = (counts: Family['children_counts']): string =>
+  Object.entries(counts ?? {})
+    .map(([status, count]) => `${count} ${status}`)
+    .join(', ')
+
+/** The sagas that a saga began. */
+export function Children({ items, tenant }: { items: readonly SagaChild[]; tenant: string | undefined }) {
+  const columns: Column<SagaChild>[] = [
+    {
+      header: 'Saga',
+      cell: ({ saga_id }) => (
+        <TextLink
+          to="/sagas/$sagaId"
+          params={{ sagaId: saga_id }}
+          search={{ tenant }}
+          dir="auto"
+          className="break-all"
+        >
+          {saga_id}
+        </TextLink>
+      ),
+    },
+    {
+      header: 'Status',
+      cell: ({ status, outcome }) => (
+        <span className="flex flex-wrap gap-1">
+          <State of={status} />
+          <State of={outcome} />
+        </span>
+      ),
+    },
+    { header: 'Service', wide: true, cell: ({ service_name }) => <bdi>{service_name ?? '–'}</bdi> },
+    { header: 'First seen', cell: ({ first_seen_at }) => <Time at={first_seen_at} /> },
+    { header: 'Ended', wide: true, cell: ({ ended_at }) => <Time at={ended_at} /> },
+  ]
+  return <DataTable label="Children" columns={columns} rows={items} rowKey={({ saga_id }) => saga_id} />
+}
