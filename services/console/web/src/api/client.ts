@@ -78,10 +78,6 @@ export async function get<Answer>(path: string, query?: Query, signal?: AbortSig
   return (await call('GET', path, query, undefined, signal)).json() as Promise<Answer>
 }
 
-export async function getText(path: string, query?: Query, signal?: AbortSignal): Promise<string> {
-  return (await call('GET', path, query, undefined, signal)).text()
-}
-
 export async function getBytes(path: string, query?: Query, signal?: AbortSignal): Promise<Uint8Array> {
   return new Uint8Array(await (await call('GET', path, query, undefined, signal)).arrayBuffer())
 }
