@@ -54,7 +54,9 @@ async function violations(page: Page): Promise<string[]> {
     const { violations } = await (
       globalThis as unknown as { axe: { run(given: object): Promise<{ violations: AxeViolation[] }> } }
     ).axe.run({ runOnly: { type: 'tag', values: tags } })
-    return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(' | ')}`)
+    return violations.map(
+      ({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(' | ')}`,
+    )
   })
 }
 
@@ -137,7 +139,9 @@ describe.skipIf(!browser)('the console', { timeout: 240_000 }, () => {
 
     it('keeps no token in the browser, and the old cookie is worth nothing after signing out', async () => {
       await withVisit({ token: tree.rootToken }, async ({ page, context }) => {
-        const kept = await page.evaluate(() => JSON.stringify({ ...localStorage, ...sessionStorage }) + document.cookie)
+        const kept = await page.evaluate(
+          () => JSON.stringify({ ...localStorage, ...sessionStorage }) + document.cookie,
+        )
         expect(kept).not.toContain(tree.rootToken)
         const [cookie] = await context.cookies()
         expect(cookie).toMatchObject({ name: 'switchyard_session', httpOnly: true, sameSite: 'Strict' })
@@ -159,11 +163,21 @@ describe.skipIf(!browser)('the console', { timeout: 240_000 }, () => {
         expect(links).toEqual(['Overview', 'Projects', 'Tokens', 'Docs'])
         const asked: string[] = []
         page.on('request', (request) => asked.push(new URL(request.url()).pathname))
-        for (const address of ['/sagas', '/failures', '/broadcasts', '/queues', '/admin/users', '/admin/audit', '/system']) {
+        for (const address of [
+          '/sagas',
+          '/failures',
+          '/broadcasts',
+          '/queues',
+          '/admin/users',
+          '/admin/audit',
+          '/system',
+        ]) {
           await page.goto(`/console${address}`)
           await page.getByRole('heading', { level: 1, name: 'Not allowed' }).waitFor()
         }
-        const api = asked.filter((path) => path.startsWith('/api/') && !/\/(session|broadcast_messages\/stream)$/.test(path))
+        const api = asked.filter(
+          (path) => path.startsWith('/api/') && !/\/(session|broadcast_messages\/stream)$/.test(path),
+        )
         expect(api).toEqual([])
       })
     })
@@ -209,6 +223,8 @@ describe.skipIf(!browser)('the console', { timeout: 240_000 }, () => {
 
   it('is used by keys: the palette, the search, the list, the help', async () => {
     await asRoot(async (page) => {
+      await page.reload()
+      await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
       await page.keyboard.press('Tab')
       expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Skip to content')
       await page.keyboard.press('Control+k')
@@ -218,7 +234,10 @@ describe.skipIf(!browser)('the console', { timeout: 240_000 }, () => {
       await page.getByRole('heading', { level: 1, name: 'Audit log' }).waitFor()
       await page.keyboard.press('Control+k')
       await palette.getByRole('combobox').fill('root/shop')
-      await palette.getByRole('option', { name: /root\/shop/ }).first().waitFor()
+      await palette
+        .getByRole('option', { name: /root\/shop/ })
+        .first()
+        .waitFor()
       await palette.getByRole('option', { name: 'root/shop Project' }).click()
       await page.getByRole('table', { name: 'Commits' }).waitFor()
       await open(page, '/projects')
@@ -297,10 +316,14 @@ describe.skipIf(!browser)('the console', { timeout: 240_000 }, () => {
   })
 
   it('signs a session out everywhere when its token is revoked', async () => {
-    const { id, token } = await api<{ id: number; token: string }>('POST', '/users/1/personal_access_tokens', {
-      name: 'short',
-      scopes: ['api'],
-    })
+    const { id, token } = await api<{ id: number; token: string }>(
+      'POST',
+      '/users/1/personal_access_tokens',
+      {
+        name: 'short',
+        scopes: ['api'],
+      },
+    )
     if (!browser) return
     const { page, close } = await visit(browser, { url: tree.url })
     await signIn(page, token)

@@ -121,7 +121,10 @@ async function writeProject(api: Api, developerId: number): Promise<string[]> {
     await commit('main', 'Begin the shop', [
       create('README.md', readme),
       create('src/orders.ts', orders('1.19', 4)),
-      create('src/booking.ts', 'export const book = (order: string, step: number) => [order, step].join("/")\n'),
+      create(
+        'src/booking.ts',
+        'export const book = (order: string, step: number) => [order, step].join("/")\n',
+      ),
       create('web/style.css', 'body {\n  margin: 0;\n}\n'),
     ]),
     await commit('main', 'Lower the tax rate for the summer', [update('src/orders.ts', orders('1.16', 6))]),

@@ -47,7 +47,7 @@ export function Chart({
   const step = Math.max(1, Math.ceil(times.length / tableRowsMax))
   const rows = times.flatMap((time, index) => (index % step === 0 ? [{ time, index }] : []))
   return (
-    <figure aria-label={name} className="min-w-0">
+    <figure aria-label={name} className="relative min-w-0">
       <figcaption className="mb-1 flex flex-wrap gap-x-4 text-sm">
         <span className="font-medium">{name}</span>
         {series.length > 1 &&
@@ -59,29 +59,31 @@ export function Chart({
           ))}
       </figcaption>
       <div ref={ref} aria-hidden="true" style={{ minHeight: height }} />
-      <table className="sr-only">
-        <caption>{name}</caption>
-        <thead>
-          <tr>
-            <th scope="col">Time</th>
-            {series.map((one) => (
-              <th key={one.name} scope="col">
-                {one.name}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map(({ time, index }) => (
-            <tr key={time}>
-              <td>{exactTime(new Date(time))}</td>
+      <div className="sr-only">
+        <table>
+          <caption>{name}</caption>
+          <thead>
+            <tr>
+              <th scope="col">Time</th>
               {series.map((one) => (
-                <td key={one.name}>{shown(one.values[index], format)}</td>
+                <th key={one.name} scope="col">
+                  {one.name}
+                </th>
               ))}
             </tr>
-          ))}
-        </tbody>
-      </table>
+          </thead>
+          <tbody>
+            {rows.map(({ time, index }) => (
+              <tr key={time}>
+                <td>{exactTime(new Date(time))}</td>
+                {series.map((one) => (
+                  <td key={one.name}>{shown(one.values[index], format)}</td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
     </figure>
   )
 }

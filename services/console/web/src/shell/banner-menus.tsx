@@ -61,9 +61,10 @@ export function AccountMenu({ user }: { user: SessionUser }) {
   return (
     <Menu.Root modal={false}>
       <Menu.Trigger aria-label="Account" className={buttonClass('plain')}>
-        <span aria-hidden="true" className="max-w-32 truncate">
-          {user.username}
-        </span>
+        <svg viewBox="0 0 20 20" className="size-4" aria-hidden="true" fill="currentColor">
+          <circle cx="10" cy="6.5" r="3.5" />
+          <path d="M3 18a7 7 0 0 1 14 0Z" />
+        </svg>
       </Menu.Trigger>
       <Popup>
         <Menu.Group>

@@ -51,8 +51,8 @@ export function Shell({ children }: { children: ReactNode }) {
         </Link>
         <span className="flex-1" />
         {user && (
-          <Button onClick={() => setOverlay('palette')} aria-label="Open the command palette">
-            <span className="hidden text-quiet sm:inline">Go to…</span>
+          <Button onClick={() => setOverlay('palette')}>
+            <span className="sr-only text-quiet sm:not-sr-only">Go to…</span>
             <kbd className="font-sans text-xs text-quiet">Ctrl K</kbd>
           </Button>
         )}

@@ -23,7 +23,7 @@ export function BroadcastCalendar({ messages }: { messages: BroadcastMessage[] }
     .slice(0, rowsMax)
   if (bars.length === 0) return null
   return (
-    <figure aria-label="Calendar of broadcasts" className="mb-5 rounded-lg border bg-panel p-4">
+    <figure aria-label="Calendar of broadcasts" className="relative mb-5 rounded-lg border bg-panel p-4">
       <figcaption className="mb-2 font-semibold">Two weeks</figcaption>
       <div aria-hidden="true" className="relative overflow-hidden">
         <div className="mb-1 grid text-xs text-quiet" style={{ gridTemplateColumns: `repeat(${days}, 1fr)` }}>
@@ -50,25 +50,27 @@ export function BroadcastCalendar({ messages }: { messages: BroadcastMessage[] }
         ))}
         <div className="absolute inset-y-0 w-0.5 bg-bad" style={{ left: `${place(now)}%` }} />
       </div>
-      <table className="sr-only">
-        <caption>Which broadcast is shown when</caption>
-        <thead>
-          <tr>
-            <th scope="col">Message</th>
-            <th scope="col">Starts</th>
-            <th scope="col">Ends</th>
-          </tr>
-        </thead>
-        <tbody>
-          {bars.map(({ message, from, to }) => (
-            <tr key={message.id}>
-              <td>{message.message}</td>
-              <td>{exactTime(new Date(from))}</td>
-              <td>{exactTime(new Date(to))}</td>
+      <div className="sr-only">
+        <table>
+          <caption>Which broadcast is shown when</caption>
+          <thead>
+            <tr>
+              <th scope="col">Message</th>
+              <th scope="col">Starts</th>
+              <th scope="col">Ends</th>
             </tr>
-          ))}
-        </tbody>
-      </table>
+          </thead>
+          <tbody>
+            {bars.map(({ message, from, to }) => (
+              <tr key={message.id}>
+                <td>{message.message}</td>
+                <td>{exactTime(new Date(from))}</td>
+                <td>{exactTime(new Date(to))}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
     </figure>
   )
 }

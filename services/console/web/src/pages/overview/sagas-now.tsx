@@ -66,7 +66,11 @@ function Causes({ failures }: { failures: SagaStats['failures'] }) {
   return (
     <>
       <h3 className="mb-1 text-sm font-medium">
-        Failures by cause (<TextLink to="/failures">all</TextLink>)
+        Failures by cause (
+        <TextLink to="/failures" className="underline">
+          all
+        </TextLink>
+        )
       </h3>
       <ul className="divide-y">
         {failures.slice(0, causesShown).map((cause) => (

@@ -40,7 +40,10 @@ function Queue() {
       }
     >
       <p className="mb-4 text-sm">
-        <TextLink to="/queues">Queues</TextLink> / {source} / <span dir="auto">{queue}</span>
+        <TextLink to="/queues" className="underline">
+          Queues
+        </TextLink>{' '}
+        / {source} / <span dir="auto">{queue}</span>
       </p>
       <Shown query={compound}>
         {() =>
