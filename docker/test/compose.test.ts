@@ -117,7 +117,7 @@ describe('docker-compose.yml', () => {
         .map(([variable]) => variable)
         .filter((variable) => variable.startsWith('POSTGRES'))
       if (name === 'postgres') expect(passwords).toEqual(['POSTGRES_PASSWORD'])
-      else if (name === 'migrate') expect(passwords).toHaveLength(1 + serviceNames.length)
+      else if (name === 'migrate') expect(passwords).toHaveLength(1 + databaseServices.length)
       else {
         const own = databaseServices.filter((service) => service === name).map(passwordVariableOf)
         expect([name, passwords]).toEqual([name, own])

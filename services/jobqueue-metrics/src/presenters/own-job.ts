@@ -44,6 +44,10 @@ const timeOf = (ms: number | null | undefined) => (ms ? new Date(ms).toISOString
 const fieldsOf = (data: unknown) =>
   typeof data === 'object' && data !== null ? Object.keys(data).slice(0, fieldsMax) : []
 
-/** User, password, path and query of a URL may be secret. */
+/** User, password, path and query of a URL may be secret: `redis://:pass@host/0` ⇒ `redis://host`. */
 const withoutSecrets = (text: string) =>
-  text.replace(/\b([a-z][a-z0-9+.-]*:\/\/)([^\s/?#]*@)?([^\s/?#@"']*)[^\s"']*/gi, '$1$3')
+  text.replace(/:\/\/[^\s"']+/g, (found) => {
+    const afterUser = found.slice(Math.max(2, found.lastIndexOf('@')) + 1)
+    const hostEnd = afterUser.search(/[/?#]/)
+    return `://${hostEnd === -1 ? afterUser : afterUser.slice(0, hostEnd)}`
+  })
