@@ -207,7 +207,11 @@ test('a cherry-pick or revert comes to what git comes to: the same tree, the sam
           const tried = await repository.pickCommit({ ...request, dryRun: true })
           expect(await repository.findBranchTip(branch)).toBe(tip)
           const result = await repository.pickCommit({ ...request, dryRun: false })
-          expect(tried).toEqual(result.outcome === 'picked' ? { outcome: 'possible' } : result)
+          expect(tried).toEqual(
+            result.outcome === 'picked' ? { outcome: 'possible', diffs: expect.any(Array) } : result,
+          )
+          // What is picked changes something, so its preview shows a file.
+          if (tried.outcome === 'possible') expect(tried.diffs).not.toEqual([])
           expect(await told(result)).toEqual(expected)
           if (result.outcome !== 'picked') expect(await repository.findBranchTip(branch)).toBe(tip)
           outcomes.add(result.outcome)
