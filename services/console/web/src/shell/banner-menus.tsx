@@ -1,10 +1,11 @@
 import { Menu } from '@base-ui/react/menu'
 import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
+import { type ReactNode, useState } from 'react'
 import { send } from '../api/client'
-import { type SessionUser, sessionQuery } from '../api/session'
+import { type SessionUser, sessionQuery, useSession } from '../api/session'
 import { buttonClass } from '../components/button'
+import { Problem } from '../components/states'
 import { chooseTheme, type ThemeChoice, themeChoices, useThemeChoice } from '../lib/theme'
 
 const item =
@@ -22,15 +23,17 @@ const Popup = ({ children }: { children: ReactNode }) => (
 
 const themeNames: Record<ThemeChoice, string> = { light: 'Light', dark: 'Dark', system: 'System' }
 
-export function ThemeMenu() {
+interface MenuProps {
+  name: string
+  icon: ReactNode
+}
+
+export function ThemeMenu({ name, icon }: MenuProps) {
   const choice = useThemeChoice()
   return (
-    <Menu.Root modal={false}>
-      <Menu.Trigger aria-label="Theme" className={buttonClass('plain')}>
-        <svg viewBox="0 0 20 20" className="size-4" aria-hidden="true" fill="currentColor">
-          <path d="M10 2a8 8 0 1 0 0 16V2Z" />
-          <circle cx="10" cy="10" r="7.2" fill="none" stroke="currentColor" strokeWidth="1.6" />
-        </svg>
+    <Menu.Root modal={false} defaultOpen>
+      <Menu.Trigger aria-label={name} className={buttonClass('plain')}>
+        {icon}
       </Menu.Trigger>
       <Popup>
         <Menu.RadioGroup value={choice} onValueChange={chooseTheme}>
@@ -48,37 +51,49 @@ export function ThemeMenu() {
   )
 }
 
-export function AccountMenu({ user }: { user: SessionUser }) {
+export function AccountMenu({ name, icon }: MenuProps) {
+  const { user } = useSession()
+  if (!user) return null
+  return <SignedInMenu user={user} name={name} icon={icon} />
+}
+
+function SignedInMenu({ user, name, icon }: MenuProps & { user: SessionUser }) {
   const client = useQueryClient()
   const navigate = useNavigate()
+  const [problem, setProblem] = useState<unknown>()
   const signOut = async () => {
-    await send('DELETE', '/session')
+    try {
+      await send('DELETE', '/session')
+    } catch (error) {
+      setProblem(error)
+      return
+    }
     // Nothing of this user stays for the next one.
     client.clear()
     client.setQueryData(sessionQuery.queryKey, { user: null, scopes: [] })
     await navigate({ to: '/sign-in' })
   }
   return (
-    <Menu.Root modal={false}>
-      <Menu.Trigger aria-label="Account" className={buttonClass('plain')}>
-        <svg viewBox="0 0 20 20" className="size-4" aria-hidden="true" fill="currentColor">
-          <circle cx="10" cy="6.5" r="3.5" />
-          <path d="M3 18a7 7 0 0 1 14 0Z" />
-        </svg>
-      </Menu.Trigger>
-      <Popup>
-        <Menu.Group>
-          <Menu.GroupLabel className="px-3 py-1.5 text-sm">
-            <span className="block font-medium" dir="auto">
-              {user.name}
-            </span>
-            <span className="text-quiet">{user.username}</span>
-          </Menu.GroupLabel>
-          <Menu.Item className={item} onClick={() => void signOut()}>
-            Sign out
-          </Menu.Item>
-        </Menu.Group>
-      </Popup>
-    </Menu.Root>
+    <>
+      {problem !== undefined && <Problem error={problem} />}
+      <Menu.Root modal={false} defaultOpen>
+        <Menu.Trigger aria-label={name} className={buttonClass('plain')}>
+          {icon}
+        </Menu.Trigger>
+        <Popup>
+          <Menu.Group>
+            <Menu.GroupLabel className="px-3 py-1.5 text-sm">
+              <span className="block font-medium" dir="auto">
+                {user.name}
+              </span>
+              <span className="text-quiet">{user.username}</span>
+            </Menu.GroupLabel>
+            <Menu.Item className={item} onClick={() => void signOut()}>
+              Sign out
+            </Menu.Item>
+          </Menu.Group>
+        </Popup>
+      </Menu.Root>
+    </>
   )
 }

@@ -4,16 +4,32 @@ import { useSession } from '../api/session'
 import { Button } from '../components/button'
 import { Loading } from '../components/states'
 import { Announcements } from './announcements'
+import { LateMenu } from './late-menu'
 import { MainNavigation } from './main-navigation'
 import { type Overlay, useShortcuts } from './use-shortcuts'
 
-const ThemeMenu = lazy(() => import('./banner-menus').then(({ ThemeMenu }) => ({ default: ThemeMenu })))
-const AccountMenu = lazy(() => import('./banner-menus').then(({ AccountMenu }) => ({ default: AccountMenu })))
+const loadMenus = () => import('./banner-menus')
+const ThemeMenu = lazy(() => loadMenus().then(({ ThemeMenu }) => ({ default: ThemeMenu })))
+const AccountMenu = lazy(() => loadMenus().then(({ AccountMenu }) => ({ default: AccountMenu })))
 const CommandPalette = lazy(() =>
   import('./command-palette').then(({ CommandPalette }) => ({ default: CommandPalette })),
 )
 const ShortcutHelp = lazy(() =>
   import('./shortcut-help').then(({ ShortcutHelp }) => ({ default: ShortcutHelp })),
+)
+
+const themeIcon = (
+  <svg viewBox="0 0 20 20" className="size-4" aria-hidden="true" fill="currentColor">
+    <path d="M10 2a8 8 0 1 0 0 16V2Z" />
+    <circle cx="10" cy="10" r="7.2" fill="none" stroke="currentColor" strokeWidth="1.6" />
+  </svg>
+)
+
+const accountIcon = (
+  <svg viewBox="0 0 20 20" className="size-4" aria-hidden="true" fill="currentColor">
+    <circle cx="10" cy="6.5" r="3.5" />
+    <path d="M3 18a7 7 0 0 1 14 0Z" />
+  </svg>
 )
 
 /** What stands around every page: banner, navigation, announcements, and the dialogs that keys open. */
@@ -56,10 +72,10 @@ export function Shell({ children }: { children: ReactNode }) {
             <kbd className="font-sans text-xs text-quiet">Ctrl K</kbd>
           </Button>
         )}
-        <Suspense fallback={<span className="h-8 w-20" />}>
-          <ThemeMenu />
-          {user && <AccountMenu user={user} />}
-        </Suspense>
+        <LateMenu name="Theme" icon={themeIcon} load={loadMenus} Menu={ThemeMenu} />
+        {user && (
+          <LateMenu key={user.id} name="Account" icon={accountIcon} load={loadMenus} Menu={AccountMenu} />
+        )}
       </header>
       <Announcements />
       <div className="mx-auto flex max-w-400">
