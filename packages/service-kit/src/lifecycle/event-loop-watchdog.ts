@@ -25,11 +25,14 @@ export function watchEventLoop(
   const shared = new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT)
   const state = new Int32Array(shared)
   const lookEveryMs = stallMs / looksPerStall
-  const beat = setInterval(() => {
+  const beat = () => {
     Atomics.add(state, turnsIndex, 1)
     Atomics.store(state, debuggedIndex, inspectorUrl() === undefined ? 0 : 1)
-  }, lookEveryMs / 2)
-  beat.unref()
+  }
+  // At once, so that a debugger is known when the event loop stops before the first turn of the timer.
+  beat()
+  const timer = setInterval(beat, lookEveryMs / 2)
+  timer.unref()
   const thread = new Worker(createRequire(import.meta.url).resolve(threadModule), {
     workerData: { service, stallMs, lookEveryMs, shared },
     resourceLimits: { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 2 },
@@ -37,7 +40,7 @@ export function watchEventLoop(
   thread.on('error', (error) => logger.error({ err: error }, 'the watchdog of the event loop has failed'))
   thread.unref()
   return () => {
-    clearInterval(beat)
+    clearInterval(timer)
     return thread.terminate()
   }
 }
