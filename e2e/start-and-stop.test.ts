@@ -6,7 +6,9 @@ import { isRunning, listDescendants } from './support/processes.js'
 import { spawnStart, startTree, type Tree } from './support/tree.js'
 import { waitFor } from './support/wait-for.js'
 
-const services = ['git-api', 'admin-broadcast', 'jobqueue-metrics', 'saga-reporter', 'worker', 'console']
+/** They have a database, and know tokens by it. */
+const databaseServices = ['git-api', 'admin-broadcast', 'jobqueue-metrics', 'saga-reporter', 'worker']
+const services = [...databaseServices, 'console']
 const dataDir = mkdtempSync(join(tmpdir(), 'switchyard-e2e-'))
 let tree: Tree
 
@@ -55,7 +57,8 @@ describe('npm start', () => {
   })
 
   it('shows metrics of every service to the administrator, and to nobody without a token', async () => {
-    for (const service of services) {
+    expect((await fetch(`${tree.url}/-/console/metrics`)).status).toBe(404)
+    for (const service of databaseServices) {
       const url = `${tree.url}/-/${service}/metrics`
       expect([service, (await fetch(url)).status]).toEqual([service, 401])
       const response = await fetch(url, { headers: { 'PRIVATE-TOKEN': tree.rootToken } })
@@ -67,12 +70,12 @@ describe('npm start', () => {
   it.runIf(process.platform === 'linux')(
     'lets each service log in to PostgreSQL as its own role',
     async () => {
-      const environments = services.map((service) => {
+      const environments = databaseServices.map((service) => {
         const { pid = 0 } = childOf(`services/${service}/`) ?? {}
         return readFileSync(`/proc/${pid}/environ`, 'utf8')
       })
       for (const [index, environment] of environments.entries()) {
-        const role = `switchyard_${services[index]?.replaceAll('-', '_')}`
+        const role = `switchyard_${databaseServices[index]?.replaceAll('-', '_')}`
         expect(environment).toContain(`DATABASE_URL=postgresql://${role}:`)
         expect(environment).not.toContain('postgresql://postgres:')
       }
