@@ -13,3 +13,8 @@ function show(piece: Piece, index: number): React.ReactNode {
   const inner = piece.pieces.length > 0 ? piece.pieces.map(show) : undefined
   return createElement(piece.tag, { key: index, ...attributes, ...look }, inner)
 }
+
+/** The text of a message without its markup, for places that cannot hold a link. */
+export const plainText = (text: string): string => parseMarkdown(text).map(flat).join('')
+
+const flat = (piece: Piece): string => (typeof piece === 'string' ? piece : piece.pieces.map(flat).join(''))

@@ -7,7 +7,7 @@ import { Badge } from '../../components/badge'
 import { Button } from '../../components/button'
 import { type Column, DataTable } from '../../components/data-table'
 import { guarded } from '../../components/guarded'
-import { MessageText } from '../../components/message-text'
+import { MessageText, plainText } from '../../components/message-text'
 import { Modal, ModalActions } from '../../components/modal'
 import { Page, Panel } from '../../components/page'
 import { Pager } from '../../components/pager'
@@ -92,7 +92,7 @@ function columnsFor(
       cell: (message) =>
         mayChange ? (
           <TextLink to="/broadcasts" search={{ edit: String(message.id) }}>
-            <MessageText text={message.message} />
+            {plainText(message.message)}
           </TextLink>
         ) : (
           <MessageText text={message.message} />
