@@ -8,6 +8,7 @@ import { MessageText } from '../../components/message-text'
 import { Panel } from '../../components/page'
 import { Problem, Shown } from '../../components/states'
 import type { BroadcastMessage } from '../../generated/types.gen'
+import { localTime } from '../../lib/local-time'
 
 interface Draft {
   message: string
@@ -24,16 +25,10 @@ const contrastMin = 4.5
 const hourMs = 3_600_000
 const hexColor = /^#(?:[0-9a-f]{3}|[0-9a-f]{6})$/i
 
-/** A time for the field of the browser, which is in the viewer's zone: `2026-12-01T11:55`. */
-function localTime(time: Date): string {
-  const shifted = new Date(time.getTime() - time.getTimezoneOffset() * 60_000)
-  return shifted.toISOString().slice(0, 16)
-}
-
 const newDraft = (): Draft => ({
   message: '',
-  starts_at: localTime(new Date()),
-  ends_at: localTime(new Date(Date.now() + hourMs)),
+  starts_at: localTime(new Date().toISOString()),
+  ends_at: localTime(new Date(Date.now() + hourMs).toISOString()),
   color: '#1D4ED8',
   font: '#FFFFFF',
   target_path: '',
@@ -43,8 +38,8 @@ const newDraft = (): Draft => ({
 
 const draftOf = (message: BroadcastMessage): Draft => ({
   ...message,
-  starts_at: localTime(new Date(message.starts_at)),
-  ends_at: localTime(new Date(message.ends_at)),
+  starts_at: localTime(message.starts_at),
+  ends_at: localTime(message.ends_at),
   target_path: message.target_path ?? '',
 })
 
