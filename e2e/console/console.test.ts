@@ -265,7 +265,7 @@ describe.skipIf(!browser)('the console', { timeout: 240_000 }, () => {
     })
   })
 
-  it('shows a broadcast on every page from the moment that it is saved', { retry: 1 }, async () => {
+  it('shows a broadcast on every page from the moment that it is saved', async () => {
     const tea = `Tea ${Date.now()}`
     await asRoot(async (page) => {
       await open(page, '/broadcasts')
