@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { Writable } from 'node:stream'
 import { runGitOk } from './git-process.js'
-import { findObject, objectReader } from './object-reader.js'
+import { findObject, readObject } from './object-reader.js'
 import type { OpenRepository } from './open-repository.js'
 import { streamOutput } from './stream-output.js'
 
@@ -73,7 +73,7 @@ export async function hashBlob(repository: OpenRepository, blob: StoredBlob): Pr
 
 /** The bytes of a file in memory. @throws DomainError too-large for more than 64 MB */
 export async function readBlob(repository: OpenRepository, { id }: StoredBlob): Promise<Buffer> {
-  const content = (await objectReader(repository).read(id))?.content
+  const content = (await readObject(repository, id))?.content
   if (!content) throw new Error(`blob ${id} is missing`)
   return content
 }

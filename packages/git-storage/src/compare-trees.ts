@@ -1,5 +1,6 @@
 import { folderMode, parseTreeObject, type StoredEntry } from '@switchyard/domain/commit'
-import type { ObjectReader } from './object-reader.js'
+import { readObject } from './object-reader.js'
+import type { OpenRepository } from './open-repository.js'
 
 /** A file that differs between two trees; null on the side where the file is missing. Links and submodules are files. */
 export interface TreeChange {
@@ -20,7 +21,7 @@ const foldersMax = 10_000
  * @returns null when the trees differ in more than `changesMax` files or in too many folders
  */
 export async function compareTrees(
-  reader: ObjectReader,
+  repository: OpenRepository,
   before: string | null,
   after: string | null,
   changesMax: number,
@@ -31,7 +32,7 @@ export async function compareTrees(
   for (let folder = folders.pop(); folder; folder = folders.pop()) {
     foldersRead += 1
     if (foldersRead > foldersMax) return null
-    for (const { path, was, is } of await differingEntries(reader, folder)) {
+    for (const { path, was, is } of await differingEntries(repository, folder)) {
       const change = { path, before: fileOf(was), after: fileOf(is) }
       if (change.before || change.after) changes.push(change)
       if (changes.length > changesMax) return null
@@ -48,16 +49,19 @@ interface FolderPair {
   after: string | null
 }
 
-async function differingEntries(reader: ObjectReader, { path, before, after }: FolderPair) {
-  const [old, now] = [await readEntries(reader, before), await readEntries(reader, after)]
+async function differingEntries(repository: OpenRepository, { path, before, after }: FolderPair) {
+  const [old, now] = [await readEntries(repository, before), await readEntries(repository, after)]
   return [...new Set([...old.keys(), ...now.keys()])]
     .map((name) => ({ path: [...path, name], was: old.get(name), is: now.get(name) }))
     .filter(({ was, is }) => was?.id !== is?.id || was?.mode !== is?.mode)
 }
 
-async function readEntries(reader: ObjectReader, treeId: string | null): Promise<Map<string, StoredEntry>> {
+async function readEntries(
+  repository: OpenRepository,
+  treeId: string | null,
+): Promise<Map<string, StoredEntry>> {
   if (treeId === null) return new Map()
-  const object = await reader.read(treeId)
+  const object = await readObject(repository, treeId)
   if (object?.type !== 'tree') throw new Error(`tree ${treeId} is missing`)
   return new Map(parseTreeObject(object.content).map((entry) => [entry.name, entry]))
 }

@@ -8,7 +8,8 @@ import {
   type TreeFolder,
   treeEntry,
 } from '@switchyard/domain/commit'
-import type { ObjectReader } from './object-reader.js'
+import { readObject } from './object-reader.js'
+import type { OpenRepository } from './open-repository.js'
 import type { NewObjects } from './writing/new-objects.js'
 
 /**
@@ -18,22 +19,22 @@ import type { NewObjects } from './writing/new-objects.js'
  * @param folders paths of folders, parents before children; folders that do not exist are skipped
  */
 export async function loadTree(
-  reader: ObjectReader,
+  repository: OpenRepository,
   treeId: string | null,
   folders: readonly string[][],
 ): Promise<TreeFolder> {
   if (treeId === null) return emptyFolder()
   const root: TreeFolder = { kind: 'folder', id: treeId, entries: null }
-  await loadEntries(reader, root)
+  await loadEntries(repository, root)
   for (const path of folders) {
     const folder = entryAt(root, path)
-    if (folder?.kind === 'folder' && folder.entries === null) await loadEntries(reader, folder)
+    if (folder?.kind === 'folder' && folder.entries === null) await loadEntries(repository, folder)
   }
   return root
 }
 
-async function loadEntries(reader: ObjectReader, folder: TreeFolder): Promise<void> {
-  const object = await reader.read(folder.id ?? '')
+async function loadEntries(repository: OpenRepository, folder: TreeFolder): Promise<void> {
+  const object = await readObject(repository, folder.id ?? '')
   if (object?.type !== 'tree') throw new Error(`tree ${folder.id} is missing`)
   folder.entries = new Map(parseTreeObject(object.content).map((entry) => [entry.name, treeEntry(entry)]))
 }

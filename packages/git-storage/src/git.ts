@@ -20,8 +20,6 @@ import { type Compared, diffBetween, listChanges, readFileDiff } from './diff-be
 import { processBytesDefault } from './git-process.js'
 import { findLfsObject, type LfsReading, storeLfsObject, writeLfsObject } from './lfs-objects.js'
 import { listContributors } from './list-contributors.js'
-import type { OnFallback } from './objects/fallbacks.js'
-import { LocalReaders } from './objects/local-readers.js'
 import type { GitEngine, OpenRepository } from './open-repository.js'
 import { type PickRequest, pickCommit } from './pick-commit.js'
 import { type CommitQuery, findCommit, findCommitId, lastCommitOf, listCommits } from './read-commits.js'
@@ -52,7 +50,7 @@ import { BranchTurns } from './writing/branch-turns.js'
 import { keepCommit, moveReference, type ReferenceMove } from './writing/move-refs.js'
 import { writeTag } from './writing/write-tag.js'
 
-/** The entry point to git. It hides whether a pooled process, a new process or the local reader answers. */
+/** The entry point to git. It hides whether a pooled process or a new one answers. */
 export interface Git {
   /** @throws DomainError conflict when the repository exists already */
   createRepository(diskPath: string, defaultBranch: string): Promise<void>
@@ -74,8 +72,6 @@ export interface GitOptions {
   cacheBytesMax?: number
   /** Most memory of one git process in bytes; packs that are mapped into memory do not count. Unset: 1 GiB. */
   processBytesMax?: number
-  /** Called each time the local reader leaves a question to a git process. */
-  onFallback?: OnFallback
 }
 
 const cacheBytesDefault = 128 * 1024 * 1024
@@ -88,7 +84,6 @@ export function createGit(storageRoot: string, options: GitOptions = {}): Git {
     children: new ChildPool({ processBytesMax }),
     cache: new GitCache(cacheBytesMax),
     branchTurns: new BranchTurns(),
-    local: new LocalReaders(options.onFallback ?? (() => undefined)),
   }
   return {
     createRepository: (diskPath, defaultBranch) => createRepository(storageRoot, diskPath, defaultBranch),
@@ -96,7 +91,6 @@ export function createGit(storageRoot: string, options: GitOptions = {}): Git {
       const path = join(storageRoot, diskPath)
       await deleteRepository(storageRoot, diskPath)
       engine.children.closeRepository(path)
-      engine.local.closeRepository(path)
       engine.cache.forget(path)
     },
     open: ({ diskPath }, cancellable) =>
@@ -110,7 +104,6 @@ export function createGit(storageRoot: string, options: GitOptions = {}): Git {
     readVersion,
     close() {
       engine.children.close()
-      engine.local.close()
     },
   }
 }

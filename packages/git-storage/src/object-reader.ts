@@ -1,31 +1,24 @@
 import { tooLarge } from '@switchyard/domain'
 import { objectChild } from './children/child-kinds.js'
-import type { StoredObject } from './objects/object-store.js'
 import type { OpenRepository } from './open-repository.js'
 
-/** Reads objects of one repository. */
-export interface ObjectReader {
-  /** @param name an object id, or a checked revision with its type, such as `main^{commit}` */
-  read(name: string): Promise<StoredObject | null>
+export interface StoredObject {
+  id: string
+  /** `commit`, `tree`, `blob` or `tag`. */
+  type: string
+  content: Buffer
 }
 
 const answerBytesMax = 64 * 1024 * 1024
 const timeoutMs = 60_000
-const fullHash = /^[0-9a-f]{40}$/
 
-/** Reads objects with the local reader where it can, else with git. */
-export const objectReader = (repository: OpenRepository): ObjectReader => ({
-  async read(name) {
-    if (fullHash.test(name)) {
-      const known = await repository.engine.local.open(repository.path).readObject(name)
-      if (known) return known
-    }
-    return readByGit(repository, name)
-  },
-})
-
-/** Reads an object with git. @throws DomainError too-large for an object over 64 MB */
-export async function readByGit(repository: OpenRepository, name: string): Promise<StoredObject | null> {
+/**
+ * Reads an object; null when it does not exist.
+ *
+ * @param name an object id, or a checked revision with its type, such as `main^{commit}`
+ * @throws DomainError too-large for an object over 64 MB
+ */
+export async function readObject(repository: OpenRepository, name: string): Promise<StoredObject | null> {
   const { path, engine } = repository
   const question = { input: `contents ${name}\n`, answerBytesMax, timeoutMs }
   const { bytes, truncated } = await engine.children.ask(path, objectChild, question, repository)

@@ -1,7 +1,6 @@
 import type { GitCache } from './cache/git-cache.js'
 import type { Cancellable } from './cancellable.js'
 import type { ChildPool } from './children/child-pool.js'
-import type { LocalReaders } from './objects/local-readers.js'
 import type { BranchTurns } from './writing/branch-turns.js'
 
 /** The parts that answer questions about repositories, shared by all requests of this process. */
@@ -11,8 +10,6 @@ export interface GitEngine {
   children: ChildPool
   cache: GitCache
   branchTurns: BranchTurns
-  /** Reads repositories without a git process as far as it supports their layout. */
-  local: LocalReaders
 }
 
 /** One repository for the time of one request. */

@@ -10,7 +10,6 @@ import { diffBetween } from './diff-between.js'
 import { addTree } from './edit-tree.js'
 import { emptyTree, gitFailure, runGit } from './git-process.js'
 import { neutralRepository } from './neutral-repository.js'
-import { objectReader } from './object-reader.js'
 import type { OpenRepository } from './open-repository.js'
 import type { DiffEntry } from './parse-diff.js'
 import { pickPlainly } from './pick-plainly.js'
@@ -129,7 +128,7 @@ async function findTree(
   // When the parent is missing, as in a shallow history, git reports the error.
   if (parent || parentId === undefined) {
     const [base, picked] = isRevert ? [pick.treeId, parentTree] : [parentTree, pick.treeId]
-    const tree = await pickPlainly(objectReader(repository), { base, picked, ours: tip.treeId })
+    const tree = await pickPlainly(repository, { base, picked, ours: tip.treeId })
     if (tree) return { treeId: await addTree(place.objects, tree) }
   } else if (isRevert) {
     throw invalid('The commit cannot be reverted: the repository does not have its parent')

@@ -9,7 +9,7 @@ import {
 } from '@switchyard/domain/commit'
 import { compareTrees, type TreeChange } from './compare-trees.js'
 import { loadTree } from './edit-tree.js'
-import type { ObjectReader } from './object-reader.js'
+import type { OpenRepository } from './open-repository.js'
 
 export interface PickedTrees {
   /** Tree before the change; null: the empty tree. */
@@ -29,13 +29,16 @@ const changesMax = 1_000
  *
  * @returns null when git must merge
  */
-export async function pickPlainly(reader: ObjectReader, trees: PickedTrees): Promise<TreeFolder | null> {
-  const changes = await compareTrees(reader, trees.base, trees.picked, changesMax)
+export async function pickPlainly(
+  repository: OpenRepository,
+  trees: PickedTrees,
+): Promise<TreeFolder | null> {
+  const changes = await compareTrees(repository, trees.base, trees.picked, changesMax)
   if (!changes || mayRename(changes) || changes.some(hasSubmodule)) return null
   const folders = foldersOf(changes.map(({ path }) => ({ path, previousPath: path })))
   const [base, ours] = await Promise.all([
-    loadTree(reader, trees.base, folders),
-    loadTree(reader, trees.ours, folders),
+    loadTree(repository, trees.base, folders),
+    loadTree(repository, trees.ours, folders),
   ])
   if (!changes.every((change) => fits(ours, base, change))) return null
   for (const { path, after } of changes) {

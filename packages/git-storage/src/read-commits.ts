@@ -1,14 +1,14 @@
-import { type Commit, isFullHash, parseCommitObject, storedPath } from '@switchyard/domain/commit'
+import { type Commit, parseCommitObject, storedPath } from '@switchyard/domain/commit'
 import type { GitCommand } from './git-process.js'
 import { runGitOk, skipMax } from './git-process.js'
-import { readByGit } from './object-reader.js'
-import type { StoredObject } from './objects/object-store.js'
+import { readObject, type StoredObject } from './object-reader.js'
 import type { OpenRepository } from './open-repository.js'
 import { linesOf } from './output-lines.js'
 import { pathArguments } from './path-arguments.js'
 import { pathHistory } from './read-path-history.js'
 import { everyReference } from './refs.js'
 import { resolveRevision } from './resolve-revision.js'
+import { walkHistory } from './walk-history.js'
 
 export interface CommitQuery {
   /** A branch, tag or hash, or the commit itself when it was read already. */
@@ -41,32 +41,16 @@ export async function findCommit(repository: OpenRepository, revision: string): 
   return resolved === null ? null : readCommit(repository, resolved)
 }
 
-/** The id of the commit that a revision names; null when there is no such commit. Commits of the commit-graph are not read. */
-export async function findCommitId(repository: OpenRepository, revision: string): Promise<string | null> {
-  const resolved = await resolveRevision(repository, revision)
-  if (resolved === null) return null
-  const isKnown =
-    isFullHash(resolved) && (await repository.engine.local.open(repository.path).isKnownCommit(resolved))
-  return isKnown ? resolved : ((await readCommit(repository, resolved))?.id ?? null)
-}
+/** The id of the commit that a revision names; null when there is no such commit. */
+export const findCommitId = async (repository: OpenRepository, revision: string): Promise<string | null> =>
+  (await findCommit(repository, revision))?.id ?? null
 
 /** @param resolved a full hash, optionally followed by steps such as `~2` */
 async function readCommit(repository: OpenRepository, resolved: string): Promise<Commit | null> {
-  const local = isFullHash(resolved) ? await readLocally(repository, resolved) : undefined
-  return local ?? readFromGit(repository, resolved)
-}
-
-/** A commit of the cache or the local reader; undefined when git must be asked. */
-async function readLocally(repository: OpenRepository, id: string): Promise<Commit | undefined> {
   const { path, engine } = repository
-  const known = engine.cache.get<Commit>(path, `commit ${id}`)
+  const known = engine.cache.get<Commit>(path, `commit ${resolved}`)
   if (known) return known
-  const found = await engine.local.open(path).findCommit(id)
-  return found && remember(repository, found)
-}
-
-async function readFromGit(repository: OpenRepository, revision: string): Promise<Commit | null> {
-  const object = await readByGit(repository, `${revision}^{commit}`)
+  const object = await readObject(repository, `${resolved}^{commit}`)
   return object && remember(repository, object)
 }
 
@@ -86,46 +70,32 @@ function remember({ path, engine }: OpenRepository, { id, content }: StoredObjec
 export async function listCommits(repository: OpenRepository, query: CommitQuery): Promise<CommitPage> {
   const tip = query.all ? null : await tipOf(repository, query)
   if (!query.all && !tip) return { commits: [], total: 0 }
-  const { ids, total } = await pageOfIds(repository, query, tip?.id ?? null)
-  const commits = await Promise.all(
-    ids.map(async (id) =>
-      id === tip?.id ? tip : ((await readLocally(repository, id)) ?? readFromGit(repository, id)),
-    ),
-  )
-  return { commits: commits.filter((commit) => commit !== null), total }
+  if (query.path !== undefined) return listCommitsOfPath(repository, query, tip)
+  const [commits, total] = await Promise.all([
+    readPage(repository, query, tip),
+    totalOf(repository, query, tip?.id ?? null),
+  ])
+  return { commits, total }
 }
 
 const tipOf = (repository: OpenRepository, { revision }: CommitQuery) =>
   typeof revision === 'string' ? findCommit(repository, revision) : revision
 
-interface PageOfIds {
-  ids: string[]
-  total: number
-}
+/** Pages that end after more commits are listed by a git process of their own. */
+const walkedMax = 200
 
 /** @param tip null: the commits of every reference */
-async function pageOfIds(
-  repository: OpenRepository,
-  query: CommitQuery,
-  tip: string | null,
-): Promise<PageOfIds> {
-  if (query.path !== undefined) return pageOfPathIds(repository, query, tip)
-  const [ids, total] = await Promise.all([
-    walkLocally(repository, query, tip).then((found) => found ?? walkByGit(repository, query, tip)),
-    totalOf(repository, query, tip),
-  ])
-  return { ids, total }
+async function readPage(repository: OpenRepository, query: CommitQuery, tip: Commit | null) {
+  const { skip, take, firstParent = false } = query
+  const isWalked = tip !== null && !isFiltered(query) && skip + take <= walkedMax
+  const read = (id: string) => readCommit(repository, id)
+  const page = isWalked ? await walkHistory({ tip, firstParent, skip, take }, read, repository) : null
+  return page ?? readCommits(repository, await walkByGit(repository, query, tip?.id ?? null))
 }
 
-/** Lists unfiltered commits with the local reader; undefined when git must be asked. */
-async function walkLocally(
-  repository: OpenRepository,
-  query: CommitQuery,
-  tip: string | null,
-): Promise<string[] | undefined> {
-  if (tip === null || isFiltered(query)) return undefined
-  const { skip, take, firstParent = false } = query
-  return repository.engine.local.open(repository.path).walk({ tip, firstParent, skip, take }, repository)
+async function readCommits(repository: OpenRepository, ids: readonly string[]): Promise<Commit[]> {
+  const commits = await Promise.all(ids.map((id) => readCommit(repository, id)))
+  return commits.filter((commit) => commit !== null)
 }
 
 const isFiltered = ({ since, until, author, message, topological }: CommitQuery) =>
@@ -153,11 +123,7 @@ async function totalOf(repository: OpenRepository, query: CommitQuery, tip: stri
   const key = `total ${tip} ${filters({ ...query, topological: false }).join('\0')}`
   const known = tip === null ? undefined : engine.cache.getTotal(path, key)
   if (known !== undefined) return known
-  const counted =
-    tip === null || isFiltered({ ...query, topological: false })
-      ? undefined
-      : await engine.local.open(path).count(tip, query.firstParent ?? false, repository)
-  const total = counted ?? (await countByGit(repository, query, tip))
+  const total = await countByGit(repository, query, tip)
   if (tip !== null) engine.cache.setTotal(path, key, total)
   return total
 }
@@ -168,19 +134,20 @@ async function countByGit({ path, signal }: OpenRepository, query: CommitQuery, 
 }
 
 /** Follows the renames of a path from the tip on, and then applies the other filters to the found commits. */
-async function pageOfPathIds(
+async function listCommitsOfPath(
   repository: OpenRepository,
   query: CommitQuery,
-  tip: string | null,
-): Promise<PageOfIds> {
+  tip: Commit | null,
+): Promise<CommitPage> {
   const { skip, take, firstParent = false, path: filePath = '' } = query
   // git fails for a path outside the repository or with a NUL. No commit contains such a path.
   const stored = storedPath(filePath)
   if (stored.startsWith('/') || stored.includes('\0') || stored.split('/').includes('..'))
-    return { ids: [], total: 0 }
-  const found = await pathHistory(repository, { tip, filePath, firstParent })
-  const ids = isFiltered(query) ? await applyFilters(repository, query, tip, found) : found
-  return { ids: ids.slice(skip, skip + take), total: ids.length }
+    return { commits: [], total: 0 }
+  const tipId = tip?.id ?? null
+  const found = await pathHistory(repository, { tip: tipId, filePath, firstParent })
+  const ids = isFiltered(query) ? await applyFilters(repository, query, tipId, found) : found
+  return { commits: await readCommits(repository, ids.slice(skip, skip + take)), total: ids.length }
 }
 
 /** The ids of commits that match the filters besides the path, in the order of the query. */

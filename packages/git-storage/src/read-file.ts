@@ -1,5 +1,5 @@
 import { fileModes, storedPath } from '@switchyard/domain/commit'
-import { findObject, objectReader } from './object-reader.js'
+import { findObject, readObject } from './object-reader.js'
 import type { OpenRepository } from './open-repository.js'
 import { findCommit } from './read-commits.js'
 import { findEntry } from './trees.js'
@@ -25,7 +25,7 @@ export async function readFile(
   const id = String(entry.blob)
   const found = await findObject(repository, id)
   if (!found || found.size > fileBytesMax) return null
-  return (await objectReader(repository).read(id))?.content ?? null
+  return (await readObject(repository, id))?.content ?? null
 }
 
 const fileModesWithLines: string[] = [fileModes.regular, fileModes.executable]

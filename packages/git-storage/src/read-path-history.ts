@@ -1,4 +1,3 @@
-import { nameOf } from '@switchyard/domain/commit'
 import { isTooHard } from './children/git-child.js'
 import type { GitCommand } from './git-process.js'
 import { runGitOk } from './git-process.js'
@@ -24,53 +23,38 @@ export async function pathHistory(repository: OpenRepository, query: PathHistory
   const key = `path ${tip} ${firstParent} ${filePath}`
   const known = engine.cache.get<string[]>(path, key)
   if (known) return known
-  const nameBefore = (commitId: string, name: string) => findNameBefore(repository, commitId, name)
-  const here = { tip, path: filePath, firstParent, nameBefore }
-  const ids =
-    (await engine.local.open(path).walkPath(here, repository)) ?? (await historyByGit(repository, query))
+  const ids = await historyByGit(repository, query)
   engine.cache.set(path, key, ids, ids.length * idTextBytes)
   return ids
 }
 
-async function historyByGit({ path, signal }: OpenRepository, query: PathHistoryQuery): Promise<string[]> {
-  const { tip, filePath, firstParent } = query
+async function historyByGit(repository: OpenRepository, query: PathHistoryQuery): Promise<string[]> {
+  try {
+    return await logOf(repository, query, ['--follow'])
+  } catch (error) {
+    // When git cannot compare that many files, the file counts as new in the commit that added it.
+    if (isTooHard(error)) return logOf(repository, query, [])
+    throw error
+  }
+}
+
+async function logOf(
+  { path, engine, signal }: OpenRepository,
+  { tip, filePath, firstParent }: PathHistoryQuery,
+  furtherFlags: string[],
+): Promise<string[]> {
   const { flags, paths, stdin = '' } = pathArguments(filePath)
   const command: GitCommand = {
     command: 'log',
     flags: [
       ...flags,
-      ...['--format=%H', '--follow'],
+      ...['--format=%H', ...furtherFlags],
       ...(tip === null ? everyReference : []),
       ...(firstParent ? ['--first-parent'] : []),
     ],
     revisions: tip === null ? [] : [tip],
     ...(paths && { paths }),
   }
-  return linesOf((await runGitOk(path, command, { signal, stdin })).stdout)
-}
-
-/** The name of a file before the commit that renamed or copied it; null when the commit created it. */
-async function findNameBefore(
-  { path, engine, signal }: OpenRepository,
-  commitId: string,
-  filePath: string,
-): Promise<string | null> {
-  const { flags, paths, stdin = '' } = pathArguments(filePath)
-  const command: GitCommand = {
-    command: 'log',
-    flags: ['--follow', '--first-parent', '--max-count=1', '--format=', '--name-status', '-z', ...flags],
-    revisions: [commitId],
-    ...(paths && { paths }),
-  }
-  const options = { signal, stdin, memoryBytesMax: engine.processBytesMax }
-  const found = await runGitOk(path, command, options).catch((error: unknown) => {
-    // When git cannot compare that many files, the file counts as new.
-    if (isTooHard(error)) return null
-    throw error
-  })
-  if (!found) return null
-  const { stdout } = found
-  const [status = '', before = '', after] = stdout.toString('latin1').replace(/^\n/, '').split('\0')
-  if (!/^[RC]\d+$/.test(status) || after === undefined) return null
-  return nameOf(Buffer.from(before, 'latin1'))
+  const { stdout } = await runGitOk(path, command, { signal, stdin, memoryBytesMax: engine.processBytesMax })
+  return linesOf(stdout)
 }

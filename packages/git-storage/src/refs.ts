@@ -1,7 +1,12 @@
 import { isRefName } from '@switchyard/domain/commit'
+import { objectChild } from './children/child-kinds.js'
 import { runGitOk } from './git-process.js'
 import type { OpenRepository } from './open-repository.js'
 import { linesOf } from './output-lines.js'
+
+const timeoutMs = 60_000
+/** git repeats the name of a reference that does not exist. */
+const answerLineBytes = 8_192
 
 export const branchRef = (branch: string) => `refs/heads/${branch}`
 
@@ -18,18 +23,33 @@ export async function findBranchTip(repository: OpenRepository, branch: string):
  * @param names full, valid names
  */
 export async function findRefs(
-  { path, engine, signal }: OpenRepository,
+  repository: OpenRepository,
   names: readonly string[],
 ): Promise<Map<string, string>> {
-  const local = engine.local.open(path)
-  const known = await Promise.all(names.map(async (name) => [name, await local.findRef(name)] as const))
-  if (known.every(([, id]) => id !== undefined))
-    return new Map(known.flatMap(([name, id]) => (id ? [[name, id]] : [])))
-  const { stdout } = await runGitOk(
-    path,
-    { command: 'for-each-ref', flags: ['--format=%(objectname) %(refname)'], paths: [...names] },
-    { signal },
-  )
+  const { path, engine } = repository
+  const asked = names.flatMap((name) => [name, ...longerNames(name)])
+  const question = {
+    input: asked.map((name) => `info ${name}\n`).join(''),
+    answerBytesMax: answerLineBytes * (asked.length + 1),
+    timeoutMs,
+  }
+  const { bytes } = await engine.children.ask(path, objectChild, question, repository)
+  const ids = linesOf(bytes).map((line) => /^([0-9a-f]{40}) \w+ \d+$/.exec(line)?.[1])
+  const found = new Map(asked.flatMap((name, index) => (ids[index] ? [[name, ids[index]] as const] : [])))
+  const hasLongerNames = names.some((name) => longerNames(name).some((longer) => found.has(longer)))
+  return hasLongerNames ? findExactRefs(repository, names) : found
+}
+
+/** Names that git completes a name to when there is no reference of exactly this name. */
+const longerNames = (name: string) =>
+  ['refs/', 'refs/tags/', 'refs/heads/', 'refs/remotes/'].map((folder) => folder + name)
+
+async function findExactRefs(
+  { path, signal }: OpenRepository,
+  names: readonly string[],
+): Promise<Map<string, string>> {
+  const command = { command: 'for-each-ref', flags: ['--format=%(objectname) %(refname)'] }
+  const { stdout } = await runGitOk(path, { ...command, paths: [...names] }, { signal })
   // A pattern also matches references below a folder of that name.
   const found = linesOf(stdout).map((line) => [line.slice(41), line.slice(0, 40)] as const)
   return new Map(found.filter(([name]) => names.includes(name)))

@@ -24,7 +24,7 @@ export async function resolveRevision(repository: OpenRepository, revision: stri
 }
 
 async function findNamedObject(repository: OpenRepository, name: string): Promise<string | null> {
-  if (headNames.includes(name)) return findHead(repository)
+  if (headNames.includes(name)) return askForId(repository, 'HEAD')
   const hash = name.toLowerCase()
   const mayBeHash = abbreviatedHash.test(hash)
   if (mayBeHash && hash.length === 40) return hash
@@ -36,11 +36,6 @@ async function findNamedObject(repository: OpenRepository, name: string): Promis
   const found = await findRefs(repository, refs)
   const id = refs.map((ref) => found.get(ref)).find((target) => target !== undefined)
   return id ?? (mayBeHash ? findByAbbreviation(repository, hash) : null)
-}
-
-async function findHead(repository: OpenRepository): Promise<string | null> {
-  const known = await repository.engine.local.open(repository.path).findRef('HEAD')
-  return known === undefined ? askForId(repository, 'HEAD') : known
 }
 
 /** Finds a commit by its abbreviated hash. git also finds a reference of that name, which is ignored here. */

@@ -11,7 +11,7 @@ import {
 } from '@switchyard/domain/commit'
 import { loadTree } from './edit-tree.js'
 import { runGitOk } from './git-process.js'
-import { objectReader } from './object-reader.js'
+import { readObject } from './object-reader.js'
 import type { OpenRepository } from './open-repository.js'
 
 /** One entry of a folder. */
@@ -89,11 +89,11 @@ export async function findEntry(
   names: readonly string[],
 ): Promise<TreeEntry | null> {
   const folders = names.slice(0, -1).map((_, depth) => names.slice(0, depth + 1))
-  return entryAt(await loadTree(objectReader(repository), treeId, folders), [...names])
+  return entryAt(await loadTree(repository, treeId, folders), [...names])
 }
 
 async function readTree(repository: OpenRepository, id: string): Promise<StoredEntry[]> {
-  const object = await objectReader(repository).read(id)
+  const object = await readObject(repository, id)
   if (object?.type !== 'tree') throw new Error(`tree ${id} is missing`)
   return parseTreeObject(object.content)
 }

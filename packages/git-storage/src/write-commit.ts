@@ -15,7 +15,6 @@ import { diffBetween } from './diff-between.js'
 import { addTree, loadTree } from './edit-tree.js'
 import { emptyTree } from './git-process.js'
 import { neutralRepository } from './neutral-repository.js'
-import { type ObjectReader, objectReader } from './object-reader.js'
 import type { OpenRepository } from './open-repository.js'
 import type { DiffEntry } from './parse-diff.js'
 import { findCommit, lastCommitOf } from './read-commits.js'
@@ -46,14 +45,14 @@ export interface CommitRequest {
  */
 export async function writeCommit(repository: OpenRepository, request: CommitRequest): Promise<Commit> {
   const { branch, tip, parent } = request
-  const tools = { reader: objectReader(repository), objects: new NewObjects(repository.path) }
-  const first = await tryWrite(repository, request, tools, { tip, parent })
+  const objects = new NewObjects(repository.path)
+  const first = await tryWrite(repository, request, objects, { tip, parent })
   if (first) return first
   // Creating or force-moving a branch is not repeated after another change of the branch.
   if (parent !== tip) throw movedMeanwhile(branch)
   return repository.engine.branchTurns.retry(repository.path, branch, repository, async () => {
     const now = await findCommit(repository, branchRef(branch))
-    return now ? tryWrite(repository, request, tools, { tip: now.id, parent: now.id }) : undefined
+    return now ? tryWrite(repository, request, objects, { tip: now.id, parent: now.id }) : undefined
   })
 }
 
@@ -67,7 +66,7 @@ export const previewCommit = (
   { parent, edits }: Pick<CommitRequest, 'parent' | 'edits'>,
 ): Promise<DiffEntry[]> =>
   withObjectsAside(repository, async ({ objects, variables }) => {
-    const root = await loadBase(repository, objectReader(repository), parent, edits)
+    const root = await loadBase(repository, parent, edits)
     const before = root.id ?? emptyTree
     await plan(repository, root, parent, edits)
     await checkSettingsFiles(repository, root, edits)
@@ -76,22 +75,16 @@ export const previewCommit = (
     return diffBetween(repository, before, after, { runsIn: neutralRepository, variables })
   })
 
-interface Tools {
-  reader: ObjectReader
-  objects: NewObjects
-}
-
 /** @returns null when the branch no longer points to `tip`; the new objects are stored then, and the branch is unchanged */
 async function tryWrite(
   repository: OpenRepository,
   request: CommitRequest,
-  { reader, objects }: Tools,
+  objects: NewObjects,
   { tip, parent }: Pick<CommitRequest, 'tip' | 'parent'>,
 ): Promise<Commit | null> {
   const { branch, edits } = request
-  const root = await loadBase(repository, reader, parent, edits)
-  if (parent !== request.parent)
-    refuseChanged(await loadBase(repository, reader, request.parent, edits), root, edits)
+  const root = await loadBase(repository, parent, edits)
+  if (parent !== request.parent) refuseChanged(await loadBase(repository, request.parent, edits), root, edits)
   await plan(repository, root, parent, edits)
   await checkSettingsFiles(repository, root, edits)
   const commit = await store(objects, root, { ...request, parent })
@@ -101,12 +94,11 @@ async function tryWrite(
 
 async function loadBase(
   repository: OpenRepository,
-  reader: ObjectReader,
   parent: string | null,
   edits: TreeEdit[],
 ): Promise<TreeFolder> {
   const commit = parent === null ? null : await findCommit(repository, parent)
-  return loadTree(reader, commit?.treeId ?? null, foldersOf(edits))
+  return loadTree(repository, commit?.treeId ?? null, foldersOf(edits))
 }
 
 async function plan(

@@ -31,13 +31,7 @@ async function createAmbiguousRepository(): Promise<{ bare: BareRepository; ids:
   return { bare, ids }
 }
 
-/** An empty list of other object stores changes nothing, and only git itself reads repositories that have one. */
-const readByGitAlone = ({ path }: BareRepository) => writeFile(join(path, 'objects/info/alternates'), '')
-
-describe.each([
-  ['the reader in this process', async () => {}],
-  ['processes of git', readByGitAlone],
-])('revisions resolved by %s', (_who, prepare) => {
+describe('revisions', () => {
   let bare: BareRepository
   let ids: string[]
   let git: Git
@@ -45,7 +39,6 @@ describe.each([
 
   beforeAll(async () => {
     ;({ bare, ids } = await createAmbiguousRepository())
-    await prepare(bare)
     git = createGit(dirname(bare.path))
     repository = git.open({ diskPath: basename(bare.path) })
   })

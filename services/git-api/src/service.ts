@@ -23,7 +23,6 @@ import { createCommitBodies } from './commit-bodies/commit-bodies.js'
 import type { Config } from './config.js'
 import type { Dependencies } from './dependencies.js'
 import { createFreezeCalendar } from './freeze-calendar.js'
-import { countFallbacks } from './git-fallbacks.js'
 import { createGitSessions } from './git-sessions.js'
 import { createGuards } from './guards.js'
 import { createJobs } from './jobs.js'
@@ -70,7 +69,6 @@ export async function createService(config: Config, { logger, metrics, health, l
   const git = createGit(storageRoot, {
     cacheBytesMax: config.GIT_CACHE_BYTES_MAX,
     processBytesMax: config.GIT_PROCESS_BYTES_MAX,
-    onFallback: countFallbacks(metrics.registry, logger),
   })
   lifecycle.onClose('git', () => git.close())
   const guards = createGuards(database, git)
