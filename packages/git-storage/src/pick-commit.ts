@@ -7,12 +7,10 @@ import {
   type Signature,
 } from '@switchyard/domain/commit'
 import { diffBetween } from './diff-between.js'
-import { addTree } from './edit-tree.js'
 import { emptyTree, gitFailure, runGit } from './git-process.js'
 import { neutralRepository } from './neutral-repository.js'
 import type { OpenRepository } from './open-repository.js'
 import type { DiffEntry } from './parse-diff.js'
-import { pickPlainly } from './pick-plainly.js'
 import { findCommit } from './read-commits.js'
 import { branchRef } from './refs.js'
 import { moveBranch } from './writing/move-refs.js'
@@ -123,18 +121,11 @@ async function findTree(
   { pick, isRevert }: Pick<PickRequest, 'pick' | 'isRevert'>,
 ): Promise<FoundTree> {
   const [parentId] = pick.parentIds
-  const parent = parentId === undefined ? null : await findCommit(repository, parentId)
-  const parentTree = parent?.treeId ?? null
-  // When the parent is missing, as in a shallow history, git reports the error.
-  if (parent || parentId === undefined) {
-    const [base, picked] = isRevert ? [pick.treeId, parentTree] : [parentTree, pick.treeId]
-    const tree = await pickPlainly(repository, { base, picked, ours: tip.treeId })
-    if (tree) return { treeId: await addTree(place.objects, tree) }
-  } else if (isRevert) {
+  const parent = isRevert && parentId !== undefined ? await findCommit(repository, parentId) : null
+  if (isRevert && parentId !== undefined && !parent)
     throw invalid('The commit cannot be reverted: the repository does not have its parent')
-  }
   const sides = isRevert
-    ? { baseIds: [pick.id], picked: parentTree ?? emptyTree }
+    ? { baseIds: [pick.id], picked: parent?.treeId ?? emptyTree }
     : { baseIds: pick.parentIds.slice(0, 1), picked: pick.treeId }
   return mergeByGit(repository, place, tip, sides)
 }
