@@ -37,7 +37,7 @@ export function createOwnQueues(redis: Redis): OwnQueues {
       skipVersionCheck: true,
       skipMetasUpdate: true,
     })
-    // Failures reach the caller of `use`.
+    // BullMQ emits connection errors, too; `use` rejects with them, so the event needs no handling.
     queue.on('error', () => {})
     queues.set(name, queue)
     return queue
@@ -46,7 +46,7 @@ export function createOwnQueues(redis: Redis): OwnQueues {
   return {
     names: Object.values(queueNames),
     async use(name, work) {
-      // A queue would wait for the connection without a limit.
+      // BullMQ's Queue waits for its connection without a time limit.
       if (redis.status !== 'ready') throw unavailable('Redis')
       try {
         return await work(open(name))

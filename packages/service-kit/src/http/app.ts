@@ -109,7 +109,7 @@ export function createHttpApp(options: HttpAppOptions): Express {
   return app
 }
 
-/** Hands a request that prefers another answer than HTML on. */
+/** Passes a request that does not prefer HTML to the next route. */
 const forBrowsers =
   (handle: RequestHandler): RequestHandler =>
   (request, response, next) =>
@@ -134,7 +134,7 @@ function wrongVerb(methods: string[]): RequestHandler {
 
 interface Needs {
   findSender: FindSender
-  /** The same for a request that was let in before: a secret that does not work any more is not counted as unknown. */
+  /** The same for a request that was admitted before: a secret that no longer works does not count towards the limit of unknown tokens. */
   findSenderAgain: FindSender
   rateLimit: RateLimit
   memory: BodyMemory
@@ -160,8 +160,8 @@ function handler(route: Route, path: string, options: HttpAppOptions, needs: Nee
     const observed = observedOf(response)
     observed.route = path
     observed.answerForm = route.answerForm
-    // `no-cache` is for caches on the way. Every fetch client sends it along with If-None-Match, and express would then
-    // never answer 304.
+    // Fetch clients send `Cache-Control: no-cache` along with If-None-Match, and express then never answers 304. The
+    // header addresses caches between client and service, so it is ignored here.
     delete request.headers['cache-control']
     const { caller, limitKey } = await needs.findSender(route, request)
     await needs.rateLimit(response, limitKey)

@@ -26,7 +26,7 @@ const rememberedMax = 10_000
 export const hashToken = (secret: string): Uint8Array<ArrayBuffer> =>
   new Uint8Array(hash('sha256', secret, 'buffer'))
 
-/** What stands for a token in memory: its hash as text. */
+/** The hash of a token as text, the key of the cache. */
 export const tokenKey = (secret: string): string => hash('sha256', secret, 'base64')
 
 interface LookUp {
@@ -46,7 +46,7 @@ export function createAuthenticator(findCaller: FindCaller): Authenticator {
   const known = new LRUCache<string, LookUp, Uint8Array<ArrayBuffer>>({
     max: rememberedMax,
     ttl: rememberedMs,
-    // A look-up whose place in the cache another token takes is still answered.
+    // A look-up that the cache evicts is still answered.
     ignoreFetchAbort: true,
     fetchMethod: async (_key, _stale, { context }) => {
       const changesBefore = changes
@@ -61,7 +61,7 @@ export function createAuthenticator(findCaller: FindCaller): Authenticator {
       const key = tokenKey(secret)
       let found = known.get(key)
       while (found === undefined || isOutdated(found)) {
-        // A query that began before the change may be joined once more; the one after it is new.
+        // A look-up may join a query that began before the change; the look-up after it starts a new query.
         const forceRefresh = found !== undefined
         found = await known.fetch(key, { context: hashToken(secret), forceRefresh })
       }

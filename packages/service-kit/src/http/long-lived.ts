@@ -18,7 +18,7 @@ export interface LongLivedAnswer {
 
 /**
  * Checks the sender of a request again and again while its answer is under way. When the token no longer works or the
- * right is gone, the endpoint is told, and the connection is cut soon after. A check that cannot be made proves nothing.
+ * right is gone, the endpoint is told, and the connection is cut soon after. A check that fails for another reason, such as an outage of the database, ends nothing.
  */
 export function recheckWhileOpen({ response, check, end, logger }: LongLivedAnswer): void {
   let timer = setTimeout(recheck, recheckMs)

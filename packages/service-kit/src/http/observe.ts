@@ -31,11 +31,10 @@ export class Observed {
 export const observedOf = (response: Response): Observed => response.locals.observed as Observed
 
 /**
- * Gives each request an id (the caller's `X-Request-Id` when it is short and plain), each answer the type that it says and no
- * other, and, after the answer, one log line and its rate, error and duration metrics. Probes and scrapes are counted, not logged.
+ * Gives each request an id (the caller's `X-Request-Id` when it is short and plain), each answer `nosniff`, and, after the answer, one log line and its rate, error and duration metrics. Probes and scrapes are counted, not logged.
  */
 export function observe(logger: Logger, metrics: Metrics): RequestHandler {
-  // A request's line holds no secret, and looking for one takes longer than writing the line.
+  // The line of a request has fixed fields without secrets, so the search for secrets is skipped.
   const requests = logger.child({}, { redact: [] })
   return (request, response, next) => {
     const startedNs = process.hrtime.bigint()

@@ -35,7 +35,7 @@ export function createHistoryStore(redis: Redis, tickMs: number): HistoryStore {
     },
     async load(resolution) {
       const samples: Sample[] = []
-      // One after the other, because unpacking a day of many queues at once would hold up requests.
+      // One after the other: unpacking a day of many queues at once would block the event loop for too long.
       for (const packed of await redis.lrangeBuffer(keys[resolution], 0, -1)) {
         const [atMs, figures] = JSON.parse(String(await inflate(packed))) as [number, [string, Figures][]]
         samples.push({ atMs, figures: new Map(figures) })

@@ -97,7 +97,7 @@ export class Ring {
   }
 }
 
-/** Null for a series without any number: it was not seen at that moment. */
+/** Null when no figure of a series is known: the series was not sampled at that moment. */
 function unpack(values: Float64Array, number: number): Figures | null {
   const own = parts.map((_part, index) => {
     const value = values[number * parts.length + index]

@@ -20,7 +20,7 @@ interface Exposing {
  */
 export function exposeSources({ registry }: Metrics, snapshots: Snapshots): void {
   let refreshing: Promise<void> | null = null
-  /** Every figure asks for itself, all of them at the same time. */
+  /** Prometheus' client collects each figure separately and at the same time; all of them share one read. */
   const collect = () => {
     refreshing ??= refresh().finally(() => {
       refreshing = null
@@ -67,7 +67,7 @@ function expose<Of>(
   { registry, collect }: Exposing,
 ): Exposed<Of> {
   const options = { name, help, labelNames, registers: [registry], collect }
-  // Both start at nothing every time, so that adding is setting.
+  // Both are reset before each scrape, so adding the total sets it.
   const metric = type === 'gauge' ? new Gauge(options) : new Counter(options)
   return {
     reset: () => metric.reset(),

@@ -1,7 +1,7 @@
 import type { JobTotals, QueueFigures } from '../sources/job-source.js'
 import type { TakenSnapshot } from '../sources/shared-source.js'
 
-/** A figure of a source or of a queue. Null: there is none to show. */
+/** A figure of a source or of a queue; null: the source does not tell it. */
 export interface Figure<Of> {
   name: string
   help: string
@@ -17,7 +17,7 @@ const sum = (values: number[]) => values.reduce((total, value) => total + value,
 
 const ofSource = { gauge: figure<TakenSnapshot>('gauge'), counter: figure<TakenSnapshot>('counter') }
 
-/** Jobs that are merely kept become fewer too, which a counter would tell as a thousand new ones. */
+/** The number of jobs that BullMQ still keeps can fall. Prometheus takes a falling counter for one that restarted, so this is a gauge. */
 const onlyGrowing = ({ approximate }: JobTotals, total: number) => (approximate ? null : total)
 
 /** Labelled with the source. */

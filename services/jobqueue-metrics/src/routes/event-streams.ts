@@ -65,13 +65,13 @@ export function createEventStreams({
   return {
     async open(response, name, read) {
       const event = await eventOf(read)
-      // A client that left meanwhile has emitted its last event 'close', so that it would be kept for good.
+      // A client that left during the read has emitted 'close' already: nothing would ever remove it from the list.
       if (response.destroyed) return
       response.writeHead(200, eventStreamHeaders)
       response.write(`retry: ${retryMs}\n\n`)
       const known = channels.get(name)
       const channel = known ?? { listeners: new Set(), last: event, lastSentMs: performance.now() }
-      // Listeners of a channel always have the same last event. Otherwise one would miss a change back to it.
+      // All listeners of a channel have the same last event, so one comparison with it decides for all of them.
       if (event !== channel.last) send(channel, event)
       const listener = new Listener(response, stallMs)
       listener.sendState(event)
@@ -133,7 +133,7 @@ class Listener {
   }
 }
 
-/** A failure is an event of its own, because old figures must not look like new ones. It carries no internals. */
+/** A failure is an event, because old figures must not look like new ones. Its message has no internal text. */
 async function eventOf(read: ReadState): Promise<string> {
   try {
     return `event: metrics\ndata: ${JSON.stringify(await read())}\n\n`

@@ -27,7 +27,7 @@ const mergeQueues = (a: QueueFigures, b: QueueFigures): QueueFigures => ({
   failed: addKnown(a.failed, b.failed),
 })
 
-/** Unknown when either is: a part of the sum would look like all of it. */
+/** Null when either figure is null, because a sum of the known part would look complete. */
 const addKnown = (a: number | null, b: number | null) => (a === null || b === null ? null : a + b)
 
 const mergeTotals = (a: JobTotals, b: JobTotals): JobTotals => ({

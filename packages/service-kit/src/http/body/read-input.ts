@@ -10,7 +10,7 @@ export const bodyBytesDefault = 1024 * 1024
 
 /** A body that is too large to be parsed in the thread of all requests. */
 export interface LargeBody {
-  /** All its bytes, in order. Whoever parses the body may take their memory away. */
+  /** All its bytes, in order. The parser may transfer their memory to another thread. */
   chunks: Buffer[]
   bytes: number
   contentType: string | undefined

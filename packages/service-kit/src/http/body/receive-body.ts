@@ -49,7 +49,7 @@ async function* decompressed(request: IncomingMessage, pace: Pace): AsyncGenerat
   const decompressor = decompressors[encoding]?.()
   if (!decompressor) throw new DomainError('unsupported-media-type', 'the body could not be read')
   try {
-    // The loop below learns of every failure.
+    // The loop below throws every failure of the pipeline.
     yield* pipeline(chunks, decompressor, () => {}) as AsyncIterable<Buffer>
   } catch (error) {
     if (error instanceof DomainError || request.errored) throw error

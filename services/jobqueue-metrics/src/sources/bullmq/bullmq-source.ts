@@ -80,7 +80,7 @@ async function readQueues(
   return counted.map((queue, index) => ({ ...queue, oldestMs: oldest[index] ?? [] }))
 }
 
-/** A queue that a process with a heartbeat serves is taken to be served by such processes only. */
+/** Once a process with a heartbeat serves a queue, all processes of the queue are assumed to have a heartbeat. */
 function withoutHeartbeat(connections: WorkerConnection[], beating: WorkerProcess[]): WorkerConnection[] {
   const known = new Set(beating.flatMap(({ queues }) => queues))
   return connections.filter(({ queue }) => !known.has(queue))

@@ -37,7 +37,7 @@ export interface RedisReader {
 
 /** Commands of one pipeline. Writing more of them at once would hold up other requests for too long. */
 const pipelineLength = 250
-/** More of them would save a wait on a distant Redis, and pile up answers that are then read in one turn. */
+/** More pipelines at once would be faster on a distant Redis, but their answers would be read in one long turn of the event loop. */
 const pipelinesUnderWay = 3
 
 export const createServerReader = (redis: Redis): RedisReader => ({
@@ -71,7 +71,7 @@ async function inChunks(
     if (answers.length >= pipelinesUnderWay) await answers.at(-pipelinesUnderWay)
     await yieldToEventLoop()
     const chunk = send(commands.slice(start, start + pipelineLength))
-    // A failure is reported where the chunk is awaited; without a handler it would count as unhandled until then.
+    // The failure is reported where the chunk is awaited. Node would take it for an unhandled rejection before that.
     chunk.catch(() => {})
     answers.push(chunk)
   }
@@ -86,7 +86,7 @@ async function sendPipeline(redis: Redis, commands: readonly ReadCommand[]): Pro
   })
 }
 
-/** Only the methods of the client are gathered into pipelines, not `call`. */
+/** ioredis pipelines the methods of a command automatically, but not `call`. */
 function sendToCluster(cluster: Cluster, [name, ...args]: ReadCommand): Promise<unknown> {
   const method = cluster[name] as unknown as (...args: (string | number)[]) => Promise<unknown>
   return method.apply(cluster, args)
