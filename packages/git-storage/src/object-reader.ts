@@ -18,12 +18,25 @@ const timeoutMs = 60_000
  * @param name an object id, or a checked revision with its type, such as `main^{commit}`
  * @throws DomainError too-large for an object over 64 MB
  */
-export async function readObject(repository: OpenRepository, name: string): Promise<StoredObject | null> {
+export const readObject = async (repository: OpenRepository, name: string): Promise<StoredObject | null> =>
+  (await readObjects(repository, [name]))[0] ?? null
+
+/**
+ * Reads objects in the order of their names. Those that do not exist are left out.
+ *
+ * @param names as for {@link readObject}
+ * @throws DomainError too-large for objects of more than 64 MB together
+ */
+export async function readObjects(
+  repository: OpenRepository,
+  names: readonly string[],
+): Promise<StoredObject[]> {
   const { path, engine } = repository
-  const question = { input: `contents ${name}\n`, answerBytesMax, timeoutMs }
+  const input = names.map((name) => `contents ${name}\n`).join('')
+  const question = { input, answerBytesMax, timeoutMs }
   const { bytes, truncated } = await engine.children.ask(path, objectChild, question, repository)
   if (truncated) throw tooLarge('The repository has an object that is too large to read')
-  return parseObject(bytes)
+  return parseObjects(bytes)
 }
 
 export interface ObjectFacts {
@@ -61,10 +74,18 @@ export async function findObjects(
 
 const header = /^([0-9a-f]{40}) (\w+) (\d+)$/
 
-function parseObject(answer: Buffer): StoredObject | null {
-  const lineEnd = answer.indexOf(10)
-  const found = header.exec(answer.toString('latin1', 0, lineEnd))
-  if (!found) return null
-  const [, id = '', type = '', size] = found
-  return { id, type, content: answer.subarray(lineEnd + 1, lineEnd + 1 + Number(size)) }
+function parseObjects(answer: Buffer): StoredObject[] {
+  const objects: StoredObject[] = []
+  for (let at = 0; at < answer.length; ) {
+    const lineEnd = answer.indexOf('\n', at)
+    const found = header.exec(answer.toString('latin1', at, lineEnd))
+    at = lineEnd + 1
+    // The line says that the object is missing.
+    if (!found) continue
+    const [, id = '', type = '', size] = found
+    const end = at + Number(size)
+    objects.push({ id, type, content: answer.subarray(at, end) })
+    at = end + '\n'.length
+  }
+  return objects
 }

@@ -1,14 +1,13 @@
 import { type Commit, parseCommitObject, storedPath } from '@switchyard/domain/commit'
 import type { GitCommand } from './git-process.js'
-import { runGitOk, skipMax } from './git-process.js'
-import { readObject, type StoredObject } from './object-reader.js'
+import { runGit, runGitOk, skipMax } from './git-process.js'
+import { readObject, readObjects, type StoredObject } from './object-reader.js'
 import type { OpenRepository } from './open-repository.js'
 import { linesOf } from './output-lines.js'
 import { pathArguments } from './path-arguments.js'
 import { pathHistory } from './read-path-history.js'
 import { everyReference } from './refs.js'
 import { resolveRevision } from './resolve-revision.js'
-import { walkHistory } from './walk-history.js'
 
 export interface CommitQuery {
   /** A branch, tag or hash, or the commit itself when it was read already. */
@@ -47,12 +46,14 @@ export const findCommitId = async (repository: OpenRepository, revision: string)
 
 /** @param resolved a full hash, optionally followed by steps such as `~2` */
 async function readCommit(repository: OpenRepository, resolved: string): Promise<Commit | null> {
-  const { path, engine } = repository
-  const known = engine.cache.get<Commit>(path, `commit ${resolved}`)
+  const known = findRead(repository, resolved)
   if (known) return known
   const object = await readObject(repository, `${resolved}^{commit}`)
   return object && remember(repository, object)
 }
+
+const findRead = ({ path, engine }: OpenRepository, id: string) =>
+  engine.cache.get<Commit>(path, `commit ${id}`)
 
 /** Approximate memory of a commit besides its text. */
 const commitBytes = 600
@@ -81,27 +82,33 @@ export async function listCommits(repository: OpenRepository, query: CommitQuery
 const tipOf = (repository: OpenRepository, { revision }: CommitQuery) =>
   typeof revision === 'string' ? findCommit(repository, revision) : revision
 
-/** Pages that end after more commits are listed by a git process of their own. */
-const walkedMax = 200
-
 /** @param tip null: the commits of every reference */
 async function readPage(repository: OpenRepository, query: CommitQuery, tip: Commit | null) {
-  const { skip, take, firstParent = false } = query
-  const isWalked = tip !== null && !isFiltered(query) && skip + take <= walkedMax
-  const read = (id: string) => readCommit(repository, id)
-  const page = isWalked ? await walkHistory({ tip, firstParent, skip, take }, read, repository) : null
-  return page ?? readCommits(repository, await walkByGit(repository, query, tip?.id ?? null))
+  const list = () => listIds(repository, query, tip?.id ?? null)
+  if (!tip) return readCommits(repository, await list())
+  const { path, engine } = repository
+  const key = `page ${tip.id} ${query.skip} ${query.take} ${filters(query).join('\0')}`
+  const ids = engine.cache.get<string[]>(path, key) ?? (await list())
+  engine.cache.set(path, key, ids, key.length + ids.length * idTextBytes)
+  return readCommits(repository, ids)
 }
 
+/** Approximate memory of an id in a list. */
+const idTextBytes = 64
+
+/** Commits in the order of their ids. Those that do not exist are left out. */
 async function readCommits(repository: OpenRepository, ids: readonly string[]): Promise<Commit[]> {
-  const commits = await Promise.all(ids.map((id) => readCommit(repository, id)))
-  return commits.filter((commit) => commit !== null)
+  const known = ids.map((id) => findRead(repository, id))
+  const unread = ids.filter((_, index) => !known[index])
+  const objects = unread.length === 0 ? [] : await readObjects(repository, unread)
+  const read = new Map(objects.map((object) => [object.id, remember(repository, object)]))
+  return ids.map((id, index) => known[index] ?? read.get(id)).filter((commit) => commit !== undefined)
 }
 
 const isFiltered = ({ since, until, author, message, topological }: CommitQuery) =>
   topological === true || [since, until, author, message].some((filter) => filter !== undefined)
 
-async function walkByGit({ path, signal }: OpenRepository, query: CommitQuery, tip: string | null) {
+async function listIds({ path, signal }: OpenRepository, query: CommitQuery, tip: string | null) {
   const command = walkCommand(query, tip, [
     `--skip=${Math.min(query.skip, skipMax)}`,
     `--max-count=${query.take}`,
@@ -123,7 +130,8 @@ async function totalOf(repository: OpenRepository, query: CommitQuery, tip: stri
   const key = `total ${tip} ${filters({ ...query, topological: false }).join('\0')}`
   const known = tip === null ? undefined : engine.cache.getTotal(path, key)
   if (known !== undefined) return known
-  const total = await countByGit(repository, query, tip)
+  const isWhole = tip !== null && !query.firstParent && !isFiltered({ ...query, topological: false })
+  const total = await (isWhole ? countAncestors(repository, tip) : countByGit(repository, query, tip))
   if (tip !== null) engine.cache.setTotal(path, key, total)
   return total
 }
@@ -131,6 +139,39 @@ async function totalOf(repository: OpenRepository, query: CommitQuery, tip: stri
 async function countByGit({ path, signal }: OpenRepository, query: CommitQuery, tip: string | null) {
   const { stdout } = await runGitOk(path, walkCommand(query, tip, ['--count']), { signal })
   return Number(stdout.toString().trim()) || 0
+}
+
+interface CountedTip {
+  tip: string
+  total: number
+}
+
+/**
+ * The number of commits that a tip has in its history, itself included. A walk through the whole history takes seconds in a
+ * large repository, so only the difference to the tip that was counted last is counted.
+ */
+async function countAncestors(repository: OpenRepository, tip: string): Promise<number> {
+  const { path, engine } = repository
+  const key = 'counted tip'
+  const last = engine.cache.get<CountedTip>(path, key)
+  const total =
+    (last && (await countFrom(repository, last, tip))) ??
+    (await countByGit(repository, { revision: tip, skip: 0, take: 0 }, tip))
+  engine.cache.set(path, key, { tip, total }, commitBytes)
+  return total
+}
+
+/** @returns null when git cannot compare the tips, because housekeeping has removed the one that was counted */
+async function countFrom({ path, signal }: OpenRepository, last: CountedTip, tip: string) {
+  const command = {
+    command: 'rev-list',
+    flags: ['--count', '--left-right'],
+    revisions: [`${last.tip}...${tip}`],
+  }
+  const { code, stdout } = await runGit(path, command, { signal })
+  if (code !== 0) return null
+  const [lost = 0, added = 0] = stdout.toString().split('\t').map(Number)
+  return last.total - lost + added
 }
 
 /** Follows the renames of a path from the tip on, and then applies the other filters to the found commits. */

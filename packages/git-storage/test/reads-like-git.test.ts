@@ -1,5 +1,5 @@
-import { writeFile } from 'node:fs/promises'
-import { basename, dirname } from 'node:path'
+import { rm, writeFile } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
 import { isolatedGitEnv } from '@switchyard/testing'
 import { execa } from 'execa'
 import fc from 'fast-check'
@@ -86,6 +86,40 @@ test('lists are those of git, in its order, whatever is asked for', { timeout: 6
       await expectList(both, { author }, await byAuthor(both.bare, author))
   }, 4_000),
 )
+
+test('the number of commits of a tip is right, whichever tip was counted before', { timeout: 60_000 }, () =>
+  property(async (seed) => {
+    const both = await historyOf(seed, 40)
+    const ids = linesOf(await bytesOf(both.bare, ['rev-list', '--all'])).filter((_, index) => index % 7 === 0)
+    for (const revision of [...ids, ...ids.reverse()])
+      await expectList(both, { revision }, linesOf(await bytesOf(both.bare, ['rev-list', revision])))
+  }, 2_000),
+)
+
+test('the number of commits is right after the tip that was counted before is gone', async () => {
+  const { bare, repository } = await historyOf(1, 10)
+  const total = async (revision: string) =>
+    (await repository.listCommits({ revision, skip: 0, take: 1 })).total
+  const gone = await bare.git(
+    ...[
+      '-c',
+      'user.name=a',
+      '-c',
+      'user.email=a@x',
+      'commit-tree',
+      '-p',
+      'main',
+      '-m',
+      'gone',
+      'main^{tree}',
+    ],
+  )
+  const before = await total('main')
+  expect(await total(gone)).toBe(before + 1)
+  await rm(join(bare.path, 'objects', gone.slice(0, 2), gone.slice(2)))
+  const parent = await bare.git('rev-parse', 'main~1')
+  expect(await total(parent)).toBe(linesOf(await bare.git('rev-list', parent)).length)
+})
 
 async function byAuthor(bare: BareRepository, author: string): Promise<string[]> {
   const commits = linesOf(await bytesOf(bare, ['log', '--format=%H %an <%ae>', 'main']))
