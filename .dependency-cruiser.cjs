@@ -1,4 +1,5 @@
-// The arrows of docs/architecture.md: dev-env → services → service-kit, db, contracts → domain; testing → db, dev-env, domain.
+// The arrows of docs/architecture.md: dev-env → services → service-kit, db, contracts → config, domain;
+// testing → db, dev-env, domain.
 const below = (from, allowed) => ({
   name: `${from}-points-down`,
   severity: 'error',
@@ -47,15 +48,16 @@ module.exports = {
     layer('worker', 'saga-figures', []),
     below('domain', []),
     below('contracts', ['domain']),
-    below('db', ['domain']),
+    below('config', []),
+    below('db', ['config', 'domain']),
     below('banner', []),
     below('jobs-heartbeat', ['testing']),
-    below('service-kit', ['domain']),
+    below('service-kit', ['config', 'domain']),
     below('git-storage', ['domain', 'testing']),
     below('saga-client', ['contracts']),
     below('webhooks', ['service-kit', 'db', 'domain']),
     below('testing', ['db', 'dev-env', 'domain']),
-    below('dev-env', ['db', 'contracts', 'domain']),
+    below('dev-env', ['config', 'db', 'contracts', 'domain']),
     {
       name: 'examples-use-the-client-only',
       severity: 'error',

@@ -1,28 +1,69 @@
-// Writes `.env` for docker-compose.yml, with random secrets, readable by its owner only. Never overwrites.
+// Writes what docker-compose.yml reads: `.env` with settings, and the folder `secrets` with one random secret a file. Never
+// replaces a setting or a secret; the URLs, which contain passwords, are written anew from them each time.
 import { randomBytes } from 'node:crypto'
-import { readFileSync, writeFileSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { parseEnv } from 'node:util'
 
 const repository = resolve(import.meta.dirname, '..')
-const target = resolve(process.argv[2] ?? resolve(repository, '.env'))
-const secret = () => randomBytes(24).toString('base64url')
+const folder = resolve(process.argv[2] ?? repository)
+const secretsFolder = join(folder, 'secrets')
+const services = ['git_api', 'saga_reporter', 'admin_broadcast', 'jobqueue_metrics', 'worker']
+const password = () => randomBytes(24).toString('base64url')
 
-const text = readFileSync(resolve(repository, '.env.example'), 'utf8')
-  .replace(
-    /^# What [\s\S]*?\n\n/,
-    '# Secrets of this installation: keep them, and keep them to yourself.\n\n',
-  )
-  .replace(/^SWITCHYARD_ROOT_TOKEN=$/m, () => `SWITCHYARD_ROOT_TOKEN=swy-${secret()}`)
-  .replace(/^WEBHOOK_SECRET_KEYS=$/m, () => `WEBHOOK_SECRET_KEYS=${randomBytes(32).toString('base64url')}`)
-  .replaceAll(/^((?:POSTGRES|REDIS)_PASSWORD\w*)=$/gm, (_, name) => `${name}=${secret()}`)
-
-try {
-  writeFileSync(target, text, { mode: 0o600, flag: 'wx' })
-  console.log(`Wrote ${target}. The administrator's token is in it: SWITCHYARD_ROOT_TOKEN.`)
-} catch (error) {
-  if (error.code !== 'EEXIST') throw error
-  console.error(
-    `${target} exists already and stays as it is: delete it first if you mean to replace its secrets.`,
-  )
-  process.exitCode = 1
+/** What a file has; undefined for a missing file. */
+function read(path) {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    if (error.code !== 'ENOENT') throw error
+    return undefined
+  }
 }
+
+/** Writes a file that does not exist yet; says whether it did. */
+function writeNew(path, text, mode) {
+  try {
+    writeFileSync(path, text, { mode, flag: 'wx' })
+    return true
+  } catch (error) {
+    if (error.code !== 'EEXIST') throw error
+    return false
+  }
+}
+
+const settings = parseEnv(read(join(folder, '.env')) ?? '')
+
+// Only the owner can enter the folder. Each file can be read by the user of the container that it is mounted into.
+mkdirSync(secretsFolder, { recursive: true, mode: 0o700 })
+
+/** The secret of a file, or one that is made: with the value that `.env` has for it, else a random one. */
+function secret(name, make, variable = name.toUpperCase()) {
+  const path = join(secretsFolder, name)
+  writeNew(path, `${settings[variable] || make()}\n`, 0o444)
+  return readFileSync(path, 'utf8').trim()
+}
+
+function writeDerived(name, text) {
+  const path = join(secretsFolder, name)
+  if (!writeNew(path, `${text}\n`, 0o644)) writeFileSync(path, `${text}\n`)
+}
+
+const databaseUrl = (user, secretOfUser) =>
+  `postgresql://${user}:${encodeURIComponent(secretOfUser)}@postgres:5432/switchyard`
+
+writeDerived('database_url', databaseUrl('switchyard', secret('postgres_password', password)))
+for (const service of services) {
+  const ofService = secret(`postgres_password_${service}`, password)
+  writeDerived(`database_url_${service}`, databaseUrl(`switchyard_${service}`, ofService))
+}
+writeDerived('redis_url', `redis://:${encodeURIComponent(secret('redis_password', password))}@redis:6379/0`)
+secret('root_token', () => `swy-${password()}`, 'SWITCHYARD_ROOT_TOKEN')
+secret('webhook_secret_keys', () => randomBytes(32).toString('base64url'))
+
+const example = readFileSync(join(repository, '.env.example'), 'utf8')
+if (!writeNew(join(folder, '.env'), example, 0o600) && !settings.SECRETS_FOLDER)
+  console.log(
+    'Add SECRETS_FOLDER=./secrets to .env, and take its passwords, token and keys away: files have them now.',
+  )
+console.log(`The secrets are in ${secretsFolder}. The administrator's token is in root_token.`)

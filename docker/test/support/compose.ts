@@ -9,6 +9,7 @@ export interface ComposeService {
   environment?: Record<string, string>
   ports?: string[]
   volumes?: string[]
+  secrets?: string[]
   tmpfs?: string[]
   networks: string[]
   user?: string
@@ -25,6 +26,7 @@ export interface Compose {
   services: Record<string, ComposeService>
   networks: Record<string, { internal?: boolean }>
   volumes: Record<string, unknown>
+  secrets: Record<string, { file: string }>
 }
 
 export const readRepositoryFile = (path: string) => readFileSync(join(repository, path), 'utf8')

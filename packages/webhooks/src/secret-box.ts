@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
 import type { EncryptedSecret } from '@switchyard/db'
 import { unavailable } from '@switchyard/domain'
-import { Secret } from '@switchyard/service-kit/config'
+import { type Secret, secretField } from '@switchyard/service-kit/config'
 import { z } from 'zod'
 
 /** A secret cannot be decrypted. The message is for operators and contains no part of the secret. */
@@ -25,15 +25,18 @@ const tagBytes = 16
 
 /** Configuration of every service that stores or sends webhooks; spread into the service's own schema. */
 export const webhookSecretFields = {
-  /** Keys for the secrets of webhooks, separated by commas, each 32 bytes in base64. Unset: no webhook can have a secret. */
-  [keysName]: z
-    .string()
-    .refine(
-      (list) => entries(list).every((key) => decode(key) !== null),
-      'must be keys of 32 bytes in base64',
-    )
-    .transform((list) => new Secret(list))
-    .optional(),
+  [keysName]: secretField(
+    z
+      .string()
+      .refine(
+        (list) => entries(list).every((key) => decode(key) !== null),
+        'must be keys of 32 bytes in base64',
+      ),
+  )
+    .optional()
+    .describe(
+      'Keys that encrypt the [secrets of webhooks](webhooks.md#secrets): 32 bytes in base64 each, by commas. The first encrypts, each decrypts. Unset: no webhook can have a secret',
+    ),
 }
 
 /** @throws Error for a list that {@link webhookSecretFields} refuses */

@@ -13,13 +13,16 @@ export interface TargetPolicy {
 
 /** Configuration of every service that creates or sends webhooks; spread into the service's own schema. */
 export const webhookTargetFields = {
-  /** Allowed non-public hosts, addresses and networks, separated by commas. */
   WEBHOOK_ALLOWED_HOSTS: z
     .string()
     .refine((list) => entries(list).every(isHostOrNetwork), 'must be hosts, addresses or networks by commas')
-    .optional(),
-  /** `true`: webhooks may be sent to private networks and to this machine. */
-  WEBHOOK_ALLOW_PRIVATE_NETWORKS: booleanFlag().default(false),
+    .optional()
+    .describe(
+      'Hosts, addresses and networks, by commas, that [webhooks](webhooks.md) may be sent to though they are not public',
+    ),
+  WEBHOOK_ALLOW_PRIVATE_NETWORKS: booleanFlag()
+    .default(false)
+    .describe('`true` lets webhooks go to private networks and to this machine'),
 }
 
 /** @throws Error for a list that {@link webhookTargetFields} refuses */

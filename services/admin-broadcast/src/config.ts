@@ -3,14 +3,21 @@ import { z } from 'zod'
 
 export const configSchema = z.object({
   ...httpServiceFields,
-  DATABASE_URL: databaseUrl(),
-  /** Connections to PostgreSQL. Unset: 5. */
-  DATABASE_POOL_SIZE_MAX: integer(1, 1000).default(5),
-  REDIS_URL: redisUrl(),
-  /** Most simultaneous clients of the message stream. Unset: 5,000. */
-  BROADCAST_STREAM_CLIENTS_MAX: integer(0, 1_000_000).default(5000),
-  /** Most simultaneous clients of one address or one token. Unset: 500. */
-  BROADCAST_STREAM_CLIENTS_PER_ADDRESS_MAX: integer(0, 1_000_000).default(500),
+  DATABASE_URL: databaseUrl().describe('`postgresql://user:password@host:port/database`'),
+  DATABASE_POOL_SIZE_MAX: integer(1, 1000).default(5).describe('Connections to PostgreSQL'),
+  REDIS_URL: redisUrl().describe(
+    '`redis://host:port`, `rediss://…` (TLS) or `unix:///path`; news between replicas and the jobs that keep time. While it is away, all goes on',
+  ),
+  BROADCAST_STREAM_CLIENTS_MAX: integer(0, 1_000_000)
+    .default(5000)
+    .describe(
+      'Clients that may follow the stream of one process at once; a further one gets 503 and polls instead',
+    ),
+  BROADCAST_STREAM_CLIENTS_PER_ADDRESS_MAX: integer(0, 1_000_000)
+    .default(500)
+    .describe(
+      'Clients of one address, or of one token, that may follow the stream of one process at once; a further one gets 429 and polls instead',
+    ),
 })
 
 export type Config = z.output<typeof configSchema>

@@ -55,7 +55,7 @@ export async function createService(config: Config, { logger, metrics, health, l
 
   const administrator = {
     token: config.SWITCHYARD_ROOT_TOKEN?.reveal(),
-    tokenFile: config.SWITCHYARD_ROOT_TOKEN_FILE,
+    tokenFile: config.SWITCHYARD_ROOT_TOKEN_KEPT_IN,
   }
   const provisioning = startProvisioning(
     () => provisionAdministrator(database, administrator, logger),

@@ -74,7 +74,7 @@ describe('a token that is made up', () => {
   it('is written for its owner alone, kept by the next start, and replaced when it is lost', () =>
     withDatabase(async (url) => {
       const file = join(folder, 'kept', 'root-token')
-      const env = { SWITCHYARD_ROOT_TOKEN_FILE: file }
+      const env = { SWITCHYARD_ROOT_TOKEN_KEPT_IN: file }
       await withService(url, env, async ({ whoIs }) =>
         expect(await whoIs(await read(file))).toMatchObject(root),
       )
@@ -98,7 +98,7 @@ describe('a token that is made up', () => {
     withDatabase(async (url) => {
       const file = join(folder, 'shared-token')
       const services = await Promise.all(
-        Array.from({ length: 4 }, () => start(url, { SWITCHYARD_ROOT_TOKEN_FILE: file })),
+        Array.from({ length: 4 }, () => start(url, { SWITCHYARD_ROOT_TOKEN_KEPT_IN: file })),
       )
       await Promise.all(services.map(({ ready }) => ready()))
       const database = createDatabase({ url, poolSizeMax: 1, applicationName: 'test' })
@@ -117,7 +117,7 @@ describe('SWITCHYARD_ROOT_TOKEN', () => {
   it('is the token, also in the file; a new one replaces it; coming back to it works', () =>
     withDatabase(async (url) => {
       const file = join(folder, 'configured-token')
-      const env = (token: string) => ({ SWITCHYARD_ROOT_TOKEN: token, SWITCHYARD_ROOT_TOKEN_FILE: file })
+      const env = (token: string) => ({ SWITCHYARD_ROOT_TOKEN: token, SWITCHYARD_ROOT_TOKEN_KEPT_IN: file })
       await withService(url, env(one), async ({ whoIs }) => {
         expect(await whoIs(one)).toMatchObject(root)
         expect(await read(file)).toBe(one)
@@ -185,7 +185,7 @@ describe('starting', () => {
   it.each([
     { SWITCHYARD_ROOT_TOKEN: 'too-short' },
     { SWITCHYARD_ROOT_TOKEN: 'with a blank in the middle' },
-    { SWITCHYARD_ROOT_TOKEN_FILE: 'relative/path' },
+    { SWITCHYARD_ROOT_TOKEN_KEPT_IN: 'relative/path' },
     { SWITCHYARD_STORAGE_ROOT: 'relative/path' },
   ])('refuses the environment %j', (env) => {
     const given = {

@@ -10,17 +10,20 @@ import { jobSources } from './sources/source-config.js'
 
 export const configSchema = z.object({
   ...httpServiceFields,
-  DATABASE_URL: databaseUrl(),
-  /** Connections to PostgreSQL. Unset: 2. */
-  DATABASE_POOL_SIZE_MAX: integer(1, 1000).default(2),
-  /** Switchyard's own: it keeps the history, and is the source when no other is named. */
-  REDIS_URL: redisUrl(),
-  /** Job systems to report on, as JSON. Unset: the background jobs of this Switchyard. */
-  JOBQUEUE_SOURCES: jobSources().optional(),
-  /** How long answers may show the same figures. Processes report every 5 s anyway. Unset: 1,000 ms. */
-  JOBQUEUE_CACHE_MS: integer(0, 10_000).default(1000),
-  /** Whether the last day is kept. Unset: yes. */
-  JOBQUEUE_HISTORY: booleanFlag().default(true),
+  DATABASE_URL: databaseUrl().describe('`postgresql://user:password@host:port/database`'),
+  DATABASE_POOL_SIZE_MAX: integer(1, 1000).default(2).describe('Connections to PostgreSQL'),
+  REDIS_URL: redisUrl().describe(
+    '`redis://host:port`, `rediss://…` (TLS) or `unix:///path`; keeps the history, and is the source when no other is named',
+  ),
+  JOBQUEUE_SOURCES: jobSources()
+    .optional()
+    .describe(
+      "Job systems to report on, as JSON: see [job queues](job-queues.md). Unset: Switchyard's own jobs",
+    ),
+  JOBQUEUE_CACHE_MS: integer(0, 10_000).default(1000).describe('How long answers may show the same figures'),
+  JOBQUEUE_HISTORY: booleanFlag()
+    .default(true)
+    .describe('Whether the last day is kept for `GET /jobqueue/history`'),
 })
 
 export type Config = z.output<typeof configSchema>

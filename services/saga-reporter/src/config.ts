@@ -15,13 +15,15 @@ import type { StreamLimits } from './live/open-streams.js'
 import type { TlsFiles } from './rpc/server/tls.js'
 
 const tlsFields = {
-  /** Certificate chain of the gRPC port, PEM. Unset: no TLS. */
-  SAGA_TLS_CERT_FILE: z.string().optional(),
-  /** Its key, PEM. */
-  SAGA_TLS_KEY_FILE: z.string().optional(),
-  /** Authorities of clients' certificates, PEM. When set, every client needs a certificate. */
-  SAGA_TLS_CLIENT_CA_FILE: z.string().optional(),
-  /** What each certificate may report for: `orders.internal=service:orders, billing=tenant:acme`. */
+  SAGA_TLS_CERT_FILE: z
+    .string()
+    .optional()
+    .describe('Certificate chain of the gRPC port, PEM; read again when it changes. Unset: no TLS'),
+  SAGA_TLS_KEY_FILE: z.string().optional().describe('Its key, PEM'),
+  SAGA_TLS_CLIENT_CA_FILE: z
+    .string()
+    .optional()
+    .describe("Authorities of the clients' certificates, PEM. With it nobody connects without a certificate"),
   SAGA_MTLS_PEERS: z
     .string()
     .transform((text, context) => {
@@ -30,58 +32,86 @@ const tlsFields = {
       context.addIssue({ code: 'custom', message: 'must be NAME=service:SERVICE or NAME=tenant:TENANT, …' })
       return z.NEVER
     })
-    .optional(),
+    .optional()
+    .describe(
+      'For `mtls`: `orders.internal=service:orders, billing=tenant:acme`; see [operations.md](operations.md#who-may-report-sagas)',
+    ),
 }
 
 export const configSchema = z
   .object({
     ...httpServiceFields,
-    DATABASE_URL: databaseUrl(),
-    /** Connections to PostgreSQL. Unset: 10. */
-    DATABASE_POOL_SIZE_MAX: integer(1, 1000).default(10),
-    /** Connections to PostgreSQL for reading, beside those for events. Unset: 5. */
-    DATABASE_READ_POOL_SIZE_MAX: integer(1, 1000).default(5),
-    /** A read that takes longer is answered with 503. Unset: 10 s. */
-    DATABASE_READ_TIMEOUT_MS: integer(100, 600_000).default(10_000),
-    /** Wakes the streams of every replica. Unset: each replica polls the log every second. */
-    REDIS_URL: redisUrl().optional(),
-    /** Clients that may follow the log at once, in one process. Unset: 1000. */
-    SAGA_STREAMS_MAX: integer(0, 1_000_000).default(1000),
-    /** Of these, clients with one token. Unset: a tenth of SAGA_STREAMS_MAX, at least one. */
-    SAGA_STREAMS_PER_TOKEN_MAX: integer(1, 1_000_000).optional(),
-    /** Of these, clients from one address. Unset: a quarter of SAGA_STREAMS_MAX, at least one. */
-    SAGA_STREAMS_PER_ADDRESS_MAX: integer(1, 1_000_000).optional(),
-    /** A client of a stream that reads nothing for this time is disconnected. Unset: 30 s. */
-    SAGA_STREAM_STALL_MS_MAX: integer(100, 3_600_000).default(30_000),
-    /** Address the gRPC port listens on. Unset: loopback only. */
-    GRPC_HOST: z.string().default('127.0.0.1'),
-    /** gRPC port. Unset: 50051. */
-    GRPC_PORT: port().default(50051),
-    /** Who may report: every caller of the port, tokens, or certificates. Unset: `none` on loopback, else `token`. */
-    SAGA_AUTH: z.enum(['none', 'token', 'mtls'], 'must be none, token or mtls').optional(),
-    /** `true`: SAGA_AUTH=none is allowed beyond loopback; every caller that reaches the port may then report. */
-    SAGA_AUTH_NONE_ON_NETWORK: booleanFlag().default(false),
+    DATABASE_URL: databaseUrl().describe('`postgresql://user:password@host:port/database`'),
+    DATABASE_POOL_SIZE_MAX: integer(1, 1000).default(10).describe('Connections to PostgreSQL'),
+    DATABASE_READ_POOL_SIZE_MAX: integer(1, 1000)
+      .default(5)
+      .describe('Connections to PostgreSQL for questions over HTTP, beside those for events'),
+    DATABASE_READ_TIMEOUT_MS: integer(100, 600_000)
+      .default(10_000)
+      .describe('A question over HTTP that takes longer is answered with 503'),
+    REDIS_URL: redisUrl()
+      .optional()
+      .describe(
+        '`redis://host:port`, `rediss://…` (TLS) or `unix:///path`; wakes the [streams](sagas.md#live) of every replica. Unset, or while it is away: each looks at the log every second',
+      ),
+    SAGA_STREAMS_MAX: integer(0, 1_000_000)
+      .default(1000)
+      .describe('Clients that may follow the log at once, in one process'),
+    SAGA_STREAMS_PER_TOKEN_MAX: integer(1, 1_000_000)
+      .optional()
+      .describe('Of them, clients with one token. Unset: a tenth of `SAGA_STREAMS_MAX`, at least one'),
+    SAGA_STREAMS_PER_ADDRESS_MAX: integer(1, 1_000_000)
+      .optional()
+      .describe('Of them, clients from one address. Unset: a quarter of `SAGA_STREAMS_MAX`, at least one'),
+    SAGA_STREAM_STALL_MS_MAX: integer(100, 3_600_000)
+      .default(30_000)
+      .describe('A client of a stream that takes nothing for so long is disconnected'),
+    GRPC_HOST: z.string().default('127.0.0.1').describe('Address the gRPC port listens on'),
+    GRPC_PORT: port().default(50051).describe('gRPC port'),
+    SAGA_AUTH: z
+      .enum(['none', 'token', 'mtls'], 'must be none, token or mtls')
+      .optional()
+      .describe(
+        'Who may report over gRPC: `none` (every caller of the port), `token` or `mtls`. Unset: `none` on loopback, else `token`. Over HTTP: a token, nobody with `mtls`',
+      ),
+    SAGA_AUTH_NONE_ON_NETWORK: booleanFlag()
+      .default(false)
+      .describe('`true` allows `SAGA_AUTH=none` beyond loopback'),
     ...tlsFields,
-    /** Events a second that each service may report, in one process. Unset: 0, no limit. */
-    SAGA_RATE_LIMIT_PER_SERVICE: integer(0, 1_000_000).default(0),
-    /** Events that a service may report at once after a quiet time. Unset: as many as in a second. */
-    SAGA_RATE_LIMIT_BURST: integer(1, 10_000_000).optional(),
-    /** `true`: SagaStarted without a service name is accepted. Unset: it is refused. */
-    SAGA_SERVICE_NAME_OPTIONAL: booleanFlag().default(false),
-    /** Events that may wait to be written; more are refused with UNAVAILABLE. Unset: 10000. */
-    SAGA_INGEST_QUEUE_MAX: integer(1, 1_000_000).default(10_000),
-    /** Bytes that waiting events may take. Unset: 64 MiB. */
-    SAGA_INGEST_QUEUE_BYTES_MAX: integer(1, 2 ** 31).default(64 * 1024 * 1024),
-    /** `true`: events that contradict the known state are refused. Unset: they are stored with an anomaly. */
-    SAGA_STRICT: booleanFlag().default(false),
-    /** `true`: UNAVAILABLE is answered as isSuccess=false, for clients that ignore gRPC statuses. */
-    SAGA_UNAVAILABLE_AS_FAILURE: booleanFlag().default(false),
-    /** Payloads up to this size are stored whole; of larger payloads, the head is stored. Unset: 256 KiB. */
-    SAGA_PAYLOAD_BYTES_MAX: integer(4096, 64 * 1024 * 1024).default(256 * 1024),
-    /** Bytes of errors that are stored. Unset: 16 KiB. */
-    SAGA_ERRORS_BYTES_MAX: integer(1024, 16 * 1024 * 1024).default(16 * 1024),
-    /** Transactions that write events at the same time, at most. Unset: 2. */
-    SAGA_INGEST_LANES: integer(1, 64).default(2),
+    SAGA_RATE_LIMIT_PER_SERVICE: integer(0, 1_000_000)
+      .default(0)
+      .describe('Events a second that each service may report to one process. `0`: no limit'),
+    SAGA_RATE_LIMIT_BURST: integer(1, 10_000_000)
+      .optional()
+      .describe('Events a service may report at once after a quiet time. Unset: those of a second'),
+    SAGA_SERVICE_NAME_OPTIONAL: booleanFlag()
+      .default(false)
+      .describe('`true` takes a SagaStarted without a service name'),
+    SAGA_INGEST_QUEUE_MAX: integer(1, 1_000_000)
+      .default(10_000)
+      .describe('Events that may wait to be written. More are refused with `UNAVAILABLE`'),
+    SAGA_INGEST_QUEUE_BYTES_MAX: integer(1, 2 ** 31)
+      .default(64 * 1024 * 1024)
+      .describe('Bytes that waiting events may take'),
+    SAGA_STRICT: booleanFlag()
+      .default(false)
+      .describe('`true` refuses events that do not follow from what is known'),
+    SAGA_UNAVAILABLE_AS_FAILURE: booleanFlag()
+      .default(false)
+      .describe(
+        '`true` answers `isSuccess=false` in place of `UNAVAILABLE`, for clients that know no status',
+      ),
+    SAGA_PAYLOAD_BYTES_MAX: integer(4096, 64 * 1024 * 1024)
+      .default(256 * 1024)
+      .describe(
+        'Bytes of a payload that are stored whole; of a larger one its size, SHA-256 and first 4 KiB are kept',
+      ),
+    SAGA_ERRORS_BYTES_MAX: integer(1024, 16 * 1024 * 1024)
+      .default(16 * 1024)
+      .describe('Bytes of errors that are stored; of longer ones size and SHA-256 of the whole too'),
+    SAGA_INGEST_LANES: integer(1, 64)
+      .default(2)
+      .describe('Transactions that write events at the same time, at most'),
     ...webhookTargetFields,
     ...webhookSecretFields,
   })

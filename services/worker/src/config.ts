@@ -6,16 +6,25 @@ import { sagaFields } from './saga-config.js'
 
 export const configSchema = z.object({
   ...httpServiceFields,
-  DATABASE_URL: databaseUrl(),
-  /** Connections to PostgreSQL. Unset: 5. */
-  DATABASE_POOL_SIZE_MAX: integer(1, 1000).default(5),
-  REDIS_URL: redisUrl(),
-  /** Folder below which the bare repositories lie. */
-  SWITCHYARD_STORAGE_ROOT: z.string().refine(isAbsolute, 'must be an absolute path'),
-  /** Repositories this process tidies at once. Unset: 2. */
-  WORKER_HOUSEKEEPING_CONCURRENCY: integer(1, 64).default(2),
-  /** Name under which the job-queue metrics show this process, such as its deployment. Unset: switchyard. */
-  WORKER_TAG: z.string().max(100).default('switchyard'),
+  DATABASE_URL: databaseUrl().describe('`postgresql://user:password@host:port/database`'),
+  DATABASE_POOL_SIZE_MAX: integer(1, 1000).default(5).describe('Connections to PostgreSQL'),
+  REDIS_URL: redisUrl().describe(
+    '`redis://host:port`, `rediss://…` (TLS) or `unix:///path`; background work comes from there',
+  ),
+  SWITCHYARD_STORAGE_ROOT: z
+    .string()
+    .refine(isAbsolute, 'must be an absolute path')
+    .describe(
+      'Absolute path of the folder of the bare repositories, the same as in git-api. The images set `/var/lib/switchyard/repositories`',
+    ),
+  WORKER_HOUSEKEEPING_CONCURRENCY: integer(1, 64)
+    .default(2)
+    .describe('Repositories this process tidies at once'),
+  WORKER_TAG: z
+    .string()
+    .max(100)
+    .default('switchyard')
+    .describe('Name under which the job-queue metrics show this process'),
   ...sagaFields,
   ...webhookTargetFields,
   ...webhookSecretFields,

@@ -17,24 +17,39 @@ const retention = () =>
 
 /** Variables about sagas. */
 export const sagaFields = {
-  /** Seconds between two sweeps that flag overdue, stuck, settled, parked and inconsistent sagas. Unset: 15. */
-  SAGA_SWEEP_SECONDS: integer(1, 3600).default(15),
-  /** Seconds after a deadline, or after the last event of an inconsistent activity, before the flag is set. Unset: 5. */
-  SAGA_GRACE_SECONDS: integer(0, 86_400).default(5),
-  /** Seconds without an event until an unfinished saga counts as stuck, or as settled. Unset: 900. */
-  SAGA_STUCK_AFTER_SECONDS: seconds().default(900),
-  /** Seconds after its first event until an activity without a saga, or a saga without a start, is parked. Unset: a day. */
-  SAGA_PARKED_AFTER_SECONDS: seconds().default(86_400),
-  /** How long sagas of each kind are kept: `[service/]kind=duration, …`. Unset: `ended=30d`. */
-  SAGA_RETENTION: retention().default('ended=30d'),
-  /** Seconds between two runs that delete sagas. Unset: 60. */
-  SAGA_RETENTION_EVERY_SECONDS: integer(1, 86_400).default(60),
-  /** Days that the event log is kept; a day with events of an existing saga is kept longer. Unset: 30. */
-  SAGA_LOG_RETENTION_DAYS: integer(1, 36_500).default(30),
-  /** Days that the ids of deleted sagas are remembered. Unset: 90. */
-  SAGA_TOMBSTONE_DAYS: integer(1, 36_500).default(90),
-  /** Services with a label of their own in figures; further ones share the label `other`. Unset: 100. */
-  SAGA_METRIC_SERVICES_MAX: integer(1, 10_000).default(100),
+  SAGA_SWEEP_SECONDS: integer(1, 3600)
+    .default(15)
+    .describe(
+      'Between two looks for what is overdue, stuck, settled, parked or inconsistent, and between figures of sagas',
+    ),
+  SAGA_GRACE_SECONDS: integer(0, 86_400)
+    .default(5)
+    .describe('Past a deadline, and after the last event of what contradicts itself, until it is flagged'),
+  SAGA_STUCK_AFTER_SECONDS: seconds()
+    .default(900)
+    .describe('Without an event, until an unfinished saga is stuck, or settled'),
+  SAGA_PARKED_AFTER_SECONDS: seconds()
+    .default(86_400)
+    .describe(
+      'From its first event on, until an activity without a saga, or a saga without a start, is parked',
+    ),
+  SAGA_RETENTION: retention()
+    .default('ended=30d')
+    .describe('How long sagas are kept: see [operations](operations.md#how-long-sagas-are-kept)'),
+  SAGA_RETENTION_EVERY_SECONDS: integer(1, 86_400)
+    .default(60)
+    .describe('Between two looks for sagas whose time is up'),
+  SAGA_LOG_RETENTION_DAYS: integer(1, 36_500)
+    .default(30)
+    .describe('Days of the event log that are kept, longer where they hold events of what is kept'),
+  SAGA_TOMBSTONE_DAYS: integer(1, 36_500)
+    .default(90)
+    .describe(
+      'How long ids of what was deleted are remembered, so that late reports about it stay without effect',
+    ),
+  SAGA_METRIC_SERVICES_MAX: integer(1, 10_000)
+    .default(100)
+    .describe('Services that figures of sagas name; the rest are `other`'),
 }
 
 type SagaConfig = z.output<z.ZodObject<typeof sagaFields>>

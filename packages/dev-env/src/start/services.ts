@@ -76,19 +76,22 @@ function serviceEnvironment(
   settings: Settings,
   { databaseUrlOf, redisUrl }: Neighbours,
 ): NodeJS.ProcessEnv {
-  const { dataDir } = settings
-  const { SWITCHYARD_ROOT_TOKEN: _onlyForGitApi, WEBHOOK_SECRET_KEYS: keys, ...inherited } = process.env
+  const { dataDir, rootToken } = settings
   const storage = { SWITCHYARD_STORAGE_ROOT: join(dataDir, 'repositories') }
-  const webhooks = { WEBHOOK_SECRET_KEYS: webhookSecretKeys(dataDir, keys) }
+  const webhooks = { WEBHOOK_SECRET_KEYS: webhookSecretKeys(dataDir, settings.webhookSecretKeys) }
   const own: Partial<Record<ServiceName, NodeJS.ProcessEnv>> = {
-    'git-api': { ...storage, ...webhooks, SWITCHYARD_ROOT_TOKEN_FILE: join(dataDir, 'root-token') },
+    'git-api': {
+      ...storage,
+      ...webhooks,
+      SWITCHYARD_ROOT_TOKEN: rootToken,
+      SWITCHYARD_ROOT_TOKEN_KEPT_IN: join(dataDir, 'root-token'),
+    },
     worker: { ...storage, ...webhooks },
     'saga-reporter': { ...webhooks, GRPC_HOST: settings.host, GRPC_PORT: String(settings.grpcPort) },
   }
   return {
     NODE_ENV: 'development',
-    ...inherited,
-    ...(name === 'git-api' ? { SWITCHYARD_ROOT_TOKEN: process.env.SWITCHYARD_ROOT_TOKEN } : {}),
+    ...settings.inherited,
     HOST: '127.0.0.1',
     PORT: String(port),
     EXTERNAL_URL: settings.externalUrl,

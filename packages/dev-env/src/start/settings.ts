@@ -1,4 +1,5 @@
 import { join, resolve } from 'node:path'
+import { databaseUrl, readSecretFiles, redisUrl, secretField } from '@switchyard/config'
 import { z } from 'zod'
 import { SetupProblem } from '../problem.js'
 
@@ -10,21 +11,40 @@ const port = (fallback: number) =>
     .max(65535, 'must be a port')
     .default(fallback)
 
-const url = (example: string, ...schemes: string[]) =>
-  z
-    .string()
-    .refine((value) => URL.canParse(value) && schemes.includes(new URL(value).protocol), `must be ${example}`)
-    .optional()
+const isHttpUrl = (text: string) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)
 
-const environment = z.object({
-  HOST: z.string().default('127.0.0.1'),
-  PORT: port(8080),
-  GRPC_PORT: port(50051),
-  EXTERNAL_URL: url('a URL such as http://localhost:8080', 'http:', 'https:'),
-  DATABASE_URL: url('postgresql://user:password@host:port/database', 'postgresql:', 'postgres:'),
-  REDIS_URL: url('redis://host:port, rediss://host:port or unix:///path', 'redis:', 'rediss:', 'unix:'),
-  SWITCHYARD_DATA: z.string().default('.switchyard'),
-  SWITCHYARD_TOOLS: z.string().optional(),
+/** What `npm start` itself reads. Other variables reach the services as they are. */
+export const settingsSchema = z.object({
+  HOST: z.string().default('127.0.0.1').describe('Address of both ports'),
+  PORT: port(8080).describe('HTTP port of the whole'),
+  GRPC_PORT: port(50051).describe('gRPC port'),
+  SWITCHYARD_DATA: z
+    .string()
+    .default('.switchyard')
+    .describe("Folder of all data, logs and the administrator's token"),
+  SWITCHYARD_TOOLS: z
+    .string()
+    .optional()
+    .describe(
+      'Where programs fetched by apt (Redis, nginx) are kept. Unset: `tools` in the folder of `SWITCHYARD_DATA`',
+    ),
+  EXTERNAL_URL: z
+    .string()
+    .refine(isHttpUrl, 'must be a URL such as http://localhost:8080')
+    .optional()
+    .describe("Base of links in answers. Unset: the HTTP port's own"),
+  DATABASE_URL: databaseUrl()
+    .optional()
+    .describe('Your PostgreSQL instead of the embedded one, for all services; no roles are made'),
+  REDIS_URL: redisUrl().optional().describe('Your Redis instead of the embedded one'),
+  SWITCHYARD_ROOT_TOKEN: secretField(z.string())
+    .optional()
+    .describe('Token of the administrator `root`. Unset: a random one'),
+  WEBHOOK_SECRET_KEYS: secretField(z.string())
+    .optional()
+    .describe(
+      'As for git-api. Unset: a key that is made once and kept in the folder of `SWITCHYARD_DATA`, mode 0600',
+    ),
 })
 
 /** The settings of `npm start`. */
@@ -39,20 +59,26 @@ export interface Settings {
   /** Set when an external server replaces the embedded PostgreSQL or Redis. */
   databaseUrl?: string
   redisUrl?: string
+  rootToken?: string
+  webhookSecretKeys?: string
+  /** What the services inherit: the environment without the secrets above. */
+  inherited: NodeJS.ProcessEnv
   dataDir: string
   /** Folder of the programs that are installed with apt. */
   toolsDir: string
   watch: boolean
 }
 
+const secretNames = ['DATABASE_URL', 'REDIS_URL', 'SWITCHYARD_ROOT_TOKEN', 'WEBHOOK_SECRET_KEYS'] as const
+
 /** Reads the environment. The error for invalid values names the variables, never the values. */
 export function readSettings(root: string, env: NodeJS.ProcessEnv, watch: boolean): Settings {
-  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''))
-  const parsed = environment.safeParse(given)
-  if (!parsed.success) {
-    const problems = parsed.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}`)
-    throw new SetupProblem(problems.join('; '))
-  }
+  const secrets = readSecretFiles(secretNames, env)
+  const given = Object.fromEntries(Object.entries(secrets.env).filter(([, value]) => value !== ''))
+  const parsed = settingsSchema.safeParse(given)
+  const misfits = (parsed.error?.issues ?? []).map((issue) => `${issue.path.join('.')} ${issue.message}`)
+  const problems = [...secrets.problems.values(), ...misfits]
+  if (!parsed.success || problems.length > 0) throw new SetupProblem(problems.join('; '))
   const { data } = parsed
   const dataDir = resolve(root, data.SWITCHYARD_DATA)
   return {
@@ -61,10 +87,16 @@ export function readSettings(root: string, env: NodeJS.ProcessEnv, watch: boolea
     port: data.PORT,
     grpcPort: data.GRPC_PORT,
     externalUrl: data.EXTERNAL_URL ?? `http://localhost:${data.PORT}`,
-    databaseUrl: data.DATABASE_URL,
-    redisUrl: data.REDIS_URL,
+    databaseUrl: data.DATABASE_URL?.reveal(),
+    redisUrl: data.REDIS_URL?.reveal(),
+    rootToken: data.SWITCHYARD_ROOT_TOKEN?.reveal(),
+    webhookSecretKeys: data.WEBHOOK_SECRET_KEYS?.reveal(),
+    inherited: omit(secrets.env, secretNames),
     dataDir,
     toolsDir: resolve(root, data.SWITCHYARD_TOOLS ?? join(dataDir, 'tools')),
     watch,
   }
 }
+
+const omit = (env: NodeJS.ProcessEnv, names: readonly string[]): NodeJS.ProcessEnv =>
+  Object.fromEntries(Object.entries(env).filter(([name]) => !names.includes(name)))

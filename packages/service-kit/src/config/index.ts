@@ -1,4 +1,13 @@
-export { booleanFlag, databaseUrl, integer, port, redisUrl } from './fields.js'
-export { ConfigError, loadConfig } from './load-config.js'
-export { Secret } from './secret.js'
+export {
+  booleanFlag,
+  ConfigError,
+  databaseUrl,
+  integer,
+  loadConfig,
+  markSecret,
+  port,
+  redisUrl,
+  Secret,
+  secretField,
+} from '@switchyard/config'
 export { httpServiceFields } from './service-fields.js'

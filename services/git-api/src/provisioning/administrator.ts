@@ -44,7 +44,7 @@ export async function provisionAdministrator(
     if (tokenFile === undefined) {
       if (token === undefined) {
         logger.warn(
-          'no new token for root: set SWITCHYARD_ROOT_TOKEN or SWITCHYARD_ROOT_TOKEN_FILE to get one',
+          'no new token for root: set SWITCHYARD_ROOT_TOKEN or SWITCHYARD_ROOT_TOKEN_KEPT_IN to get one',
         )
       }
       return

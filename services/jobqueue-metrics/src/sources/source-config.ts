@@ -1,4 +1,4 @@
-import { Secret } from '@switchyard/service-kit/config'
+import { markSecret, Secret } from '@switchyard/service-kit/config'
 import { z } from 'zod'
 
 const addressText = 'must be host:port'
@@ -90,18 +90,20 @@ export type SourceConnection = Omit<SourceConfig, 'url'> & { url: Secret }
 
 /** Sources as JSON; a secret as a whole, since it may hold passwords. The error names every problem. */
 export const jobSources = () =>
-  z.string().transform((text, context) => {
-    const list = jsonOf(text)
-    if (list === undefined) {
-      context.addIssue('must be a JSON list of sources: this is no JSON')
+  markSecret(
+    z.string().transform((text, context) => {
+      const list = jsonOf(text)
+      if (list === undefined) {
+        context.addIssue('must be a JSON list of sources: this is no JSON')
+        return z.NEVER
+      }
+      const parsed = sources.safeParse(list)
+      if (parsed.success) return parsed.data
+      const problems = parsed.error.issues.map(({ path, message }) => [...path, message].join(' '))
+      context.addIssue(`must be a JSON list of sources: ${[...new Set(problems)].join('; ')}`)
       return z.NEVER
-    }
-    const parsed = sources.safeParse(list)
-    if (parsed.success) return parsed.data
-    const problems = parsed.error.issues.map(({ path, message }) => [...path, message].join(' '))
-    context.addIssue(`must be a JSON list of sources: ${[...new Set(problems)].join('; ')}`)
-    return z.NEVER
-  })
+    }),
+  )
 
 function jsonOf(text: string): unknown {
   try {

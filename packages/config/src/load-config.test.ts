@@ -1,9 +1,15 @@
 import { inspect } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { ConfigError, databaseUrl, httpServiceFields, loadConfig, port, Secret } from './index.js'
+import { ConfigError, databaseUrl, integer, loadConfig, port, redisUrl, Secret } from './index.js'
 
-const schema = z.object({ ...httpServiceFields, DATABASE_URL: databaseUrl(), GRPC_PORT: port() })
+const schema = z.object({
+  PORT: port().default(8080),
+  POOL_SIZE: integer(1, 9).default(1),
+  DATABASE_URL: databaseUrl(),
+  REDIS_URL: redisUrl().optional(),
+  GRPC_PORT: port(),
+})
 
 const problemsOf = (env: NodeJS.ProcessEnv): string => {
   try {
@@ -17,10 +23,10 @@ const problemsOf = (env: NodeJS.ProcessEnv): string => {
 
 describe('loadConfig', () => {
   it('names every variable that does not fit, at once', () => {
-    const problems = problemsOf({ PORT: 'eighty', GRPC_PORT: '70000', LOG_LEVEL: 'loud' })
+    const problems = problemsOf({ PORT: 'eighty', GRPC_PORT: '70000', POOL_SIZE: '12' })
     expect(problems).toContain('PORT: must be a whole number')
     expect(problems).toContain('GRPC_PORT: must be at most 65535')
-    expect(problems).toContain('LOG_LEVEL: ')
+    expect(problems).toContain('POOL_SIZE: must be at most 9')
     expect(problems).toContain('DATABASE_URL is required: must be postgresql://')
   })
 

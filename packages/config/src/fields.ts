@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Secret } from './secret.js'
+import { secretField } from './secret-field.js'
 
 /** A whole number written in decimal. */
 export const integer = (min: number, max: number) =>
@@ -37,17 +37,22 @@ const hasScheme = (schemes: string[]) => (value: string) =>
 
 /** `postgresql://user:password@host:port/database`; a secret, as it holds a password. */
 export const databaseUrl = () =>
-  z
-    .string('must be postgresql://user:password@host:port/database')
-    .refine(hasScheme(['postgresql:', 'postgres:']), 'must be postgresql://user:password@host:port/database')
-    .transform((value) => new Secret(value))
+  secretField(
+    z
+      .string('must be postgresql://user:password@host:port/database')
+      .refine(
+        hasScheme(['postgresql:', 'postgres:']),
+        'must be postgresql://user:password@host:port/database',
+      ),
+  )
 
 /** `redis://…`, `rediss://…` (TLS) or `unix:///path/to/redis.sock`; a secret, as it may hold a password. */
 export const redisUrl = () =>
-  z
-    .string('must be redis://host:port, rediss://host:port or unix:///path')
-    .refine(
-      hasScheme(['redis:', 'rediss:', 'unix:']),
-      'must be redis://host:port, rediss://host:port or unix:///path',
-    )
-    .transform((value) => new Secret(value))
+  secretField(
+    z
+      .string('must be redis://host:port, rediss://host:port or unix:///path')
+      .refine(
+        hasScheme(['redis:', 'rediss:', 'unix:']),
+        'must be redis://host:port, rediss://host:port or unix:///path',
+      ),
+  )

@@ -1,0 +1,5 @@
+export { booleanFlag, databaseUrl, integer, millisecondsOrOff, origins, port, redisUrl } from './fields.js'
+export { ConfigError, loadConfig } from './load-config.js'
+export { Secret } from './secret.js'
+export { isSecretField, markSecret, secretField } from './secret-field.js'
+export { readSecretFiles } from './secret-files.js'

@@ -1,0 +1,37 @@
+import { databaseUrl, type Secret, secretField } from '@switchyard/config'
+import { z } from 'zod'
+import { databaseServices, passwordVariableOf, type RolePasswords } from '../roles/index.js'
+
+const passwordFields = Object.fromEntries(
+  databaseServices.map((service) => [
+    passwordVariableOf(service),
+    secretField(z.string())
+      .optional()
+      .describe(`Password of the role that ${service} logs in as. Unset in all: no roles are made`),
+  ]),
+)
+
+/** The environment of the migration. The passwords of the services' roles are set all or none. */
+export const configSchema = z
+  .object({
+    DATABASE_URL: databaseUrl().describe(
+      '`postgresql://user:password@host:port/database`; the user owns the schema',
+    ),
+    ...passwordFields,
+  })
+  .superRefine((config, context) => {
+    const missing = Object.keys(passwordFields).filter((name) => !(name in config))
+    if (missing.length === databaseServices.length) return
+    for (const name of missing)
+      context.addIssue({ code: 'custom', path: [name], message: 'set all passwords of services or none' })
+  })
+
+/** The passwords of the services' roles; null when none is set. Then all services log in as the user of DATABASE_URL. */
+export function rolePasswordsOf(config: z.output<typeof configSchema>): RolePasswords | null {
+  const secrets: Record<string, Secret | undefined> = config
+  const passwords = databaseServices.map((service) => [
+    service,
+    secrets[passwordVariableOf(service)]?.reveal(),
+  ])
+  return passwords[0]?.[1] === undefined ? null : (Object.fromEntries(passwords) as RolePasswords)
+}
