@@ -22,6 +22,7 @@ export default defineConfig({
             'packages/*/test/**/*.test.ts',
             'services/*/test/**/*.test.ts',
             'gateway/test/**/*.test.ts',
+            'deploy/test/**/*.test.ts',
           ],
           // Files of one worker share what they import, which takes longer to load than most files to run. So tests
           // keep nothing in modules: each starts its own servers, with databases of its own.

@@ -51,15 +51,19 @@ sections['npm start'] = settingsSchema.shape
 
 const before = readFileSync(file, 'utf8')
 const filled = new Set()
-const text = before.replaceAll(
-  /(<!-- variables: ([^>]+?) -->\n)[^<]*(<!-- end -->)/g,
-  (_, start, name, end) => {
-    if (!(name in sections))
-      throw new Error(`docs/configuration.md has a table of an unknown process: ${name}`)
-    filled.add(name)
-    return `${start}\n${reference(sections[name])}\n\n${end}`
-  },
-)
+const marker = '<!-- variables: '
+const [prose, ...parts] = before.split(marker)
+const text = [prose, ...parts.map(fill)].join(marker)
+
+/** What follows a marker, from the name of its process on, with a new table. */
+function fill(part) {
+  const name = part.slice(0, part.indexOf(' -->'))
+  const end = part.indexOf('<!-- end -->')
+  if (!(name in sections) || end < 0) throw new Error(`docs/configuration.md has a wrong marker: ${name}`)
+  filled.add(name)
+  return `${name} -->\n\n${reference(sections[name])}\n\n${part.slice(end)}`
+}
+
 const missing = Object.keys(sections).filter(
   (name) => Object.keys(sections[name]).length > 0 && !filled.has(name),
 )

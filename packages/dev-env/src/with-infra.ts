@@ -5,6 +5,7 @@ import { startPostgres } from './postgres.js'
 import { findDulwich, findGitLfs, findJgit } from './tools/git-clients.js'
 import { findGitlabPython, findGitlabRuby } from './tools/gitlab-clients.js'
 import { findGrpcPython, findGrpcRuby } from './tools/grpc-clients.js'
+import { findKubectl } from './tools/kubectl.js'
 import { findRedisServer } from './tools/redis-server.js'
 import { findSidekiqRuby } from './tools/sidekiq.js'
 
@@ -16,6 +17,7 @@ import { findSidekiqRuby } from './tools/sidekiq.js'
  * SWITCHYARD_TEST_GRPC_PYTHON and SWITCHYARD_TEST_GRPC_RUBY, interpreters that have gRPC, or empty;
  * SWITCHYARD_TEST_GITLAB_PYTHON and SWITCHYARD_TEST_GITLAB_RUBY, interpreters that have GitLab's clients, or empty;
  * SWITCHYARD_TEST_GIT_LFS, the program git-lfs, or empty;
+ * SWITCHYARD_TEST_KUBECTL, the program kubectl, or empty;
  * SWITCHYARD_TEST_DULWICH and SWITCHYARD_TEST_JGIT, commands of git clients as lists in JSON, or empty.
  * A variable that is already set keeps its value.
  */
@@ -33,6 +35,7 @@ export async function withInfra<T>(
   env.SWITCHYARD_TEST_DULWICH ??= commandText(await findDulwich(toolsDir, console.error))
   env.SWITCHYARD_TEST_JGIT ??= commandText(await findJgit(toolsDir, console.error))
   env.SWITCHYARD_TEST_GIT_LFS ??= (await findGitLfs(toolsDir, console.error)) ?? ''
+  env.SWITCHYARD_TEST_KUBECTL ??= (await findKubectl(toolsDir, console.error)) ?? ''
   if (env.SWITCHYARD_TEST_DATABASE_URL) return await work(env)
 
   const folder = mkdtempSync(join(tmpdir(), 'switchyard-test-'))

@@ -26,8 +26,10 @@ export const configSchema = z
       context.addIssue({ code: 'custom', path: [name], message: 'set all passwords of services or none' })
   })
 
+export type Config = z.output<typeof configSchema>
+
 /** The passwords of the services' roles; null when none is set. Then all services log in as the user of DATABASE_URL. */
-export function rolePasswordsOf(config: z.output<typeof configSchema>): RolePasswords | null {
+export function rolePasswordsOf(config: Config): RolePasswords | null {
   const secrets: Record<string, Secret | undefined> = config
   const passwords = databaseServices.map((service) => [
     service,

@@ -1,16 +1,17 @@
 // One-shot process: applies the migrations to DATABASE_URL, creates the role of each service when the passwords are set
-// (POSTGRES_PASSWORD_GIT_API and so on), prints its changes, and exits with 0 or 1.
+// (POSTGRES_PASSWORD_GIT_API and so on), prints its changes, and exits with 0 or 1. With --wait, it changes nothing and ends
+// when another such process has applied the migrations.
 import { loadConfig } from '@switchyard/config'
 import { applyRoles, databaseServices } from '../roles/index.js'
 import { applyMigrations } from './apply-migrations.js'
-import { configSchema, rolePasswordsOf } from './config.js'
+import { type Config, configSchema, rolePasswordsOf } from './config.js'
 import { waitForDatabase } from './wait-for-database.js'
+import { waitForMigrations } from './wait-for-migrations.js'
 
 /** The compose file starts this process at the same time as the database. */
 const databaseWaitMs = 60_000
 
-async function migrate(): Promise<void> {
-  const config = loadConfig('migrate', configSchema, process.env)
+async function migrate(config: Config): Promise<void> {
   const url = config.DATABASE_URL.reveal()
   const passwords = rolePasswordsOf(config)
   await waitForDatabase(url, databaseWaitMs)
@@ -23,8 +24,15 @@ async function migrate(): Promise<void> {
   process.stdout.write(`granted the roles of ${databaseServices.join(', ')}\n`)
 }
 
+async function wait(config: Config): Promise<void> {
+  await waitForMigrations(config.DATABASE_URL.reveal(), (reason) =>
+    process.stdout.write(`waiting: ${reason}\n`),
+  )
+}
+
 try {
-  await migrate()
+  const config = loadConfig('migrate', configSchema, process.env)
+  await (process.argv.includes('--wait') ? wait(config) : migrate(config))
 } catch (error) {
   process.stderr.write(`migrate: ${describe(error)}\n`)
   process.exitCode = 1

@@ -1,0 +1,106 @@
+import { readdirSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { execaSync } from 'execa'
+import ts from 'typescript'
+import { parseAllDocuments } from 'yaml'
+
+const kubernetesFolder = resolve(import.meta.dirname, '../../kubernetes')
+
+/** The folders that somebody may apply. */
+export const overlays = readdirSync(join(kubernetesFolder, 'overlays'))
+
+export interface Probe {
+  httpGet?: { path: string; port: string | number }
+  tcpSocket?: { port: string }
+}
+
+export interface Container {
+  name: string
+  image: string
+  env?: { name: string; value: string }[]
+  envFrom?: { configMapRef: { name: string } }[]
+  ports?: { name: string; containerPort: number }[]
+  resources: { requests: Record<string, string>; limits: Record<string, string> }
+  securityContext: unknown
+  startupProbe?: Probe
+  livenessProbe?: Probe
+  readinessProbe?: Probe
+}
+
+export interface PodSpec {
+  automountServiceAccountToken: boolean
+  enableServiceLinks: boolean
+  securityContext: unknown
+  terminationGracePeriodSeconds?: number
+  initContainers?: Container[]
+  containers: Container[]
+  volumes?: {
+    name: string
+    secret?: { secretName: string; items: { key: string; path: string }[] }
+    configMap?: { name: string }
+  }[]
+}
+
+/** What kubectl would send to a cluster. `Spec` is what a test reads of it. */
+export interface Manifest<Spec = unknown> {
+  apiVersion: string
+  kind: string
+  metadata: { name: string; namespace?: string; labels?: Record<string, string> }
+  spec: Spec
+  data?: Record<string, string>
+}
+
+export type Workload = Manifest<{
+  replicas?: number
+  template: { metadata: { labels: Record<string, string> }; spec: PodSpec }
+}>
+
+/** The manifests of an overlay, as `kubectl apply --kustomize` sends them. */
+export function render(kubectl: string, overlay: string): Manifest[] {
+  const { stdout } = execaSync(kubectl, ['kustomize', join(kubernetesFolder, 'overlays', overlay)])
+  return parseAllDocuments(stdout).map((document) => document.toJS() as Manifest)
+}
+
+const moduleOf = ({ apiVersion }: Manifest) => `kubernetes-models/${apiVersion}`
+
+/** What the schemas of the Kubernetes API say against manifests. They accept fields that they do not know. */
+export async function schemaErrors(manifests: Manifest[]): Promise<string[]> {
+  const errors: string[] = []
+  for (const manifest of manifests) {
+    const models = await import(moduleOf(manifest))
+    const model = new models[manifest.kind](manifest)
+    try {
+      model.validate()
+    } catch (error) {
+      errors.push(`${manifest.kind} ${manifest.metadata.name}: ${(error as Error).message}`)
+    }
+  }
+  return errors
+}
+
+/** Fields that the Kubernetes API does not know: TypeScript refuses them in a literal of the type of a kind. */
+export function unknownFields(manifests: Manifest[]): string[] {
+  const lines = manifests.map(
+    (manifest, index) =>
+      `export const _${index}: import('${moduleOf(manifest)}').I${manifest.kind} = ${JSON.stringify(manifest)}`,
+  )
+  const file = join(import.meta.dirname, 'manifests-as-code.ts')
+  const options: ts.CompilerOptions = {
+    noEmit: true,
+    strict: true,
+    skipLibCheck: true,
+    module: ts.ModuleKind.ESNext,
+    moduleResolution: ts.ModuleResolutionKind.Bundler,
+    types: [],
+  }
+  const host = ts.createCompilerHost(options)
+  const { getSourceFile, fileExists } = host
+  host.fileExists = (name) => name === file || fileExists(name)
+  host.getSourceFile = (name, ...rest) =>
+    name === file
+      ? ts.createSourceFile(name, lines.join('\n'), ts.ScriptTarget.ESNext)
+      : getSourceFile(name, ...rest)
+  return ts
+    .getPreEmitDiagnostics(ts.createProgram([file], options, host))
+    .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, ' '))
+}

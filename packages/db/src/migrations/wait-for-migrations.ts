@@ -1,0 +1,31 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import pg from 'pg'
+import { checkDatabase } from '../check-database.js'
+
+const askAgainMs = 1000
+const connectTimeoutMs = 3000
+
+/**
+ * Resolves when the database answers and has every migration of this version, however long that takes: a role that the
+ * migration makes may not exist yet.
+ *
+ * @param onWait is told what is missing, whenever that changes
+ */
+export async function waitForMigrations(url: string, onWait: (reason: string) => void): Promise<void> {
+  const pool = new pg.Pool({ connectionString: url, max: 1, connectionTimeoutMillis: connectTimeoutMs })
+  pool.on('error', () => {})
+  let told = ''
+  try {
+    for (;;) {
+      const reason = await checkDatabase({ pool }).then(() => null, reasonOf)
+      if (reason === null) return
+      if (reason !== told) onWait(reason)
+      told = reason
+      await delay(askAgainMs)
+    }
+  } finally {
+    await pool.end()
+  }
+}
+
+const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

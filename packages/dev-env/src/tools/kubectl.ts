@@ -1,0 +1,27 @@
+import { execa } from 'execa'
+import { type AptTool, fetchAptCopy, findAptCopy } from './apt-copy.js'
+import { findOnPath } from './find-on-path.js'
+
+const tool: AptTool = { name: 'kubectl', packages: ['kubernetes-client'], binaries: ['usr/bin/kubectl'] }
+
+/** The first version of Kustomize that reads our files. */
+const kustomizeMajorMin = 5
+
+/**
+ * A kubectl with a Kustomize that reads our files: the system's, else a copy below `toolsDir`, which apt fetches without root.
+ * Null, with the reason told, when there is none: only tests of the Kubernetes manifests need it.
+ */
+export async function findKubectl(toolsDir: string, log: (line: string) => void): Promise<string | null> {
+  try {
+    const present = findOnPath('kubectl') ?? findAptCopy(tool, toolsDir)
+    if (!present) log('fetching kubectl with apt, into the data folder')
+    const program = present ?? (await fetchAptCopy(tool, toolsDir))
+    const { stdout } = await execa(program, ['version', '--client', '--output=json'])
+    const { kustomizeVersion = 'v0' } = JSON.parse(stdout) as { kustomizeVersion?: string }
+    if (Number.parseInt(kustomizeVersion.slice(1), 10) >= kustomizeMajorMin) return program
+    log(`tests of the Kubernetes manifests are skipped: ${program} is too old`)
+  } catch (error) {
+    log(`tests of the Kubernetes manifests are skipped: ${error instanceof Error ? error.message : error}`)
+  }
+  return null
+}
