@@ -5,11 +5,14 @@ import { join } from 'node:path'
 import { createTestDatabase, findFreePort, startTestRedis } from '@switchyard/testing'
 import { startService } from './service-process.js'
 
-const names = ['git-api', 'saga-reporter', 'admin-broadcast', 'jobqueue-metrics'] as const
-export type ServiceName = (typeof names)[number]
+const usual = ['git-api', 'saga-reporter', 'admin-broadcast', 'jobqueue-metrics'] as const
+export type ServiceName = (typeof usual)[number] | 'worker' | 'console'
 
-/** The services that stand behind the gateway, each its own process, on one new database. */
-export async function startServices(given: Record<string, string> = {}) {
+/** Services that stand behind the gateway, each its own process, on one new database. */
+export async function startServices(
+  given: Record<string, string> = {},
+  names: readonly ServiceName[] = usual,
+) {
   const database = await createTestDatabase()
   const redis = await startTestRedis()
   const storage = await mkdtemp(join(tmpdir(), 'switchyard-storage-'))
@@ -23,7 +26,9 @@ export async function startServices(given: Record<string, string> = {}) {
     ...given,
   }
   const processes = await Promise.all(
-    names.map((name) => startService(name, { ...env, DATABASE_URL: database.urlOf(name) })),
+    names.map((name) =>
+      startService(name, name === 'console' ? {} : { ...env, DATABASE_URL: database.urlOf(name) }),
+    ),
   )
   const httpPorts = Object.fromEntries(names.map((name, index) => [name, processes[index]?.port]))
   return {

@@ -124,7 +124,9 @@ describe('GET /sagas/:id/activities/:activity_id/payloads/:kind', () => {
     expect(response.headers.get('Content-Type')).toBe('text/plain; charset=utf-8')
     expect(response.headers.get('X-Content-Type-Options')).toBe('nosniff')
     expect(response.headers.get('Content-Disposition')).toMatch(/^attachment; /)
-    expect(response.headers.get('Content-Security-Policy')).toBe("default-src 'none'; sandbox")
+    expect(response.headers.get('Content-Security-Policy')).toBe(
+      "default-src 'none'; sandbox; frame-ancestors 'none'",
+    )
   })
 
   it('is known by its digest', async () => {

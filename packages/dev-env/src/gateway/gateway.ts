@@ -110,9 +110,17 @@ function refuse(request: IncomingMessage, response: ServerResponse, status: keyo
   sendJson(response, status, { ...refusals[status], request_id: requestId })
 }
 
+/** As every service and nginx send them. */
+const securityHeaders = {
+  'X-Content-Type-Options': 'nosniff',
+  'Referrer-Policy': 'no-referrer',
+  'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
+}
+
 function sendJson(response: ServerResponse, status: number, body: object): void {
   const text = JSON.stringify(body)
   response.writeHead(status, {
+    ...securityHeaders,
     'Content-Type': 'application/json',
     'Content-Length': Buffer.byteLength(text),
   })

@@ -3,6 +3,16 @@ import type { RequestHandler, Response } from 'express'
 import type { Logger, Metrics } from '../observability/index.js'
 import type { AnswerForm } from './errors.js'
 
+/** Headers of every answer. Answers that are pages replace the policy by one of their own. */
+const securityHeaders = {
+  // A browser that guessed the type of a file would run it with the session of the user.
+  'X-Content-Type-Options': 'nosniff',
+  // Addresses name projects and sagas, which are nobody else's concern.
+  'Referrer-Policy': 'no-referrer',
+  // An answer that is opened as a page runs nothing, loads nothing and is shown in no frame.
+  'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
+}
+
 const acceptableId = /^[\w.:/+=@-]{1,128}$/
 
 /** What the first middleware knows of a request, for the later ones. */
@@ -31,7 +41,9 @@ export class Observed {
 export const observedOf = (response: Response): Observed => response.locals.observed as Observed
 
 /**
- * Gives each request an id (the caller's `X-Request-Id` when it is short and plain), each answer `nosniff`, and, after the answer, one log line and its rate, error and duration metrics. Probes and scrapes are counted, not logged.
+ * Gives each request an id (the caller's `X-Request-Id` when it is short and plain), each answer the headers that keep browsers
+ * careful, and, after the answer, one log line and its rate, error and duration metrics. Probes and scrapes are counted, not
+ * logged.
  */
 export function observe(logger: Logger, metrics: Metrics): RequestHandler {
   // The line of a request has fixed fields without secrets, so the search for secrets is skipped.
@@ -43,8 +55,7 @@ export function observe(logger: Logger, metrics: Metrics): RequestHandler {
     const observed = new Observed(requestId, logger)
     response.locals.observed = observed
     response.setHeader('X-Request-Id', requestId)
-    // A browser that guessed the type of a file would run it with the session of the user.
-    response.setHeader('X-Content-Type-Options', 'nosniff')
+    for (const [name, value] of Object.entries(securityHeaders)) response.setHeader(name, value)
     metrics.httpInFlight.inc()
 
     response.once('close', () => {

@@ -80,8 +80,6 @@ const coverageBadge = (deps: Dependencies) =>
 function sendBadge({ raw: { response } }: Call, badge: Badge): typeof streamed {
   response.set({
     'Cache-Control': 'private, no-store, no-cache, must-revalidate, max-age=0',
-    'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
-    'X-Content-Type-Options': 'nosniff',
   })
   response.type('image/svg+xml').send(Buffer.from(presentBadge(badge)))
   return streamed

@@ -12,7 +12,7 @@ export function startBytes(
   { request, response }: Call['raw'],
   { etag, size }: { etag: string; size: number },
 ): ByteRange | null {
-  response.set({ ETag: etag, 'Accept-Ranges': 'bytes', 'X-Content-Type-Options': 'nosniff' })
+  response.set({ ETag: etag, 'Accept-Ranges': 'bytes' })
   if (request.fresh) {
     response.status(304)
     for (const name of ['Content-Type', 'Content-Disposition']) response.removeHeader(name)

@@ -27,8 +27,7 @@ export function presentBytes({ size, sha256, bytes }: StoredPayload, name: strin
     headers: {
       'Content-Type': type,
       'Content-Disposition': `attachment; filename="${file}"`,
-      'X-Content-Type-Options': 'nosniff',
-      'Content-Security-Policy': "default-src 'none'; sandbox",
+      'Content-Security-Policy': "default-src 'none'; sandbox; frame-ancestors 'none'",
       'Cache-Control': 'max-age=0, private, must-revalidate',
       Vary: 'Accept-Encoding, PRIVATE-TOKEN, Authorization, Cookie',
       // The digest is that of the whole payload, of which fewer bytes may be stored.

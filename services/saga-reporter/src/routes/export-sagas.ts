@@ -39,7 +39,6 @@ async function send(call: Call, { contentType }: SagaFormat, file: string, texts
   response.status(200).set({
     'Content-Type': contentType,
     'Content-Disposition': `attachment; filename="${file}"`,
-    'X-Content-Type-Options': 'nosniff',
     'Cache-Control': 'no-store',
     // A gateway that buffered the answer would have to hold all of it.
     'X-Accel-Buffering': 'no',

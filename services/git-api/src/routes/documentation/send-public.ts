@@ -20,7 +20,6 @@ export const sendPublic = (type: string, read: () => Promise<Buffer | string>) =
       response.set({
         'Cache-Control': 'public, max-age=0, must-revalidate',
         'Content-Security-Policy': contentSecurityPolicy,
-        'X-Content-Type-Options': 'nosniff',
       })
       // `response.type` would add a charset to JSON, whose type some clients compare as a whole.
       response.setHeader('Content-Type', type)
