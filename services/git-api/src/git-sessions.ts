@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { rateLimited } from '@switchyard/domain'
 import type { Caller } from '@switchyard/domain/access'
-import type { Call } from '@switchyard/service-kit/http'
+import { type Call, senderAddress } from '@switchyard/service-kit/http'
 
 /** Sessions of one sender that wait for their turn. */
 const waitingMax = 100
@@ -107,4 +107,4 @@ const tooMany = (what: string) =>
 
 /** The sender whose fetches, pushes and downloads are counted together: a user, or an address. */
 export const senderOf = (caller: Caller | null, { raw }: Call): string =>
-  caller ? `user ${caller.user.id}` : `address ${raw.request.ip}`
+  caller ? `user ${caller.user.id}` : `address ${senderAddress(raw.request.ip)}`

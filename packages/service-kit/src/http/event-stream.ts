@@ -2,6 +2,7 @@ import { rateLimited, unavailable } from '@switchyard/domain'
 import { tokenKey, tokenOf } from './authentication.js'
 import type { Call } from './endpoint.js'
 import { sessionsKey } from './sender.js'
+import { senderAddress } from './sender-address.js'
 
 /** Headers of a stream of server-sent events. */
 export const eventStreamHeaders = {
@@ -60,7 +61,7 @@ export function createStreamPlaces({ max, perSenderMax }: StreamPlacesOptions): 
     },
     take({ caller, raw: { request, response } }) {
       const token = tokenOf(request.headers)
-      const senders = [`address ${request.ip}`]
+      const senders = [`address ${senderAddress(request.ip)}`]
       if (token !== null) senders.push(`token ${tokenKey(token)}`)
       else if (caller) senders.push(sessionsKey(caller))
       const refused = refusal(senders)

@@ -55,6 +55,7 @@ export {
   text,
   time,
 } from './parameters.js'
+export { senderAddress } from './sender-address.js'
 export { clearSessionCookie, setSessionCookie } from './session-cookie.js'
 export { link, oneOf, timeText } from './shapes.js'
 export { type AuthenticateFrom, limitUnknownTokens } from './unknown-tokens.js'

@@ -4,6 +4,7 @@ import { callerOf, tokenKey, tokenOf } from './authentication.js'
 import { tokenOrPasswordOf } from './basic-authentication.js'
 import type { Route } from './endpoint.js'
 import { mayChange, requestedUrl, requireOwnOrigin } from './own-origin.js'
+import { senderAddress } from './sender-address.js'
 import { sessionSecretOf } from './session-cookie.js'
 import type { AuthenticateFrom } from './unknown-tokens.js'
 
@@ -52,7 +53,7 @@ export function createFindSender({
       const caller = await authenticateSession(secret, address)
       if (caller) return { caller, limitKey: sessionsKey(caller) }
     }
-    return { caller: null, limitKey: `address ${address}` }
+    return { caller: null, limitKey: `address ${senderAddress(address)}` }
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Caller } from '@switchyard/domain/access'
-import { documented, endpoint, type Guard, ok } from '@switchyard/service-kit/http'
+import { documented, endpoint, type Guard, ok, senderAddress } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { Peer } from '../access/peer.js'
 import { reporterOf } from '../access/reporter.js'
@@ -30,7 +30,7 @@ export const reportEvents = (report: ReportEvents) =>
       const outcomes = await report({
         reports: readJsonReports(events, readHttpMetadata(request.headers)),
         peer,
-        address: request.ip ?? '',
+        address: senderAddress(request.ip),
         givenUp: () => signal.aborted,
       })
       logFailures(outcomes, call.logger)

@@ -1,6 +1,6 @@
 import type { Caller } from '@switchyard/domain/access'
 import { sagaStatuses } from '@switchyard/domain/saga'
-import { endpoint, integer, list, streamed, text } from '@switchyard/service-kit/http'
+import { endpoint, integer, list, senderAddress, streamed, text } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { LiveSagas } from '../live/live-sagas.js'
 import { sagaOperations } from '../wire/operations.js'
@@ -51,7 +51,7 @@ export const streamSagas = ({ live, stallMsMax }: StreamDependencies) =>
       }
       const batches = live.watch({
         kind: 'sse',
-        owner: { token: token.id, address: request.ip ?? '' },
+        owner: { token: token.id, address: senderAddress(request.ip) },
         filter,
         after,
         signal: call.signal,

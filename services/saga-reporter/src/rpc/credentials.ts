@@ -1,3 +1,4 @@
+import { senderAddress } from '@switchyard/service-kit/http'
 import type { Credentials } from '../access/authorize.js'
 import { addressOf, tokenHeaders } from '../wire/metadata.js'
 import type { ArrivedCall } from './server/admission.js'
@@ -5,6 +6,6 @@ import type { ArrivedCall } from './server/admission.js'
 /** What a call says about its sender. */
 export const credentialsOf = ({ metadata, peer, getAuthContext }: ArrivedCall): Credentials => ({
   headers: tokenHeaders(metadata),
-  address: addressOf(peer, metadata),
+  address: senderAddress(addressOf(peer, metadata)),
   getCertificate: () => getAuthContext().sslPeerCertificate,
 })

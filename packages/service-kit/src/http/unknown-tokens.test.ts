@@ -1,0 +1,71 @@
+import { DomainError } from '@switchyard/domain'
+import type { Caller } from '@switchyard/domain/access'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { senderAddress } from './sender-address.js'
+import { type AuthenticateFrom, limitUnknownTokens } from './unknown-tokens.js'
+
+beforeEach(() => vi.useFakeTimers())
+afterEach(() => vi.useRealTimers())
+
+const good = ['good', 'new']
+const holder = { user: { id: 1 }, token: { id: 1 } } as Caller
+const limited = () => limitUnknownTokens(async (secret) => (good.includes(secret) ? holder : null), true)
+
+/** Seconds until the address may go on; null when it was not refused. */
+async function refusedSeconds(authenticate: AuthenticateFrom, secret: string, address: string) {
+  try {
+    await authenticate(secret, address)
+    return null
+  } catch (error) {
+    if (error instanceof DomainError && error.kind === 'rate-limited')
+      return Math.ceil((error.retryAfterMs ?? 0) / 1000)
+    throw error
+  }
+}
+
+async function tryTokens(authenticate: AuthenticateFrom, address: string, count = 60) {
+  for (let number = 0; number < count; number++)
+    expect(await refusedSeconds(authenticate, `wrong-${number}`, address)).toBeNull()
+}
+
+describe('an address that tries tokens', () => {
+  it('is refused longer each time, up to a quarter of an hour, and a calm hour is forgiven', async () => {
+    const authenticate = limited()
+    for (const seconds of [60, 120, 240, 480, 900, 900]) {
+      await tryTokens(authenticate, '192.0.2.1')
+      expect(await refusedSeconds(authenticate, 'new', '192.0.2.1')).toBe(seconds)
+      vi.advanceTimersByTime(seconds * 1000)
+    }
+    vi.advanceTimersByTime(3_600_000)
+    await tryTokens(authenticate, '192.0.2.1')
+    expect(await refusedSeconds(authenticate, 'new', '192.0.2.1')).toBe(60)
+  })
+
+  it('can go on with a token that was good lately, and stops nobody elsewhere', async () => {
+    const authenticate = limited()
+    expect(await authenticate('good', '192.0.2.1')).toBe(holder)
+    await tryTokens(authenticate, '192.0.2.1')
+    expect(await authenticate('good', '192.0.2.1')).toBe(holder)
+    expect(await authenticate('new', '192.0.2.2')).toBe(holder)
+  })
+
+  it('gets no further tries by changing its address within its network of IPv6', async () => {
+    const authenticate = limited()
+    for (let number = 0; number < 60; number++)
+      await authenticate(`wrong-${number}`, `2001:db8:1:2::${number}`)
+    expect(await refusedSeconds(authenticate, 'new', '2001:db8:1:2:ffff::1')).toBe(60)
+    expect(await refusedSeconds(authenticate, 'new', '2001:db8:1:3::1')).toBeNull()
+  })
+})
+
+it.each([
+  ['192.0.2.1', '192.0.2.1'],
+  ['::ffff:192.0.2.1', '192.0.2.1'],
+  ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+  ['fe80::1%eth0', 'fe80::/64'],
+  ['::1', '::/64'],
+  [undefined, ''],
+  ['no address', 'no address'],
+])('the sender behind %s is %s', (ip, sender) => {
+  expect(senderAddress(ip)).toBe(sender)
+})
