@@ -1,0 +1,85 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { execa } from 'execa'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { type GitHarness, startGitHarness } from './git-harness.js'
+
+const page = await readFile(resolve(import.meta.dirname, '../../../docs/quick-starts.md'), 'utf8')
+
+/** The program of a language, and what the page says that it prints; `…` stands for anything. */
+function quickStart(language: string): { program: string; output: RegExp } {
+  const block = new RegExp(`\`\`\`${language}\n([^\`]+)\`\`\`\n[^\`]*\`\`\`output\n([^\`]+)\n\`\`\``)
+  const [, program, output] = block.exec(page) ?? []
+  if (!program || !output) throw new Error(`docs/quick-starts.md has nothing for ${language}`)
+  const parts = output.split('…').map((part) => part.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'))
+  return { program, output: new RegExp(`^${parts.join('.*')}$`) }
+}
+
+let harness: GitHarness
+let folder: string
+beforeAll(async () => {
+  harness = await startGitHarness()
+  folder = await mkdtemp(join(tmpdir(), 'switchyard-quick-starts-'))
+})
+afterAll(async () => {
+  await harness?.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+interface Language {
+  /** As the page marks it. */
+  name: string
+  interpreter: string
+  file: string
+  project: string
+}
+
+const languages: Language[] = [
+  // Beside this file, so that Node finds the library.
+  {
+    name: 'js',
+    interpreter: process.execPath,
+    file: join(import.meta.dirname, 'hello.mjs'),
+    project: 'from-node',
+  },
+  {
+    name: 'python',
+    interpreter: process.env.SWITCHYARD_TEST_GITLAB_PYTHON ?? '',
+    file: 'hello.py',
+    project: 'from-python',
+  },
+  {
+    name: 'ruby',
+    interpreter: process.env.SWITCHYARD_TEST_GITLAB_RUBY ?? '',
+    file: 'hello.rb',
+    project: 'from-ruby',
+  },
+  { name: 'sh', interpreter: 'sh', file: 'hello.sh', project: 'from-curl' },
+]
+for (const { name, interpreter } of languages)
+  if (!interpreter) console.warn(`SKIPPED: the quick-start for ${name}, because its client was not found`)
+
+it.each(languages.filter(({ interpreter }) => interpreter))(
+  'the quick-start for $name does what docs/quick-starts.md shows',
+  async ({ name, interpreter, file, project }) => {
+    const { program, output } = quickStart(name)
+    const path = resolve(folder, file)
+    await writeFile(path, program)
+    try {
+      const env = {
+        SWITCHYARD_URL: harness.baseUrl,
+        SWITCHYARD_TOKEN: harness.tokens.developer,
+        PYTHON_GITLAB_CFG: '',
+        GITLAB_API_ENDPOINT: '',
+        GITLAB_API_PRIVATE_TOKEN: '',
+      }
+      const { stdout } = await execa(interpreter, [path], { env, cwd: folder, timeout: 60_000 })
+      expect(stdout).toMatch(output)
+    } finally {
+      await rm(path)
+    }
+    const read = await harness.ask('developer', 'GET', `/projects/dora%2F${project}/repository/commits/main`)
+    expect(read.body).toMatchObject({ title: 'Say hello', status: 'success' })
+  },
+)
