@@ -131,6 +131,33 @@ describe('docker-compose.yml', () => {
   })
 })
 
+describe('docker-compose.tls.yml', () => {
+  const { gateway } = readCompose({ TLS_FOLDER: '/etc/certificates' }, 'docker-compose.tls.yml').services
+  const targetsOf = (volumes: string[] = []) => volumes.map((volume) => volume.split(':')[1])
+
+  it('puts listen files with TLS in place of those without, and the certificate where they look for it', () => {
+    const replaced = targetsOf(compose.services.gateway?.volumes)
+    const [http = '', grpc = '', certificate] = gateway?.volumes ?? []
+    for (const volume of [http, grpc]) expect(replaced).toContain(volume.split(':')[1])
+    expect(certificate).toBe('/etc/certificates:/etc/gateway/tls:ro')
+    for (const [volume, port] of [
+      [http, '8443'],
+      [grpc, '50051'],
+    ] as const) {
+      const text = readRepositoryFile(volume.split(':')[0] ?? '')
+      expect(text).toMatch(new RegExp(`^listen ${port} ssl default_server;$`, 'm'))
+      expect(text.match(/\/etc\/gateway\/tls\/\w+\.pem/g)).toHaveLength(2)
+      expect(gateway?.ports).toContainEqual(expect.stringMatching(`:${port}$`))
+    }
+    expect(gateway?.ports).toHaveLength(2)
+  })
+
+  it('publishes TLS in place of HTTP without it, and starts only with a certificate', () => {
+    expect(readRepositoryFile('docker-compose.tls.yml')).toContain('ports: !override')
+    expect(() => readCompose({}, 'docker-compose.tls.yml')).toThrow(MissingVariable)
+  })
+})
+
 describe('make-env', () => {
   let folder: string
   beforeEach(() => {

@@ -38,8 +38,8 @@ export class MissingVariable extends Error {}
  * docker-compose.yml with its variables replaced as Compose does it: `${NAME:-default}`, `${NAME:?what to do}`,
  * and `$$` for a dollar sign. Compose replaces within values only, after reading the YAML.
  */
-export function readCompose(variables: Record<string, string>): Compose {
-  const source: unknown = parse(readRepositoryFile('docker-compose.yml'), { merge: true })
+export function readCompose(variables: Record<string, string>, file = 'docker-compose.yml'): Compose {
+  const source: unknown = parse(readRepositoryFile(file), { merge: true, logLevel: 'error' })
   return replace(source, variables) as Compose
 }
 

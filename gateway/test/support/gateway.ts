@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, openSync } from 'node:fs'
 import { chmod, copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { findNginx } from '@switchyard/dev-env'
@@ -31,8 +32,16 @@ export interface Gateway {
   stop(): Promise<void>
 }
 
-const gatewayFolder = resolve(import.meta.dirname, '../..')
-const toolsFolder = resolve(
+/** The files that say what the gateway listens on, and the nginx that runs them. */
+export interface Listening {
+  program: string
+  /** Both files as they are shipped; {@link atPort} puts them on loopback. */
+  http: string
+  grpc: string
+}
+
+export const gatewayFolder = resolve(import.meta.dirname, '../..')
+export const toolsFolder = resolve(
   gatewayFolder,
   '..',
   process.env.SWITCHYARD_TOOLS ?? join(process.env.SWITCHYARD_DATA ?? '.switchyard', 'tools'),
@@ -42,8 +51,11 @@ const toolsFolder = resolve(
  * A real nginx on the shipped nginx.conf, in front of services on loopback ports. Upstreams that are not given
  * are down.
  */
-export async function startGateway(ports: Partial<Record<UpstreamName, number>>): Promise<Gateway> {
-  const program = await findNginx(toolsFolder)
+export async function startGateway(
+  ports: Partial<Record<UpstreamName, number>>,
+  listening?: Listening,
+): Promise<Gateway> {
+  const program = listening?.program ?? (await findNginx(toolsFolder))
   const folder = await mkdtemp(join(tmpdir(), 'switchyard-gateway-'))
   // Under root the workers run as another user, who must reach the folder.
   await chmod(folder, 0o755)
@@ -51,8 +63,10 @@ export async function startGateway(ports: Partial<Record<UpstreamName, number>>)
   const grpcPort = await findFreePort()
   const downPort = await findFreePort()
   await copyFile(join(gatewayFolder, 'nginx.conf'), join(folder, 'nginx.conf'))
-  await writeFile(join(folder, 'listen-http.conf'), `listen 127.0.0.1:${httpPort};\n`)
-  await writeFile(join(folder, 'listen-grpc.conf'), `listen 127.0.0.1:${grpcPort} http2;\n`)
+  const http = listening ? atPort(listening.http, httpPort) : `listen 127.0.0.1:${httpPort};\n`
+  const grpc = listening ? atPort(listening.grpc, grpcPort) : `listen 127.0.0.1:${grpcPort} http2;\n`
+  await writeFile(join(folder, 'listen-http.conf'), http)
+  await writeFile(join(folder, 'listen-grpc.conf'), grpc)
   const groups = upstreamNames.map(
     (name) => `upstream ${name} { server 127.0.0.1:${ports[name] ?? downPort}; keepalive 16; }\n`,
   )
@@ -68,10 +82,7 @@ export async function startGateway(ports: Partial<Record<UpstreamName, number>>)
   const log = () => readFile(logFile, 'utf8')
   const exited = once(child, 'exit')
   const url = `http://127.0.0.1:${httpPort}`
-  await waitFor(
-    async () => child.exitCode !== null || (await fetch(`${url}/-/gateway/liveness`)).status === 200,
-    { what: 'nginx to answer' },
-  )
+  await waitFor(async () => child.exitCode !== null || (await listens(httpPort)), { what: 'nginx to answer' })
   if (child.exitCode !== null) throw new Error(`nginx did not start: ${await log()}`)
 
   return {
@@ -84,5 +95,20 @@ export async function startGateway(ports: Partial<Record<UpstreamName, number>>)
       await exited
       await rm(folder, { recursive: true, force: true })
     },
+  }
+}
+
+/** A file of listen directives with its port on loopback at a free one; what listens on loopback already is left out. */
+const atPort = (file: string, port: number): string =>
+  file.replace(/^listen 127\.0\.0\.1:.*\n/m, '').replace(/^listen \d+/m, `listen 127.0.0.1:${port}`)
+
+/** Whether a connection to a port of loopback is accepted. */
+async function listens(port: number): Promise<boolean> {
+  const socket = connect(port, '127.0.0.1')
+  try {
+    await once(socket, 'connect')
+    return true
+  } finally {
+    socket.destroy()
   }
 }

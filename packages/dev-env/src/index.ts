@@ -2,4 +2,5 @@ export { type PostgresOptions, type RunningPostgres, startPostgres } from './pos
 export { runStart, type StartOptions } from './start/run-start.js'
 export { findJemalloc } from './tools/jemalloc.js'
 export { findNginx } from './tools/nginx.js'
+export { findNginxWithHttp2 } from './tools/nginx-of-debian-13.js'
 export { findRedisServer } from './tools/redis-server.js'
