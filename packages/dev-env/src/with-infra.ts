@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { startPostgres } from './postgres.js'
 import { findDulwich, findGitLfs, findJgit } from './tools/git-clients.js'
 import { findGitlabPython, findGitlabRuby } from './tools/gitlab-clients.js'
+import { findGitlabGo } from './tools/gitlab-go.js'
 import { findGrpcPython, findGrpcRuby } from './tools/grpc-clients.js'
 import { findKubectl } from './tools/kubectl.js'
 import { findRedisServer } from './tools/redis-server.js'
@@ -16,6 +17,7 @@ import { findSidekiqRuby } from './tools/sidekiq.js'
  * SWITCHYARD_TEST_SIDEKIQ_RUBY, a Ruby that has Sidekiq, or empty;
  * SWITCHYARD_TEST_GRPC_PYTHON and SWITCHYARD_TEST_GRPC_RUBY, interpreters that have gRPC, or empty;
  * SWITCHYARD_TEST_GITLAB_PYTHON and SWITCHYARD_TEST_GITLAB_RUBY, interpreters that have GitLab's clients, or empty;
+ * SWITCHYARD_TEST_GITLAB_GO, a command as a list in JSON that runs a file of Go with GitLab's client, or empty;
  * SWITCHYARD_TEST_GIT_LFS, the program git-lfs, or empty;
  * SWITCHYARD_TEST_KUBECTL, the program kubectl, or empty;
  * SWITCHYARD_TEST_DULWICH and SWITCHYARD_TEST_JGIT, commands of git clients as lists in JSON, or empty.
@@ -32,6 +34,7 @@ export async function withInfra<T>(
   env.SWITCHYARD_TEST_GRPC_RUBY ??= (await findGrpcRuby(toolsDir, console.error)) ?? ''
   env.SWITCHYARD_TEST_GITLAB_PYTHON ??= (await findGitlabPython(toolsDir, console.error)) ?? ''
   env.SWITCHYARD_TEST_GITLAB_RUBY ??= (await findGitlabRuby(toolsDir, console.error)) ?? ''
+  env.SWITCHYARD_TEST_GITLAB_GO ??= commandText(await findGitlabGo(toolsDir, console.error))
   env.SWITCHYARD_TEST_DULWICH ??= commandText(await findDulwich(toolsDir, console.error))
   env.SWITCHYARD_TEST_JGIT ??= commandText(await findJgit(toolsDir, console.error))
   env.SWITCHYARD_TEST_GIT_LFS ??= (await findGitLfs(toolsDir, console.error)) ?? ''

@@ -30,39 +30,50 @@ afterAll(async () => {
 interface Language {
   /** As the page marks it. */
   name: string
-  interpreter: string
+  /** The file is its last argument. Empty: not found. */
+  command: string[]
   file: string
   project: string
 }
+
+const programOf = (variable: string): string[] =>
+  [process.env[variable] ?? ''].filter((program) => program !== '')
 
 const languages: Language[] = [
   // Beside this file, so that Node finds the library.
   {
     name: 'js',
-    interpreter: process.execPath,
+    command: [process.execPath],
     file: join(import.meta.dirname, 'hello.mjs'),
     project: 'from-node',
   },
   {
     name: 'python',
-    interpreter: process.env.SWITCHYARD_TEST_GITLAB_PYTHON ?? '',
+    command: programOf('SWITCHYARD_TEST_GITLAB_PYTHON'),
     file: 'hello.py',
     project: 'from-python',
   },
   {
     name: 'ruby',
-    interpreter: process.env.SWITCHYARD_TEST_GITLAB_RUBY ?? '',
+    command: programOf('SWITCHYARD_TEST_GITLAB_RUBY'),
     file: 'hello.rb',
     project: 'from-ruby',
   },
-  { name: 'sh', interpreter: 'sh', file: 'hello.sh', project: 'from-curl' },
+  {
+    name: 'go',
+    command: JSON.parse(process.env.SWITCHYARD_TEST_GITLAB_GO || '[]'),
+    file: 'hello.go',
+    project: 'from-go',
+  },
+  { name: 'sh', command: ['sh'], file: 'hello.sh', project: 'from-curl' },
 ]
-for (const { name, interpreter } of languages)
-  if (!interpreter) console.warn(`SKIPPED: the quick-start for ${name}, because its client was not found`)
+for (const { name, command } of languages)
+  if (command.length === 0)
+    console.warn(`SKIPPED: the quick-start for ${name}, because its client was not found`)
 
-it.each(languages.filter(({ interpreter }) => interpreter))(
+it.each(languages.filter(({ command }) => command.length > 0))(
   'the quick-start for $name does what docs/quick-starts.md shows',
-  async ({ name, interpreter, file, project }) => {
+  async ({ name, command, file, project }) => {
     const { program, output } = quickStart(name)
     const path = resolve(folder, file)
     await writeFile(path, program)
@@ -71,10 +82,15 @@ it.each(languages.filter(({ interpreter }) => interpreter))(
         SWITCHYARD_URL: harness.baseUrl,
         SWITCHYARD_TOKEN: harness.tokens.developer,
         PYTHON_GITLAB_CFG: '',
+        GOCACHE: join(folder, 'go-cache'),
         GITLAB_API_ENDPOINT: '',
         GITLAB_API_PRIVATE_TOKEN: '',
       }
-      const { stdout } = await execa(interpreter, [path], { env, cwd: folder, timeout: 60_000 })
+      const { stdout } = await execa(command[0] ?? '', [...command.slice(1), path], {
+        env,
+        cwd: folder,
+        timeout: 100_000,
+      })
       expect(stdout).toMatch(output)
     } finally {
       await rm(path)
