@@ -2,8 +2,8 @@
 // the processes read them. With --check, it fails when the file is out of date.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { isSecretField } from '@switchyard/config'
-import { httpServiceFields } from '@switchyard/service-kit/config'
+import { isSecretField } from '../packages/config/src/index.ts'
+import { httpServiceFields } from '../packages/service-kit/src/config/index.ts'
 
 const root = resolve(import.meta.dirname, '..')
 const file = join(root, 'docs/configuration.md')

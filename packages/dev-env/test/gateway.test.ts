@@ -198,12 +198,20 @@ describe('the local gateway', () => {
   it.each([
     ['/down/x', 502, { message: '502 Bad Gateway' }],
     ['/metrics', 404, { error: '404 Not Found' }],
-  ])('answers %s itself with %i and the request id', async (path, status, body) => {
-    const response = await fetch(url(path), { headers: { 'X-Request-Id': 'abc-2' } })
-    expect(response.status).toBe(status)
-    expect(response.headers.get('x-request-id')).toBe('abc-2')
-    expect(await response.json()).toEqual({ ...body, request_id: 'abc-2' })
-  })
+  ])(
+    'answers %s itself with %i, the request id and headers that keep browsers careful',
+    async (path, status, body) => {
+      const response = await fetch(url(path), { headers: { 'X-Request-Id': 'abc-2' } })
+      expect(response.status).toBe(status)
+      expect(Object.fromEntries(response.headers)).toMatchObject({
+        'x-request-id': 'abc-2',
+        'x-content-type-options': 'nosniff',
+        'referrer-policy': 'no-referrer',
+        'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+      })
+      expect(await response.json()).toEqual({ ...body, request_id: 'abc-2' })
+    },
+  )
 
   it('a client that sends everything before it reads gets the answer that came earlier', async () => {
     answer = (_incoming, response) => response.writeHead(413).end('too much')
