@@ -52,6 +52,7 @@ const sagas = createRoute({
     'service',
     'q',
     'flag',
+    'fingerprint',
     'parent',
     'tenant',
     'from',
@@ -75,6 +76,13 @@ const failures = createRoute({
   path: '/failures',
   validateSearch: keep('service', 'tenant', 'from', 'to', 'job'),
   component: lazyRouteComponent(() => import('./pages/sagas/failures-page'), 'FailuresPage'),
+})
+
+const bulkJobs = createRoute({
+  getParentRoute: () => root,
+  path: '/bulk-jobs',
+  validateSearch: keep('tenant', 'page', 'job'),
+  component: lazyRouteComponent(() => import('./pages/sagas/bulk-jobs-page'), 'BulkJobsPage'),
 })
 
 const projects = createRoute({
@@ -185,6 +193,7 @@ const audit = createRoute({
   getParentRoute: () => root,
   path: '/admin/audit',
   validateSearch: keep(
+    'q',
     'page',
     'entity_type',
     'entity_id',
@@ -214,6 +223,7 @@ const routeTree = root.addChildren([
   sagas,
   saga,
   failures,
+  bulkJobs,
   projects,
   project.addChildren([
     projectCommits,
