@@ -6,7 +6,6 @@ import { TextLink } from '../../components/text-link'
 import { Time } from '../../components/time'
 import type { Saga, SagaStats } from '../../generated/types.gen'
 import { count } from '../../lib/format'
-import { fixedPartOf } from '../sagas/fixed-part'
 import { countsOf } from '../sagas/status-counts'
 import { Figure } from './figure'
 
@@ -55,12 +54,12 @@ export function SagasNow() {
           />
         ))}
       </div>
-      <Shown query={stats}>{(found) => <Causes failures={found.failures} />}</Shown>
+      <Shown query={stats}>{({ failures, from }) => <Causes failures={failures} from={from} />}</Shown>
     </Panel>
   )
 }
 
-function Causes({ failures }: { failures: SagaStats['failures'] }) {
+function Causes({ failures, from }: Pick<SagaStats, 'failures' | 'from'>) {
   if (failures.length === 0)
     return <p className="text-quiet">No saga has reported an error within the last day.</p>
   return (
@@ -77,7 +76,7 @@ function Causes({ failures }: { failures: SagaStats['failures'] }) {
           <li key={cause.fingerprint} className="flex items-baseline gap-3 py-1.5">
             <TextLink
               to="/sagas"
-              search={{ q: fixedPartOf(cause.sample) }}
+              search={{ fingerprint: cause.fingerprint, from }}
               className="min-w-0 flex-1 truncate"
               dir="auto"
             >
