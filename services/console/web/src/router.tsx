@@ -147,6 +147,27 @@ const deployments = createRoute({
   component: lazyRouteComponent(() => import('./pages/projects/deployments-page'), 'DeploymentsPage'),
 })
 
+const pipelines = createRoute({
+  getParentRoute: () => project,
+  path: '/pipelines',
+  validateSearch: keep('ref', 'status', 'page'),
+  component: lazyRouteComponent(() => import('./pages/projects/pipelines-page'), 'PipelinesPage'),
+})
+
+const pipeline = createRoute({
+  getParentRoute: () => project,
+  path: '/pipelines/$pipelineId',
+  validateSearch: keep('page'),
+  component: lazyRouteComponent(() => import('./pages/projects/pipeline-page'), 'PipelinePage'),
+})
+
+const releases = createRoute({
+  getParentRoute: () => project,
+  path: '/releases',
+  validateSearch: keep('page'),
+  component: lazyRouteComponent(() => import('./pages/projects/releases-page'), 'ReleasesPage'),
+})
+
 const settings = createRoute({
   getParentRoute: () => project,
   path: '/settings',
@@ -232,7 +253,10 @@ const routeTree = root.addChildren([
     newCommit,
     branches,
     compare,
+    pipelines,
+    pipeline,
     deployments,
+    releases,
     settings,
   ]),
   broadcasts,
