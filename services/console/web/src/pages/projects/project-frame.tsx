@@ -42,15 +42,21 @@ const tabs = [
   { to: '/projects/$namespace/$name/settings', name: 'Settings' },
 ] as const
 
-/** What everybody sees who sees the project; the other parts show its code, or what is made of it. */
-const partsForGuests = ['Releases', 'Settings']
+type Part = (typeof tabs)[number]['name'] | 'Files'
 
-/** Guests of a private project may not read its code. */
-function mayReadCode({ visibility, permissions }: Project, isAdministrator: boolean): boolean {
-  const level = permissions.project_access?.access_level ?? 0
-  return visibility !== 'private' || isAdministrator || level >= reporterLevel
+const levels = { reporter: 20, maintainer: 40 }
+
+/** Whether the session may use a part of a project, by the role matrix of the API. */
+function mayUsePart(part: string, { visibility, permissions }: Project, isAdministrator: boolean): boolean {
+  const level = isAdministrator ? levels.maintainer : (permissions.project_access?.access_level ?? 0)
+  const others: Partial<Record<string, boolean>> = {
+    Deployments: level >= levels.reporter,
+    Releases: true,
+    Settings: level >= levels.maintainer,
+  } satisfies Partial<Record<Part, boolean>>
+  // All other parts show the code, or what is told of its commits.
+  return others[part] ?? (visibility !== 'private' || level >= levels.reporter)
 }
-const reporterLevel = 20
 
 /** Links are marked as current by their whole address: parts of a project are not all current on its pages. */
 const shownPageOnly = { exact: true, includeSearch: false }
@@ -75,8 +81,8 @@ export function ProjectFrame() {
   if (!project.data)
     return project.isError ? <Problem error={project.error} retry={project.refetch} /> : <Loading />
   const { default_branch, visibility, archived } = project.data
-  const readsCode = mayReadCode(project.data, isAdministrator)
-  const shownTabs = tabs.filter(({ name }) => readsCode || partsForGuests.includes(name))
+  const { data } = project
+  const mayUse = (part: string) => mayUsePart(part, data, isAdministrator)
   const link =
     'rounded-md px-3 py-1 text-sm hover:bg-raised [&[aria-current]]:bg-accent-soft [&[aria-current]]:font-semibold [&[aria-current]]:text-accent'
   const base = `/projects/${segment(namespace)}/${segment(name)}`
@@ -95,19 +101,21 @@ export function ProjectFrame() {
         {archived && <Badge tone="warn">archived</Badge>}
       </div>
       <nav aria-label="Project" className="mb-5 flex flex-wrap gap-1 border-b pb-2">
-        {shownTabs.map(({ to, name }) => (
-          <Link
-            key={to}
-            to={to}
-            params={params}
-            activeOptions={shownPageOnly}
-            aria-current={partOf(below) === name ? 'true' : undefined}
-            className={link}
-          >
-            {name}
-          </Link>
-        ))}
-        {default_branch && readsCode && (
+        {tabs
+          .filter((tab) => mayUse(tab.name))
+          .map(({ to, name }) => (
+            <Link
+              key={to}
+              to={to}
+              params={params}
+              activeOptions={shownPageOnly}
+              aria-current={partOf(below) === name ? 'true' : undefined}
+              className={link}
+            >
+              {name}
+            </Link>
+          ))}
+        {default_branch && mayUse('Files') && (
           <Link
             to="/projects/$namespace/$name/files/$ref/$"
             params={{ ...params, ref: default_branch, _splat: '' }}
@@ -119,7 +127,7 @@ export function ProjectFrame() {
           </Link>
         )}
       </nav>
-      {readsCode || partsForGuests.includes(partOf(below)) ? <Outlet /> : <NotAllowed />}
+      {mayUse(partOf(below)) ? <Outlet /> : <NotAllowed />}
     </>
   )
 }
