@@ -205,10 +205,15 @@ interface Event {
   [field: string]: unknown
 }
 
-/** Sagas that succeeded, run, failed and were compensated, with payloads and errors. */
+/**
+ * Sagas that succeeded, run, failed and were compensated, with payloads and errors. Each request has the next event of every
+ * saga, so that sagas take time.
+ */
 async function writeSagas(api: Api): Promise<void> {
-  const order = Array.from({ length: 24 }, (_, number) => sagaOf(1000 + number)).flat()
-  await api('POST', '/saga_events', { events: order })
+  const sagas = Array.from({ length: 24 }, (_, number) => sagaOf(1000 + number))
+  const steps = Math.max(...sagas.map(({ length }) => length))
+  for (let step = 0; step < steps; step += 1)
+    await api('POST', '/saga_events', { events: sagas.flatMap((events) => events[step] ?? []) })
 }
 
 /** The events of one order, whose number decides how it ends. */

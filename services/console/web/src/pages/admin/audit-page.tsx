@@ -115,7 +115,7 @@ const columns: Column<AuditEvent>[] = [
   {
     header: 'Event',
     cell: ({ event_name }) => (
-      <TextLink to="/admin/audit" search={{ event_name }}>
+      <TextLink to="/admin/audit" search={{ event_name }} className="wrap-anywhere">
         {event_name}
       </TextLink>
     ),

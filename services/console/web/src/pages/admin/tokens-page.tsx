@@ -127,6 +127,7 @@ function columnsFor({
     { header: 'User', cell: ({ user_id }) => <span dir="auto">{nameOf(user_id)}</span> },
     {
       header: 'Scopes',
+      wide: true,
       cell: ({ scopes }) => (
         <span className="flex flex-wrap gap-1">
           {scopes.map((scope) => (

@@ -41,7 +41,7 @@ function ProjectRow({ project, pipeline, deployments }: ProjectState) {
       <TextLink
         to="/projects/$namespace/$name"
         params={params}
-        className="min-w-0 flex-1 truncate"
+        className="min-w-0 basis-full truncate sm:flex-1 sm:basis-0"
         dir="auto"
       >
         {project.path_with_namespace}

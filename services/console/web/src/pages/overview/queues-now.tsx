@@ -3,19 +3,19 @@ import { TextLink } from '../../components/text-link'
 import { count, duration } from '../../lib/format'
 import { SourcesShown } from '../queues/sources-shown'
 import { lateSeconds, type SourceFigures, useSources } from '../queues/use-sources'
-import { Figure } from './figure'
+import { Figure, Figures } from './figure'
 
 /** Queues that are late, dead jobs, and workers. */
 export function QueuesNow() {
   const found = useSources()
   return (
     <Panel name="Queues" actions={<TextLink to="/queues">All queues</TextLink>}>
-      <SourcesShown found={found}>{(sources) => <Figures sources={sources} />}</SourcesShown>
+      <SourcesShown found={found}>{(sources) => <QueueFigures sources={sources} />}</SourcesShown>
     </Panel>
   )
 }
 
-function Figures({ sources }: { sources: SourceFigures[] }) {
+function QueueFigures({ sources }: { sources: SourceFigures[] }) {
   const late = sources.flatMap(({ name: source, queues }) =>
     Object.entries(queues)
       .filter(([, { latency, paused }]) => latency > lateSeconds || paused)
@@ -26,12 +26,12 @@ function Figures({ sources }: { sources: SourceFigures[] }) {
   const link = (name: string) => <TextLink to="/queues">{name}</TextLink>
   return (
     <>
-      <div className="flex flex-wrap gap-2">
+      <Figures>
         <Figure value={late.length} tone="bad" name={link('late or paused')} />
         <Figure value={sum(({ jobs }) => jobs.dead)} tone="bad" name={link('dead jobs')} />
         <Figure value={sum(({ jobs }) => jobs.enqueued)} tone="plain" name={link('waiting')} />
         <Figure value={sum(({ processes }) => processes.length)} tone="good" name={link('workers')} />
-      </div>
+      </Figures>
       <ul className="divide-y empty:hidden">
         {late.map(({ source, name, queue }) => (
           <li key={`${source} ${name}`} className="flex gap-3 py-1.5">

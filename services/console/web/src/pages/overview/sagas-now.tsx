@@ -7,7 +7,7 @@ import { Time } from '../../components/time'
 import type { Saga, SagaStats } from '../../generated/types.gen'
 import { count } from '../../lib/format'
 import { countsOf } from '../sagas/status-counts'
-import { Figure } from './figure'
+import { Figure, Figures } from './figure'
 
 const causesShown = 5
 const refetchMs = 10_000
@@ -40,7 +40,7 @@ export function SagasNow() {
       busy={counts.some(({ isPending }) => isPending)}
     >
       {failed && <Problem error={failed.error} retry={failed.refetch} />}
-      <div className="mb-4 flex flex-wrap gap-2">
+      <Figures>
         {flags.map((flag, index) => (
           <Figure
             key={flag}
@@ -53,7 +53,7 @@ export function SagasNow() {
             }
           />
         ))}
-      </div>
+      </Figures>
       <Shown query={stats}>{({ failures, from }) => <Causes failures={failures} from={from} />}</Shown>
     </Panel>
   )

@@ -92,7 +92,7 @@ const columns: Column<ListedPipeline>[] = [
       </span>
     ),
   },
-  { header: 'Commit', cell: ({ sha }) => <CommitLink sha={sha} /> },
+  { header: 'Commit', wide: true, cell: ({ sha }) => <CommitLink sha={sha} /> },
   { header: 'Created', wide: true, cell: ({ created_at }) => <Time at={created_at} /> },
   { header: 'Last status', cell: ({ updated_at }) => <Time at={updated_at} /> },
 ]

@@ -51,7 +51,9 @@ function Queue() {
         {() =>
           found && (
             <p className="mb-4">
-              {count(found.backlog)} waiting, the oldest for {duration(found.latency * 1000)}
+              {found.backlog === 0
+                ? 'Nothing waits'
+                : `${count(found.backlog)} waiting, the oldest for ${duration(found.latency * 1000)}`}
               {typeof found.busy === 'number' && `, ${count(found.busy)} running`}
               {found.paused && ' – the queue is paused'}.
             </p>

@@ -99,7 +99,7 @@ function columnsOf(search: SagaSearch, onResolve: ((cause: Cause) => void) | und
     {
       header: 'Cause',
       cell: ({ sample }) => (
-        <span dir="auto" className="line-clamp-3 min-w-56 font-mono text-xs break-words whitespace-pre-wrap">
+        <span dir="auto" className="line-clamp-3 min-w-32 font-mono text-xs break-words whitespace-pre-wrap">
           {sample}
         </span>
       ),
@@ -113,7 +113,7 @@ function columnsOf(search: SagaSearch, onResolve: ((cause: Cause) => void) | und
         </TextLink>
       ),
     },
-    { header: 'First', cell: ({ first_seen_at }) => <Time at={first_seen_at} /> },
+    { header: 'First', wide: true, cell: ({ first_seen_at }) => <Time at={first_seen_at} /> },
     { header: 'Last', cell: ({ last_seen_at }) => <Time at={last_seen_at} /> },
     ...actions,
   ]
