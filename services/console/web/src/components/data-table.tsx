@@ -32,7 +32,7 @@ export function DataTable<Row>({
 }) {
   if (rows.length === 0 && empty) return <div aria-busy={busy || undefined}>{empty}</div>
   return (
-    <div className="overflow-x-auto">
+    <div className="overflow-x-auto px-2 md:px-0">
       <table
         aria-label={label}
         aria-busy={busy || undefined}
@@ -69,7 +69,7 @@ export function DataTable<Row>({
 }
 
 // Columns stand closer together on narrow screens.
-const cellClass = 'px-2 py-2 first:pl-4 last:pr-4 md:px-4'
+const cellClass = 'px-2 py-2 md:px-4'
 
 const classOf = <Row,>({ numeric, wide }: Column<Row>) =>
   `${numeric ? 'text-right tabular-nums' : ''} ${wide ? 'hidden md:table-cell' : ''}`

@@ -115,13 +115,14 @@ const columns: Column<AuditEvent>[] = [
   {
     header: 'Event',
     cell: ({ event_name }) => (
-      <TextLink to="/admin/audit" search={{ event_name }} className="wrap-anywhere">
+      <TextLink to="/admin/audit" search={{ event_name }} className="wrap-anywhere md:wrap-normal">
         {event_name}
       </TextLink>
     ),
   },
   {
     header: 'Who',
+    wide: true,
     cell: ({ author_id, details }) =>
       author_id === null ? (
         <span dir="auto">{details.author_name}</span>

@@ -144,6 +144,7 @@ function columnsFor({
     },
     {
       header: 'Last used',
+      wide: true,
       cell: ({ last_used_at }) => (last_used_at ? <Time at={last_used_at} /> : 'never'),
     },
     { header: 'Expires', wide: true, cell: ({ expires_at }) => expires_at ?? 'never' },

@@ -34,7 +34,7 @@ export function BroadcastCalendar({ messages }: { messages: BroadcastMessage[] }
         </div>
         {bars.map(({ message, from, to }) => (
           <div key={message.id} className="mb-2">
-            <div className="truncate text-xs" dir="auto">
+            <div className="mt-2 mb-0.5 truncate text-xs" dir="auto">
               {plainText(message.message)}
             </div>
             <div className="relative h-3 overflow-hidden rounded bg-raised">

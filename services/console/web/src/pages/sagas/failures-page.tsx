@@ -114,7 +114,7 @@ function columnsOf(search: SagaSearch, onResolve: ((cause: Cause) => void) | und
       ),
     },
     { header: 'First', wide: true, cell: ({ first_seen_at }) => <Time at={first_seen_at} /> },
-    { header: 'Last', cell: ({ last_seen_at }) => <Time at={last_seen_at} /> },
+    { header: 'Last', wide: true, cell: ({ last_seen_at }) => <Time at={last_seen_at} /> },
     ...actions,
   ]
 }
