@@ -10,6 +10,7 @@ export const addresses = (sha: string): Record<string, string> => ({
   commits: '/projects/root/shop',
   commit: `/projects/root/shop/commits/${sha}`,
   'commit-split': `/projects/root/shop/commits/${sha}?view=split`,
+  'commit-file': `/projects/root/shop/commits/${sha}?path=src%2Forders.ts`,
   folder: '/projects/root/shop/files/main/',
   file: '/projects/root/shop/files/main/src/orders.ts',
   'new-commit': '/projects/root/shop/new-commit?ref=main&path=src%2Forders.ts',
