@@ -11,7 +11,12 @@ export default defineConfig({
         ...shared,
         test: {
           name: 'unit',
-          include: ['packages/*/src/**/*.test.ts', 'services/*/src/**/*.test.ts', 'docker/test/**/*.test.ts'],
+          include: [
+            'packages/*/src/**/*.test.ts',
+            'services/*/src/**/*.test.ts',
+            'services/console/web/src/**/*.test.ts',
+            'docker/test/**/*.test.ts',
+          ],
         },
       },
       {

@@ -1,9 +1,9 @@
-import axe from 'axe-core'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { launchBrowser } from '../../packages/testing/src/browser.js'
 import { startTree, type Tree } from '../support/tree.js'
 import { addresses } from './addresses.js'
+import { violations } from './axe.js'
 import { open, settled, signIn, type Visit, visit } from './console-browser.js'
 import { type Api, apiOf, type ExampleData, writeExampleData } from './example-data.js'
 
@@ -44,26 +44,6 @@ async function withVisit<Result>(
 
 const asRoot = <Result>(use: (page: Page) => Promise<Result>) =>
   withVisit({ token: tree.rootToken }, ({ page }) => use(page))
-
-/** Rules of WCAG 2.2 A and AA that axe can judge. */
-async function violations(page: Page): Promise<string[]> {
-  // The policy of the pages forbids script elements; evaluating is the debugger's.
-  await page.evaluate(axe.source)
-  return page.evaluate(async () => {
-    const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
-    const { violations } = await (
-      globalThis as unknown as { axe: { run(given: object): Promise<{ violations: AxeViolation[] }> } }
-    ).axe.run({ runOnly: { type: 'tag', values: tags } })
-    return violations.map(
-      ({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(' | ')}`,
-    )
-  })
-}
-
-interface AxeViolation {
-  id: string
-  nodes: { html: string }[]
-}
 
 describe.skipIf(!browser)('the console', { timeout: 240_000 }, () => {
   describe.each(['light', 'dark'] as const)('in the theme %s', (theme) => {

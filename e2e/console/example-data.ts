@@ -143,12 +143,30 @@ async function writeProject(api: Api, developerId: number): Promise<string[]> {
       start_branch: 'main',
     },
   )
+  await writeTags(api, project, second)
+  await writeOpinions(api, project, second, third)
+  await writeDeployments(api, project, second, third)
+  return commits
+}
+
+/** A release with its tag. */
+async function writeTags(api: Api, project: string, second: string): Promise<void> {
   await api('POST', `${project}/repository/tags`, {
     tag_name: 'v1.0.0',
     ref: second,
     message: 'The first release',
   })
+  await api('POST', `${project}/releases`, {
+    tag_name: 'v1.0.0',
+    name: 'Summer',
+    description: '## New\n\n- the **lower** tax rate\n- see [the readme](README.md)',
+    assets: { links: [{ name: 'Manual', url: 'https://shop.example.com/manual.pdf' }] },
+  })
   await api('POST', `${project}/protected_tags`, { name: 'v*' })
+}
+
+/** Statuses of commits, and comments on them. */
+async function writeOpinions(api: Api, project: string, second: string, third: string): Promise<void> {
   const status = (sha: string, state: string, name: string, description: string) =>
     api('POST', `${project}/statuses/${sha}`, { state, name, description, ref: 'main', coverage: 87.5 })
   await status(second, 'success', 'build', 'built in 41 s')
@@ -162,8 +180,6 @@ async function writeProject(api: Api, developerId: number): Promise<string[]> {
     line_type: 'new',
   })
   await api('POST', `${project}/repository/commits/${third}/comments`, { note: 'Ships on Friday.' })
-  await writeDeployments(api, project, second, third)
-  return commits
 }
 
 async function writeDeployments(api: Api, project: string, second: string, third: string): Promise<void> {
@@ -189,10 +205,15 @@ interface Event {
   [field: string]: unknown
 }
 
-/** Sagas that succeeded, run, failed and were compensated, with payloads and errors. */
+/**
+ * Sagas that succeeded, run, failed and were compensated, with payloads and errors. Each request has the next event of every
+ * saga, so that sagas take time.
+ */
 async function writeSagas(api: Api): Promise<void> {
-  const order = Array.from({ length: 24 }, (_, number) => sagaOf(1000 + number)).flat()
-  await api('POST', '/saga_events', { events: order })
+  const sagas = Array.from({ length: 24 }, (_, number) => sagaOf(1000 + number))
+  const steps = Math.max(...sagas.map(({ length }) => length))
+  for (let step = 0; step < steps; step += 1)
+    await api('POST', '/saga_events', { events: sagas.flatMap((events) => events[step] ?? []) })
 }
 
 /** The events of one order, whose number decides how it ends. */
@@ -225,6 +246,7 @@ function sagaOf(number: number): Event[] {
         activity_id: hotel.activity_id,
         errors: `No room left for order ${number}`,
       }),
+      event('ActivityCompensated', { activity_id: hotel.activity_id, result: 'nothing to cancel' }),
       event('ActivityCompensated', { activity_id: flight.activity_id, result: 'seat released' }),
       event('SagaEnded'),
     ]

@@ -34,6 +34,9 @@ it.each([
   ['/ada/engine/-/tree/feature%2Fx/docs', '/console/projects/ada/engine/files/feature%2Fx/docs'],
   ['/ada/engine/-/blob/main/a%20b/c.md?plain=1', '/console/projects/ada/engine/files/main/a%20b/c.md'],
   ['/ada/engine/-/tags', '/console/projects/ada/engine/branches'],
+  ['/ada/engine/-/releases/v1.0', '/console/projects/ada/engine/releases'],
+  ['/ada/engine/-/pipelines', '/console/projects/ada/engine/pipelines'],
+  ['/ada/engine/-/pipelines/7', '/console/projects/ada/engine/pipelines/7'],
   ['/ada/engine/-/unknown/page', '/console/projects/ada/engine'],
 ])('a browser that visits %s is led to %s, whether or not it exists', async (address, location) => {
   expect(await visit(address)).toEqual(leadsTo(location))

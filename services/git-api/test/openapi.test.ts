@@ -63,6 +63,7 @@ async function callSession() {
 
 async function callProject(path: { id: number }, user: number) {
   await api.call('GET /projects')
+  await api.call('GET /project_states')
   await api.call('GET /projects', { query: { simple: 'true', min_access_level: '10' } })
   await api.call('POST /projects/{id}/archive', { path })
   await api.call('POST /projects/{id}/unarchive', { path })

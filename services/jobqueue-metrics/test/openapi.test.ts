@@ -27,6 +27,7 @@ it('every operation answers as it is documented, in short and extended', async (
       await api.call(`GET ${base}/job_stats`, { query })
       await api.call(`GET ${base}/compound_metrics`, { query })
       await api.call(`GET ${base}/stream`, { query })
+      await api.call(`GET ${base}/stream`, { query: { ...query, by_source: 'true' } })
     }
   }
   const pointsAt = async (base: string) => {

@@ -115,6 +115,58 @@ describe('a bulk job', () => {
     expect([code, lines.at(-1)]).toEqual([0, expect.stringMatching(/; 0 differences, 0 repaired$/)])
   })
 
+  it('is canceled after the step under way, and what it has done can be undone', async () => {
+    await api.report(numbered(600, 'stop').flatMap((id) => failure(id, 'stop')))
+    const { pool } = harness.database
+    // The job comes to a halt in its second step, at a saga that another transaction has locked.
+    const locking = await pool.connect()
+    await locking.query(`BEGIN; SELECT FROM sagas WHERE (tenant, id) = (SELECT tenant, id FROM sagas
+      WHERE service_name = 'stop' ORDER BY first_seen_at DESC, id OFFSET 300 LIMIT 1) FOR UPDATE`)
+    const { id } = await api.start({ action: 'resolve', note: 'x', filter: { service_name: 'stop' } })
+    await expect.poll(async () => (await api.json(`sagas/bulk/${id}`)).done).toBe(200)
+    const canceling = api.send('POST', `sagas/bulk/${id}/cancel`)
+    const waiting = async () =>
+      (
+        await pool.query(
+          "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
+        )
+      ).rowCount
+    await expect.poll(waiting).toBe(2)
+    await locking.query('ROLLBACK')
+    locking.release()
+    const canceled = await canceling
+    const job = (await canceled.json()) as { done: number }
+    expect(canceled.status).toBe(200)
+    expect(job).toMatchObject({ state: 'canceled', matched: 600, finished_at: expect.any(String) })
+    expect(job.done).toBeLessThan(600)
+    expect(await api.json(`sagas/bulk/${id}`)).toEqual(job)
+    const left = await api.send('GET', 'sagas?service_name=stop&with_counts=true&per_page=1')
+    expect(left.headers.get('X-Status-Counts')).toContain(`Error=${600 - job.done}`)
+    expect((await api.send('POST', `sagas/bulk/${id}/cancel`)).status).toBe(409)
+    expect((await audited('SagaBulkJob', id)).map(({ eventName }) => eventName)).toEqual([
+      'saga_bulk_resolve',
+      'saga_bulk_cancel',
+    ])
+    await api.send('POST', `sagas/bulk/${id}/undo`)
+    expect(await api.ended(id, 'undone')).toMatchObject({ undone: job.done, undo_failed: 0 })
+  })
+
+  it('takes the sagas of one cause by the fingerprint of their errors', async () => {
+    const bank = failure('cause-1', 'cause', 'caused').map((event) =>
+      'errors' in event ? { ...event, errors: 'The bank 17 is closed' } : event,
+    )
+    await api.report([...bank, ...failure('cause-2', 'cause', 'caused')])
+    const { failures } = await api.json('sagas/stats?tenant=caused')
+    const { fingerprint } = failures.find(({ sample }: { sample: string }) => sample.startsWith('The bank'))
+    const body = { tenant: 'caused', filter: { fingerprint } }
+    const preview = await api.send('POST', 'sagas/bulk/preview', { body })
+    expect(await preview.json()).toMatchObject({ matched: 1 })
+    const { id } = await api.start({ ...body, action: 'resolve', note: 'It opened' })
+    const results = `sagas/bulk/${id}/results?tenant=caused`
+    await expect.poll(() => api.json(results)).toMatchObject([{ saga_id: 'cause-1', state: 'done' }])
+    expect(await api.json(results)).toHaveLength(1)
+  })
+
   it('writes a note about every saga, also of one that has not failed, and only within its tenant', async () => {
     await createSagas(harness.database, [
       { id: 'n-1', tenant: 'acme', serviceName: 'noted', firstSeenAt: minute(1) },
@@ -252,6 +304,7 @@ describe('rights', () => {
   it.each([
     ['POST', 'sagas/bulk', { action: 'note', note: 'x', filter }],
     ['POST', 'sagas/bulk/preview', { filter }],
+    ['POST', 'sagas/bulk/1/cancel', {}],
     ['POST', 'sagas/bulk/1/undo', {}],
   ])('%s %s is for administrators with the whole API', async (method, path, body) => {
     for (const [token, status] of [
@@ -275,11 +328,13 @@ describe('rights', () => {
   )
 
   it('answers 404 for a job that is not there', async () => {
-    const response = await api.send('POST', 'sagas/bulk/2147483647/undo')
-    expect([response.status, await response.json()]).toEqual([
-      404,
-      expect.objectContaining({ message: '404 Bulk job Not Found' }),
-    ])
+    for (const verb of ['cancel', 'undo']) {
+      const response = await api.send('POST', `sagas/bulk/2147483647/${verb}`)
+      expect([response.status, await response.json()]).toEqual([
+        404,
+        expect.objectContaining({ message: '404 Bulk job Not Found' }),
+      ])
+    }
   })
 })
 

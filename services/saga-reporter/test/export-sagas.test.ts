@@ -1,4 +1,5 @@
 import { get as httpGet } from 'node:http'
+import { errorFingerprint } from '@switchyard/domain/saga'
 import { waitFor } from '@switchyard/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createTokens, startHarness } from './harness.js'
@@ -85,6 +86,11 @@ describe('GET /sagas/export', () => {
     await createErrors(harness.database)
     expect(await idsOf('?tenant=many&errors_contains=CARD+')).toEqual(ids)
     expect(await idsOf('?tenant=many&errors_contains=rare+card')).toEqual([
+      'saga-6000',
+      'saga-3000',
+      'saga-0',
+    ])
+    expect(await idsOf(`?tenant=many&fingerprint=${errorFingerprint('rare card 1')}`)).toEqual([
       'saga-6000',
       'saga-3000',
       'saga-0',

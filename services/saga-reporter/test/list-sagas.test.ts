@@ -1,5 +1,6 @@
 import { credentials, Metadata, type ServiceError, status } from '@grpc/grpc-js'
 import { ListSagasRequest, type ListSagasResponse, SagaQueryClient } from '@switchyard/contracts/saga-query'
+import { errorFingerprint } from '@switchyard/domain/saga'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createTokens, startHarness } from './harness.js'
 import { createErrors, createSagas, createTags, minute } from './saga-rows.js'
@@ -131,6 +132,8 @@ describe('the list of sagas', () => {
     ['?id_prefix=b_', ['b_1']],
     ['?id_prefix=b%25', ['b%2']],
     ['?id_prefix=a-&order_by=created_at', ['a-3', 'a-2', 'a-1']],
+    [`?fingerprint=${errorFingerprint('seat 8 is taken')}`, ['a-3']],
+    [`?fingerprint=${errorFingerprint('seat 8 is free')}`, []],
     ['?errors_contains=REFUSED', ['b_1']],
     ['?errors_contains=100%25', ['b_1']],
     ['?errors_contains=0_0', []],
@@ -151,6 +154,12 @@ describe('the list of sagas', () => {
 
   it('finds what several filters have in common', async () => {
     expect((await list('?tag=order%3D42&service_name=shipping&errors_contains=refused')).ids).toEqual(['b_1'])
+    const taken = errorFingerprint('seat 8 is taken')
+    expect((await list(`?fingerprint=${taken}&errors_contains=seat`)).ids).toEqual(['a-3'])
+    expect((await list(`?fingerprint=${taken}&errors_contains=refused`)).ids).toEqual([])
+    expect((await list(`?fingerprint=${taken}&stuck=true`)).ids).toEqual([])
+    expect((await list(`?fingerprint=${taken}&tenant=acme`)).ids).toEqual([])
+    expect((await list(`?fingerprint=${taken}&order_by=ended_at`)).ids).toEqual(['a-3'])
     expect((await list('?stuck=true&overdue=true')).ids).toEqual(['c-1'])
     expect((await list('?stuck=true&overdue=false')).ids).toEqual(['a-1'])
     expect((await list(`?stuck=true&created_before=${minute(3).toISOString()}`)).ids).toEqual(['a-1'])
@@ -278,6 +287,7 @@ describe('bad questions', () => {
     ['?tenant=%20', 'tenant is empty'],
     ['?id_prefix=%20', 'id_prefix is empty'],
     ['?service_name=%00', 'service_name is invalid'],
+    ['?fingerprint=%20', 'fingerprint is empty'],
     ['?errors_contains=ab', 'errors_contains is too short (minimum is 3 characters)'],
     ['?page=2', 'page is not supported: follow the Link header, or use cursor'],
     ['?per_page=0', 'per_page does not have a valid value'],

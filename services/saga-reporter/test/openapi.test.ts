@@ -54,6 +54,12 @@ async function callBulk() {
   await expect
     .poll(async () => (await api.call('GET /sagas/bulk/{id}', { path })).body)
     .toMatchObject({ state: 'undone', undone: 1 })
+  await harness.database.pool.query(
+    `INSERT INTO saga_bulk_jobs (tenant, id, action, note, filter, author_id, author_name, audit_author,
+       active_user_id, owner, owned_until)
+     VALUES ('default', 1000000, 'note', 'x', '{}', 0, 'root', '{}', 0, 'elsewhere', now() + interval '1 hour')`,
+  )
+  await api.call('POST /sagas/bulk/{id}/cancel', { path: { id: 1_000_000 } })
 }
 
 it('every operation answers as it is documented', async () => {

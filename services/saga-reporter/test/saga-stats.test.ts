@@ -94,6 +94,20 @@ describe('GET /sagas/stats', () => {
     ])
   })
 
+  it('has a fingerprint for each group by which the list finds exactly its sagas', async () => {
+    const { failures } = (await (await get(`?${range}`)).json()) as {
+      failures: { fingerprint: string; saga_ids: string[] }[]
+    }
+    for (const { fingerprint, saga_ids } of failures) {
+      const listed = await fetch(`${harness.baseUrl}/api/v4/sagas?fingerprint=${fingerprint}&${range}`, {
+        headers: { 'PRIVATE-TOKEN': token },
+      })
+      const ids = ((await listed.json()) as { saga_id: string }[]).map(({ saga_id }) => saga_id)
+      expect(ids.toSorted()).toEqual(saga_ids.toSorted())
+    }
+    expect(failures).toHaveLength(2)
+  })
+
   it('is of one service when it is asked for one', async () => {
     expect(await (await get(`?${range}&service_name=shipping`)).json()).toMatchObject({
       total: 1,

@@ -1,6 +1,7 @@
 import type { PoolClient } from 'pg'
 import type { DatabaseOrTransaction } from '../client.js'
 import type { AuditEvent, Prisma } from '../generated/client.js'
+import { likeText } from '../like-pattern.js'
 
 /** The user, token and request that caused an audit entry. */
 export interface AuditAuthor {
@@ -57,6 +58,8 @@ export interface AuditFilter {
   entityId?: string | undefined
   authorId?: number | undefined
   eventName?: string | undefined
+  /** Part of the event's name, the entity's type or id, or the author's name, in any case; at least three characters. */
+  search?: string | undefined
   createdAfter?: Date | undefined
   createdBefore?: Date | undefined
 }
@@ -64,12 +67,13 @@ export interface AuditFilter {
 /** One page of the log, newest first, and the number of all entries that match. */
 export async function listAuditEvents(
   { prisma }: DatabaseOrTransaction,
-  { createdAfter, createdBefore, ...equal }: AuditFilter,
+  { search, createdAfter, createdBefore, ...equal }: AuditFilter,
   rows: { skip: number; take: number },
 ): Promise<{ events: AuditEvent[]; total: number }> {
   const given = Object.entries(equal).filter(([, value]) => value !== undefined)
   const where: Prisma.AuditEventWhereInput = {
     ...Object.fromEntries(given),
+    ...(search !== undefined && { OR: containing(search) }),
     createdAt: { ...(createdAfter && { gte: createdAfter }), ...(createdBefore && { lte: createdBefore }) },
   }
   const [events, total] = await Promise.all([
@@ -77,6 +81,11 @@ export async function listAuditEvents(
     prisma.auditEvent.count({ where }),
   ])
   return { events, total }
+}
+
+function containing(search: string): Prisma.AuditEventWhereInput[] {
+  const part = { contains: likeText(search), mode: 'insensitive' as const }
+  return [{ eventName: part }, { entityType: part }, { entityId: part }, { authorName: part }]
 }
 
 export const findAuditEvent = ({ prisma }: DatabaseOrTransaction, id: bigint): Promise<AuditEvent | null> =>

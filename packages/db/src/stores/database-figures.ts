@@ -30,7 +30,7 @@ const queryCanceled = '57014'
 const statement = `
   WITH sized AS (
     SELECT coalesce(pg_partition_root(oid), oid)::regclass AS name, sum(pg_total_relation_size(oid)) AS bytes,
-      sum(greatest(reltuples, 0)) AS rows
+      sum(greatest(reltuples, pg_stat_get_live_tuples(oid))) AS rows
     FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace
     GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT ${tablesMax})
   SELECT current_setting('server_version') AS version, pg_database_size(current_database())::text AS size,

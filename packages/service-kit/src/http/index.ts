@@ -52,6 +52,7 @@ export {
   parameterProblem,
   readParameters,
   rowId,
+  searchedText,
   text,
   time,
 } from './parameters.js'

@@ -2,7 +2,7 @@ import { DomainError } from '@switchyard/domain'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { decimal, filledText, flag, integer, readParameters, text, time } from './parameters.js'
+import { decimal, filledText, flag, integer, readParameters, searchedText, text, time } from './parameters.js'
 
 const refusal = (schema: z.ZodType, given: unknown): unknown => {
   try {
@@ -21,6 +21,12 @@ describe('readParameters', () => {
     ['absent, restricted', z.object({ state }), {}, 'state is missing, state does not have a valid value'],
     ['not in the list', z.object({ state }), { state: 'x' }, 'state does not have a valid value'],
     ['wrong type', z.object({ since: time() }), { since: 'someday' }, 'since is invalid'],
+    [
+      'a search that blanks fill',
+      z.object({ q: searchedText() }),
+      { q: ' a ' },
+      'q is too short (minimum is 3 characters)',
+    ],
     ['blank', z.object({ branch: filledText() }), { branch: ' ' }, 'branch is empty'],
     ['no day of the calendar', z.object({ since: time() }), { since: '2026-02-30' }, 'since is invalid'],
     ['no such time', z.object({ since: time() }), { since: '2026-04-31T10:00:00Z' }, 'since is invalid'],

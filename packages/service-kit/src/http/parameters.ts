@@ -106,6 +106,15 @@ function asText(value: unknown): unknown {
 /** Text with at least one character that is no white space. */
 export const filledText = () => text().refine((value) => value.trim() !== '', { error: 'is empty' })
 
+/** Texts are found by their trigrams, and a shorter text has none. */
+const searchedCharsMin = 3
+
+/** Text that is searched for in a table that may be large. */
+export const searchedText = () =>
+  text().refine((value) => value.trim().length >= searchedCharsMin, {
+    error: `is too short (minimum is ${searchedCharsMin} characters)`,
+  })
+
 const wholeNumber = (value: unknown) =>
   typeof value === 'string' && /^\s*[+-]?\d{1,15}\s*$/.test(value) ? Number(value) : value
 

@@ -71,31 +71,24 @@ export class MessageStreams {
   async #enrol(response: StreamResponse, path: string | undefined) {
     const isVisible = (message?: BroadcastMessage) =>
       message !== undefined && (path === undefined || matchesTargetPath(message.targetPath, path))
+    const unwatch = await this.#options.board.watch({
+      state(messages) {
+        response.writeHead(200, eventStreamHeaders)
+        send(response, firstFrame(messages.filter(isVisible)))
+      },
+      changes(changes) {
+        const text = changes.map((change) => frameOf(change, isVisible)).join('')
+        if (text !== '') send(response, text)
+      },
+    })
+    // A heartbeat before the headers would begin an answer without them.
     this.#clients.add(response)
-    const leave = () => {
+    this.#gauge.set(this.#clients.size)
+    return () => {
+      unwatch()
       this.#clients.delete(response)
       this.#gauge.set(this.#clients.size)
-    }
-    try {
-      const unwatch = await this.#options.board.watch({
-        state(messages) {
-          response.writeHead(200, eventStreamHeaders)
-          send(response, firstFrame(messages.filter(isVisible)))
-        },
-        changes(changes) {
-          const text = changes.map((change) => frameOf(change, isVisible)).join('')
-          if (text !== '') send(response, text)
-        },
-      })
-      this.#gauge.set(this.#clients.size)
-      return () => {
-        unwatch()
-        leave()
-        response.end()
-      }
-    } catch (error) {
-      leave()
-      throw error
+      response.end()
     }
   }
 

@@ -52,6 +52,7 @@ const sagas = createRoute({
     'service',
     'q',
     'flag',
+    'fingerprint',
     'parent',
     'tenant',
     'from',
@@ -75,6 +76,13 @@ const failures = createRoute({
   path: '/failures',
   validateSearch: keep('service', 'tenant', 'from', 'to', 'job'),
   component: lazyRouteComponent(() => import('./pages/sagas/failures-page'), 'FailuresPage'),
+})
+
+const bulkJobs = createRoute({
+  getParentRoute: () => root,
+  path: '/bulk-jobs',
+  validateSearch: keep('tenant', 'page', 'job'),
+  component: lazyRouteComponent(() => import('./pages/sagas/bulk-jobs-page'), 'BulkJobsPage'),
 })
 
 const projects = createRoute({
@@ -139,6 +147,27 @@ const deployments = createRoute({
   component: lazyRouteComponent(() => import('./pages/projects/deployments-page'), 'DeploymentsPage'),
 })
 
+const pipelines = createRoute({
+  getParentRoute: () => project,
+  path: '/pipelines',
+  validateSearch: keep('ref', 'status', 'page'),
+  component: lazyRouteComponent(() => import('./pages/projects/pipelines-page'), 'PipelinesPage'),
+})
+
+const pipeline = createRoute({
+  getParentRoute: () => project,
+  path: '/pipelines/$pipelineId',
+  validateSearch: keep('page'),
+  component: lazyRouteComponent(() => import('./pages/projects/pipeline-page'), 'PipelinePage'),
+})
+
+const releases = createRoute({
+  getParentRoute: () => project,
+  path: '/releases',
+  validateSearch: keep('page'),
+  component: lazyRouteComponent(() => import('./pages/projects/releases-page'), 'ReleasesPage'),
+})
+
 const settings = createRoute({
   getParentRoute: () => project,
   path: '/settings',
@@ -185,6 +214,7 @@ const audit = createRoute({
   getParentRoute: () => root,
   path: '/admin/audit',
   validateSearch: keep(
+    'q',
     'page',
     'entity_type',
     'entity_id',
@@ -214,6 +244,7 @@ const routeTree = root.addChildren([
   sagas,
   saga,
   failures,
+  bulkJobs,
   projects,
   project.addChildren([
     projectCommits,
@@ -222,7 +253,10 @@ const routeTree = root.addChildren([
     newCommit,
     branches,
     compare,
+    pipelines,
+    pipeline,
     deployments,
+    releases,
     settings,
   ]),
   broadcasts,

@@ -26,7 +26,8 @@ const pages: Partial<Record<string, (first: string, others: string[]) => string>
   blame: files,
   branches: () => '/branches',
   tags: () => '/branches',
-  releases: () => '/branches',
+  releases: () => '/releases',
+  pipelines: (id) => (/^\d+$/.test(id) ? `/pipelines/${id}` : '/pipelines'),
   compare: (range) => {
     const [from = '', to = ''] = range.split(/\.{2,3}/, 2)
     return `/compare${queryOf({ from, to })}`

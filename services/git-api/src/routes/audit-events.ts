@@ -8,6 +8,7 @@ import {
   route,
   rowId,
   rowsOf,
+  searchedText,
   text,
   time,
 } from '@switchyard/service-kit/http'
@@ -32,6 +33,10 @@ const listAuditEvents = (deps: Dependencies) =>
       entity_id: optionalText(text()),
       author_id: optional(rowId()),
       event_name: optionalText(text()),
+      search: optional(searchedText()).meta({
+        description:
+          'Part of the name of the event, the type or id of the entity, or the name of the author, in any case',
+      }),
       created_after: optional(time()),
       created_before: optional(time()),
     }),
@@ -41,6 +46,7 @@ const listAuditEvents = (deps: Dependencies) =>
         entityId: given.entity_id,
         authorId: given.author_id,
         eventName: given.event_name,
+        search: given.search,
         createdAfter: given.created_after,
         createdBefore: given.created_before,
       }

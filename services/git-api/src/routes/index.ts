@@ -26,6 +26,7 @@ import { listContributors } from './list-contributors.js'
 import { memberRoutes } from './members.js'
 import { namespaceRoutes } from './namespaces.js'
 import { pipelineRoutes } from './pipelines/index.js'
+import { listProjectStates } from './project-states.js'
 import { projectTokenRoutes } from './project-tokens/index.js'
 import { projectRoutes } from './projects.js'
 import { protectedBranchRoutes } from './protected-branches.js'
@@ -61,6 +62,7 @@ export const routes = (deps: Dependencies): Route[] => [
   ...sessionRoutes(deps),
   ...savedViewRoutes(deps),
   ...projectRoutes(deps),
+  route('GET', '/project_states', signedIn, listProjectStates(deps)),
   ...namespaceRoutes(deps),
   ...memberRoutes(deps),
   ...protectedBranchRoutes(deps),

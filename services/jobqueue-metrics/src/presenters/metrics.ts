@@ -108,6 +108,18 @@ export const presentJobs = (
   ...(extended ? { approximate: jobs.approximate } : {}),
 })
 
+/** Every source by itself; `message` says why one has no figures. */
+export const presentSources = (
+  sources: ({ name: string } & ({ snapshot: SourceSnapshot } | { message: string }))[],
+  extended: boolean,
+  nowMs: number,
+) => ({
+  sources: sources.map(({ name, ...found }) => ({
+    name,
+    ...('snapshot' in found ? presentCompound(found.snapshot, extended, nowMs) : { message: found.message }),
+  })),
+})
+
 /** All three parts in one. */
 export const presentCompound = (snapshot: SourceSnapshot, extended: boolean, nowMs: number) => ({
   queues: presentQueues(snapshot, extended),

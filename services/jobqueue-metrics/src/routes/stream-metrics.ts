@@ -1,6 +1,14 @@
-import { endpoint, flag, noContent, type StreamPlaces, streamed, text } from '@switchyard/service-kit/http'
+import {
+  endpoint,
+  flag,
+  noContent,
+  parameterProblem,
+  type StreamPlaces,
+  streamed,
+  text,
+} from '@switchyard/service-kit/http'
 import { z } from 'zod'
-import { presentCompound } from '../presenters/metrics.js'
+import { presentCompound, presentSources } from '../presenters/metrics.js'
 import type { Snapshots } from '../use-cases/read-snapshots.js'
 import type { EventStreams } from './event-streams.js'
 
@@ -9,17 +17,24 @@ export const streamMetrics = (snapshots: Snapshots, streams: EventStreams, place
   endpoint({
     summary: 'The compound metrics as server-sent events',
     replies: { 200: ['text/event-stream'] },
-    input: z.object({ source: text().optional(), extended: flag().default(false) }),
-    async handle({ source, extended }, _access, call) {
+    input: z.object({
+      source: text().optional(),
+      by_source: flag().default(false).meta({ description: 'Every source by itself, below `sources`' }),
+      extended: flag().default(false),
+    }),
+    async handle({ source, by_source, extended }, _access, call) {
       const { raw } = call
+      if (by_source && source !== undefined) throw parameterProblem('by_source', 'goes without source')
       // A status can only tell of an unknown source, or of one that does not answer, before the stream begins.
-      await snapshots.read(source)
+      if (!by_source) await snapshots.read(source)
       // Express answers HEAD with the handler of GET, and a stream would never end.
       if (raw.request.method === 'HEAD') return noContent()
       places.take(call)
-      const channel = JSON.stringify([source, extended])
+      const channel = JSON.stringify([source, by_source, extended])
       await streams.open(raw.response, channel, async () =>
-        presentCompound(await snapshots.read(source), extended, Date.now()),
+        by_source
+          ? presentSources(await snapshots.readEach(), extended, Date.now())
+          : presentCompound(await snapshots.read(source), extended, Date.now()),
       )
       return streamed
     },

@@ -13,6 +13,8 @@ export interface Snapshots {
    *   that do not answer
    */
   read(source?: string): Promise<TakenSnapshot>
+  /** Each source by itself, so that one that does not answer hides none of the others. */
+  readEach(): Promise<({ name: string } & ({ snapshot: TakenSnapshot } | { message: string }))[]>
 }
 
 export function createSnapshots(sources: SharedSource[]): Snapshots {
@@ -29,6 +31,15 @@ export function createSnapshots(sources: SharedSource[]): Snapshots {
 
   return {
     names: sources.map(({ name }) => name),
+    readEach: () =>
+      Promise.all(
+        sources.map(async (source) => {
+          const [outcome] = await Promise.allSettled([source.read()])
+          return outcome.status === 'fulfilled'
+            ? { name: source.name, snapshot: outcome.value }
+            : { name: source.name, message: unavailableSources([source], [outcome]).message }
+        }),
+      ),
     async read(name) {
       const asked = name === undefined ? sources : sources.filter((source) => source.name === name)
       if (asked.length === 0) throw parameterProblem('source', 'does not have a valid value')

@@ -4,6 +4,7 @@ import {
   type BulkJob,
   type BulkOperator,
   bulkSagasMax,
+  cancelBulkJob as cancelJob,
   countMatches,
   createBulkJob,
   getBulkJob as findJob,
@@ -57,6 +58,13 @@ export async function undoBulkJob(
   runner.wake()
   return job
 }
+
+/** Ends a running job after the step under way. @throws as `cancelBulkJob` of the store */
+export const cancelBulkJob = (
+  database: Readable,
+  { tenant, id }: { tenant: string; id: number },
+  { audit }: BulkOperator,
+): Promise<BulkJob> => cancelJob(database, tenant, id, audit)
 
 /** @throws DomainError not-found */
 export const getBulkJob = (database: Readable, tenant: string, id: number): Promise<BulkJob> =>

@@ -7,11 +7,8 @@ import {
   sagaOrders,
 } from '@switchyard/db'
 import { defaultTenant, sagaFlagKinds, sagaOutcomes, sagaStatuses } from '@switchyard/domain/saga'
-import { filledText, flag, pageParameters, text, time } from '@switchyard/service-kit/http'
+import { filledText, flag, pageParameters, searchedText, text, time } from '@switchyard/service-kit/http'
 import { z } from 'zod'
-
-/** Texts are found by their trigrams, and a shorter text has none. */
-const searchedCharsMin = 3
 
 const flagParameters = Object.fromEntries(sagaFlagKinds.map((kind) => [kind, flag().optional()])) as Record<
   (typeof sagaFlagKinds)[number],
@@ -36,11 +33,8 @@ export const filterParameters = {
   tag: filledText().optional(),
   id_prefix: filledText().optional(),
   parent_saga_id: filledText().optional(),
-  errors_contains: text()
-    .refine((value) => value.trim().length >= searchedCharsMin, {
-      error: `is too short (minimum is ${searchedCharsMin} characters)`,
-    })
-    .optional(),
+  fingerprint: filledText().optional(),
+  errors_contains: searchedText().optional(),
   created_after: time().optional(),
   created_before: time().optional(),
   updated_after: time().optional(),
@@ -64,6 +58,7 @@ export const toSearch = (given: z.output<typeof searchSchema>): SagaSearch => ({
   tag: given.tag,
   idPrefix: given.id_prefix,
   parentSagaId: given.parent_saga_id,
+  fingerprint: given.fingerprint,
   errorsContain: given.errors_contains,
   createdAfter: given.created_after,
   createdBefore: given.created_before,

@@ -51,6 +51,20 @@ export async function listDeployments(
   return { deployments, total }
 }
 
+/** The running deployments of projects, the newest first, at most `take` of each project. */
+export async function listRunningDeployments(
+  { prisma }: DatabaseOrTransaction,
+  projectIds: readonly number[],
+  take: number,
+): Promise<DeploymentView[]> {
+  const newest = await prisma.$queryRaw<{ projectId: number; id: number }[]>`
+    SELECT d.project_id AS "projectId", d.id FROM unnest(${projectIds}::int[]) AS given(project_id)
+    CROSS JOIN LATERAL (SELECT project_id, id FROM deployments
+      WHERE project_id = given.project_id AND status = 'running' ORDER BY id DESC LIMIT ${take}) d`
+  if (newest.length === 0) return []
+  return prisma.deployment.findMany({ where: { OR: newest }, include: parts, orderBy: { id: 'desc' } })
+}
+
 const between = (gt: Date | undefined, lt: Date | undefined) =>
   gt === undefined && lt === undefined ? undefined : { gt, lt }
 

@@ -2,6 +2,7 @@ export type { RecordedStatus, StatusPosting } from './fold-posts.js'
 export {
   findLastPipeline,
   findNewestPipeline,
+  findNewestPipelines,
   findPipeline,
   findPipelineOfRef,
   findPipelineWithJobs,

@@ -103,6 +103,22 @@ export async function findPipelineWithJobs(
   return { ...pipeline, jobs: rows.map(statusOf) }
 }
 
+/** The newest pipeline of each of these refs, by the project; a project whose ref has none is missing. */
+export async function findNewestPipelines(
+  { pool }: Pick<Database, 'pool'>,
+  refs: readonly { projectId: number; ref: string }[],
+): Promise<Map<number, PipelineWithAuthor>> {
+  const { rows } = await pool.query<PipelineRow>({
+    name: 'newest-pipelines',
+    text: `SELECT ${columns} FROM unnest($1::int[], $2::text[]) AS given(project_id, ref)
+      CROSS JOIN LATERAL (SELECT * FROM pipelines WHERE project_id = given.project_id AND ref = given.ref
+        ORDER BY id DESC LIMIT 1) p
+      LEFT JOIN users u ON u.id = p.author_id`,
+    values: [refs.map(({ projectId }) => projectId), refs.map(({ ref }) => ref)],
+  })
+  return new Map(rows.map((row) => [row.projectId, pipelineOf(row)]))
+}
+
 export const pipelineOrders = {
   id: 'p.id',
   status: 'p.status',

@@ -91,6 +91,16 @@ export function Chart({
 const shown = (value: number | null | undefined, format: (value: number) => string) =>
   value === null || value === undefined ? 'unknown' : format(value)
 
+const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' })
+const exactClock = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' })
+
+/** '20:29', and '20:29:45' where marks stand closer together than a minute. */
+function clockTimes(seconds: number[]): string[] {
+  const [first = 0, second = first + 60] = seconds
+  const format = second - first < 60 ? exactClock : clock
+  return seconds.map((time) => format.format(new Date(time * 1000)))
+}
+
 function draw(
   element: HTMLElement,
   times: number[],
@@ -111,7 +121,10 @@ function draw(
     legend: { show: false },
     cursor: { y: false },
     scales: { y: { range: (_chart, _min, max) => [0, Math.max(1, max ?? 1) * 1.1] } },
-    axes: [axis, { ...axis, size: 64, values: (_chart, values) => values.map((value) => format(value)) }],
+    axes: [
+      { ...axis, values: (_chart, seconds) => clockTimes(seconds) },
+      { ...axis, size: 64, values: (_chart, values) => values.map((value) => format(value)) },
+    ],
     series: [
       {},
       ...series.map((one) => ({

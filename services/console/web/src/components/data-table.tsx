@@ -32,7 +32,7 @@ export function DataTable<Row>({
 }) {
   if (rows.length === 0 && empty) return <div aria-busy={busy || undefined}>{empty}</div>
   return (
-    <div className="overflow-x-auto">
+    <div className="overflow-x-auto px-2 md:px-0">
       <table
         aria-label={label}
         aria-busy={busy || undefined}
@@ -42,7 +42,7 @@ export function DataTable<Row>({
         <thead>
           <tr className="border-b text-left text-quiet">
             {columns.map((column) => (
-              <th key={column.header} scope="col" className={`px-4 py-2 font-medium ${classOf(column)}`}>
+              <th key={column.header} scope="col" className={`${cellClass} font-medium ${classOf(column)}`}>
                 {column.header}
               </th>
             ))}
@@ -56,7 +56,7 @@ export function DataTable<Row>({
               className="border-b last:border-0 focus-within:bg-raised hover:bg-raised"
             >
               {columns.map((column) => (
-                <td key={column.header} className={`px-4 py-2 align-top ${classOf(column)}`}>
+                <td key={column.header} className={`${cellClass} align-top ${classOf(column)}`}>
                   {column.cell(row)}
                 </td>
               ))}
@@ -67,6 +67,9 @@ export function DataTable<Row>({
     </div>
   )
 }
+
+// Columns stand closer together on narrow screens.
+const cellClass = 'px-2 py-2 md:px-4'
 
 const classOf = <Row,>({ numeric, wide }: Column<Row>) =>
   `${numeric ? 'text-right tabular-nums' : ''} ${wide ? 'hidden md:table-cell' : ''}`

@@ -31,7 +31,12 @@ export function Page({
     <>
       <title>{`${title} · Switchyard`}</title>
       <div className="mb-4 flex flex-wrap items-center gap-x-4 gap-y-2">
-        <h1 ref={ref} tabIndex={-1} dir="auto" className="min-w-0 flex-1 text-xl font-semibold break-words">
+        <h1
+          ref={ref}
+          tabIndex={-1}
+          dir="auto"
+          className="min-w-[min(100%,12rem)] flex-1 text-xl font-semibold break-words"
+        >
           {heading ?? title}
         </h1>
         {actions && <div className="flex flex-wrap items-center gap-2">{actions}</div>}

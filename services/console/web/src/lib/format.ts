@@ -22,11 +22,13 @@ export const exactTime = (time: Date) => exact.format(time)
 
 /** '1.4 s', '3 min 5 s', '2 h 4 min'. */
 export function duration(milliseconds: number): string {
-  if (milliseconds < 1000) return `${Math.round(milliseconds)} ms`
-  const seconds = milliseconds / 1000
-  if (seconds < 60) return `${seconds.toFixed(seconds < 10 ? 1 : 0)} s`
+  // Each unit is left where its rounded figure would be a whole one of the next.
+  if (Math.round(milliseconds) < 1000) return `${Math.round(milliseconds)} ms`
+  if (milliseconds < 9950) return `${(milliseconds / 1000).toFixed(1)} s`
+  const seconds = Math.round(milliseconds / 1000)
+  if (seconds < 60) return `${seconds} s`
   const minutes = Math.floor(seconds / 60)
-  if (minutes < 60) return `${minutes} min ${Math.floor(seconds % 60)} s`
+  if (minutes < 60) return `${minutes} min ${seconds % 60} s`
   const hours = Math.floor(minutes / 60)
   return hours < 48 ? `${hours} h ${minutes % 60} min` : `${Math.floor(hours / 24)} d ${hours % 24} h`
 }
@@ -42,7 +44,7 @@ export function bytes(value: number): string {
   const names = ['B', 'KiB', 'MiB', 'GiB', 'TiB']
   let size = value
   let unit = 0
-  while (size >= 1024 && unit < names.length - 1) {
+  while (Math.round(size) >= 1024 && unit < names.length - 1) {
     size /= 1024
     unit += 1
   }

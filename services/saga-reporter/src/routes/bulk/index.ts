@@ -1,7 +1,7 @@
 import { administrator, administratorOrScope, type Route, route } from '@switchyard/service-kit/http'
 import type { BulkDependencies } from './bulk-parameters.js'
 import { getBulkJob, listBulkJobs, listBulkResults } from './read-bulk.js'
-import { previewBulk, startBulk, undoBulk } from './start-bulk.js'
+import { cancelBulk, previewBulk, startBulk, undoBulk } from './start-bulk.js'
 
 const base = '/sagas/bulk'
 
@@ -14,6 +14,7 @@ export function bulkRoutes(dependencies: BulkDependencies): Route[] {
     route('POST', `${base}/preview`, administrator, previewBulk(dependencies)),
     route('GET', `${base}/:id`, reader, getBulkJob(dependencies)),
     route('GET', `${base}/:id/results`, reader, listBulkResults(dependencies)),
+    route('POST', `${base}/:id/cancel`, administrator, cancelBulk(dependencies)),
     route('POST', `${base}/:id/undo`, administrator, undoBulk(dependencies)),
   ]
 }

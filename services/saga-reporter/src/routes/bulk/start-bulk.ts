@@ -7,7 +7,7 @@ import {
   presentBulkJob,
   presentBulkPreview,
 } from '../../presenters/bulk-job.js'
-import { previewBulkJob, startBulkJob, undoBulkJob } from '../../use-cases/bulk-jobs.js'
+import { cancelBulkJob, previewBulkJob, startBulkJob, undoBulkJob } from '../../use-cases/bulk-jobs.js'
 import { bulkActionParameter, tenantParameter } from '../../wire/search-parameters.js'
 import { noteText } from '../create-note.js'
 import { type BulkDependencies, bulkSearch, filterParameter, operatorOf } from './bulk-parameters.js'
@@ -45,6 +45,17 @@ export const startBulk = (dependencies: BulkDependencies) =>
       }
       return created(presentBulkJob(await startBulkJob(dependencies, job, operatorOf(caller, call))))
     },
+  })
+
+/** `POST /sagas/bulk/:id/cancel` */
+export const cancelBulk = ({ database }: BulkDependencies) =>
+  endpoint({
+    summary: 'End a running bulk job; the sagas that it has not reached stay as they are',
+    replies: { 200: bulkJobShape },
+    refusals: [409],
+    input: z.object({ ...tenantParameter, id: rowId() }),
+    handle: async (job, caller: Caller, call) =>
+      ok(presentBulkJob(await cancelBulkJob(database, job, operatorOf(caller, call)))),
   })
 
 /** `POST /sagas/bulk/:id/undo` */

@@ -10,8 +10,8 @@ import { bulkSagasMax, storeMatches } from './matching.js'
 export const bulkActions = ['resolve', 'note'] as const
 export type BulkAction = (typeof bulkActions)[number]
 
-/** `failed`: an unexpected error ended the job; the sagas that it had not reached are unchanged. */
-export const bulkStates = ['running', 'finished', 'undoing', 'undone', 'failed'] as const
+/** `canceled` by an operator, `failed` by an unexpected error: the sagas that the job had not reached are unchanged. */
+export const bulkStates = ['running', 'finished', 'undoing', 'undone', 'canceled', 'failed'] as const
 export type BulkState = (typeof bulkStates)[number]
 
 export const bulkItemStates = ['pending', 'done', 'failed', 'undone', 'undo_failed'] as const
@@ -151,6 +151,32 @@ export async function startBulkUndo(
     return rows[0] as BulkJob
   }).catch((error: unknown) => {
     throw refusalOf(error)
+  })
+}
+
+/**
+ * Ends a running job after the step under way; the sagas that it has not reached stay as they are.
+ *
+ * @throws DomainError not-found | conflict when the job is not running
+ */
+export async function cancelBulkJob(
+  { pool }: Readable,
+  tenant: string,
+  id: number,
+  audit: AuditAuthor,
+): Promise<BulkJob> {
+  return inPoolTransaction(pool, async (client) => {
+    // A step holds the lock of its job until it is committed.
+    const job = await lockJob(client, tenant, id)
+    if (job.state !== 'running') throw conflict(`The job is ${job.state}`)
+    const { rows } = await client.query<BulkJob>(
+      `UPDATE saga_bulk_jobs j SET state = 'canceled', finished_at = now(), active_user_id = NULL, owner = NULL,
+         owned_until = NULL
+       WHERE j.tenant = $1 AND j.id = $2 RETURNING ${bulkJobColumns}`,
+      [tenant, id],
+    )
+    await recordAuditEvents(client, audit, [audited('saga_bulk_cancel', job)])
+    return rows[0] as BulkJob
   })
 }
 

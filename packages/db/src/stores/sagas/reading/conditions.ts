@@ -4,7 +4,7 @@ import type { SagaSearch } from './saga-search.js'
 import type { SqlParameters } from './sql-parameters.js'
 
 /** The part of a search that another table answers, in the order of its rows. */
-export type Driver = { flag: SagaFlagKind } | 'tag' | 'errors' | null
+export type Driver = { flag: SagaFlagKind } | 'tag' | 'fingerprint' | 'errors' | null
 
 /**
  * A saga's row is updated for an ordinary event of an activity only when the event is at least this much newer than the
@@ -39,9 +39,12 @@ const plain: [keyof SagaSearch, string][] = [
 
 const exists = (found: boolean, subquery: string) => `${found ? '' : 'NOT '}EXISTS (SELECT FROM ${subquery})`
 
+const errorsExist = (condition: string) =>
+  exists(true, `saga_errors e WHERE e.tenant = s.tenant AND e.saga_id = s.id AND ${condition}`)
+
 /** The conditions for a row `s` of sagas, without the condition that the driver has applied. */
 export function conditionsOf(search: SagaSearch, driver: Driver, parameters: SqlParameters): string[] {
-  const { late, tag, idPrefix, errorsContain } = search
+  const { late, tag, idPrefix, fingerprint, errorsContain } = search
   const conditions = [`s.tenant = ${parameters.add(search.tenant)}`]
   for (const [key, sql] of plain) {
     if (search[key] !== undefined) conditions.push(sql.replaceAll('?', parameters.add(search[key])))
@@ -54,14 +57,13 @@ export function conditionsOf(search: SagaSearch, driver: Driver, parameters: Sql
       exists(true, `saga_tags t WHERE t.tenant = s.tenant AND t.saga_id = s.id AND t.tag = ${given}`),
     )
   }
+  if (fingerprint !== undefined && driver !== 'fingerprint') {
+    const given = parameters.add(fingerprint)
+    conditions.push(errorsExist(`e.fingerprint = ${given}`))
+  }
   if (errorsContain !== undefined && driver !== 'errors') {
     const pattern = parameters.add(containsPattern(errorsContain))
-    conditions.push(
-      exists(
-        true,
-        `saga_errors e WHERE e.tenant = s.tenant AND e.saga_id = s.id AND e.folded LIKE lower(${pattern})`,
-      ),
-    )
+    conditions.push(errorsExist(`e.folded LIKE lower(${pattern})`))
   }
   return [...conditions, ...flagConditions(search, driver, parameters)]
 }
@@ -79,9 +81,10 @@ function flagConditions({ flags = {} }: SagaSearch, driver: Driver, parameters: 
 export const containsPattern = (text: string): string => `%${likeText(text)}%`
 
 /** The rarest part of a search that has a table of its own. */
-export function driverOf({ flags = {}, tag, errorsContain }: SagaSearch): Driver {
+export function driverOf({ flags = {}, tag, fingerprint, errorsContain }: SagaSearch): Driver {
   const flag = sagaFlagKinds.find((kind) => flags[kind])
   if (flag) return { flag }
   if (tag !== undefined) return 'tag'
+  if (fingerprint !== undefined) return 'fingerprint'
   return errorsContain === undefined ? null : 'errors'
 }

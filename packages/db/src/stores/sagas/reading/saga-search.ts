@@ -16,6 +16,8 @@ export interface SagaSearch {
   idPrefix?: string | undefined
   /** Sagas that this saga began. */
   parentSagaId?: string | undefined
+  /** Of the errors of an activity, exactly: a group of failures has it. */
+  fingerprint?: string | undefined
   /** Part of the errors of an activity, in any case; at least three characters, or the index is of no use. */
   errorsContain?: string | undefined
   createdAfter?: Date | undefined

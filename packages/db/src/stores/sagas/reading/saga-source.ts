@@ -79,7 +79,7 @@ function drivingRows(
       ${ordered} LIMIT ${walkedErrors}) d WHERE ${text} ${ordered}`
   }
   const all = [...conditions, ...(text === null ? [] : [text])].join(' AND ')
-  // Several activities of one saga may have the flag or the text; the rows come sorted from the index.
+  // Several activities of one saga may have the flag, the fingerprint or the text; the rows come sorted from the index.
   return `SELECT DISTINCT d.first_seen_at, d.saga_id FROM ${table} d WHERE ${all} ${byCreation ? ordered : ''}`
 }
 
@@ -87,6 +87,9 @@ function drivingRows(
 export function drivingTable(driver: NonNullable<Driver>, search: SagaSearch, parameters: SqlParameters) {
   if (driver === 'tag') {
     return { table: 'saga_tags', where: [`d.tag = ${parameters.add(search.tag)}`] }
+  }
+  if (driver === 'fingerprint') {
+    return { table: 'saga_errors', where: [`d.fingerprint = ${parameters.add(search.fingerprint)}`] }
   }
   if (driver === 'errors') return { table: 'saga_errors', where: [] }
   return { table: 'saga_flags', where: [`d.kind = ${parameters.add(driver.flag)}`, "d.saga_id <> ''"] }

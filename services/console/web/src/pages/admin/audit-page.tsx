@@ -7,6 +7,7 @@ import { type Column, DataTable } from '../../components/data-table'
 import { guarded } from '../../components/guarded'
 import { Page, Panel } from '../../components/page'
 import { Pager } from '../../components/pager'
+import { SearchBox } from '../../components/search-box'
 import { Empty, Shown } from '../../components/states'
 import { TextLink } from '../../components/text-link'
 import { Time } from '../../components/time'
@@ -26,14 +27,19 @@ const filters = [
   'created_before',
 ] as const
 
+const searchedCharsMin = 3
+
 function Audit() {
   const search = route.useSearch()
   const navigate = route.useNavigate()
   const page = pageOf(search.page)
-  const { page: _page, ...asked } = search
+  const { page: _page, q, ...asked } = search
+  // A shorter text is refused; until it is long enough, the list is not narrowed.
+  const text = q && q.trim().length >= searchedCharsMin ? q : undefined
   const events = useQuery({
     queryKey: ['audit', search],
-    queryFn: ({ signal }) => getPage<AuditEvent>('/audit_events', { ...asked, page, per_page: 50 }, signal),
+    queryFn: ({ signal }) =>
+      getPage<AuditEvent>('/audit_events', { ...asked, search: text, page, per_page: 50 }, signal),
     placeholderData: (before) => before,
   })
   return (
@@ -71,10 +77,19 @@ function AuditFilters() {
   const search = route.useSearch()
   const navigate = route.useNavigate()
   const used = filters.filter((name) => search[name] !== undefined)
-  if (used.length === 0)
-    return <p className="mb-4 text-sm text-quiet">A link in a row shows the events like it.</p>
+  const isShort = search.q !== undefined && search.q.trim().length < searchedCharsMin
   return (
     <div className="mb-4 flex flex-wrap items-center gap-2">
+      <SearchBox
+        value={search.q}
+        placeholder="Event, entity or author"
+        onChange={(q) => void navigate({ search: { ...search, page: undefined, q } })}
+      />
+      {isShort && (
+        <p role="status" className="text-sm text-quiet">
+          The search begins with {searchedCharsMin} characters.
+        </p>
+      )}
       {used.map((name) => (
         <Button
           key={name}
@@ -84,9 +99,13 @@ function AuditFilters() {
           {name.replaceAll('_', ' ')}: {search[name]} ✕
         </Button>
       ))}
-      <Button look="quiet" onClick={() => void navigate({ search: {} })}>
-        Remove all filters
-      </Button>
+      {used.length > 0 ? (
+        <Button look="quiet" onClick={() => void navigate({ search: {} })}>
+          Remove all filters
+        </Button>
+      ) : (
+        <p className="text-sm text-quiet">A link in a row shows the events like it.</p>
+      )}
     </div>
   )
 }
@@ -96,13 +115,14 @@ const columns: Column<AuditEvent>[] = [
   {
     header: 'Event',
     cell: ({ event_name }) => (
-      <TextLink to="/admin/audit" search={{ event_name }}>
+      <TextLink to="/admin/audit" search={{ event_name }} className="wrap-anywhere md:wrap-normal">
         {event_name}
       </TextLink>
     ),
   },
   {
     header: 'Who',
+    wide: true,
     cell: ({ author_id, details }) =>
       author_id === null ? (
         <span dir="auto">{details.author_name}</span>

@@ -127,6 +127,7 @@ function columnsFor({
     { header: 'User', cell: ({ user_id }) => <span dir="auto">{nameOf(user_id)}</span> },
     {
       header: 'Scopes',
+      wide: true,
       cell: ({ scopes }) => (
         <span className="flex flex-wrap gap-1">
           {scopes.map((scope) => (
@@ -143,6 +144,7 @@ function columnsFor({
     },
     {
       header: 'Last used',
+      wide: true,
       cell: ({ last_used_at }) => (last_used_at ? <Time at={last_used_at} /> : 'never'),
     },
     { header: 'Expires', wide: true, cell: ({ expires_at }) => expires_at ?? 'never' },

@@ -109,7 +109,7 @@ function columnsFor(
         </TextLink>
       ),
     },
-    { header: 'Name', cell: ({ name }) => <span dir="auto">{name}</span> },
+    { header: 'Name', wide: true, cell: ({ name }) => <span dir="auto">{name}</span> },
     { header: 'Email', wide: true, cell: ({ email }) => email },
     {
       header: 'State',

@@ -1,3 +1,4 @@
+import { plainText } from '../../components/message-text'
 import { useNow } from '../../components/time'
 import type { BroadcastMessage } from '../../generated/types.gen'
 import { exactTime } from '../../lib/format'
@@ -25,30 +26,30 @@ export function BroadcastCalendar({ messages }: { messages: BroadcastMessage[] }
   return (
     <figure aria-label="Calendar of broadcasts" className="relative mb-5 rounded-lg border bg-panel p-4">
       <figcaption className="mb-2 font-semibold">Two weeks</figcaption>
-      <div aria-hidden="true" className="relative overflow-hidden">
+      <div aria-hidden="true">
         <div className="mb-1 grid text-xs text-quiet" style={{ gridTemplateColumns: `repeat(${days}, 1fr)` }}>
           {Array.from({ length: days }, (_, index) => (
             <DayHead key={start + index * dayMs} time={start + index * dayMs} />
           ))}
         </div>
         {bars.map(({ message, from, to }) => (
-          <div key={message.id} className="relative mb-1 h-6 rounded bg-raised">
-            <div
-              className="absolute inset-y-0 min-w-1 rounded"
-              style={{
-                left: `${place(from)}%`,
-                width: `${place(to) - place(from)}%`,
-                background: message.color,
-              }}
-            />
-            <span className="absolute inset-y-0 left-2 max-w-full truncate text-xs leading-6">
-              <span className="rounded bg-panel px-1" dir="auto">
-                {message.message}
-              </span>
-            </span>
+          <div key={message.id} className="mb-2">
+            <div className="mt-2 mb-0.5 truncate text-xs" dir="auto">
+              {plainText(message.message)}
+            </div>
+            <div className="relative h-3 overflow-hidden rounded bg-raised">
+              <div
+                className="absolute inset-y-0 min-w-1 rounded"
+                style={{
+                  left: `${place(from)}%`,
+                  width: `${place(to) - place(from)}%`,
+                  background: message.color,
+                }}
+              />
+              <div className="absolute inset-y-0 w-0.5 bg-bad" style={{ left: `${place(now)}%` }} />
+            </div>
           </div>
         ))}
-        <div className="absolute inset-y-0 w-0.5 bg-bad" style={{ left: `${place(now)}%` }} />
       </div>
       <div className="sr-only">
         <table>
@@ -63,7 +64,7 @@ export function BroadcastCalendar({ messages }: { messages: BroadcastMessage[] }
           <tbody>
             {bars.map(({ message, from, to }) => (
               <tr key={message.id}>
-                <td>{message.message}</td>
+                <td>{plainText(message.message)}</td>
                 <td>{exactTime(new Date(from))}</td>
                 <td>{exactTime(new Date(to))}</td>
               </tr>
@@ -75,8 +76,12 @@ export function BroadcastCalendar({ messages }: { messages: BroadcastMessage[] }
   )
 }
 
-const weekday = new Intl.DateTimeFormat('en-GB', { weekday: 'short', day: 'numeric' })
+const weekday = new Intl.DateTimeFormat('en-GB', { weekday: 'short' })
 
+/** The name of the day has no room on narrow screens. */
 const DayHead = ({ time }: { time: number }) => (
-  <span className="truncate border-l pl-1">{weekday.format(new Date(time))}</span>
+  <span className="truncate border-l pl-1">
+    <span className="hidden sm:inline">{weekday.format(new Date(time))} </span>
+    {new Date(time).getDate()}
+  </span>
 )

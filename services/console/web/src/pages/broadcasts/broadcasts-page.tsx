@@ -99,7 +99,7 @@ function columnsFor(
         ),
     },
     { header: 'State', cell: (message) => <BroadcastState message={message} /> },
-    { header: 'Starts', cell: ({ starts_at }) => <Time at={starts_at} /> },
+    { header: 'Starts', wide: true, cell: ({ starts_at }) => <Time at={starts_at} /> },
     { header: 'Ends', cell: ({ ends_at }) => <Time at={ends_at} /> },
     { header: 'Pages', wide: true, cell: ({ target_path }) => target_path || 'all' },
   ]

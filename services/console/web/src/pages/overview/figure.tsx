@@ -12,10 +12,15 @@ const tones: Record<Tone, string> = {
 
 /** One number of the overview. It is quiet while it is zero. */
 export const Figure = ({ value, name, tone }: { value: number; name: ReactNode; tone: Tone }) => (
-  <div className="min-w-26 flex-1 rounded-md border px-3 py-2">
+  <div className="rounded-md border px-3 py-2">
     <div className={`text-2xl font-semibold tabular-nums ${value > 0 ? tones[tone] : 'text-quiet'}`}>
       {count(value)}
     </div>
     <div className="text-sm">{name}</div>
   </div>
+)
+
+/** Figures side by side; two in a row on narrow screens. */
+export const Figures = ({ children }: { children: ReactNode }) => (
+  <div className="mb-4 grid grid-cols-2 gap-2 last:mb-0 sm:grid-cols-4">{children}</div>
 )

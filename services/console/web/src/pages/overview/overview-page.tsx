@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
-import { getPage } from '../../api/client'
+import { get } from '../../api/client'
 import { mayUse, useSession } from '../../api/session'
 import { Page } from '../../components/page'
-import type { Project } from '../../generated/types.gen'
+import type { ProjectState } from '../../generated/types.gen'
 import { BroadcastsNow } from './broadcasts-now'
 import { FirstSteps } from './first-steps'
 import { ProjectsNow } from './projects-now'
@@ -20,17 +20,12 @@ export function OverviewPage() {
     projects: mayUse(session, 'projects'),
   }
   const projects = useQuery({
-    queryKey: ['projects', 'active'],
-    queryFn: ({ signal }) =>
-      getPage<Project>(
-        '/projects',
-        { order_by: 'last_activity_at', sort: 'desc', per_page: projectsShown, archived: false },
-        signal,
-      ),
+    queryKey: ['projects', 'states'],
+    queryFn: ({ signal }) => get<ProjectState[]>('/project_states', { per_page: projectsShown }, signal),
     enabled: may.projects,
     refetchInterval: 30_000,
   })
-  const isNew = projects.data?.rows.length === 0
+  const isNew = projects.data?.length === 0
   return (
     <Page title="Overview">
       {isNew && <FirstSteps />}

@@ -6,9 +6,8 @@ import { TextLink } from '../../components/text-link'
 import { Time } from '../../components/time'
 import type { Saga, SagaStats } from '../../generated/types.gen'
 import { count } from '../../lib/format'
-import { fixedPartOf } from '../sagas/fixed-part'
 import { countsOf } from '../sagas/status-counts'
-import { Figure } from './figure'
+import { Figure, Figures } from './figure'
 
 const causesShown = 5
 const refetchMs = 10_000
@@ -41,7 +40,7 @@ export function SagasNow() {
       busy={counts.some(({ isPending }) => isPending)}
     >
       {failed && <Problem error={failed.error} retry={failed.refetch} />}
-      <div className="mb-4 flex flex-wrap gap-2">
+      <Figures>
         {flags.map((flag, index) => (
           <Figure
             key={flag}
@@ -54,13 +53,13 @@ export function SagasNow() {
             }
           />
         ))}
-      </div>
-      <Shown query={stats}>{(found) => <Causes failures={found.failures} />}</Shown>
+      </Figures>
+      <Shown query={stats}>{({ failures, from }) => <Causes failures={failures} from={from} />}</Shown>
     </Panel>
   )
 }
 
-function Causes({ failures }: { failures: SagaStats['failures'] }) {
+function Causes({ failures, from }: Pick<SagaStats, 'failures' | 'from'>) {
   if (failures.length === 0)
     return <p className="text-quiet">No saga has reported an error within the last day.</p>
   return (
@@ -77,7 +76,7 @@ function Causes({ failures }: { failures: SagaStats['failures'] }) {
           <li key={cause.fingerprint} className="flex items-baseline gap-3 py-1.5">
             <TextLink
               to="/sagas"
-              search={{ q: fixedPartOf(cause.sample) }}
+              search={{ fingerprint: cause.fingerprint, from }}
               className="min-w-0 flex-1 truncate"
               dir="auto"
             >

@@ -119,7 +119,7 @@ const columnsFor = (kind: Kind, onDelete: ((name: string) => void) | undefined) 
       </span>
     ),
   },
-  { header: 'Newest commit', cell: ({ commit }: Row) => <LastCommitCell commit={commit} /> },
+  { header: 'Newest commit', wide: true, cell: ({ commit }: Row) => <LastCommitCell commit={commit} /> },
   {
     header: 'Actions',
     cell: (row: Row) => (

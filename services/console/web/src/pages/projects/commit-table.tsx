@@ -53,7 +53,7 @@ export function CommitTable({
       wide: true,
       cell: ({ commit }: Row) => <code className="font-mono text-[13px]">{shortSha(commit.id)}</code>,
     },
-    { header: 'Committed', cell: ({ commit }: Row) => <Time at={commit.committed_date} /> },
+    { header: 'Committed', wide: true, cell: ({ commit }: Row) => <Time at={commit.committed_date} /> },
   ]
   return (
     <DataTable
@@ -88,6 +88,10 @@ function CommitCell({ commit }: { commit: Commit }) {
       </TextLink>
       <span dir="auto" className="block truncate text-quiet">
         {commit.author_name}
+        <span className="md:hidden">
+          {' · '}
+          <Time at={commit.committed_date} />
+        </span>
       </span>
     </div>
   )

@@ -155,7 +155,7 @@ const columnsFor = (maySeeSagas: boolean) => [
       )
     },
   },
-  { header: 'Created', cell: ({ created_at }: Deployment) => <Time at={created_at} /> },
+  { header: 'Created', wide: true, cell: ({ created_at }: Deployment) => <Time at={created_at} /> },
   {
     header: 'Took',
     numeric: true,

@@ -1,7 +1,7 @@
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link, Outlet, useRouterState } from '@tanstack/react-router'
 import { get, segment } from '../../api/client'
-import { useMay } from '../../api/session'
+import { useMay, useSession } from '../../api/session'
 import { Badge } from '../../components/badge'
 import { isMissing, Loading, NotAllowed, NotFound, Problem } from '../../components/states'
 import type { Project } from '../../generated/types.gen'
@@ -36,9 +36,27 @@ const tabs = [
   { to: '/projects/$namespace/$name', name: 'Commits' },
   { to: '/projects/$namespace/$name/branches', name: 'Branches' },
   { to: '/projects/$namespace/$name/compare', name: 'Compare' },
+  { to: '/projects/$namespace/$name/pipelines', name: 'Pipelines' },
   { to: '/projects/$namespace/$name/deployments', name: 'Deployments' },
+  { to: '/projects/$namespace/$name/releases', name: 'Releases' },
   { to: '/projects/$namespace/$name/settings', name: 'Settings' },
 ] as const
+
+type Part = (typeof tabs)[number]['name'] | 'Files'
+
+const levels = { reporter: 20, maintainer: 40 }
+
+/** Whether the session may use a part of a project, by the role matrix of the API. */
+function mayUsePart(part: string, { visibility, permissions }: Project, isAdministrator: boolean): boolean {
+  const level = isAdministrator ? levels.maintainer : (permissions.project_access?.access_level ?? 0)
+  const others: Partial<Record<string, boolean>> = {
+    Deployments: level >= levels.reporter,
+    Releases: true,
+    Settings: level >= levels.maintainer,
+  } satisfies Partial<Record<Part, boolean>>
+  // All other parts show the code, or what is told of its commits.
+  return others[part] ?? (visibility !== 'private' || level >= levels.reporter)
+}
 
 /** Links are marked as current by their whole address: parts of a project are not all current on its pages. */
 const shownPageOnly = { exact: true, includeSearch: false }
@@ -55,6 +73,7 @@ export function ProjectFrame() {
   const params = route.useParams()
   const { namespace, name } = params
   const may = useMay('projects')
+  const isAdministrator = useSession().user?.is_admin === true
   const path = useRouterState({ select: (state) => state.location.pathname })
   const project = useQuery({ ...projectQuery(namespace, name), enabled: may })
   if (!may) return <NotAllowed />
@@ -62,6 +81,8 @@ export function ProjectFrame() {
   if (!project.data)
     return project.isError ? <Problem error={project.error} retry={project.refetch} /> : <Loading />
   const { default_branch, visibility, archived } = project.data
+  const { data } = project
+  const mayUse = (part: string) => mayUsePart(part, data, isAdministrator)
   const link =
     'rounded-md px-3 py-1 text-sm hover:bg-raised [&[aria-current]]:bg-accent-soft [&[aria-current]]:font-semibold [&[aria-current]]:text-accent'
   const base = `/projects/${segment(namespace)}/${segment(name)}`
@@ -80,19 +101,21 @@ export function ProjectFrame() {
         {archived && <Badge tone="warn">archived</Badge>}
       </div>
       <nav aria-label="Project" className="mb-5 flex flex-wrap gap-1 border-b pb-2">
-        {tabs.map(({ to, name }) => (
-          <Link
-            key={to}
-            to={to}
-            params={params}
-            activeOptions={shownPageOnly}
-            aria-current={partOf(below) === name ? 'true' : undefined}
-            className={link}
-          >
-            {name}
-          </Link>
-        ))}
-        {default_branch && (
+        {tabs
+          .filter((tab) => mayUse(tab.name))
+          .map(({ to, name }) => (
+            <Link
+              key={to}
+              to={to}
+              params={params}
+              activeOptions={shownPageOnly}
+              aria-current={partOf(below) === name ? 'true' : undefined}
+              className={link}
+            >
+              {name}
+            </Link>
+          ))}
+        {default_branch && mayUse('Files') && (
           <Link
             to="/projects/$namespace/$name/files/$ref/$"
             params={{ ...params, ref: default_branch, _splat: '' }}
@@ -104,7 +127,7 @@ export function ProjectFrame() {
           </Link>
         )}
       </nav>
-      <Outlet />
+      {mayUse(partOf(below)) ? <Outlet /> : <NotAllowed />}
     </>
   )
 }

@@ -1,17 +1,17 @@
-import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useMay } from '../../api/session'
 import { guarded } from '../../components/guarded'
 import { Page } from '../../components/page'
-import { NotFound, Shown } from '../../components/states'
+import { NotFound } from '../../components/states'
 import { TextLink } from '../../components/text-link'
 import { count, duration } from '../../lib/format'
 import { pageOf } from '../../lib/search-params'
-import { compoundQuery } from './compound'
 import { rangeOf } from './history'
 import { HistoryCharts } from './history-charts'
 import { OwnJobs } from './own-jobs'
 import { RangeChoice } from './range-choice'
+import { SourcesShown } from './sources-shown'
+import { useSources } from './use-sources'
 
 /** The name of the source of Switchyard's own worker. */
 const ownSource = 'switchyard'
@@ -26,9 +26,11 @@ function Queue() {
   const navigate = route.useNavigate()
   const range = rangeOf(search.range)
   const mayManageJobs = useMay('jobs')
-  const compound = useQuery(compoundQuery(source))
-  const found = compound.data?.queues[queue]
-  if (compound.data && !found) return <NotFound />
+  const all = useSources()
+  const figures = all.sources?.find(({ name }) => name === source)
+  const found = figures?.queues[queue]
+  const isSilent = all.silent.some(({ name }) => name === source)
+  if (all.sources && !found && !isSilent) return <NotFound />
   return (
     <Page
       title={queue}
@@ -45,17 +47,19 @@ function Queue() {
         </TextLink>{' '}
         / {source} / <span dir="auto">{queue}</span>
       </p>
-      <Shown query={compound}>
+      <SourcesShown found={all}>
         {() =>
           found && (
             <p className="mb-4">
-              {count(found.backlog)} waiting, the oldest for {duration(found.latency * 1000)}
+              {found.backlog === 0
+                ? 'Nothing waits'
+                : `${count(found.backlog)} waiting, the oldest for ${duration(found.latency * 1000)}`}
               {typeof found.busy === 'number' && `, ${count(found.busy)} running`}
               {found.paused && ' – the queue is paused'}.
             </p>
           )
         }
-      </Shown>
+      </SourcesShown>
       <HistoryCharts range={range} source={source} queue={queue} />
       {source === ownSource && mayManageJobs && (
         <OwnJobs

@@ -1,18 +1,18 @@
-import { useQueries, useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { Badge } from '../../components/badge'
 import { type Column, DataTable } from '../../components/data-table'
 import { guarded } from '../../components/guarded'
 import { Page, Panel } from '../../components/page'
-import { Empty, Problem, Shown } from '../../components/states'
+import { Empty } from '../../components/states'
 import { TextLink } from '../../components/text-link'
 import { Time } from '../../components/time'
 import type { JobStats, ProcessMetrics, QueueMetrics } from '../../generated/types.gen'
 import { bytes, count, duration } from '../../lib/format'
-import { compoundQuery, lateSeconds, sourcesQuery } from './compound'
 import { rangeOf } from './history'
 import { HistoryCharts } from './history-charts'
 import { RangeChoice } from './range-choice'
+import { SourcesShown } from './sources-shown'
+import { lateSeconds, type SourceFigures, useSources } from './use-sources'
 
 const route = getRouteApi('/queues')
 export const QueuesPage = guarded('queues', Queues)
@@ -20,14 +20,14 @@ export const QueuesPage = guarded('queues', Queues)
 function Queues() {
   const range = rangeOf(route.useSearch().range)
   const navigate = route.useNavigate()
-  const sources = useQuery(sourcesQuery)
+  const found = useSources()
   return (
     <Page
       title="Queues"
       actions={<RangeChoice range={range} onChoose={(next) => void navigate({ search: { range: next } })} />}
     >
       <HistoryCharts range={range} />
-      <Shown query={sources}>{(found) => <Sources names={found.map(({ name }) => name)} />}</Shown>
+      <SourcesShown found={found}>{(sources) => <Figures sources={sources} />}</SourcesShown>
     </Page>
   )
 }
@@ -37,26 +37,14 @@ interface QueueRow extends QueueMetrics {
   name: string
 }
 
-/** Each source is asked by itself, so that one that is away hides none of the others. */
-function Sources({ names }: { names: string[] }) {
-  const answers = useQueries({ queries: names.map(compoundQuery) })
-  const found = answers.flatMap(({ data }, index) => (data ? [{ source: names[index] ?? '', data }] : []))
-  const queues = found.flatMap(({ source, data }) =>
-    Object.entries(data.queues).map(([name, queue]): QueueRow => ({ source, name, ...queue })),
+function Figures({ sources }: { sources: SourceFigures[] }) {
+  const queues = sources.flatMap(({ name: source, queues }) =>
+    Object.entries(queues).map(([name, queue]): QueueRow => ({ source, name, ...queue })),
   )
-  const processes = found.flatMap(({ data }) => data.processes)
   return (
     <>
-      {answers.map(
-        ({ error, refetch }, index) =>
-          error && (
-            <div key={names[index]} className="mb-4">
-              <Problem error={error} retry={refetch} />
-            </div>
-          ),
-      )}
-      <Totals jobs={found.map(({ data }) => data.jobs)} />
-      <Panel name="All queues" flush busy={answers.some(({ isPending }) => isPending)}>
+      <Totals jobs={sources.map(({ jobs }) => jobs)} />
+      <Panel name="All queues" flush>
         <DataTable
           label="Queues"
           rows={queues}
@@ -68,7 +56,7 @@ function Sources({ names }: { names: string[] }) {
       <Panel name="All workers" flush>
         <DataTable
           label="Workers"
-          rows={processes}
+          rows={sources.flatMap(({ processes }) => processes)}
           rowKey={({ identity, hostname, pid }) => identity ?? `${hostname} ${pid}`}
           columns={workerColumns}
           empty={

@@ -9,31 +9,11 @@ import { FilterSelect } from '../../components/fields'
 import { ModalActions } from '../../components/modal'
 import { Problem, Shown } from '../../components/states'
 import { TextLink } from '../../components/text-link'
+import type { SagaBulkJob, SagaBulkResult } from '../../generated/types.gen'
 import { count, countOf } from '../../lib/format'
 
-/** A job of `/sagas/bulk`. */
-export interface BulkJob {
-  id: number
-  tenant: string
-  action: string
-  note: string
-  state: 'running' | 'finished' | 'undoing' | 'undone' | 'failed'
-  matched: number
-  done: number
-  failed: number
-  undone: number
-  undo_failed: number
-}
-
-interface BulkResult {
-  position: number
-  saga_id: string
-  state: 'pending' | 'done' | 'failed' | 'undone' | 'undo_failed'
-  error: string | null
-}
-
 const pollMs = 700
-const isMoving = ({ state }: BulkJob) => state === 'running' || state === 'undoing'
+const isMoving = ({ state }: SagaBulkJob) => state === 'running' || state === 'undoing'
 
 const keyOf = (tenant: string | undefined, id: string) => ['sagas-bulk', tenant ?? '', id]
 const addressOf = (id: string) => `/sagas/bulk/${encodeURIComponent(id)}`
@@ -42,20 +22,22 @@ const addressOf = (id: string) => `/sagas/bulk/${encodeURIComponent(id)}`
 export const useBulkJob = (tenant: string | undefined, id: string) =>
   useQuery({
     queryKey: keyOf(tenant, id),
-    queryFn: ({ signal }) => get<BulkJob>(addressOf(id), { tenant }, signal),
+    queryFn: ({ signal }) => get<SagaBulkJob>(addressOf(id), { tenant }, signal),
     staleTime: 0,
     refetchInterval: ({ state: { data } }) => (data && isMoving(data) ? pollMs : false),
   })
 
 /** How a job proceeds, what it did with each saga, and the way back. */
-export function BulkProgress({ job, onClose }: { job: BulkJob; onClose: () => void }) {
+export function BulkProgress({ job, onClose }: { job: SagaBulkJob; onClose: () => void }) {
   const client = useQueryClient()
   const mayChange = useMay('sagas.change')
   const [error, setError] = useState<unknown>()
-  const undo = async () => {
+  const ask = async (verb: 'cancel' | 'undo') => {
     setError(undefined)
     try {
-      await send<BulkJob>('POST', `${addressOf(String(job.id))}/undo`, undefined, { tenant: job.tenant })
+      await send<SagaBulkJob>('POST', `${addressOf(String(job.id))}/${verb}`, undefined, {
+        tenant: job.tenant,
+      })
       await client.invalidateQueries({ queryKey: ['sagas-bulk'] })
     } catch (failure) {
       setError(failure)
@@ -78,8 +60,11 @@ export function BulkProgress({ job, onClose }: { job: BulkJob; onClose: () => vo
       {error !== undefined && <Problem error={error} />}
       {!isMoving(job) && <Results job={job} />}
       <ModalActions>
-        {mayChange && job.state === 'finished' && job.done > 0 && (
-          <Button look="danger" onClick={() => void undo()}>
+        {mayChange && job.state === 'running' && (
+          <Button onClick={() => void ask('cancel')}>Cancel the job</Button>
+        )}
+        {mayChange && canUndo(job) && (
+          <Button look="danger" onClick={() => void ask('undo')}>
             Undo
           </Button>
         )}
@@ -89,41 +74,53 @@ export function BulkProgress({ job, onClose }: { job: BulkJob; onClose: () => vo
   )
 }
 
-function sentenceOf(job: BulkJob): string {
-  const failed = job.failed > 0 ? `, ${count(job.failed)} could not be resolved` : ''
+const canUndo = ({ action, state, done }: SagaBulkJob) =>
+  action === 'resolve' && ['finished', 'canceled', 'failed'].includes(state) && done > 0
+
+const doneWords = { resolve: 'resolved', note: 'noted' } as const satisfies Record<
+  SagaBulkJob['action'],
+  string
+>
+
+export function sentenceOf(job: SagaBulkJob): string {
+  const word = doneWords[job.action]
+  const failed = job.failed > 0 ? `, ${count(job.failed)} could not be ${word}` : ''
+  const doneSo = `${countOf(job.done, 'saga')} ${word}${failed}`
   const kept =
     job.undo_failed > 0 ? `, ${count(job.undo_failed)} stay resolved because they have changed since` : ''
   switch (job.state) {
     case 'running':
-      return `Resolving: ${count(job.done + job.failed)} of ${count(job.matched)}…`
+      return `${job.action === 'note' ? 'Noting' : 'Resolving'}: ${count(job.done + job.failed)} of ${count(job.matched)}…`
     case 'finished':
-      return `${countOf(job.done, 'saga')} resolved${failed}.`
+      return `${doneSo}.`
     case 'undoing':
       return `Undoing: ${count(job.undone)}…`
     case 'undone':
       return `${countOf(job.undone, 'resolution')} undone${kept}.`
+    case 'canceled':
+      return `The job was canceled. ${doneSo}; the other sagas are unchanged.`
     case 'failed':
-      return `The job has stopped after an unexpected error. ${countOf(job.done, 'saga')} resolved${failed}; the other sagas are unchanged.`
+      return `The job has stopped after an unexpected error. ${doneSo}; the other sagas are unchanged.`
   }
 }
 
-const states: Record<BulkResult['state'], { tone: Tone; text: string }> = {
+const states: Record<SagaBulkResult['state'], { tone: Tone; text: string }> = {
   pending: { tone: 'plain', text: 'not reached' },
-  done: { tone: 'good', text: 'resolved' },
-  failed: { tone: 'bad', text: 'not resolved' },
+  done: { tone: 'good', text: 'done' },
+  failed: { tone: 'bad', text: 'not done' },
   undone: { tone: 'warn', text: 'undone' },
   undo_failed: { tone: 'bad', text: 'not undone' },
 }
 
 const stateOptions = Object.entries(states).map(([value, { text }]) => ({ value, label: text }))
 
-function Results({ job: { id, tenant, state } }: { job: BulkJob }) {
+function Results({ job: { id, tenant, state } }: { job: SagaBulkJob }) {
   const [wanted, setWanted] = useState<string>()
   const query = useInfiniteQuery({
     queryKey: ['sagas-bulk', tenant, id, 'results', state, wanted],
     initialPageParam: undefined as string | undefined,
     queryFn: ({ pageParam, signal }) =>
-      getPage<BulkResult>(
+      getPage<SagaBulkResult>(
         `${addressOf(String(id))}/results`,
         { tenant, state: wanted, per_page: 50, after: pageParam },
         signal,

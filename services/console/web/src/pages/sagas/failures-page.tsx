@@ -12,8 +12,7 @@ import { TextLink } from '../../components/text-link'
 import { Time } from '../../components/time'
 import type { SagaStats } from '../../generated/types.gen'
 import { count } from '../../lib/format'
-import { BulkDialogs, type BulkFilter } from './bulk-resolve'
-import { fixedPartOf } from './fixed-part'
+import { BulkDialogs, type BulkRequest } from './bulk-dialogs'
 import { filterOf, type SagaSearch } from './saga-filter'
 import { FilterText, FilterTime } from './saga-filters'
 
@@ -27,7 +26,7 @@ function Failures() {
   const search = route.useSearch()
   const navigate = route.useNavigate()
   const mayChange = useMay('sagas.change')
-  const [resolved, setResolved] = useState<BulkFilter>()
+  const [request, setRequest] = useState<BulkRequest>()
   const query = useQuery({
     queryKey: ['sagas', 'stats', search],
     queryFn: ({ signal }) =>
@@ -37,7 +36,8 @@ function Failures() {
     void navigate({ search: (before) => ({ ...before, ...changed }), resetScroll: false })
   // Without a time, the API looks at the last day; the list must find the same sagas.
   const shown: SagaSearch = { ...search, from: search.from ?? query.data?.from }
-  const resolve = (cause: Cause) => setResolved(filterOf(listOf(shown, cause), 'errors_contains'))
+  const resolve = (cause: Cause) =>
+    setRequest({ action: 'resolve', filter: filterOf(listOf(shown, cause), undefined) })
   const showJob = (job: string | undefined) =>
     void navigate({
       search: (before) => ({ ...before, job }),
@@ -76,8 +76,8 @@ function Failures() {
       </Panel>
       <BulkDialogs
         tenant={search.tenant}
-        filter={resolved}
-        onFilter={setResolved}
+        request={request}
+        onRequest={setRequest}
         job={search.job}
         onJob={showJob}
       />
@@ -86,9 +86,9 @@ function Failures() {
 }
 
 /** The query of the list of the sagas with this cause. */
-const listOf = ({ service, tenant, from, to }: SagaSearch, { sample }: Cause): SagaSearch => ({
+const listOf = ({ service, tenant, from, to }: SagaSearch, { fingerprint }: Cause): SagaSearch => ({
   ...{ service, tenant, from, to },
-  q: fixedPartOf(sample),
+  fingerprint,
 })
 
 function columnsOf(search: SagaSearch, onResolve: ((cause: Cause) => void) | undefined): Column<Cause>[] {
@@ -99,7 +99,7 @@ function columnsOf(search: SagaSearch, onResolve: ((cause: Cause) => void) | und
     {
       header: 'Cause',
       cell: ({ sample }) => (
-        <span dir="auto" className="line-clamp-3 min-w-56 font-mono text-xs break-words whitespace-pre-wrap">
+        <span dir="auto" className="line-clamp-3 min-w-32 font-mono text-xs break-words whitespace-pre-wrap">
           {sample}
         </span>
       ),
@@ -113,8 +113,8 @@ function columnsOf(search: SagaSearch, onResolve: ((cause: Cause) => void) | und
         </TextLink>
       ),
     },
-    { header: 'First', cell: ({ first_seen_at }) => <Time at={first_seen_at} /> },
-    { header: 'Last', cell: ({ last_seen_at }) => <Time at={last_seen_at} /> },
+    { header: 'First', wide: true, cell: ({ first_seen_at }) => <Time at={first_seen_at} /> },
+    { header: 'Last', wide: true, cell: ({ last_seen_at }) => <Time at={last_seen_at} /> },
     ...actions,
   ]
 }

@@ -7,12 +7,11 @@ import { TextLink } from '../../components/text-link'
 import { Time } from '../../components/time'
 import type { Project, SagaDetail } from '../../generated/types.gen'
 import { duration } from '../../lib/format'
-import type { Family } from './saga-family'
 import { SagaState } from './saga-table'
 import { TextBox } from './text-box'
 
 /** What is known of the saga as a whole. */
-export function SagaFacts({ saga }: { saga: SagaDetail & Family }) {
+export function SagaFacts({ saga }: { saga: SagaDetail }) {
   const tenant = saga.tenant === 'default' ? {} : { tenant: saga.tenant }
   const facts: [string, ReactNode][] = [
     ['Status', <SagaState key="" saga={saga} wrap />],

@@ -2,25 +2,10 @@ import { State } from '../../components/badge'
 import { type Column, DataTable } from '../../components/data-table'
 import { TextLink } from '../../components/text-link'
 import { Time } from '../../components/time'
-import type { Saga } from '../../generated/types.gen'
-
-export interface SagaChild
-  extends Pick<Saga, 'saga_id' | 'service_name' | 'status' | 'outcome' | 'first_seen_at'> {
-  ended_at: string | null
-}
-
-/** How a saga is related to other sagas of its tenant. */
-export interface Family {
-  /** The saga that began this one. It may never have been reported. */
-  parent_saga_id?: string | null
-  /** The newest 100. */
-  children?: SagaChild[]
-  /** Null when counting took too long. */
-  children_counts?: Partial<Record<Saga['status'], number>> | null
-}
+import type { SagaChild, SagaDetail } from '../../generated/types.gen'
 
 /** '3 Ended, 1 Error'. */
-export const countsText = (counts: Family['children_counts']): string =>
+export const countsText = (counts: SagaDetail['children_counts']): string =>
   Object.entries(counts ?? {})
     .map(([status, count]) => `${count} ${status}`)
     .join(', ')

@@ -19,6 +19,8 @@ export interface SagaSearch {
   service?: string
   q?: string
   flag?: string
+  /** Of the errors of one cause. */
+  fingerprint?: string
   /** The saga that began the listed ones. */
   parent?: string
   tenant?: string
@@ -31,7 +33,17 @@ export interface SagaSearch {
 }
 
 /** The parameters of the address that filter. */
-export const filterNames = ['status', 'outcome', 'service', 'q', 'flag', 'parent', 'from', 'to'] as const
+export const filterNames = [
+  'status',
+  'outcome',
+  'service',
+  'q',
+  'flag',
+  'fingerprint',
+  'parent',
+  'from',
+  'to',
+] as const
 
 /** What a saved view keeps of the address. */
 export const viewNames = [...filterNames, 'tenant', 'sort'] as const
@@ -74,6 +86,7 @@ export function filterOf(search: SagaSearch, kind: SearchKind | undefined): Reco
     status: oneOf(sagaStatuses, search.status),
     outcome: oneOf(sagaOutcomes, search.outcome),
     service_name: search.service,
+    fingerprint: search.fingerprint,
     parent_saga_id: search.parent,
     created_after: timeOf(search.from),
     created_before: timeOf(search.to),

@@ -1,4 +1,5 @@
 import { type FormEvent, useId } from 'react'
+import { Button } from '../../components/button'
 import { FilterSelect } from '../../components/fields'
 import { SearchBox } from '../../components/search-box'
 import { TextLink } from '../../components/text-link'
@@ -83,6 +84,17 @@ export function SagaFilters({
             {search.parent}
           </TextLink>{' '}
           began.
+        </p>
+      )}
+      {search.fingerprint && (
+        <p className="flex basis-full flex-wrap items-center gap-2 text-sm text-quiet">
+          Sagas with the errors of one{' '}
+          <TextLink to="/failures" search={{ tenant: search.tenant, from: search.from, to: search.to }}>
+            cause
+          </TextLink>
+          <Button look="quiet" onClick={() => onChange({ fingerprint: undefined })}>
+            Show every cause
+          </Button>
         </p>
       )}
       {search.q && (

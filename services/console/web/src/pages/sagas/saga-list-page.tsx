@@ -5,8 +5,9 @@ import { useMay } from '../../api/session'
 import { Button, buttonClass } from '../../components/button'
 import { guarded } from '../../components/guarded'
 import { Page } from '../../components/page'
+import { ButtonLink } from '../../components/text-link'
 import { oneOf } from '../../lib/search-params'
-import { BulkDialogs, type BulkFilter, canResolve } from './bulk-resolve'
+import { BulkDialogs, type BulkRequest, canResolve, isEmpty } from './bulk-dialogs'
 import { filterNames, filterOf, type SagaSearch, sagaStatuses, sortQuery } from './saga-filter'
 import { type ChangeSearch, SagaFilters } from './saga-filters'
 import { LiveStatus, SagaRows, Waiting } from './saga-list-parts'
@@ -27,7 +28,7 @@ function SagaList() {
   const navigate = route.useNavigate()
   const table = useRef<HTMLTableElement>(null)
   const [isPaused, setIsPaused] = useState(false)
-  const [resolving, setResolving] = useState<BulkFilter>()
+  const [request, setRequest] = useState<BulkRequest>()
   const { meaning, filter, counts, list } = useListedSagas(search, isPaused, table)
   const change = useCallback(
     (changed: Partial<SagaSearch>) =>
@@ -49,7 +50,12 @@ function SagaList() {
         <Actions
           {...{ list, isPaused, setIsPaused }}
           exported={{ tenant: search.tenant, ...filter }}
-          onResolve={meaning.isDeciding || !canResolve(filter) ? undefined : () => setResolving(filter)}
+          tenant={search.tenant}
+          may={{
+            resolve: !meaning.isDeciding && canResolve(filter),
+            note: !meaning.isDeciding && !isEmpty(filter),
+          }}
+          onBulk={(action) => setRequest({ action, filter })}
         />
       }
     >
@@ -59,8 +65,8 @@ function SagaList() {
       <SagaRows list={list} table={table} tenant={search.tenant} isFiltered={isFiltered(search)} />
       <BulkDialogs
         tenant={search.tenant}
-        filter={resolving}
-        onFilter={setResolving}
+        request={request}
+        onRequest={setRequest}
         job={search.job}
         onJob={showJob}
       />
@@ -99,19 +105,23 @@ function useStable<Value extends object>(value: Value): Value {
 
 const pressedClass = 'aria-pressed:border-accent aria-pressed:bg-accent-soft aria-pressed:text-accent'
 
-/** @param onResolve unset: there is no filter whose sagas can be resolved */
+/** @param may what can be done with all sagas of the filter */
 function Actions({
   list,
   isPaused,
   setIsPaused,
   exported,
-  onResolve,
+  tenant,
+  may,
+  onBulk,
 }: {
   list: LiveSagas
   isPaused: boolean
   setIsPaused: (isPaused: boolean) => void
   exported: Query
-  onResolve: (() => void) | undefined
+  tenant: string | undefined
+  may: Record<BulkRequest['action'], boolean>
+  onBulk: (action: BulkRequest['action']) => void
 }) {
   const mayChange = useMay('sagas.change')
   return (
@@ -123,14 +133,28 @@ function Actions({
       <a className={buttonClass()} href={addressOf('/sagas/export', { ...exported, format: 'csv' })} download>
         Export as CSV
       </a>
+      <ButtonLink to="/bulk-jobs" search={{ tenant }}>
+        Bulk jobs
+      </ButtonLink>
       {mayChange && (
-        <Button
-          disabled={onResolve === undefined}
-          title={onResolve ? undefined : 'Choose a filter first; only sagas in status Error can be resolved'}
-          onClick={onResolve}
-        >
-          Resolve all…
-        </Button>
+        <>
+          <Button
+            disabled={!may.note}
+            title={may.note ? undefined : 'Choose a filter first'}
+            onClick={() => onBulk('note')}
+          >
+            Note on all…
+          </Button>
+          <Button
+            disabled={!may.resolve}
+            title={
+              may.resolve ? undefined : 'Choose a filter first; only sagas in status Error can be resolved'
+            }
+            onClick={() => onBulk('resolve')}
+          >
+            Resolve all…
+          </Button>
+        </>
       )}
     </>
   )

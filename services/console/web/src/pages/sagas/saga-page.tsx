@@ -19,7 +19,7 @@ import { type StreamState, useEventStream } from '../../lib/use-event-stream'
 import { hasPayload, Payloads } from './payloads'
 import { SagaEvents } from './saga-events'
 import { SagaErrors, SagaFacts } from './saga-facts'
-import { Children, countsText, type Family } from './saga-family'
+import { Children, countsText } from './saga-family'
 import { ResolveDialog, SagaNotes } from './saga-notes'
 import { type SagaKey, sagaEventsQuery, sagaQuery, sagaQueryKey } from './saga-queries'
 import { Timeline } from './timeline'
@@ -75,7 +75,7 @@ function SagaParts({
   stream,
 }: {
   id: SagaKey
-  saga: SagaDetail & Family
+  saga: SagaDetail
   error: unknown
   events: LogQuery
   stream: StreamState
@@ -139,8 +139,8 @@ const Events = ({ query, onChoose }: { query: LogQuery; onChoose: (activityId: s
   </Panel>
 )
 
-function ChildrenPanel({ id, saga }: { id: SagaKey; saga: SagaDetail & Family }) {
-  if (!saga.children?.length) return null
+function ChildrenPanel({ id, saga }: { id: SagaKey; saga: SagaDetail }) {
+  if (saga.children.length === 0) return null
   return (
     <Panel
       name="Children"

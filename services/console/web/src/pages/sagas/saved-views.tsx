@@ -6,17 +6,9 @@ import { useMay } from '../../api/session'
 import { ActionDialog, textOf } from '../../components/action-dialog'
 import { Button } from '../../components/button'
 import { FilterSelect, TextField } from '../../components/fields'
+import type { SavedView } from '../../generated/types.gen'
 import { parseSearch, writeSearch } from '../../lib/search-params'
 import { type SagaSearch, viewNames } from './saga-filter'
-
-/** A search of this list that the user keeps. */
-interface SavedView {
-  id: number
-  name: string
-  page: string
-  /** The query of the address, without the question mark. */
-  query: string
-}
 
 const page = 'sagas'
 const viewsKey = ['saved-views', page]

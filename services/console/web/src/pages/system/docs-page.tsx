@@ -45,7 +45,7 @@ export const DocsPage = () => (
           <div key={name}>
             <dt className="text-sm font-medium">{name}</dt>
             <dd className="flex flex-wrap items-center gap-2">
-              <code className="min-w-0 flex-1 overflow-x-auto rounded bg-raised px-2 py-1 text-sm">
+              <code className="min-w-0 basis-full overflow-x-auto rounded bg-raised px-2 py-1 text-sm wrap-anywhere sm:flex-1 sm:basis-0">
                 {command()}
               </code>
               <CopyButton label={`Copy for ${name}`} text={command} />

@@ -109,7 +109,11 @@ export interface ListSagasRequest {
   /** Asks for status_counts. */
   withCounts: boolean;
   /** Sagas that this saga began. */
-  parentSagaId?: string | undefined;
+  parentSagaId?:
+    | string
+    | undefined;
+  /** Of the errors of an activity, exactly, as failures in the figures of sagas have it. */
+  fingerprint?: string | undefined;
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
 
@@ -394,6 +398,7 @@ function createBaseListSagasRequest(): ListSagasRequest {
     sort: undefined,
     withCounts: false,
     parentSagaId: undefined,
+    fingerprint: undefined,
     _unknownFields: {},
   };
 }
@@ -474,6 +479,9 @@ export const ListSagasRequest: MessageFns<ListSagasRequest> = {
     }
     if (message.parentSagaId !== undefined) {
       writer.uint32(202).string(message.parentSagaId);
+    }
+    if (message.fingerprint !== undefined) {
+      writer.uint32(210).string(message.fingerprint);
     }
     if (message._unknownFields !== undefined) {
       for (const [key, values] of globalThis.Object.entries(message._unknownFields)) {
@@ -699,6 +707,14 @@ export const ListSagasRequest: MessageFns<ListSagasRequest> = {
             message.parentSagaId = reader.string();
             continue;
           }
+          case 26: {
+            if (tag !== 210) {
+              break;
+            }
+
+            message.fingerprint = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -802,6 +818,7 @@ export const ListSagasRequest: MessageFns<ListSagasRequest> = {
         : isSet(object.parent_saga_id)
         ? globalThis.String(object.parent_saga_id)
         : undefined,
+      fingerprint: isSet(object.fingerprint) ? globalThis.String(object.fingerprint) : undefined,
     };
   },
 
@@ -882,6 +899,9 @@ export const ListSagasRequest: MessageFns<ListSagasRequest> = {
     if (message.parentSagaId !== undefined) {
       obj.parentSagaId = message.parentSagaId;
     }
+    if (message.fingerprint !== undefined) {
+      obj.fingerprint = message.fingerprint;
+    }
     return obj;
   },
 
@@ -915,6 +935,7 @@ export const ListSagasRequest: MessageFns<ListSagasRequest> = {
     message.sort = object.sort ?? undefined;
     message.withCounts = object.withCounts ?? false;
     message.parentSagaId = object.parentSagaId ?? undefined;
+    message.fingerprint = object.fingerprint ?? undefined;
     return message;
   },
 };

@@ -80,7 +80,7 @@ const columns = [
   { header: 'Reported', cell: ({ created_at }: CommitStatus) => <Time at={created_at} /> },
   { header: 'Started', wide: true, cell: ({ started_at }: CommitStatus) => <Time at={started_at} /> },
   { header: 'Finished', wide: true, cell: ({ finished_at }: CommitStatus) => <Time at={finished_at} /> },
-  { header: 'Took', numeric: true, cell: (status: CommitStatus) => lengthOf(status) },
+  { header: 'Took', numeric: true, wide: true, cell: (status: CommitStatus) => lengthOf(status) },
   {
     header: 'Coverage',
     numeric: true,

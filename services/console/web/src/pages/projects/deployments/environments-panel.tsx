@@ -24,7 +24,7 @@ export function EnvironmentsPanel({ query }: { query: UseQueryResult<Rows<Enviro
   const columns = [
     { header: 'Name', cell: (environment: Environment) => <Name environment={environment} /> },
     { header: 'State', cell: ({ state }: Environment) => <State of={state} /> },
-    { header: 'Tier', cell: ({ tier }: Environment) => <Badge>{tier}</Badge> },
+    { header: 'Tier', wide: true, cell: ({ tier }: Environment) => <Badge>{tier}</Badge> },
     {
       header: 'Description',
       wide: true,

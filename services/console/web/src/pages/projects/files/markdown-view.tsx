@@ -3,6 +3,16 @@ import remarkGfm from 'remark-gfm'
 import { isWebAddress } from '../../../lib/format'
 import './markdown.css'
 
+const depths = { first: 3, last: 6 }
+
+/** Headings of the text begin right below those of the page, whichever level the text begins with. */
+const headingsBelowPage = () => (tree: { children: { type: string; depth?: number }[] }) => {
+  const headings = tree.children.filter(({ type }) => type === 'heading')
+  const top = Math.min(...headings.map(({ depth = 1 }) => depth))
+  for (const heading of headings)
+    heading.depth = Math.min((heading.depth ?? 1) - top + depths.first, depths.last)
+}
+
 /**
  * Markdown as a page. HTML in it is shown as text; links lead to the web or within the repository.
  *
@@ -35,12 +45,9 @@ export function MarkdownView({
       ),
     // A task list is not for changing here.
     input: ({ checked }) => <span aria-hidden="true">{checked ? '☑' : '☐'}</span>,
-    // Headings of the text stand below those of the page.
-    h1: ({ children }) => <h3 className="markdown-h1">{children}</h3>,
-    h2: ({ children }) => <h4 className="markdown-h2">{children}</h4>,
-    h3: ({ children }) => <h5 className="markdown-h3">{children}</h5>,
-    h4: ({ children }) => <h6>{children}</h6>,
-    h5: ({ children }) => <h6>{children}</h6>,
+    h3: ({ children }) => <h3 className="markdown-h1">{children}</h3>,
+    h4: ({ children }) => <h4 className="markdown-h2">{children}</h4>,
+    h5: ({ children }) => <h5 className="markdown-h3">{children}</h5>,
     table: ({ children }) => (
       <div className="overflow-x-auto">
         <table>{children}</table>
@@ -51,7 +58,7 @@ export function MarkdownView({
   }
   return (
     <div className="markdown" dir="auto">
-      <Markdown remarkPlugins={[remarkGfm]} components={components}>
+      <Markdown remarkPlugins={[remarkGfm, headingsBelowPage]} components={components}>
         {text}
       </Markdown>
     </div>

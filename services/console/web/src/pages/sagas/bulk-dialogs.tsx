@@ -5,53 +5,74 @@ import { Button } from '../../components/button'
 import { TextArea } from '../../components/fields'
 import { Modal, ModalActions } from '../../components/modal'
 import { Loading, Problem, Shown } from '../../components/states'
-import { count, countOf } from '../../lib/format'
-import { type BulkJob, BulkProgress, useBulkJob } from './bulk-progress'
+import type { SagaBulkJob, SagaBulkPreview } from '../../generated/types.gen'
+import { countOf } from '../../lib/format'
+import { BulkProgress, useBulkJob } from './bulk-progress'
 
 export type BulkFilter = Record<string, string | boolean>
 
-interface Preview {
-  matched: number
-  statuses: Record<string, number>
+/** What is to be done with every saga of a filter. */
+export interface BulkRequest {
+  action: SagaBulkJob['action']
+  filter: BulkFilter
 }
 
 /** Only sagas in this status can be resolved, so a job takes no others. */
 const resolvable = { status: 'Error' } as const
 
-/** Whether a job with this filter can find a saga at all. */
+/** The API refuses a job without a filter. */
+export const isEmpty = (filter: BulkFilter): boolean => Object.keys(filter).length === 0
+
+/** Whether a job that resolves can find a saga with this filter at all. */
 export const canResolve = (filter: BulkFilter): boolean =>
-  Object.keys(filter).length > 0 && (filter.status === undefined || filter.status === resolvable.status)
+  !isEmpty(filter) && (filter.status === undefined || filter.status === resolvable.status)
+
+const words = {
+  resolve: {
+    title: (sagas: string) => `Resolve ${sagas}`,
+    submit: (sagas: string) => `Resolve ${sagas}`,
+    none: 'The filter finds no saga in status Error, so there is nothing to resolve.',
+    explained: (sagas: string) =>
+      `The filter finds ${sagas} in status Error. Resolving says that an operator has dealt with the failure; each saga keeps the note in its log. You can undo it afterwards.`,
+  },
+  note: {
+    title: (sagas: string) => `Note on ${sagas}`,
+    submit: (sagas: string) => `Add note to ${sagas}`,
+    none: 'The filter finds no saga.',
+    explained: (sagas: string) => `The filter finds ${sagas}. Each gets the note, which cannot be undone.`,
+  },
+} as const satisfies Record<SagaBulkJob['action'], unknown>
 
 /**
- * Resolves all sagas that a filter finds: says how many first, then shows the job.
+ * Resolves or notes all sagas that a filter finds: says how many first, then shows the job.
  *
- * @param filter what is to be resolved; unset: nothing
+ * @param request unset: nothing is to be done
  * @param job number of the job that is shown, from the address
  */
 export function BulkDialogs({
   tenant,
-  filter,
-  onFilter,
+  request,
+  onRequest,
   job,
   onJob,
 }: {
   tenant: string | undefined
-  filter: BulkFilter | undefined
-  onFilter: (filter: undefined) => void
+  request: BulkRequest | undefined
+  onRequest: (request: undefined) => void
   job: string | undefined
   onJob: (job: string | undefined) => void
 }) {
   return (
     <>
-      {filter && (
-        <BulkResolve
+      {request && (
+        <BulkStart
           tenant={tenant}
-          filter={filter}
+          {...request}
           onStarted={({ id }) => {
-            onFilter(undefined)
+            onRequest(undefined)
             onJob(String(id))
           }}
-          onClose={() => onFilter(undefined)}
+          onClose={() => onRequest(undefined)}
         />
       )}
       {job && <BulkJobDialog tenant={tenant} id={job} onClose={() => onJob(undefined)} />}
@@ -59,32 +80,33 @@ export function BulkDialogs({
   )
 }
 
-function BulkResolve({
+function BulkStart({
   tenant,
+  action,
   filter,
   onStarted,
   onClose,
-}: {
+}: BulkRequest & {
   tenant: string | undefined
-  filter: BulkFilter
-  onStarted: (job: BulkJob) => void
+  onStarted: (job: SagaBulkJob) => void
   onClose: () => void
 }) {
-  const wanted = { ...filter, ...resolvable }
+  const wanted = action === 'resolve' ? { ...filter, ...resolvable } : filter
   const preview = useQuery({
     queryKey: ['sagas', 'bulk-preview', tenant, wanted],
-    queryFn: () => send<Preview>('POST', '/sagas/bulk/preview', { tenant, filter: wanted }),
+    queryFn: () => send<SagaBulkPreview>('POST', '/sagas/bulk/preview', { tenant, filter: wanted }),
     staleTime: 0,
     gcTime: 0,
     refetchOnWindowFocus: false,
   })
   const matched = preview.data?.matched
   return (
-    <Modal title={titleOf(matched)} onClose={onClose}>
+    <Modal title={titleOf(action, matched)} onClose={onClose}>
       {matched !== undefined ? (
         <BulkForm
+          action={action}
           matched={matched}
-          start={(note) => startJob(tenant, wanted, note, matched)}
+          start={(note) => startJob(tenant, { action, filter: wanted }, note, matched)}
           onStarted={onStarted}
           onClose={onClose}
         />
@@ -97,11 +119,11 @@ function BulkResolve({
   )
 }
 
-const titleOf = (matched: number | undefined) =>
-  matched === undefined ? 'Resolve all' : `Resolve ${countOf(matched, 'saga')}`
+const titleOf = (action: SagaBulkJob['action'], matched: number | undefined) =>
+  words[action].title(matched === undefined ? 'all' : countOf(matched, 'saga'))
 
 /** A job that was started before, by its number in the address. */
-function BulkJobDialog({
+export function BulkJobDialog({
   tenant,
   id,
   onClose,
@@ -118,24 +140,30 @@ function BulkJobDialog({
     onClose()
   }
   return (
-    <Modal title={titleOf(query.data?.matched)} onClose={close} wide>
+    <Modal
+      title={query.data ? titleOf(query.data.action, query.data.matched) : 'Bulk job'}
+      onClose={close}
+      wide
+    >
       <Shown query={query}>{(job) => <BulkProgress job={job} onClose={close} />}</Shown>
     </Modal>
   )
 }
 
-const startJob = (tenant: string | undefined, filter: BulkFilter, note: string, expected: number) =>
-  send<BulkJob>('POST', '/sagas/bulk', { tenant, action: 'resolve', note, filter, expected_count: expected })
+const startJob = (tenant: string | undefined, request: BulkRequest, note: string, expected: number) =>
+  send<SagaBulkJob>('POST', '/sagas/bulk', { tenant, ...request, note, expected_count: expected })
 
 function BulkForm({
+  action,
   matched,
   start,
   onStarted,
   onClose,
 }: {
+  action: SagaBulkJob['action']
   matched: number
-  start: (note: string) => Promise<BulkJob>
-  onStarted: (job: BulkJob) => void
+  start: (note: string) => Promise<SagaBulkJob>
+  onStarted: (job: SagaBulkJob) => void
   onClose: () => void
 }) {
   const [note, setNote] = useState('')
@@ -154,7 +182,7 @@ function BulkForm({
   if (matched === 0) {
     return (
       <>
-        <p>The filter finds no saga in status Error, so there is nothing to resolve.</p>
+        <p>{words[action].none}</p>
         <ModalActions>
           <Button onClick={onClose}>Close</Button>
         </ModalActions>
@@ -168,10 +196,7 @@ function BulkForm({
         void submit()
       }}
     >
-      <p className="mb-3 text-sm text-quiet">
-        The filter finds {countOf(matched, 'saga')} in status Error. Resolving says that an operator has dealt
-        with the failure; each saga keeps the note in its log. You can undo it afterwards.
-      </p>
+      <p className="mb-3 text-sm text-quiet">{words[action].explained(countOf(matched, 'saga'))}</p>
       <TextArea
         label="Note"
         required
@@ -183,7 +208,7 @@ function BulkForm({
       <ModalActions>
         <Button onClick={onClose}>Cancel</Button>
         <Button type="submit" look="primary" disabled={isBusy || note.trim() === ''}>
-          Resolve {count(matched)} {matched === 1 ? 'saga' : 'sagas'}
+          {words[action].submit(countOf(matched, 'saga'))}
         </Button>
       </ModalActions>
     </form>

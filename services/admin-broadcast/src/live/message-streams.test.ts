@@ -1,0 +1,50 @@
+import { createMetrics } from '@switchyard/service-kit/observability'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { MessageBoard } from './message-board.js'
+import { MessageStreams, type StreamResponse } from './message-streams.js'
+
+beforeEach(() => {
+  vi.useFakeTimers()
+})
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+/** What a client is sent, in order. */
+function recorded() {
+  const sent: string[] = []
+  const response: StreamResponse = {
+    writeHead: (status) => sent.push(`head ${status}`),
+    write: (text) => sent.push(text) > 0,
+    end: () => sent.push('end'),
+    destroy: () => sent.push('destroy'),
+    once: () => {},
+    writableLength: 0,
+    destroyed: false,
+  }
+  return { sent, response }
+}
+
+it('sends no heartbeat before the headers of a stream, however long the messages take to be read', async () => {
+  let answer: (messages: []) => void = () => {}
+  const board = new MessageBoard({
+    load: () =>
+      new Promise((resolve) => {
+        answer = resolve
+      }),
+    clock: () => new Date(),
+    logger: { warn: () => {} } as never,
+  })
+  const streams = new MessageStreams({ board, metrics: createMetrics('test') })
+  const { sent, response } = recorded()
+  const opening = streams.open(response, undefined)
+  await vi.advanceTimersByTimeAsync(60_000)
+  expect(sent).toEqual([])
+  answer([])
+  await opening
+  expect(sent).toEqual(['head 200', expect.stringContaining('event: snapshot')])
+  await vi.advanceTimersByTimeAsync(15_000)
+  expect(sent.at(-1)).toBe(':\n\n')
+  streams.close()
+  board.close()
+})

@@ -1,0 +1,89 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { bytes, count, countOf, duration, isWebAddress, shortSha, sinceNow, visibleControls } from './format'
+
+describe('a duration', () => {
+  it.each([
+    [0, '0 ms'],
+    [999.4, '999 ms'],
+    [999.6, '1.0 s'],
+    [1440, '1.4 s'],
+    [9949, '9.9 s'],
+    [9960, '10 s'],
+    [59_400, '59 s'],
+    [59_700, '1 min 0 s'],
+    [185_000, '3 min 5 s'],
+    [3_599_600, '1 h 0 min'],
+    [7_440_000, '2 h 4 min'],
+    [47 * 3_600_000, '47 h 0 min'],
+    [50 * 3_600_000, '2 d 2 h'],
+  ])('of %d ms is written %s', (milliseconds, text) => {
+    expect(duration(milliseconds)).toBe(text)
+  })
+
+  it('never names a part that is a whole one of the next unit', () => {
+    const mosts: Record<string, number> = { ms: 999, s: 59, min: 59, h: 47 }
+    fc.assert(
+      fc.property(fc.double({ min: 0, max: 1e12, noNaN: true }), (milliseconds) => {
+        for (const [, figure, unit = ''] of duration(milliseconds).matchAll(/([\d.]+) (ms|s|min|h)\b/g))
+          expect(Number(figure)).toBeLessThanOrEqual(mosts[unit] ?? 0)
+      }),
+    )
+  })
+})
+
+it.each([
+  [0, '0 B'],
+  [1023, '1023 B'],
+  [1024, '1.0 KiB'],
+  [1536, '1.5 KiB'],
+  [102_400, '100 KiB'],
+  [1_048_575, '1.0 MiB'],
+  [5 * 1024 ** 4, '5.0 TiB'],
+  [5000 * 1024 ** 4, '5000 TiB'],
+])('%d bytes are written %s', (value, text) => {
+  expect(bytes(value)).toBe(text)
+})
+
+it.each([
+  [0, 'now'],
+  [-3 * 60_000, '3 minutes ago'],
+  [-90_000, '1 minute ago'],
+  [2 * 86_400_000, 'in 2 days'],
+  [-40 * 86_400_000, 'last month'],
+])('a moment %d ms from now is written %s', (offset, text) => {
+  const now = Date.UTC(2026, 10, 25)
+  expect(sinceNow(new Date(now + offset), now)).toBe(text)
+})
+
+it('counts have groups of digits, and nouns their plural', () => {
+  expect(count(1_234_567)).toBe('1,234,567')
+  expect([countOf(1, 'saga'), countOf(2, 'saga'), countOf(0, 'entry', 'entries')]).toEqual([
+    '1 saga',
+    '2 sagas',
+    '0 entries',
+  ])
+  expect(shortSha('0123456789abcdef')).toBe('01234567')
+})
+
+it('shows every control that reorders text, and changes nothing else', () => {
+  expect(visibleControls('a\u202eb\u2066')).toBe('aU+202EbU+2066')
+  fc.assert(
+    fc.property(fc.string({ unit: 'grapheme' }), (text) => {
+      expect(visibleControls(text)).not.toMatch(/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/)
+      if (!/\p{Bidi_Control}/u.test(text)) expect(visibleControls(text)).toBe(text)
+    }),
+  )
+})
+
+it.each([
+  ['https://ci.example.com/1', true],
+  ['http://localhost', true],
+  ['javascript:alert(1)', false],
+  ['JAVASCRIPT:alert(1)', false],
+  ['data:text/html,x', false],
+  ['//example.com', false],
+  ['', false],
+])('%s becomes a link: %s', (address, expected) => {
+  expect(isWebAddress(address)).toBe(expected)
+})

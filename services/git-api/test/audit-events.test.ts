@@ -1,0 +1,54 @@
+import { recordAuditEvent } from '@switchyard/db'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Harness, outcome, startHarness } from './harness.js'
+
+let harness: Harness
+beforeAll(async () => {
+  harness = await startHarness()
+  const author = { authorId: 1, authorName: 'Ada Lovelace', tokenId: 1, requestId: 'r', ipAddress: null }
+  const log = (authorName: string, eventName: string, entityType: string, entityId: string) =>
+    recordAuditEvent(
+      harness.database,
+      { ...author, authorName },
+      { eventName, entityType, entityId, details: {} },
+    )
+  await log('Ada Lovelace', 'member_added', 'Project', 'engine-1')
+  await log('Grace Hopper', 'webhook_created', 'Webhook', 'ship_100%')
+  await log('Grace Hopper', 'member_removed', 'Project', 'engine-2')
+})
+afterAll(() => harness?.close())
+
+const search = (query: string, who = 'admin') => outcome(harness.send(who, 'GET', `/audit_events?${query}`))
+
+async function found(query: string): Promise<string[]> {
+  const { status, body } = await search(query)
+  expect(status).toBe(200)
+  return (body as unknown as { entity_id: string }[]).map(({ entity_id }) => entity_id)
+}
+
+describe('GET /audit_events?search=', () => {
+  it.each([
+    ['the event', 'MEMBER_', ['engine-2', 'engine-1']],
+    ['the type of the entity', 'bhook', ['ship_100%']],
+    ['the id of the entity', 'gine-2', ['engine-2']],
+    ['the author', 'ada love', ['engine-1']],
+    ['nothing', 'nobody', []],
+    ['what looks like a pattern', '100%25', ['ship_100%']],
+    ['a pattern that would fit every text', '%25%25%25', []],
+  ])('finds a part of %s, in any case', async (_what, text, expected) => {
+    expect(await found(`search=${text}`)).toEqual(expected)
+  })
+
+  it('narrows what the other filters find', async () => {
+    expect(await found('search=engine&event_name=member_added')).toEqual(['engine-1'])
+  })
+
+  it('refuses a text without a trigram, and everybody but administrators', async () => {
+    expect(await search('search=ab')).toEqual({
+      status: 400,
+      body: { error: 'search is too short (minimum is 3 characters)' },
+    })
+    expect(await search('search=engine', 'guest')).toMatchObject({ status: 401 })
+    expect(await search('search=engine', 'user')).toMatchObject({ status: 403 })
+  })
+})

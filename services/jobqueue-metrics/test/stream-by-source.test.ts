@@ -1,0 +1,70 @@
+import { startTestRedis, type TestRedis } from '@switchyard/testing'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { type Metrics, startHarness } from './harness.js'
+
+interface Source extends Partial<Metrics> {
+  name: string
+  message?: string
+}
+
+let harness: Awaited<ReturnType<typeof startHarness>>
+let otherRedis: TestRedis
+beforeAll(async () => {
+  otherRedis = await startTestRedis()
+  harness = await startHarness(() => ({
+    JOBQUEUE_SOURCES: JSON.stringify([
+      { name: 'mails', kind: 'bullmq', queues: ['mail'] },
+      { name: 'rails', kind: 'sidekiq', url: otherRedis.url },
+    ]),
+  }))
+})
+afterAll(async () => {
+  await harness?.close()
+  await otherRedis?.stop()
+})
+
+/** The newest event of a stream. */
+async function follow(query: string) {
+  const response = await harness.get('scraper', `/jobqueue/stream?${query}`)
+  expect(response.status).toBe(200)
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
+  let text = ''
+  const reading = (async () => {
+    for (let chunk = await reader?.read(); chunk && !chunk.done; chunk = await reader?.read())
+      text += chunk.value
+  })().catch(() => {})
+  return {
+    last: () => {
+      const [, data] = /.*event: metrics\ndata: (.*)\n\n/s.exec(text) ?? []
+      return (JSON.parse(data ?? '{}') as { sources?: Source[] }).sources
+    },
+    close: () => reader?.cancel().then(() => reading),
+  }
+}
+
+it('goes on with the figures of one source while another is away', async () => {
+  const stream = await follow('by_source=true')
+  await expect.poll(stream.last).toMatchObject([
+    { name: 'mails', queues: {}, processes: [], jobs: { enqueued: 0 } },
+    { name: 'rails', jobs: { enqueued: 0 } },
+  ])
+  await otherRedis.kill()
+  await expect
+    .poll(stream.last, { timeout: 15_000 })
+    .toMatchObject([
+      { name: 'mails' },
+      { name: 'rails', message: 'the job queue source rails does not answer' },
+    ])
+  expect(stream.last()?.[1]).not.toHaveProperty('queues')
+  await harness.redis.lpush('bull:mail:wait', '1')
+  await expect.poll(() => stream.last()?.[0]?.queues?.mail?.backlog, { timeout: 15_000 }).toBe(1)
+  await stream.close()
+})
+
+it('answers 400 when one source is asked for as well', async () => {
+  const response = await harness.get('scraper', '/jobqueue/stream?by_source=true&source=mails')
+  expect([response.status, await response.json()]).toMatchObject([
+    400,
+    { error: 'by_source goes without source' },
+  ])
+})
