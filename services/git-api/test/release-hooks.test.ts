@@ -35,7 +35,8 @@ async function toldOf(tag: string): Promise<Record<string, Told>> {
   const listed = (await harness.ask('owner', 'GET', `${deliveries}?per_page=100`)).body as { id: string }[]
   const all = await Promise.all(
     listed.map(async ({ id }): Promise<Told> => {
-      const { request_headers, request_body } = (await harness.ask('owner', 'GET', `${deliveries}/${id}`)).body
+      const { request_headers, request_body } = (await harness.ask('owner', 'GET', `${deliveries}/${id}`))
+        .body
       return { request_headers, body: JSON.parse(request_body) }
     }),
   )

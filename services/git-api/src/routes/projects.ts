@@ -62,6 +62,7 @@ const createProject = (deps: Dependencies) =>
       visibility: z.enum(visibilities).default('private'),
       default_branch: filledText().default('main'),
       initialize_with_readme: flag().default(false),
+      lfs_enabled: flag().default(true),
       namespace_id: optional(rowId()),
       ...topicParameters,
     }),
@@ -75,6 +76,7 @@ const createProject = (deps: Dependencies) =>
         visibility,
         defaultBranch: given.default_branch,
         topics: given.topics ?? given.tag_list ?? [],
+        lfsEnabled: given.lfs_enabled,
         withReadme: given.initialize_with_readme,
       }
       return created(presentProject(await creation.createProject(deps, caller, command, call), call.baseUrl))
@@ -181,12 +183,13 @@ const updateProject = (deps: Dependencies) =>
       description: text().nullish(),
       visibility: optional(z.enum(visibilities)),
       default_branch: optional(filledText()),
+      lfs_enabled: optional(flag()),
       ...topicParameters,
       ...ignoredProjectFields,
     }),
     async handle(given, access: ProjectCall<Caller>, call) {
       if (Object.values(given).every((value) => value === undefined)) {
-        throw missing('name, path, description, visibility, default_branch, topics')
+        throw missing('name, path, description, visibility, default_branch, lfs_enabled, topics')
       }
       const { name, path, description, visibility, default_branch: defaultBranch } = given
       const asked = {
@@ -195,6 +198,7 @@ const updateProject = (deps: Dependencies) =>
         description,
         visibility,
         defaultBranch,
+        lfsEnabled: given.lfs_enabled,
         topics: given.topics ?? given.tag_list,
       }
       const author = auditAuthor(access.caller, call)

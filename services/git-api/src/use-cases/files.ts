@@ -85,7 +85,8 @@ export async function openRawFile(
 ): Promise<{ file: FileView; content: RawContent }> {
   const file = await describeFile(deps, access, query, call)
   const { blob } = file
-  const pointer = query.lfs && blob.size <= lfsPointerBytesMax ? await readPointer(access, blob) : null
+  const mayBePointer = query.lfs && access.project.lfsEnabled && blob.size <= lfsPointerBytesMax
+  const pointer = mayBePointer ? await readPointer(access, blob) : null
   if (!pointer) return { file, content: await openContent(deps, access, blob, call) }
   const { oid, size, write } = await openLfsObject(deps, access, pointer.oid, call)
   return { file, content: { blob: { id: oid, size }, isText: false, write } }

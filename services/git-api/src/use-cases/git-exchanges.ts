@@ -60,8 +60,8 @@ export const takePush: ServeExchange = async (
     listProtectedTags(deps.database, project.id),
     listLocksOfOthers(deps.database, project.id, caller?.user.id ?? 0),
   ])
-  const locks = new Map(others.map(({ path, username }) => [path, username]))
-  const { defaultBranch } = project
+  const { defaultBranch, lfsEnabled } = project
+  const locks = new Map(lfsEnabled ? others.map(({ path, username }) => [path, username]) : [])
   const judge = compilePushRules({ level, defaultBranch, branchProtections, tagProtections })
   const session = { ...client, path: repository.path }
   const { changes, options: pushOptions } = await servePush(session, input, output, { judge, locks })
