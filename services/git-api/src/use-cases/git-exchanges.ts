@@ -64,7 +64,11 @@ export const takePush: ServeExchange = async (
   const locks = new Map(lfsEnabled ? others.map(({ path, username }) => [path, username]) : [])
   const judge = compilePushRules({ level, defaultBranch, branchProtections, tagProtections })
   const session = { ...client, path: repository.path }
-  const { changes, options: pushOptions } = await servePush(session, input, output, { judge, locks })
+  const { changes, options: pushOptions } = await servePush(session, input, output, {
+    judge,
+    locks,
+    needsLfsObjects: lfsEnabled,
+  })
   if (changes.length === 0 || !caller) return
   await referencesChanged(deps, { project, user: caller.user, baseUrl, pushOptions }, changes)
   // The references have changed: a database that is away now must not make the push look refused.
