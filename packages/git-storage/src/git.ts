@@ -18,7 +18,13 @@ import { ChildPool } from './children/child-pool.js'
 import { type CommitRange, commitsBetween, findMergeBase } from './compare.js'
 import { type Compared, diffBetween, listChanges, readFileDiff } from './diff-between.js'
 import { processBytesDefault } from './git-process.js'
-import { findLfsObject, type LfsReading, storeLfsObject, writeLfsObject } from './lfs-objects.js'
+import {
+  findLfsObject,
+  type LfsReading,
+  renewLfsObject,
+  storeLfsObject,
+  writeLfsObject,
+} from './lfs-objects.js'
 import { listContributors } from './list-contributors.js'
 import type { GitEngine, OpenRepository } from './open-repository.js'
 import { type PickRequest, pickCommit } from './pick-commit.js'
@@ -132,6 +138,7 @@ const openRepository = (repository: OpenRepository) => ({
   /** Bytes of all objects of git on disk. */
   countBytes: () => countBytes(repository),
   findLfsObject: (oid: string) => findLfsObject(repository, oid),
+  renewLfsObject: (oid: string) => renewLfsObject(repository, oid),
   storeLfsObject: (object: LfsObject, chunks: AsyncIterable<Buffer>) =>
     storeLfsObject(repository, object, chunks),
   writeLfsObject: (oid: string, output: Writable, reading: LfsReading) =>

@@ -24,11 +24,15 @@ export async function* readLfsPointers(
   }
 }
 
-/** @param output `<id> <type> <size>`, a line break, the content and a line break, for each object */
+/** @param output `<id> <type> <size>`, a line break, the content and a line break for each object, or `<id> missing` */
 function* pointersIn(output: Buffer): Generator<LfsObject> {
-  for (let at = 0; at < output.length; ) {
+  let at = 0
+  while (at < output.length) {
     const start = output.indexOf('\n', at) + 1
-    const [, , size = ''] = output.toString('latin1', at, start).split(' ')
+    if (start === 0) return
+    const [, , size] = output.toString('latin1', at, start).split(' ')
+    at = start
+    if (size === undefined) continue
     const end = start + Number.parseInt(size, 10)
     const pointer = parseLfsPointer(output.toString('utf8', start, end))
     if (pointer) yield pointer

@@ -55,7 +55,9 @@ test('a push whose pointers have no object is refused, also by a tag, and change
   const refused = await push('main', 'main:refs/tags/v1', 'main:refs/notes/n')
   expect(refused.code).not.toBe(0)
   for (const name of ['main', 'v1', 'refs/notes/n']) {
-    expect(refused.text).toMatch(new RegExp(`\\[remote rejected\\] main -> ${name} \\(LFS objects are missing`))
+    expect(refused.text).toMatch(
+      new RegExp(`\\[remote rejected\\] main -> ${name} \\(LFS objects are missing`),
+    )
   }
   expect(refused.text).toContain(refusal)
   expect(await references()).toBe('')
