@@ -114,6 +114,15 @@ export function createGit(storageRoot: string, options: GitOptions = {}): Git {
   }
 }
 
+const lfsOf = (repository: OpenRepository) => ({
+  findLfsObject: (oid: string) => findLfsObject(repository, oid),
+  renewLfsObject: (oid: string) => renewLfsObject(repository, oid),
+  storeLfsObject: (object: LfsObject, chunks: AsyncIterable<Buffer>) =>
+    storeLfsObject(repository, object, chunks),
+  writeLfsObject: (oid: string, output: Writable, reading: LfsReading) =>
+    writeLfsObject(repository, oid, output, reading),
+})
+
 const openRepository = (repository: OpenRepository) => ({
   path: repository.path,
   findCommit: (revision: string) => findCommit(repository, revision),
@@ -137,17 +146,12 @@ const openRepository = (repository: OpenRepository) => ({
   findFile: (treeId: string, filePath: string) => findFile(repository, treeId, filePath),
   /** Bytes of all objects of git on disk. */
   countBytes: () => countBytes(repository),
-  findLfsObject: (oid: string) => findLfsObject(repository, oid),
-  renewLfsObject: (oid: string) => renewLfsObject(repository, oid),
-  storeLfsObject: (object: LfsObject, chunks: AsyncIterable<Buffer>) =>
-    storeLfsObject(repository, object, chunks),
-  writeLfsObject: (oid: string, output: Writable, reading: LfsReading) =>
-    writeLfsObject(repository, oid, output, reading),
+  ...lfsOf(repository),
   findBlob: (id: string) => findBlob(repository, id),
   writeArchive: (archive: ArchiveRequest, output: Writable) => writeArchive(repository, archive, output),
   blameFile: (query: BlameQuery) => blameFile(repository, query),
   listContributors: (commitId: string) => listContributors(repository, commitId),
-  readSignatureText: (commitId: string) => readSignatureText(repository, commitId),
+  readSignatureText: (id: string) => readSignatureText(repository, id),
   writeBlob: (blob: StoredBlob, output: Writable, range?: ByteRange) =>
     writeBlob(repository, blob, output, range),
   hashBlob: (blob: StoredBlob) => hashBlob(repository, blob),
