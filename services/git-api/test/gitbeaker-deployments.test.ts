@@ -90,7 +90,7 @@ test('members are found by their name, and projects over all pages by id', async
   const { ProjectMembers, Projects } = clientOf('guest')
   const found = await ProjectMembers.all(project.id, { query: 'dora', includeInherited: true })
   expect(found.map(({ username }) => username)).toEqual(['dora'])
-  const page = { pagination: 'keyset', orderBy: 'id', perPage: 1, membership: true } as const
+  const page = { pagination: 'keyset', orderBy: 'id', perPage: 1, sort: 'desc', membership: true } as const
   const more = await harness.project()
   expect((await Projects.all(page)).map(({ id }) => id)).toEqual([more.id, project.id])
 })
