@@ -7,6 +7,7 @@ import {
   lfsPointerBytesMax,
   parseFilePath,
   parseLfsPointer,
+  plainPath,
 } from '@switchyard/domain/commit'
 import type { ByteRange, StoredBlob } from '@switchyard/git-storage'
 import type { Call } from '@switchyard/service-kit/http'
@@ -128,8 +129,12 @@ const inTurn = <Result>(
 
 type LocatedFile = Omit<FileView, 'sha256' | 'lastCommitId'>
 
-async function locate({ repository }: ProjectCall, { path, revision }: FileQuery): Promise<LocatedFile> {
-  requireInside(path)
+async function locate(
+  { repository }: ProjectCall,
+  { path: given, revision }: FileQuery,
+): Promise<LocatedFile> {
+  requireInside(given)
+  const path = plainPath(given)
   const commit = await repository.findCommit(revision)
   if (!commit) throw notFound('Commit')
   const entry = await repository.findFile(commit.treeId, path)
