@@ -1,8 +1,10 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { createServer } from 'node:http'
+import { createDatabase, findCaller } from '@switchyard/db'
+import { callerOf, createAuthenticate, tokenOf } from '@switchyard/service-kit/http'
+import express from 'express'
 
-/** The baseline of trees and files: what one `git cat-file --batch` says, over HTTP, and nothing else. */
+/** The baseline of trees and files: express, which sends what one `git cat-file --batch` says to whoever has a good token. */
 const child = spawn('git', [`--git-dir=${process.env.CAT_FILE_REPOSITORY}`, 'cat-file', '--batch'])
 const waiting = []
 let bytes = Buffer.alloc(0)
@@ -39,17 +41,24 @@ function entriesOf(tree, folder) {
   return entries
 }
 
-/** `/tree?name=<commit>:<folder>` or `/raw?name=<commit>:<file>` */
-const server = createServer(async (request, response) => {
-  const { pathname, searchParams } = new URL(request.url ?? '/', 'http://localhost')
-  const name = searchParams.get('name') ?? ''
-  const content = await objectOf(name)
-  if (pathname === '/raw') response.setHeader('Content-Type', 'text/plain').end(content)
-  else {
-    const entries = entriesOf(content, name.slice(name.indexOf(':') + 1))
-    response.setHeader('Content-Type', 'application/json').end(JSON.stringify(entries))
-  }
-}).listen(0, '127.0.0.1')
+const database = createDatabase({
+  url: process.env.DATABASE_URL ?? '',
+  poolSizeMax: 2,
+  applicationName: 'cat-file',
+})
+const authenticate = createAuthenticate((hash) => findCaller(database, hash))
+const app = express()
+/** `name` is `<commit>:<path>`. */
+app.get('/tree', async (request, response) => {
+  await callerOf(tokenOf(request.headers), authenticate)
+  const name = String(request.query.name)
+  response.json(entriesOf(await objectOf(name), name.slice(name.indexOf(':') + 1)))
+})
+app.get('/raw', async (request, response) => {
+  await callerOf(tokenOf(request.headers), authenticate)
+  response.type('text').send(await objectOf(String(request.query.name)))
+})
+const server = app.listen(0, '127.0.0.1')
 await once(server, 'listening')
 process.once('disconnect', () => process.exit(0))
 process.send?.(server.address().port)

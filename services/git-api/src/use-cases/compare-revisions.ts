@@ -32,11 +32,11 @@ export async function compareRevisions(
   if (from === to) {
     return { commits: [], commitsTotal: 0, diffs: [], isIncomplete: false, isSame: true }
   }
-  const base = query.isStraight ? from : await repository.findMergeBase([from, to])
+  const findBase = async () => (query.isStraight ? from : await repository.findMergeBase([from, to]))
   const [{ ids, total }, diffs] = await Promise.all([
     repository.commitsBetween({ from, to, take: commitsMax }),
     // Histories with nothing in common are compared as they are.
-    readDiffs(repository, base ?? from, to, query),
+    findBase().then((base) => readDiffs(repository, base ?? from, to, query)),
   ])
   const commits = await Promise.all(ids.map((id) => repository.findCommit(id)))
   return {
