@@ -16,7 +16,7 @@ import { GitCache } from './cache/git-cache.js'
 import type { Cancellable } from './cancellable.js'
 import { ChildPool } from './children/child-pool.js'
 import { type CommitRange, commitsBetween, findMergeBase } from './compare.js'
-import { type Compared, diffBetween, listChanges, readFileDiff } from './diff-between.js'
+import { type Compared, diffBetween, diffSinceParting, listChanges, readFileDiff } from './diff-between.js'
 import { processBytesDefault } from './git-process.js'
 import {
   findLfsObject,
@@ -163,6 +163,7 @@ const openRepository = (repository: OpenRepository) => ({
     findReferencesContaining(repository, id, folder),
   findMergeBase: (ids: readonly string[]) => findMergeBase(repository, ids),
   diffBetween: (from: string, to: string) => diffBetween(repository, from, to),
+  diffSinceParting: (from: string, to: string) => diffSinceParting(repository, from, to),
   commitsBetween: (range: CommitRange) => commitsBetween(repository, range),
   listReferences: (query: ReferenceQuery) => listReferences(repository, query),
   findMerged: (branches: readonly string[], commitId: string) => findMerged(repository, branches, commitId),
