@@ -35,10 +35,14 @@ interface SourceFile {
  *
  * @returns its path
  */
-export async function repositoryOf(plan: RepositoryPlan): Promise<string> {
-  const path = join(dataDir, `${plan.name}-${edition}.git`)
+export const repositoryOf = (plan: RepositoryPlan): Promise<string> =>
+  builtRepository(plan.name, () => historyOf(plan))
+
+/** A bare repository with a history for `git fast-import`. Made once, then kept. @returns its path */
+export async function builtRepository(name: string, history: () => Iterable<string>): Promise<string> {
+  const path = join(dataDir, `${name}-${edition}.git`)
   if (existsSync(path)) return path
-  console.log(`making the ${plan.name} repository (${plan.commits} commits), once`)
+  console.log(`making the ${name} repository, once`)
   const temporary = `${path}.new`
   rmSync(temporary, { recursive: true, force: true })
   mkdirSync(dirname(path), { recursive: true })
@@ -48,7 +52,7 @@ export async function repositoryOf(plan: RepositoryPlan): Promise<string> {
   const child = spawn('git', [`--git-dir=${temporary}`, 'fast-import', '--quiet', '--done'], {
     stdio: ['pipe', 'inherit', 'inherit'],
   })
-  await writeHistory(child, plan)
+  await writeHistory(child, history())
   git('repack', '-adq')
   git('commit-graph', 'write', '--reachable', '--changed-paths')
   git('pack-refs', '--all')
@@ -56,10 +60,10 @@ export async function repositoryOf(plan: RepositoryPlan): Promise<string> {
   return path
 }
 
-async function writeHistory(child: ChildProcess, plan: RepositoryPlan): Promise<void> {
+async function writeHistory(child: ChildProcess, history: Iterable<string>): Promise<void> {
   const input = child.stdin as Writable
   const closed = once(child, 'close')
-  for (const chunk of historyOf(plan)) if (!input.write(chunk)) await once(input, 'drain')
+  for (const chunk of history) if (!input.write(chunk)) await once(input, 'drain')
   input.end('done\n')
   const [code] = await closed
   if (code !== 0) throw new Error(`git fast-import exited with ${code}`)
@@ -164,7 +168,7 @@ function edit(tree: Map<string, string[]>, path: string, upTo: UpTo, anyLine: ()
 const modify = ([path, lines]: [string, string[]]) =>
   `M 100644 inline ${path}\n${data(`${lines.join('\n')}\n`)}`
 
-const data = (text: string) => `data ${Buffer.byteLength(text)}\n${text}\n`
+export const data = (text: string) => `data ${Buffer.byteLength(text)}\n${text}\n`
 
 interface CommitPlan {
   mark: number
@@ -216,7 +220,7 @@ function collect(folder: string, path: string, found: SourceFile[], most: number
   }
 }
 
-function seededRandom(seed: number): () => number {
+export function seededRandom(seed: number): () => number {
   let state = seed >>> 0
   return () => {
     state = (state + 0x6d2b79f5) >>> 0

@@ -2,6 +2,7 @@ import { buildLibgit2 } from './baselines.js'
 import { reads, sampleOf } from './samples.js'
 import { requestsAlone } from './sections/alone.js'
 import { checkAnswers } from './sections/answers.js'
+import { aroundCommits } from './sections/around-commits.js'
 import { coldReads } from './sections/cold-reads.js'
 import { mixedReads, sweep } from './sections/concurrency.js'
 import { growth } from './sections/growth.js'
@@ -28,6 +29,7 @@ try {
   if (isWanted('alone')) await requestsAlone(context)
   if (isWanted('mixed')) await mixedReads(context)
   if (isWanted('paths')) await pathReads(context)
+  if (isWanted('around')) await aroundCommits(context)
   if (isWanted('create')) await creates(context)
   if (isWanted('pick')) await cherryPicks(context)
 } finally {

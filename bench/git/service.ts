@@ -60,6 +60,21 @@ export async function startService() {
     token,
     projects,
     gitApi,
+    /** Processes that send what one `git cat-file --batch` each says of a repository. */
+    catFile: (path: string) =>
+      startTwo('./cat-file-process.mjs', { ...environment, CAT_FILE_REPOSITORY: path }),
+    /** Adds a project with a copy of a prepared repository. */
+    async addProject(ports: number[], name: string, prepared: string): Promise<Project> {
+      const client = createClient(ports, token)
+      const database = new pg.Client({ connectionString: databases.urls.git })
+      await database.connect()
+      try {
+        return await placeProject({ client, database, storageRoot }, name, prepared)
+      } finally {
+        await database.end()
+        client.close()
+      }
+    },
     bare: (answers: Record<string, string>) =>
       startTwo('./bare-process.mjs', { ...environment, BARE_ANSWERS: JSON.stringify(answers) }),
     async close() {
@@ -115,17 +130,31 @@ async function makeProjects(ports: number[], token: string, databaseUrl: string,
   const projects: Project[] = []
   for (const plan of plans) {
     const prepared = await repositoryOf(plan)
-    const { status, text } = await client.post('/api/v4/projects', { name: plan.name })
-    if (status !== 201) throw new Error(text)
-    const { id } = JSON.parse(text) as { id: number }
-    const { rows } = await database.query('SELECT disk_path AS "diskPath" FROM projects WHERE id = $1', [id])
-    const path = join(storageRoot, rows[0].diskPath)
-    rmSync(path, { recursive: true })
-    // Packs are never written to, so a copy can share them.
-    execFileSync('cp', ['-al', prepared, path])
-    projects.push({ name: plan.name, id, path })
+    projects.push(await placeProject({ client, database, storageRoot }, plan.name, prepared))
   }
   await database.end()
   client.close()
   return projects
+}
+
+interface Place {
+  client: ReturnType<typeof createClient>
+  database: pg.Client
+  storageRoot: string
+}
+
+async function placeProject(
+  { client, database, storageRoot }: Place,
+  name: string,
+  prepared: string,
+): Promise<Project> {
+  const { status, text } = await client.post('/api/v4/projects', { name })
+  if (status !== 201) throw new Error(text)
+  const { id } = JSON.parse(text) as { id: number }
+  const { rows } = await database.query('SELECT disk_path AS "diskPath" FROM projects WHERE id = $1', [id])
+  const path = join(storageRoot, rows[0].diskPath)
+  rmSync(path, { recursive: true })
+  // Packs are never written to, so a copy can share them.
+  execFileSync('cp', ['-al', prepared, path])
+  return { name, id, path }
 }

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { DomainError } from '@switchyard/domain'
 import { bytesOfName, nameOf } from '@switchyard/domain/commit'
-import { runGitOk, type SpawnOptions } from './git-process.js'
+import { GitError, runGitOk, type SpawnOptions } from './git-process.js'
 import type { OpenRepository } from './open-repository.js'
 import { parseChanges } from './parse-changes.js'
 import { type DiffEntry, leftOut, parseDiff } from './parse-diff.js'
@@ -53,6 +53,28 @@ export async function diffBetween(
 ): Promise<DiffEntry[]> {
   const { stdout, truncated } = await diffTree(repository, [from, to], { flags: patchFlags, ...place })
   return flagUncompared(repository, await parseDiff(stdout, truncated, diffLimits))
+}
+
+/**
+ * What one commit changes since it and another one have parted, renames found.
+ *
+ * @returns null when they have parted nowhere, or in several places
+ * @throws DomainError like diffBetween
+ */
+export async function diffSinceParting(
+  repository: OpenRepository,
+  from: string,
+  to: string,
+): Promise<DiffEntry[] | null> {
+  try {
+    const flags = ['--merge-base', ...patchFlags]
+    const { stdout, truncated } = await diffTree(repository, [from, to], { flags })
+    return await flagUncompared(repository, await parseDiff(stdout, truncated, diffLimits))
+  } catch (error) {
+    if (error instanceof GitError && /^fatal: (?:no|multiple) merge bases? found/m.test(error.stderr))
+      return null
+    throw error
+  }
 }
 
 /**

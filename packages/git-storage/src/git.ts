@@ -16,9 +16,15 @@ import { GitCache } from './cache/git-cache.js'
 import type { Cancellable } from './cancellable.js'
 import { ChildPool } from './children/child-pool.js'
 import { type CommitRange, commitsBetween, findMergeBase } from './compare.js'
-import { type Compared, diffBetween, listChanges, readFileDiff } from './diff-between.js'
+import { type Compared, diffBetween, diffSinceParting, listChanges, readFileDiff } from './diff-between.js'
 import { processBytesDefault } from './git-process.js'
-import { findLfsObject, type LfsReading, storeLfsObject, writeLfsObject } from './lfs-objects.js'
+import {
+  findLfsObject,
+  type LfsReading,
+  renewLfsObject,
+  storeLfsObject,
+  writeLfsObject,
+} from './lfs-objects.js'
 import { listContributors } from './list-contributors.js'
 import type { GitEngine, OpenRepository } from './open-repository.js'
 import { type PickRequest, pickCommit } from './pick-commit.js'
@@ -108,6 +114,15 @@ export function createGit(storageRoot: string, options: GitOptions = {}): Git {
   }
 }
 
+const lfsOf = (repository: OpenRepository) => ({
+  findLfsObject: (oid: string) => findLfsObject(repository, oid),
+  renewLfsObject: (oid: string) => renewLfsObject(repository, oid),
+  storeLfsObject: (object: LfsObject, chunks: AsyncIterable<Buffer>) =>
+    storeLfsObject(repository, object, chunks),
+  writeLfsObject: (oid: string, output: Writable, reading: LfsReading) =>
+    writeLfsObject(repository, oid, output, reading),
+})
+
 const openRepository = (repository: OpenRepository) => ({
   path: repository.path,
   findCommit: (revision: string) => findCommit(repository, revision),
@@ -131,16 +146,12 @@ const openRepository = (repository: OpenRepository) => ({
   findFile: (treeId: string, filePath: string) => findFile(repository, treeId, filePath),
   /** Bytes of all objects of git on disk. */
   countBytes: () => countBytes(repository),
-  findLfsObject: (oid: string) => findLfsObject(repository, oid),
-  storeLfsObject: (object: LfsObject, chunks: AsyncIterable<Buffer>) =>
-    storeLfsObject(repository, object, chunks),
-  writeLfsObject: (oid: string, output: Writable, reading: LfsReading) =>
-    writeLfsObject(repository, oid, output, reading),
+  ...lfsOf(repository),
   findBlob: (id: string) => findBlob(repository, id),
   writeArchive: (archive: ArchiveRequest, output: Writable) => writeArchive(repository, archive, output),
   blameFile: (query: BlameQuery) => blameFile(repository, query),
   listContributors: (commitId: string) => listContributors(repository, commitId),
-  readSignatureText: (commitId: string) => readSignatureText(repository, commitId),
+  readSignatureText: (id: string) => readSignatureText(repository, id),
   writeBlob: (blob: StoredBlob, output: Writable, range?: ByteRange) =>
     writeBlob(repository, blob, output, range),
   hashBlob: (blob: StoredBlob) => hashBlob(repository, blob),
@@ -152,6 +163,7 @@ const openRepository = (repository: OpenRepository) => ({
     findReferencesContaining(repository, id, folder),
   findMergeBase: (ids: readonly string[]) => findMergeBase(repository, ids),
   diffBetween: (from: string, to: string) => diffBetween(repository, from, to),
+  diffSinceParting: (from: string, to: string) => diffSinceParting(repository, from, to),
   commitsBetween: (range: CommitRange) => commitsBetween(repository, range),
   listReferences: (query: ReferenceQuery) => listReferences(repository, query),
   findMerged: (branches: readonly string[], commitId: string) => findMerged(repository, branches, commitId),

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { mkdir, stat, writeFile } from 'node:fs/promises'
+import { mkdir, stat, utimes, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Writable } from 'node:stream'
 import { invalid, notFound } from '@switchyard/domain'
@@ -18,18 +18,38 @@ export const lfsUploads = join(...uploadFolders)
 
 const readAtOnce = 256 * 1024
 
-const foldersOf = (oid: string) => ['lfs', 'objects', oid.slice(0, 2), oid.slice(2, 4)]
+const objectsFolder = ['lfs', 'objects']
+/** The folder of the objects, relative to the repository. */
+export const lfsObjects = join(...objectsFolder)
 
-const pathOf = ({ path }: OpenRepository, oid: string) => join(path, ...foldersOf(oid), oid)
+const foldersOf = (oid: string) => [...objectsFolder, oid.slice(0, 2), oid.slice(2, 4)]
+
+const pathOf = ({ path }: Pick<OpenRepository, 'path'>, oid: string) => join(path, ...foldersOf(oid), oid)
 
 /** Bytes of a stored object; null when there is none with this id, which may be any text. */
-export async function findLfsObject(repository: OpenRepository, oid: string): Promise<number | null> {
+export async function findLfsObject(
+  repository: Pick<OpenRepository, 'path'>,
+  oid: string,
+): Promise<number | null> {
   if (!isLfsOid(oid)) return null
   const found = await stat(pathOf(repository, oid)).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return null
     throw error
   })
   return found?.size ?? null
+}
+
+/**
+ * Makes a stored object as young as a new one, so that housekeeping keeps it until a push names it.
+ *
+ * @param oid is well-formed, as `isLfsOid` says
+ */
+export async function renewLfsObject(repository: OpenRepository, oid: string): Promise<void> {
+  const now = new Date()
+  // An object that has just gone is uploaded again when the push that needs it is refused.
+  await utimes(pathOf(repository, oid), now, now).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error
+  })
 }
 
 /**

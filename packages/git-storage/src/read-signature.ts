@@ -4,13 +4,19 @@ import type { OpenRepository } from './open-repository.js'
 /** The header of a signature ends at the next line that does not begin with a blank. */
 const signature = /^gpgsig (.*(?:\n .*)*)/m
 
-/** The signature of a commit, as its header has it; null when it has none. @param commitId id of a commit */
-export async function readSignatureText(
-  repository: OpenRepository,
-  commitId: string,
-): Promise<string | null> {
-  const object = await readObject(repository, commitId)
-  if (object?.type !== 'commit') return null
-  const [headers = ''] = object.content.toString('latin1').split('\n\n', 1)
-  return signature.exec(headers)?.[1]?.replaceAll('\n ', '\n') ?? null
+/** The signature of a tag stands behind its message. */
+const trailingSignature = /^-----BEGIN (?:PGP|SSH|SIGNED) .*/ms
+
+/**
+ * The signature of a commit, as its header has it, or of an annotated tag; null for an object without one.
+ *
+ * @param id of a commit or a tag
+ */
+export async function readSignatureText(repository: OpenRepository, id: string): Promise<string | null> {
+  const object = await readObject(repository, id)
+  if (object?.type !== 'commit' && object?.type !== 'tag') return null
+  const content = object.content.toString('latin1')
+  const endOfHeaders = content.indexOf('\n\n')
+  if (object.type === 'tag') return trailingSignature.exec(content.slice(endOfHeaders))?.[0] ?? null
+  return signature.exec(content.slice(0, endOfHeaders))?.[1]?.replaceAll('\n ', '\n') ?? null
 }

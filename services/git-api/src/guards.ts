@@ -31,6 +31,7 @@ export interface ProjectCall<Who extends Caller | null = Caller | null> {
 /** The words of the API's documentation for the holders of each right. */
 const holdersOf: Record<ProjectRight, string> = {
   read_project: 'everybody who may see the project',
+  read_members: 'everybody signed in who may see the project',
   read_code: 'everybody who may read the code of the project',
   read_statuses: 'everybody signed in who may read the code of the project',
   comment: 'everybody signed in who may read the code of the project',
@@ -110,6 +111,7 @@ export function createGuards(database: Database, git: Git) {
     /** Called after a change of a project or its members: this process forgets the project as it was. */
     noteChange: lookup.noteChange,
     readProject: open('read_project'),
+    readMembers: closed('read_members'),
     readCode: open('read_code', 'read_repository'),
     /** The same right for what is no part of the repository: tokens for git alone do not have it. */
     readPipelines: open('read_code'),

@@ -109,6 +109,30 @@ test('histories without a common commit have no merge base', async () => {
   expect([status, idsOf(body.commits)]).toEqual([200, [other]])
 })
 
+test('histories that have parted in two places are compared with one of them', async () => {
+  const commit = async (tree: string, ...parents: string[]) => {
+    const author = ['-c', 'user.name=A', '-c', 'user.email=a@example.com']
+    const given = parents.flatMap((parent) => ['-p', parent])
+    return work.git(...author, 'commit-tree', '-m', 'crossed', ...given, tree)
+  }
+  const [one, two, three] = await Promise.all(
+    ['main~2', 'main~1', 'main'].map((at) => work.git('rev-parse', `${at}^{tree}`)),
+  )
+  const root = await commit(one as string)
+  const left = await commit(two as string, root)
+  const right = await commit(three as string, root)
+  const crossed = [await commit(two as string, left, right), await commit(three as string, right, left)]
+  await work.git('branch', 'crossed-1', crossed[0] as string)
+  await work.git('branch', 'crossed-2', crossed[1] as string)
+  await work.git('push', '--quiet', harness.remote('owner', project), 'crossed-1', 'crossed-2')
+  expect(lines(await work.git('merge-base', '--all', 'crossed-1', 'crossed-2'))).toHaveLength(2)
+  const { status, body } = await ask('reporter', 'compare?from=crossed-1&to=crossed-2')
+  const base = (await ask('reporter', 'merge_base?refs[]=crossed-1&refs[]=crossed-2')).body.id
+  const names = lines(await work.git('diff', '--name-only', '-M', base, 'crossed-2'))
+  const shown = body.diffs.map((entry: { new_path: string }) => entry.new_path)
+  expect([status, shown.sort()]).toEqual([200, names.sort()])
+})
+
 test('nobody compares without the right to read the code', async () => {
   for (const url of ['compare?from=main&to=main', 'merge_base?refs=main,main', 'commits/main/refs']) {
     expect((await ask('anonymous', url)).status).toBe(404)

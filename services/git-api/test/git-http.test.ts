@@ -43,6 +43,22 @@ test('clone, push and fetch carry a history unchanged', async () => {
   await copy.close()
 })
 
+test('an answer that is streamed makes no warning of a leak', async () => {
+  const { project, commits } = await pushSample(harness)
+  const warnings: Error[] = []
+  const note = (warning: Error) => warnings.push(warning)
+  process.on('warning', note)
+  try {
+    const copy = await createGitRepository()
+    await copy.git('fetch', '--quiet', harness.remote('reporter', project), 'main')
+    expect(await copy.git('rev-parse', 'FETCH_HEAD')).toBe(commits.third)
+    await copy.close()
+  } finally {
+    process.off('warning', note)
+  }
+  expect(warnings).toEqual([])
+})
+
 test('shallow and partial clones work', async () => {
   const { project, commits } = await pushSample(harness)
   const copy = await createGitRepository()

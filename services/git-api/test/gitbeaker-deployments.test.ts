@@ -64,6 +64,37 @@ test('freeze periods are created, changed, listed and removed', async () => {
   expect(await FreezePeriods.all(project.id)).toEqual([])
 })
 
+test('releases are created, changed, found as the latest and removed', async () => {
+  const { ProjectReleases, Tags } = clientOf('developer')
+  const given = { tagName: 'gb-1', ref: 'main', tagMessage: 'By gitbeaker', description: 'Notes' }
+  expect(await ProjectReleases.create(project.id, given)).toMatchObject({ tag_name: 'gb-1', name: 'gb-1' })
+  expect(await ProjectReleases.edit(project.id, 'gb-1', { name: 'One' })).toMatchObject({ name: 'One' })
+  expect(await ProjectReleases.showLatest(project.id)).toMatchObject({ tag_name: 'gb-1' })
+  await expect(Tags.showSignature(project.id, 'gb-1')).rejects.toThrow('404 Signature Not Found')
+  await ProjectReleases.remove(project.id, 'gb-1')
+  expect(await ProjectReleases.all(project.id)).toEqual([])
+})
+
+test('deploy tokens are created, shown, listed and removed', async () => {
+  const { DeployTokens } = clientOf('owner')
+  const of = { projectId: project.id }
+  const made = await DeployTokens.create('gitbeaker', ['read_repository'], of)
+  expect(made).toMatchObject({ name: 'gitbeaker', token: expect.any(String) })
+  expect(await DeployTokens.show(made.id, of)).not.toHaveProperty('token')
+  expect((await DeployTokens.all(of)).map(({ id }) => id)).toEqual([made.id])
+  await DeployTokens.remove(made.id, of)
+  expect(await DeployTokens.all(of)).toEqual([])
+})
+
+test('members are found by their name, and projects over all pages by id', async () => {
+  const { ProjectMembers, Projects } = clientOf('guest')
+  const found = await ProjectMembers.all(project.id, { query: 'dora', includeInherited: true })
+  expect(found.map(({ username }) => username)).toEqual(['dora'])
+  const page = { pagination: 'keyset', orderBy: 'id', perPage: 1, sort: 'desc', membership: true } as const
+  const more = await harness.project()
+  expect((await Projects.all(page)).map(({ id }) => id)).toEqual([more.id, project.id])
+})
+
 test('projects are edited, archived and found by topic', async () => {
   const { Projects } = clientOf('owner')
   const edited = await Projects.edit(project.id, {

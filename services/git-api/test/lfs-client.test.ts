@@ -177,6 +177,19 @@ describe.skipIf(!gitLfs)('git lfs', () => {
     expect(await mustGit(work, 'lfs', 'locks')).toBe('')
   })
 
+  test('is told to push its objects when a push comes without them', async () => {
+    const copy = await cloneOf('developer', project, 'forgetful')
+    const bytes = randomBytes(500)
+    await writeFile(join(copy, 'forgotten.bin'), bytes)
+    await mustGit(copy, 'add', '--all')
+    await mustGit(copy, 'commit', '--quiet', '-m', 'Without its object')
+    const refused = await git(copy, 'push', '--no-verify', 'origin', 'HEAD:refs/heads/forgetful')
+    expect(refused.code).not.toBe(0)
+    expect(refused.text).toContain('LFS objects are missing.')
+    await mustGit(copy, 'lfs', 'push', '--all', 'origin')
+    await mustGit(copy, 'push', '--no-verify', '--quiet', 'origin', 'HEAD:refs/heads/forgetful')
+  })
+
   test('pushes nothing for a reader', async () => {
     const copy = await cloneOf('reporter', project, 'reading')
     await writeFile(join(copy, 'new.bin'), randomBytes(500))

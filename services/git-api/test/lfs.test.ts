@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { readdir, rm } from 'node:fs/promises'
+import { readdir, rm, stat, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Project } from '@switchyard/db'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -124,6 +124,23 @@ describe('an object', () => {
     expect((await send('reporter', 'GET', `/gitlab-lfs/objects/${oid}`)).bytes.equals(object.bytes)).toBe(
       true,
     )
+  })
+
+  test('is as young as a new one when a client is about to push it again, and not when it is read', async () => {
+    const { bytes, oid, size } = await store()
+    const file = join(harness.pathOf(project), 'lfs/objects', oid.slice(0, 2), oid.slice(2, 4), oid)
+    const isYoung = async () => (await stat(file)).mtimeMs > Date.now() - 3_600_000
+    const url = `/gitlab-lfs/objects/${oid}/${size}`
+    const renewals: [boolean, () => Promise<unknown>][] = [
+      [false, () => batch('developer', 'download', [{ oid, size }])],
+      [true, () => batch('developer', 'upload', [{ oid, size }])],
+      [true, () => send('developer', 'PUT', url, bytes)],
+    ]
+    for (const [renews, request] of renewals) {
+      await utimes(file, 0, 0)
+      await request()
+      expect(await isYoung()).toBe(renews)
+    }
   })
 
   test('counts in the statistics of its project, and goes with it', async () => {

@@ -98,6 +98,22 @@ test('a path that git cannot be asked for is refused', async () => {
   })
 })
 
+test('slashes that name nothing do not matter, wherever a file is named', async () => {
+  const files = `/projects/${project.id}/repository/files`
+  for (const path of ['/README.md', 'README.md/', '//README.md//', '/etc/passwd']) {
+    const one = `${files}/${encodeURIComponent(path)}`
+    const name = path.split('/').filter(Boolean).join('/')
+    if (name !== 'README.md') {
+      const made = { branch: 'main', commit_message: 'Create', content: 'one\n' }
+      expect(await harness.ask('developer', 'POST', one, made)).toMatchObject({ status: 201 })
+    }
+    const found = await harness.ask('developer', 'GET', `${one}?ref=main`)
+    expect([found.status, found.body.file_path]).toEqual([200, name])
+    expect((await harness.ask('developer', 'GET', `${one}/blame?ref=main`)).body).toHaveLength(1)
+    expect((await harness.send('developer', 'GET', `${one}/raw?ref=main`)).status).toBe(200)
+  }
+})
+
 test('a comment stands at a line of such a file', async () => {
   const about = { note: 'four', path: shown, line: 4, line_type: 'new' }
   expect(await send('POST', `/${changed}/comments`, about)).toMatchObject({ status: 201, body: about })

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
-import { createToken, isolatedGitEnv, launchBrowser, openDocumentedApi } from '@switchyard/testing'
-import { execa } from 'execa'
+import { createToken, launchBrowser, openDocumentedApi } from '@switchyard/testing'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Harness, startHarness } from './harness.js'
+import { signCommit, signTag } from './signed-objects.js'
 
 let harness: Harness
 let api: Awaited<ReturnType<typeof openDocumentedApi>>
@@ -73,7 +73,7 @@ async function callProject(path: { id: number }, user: number) {
   await api.call('GET /projects/{id}', { path, token: null })
   await api.call('GET /projects/{id}', { path, query: { statistics: 'true' } })
   await api.call('POST /projects/{id}/members', { path, body: { user_id: user, access_level: 30 } })
-  await api.call('GET /projects/{id}/members', { path })
+  await api.call('GET /projects/{id}/members', { path, query: { query: 'a' } })
   const member = { ...path, user_id: user }
   await api.call('PUT /projects/{id}/members/{user_id}', { path: member, body: { access_level: 20 } })
   await api.call('PUT /projects/{id}', { path, body: { description: 'Documented' } })
@@ -157,6 +157,10 @@ async function callReferences(path: { id: number }) {
   await api.call(`POST ${tags}`, { path, body })
   await api.call(`GET ${tags}`, { path, query: { order_by: 'version' } })
   await api.call(`GET ${tags}/{tag_name}`, { path: tag })
+  await api.call(`GET ${tags}/{tag_name}/signature`, {
+    path: { ...path, tag_name: await signTag(await repositoryPath(path.id)) },
+  })
+  await api.call(`GET ${tags}/{tag_name}/signature`, { path: tag })
   await api.call(`DELETE ${tags}/{tag_name}`, { path: tag })
 }
 
@@ -191,18 +195,9 @@ async function callReleases(path: { id: number }) {
   await api.call(`DELETE ${releases}/{tag_name}`, { path: one })
 }
 
-/** Stores the newest commit once more, with a signature. @returns its hash */
-async function signCommit(projectId: number): Promise<string> {
+async function repositoryPath(projectId: number): Promise<string> {
   const project = await harness.database.prisma.project.findUniqueOrThrow({ where: { id: projectId } })
-  const options = {
-    cwd: join(harness.storageRoot, project.diskPath),
-    env: isolatedGitEnv(),
-    extendEnv: false,
-  }
-  const { stdout: commit } = await execa('git', ['cat-file', 'commit', 'main'], options)
-  const signature = 'gpgsig -----BEGIN SSH SIGNATURE-----\n U1NIU0lH\n -----END SSH SIGNATURE-----'
-  const input = `${commit.replace('\n\n', `\n${signature}\n\n`)}\n`
-  return (await execa('git', ['hash-object', '-t', 'commit', '-w', '--stdin'], { ...options, input })).stdout
+  return join(harness.storageRoot, project.diskPath)
 }
 
 async function callComparisons(path: { id: number }) {
@@ -214,7 +209,7 @@ async function callComparisons(path: { id: number }) {
   await api.call(`GET ${repository}/commits/{sha}/sequence`, { path: commit })
   await api.call(`GET ${repository}/commits/{sha}/merge_requests`, { path: commit })
   await api.call(`GET ${repository}/commits/{sha}/signature`, { path: commit })
-  const signed = { ...path, sha: await signCommit(path.id) }
+  const signed = { ...path, sha: await signCommit(await repositoryPath(path.id)) }
   await api.call(`GET ${repository}/commits/{sha}/signature`, { path: signed })
   await api.call(`GET ${repository}/contributors`, { path })
   await api.call(`GET ${repository}/archive`, { path, query: { format: 'zip' } })

@@ -33,7 +33,7 @@ const deploymentOf = (sha: string, fields: object) => ({
 const postStatus = (sha: string, state: string) =>
   ask('POST', `/projects/${project.id}/statuses/${sha}`, { state, name: 'hooked', ref: 'main' })
 
-test('whoever listens on the channel hears of pushes, comments, changed statuses and deployments at once', async () => {
+test('whoever listens on the channel hears of pushes, comments, changed statuses, deployments and releases at once', async () => {
   const heard: ProjectNotice[] = []
   const listener = new Redis({ path: redis.path })
   await listener.subscribe(projectEventsChannel)
@@ -50,7 +50,11 @@ test('whoever listens on the channel hears of pushes, comments, changed statuses
   await postStatus(commits.third, 'success')
   const given = deploymentOf(commits.third, { status: 'failed', environment: 'heard' })
   const { body: deployment } = await ask('POST', `/projects/${project.id}/deployments`, given)
-  await waitFor(async () => heard.length >= 5, { what: 'five notices' })
+  const releases = `/projects/${project.id}/releases`
+  await ask('POST', releases, { tag_name: 'v1.0' })
+  await ask('PUT', `${releases}/v1.0`, { name: 'One' })
+  await ask('DELETE', `${releases}/v1.0`)
+  await waitFor(async () => heard.length >= 8, { what: 'eight notices' })
   listener.disconnect()
   const job = { ...about, event: 'job', sha: commits.third, ref: 'main', name: 'hooked', id: status?.id }
   expect(heard).toEqual([
@@ -66,5 +70,12 @@ test('whoever listens on the channel hears of pushes, comments, changed statuses
       environment: 'heard',
       status: 'failed',
     },
+    ...['create', 'update', 'delete'].map((action) => ({
+      ...about,
+      event: 'releases',
+      id: expect.any(Number),
+      tag: 'v1.0',
+      action,
+    })),
   ])
 })

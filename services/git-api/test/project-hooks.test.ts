@@ -28,6 +28,7 @@ const everything = {
   job_events: true,
   pipeline_events: true,
   deployment_events: true,
+  releases_events: true,
 }
 
 beforeAll(async () => {
@@ -314,6 +315,7 @@ test('a trial tells of the newest event of its kind, and a delivery is sent agai
     `/projects/${project.id}/deployments`,
     deploymentOf(commits.side, { status: 'running', environment: 'trial' }),
   )
+  await ask('POST', `/projects/${project.id}/releases`, { tag_name: 'v1.0', name: 'Trial' })
   for (const event of Object.keys(everything)) {
     const tried = await ask('POST', hooks(`${hook.id}/test/${event}`))
     expect(tried).toMatchObject({ status: 201, body: { message: '201 Created', state: 'pending' } })
@@ -331,6 +333,9 @@ test('a trial tells of the newest event of its kind, and a delivery is sent agai
 
   const [deployment] = await toldOf('Deployment Hook', 1)
   expect(deployment?.json).toMatchObject({ status: 'running', environment: 'trial' })
+
+  const [release] = await toldOf('Release Hook', 1)
+  expect(release?.json).toMatchObject({ action: 'create', tag: 'v1.0', name: 'Trial' })
 
   const id = String(job?.headers['x-gitlab-event-uuid'])
   const delivery = hooks(`${hook.id}/deliveries/${id}`)

@@ -58,6 +58,40 @@ describe('GET /projects', () => {
     expect(await found('min_access_level=30', 'admin')).toEqual([])
   })
 
+  it.each([
+    ['asc', ['engine', 'tender', 'wagon']],
+    ['desc', ['wagon', 'tender', 'engine']],
+  ])('is read on by Link alone with pagination=keyset, %s', async (sort, expected) => {
+    const read: string[] = []
+    let link: string | undefined = `/projects?pagination=keyset&order_by=id&sort=${sort}&per_page=2&page=7`
+    while (link !== undefined) {
+      const response = await harness.send('owner', 'GET', link)
+      expect(response.headers.get('X-Total')).toBe(null)
+      read.push(...((await response.json()) as { path: string }[]).map(({ path }) => path))
+      const next = /<([^>]+)>; rel="next"/.exec(response.headers.get('Link') ?? '')?.[1]
+      link = next?.replace(`${harness.baseUrl}/api/v4`, '')
+    }
+    expect(read).toEqual(expected)
+  })
+
+  it('is read on by Link in any other order of parameters, within what they select', async () => {
+    const query = `simple=true&id_after=${ids.engine}&per_page=1&order_by=id&pagination=keyset&sort=desc`
+    const response = await harness.send('owner', 'GET', `/projects?${query}`)
+    const next = new URL(/<([^>]+)>/.exec(response.headers.get('Link') ?? '')?.[1] ?? '')
+    expect(Object.fromEntries(next.searchParams)).toMatchObject({
+      id_after: String(ids.engine),
+      id_before: String(ids.wagon),
+    })
+    const last = await harness.send('owner', 'GET', next.pathname.replace('/api/v4', '') + next.search)
+    expect([last.headers.get('Link'), await last.json()]).toMatchObject([null, [{ path: 'tender' }]])
+  })
+
+  it('is read on by Link in the order of the ids alone', async () => {
+    const refused = await outcome(harness.send('owner', 'GET', '/projects?pagination=keyset&order_by=name'))
+    expect(refused.status).toBe(405)
+    expect(JSON.stringify(refused.body)).toContain('Keyset pagination is not yet available')
+  })
+
   it('shows fewer fields with simple=true', async () => {
     const { body } = await outcome(harness.send('owner', 'GET', '/projects?simple=true&search=engine'))
     const [project] = body as unknown as Record<string, unknown>[]

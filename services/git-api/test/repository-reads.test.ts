@@ -247,6 +247,32 @@ describe('a commit', () => {
     expect(await everybodyElse('commits/main/signature')).toEqual([404, 404, 403])
   })
 
+  test('that a tag leads to does not make the tag signed', async () => {
+    await work.git('tag', 'light', 'signed')
+    const author = ['-c', 'user.name=Ana', '-c', 'user.email=ana@example.com']
+    await work.git(...author, 'tag', '-a', '-m', 'Annotated', 'plain', 'signed')
+    const object = await work.git('cat-file', 'tag', 'plain')
+    const { stdout } = await execa('git', ['hash-object', '-t', 'tag', '-w', '--stdin'], {
+      cwd: work.path,
+      input: `${object}\n-----BEGIN PGP SIGNATURE-----\n\niQ==\n-----END PGP SIGNATURE-----\n`,
+      ...{ env: isolatedGitEnv(), extendEnv: false },
+    })
+    await work.git('update-ref', 'refs/tags/rel/signed', stdout)
+    await work.git('push', '--quiet', harness.remote('owner', project), '--tags')
+    expect((await ask('tags/rel%2Fsigned/signature')).body).toMatchObject({
+      signature_type: 'PGP',
+      verification_status: 'unverified',
+      gpg_key_id: null,
+    })
+    for (const tag of ['light', 'plain']) {
+      expect(await refusal(`tags/${tag}/signature`)).toBe('404 404 Signature Not Found')
+    }
+    for (const tag of ['nope', '..', 'a%20b', '--all']) {
+      expect(await refusal(`tags/${tag}/signature`), tag).toMatch(/^404 /)
+    }
+    expect(await everybodyElse('tags/light/signature')).toEqual([404, 404, 403])
+  })
+
   test('has no merge requests', async () => {
     const { body, headers } = await ask('commits/main/merge_requests')
     expect([body, headers.get('x-total')]).toEqual([[], '0'])

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { createHash, randomUUID } from 'node:crypto'
 import { appendFile, mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -41,6 +42,8 @@ async function pushedProject() {
 const git = async (bare: string, ...args: string[]) =>
   (await run('git', [`--git-dir=${bare}`, ...args], { env: isolatedGitEnv() })).stdout.trim()
 
+const forgetLfsObjects = () => Promise.resolve()
+
 const graphs = (bare: string) => readdir(join(bare, 'objects/info/commit-graphs'))
 
 async function tidied(projectId: number) {
@@ -75,7 +78,7 @@ it('does not compare files of more than 64 MB, whatever that would save, so that
     ids.push(await git(bare, 'hash-object', '-w', file))
     await git(bare, 'update-ref', `refs/tags/${end}`, ids.at(-1) ?? '')
   }
-  await tidyRepository(bare, new AbortController().signal)
+  await tidyRepository(bare, new AbortController().signal, { forgetLfsObjects })
   const packs = (await readdir(join(bare, 'objects/pack'))).filter((name) => name.endsWith('.idx'))
   const listed = await git(
     bare,
@@ -94,8 +97,8 @@ it('runs no hook and no program that the repository names', async () => {
   await mkdir(join(bare, 'hooks'), { recursive: true })
   await writeFile(program, `#!/bin/sh\ntouch ${ran}\n`, { mode: 0o755 })
   for (const key of ['core.fsmonitor', 'core.alternateRefsCommand']) await git(bare, 'config', key, program)
-  await tidyRepository(bare, new AbortController().signal, { collectEveryMs: 0 })
-  await tidyRepository(bare, new AbortController().signal, { collectEveryMs: 0 })
+  await tidyRepository(bare, new AbortController().signal, { collectEveryMs: 0, forgetLfsObjects })
+  await tidyRepository(bare, new AbortController().signal, { collectEveryMs: 0, forgetLfsObjects })
   expect(await readdir(join(bare, 'refs/heads'))).toEqual([])
   expect(await readdir(bare)).not.toContain('ran')
 })
@@ -126,23 +129,65 @@ it('goes on after a run that was killed and left its locks', async () => {
   expect(await graphs(bare)).toContain('commit-graph-chain')
 })
 
-it('keeps the objects of Git LFS, and removes uploads that broke off long ago', async () => {
+it('removes uploads of Git LFS that broke off long ago', async () => {
   const { bare } = await pushedProject()
-  const oid = 'ab'.repeat(32)
-  const kept = [`objects/ab/ab/${oid}`, 'tmp/young']
-  await mkdir(join(bare, 'lfs/objects/ab/ab'), { recursive: true })
-  await mkdir(join(bare, 'lfs/tmp'))
-  for (const file of [...kept, 'tmp/old']) await writeFile(join(bare, 'lfs', file), 'bytes')
-  for (const file of [kept[0] ?? '', 'tmp/old'])
-    await utimes(join(bare, 'lfs', file), new Date(0), new Date(0))
-  for (let run = 0; run < 2; run += 1) {
-    await tidyRepository(bare, new AbortController().signal, { collectEveryMs: 0, grace: 'now' })
+  await mkdir(join(bare, 'lfs/tmp'), { recursive: true })
+  for (const file of ['young', 'old']) await writeFile(join(bare, 'lfs/tmp', file), 'bytes')
+  await utimes(join(bare, 'lfs/tmp/old'), new Date(0), new Date(0))
+  await tidyRepository(bare, new AbortController().signal, { forgetLfsObjects })
+  expect(await readdir(join(bare, 'lfs/tmp'))).toEqual(['young'])
+})
+
+const daysAgo = (days: number) => new Date(Date.now() - days * 24 * 3_600_000)
+
+/** Stores an object of Git LFS in a project. @returns its pointer */
+async function storedObject({ project, bare }: { project: { id: number }; bare: string }, storedAt: Date) {
+  const oid = createHash('sha256').update(randomUUID()).digest('hex')
+  const folder = join(bare, 'lfs/objects', oid.slice(0, 2), oid.slice(2, 4))
+  await mkdir(folder, { recursive: true })
+  await writeFile(join(folder, oid), 'bytes')
+  await utimes(join(folder, oid), storedAt, storedAt)
+  await harness.database.prisma.lfsObject.create({ data: { projectId: project.id, oid, size: 5 } })
+  return { oid, pointer: `version https://git-lfs.github.com/spec/v1\noid sha256:${oid}\nsize 5\n` }
+}
+
+it('removes the objects of Git LFS that no pointer needs, after two weeks, once a week', async () => {
+  const pushed = await pushedProject()
+  const { project, bare } = pushed
+  const old = daysAgo(15)
+  const needed = await storedObject(pushed, old)
+  const formerlyNeeded = await storedObject(pushed, old)
+  const unneeded = await storedObject(pushed, old)
+  const young = await storedObject(pushed, daysAgo(13))
+  const source = await createGitRepository()
+  await source.commit({ files: { 'deep/a.bin': needed.pointer, 'b.txt': 'b' } })
+  await source.git('push', '--quiet', bare, 'HEAD:refs/heads/lfs')
+  await source.commit({ files: { 'b.bin': formerlyNeeded.pointer } })
+  await source.git('push', '--quiet', bare, 'HEAD:refs/heads/gone')
+  await source.git('push', '--quiet', bare, ':refs/heads/gone')
+  await source.close()
+  const stored = async () => {
+    const entries = await readdir(join(bare, 'lfs/objects'), { recursive: true, withFileTypes: true })
+    return entries.filter((entry) => entry.isFile()).map(({ name }) => name)
   }
-  const left = await readdir(join(bare, 'lfs'), { recursive: true, withFileTypes: true })
-  expect(left.filter((entry) => entry.isFile()).map(({ name }) => name)).toEqual(
-    expect.arrayContaining([oid, 'young']),
-  )
-  expect(left.map(({ name }) => name)).not.toContain('old')
+  await tidied(project.id)
+  expect(await stored()).toHaveLength(4)
+
+  await utimes(join(bare, 'switchyard-collected'), daysAgo(8), daysAgo(8))
+  await tidied(project.id)
+  // git keeps what no reference leads to for two weeks as well.
+  const kept = [needed, formerlyNeeded, young].map(({ oid }) => oid).sort()
+  expect((await stored()).sort()).toEqual(kept)
+  expect(kept).not.toContain(unneeded.oid)
+  const rows = await harness.database.prisma.lfsObject.findMany({ where: { projectId: project.id } })
+  expect(rows.map(({ oid }) => oid).sort()).toEqual(kept)
+
+  await tidyRepository(bare, new AbortController().signal, {
+    collectEveryMs: 0,
+    grace: 'now',
+    forgetLfsObjects,
+  })
+  expect((await stored()).sort()).toEqual([needed.oid, young.oid].sort())
 })
 
 it('leaves a repository alone while another process tidies it, and tries again', async () => {
@@ -164,7 +209,8 @@ it('leaves a repository alone while another process tidies it, and tries again',
 
 it('removes what no reference leads to when it is old enough, and nothing else', async () => {
   const { bare, tip } = await pushedProject()
-  const tidy = () => tidyRepository(bare, new AbortController().signal, { collectEveryMs: 0 })
+  const tidy = () =>
+    tidyRepository(bare, new AbortController().signal, { collectEveryMs: 0, forgetLfsObjects })
   // The first run only notes when the next one has to look.
   await tidy()
   const hash = async (text: string) => {
@@ -209,6 +255,7 @@ it('disturbs neither readers nor pushes, and loses nothing', { timeout: 90_000 }
     const tidying = tidyRepository(bare, new AbortController().signal, {
       collectEveryMs: 0,
       grace: '1.hour.ago',
+      forgetLfsObjects,
     })
     await imported(bare, round * 1000, 60)
     await tidying

@@ -39,6 +39,13 @@ export const projectNotice = z.discriminatedUnion('event', [
     environment: z.string(),
     status: z.string(),
   }),
+  z.object({
+    ...project,
+    event: z.literal('releases'),
+    id: z.int(),
+    tag: z.string(),
+    action: z.enum(['create', 'update', 'delete']),
+  }),
 ])
 
 export type ProjectNotice = z.infer<typeof projectNotice>

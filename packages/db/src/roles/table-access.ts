@@ -32,7 +32,7 @@ export const tableAccess: Record<string, Partial<Record<DatabaseService, Access>
   saved_views: { 'git-api': 'write' },
   project_members: { 'git-api': 'write' },
   protected_branches: { 'git-api': 'write' },
-  lfs_objects: { 'git-api': 'write' },
+  lfs_objects: { 'git-api': 'write', worker: 'purge' },
   lfs_locks: { 'git-api': 'write' },
   deploy_tokens: { 'git-api': 'write' },
   protected_tags: { 'git-api': 'write' },

@@ -13,6 +13,15 @@ export async function recordLfsObjects(
   await prisma.lfsObject.createMany({ data, skipDuplicates: true })
 }
 
+/** Notes that the project no longer has these objects. */
+export async function deleteLfsObjects(
+  { prisma }: DatabaseOrTransaction,
+  projectId: number,
+  oids: readonly string[],
+): Promise<void> {
+  await prisma.$executeRaw`DELETE FROM lfs_objects WHERE project_id = ${projectId} AND oid = ANY(${[...oids]})`
+}
+
 /** Bytes of all objects of a project. */
 export async function sumLfsObjects({ prisma }: DatabaseOrTransaction, projectId: number): Promise<number> {
   const { _sum } = await prisma.lfsObject.aggregate({ where: { projectId }, _sum: { size: true } })

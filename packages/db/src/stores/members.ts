@@ -1,5 +1,6 @@
 import type { DatabaseOrTransaction } from '../client.js'
-import type { ProjectMember, User } from '../generated/client.js'
+import type { Prisma, ProjectMember, User } from '../generated/client.js'
+import { likeText } from '../like-pattern.js'
 
 export type MemberWithUser = ProjectMember & { user: User }
 
@@ -58,16 +59,32 @@ export async function deleteMember(
   return count > 0
 }
 
-/** One page of a project's members by user id, and the number of all members. */
+export interface MemberFilter {
+  projectId: number
+  /** Part of the name or the user name, in any case. Undefined: all members. */
+  search: string | undefined
+}
+
+/** One page of a project's members by user id, and the number of all that the filter finds. */
 export async function listMembers(
   { prisma }: DatabaseOrTransaction,
-  projectId: number,
+  { projectId, search }: MemberFilter,
   rows: { skip: number; take: number },
 ): Promise<{ members: MemberWithUser[]; total: number }> {
-  const where = { projectId }
+  const where = { projectId, ...(search !== undefined && { user: named(search) }) }
   const [members, total] = await Promise.all([
     prisma.projectMember.findMany({ where, include: { user: true }, orderBy: { userId: 'asc' }, ...rows }),
     prisma.projectMember.count({ where }),
   ])
   return { members, total }
+}
+
+function named(search: string): Prisma.UserWhereInput {
+  const part = likeText(search)
+  return {
+    OR: [
+      { name: { contains: part, mode: 'insensitive' } },
+      { username: { contains: part, mode: 'insensitive' } },
+    ],
+  }
 }

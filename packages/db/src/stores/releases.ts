@@ -64,6 +64,12 @@ export const findLatestRelease = (
     orderBy: [{ releasedAt: 'desc' }, { id: 'desc' }],
   })
 
+export const findNewestRelease = (
+  { prisma }: DatabaseOrTransaction,
+  projectId: number,
+): Promise<ReleaseWithLinks | null> =>
+  prisma.release.findFirst({ where: { projectId }, orderBy: { id: 'desc' }, include: whole })
+
 /** Descriptions of releases by tag; tags without a release are left out. */
 export async function findDescriptionsOfTags(
   { prisma }: DatabaseOrTransaction,
@@ -99,6 +105,20 @@ export async function updateRelease(
   const [release] = await prisma.release.updateManyAndReturn({ where: { projectId, tag }, data })
   return release ? findRelease({ prisma }, projectId, tag) : null
 }
+
+/** The first `take` releases of some tags. */
+export const findReleasesOfTags = (
+  { prisma }: DatabaseOrTransaction,
+  projectId: number,
+  tags: readonly string[],
+  take: number,
+): Promise<ReleaseWithLinks[]> =>
+  prisma.release.findMany({
+    where: { projectId, tag: { in: [...tags] } },
+    include: whole,
+    orderBy: { id: 'asc' },
+    take,
+  })
 
 /** Deletes the releases of any number of tags with their links. @returns how many there were */
 export const deleteReleases = (

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { storedPath } from './quoted-name.js'
+import { nameOf, storedPath } from './quoted-name.js'
 
 const pathBytesMax = 4096
 
@@ -18,6 +18,10 @@ export function parseFilePath(path: string): string[] | PathProblem {
   if (stored.includes('\0') || stored.length > pathBytesMax) return 'invalid'
   return parts.some((part) => part === '' || part === '.' || isStoredGitFolder(part)) ? 'invalid' : parts
 }
+
+/** A path without empty components, which name nothing: `/a//b/` is `a/b`. */
+export const plainPath = (path: string): string =>
+  nameOf(Buffer.from(storedPath(path).split('/').filter(Boolean).join('/'), 'latin1'))
 
 /** For HFS+, git ends a name at a byte that is not UTF-8, so the part before that byte is also checked. */
 function isStoredGitFolder(part: string): boolean {

@@ -2,12 +2,15 @@ import { stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { runGitOk } from '../git-process.js'
 import { removeLeftovers } from './remove-leftovers.js'
+import { removeLfsObjects } from './remove-lfs-objects.js'
 
 export interface TidyOptions {
   /** How often unreachable objects are collected. Unset: once a week. */
   collectEveryMs?: number
   /** Age at which an unreachable object is removed, in git's notation of times. Unset: two weeks. */
   grace?: string
+  /** Is told the ids of objects of Git LFS that are about to be removed. */
+  forgetLfsObjects: (oids: readonly string[]) => Promise<void>
 }
 
 /** Bounds the memory of packing to some 500 MB, including mapped packs; by default git compares files up to 512 MB. */
@@ -64,7 +67,7 @@ const week = 7 * 24 * 3_600_000
 export async function tidyRepository(
   repository: string,
   signal: AbortSignal,
-  { collectEveryMs = week, grace = '2.weeks.ago' }: TidyOptions = {},
+  { collectEveryMs = week, grace = '2.weeks.ago', forgetLfsObjects }: TidyOptions,
 ): Promise<boolean> {
   if (!(await stat(join(repository, 'objects')).catch(() => null))) return false
   await removeLeftovers(repository)
@@ -73,7 +76,10 @@ export async function tidyRepository(
     const options = { signal, settings, memoryBytesMax, timeoutMs: stepMsMax }
     await runGitOk(repository, { command, flags }, options)
   }
-  if (collects) await utimes(stampOf(repository), new Date(), new Date())
+  if (collects) {
+    await removeLfsObjects(repository, forgetLfsObjects, signal)
+    await utimes(stampOf(repository), new Date(), new Date())
+  }
   return true
 }
 

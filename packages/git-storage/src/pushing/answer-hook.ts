@@ -3,6 +3,7 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { isZeroId, type PushJudge, type RefChange } from '@switchyard/domain/access'
 import { findFastForwards, type Move } from './fast-forwards.js'
 import { type FileLocks, findLockedChanges } from './locked-changes.js'
+import { lacksLfsObjects } from './missing-lfs-objects.js'
 import { flushPacket, PacketReader, packetLine } from './packet-lines.js'
 
 /** The rules for the references of a push. */
@@ -10,6 +11,8 @@ export interface PushRules {
   judge: PushJudge
   /** The files that other users have locked. */
   locks: FileLocks
+  /** Refuse pointers of Git LFS whose objects are not stored. */
+  needsLfsObjects: boolean
 }
 
 /** Number of references that are judged before the next turn of the event loop. */
@@ -21,6 +24,12 @@ interface Judged {
   name: string
   /** The reason for refusing the reference; null: it is accepted. */
   refusal: string | null
+}
+
+/** A reference that a push creates or moves, and the id that it gets. */
+interface Addition {
+  entry: Judged
+  id: string
 }
 
 /**
@@ -54,10 +63,10 @@ export async function answerHook(hook: Duplex, path: string, rules: PushRules): 
 async function judgeAll(
   path: string,
   commands: readonly string[],
-  { judge, locks }: PushRules,
+  { judge, locks, needsLfsObjects }: PushRules,
 ): Promise<Judged[]> {
   const judged: Judged[] = []
-  const tips = new Map<Judged, string>()
+  const additions: Addition[] = []
   const moves = new Map<Move, { entry: Judged; reason: string }>()
   for (const [index, command] of commands.entries()) {
     if (index % judgedAtOnce === judgedAtOnce - 1) await yieldToEventLoop()
@@ -67,28 +76,43 @@ async function judgeAll(
     const verdict = judge(change)
     const entry = { name, refusal: verdict.outcome === 'refused' ? verdict.reason : null }
     judged.push(entry)
-    if (change.ref.startsWith('refs/heads/') && !isZeroId(change.after)) tips.set(entry, change.after)
+    if (!isZeroId(change.after)) additions.push({ entry, id: change.after })
     if (verdict.outcome === 'fast-forward') moves.set(change, { entry, reason: verdict.reason })
   }
   const harmless = await findFastForwards(path, [...moves.keys()])
   for (const [move, { entry, reason }] of moves) if (!harmless.has(move)) entry.refusal = reason
-  await refuseLockedChanges(path, tips, locks)
+  await refuseLockedChanges(path, additions, locks)
+  if (needsLfsObjects) await refuseMissingObjects(path, additions)
   return judged
 }
 
-/** @param tips the branches that get a new commit, with its id */
+const missingObjects =
+  'LFS objects are missing. Ensure LFS is properly set up or try a manual "git lfs push --all".'
+
+/** Refuses, as GitLab does, everything that a push adds when one of its pointers has no object. */
+async function refuseMissingObjects(path: string, additions: readonly Addition[]): Promise<void> {
+  const accepted = additions.filter(({ entry }) => entry.refusal === null)
+  const lacks = await lacksLfsObjects(
+    path,
+    accepted.map(({ id }) => id),
+  )
+  if (lacks) for (const { entry } of accepted) entry.refusal = missingObjects
+}
+
 async function refuseLockedChanges(
   path: string,
-  tips: ReadonlyMap<Judged, string>,
+  additions: readonly Addition[],
   locks: FileLocks,
 ): Promise<void> {
-  const accepted = [...tips].filter(([{ refusal }]) => refusal === null)
+  const branches = additions.filter(
+    ({ entry }) => entry.refusal === null && entry.name.startsWith('refs/heads/'),
+  )
   const refusals = await findLockedChanges(
     path,
-    accepted.map(([, tip]) => tip),
+    branches.map(({ id }) => id),
     locks,
   )
-  for (const [entry, tip] of accepted) entry.refusal = refusals.get(tip) ?? null
+  for (const { entry, id } of branches) entry.refusal = refusals.get(id) ?? null
 }
 
 /** `<old id> <new id> <name>` */

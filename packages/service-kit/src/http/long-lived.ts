@@ -6,6 +6,8 @@ import type { Logger } from 'pino'
 const recheckMs = 300
 /** How long an endpoint may take to end its answer in its own way before the connection is cut. */
 const graceMs = 100
+/** More listeners for one event of an answer are a leak. */
+const listenersMax = 20
 
 export interface LongLivedAnswer {
   response: Response
@@ -22,6 +24,9 @@ export interface LongLivedAnswer {
  */
 export function recheckWhileOpen({ response, check, end, logger }: LongLivedAnswer): void {
   let timer = setTimeout(recheck, recheckMs)
+  // A pipeline to the client listens seven times to the end of the answer, besides four listeners of this kit. Node takes
+  // more than ten for a leak.
+  response.setMaxListeners(listenersMax)
   response.once('close', () => clearTimeout(timer))
 
   async function recheck(): Promise<void> {

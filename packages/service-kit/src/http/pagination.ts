@@ -70,12 +70,18 @@ export const keysetParameters = {
  * A page of a list that is read on from a token, with `Link` to the next page alone.
  *
  * @param next token of the next page; null: this is the last one
+ * @param tokenParameter the parameter that takes the token
  */
-export function keysetReply(items: unknown[], next: string | null, call: Call): Reply {
+export function keysetReply(
+  items: unknown[],
+  next: string | null,
+  call: Call,
+  tokenParameter = 'page_token',
+): Reply {
   if (next === null) return { status: 200, body: items }
   const { pathname, parameters } = linkParameters(call)
   parameters.delete('page')
-  parameters.set('page_token', next)
+  parameters.set(tokenParameter, next)
   const link = `<${call.baseUrl}${pathname}?${parameters}>; rel="next"`
   return { status: 200, body: items, headers: linkOf([link]) }
 }

@@ -11,6 +11,7 @@ const gitlabNames: Record<ProjectWebhookEvent, string> = {
   job: 'Job Hook',
   pipeline: 'Pipeline Hook',
   deployment: 'Deployment Hook',
+  releases: 'Release Hook',
 }
 
 /** A delivery of an event to the webhooks of a project. */

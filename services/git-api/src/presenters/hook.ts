@@ -56,7 +56,7 @@ export function presentHook(webhook: Webhook): z.output<typeof hookShape> {
     pipeline_events: isOn('pipeline'),
     wiki_page_events: false,
     deployment_events: isOn('deployment'),
-    releases_events: false,
+    releases_events: isOn('releases'),
     repository_update_events: false,
     enable_ssl_verification: true,
     alert_status: webhook.enabled ? 'executable' : 'disabled',

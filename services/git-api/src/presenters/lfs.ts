@@ -17,7 +17,12 @@ export const lfsAnswers: AnswerForm = {
     const text = texts.find((value) => typeof value === 'string') ?? 'The request was refused'
     return {
       status: status === 400 && message === undefined ? 422 : status,
-      body: { message: String(text).replace(/^403 Forbidden - /, ''), ...further },
+      body: {
+        message: String(text)
+          .replace(/^403 Forbidden - /, '')
+          .replace(/^404 Not found$/, 'Not found.'),
+        ...further,
+      },
       headers: { ...headers, ...(status === 401 && { 'LFS-Authenticate': 'Basic realm="Git LFS"' }) },
     }
   },

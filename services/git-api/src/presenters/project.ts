@@ -147,7 +147,7 @@ export function presentProject(
     wiki_enabled: false,
     jobs_enabled: false,
     snippets_enabled: false,
-    lfs_enabled: true,
+    lfs_enabled: project.lfsEnabled,
     shared_runners_enabled: false,
     shared_with_groups: [],
     permissions: {

@@ -18,7 +18,7 @@ export const signatureShape = z
     z.object({ signature_type: z.literal('X509'), ...unverified, x509_certificate: z.null() }),
   ])
   .meta({
-    id: 'CommitSignature',
+    id: 'Signature',
     description: 'The kind of a signature; keys are not known, so nothing is verified',
   })
 

@@ -11,24 +11,25 @@ import {
   route,
   rowId,
   rowsOf,
+  text,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { Dependencies } from '../dependencies.js'
 import type { ProjectCall } from '../guards.js'
 import { memberShape, presentMember } from '../presenters/member.js'
 import * as members from '../use-cases/members.js'
-import { accessLevel } from '../wire/parameters.js'
+import { accessLevel, optionalText } from '../wire/parameters.js'
 
 /** There are no groups to inherit members from, and the owner is a member, so `members/all` is the same list. */
 export function memberRoutes(deps: Dependencies): Route[] {
-  const { maintain } = deps.guards
+  const { maintain, readMembers } = deps.guards
   const path = '/projects/:id/members'
   return [
     route('POST', path, maintain, createMember(deps)),
-    route('GET', path, maintain, listMembers(deps)),
-    route('GET', `${path}/all`, maintain, listMembers(deps)),
-    route('GET', `${path}/all/:user_id`, maintain, getMember(deps)),
-    route('GET', `${path}/:user_id`, maintain, getMember(deps)),
+    route('GET', path, readMembers, listMembers(deps)),
+    route('GET', `${path}/all`, readMembers, listMembers(deps)),
+    route('GET', `${path}/all/:user_id`, readMembers, getMember(deps)),
+    route('GET', `${path}/:user_id`, readMembers, getMember(deps)),
     route('PUT', `${path}/:user_id`, maintain, updateMember(deps)),
     route('DELETE', `${path}/:user_id`, maintain, deleteMember(deps)),
   ]
@@ -54,9 +55,12 @@ const listMembers = (deps: Dependencies) =>
   endpoint({
     summary: 'Members of a project',
     replies: { 200: z.array(memberShape) },
-    input: z.object(pageParameters),
-    async handle(page, access: ProjectCall, call) {
-      const found = await members.listMembers(deps, access, rowsOf(page))
+    input: z.object({
+      ...pageParameters,
+      query: optionalText(text()).meta({ description: 'Part of the name or the user name, in any case' }),
+    }),
+    async handle({ query: search, ...page }, access: ProjectCall, call) {
+      const found = await members.listMembers(deps, access, { search }, rowsOf(page))
       const items = found.members.map((member) => presentMember(member, call.baseUrl))
       return pageReply(items, page, found.total, call)
     },

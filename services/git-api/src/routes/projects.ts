@@ -1,13 +1,15 @@
 import type { ProjectOrder } from '@switchyard/db'
-import { invalidParameters } from '@switchyard/domain'
+import { invalidParameters, notSupported } from '@switchyard/domain'
 import { accessLevels, type Caller, visibilities } from '@switchyard/domain/access'
 import {
   accepted,
   auditAuthor,
+  type Call,
   created,
   endpoint,
   filledText,
   flag,
+  keysetReply,
   ok,
   pageParameters,
   pageReply,
@@ -20,7 +22,7 @@ import {
   time,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
-import type { Dependencies } from '../dependencies.js'
+import type { Dependencies, Rows } from '../dependencies.js'
 import type { ProjectCall } from '../guards.js'
 import {
   basicProjectShape,
@@ -62,6 +64,7 @@ const createProject = (deps: Dependencies) =>
       visibility: z.enum(visibilities).default('private'),
       default_branch: filledText().default('main'),
       initialize_with_readme: flag().default(false),
+      lfs_enabled: flag().default(true),
       namespace_id: optional(rowId()),
       ...topicParameters,
     }),
@@ -75,6 +78,7 @@ const createProject = (deps: Dependencies) =>
         visibility,
         defaultBranch: given.default_branch,
         topics: given.topics ?? given.tag_list ?? [],
+        lfsEnabled: given.lfs_enabled,
         withReadme: given.initialize_with_readme,
       }
       return created(presentProject(await creation.createProject(deps, caller, command, call), call.baseUrl))
@@ -115,28 +119,65 @@ const listInput = z.object({
   updated_before: optional(time()),
   order_by: z.enum(Object.keys(orderColumns) as [keyof typeof orderColumns]).default('created_at'),
   sort: z.enum(['asc', 'desc']).default('desc'),
+  pagination: z
+    .string()
+    .default('legacy')
+    .meta({ description: '`keyset`, with `order_by=id`: read on by `Link`' }),
 })
 
 const listProjects = (deps: Dependencies) =>
   endpoint({
     summary: 'Projects that the caller may see',
     replies: { 200: z.array(z.union([projectShape, basicProjectShape])) },
+    refusals: [405],
     input: listInput,
     async handle(given, caller: Caller, call) {
       // Nobody stars projects.
       if (given.starred) return pageReply([], given, 0, call)
       const order = { column: orderColumns[given.order_by], direction: given.sort }
-      const filter = filterOf(given)
-      if (given.simple) {
-        const found = await projects.listBasicProjects(deps, caller, filter, order, rowsOf(given))
-        const items = found.projects.map((project) => presentBasicProject(project, call.baseUrl))
-        return pageReply(items, given, found.total, call)
+      const isKeyset = given.pagination === 'keyset'
+      if (isKeyset && given.order_by !== 'id') {
+        throw notSupported('Keyset pagination is not yet available for this type of request')
       }
-      const found = await projects.listProjects(deps, caller, filter, order, rowsOf(given), call)
-      const items = found.projects.map((project) => presentProject(project, call.baseUrl))
-      return pageReply(items, given, found.total, call)
+      // One project more than a page shows whether there is a next page.
+      const rows = isKeyset ? { skip: 0, take: given.per_page + 1 } : rowsOf(given)
+      const { items, total } = await presentList(deps, caller, given, { order, rows }, call)
+      return isKeyset ? keysetPage(items, given, call) : pageReply(items, given, total, call)
     },
   })
+
+async function presentList(
+  deps: Dependencies,
+  caller: Caller,
+  given: z.output<typeof listInput>,
+  { order, rows }: { order: ProjectOrder; rows: Rows },
+  call: Call,
+) {
+  const filter = filterOf(given)
+  if (given.simple) {
+    const found = await projects.listBasicProjects(deps, caller, filter, order, rows)
+    return {
+      items: found.projects.map((project) => presentBasicProject(project, call.baseUrl)),
+      total: found.total,
+    }
+  }
+  const found = await projects.listProjects(deps, caller, filter, order, rows, call)
+  return {
+    items: found.projects.map((project) => presentProject(project, call.baseUrl)),
+    total: found.total,
+  }
+}
+
+/** As in GitLab, the next page begins after the id of the last project. */
+function keysetPage(
+  found: readonly { id: number }[],
+  { per_page, sort }: z.output<typeof listInput>,
+  call: Call,
+) {
+  const items = found.slice(0, per_page)
+  const next = found.length > per_page ? String(items.at(-1)?.id) : null
+  return keysetReply(items, next, call, sort === 'asc' ? 'id_after' : 'id_before')
+}
 
 /** Activity is the only change of a project whose time is known, so both filters by time mean it. */
 function filterOf(given: z.output<typeof listInput>) {
@@ -181,12 +222,13 @@ const updateProject = (deps: Dependencies) =>
       description: text().nullish(),
       visibility: optional(z.enum(visibilities)),
       default_branch: optional(filledText()),
+      lfs_enabled: optional(flag()),
       ...topicParameters,
       ...ignoredProjectFields,
     }),
     async handle(given, access: ProjectCall<Caller>, call) {
       if (Object.values(given).every((value) => value === undefined)) {
-        throw missing('name, path, description, visibility, default_branch, topics')
+        throw missing('name, path, description, visibility, default_branch, lfs_enabled, topics')
       }
       const { name, path, description, visibility, default_branch: defaultBranch } = given
       const asked = {
@@ -195,6 +237,7 @@ const updateProject = (deps: Dependencies) =>
         description,
         visibility,
         defaultBranch,
+        lfsEnabled: given.lfs_enabled,
         topics: given.topics ?? given.tag_list,
       }
       const author = auditAuthor(access.caller, call)

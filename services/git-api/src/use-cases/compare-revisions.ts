@@ -32,11 +32,9 @@ export async function compareRevisions(
   if (from === to) {
     return { commits: [], commitsTotal: 0, diffs: [], isIncomplete: false, isSame: true }
   }
-  const base = query.isStraight ? from : await repository.findMergeBase([from, to])
   const [{ ids, total }, diffs] = await Promise.all([
     repository.commitsBetween({ from, to, take: commitsMax }),
-    // Histories with nothing in common are compared as they are.
-    readDiffs(repository, base ?? from, to, query),
+    unlessTooHard(() => readDiffs(repository, { from, to }, query)),
   ])
   const commits = await Promise.all(ids.map((id) => repository.findCommit(id)))
   return {
@@ -49,23 +47,48 @@ export async function compareRevisions(
 }
 
 /** @returns null when git needs too much time or memory */
-async function readDiffs(
-  repository: Repository,
-  from: string,
-  to: string,
-  { path, withCounts }: DiffQuery,
-): Promise<DiffEntry[] | null> {
+async function unlessTooHard<Result>(work: () => Promise<Result>): Promise<Result | null> {
   try {
-    if (path !== undefined) return await repository.readFileDiff([from, to], path)
-    if (withCounts) return await repository.listChanges([from, to])
-    const { entries } = await repository.getOrCompute(
-      `diff ${from} ${to}`,
-      async () => ({ entries: await repository.diffBetween(from, to) }),
-      ({ entries }) => entries.reduce((sum, { patch }) => sum + 2 * patch.length + 500, 0),
-    )
-    return entries
+    return await work()
   } catch (error) {
     if (error instanceof DomainError && ['too-large', 'unavailable'].includes(error.kind)) return null
     throw error
   }
+}
+
+interface Ends {
+  from: string
+  to: string
+}
+
+async function readDiffs(
+  repository: Repository,
+  { from, to }: Ends,
+  { path, withCounts, isStraight }: ComparisonQuery,
+): Promise<DiffEntry[]> {
+  const isWhole = path === undefined && !withCounts
+  if (isWhole && !isStraight) {
+    // git finds where the two have parted while it compares them.
+    const read = () => repository.diffSinceParting(from, to)
+    const since = await cached(repository, `diff ${from}...${to}`, read)
+    if (since) return since
+  }
+  // Histories with nothing in common are compared as they are.
+  const base = isStraight ? from : ((await repository.findMergeBase([from, to])) ?? from)
+  if (path !== undefined) return repository.readFileDiff([base, to], path)
+  if (withCounts) return repository.listChanges([base, to])
+  return (await cached(repository, `diff ${base} ${to}`, () => repository.diffBetween(base, to))) ?? []
+}
+
+async function cached(
+  repository: Repository,
+  key: string,
+  read: () => Promise<DiffEntry[] | null>,
+): Promise<DiffEntry[] | null> {
+  const { entries } = await repository.getOrCompute(
+    key,
+    async () => ({ entries: await read() }),
+    ({ entries }) => (entries ?? []).reduce((sum, { patch }) => sum + 2 * patch.length + 500, 0),
+  )
+  return entries
 }

@@ -33,6 +33,7 @@ export interface CreateProjectCommand {
   visibility: Visibility
   defaultBranch: string
   topics: string[]
+  lfsEnabled: boolean
   withReadme: boolean
 }
 

@@ -7,6 +7,7 @@ import {
   lfsPointerBytesMax,
   parseFilePath,
   parseLfsPointer,
+  plainPath,
 } from '@switchyard/domain/commit'
 import type { ByteRange, StoredBlob } from '@switchyard/git-storage'
 import type { Call } from '@switchyard/service-kit/http'
@@ -85,7 +86,8 @@ export async function openRawFile(
 ): Promise<{ file: FileView; content: RawContent }> {
   const file = await describeFile(deps, access, query, call)
   const { blob } = file
-  const pointer = query.lfs && blob.size <= lfsPointerBytesMax ? await readPointer(access, blob) : null
+  const mayBePointer = query.lfs && access.project.lfsEnabled && blob.size <= lfsPointerBytesMax
+  const pointer = mayBePointer ? await readPointer(access, blob) : null
   if (!pointer) return { file, content: await openContent(deps, access, blob, call) }
   const { oid, size, write } = await openLfsObject(deps, access, pointer.oid, call)
   return { file, content: { blob: { id: oid, size }, isText: false, write } }
@@ -127,8 +129,12 @@ const inTurn = <Result>(
 
 type LocatedFile = Omit<FileView, 'sha256' | 'lastCommitId'>
 
-async function locate({ repository }: ProjectCall, { path, revision }: FileQuery): Promise<LocatedFile> {
-  requireInside(path)
+async function locate(
+  { repository }: ProjectCall,
+  { path: given, revision }: FileQuery,
+): Promise<LocatedFile> {
+  requireInside(given)
+  const path = plainPath(given)
   const commit = await repository.findCommit(revision)
   if (!commit) throw notFound('Commit')
   const entry = await repository.findFile(commit.treeId, path)

@@ -60,11 +60,15 @@ export const takePush: ServeExchange = async (
     listProtectedTags(deps.database, project.id),
     listLocksOfOthers(deps.database, project.id, caller?.user.id ?? 0),
   ])
-  const locks = new Map(others.map(({ path, username }) => [path, username]))
-  const { defaultBranch } = project
+  const { defaultBranch, lfsEnabled } = project
+  const locks = new Map(lfsEnabled ? others.map(({ path, username }) => [path, username]) : [])
   const judge = compilePushRules({ level, defaultBranch, branchProtections, tagProtections })
   const session = { ...client, path: repository.path }
-  const { changes, options: pushOptions } = await servePush(session, input, output, { judge, locks })
+  const { changes, options: pushOptions } = await servePush(session, input, output, {
+    judge,
+    locks,
+    needsLfsObjects: lfsEnabled,
+  })
   if (changes.length === 0 || !caller) return
   await referencesChanged(deps, { project, user: caller.user, baseUrl, pushOptions }, changes)
   // The references have changed: a database that is away now must not make the push look refused.

@@ -36,8 +36,8 @@ function problemOf({ oid, size }: LfsObject, bytesMax: number): string | null {
 const largest = (bytesMax: number) => `An LFS object can have ${bytesMax} bytes at most`
 
 /**
- * Finds out which objects a client has to upload. Objects that are stored already are counted in the statistics of the
- * project, if a process died before it counted them.
+ * Finds out which objects a client has to upload. Objects that are stored already are kept for the push that follows, and counted
+ * in the statistics of the project, if a process died before it counted them.
  */
 export async function planLfsUpload(
   deps: Dependencies,
@@ -46,6 +46,7 @@ export async function planLfsUpload(
 ): Promise<(LfsObject & LfsObjectState)[]> {
   const described = await describeLfsObjects(deps, access, objects)
   const stored = described.filter(({ state }) => state === 'stored')
+  for (const { oid } of stored) await access.repository.renewLfsObject(oid)
   if (stored.length > 0) await recordLfsObjects(deps.database, access.project.id, stored)
   return described
 }
@@ -68,9 +69,9 @@ export async function uploadLfsObject(
   const reason = problemOf(object, deps.lfsObjectBytesMax)
   if (reason !== null) throw invalid(reason)
   await inTurn(deps, access, call, async () => {
-    if ((await access.repository.findLfsObject(object.oid)) !== object.size) {
-      await access.repository.storeLfsObject(object, chunks)
-    }
+    const isStored = (await access.repository.findLfsObject(object.oid)) === object.size
+    if (isStored) await access.repository.renewLfsObject(object.oid)
+    else await access.repository.storeLfsObject(object, chunks)
     await recordLfsObjects(deps.database, access.project.id, [object])
   })
 }

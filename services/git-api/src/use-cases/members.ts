@@ -16,8 +16,12 @@ import type { Dependencies, Rows } from '../dependencies.js'
 import type { ProjectCall } from '../guards.js'
 import { recordProjectEvent } from './audit.js'
 
-export const listMembers = ({ database }: Dependencies, { project }: ProjectCall, rows: Rows) =>
-  listStoredMembers(database, project.id, rows)
+export const listMembers = (
+  { database }: Dependencies,
+  { project }: ProjectCall,
+  { search }: { search: string | undefined },
+  rows: Rows,
+) => listStoredMembers(database, { projectId: project.id, search }, rows)
 
 /** @throws DomainError not-found */
 export async function getMember({ database }: Dependencies, { project }: ProjectCall, userId: number) {

@@ -41,7 +41,12 @@ export async function readCommitSignature(
   { repository }: ProjectCall,
   revision: string,
 ): Promise<SignatureKind> {
-  const signature = await repository.readSignatureText(await getCommitId(repository, revision))
+  return readSignature(repository, await getCommitId(repository, revision))
+}
+
+/** @param id of a commit or a tag @throws DomainError not-found without a signature that is known */
+export async function readSignature(repository: Repository, id: string): Promise<SignatureKind> {
+  const signature = await repository.readSignatureText(id)
   const kinds = Object.keys(signatureStarts) as SignatureKind[]
   const kind = kinds.find((candidate) => signature?.startsWith(signatureStarts[candidate]))
   if (!kind) throw notFound('Signature')

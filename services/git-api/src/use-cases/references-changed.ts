@@ -1,5 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { deleteReleases, enqueueForProject, type Project } from '@switchyard/db'
+import {
+  deleteReleases,
+  enqueueForProject,
+  findReleasesOfTags,
+  inTransaction,
+  type Project,
+  sqlOf,
+} from '@switchyard/db'
 import { DomainError } from '@switchyard/domain'
 import { isZeroId, type RefChange } from '@switchyard/domain/access'
 import type { Commit } from '@switchyard/domain/commit'
@@ -7,6 +14,7 @@ import type { DiffEntry, Repository } from '@switchyard/git-storage'
 import type { Dependencies } from '../dependencies.js'
 import type { HookUser } from '../hook-payloads/parts.js'
 import { type PushedCommits, pushHook } from '../hook-payloads/push-hook.js'
+import { releaseHook } from '../hook-payloads/release-hook.js'
 
 export interface Change {
   project: Project
@@ -42,7 +50,7 @@ export async function referencesChanged(
 ): Promise<void> {
   const { jobs } = dependencies
   jobs.requestHousekeeping(about.project.id)
-  await deleteReleasesOfTags(dependencies, about.project, changes)
+  await deleteReleasesOfTags(dependencies, about, changes)
   const told = changes.slice(0, toldChangesMax).flatMap((change) => {
     const event = eventOf(change.ref)
     return event === null ? [] : [{ event, change }]
@@ -53,19 +61,41 @@ export async function referencesChanged(
   await Promise.race([noted, delay(awaitedMs, undefined, { ref: false })])
 }
 
-/** A release does not outlive its tag. When the database is away, it stays, and is shown without a commit. */
+/**
+ * A release does not outlive its tag, and webhooks hear of its end. When the database is away, it stays, and is shown without a
+ * commit.
+ */
 async function deleteReleasesOfTags(
-  { database, logger }: Dependencies,
-  project: Project,
+  { database, git, jobs, logger }: Dependencies,
+  { project, baseUrl }: Change,
   changes: readonly RefChange[],
 ): Promise<void> {
-  const tags = changes
-    .filter(({ ref, after }) => ref.startsWith(tagsFolder) && isZeroId(after))
-    .map(({ ref }) => ref.slice(tagsFolder.length))
-  if (tags.length === 0) return
-  await deleteReleases(database, project.id, tags).catch((error: unknown) => {
+  const targets = new Map(
+    changes
+      .filter(({ ref, after }) => ref.startsWith(tagsFolder) && isZeroId(after))
+      .map(({ ref, before }) => [ref.slice(tagsFolder.length), before]),
+  )
+  if (targets.size === 0) return
+  const tags = [...targets.keys()]
+  const repository = git.open(project)
+  try {
+    const told = await inTransaction(database, async (transaction) => {
+      const releases = await findReleasesOfTags(transaction, project.id, tags, toldChangesMax)
+      if (releases.length > 0) await deleteReleases(transaction, project.id, tags)
+      for (const release of releases) {
+        await enqueueForProject(sqlOf(transaction), project.id, 'releases', async () => {
+          const commit = await repository.findCommit(targets.get(release.tag) ?? '')
+          return releaseHook(release, { action: 'delete', project, commit, baseUrl })
+        })
+      }
+      return releases
+    })
+    for (const { id, tag } of told) {
+      jobs.announce({ event: 'releases', project_id: project.id, id: Number(id), tag, action: 'delete' })
+    }
+  } catch (error) {
     logger.warn({ err: error, project_id: project.id }, 'could not delete the releases of deleted tags')
-  })
+  }
 }
 
 async function noteDeliveries(

@@ -1,6 +1,8 @@
 import {
   createRelease as createStoredRelease,
+  type DatabaseOrTransaction,
   deleteReleases,
+  enqueueForProject,
   findLatestRelease,
   findRelease,
   inTransaction,
@@ -9,6 +11,7 @@ import {
   type ReleaseChanges,
   type ReleaseQuery,
   type ReleaseWithLinks,
+  sqlOf,
   updateRelease,
   violatedUniqueIndex,
 } from '@switchyard/db'
@@ -25,6 +28,7 @@ import { fullName } from '@switchyard/git-storage'
 import type { Call } from '@switchyard/service-kit/http'
 import type { Dependencies, Rows } from '../dependencies.js'
 import type { ProjectCall } from '../guards.js'
+import { releaseHook } from '../hook-payloads/release-hook.js'
 import type { ReleaseView } from '../repository-views.js'
 import { referencesChanged } from './references-changed.js'
 import { addTag, mayCreateTag, protectedTagRefusal } from './tags.js'
@@ -122,8 +126,10 @@ export async function createRelease(
     const release = await inTransaction(database, async (transaction) => {
       const stored = await createStoredRelease(transaction, fields)
       made.push(...(await ensureTag(access, command)))
+      await noteDeliveries(transaction, access, { release: stored, action: 'create', baseUrl })
       return stored
     })
+    announce(dependencies, release, 'create')
     return await describe(access, release)
   } catch (error) {
     if (violatedUniqueIndex(error) === null) throw error
@@ -161,11 +167,17 @@ export async function changeRelease(
   access: ProjectCall,
   tag: string,
   changes: ReleaseChanges,
+  { baseUrl }: Pick<Call, 'baseUrl'>,
 ): Promise<ReleaseView> {
   await requireTagRight(dependencies, access, tag)
   validateRelease(changes)
-  const release = await updateRelease(dependencies.database, access.project.id, tag, changes)
-  if (!release) throw notFound('Release')
+  const release = await inTransaction(dependencies.database, async (transaction) => {
+    const changed = await updateRelease(transaction, access.project.id, tag, changes)
+    if (!changed) throw notFound('Release')
+    await noteDeliveries(transaction, access, { release: changed, action: 'update', baseUrl })
+    return changed
+  })
+  announce(dependencies, release, 'update')
   return describe(access, release)
 }
 
@@ -174,9 +186,39 @@ export async function removeRelease(
   dependencies: Dependencies,
   access: ProjectCall,
   tag: string,
+  { baseUrl }: Pick<Call, 'baseUrl'>,
 ): Promise<ReleaseView> {
+  const { database } = dependencies
   await requireTagRight(dependencies, access, tag)
-  const removed = await getRelease(dependencies, access, tag)
-  await deleteReleases(dependencies.database, access.project.id, [tag])
-  return removed
+  const view = await getRelease(dependencies, access, tag)
+  const { release } = view
+  await inTransaction(database, async (transaction) => {
+    if ((await deleteReleases(transaction, access.project.id, [tag])) === 0) throw notFound('Release')
+    await noteDeliveries(transaction, access, { release, action: 'delete', baseUrl })
+  })
+  announce(dependencies, release, 'delete')
+  return view
 }
+
+interface ReleaseEvent {
+  release: ReleaseWithLinks
+  action: 'create' | 'update' | 'delete'
+  baseUrl: string
+}
+
+/** Stores what webhooks are told of a release, together with its change. */
+const noteDeliveries = (
+  transaction: DatabaseOrTransaction,
+  { project, repository }: Pick<ProjectCall, 'project' | 'repository'>,
+  { release, action, baseUrl }: ReleaseEvent,
+): Promise<void> =>
+  enqueueForProject(sqlOf(transaction), project.id, 'releases', async () => {
+    const commit = await repository.findCommit(fullName('tag', release.tag))
+    return releaseHook(release, { action, project, commit, baseUrl })
+  })
+
+const announce = (
+  { jobs }: Dependencies,
+  { projectId, id, tag }: ReleaseWithLinks,
+  action: ReleaseEvent['action'],
+): void => jobs.announce({ event: 'releases', project_id: projectId, id: Number(id), tag, action })

@@ -13,8 +13,9 @@ import { fullName, type Reference } from '@switchyard/git-storage'
 import type { Call } from '@switchyard/service-kit/http'
 import type { Dependencies } from '../dependencies.js'
 import type { ProjectCall } from '../guards.js'
-import type { TagView } from '../repository-views.js'
+import type { SignatureKind, TagView } from '../repository-views.js'
 import { findByName } from './branches.js'
+import { readSignature } from './read-commits.js'
 import { referencesChanged } from './references-changed.js'
 import { signatureOf } from './signature.js'
 import { takeWindow, type Window } from './window.js'
@@ -52,6 +53,15 @@ export async function getTag(
   const [tag] = target === null ? [] : await describe(database, access, [{ name, target }])
   if (!tag) throw notFound('Tag')
   return tag
+}
+
+/** How a tag is signed. @throws DomainError not-found, also for a tag without a signature that is known */
+export async function readTagSignature({ repository }: ProjectCall, name: string): Promise<SignatureKind> {
+  const target = isRefName(name) ? await repository.findTagTarget(name) : null
+  if (target === null) throw notFound('Tag')
+  // A lightweight tag has no signature, whatever the commit has that it leads to.
+  if ((await repository.findCommit(target))?.id === target) throw notFound('Signature')
+  return readSignature(repository, target)
 }
 
 async function describe(

@@ -1,6 +1,7 @@
 import {
   findNewestComment,
   findNewestDeployment,
+  findNewestRelease,
   findNewestStatus,
   findPipelineWithJobs,
   type NewDelivery,
@@ -8,7 +9,7 @@ import {
 } from '@switchyard/db'
 import { invalid } from '@switchyard/domain'
 import { type Caller, zeroId } from '@switchyard/domain/access'
-import type { Repository } from '@switchyard/git-storage'
+import { fullName, type Repository } from '@switchyard/git-storage'
 import type { Call } from '@switchyard/service-kit/http'
 import { type ProjectWebhookEvent, testWebhook } from '@switchyard/webhooks'
 import type { Dependencies } from '../dependencies.js'
@@ -18,6 +19,7 @@ import { jobHook } from '../hook-payloads/job-hook.js'
 import { noteHook } from '../hook-payloads/note-hook.js'
 import { pipelineHook } from '../hook-payloads/pipeline-hook.js'
 import { pushHook } from '../hook-payloads/push-hook.js'
+import { releaseHook } from '../hook-payloads/release-hook.js'
 import { ownerOf } from './project-hooks.js'
 import { getCommit } from './read-commits.js'
 import { type Change, pushedCommits } from './references-changed.js'
@@ -39,7 +41,7 @@ export const testHook = (
 
 /**
  * The newest event of a kind: the last commit of the default branch as a push or a tag, the last comment, the last
- * status, the pipeline of the last status, or the last deployment.
+ * status, the pipeline of the last status, the last deployment, or the last release.
  */
 async function newestEvent(
   { database }: Dependencies,
@@ -72,6 +74,12 @@ async function newestEvent(
       const deployment = await findNewestDeployment(database, project.id)
       if (!deployment) throw invalid('Ensure the project has deployments.')
       return deploymentHook(deployment, { ...change, commit: await getCommit(repository, deployment.sha) })
+    }
+    case 'releases': {
+      const release = await findNewestRelease(database, project.id)
+      if (!release) throw invalid('Ensure the project has releases.')
+      const commit = await repository.findCommit(fullName('tag', release.tag))
+      return releaseHook(release, { ...change, action: 'create', commit })
     }
   }
 }

@@ -150,9 +150,48 @@ describe.skipIf(!program)('python-gitlab', () => {
     expect(step('pipelines')).toEqual({ same: true, status: 'success', jobs: ['py/pipe'] })
   })
 
+  it('changes releases, and is told that there is none', () => {
+    expect(step('a changed release')).toEqual({ name: 'Two', description: 'Changed' })
+    expect(step('a release that nobody made')).toEqual(
+      refusal('GitlabGetError', 404, '404 Release Not Found'),
+    )
+  })
+
+  it('reports environments, deployments and freeze periods', () => {
+    expect(step('environments')).toEqual({
+      found: { slug: 'py-qa', tier: 'testing', external_url: 'https://qa2.example.com' },
+      stopped: ['py-qa'],
+      left: 0,
+    })
+    expect(step('deployments')).toEqual({
+      status: 'success',
+      deployable: null,
+      listed: true,
+      'merge requests': [],
+    })
+    expect(step('a deployment of nothing')).toMatchObject({ error: 'GitlabCreateError', code: 400 })
+    expect(step('freeze periods')).toEqual({ zone: 'Europe/Berlin', listed: ['0 9 * * 1'] })
+  })
+
+  it('makes, lists and revokes deploy tokens', () => {
+    expect(step('deploy tokens')).toEqual({
+      found: { name: 'py-deploy', scopes: ['read_repository'], revoked: false, expired: false },
+      everywhere: true,
+      secret: true,
+      left: 0,
+    })
+  })
+
+  it('searches members, and reads lists of projects on by id', () => {
+    expect(step('members by name')).toEqual(['rita'])
+    expect(step('projects by id')).toEqual(
+      [0, 1, 2].map((number) => ({ path: `keyset-${number}`, lfs_enabled: false })),
+    )
+  })
+
   it('adds, changes and removes webhooks', () => {
     expect(step('hooks')).toEqual({
-      found: { url: 'https://ci.example.com/hook', push_events: false },
+      found: { url: 'https://ci.example.com/hook', push_events: false, releases_events: true },
       left: 0,
     })
   })

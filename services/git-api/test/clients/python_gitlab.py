@@ -282,12 +282,99 @@ def _():
     return {"same": pipeline.id == posted.pipeline_id == last, "status": pipeline.status, "jobs": jobs}
 
 
+@step("a changed release")
+def _():
+    made = project.releases.create({"tag_name": "py-2", "ref": "main", "name": "Two", "description": "New"})
+    made.description = "Changed"
+    made.save()
+    found = shown(project.releases.get("py-2"), "name", "description")
+    project.releases.delete("py-2")
+    return found
+
+
+@step("a release that nobody made")
+def _():
+    project.releases.get("nothing")
+
+
+@step("environments")
+def _():
+    made = project.environments.create({"name": "py-qa", "external_url": "https://qa.example.com"})
+    made.external_url = "https://qa2.example.com"
+    made.save()
+    found = shown(project.environments.get(made.id), "slug", "tier", "external_url")
+    made.stop()
+    stopped = [each.name for each in project.environments.list(states="stopped", get_all=True)]
+    made.delete()
+    return {"found": found, "stopped": stopped, "left": len(project.environments.list(get_all=True))}
+
+
+@step("deployments")
+def _():
+    deployment = {"environment": "py-prod", "sha": commits["third"], "ref": "main", "tag": False, "status": "running"}
+    made = project.deployments.create(deployment)
+    made.status = "success"
+    made.save()
+    listed = project.deployments.list(environment="py-prod", status="success", iterator=True, per_page=1)
+    found = project.deployments.get(made.id)
+    return {
+        **shown(found, "status", "deployable"),
+        "listed": [each.id for each in listed] == [made.id],
+        "merge requests": found.mergerequests.list(get_all=True),
+    }
+
+
+@step("a deployment of nothing")
+def _():
+    deployment = {"environment": "py-prod", "sha": "f" * 40, "ref": "main", "tag": False, "status": "running"}
+    project.deployments.create(deployment)
+
+
+@step("freeze periods")
+def _():
+    # The library has no objects for them.
+    path = f"/projects/{owned.id}/freeze_periods"
+    period = {"freeze_start": "0 23 * * 5", "freeze_end": "0 8 * * 1", "cron_timezone": "Europe/Berlin"}
+    made = owner.http_post(path, post_data=period)
+    owner.http_put(f"{path}/{made['id']}", post_data={"freeze_end": "0 9 * * 1"})
+    listed = [each["freeze_end"] for each in owner.http_list(path, iterator=True, per_page=1)]
+    owner.http_delete(f"{path}/{made['id']}")
+    return {"zone": made["cron_timezone"], "listed": listed}
+
+
+@step("deploy tokens")
+def _():
+    made = owned.deploytokens.create({"name": "py-deploy", "scopes": ["read_repository"], "expires_at": "2090-01-01"})
+    found = shown(owned.deploytokens.get(made.id), "name", "scopes", "revoked", "expired")
+    everywhere = made.id in [each.id for each in admin.deploytokens.list(iterator=True)]
+    has_secret = bool(made.token)
+    made.delete()
+    left = len(owned.deploytokens.list(get_all=True))
+    return {"found": found, "everywhere": everywhere, "secret": has_secret, "left": left}
+
+
+@step("members by name")
+def _():
+    return [each.username for each in project.members.list(query="RITA", get_all=True)]
+
+
+@step("projects by id")
+def _():
+    made = [owner.projects.create({"path": f"keyset-{number}", "lfs_enabled": False}) for number in range(3)]
+    listed = owner.projects.list(pagination="keyset", order_by="id", sort="asc", per_page=1, search="keyset-", iterator=True)
+    found = [shown(each, "path", "lfs_enabled") for each in listed]
+    for each in made:
+        each.delete()
+    return found
+
+
 @step("hooks")
 def _():
     hook = owned.hooks.create({"url": "https://ci.example.com/hook", "push_events": True})
     hook.push_events = False
+    hook.releases_events = True
     hook.save()
-    found = shown(owned.hooks.get(hook.id), "url", "push_events")
+    found = shown(owned.hooks.get(hook.id), "url", "push_events", "releases_events")
     hook.delete()
     return {"found": found, "left": len(owned.hooks.list())}
 

@@ -75,6 +75,17 @@ describe.skipIf(!program)('the Ruby gem gitlab', () => {
     expect(step('pipelines')).toEqual(['success'])
   })
 
+  it('changes releases, and reports environments and deployments', () => {
+    expect(step('a changed release')).toBe('new & ä')
+    expect(step('environments')).toEqual({
+      slug: 'rb-qa',
+      external_url: 'https://qa2.example.com',
+      listed: ['rb-qa'],
+      left: 0,
+    })
+    expect(step('deployments')).toEqual({ status: 'success', listed: true })
+  })
+
   it('reads protected branches, members and users', () => {
     expect(step('protected branches')).toEqual(['release/*'])
     expect(step('members')).toEqual({ gus: 10, rita: 20, dora: 30 })

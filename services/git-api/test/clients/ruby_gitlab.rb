@@ -86,6 +86,28 @@ step('releases') do
   developer.delete_project_release(PROJECT, 'rb-1')
   { **shown(made, 'name', 'description'), linked: listed == [link.id], left: developer.project_releases(PROJECT).length }
 end
+step('a changed release') do
+  developer.create_project_release(PROJECT, tag_name: 'rb-2', ref: 'main', description: 'old')
+  changed = developer.update_project_release(PROJECT, 'rb-2', description: 'new & ä')
+  developer.delete_project_release(PROJECT, 'rb-2')
+  changed.description
+end
+step('environments') do
+  made = developer.create_environment(PROJECT, 'rb-qa', external_url: 'https://qa.example.com')
+  developer.edit_environment(PROJECT, made.id, external_url: 'https://qa2.example.com')
+  found = shown(developer.environment(PROJECT, made.id), 'slug', 'external_url')
+  developer.stop_environment(PROJECT, made.id)
+  listed = developer.environments(PROJECT, states: 'stopped').map(&:name)
+  developer.delete_environment(PROJECT, made.id)
+  { **found, listed: listed, left: developer.environments(PROJECT).length }
+end
+step('deployments') do
+  # The gem reads deployments and has no method that makes one.
+  fields = { environment: 'rb-prod', sha: GIVEN['commits']['third'], ref: 'main', tag: false, status: 'success' }
+  made = developer.post("/projects/olga%2F#{PROJECT.split('/').last}/deployments", body: fields)
+  listed = developer.deployments(PROJECT, environment: 'rb-prod').auto_paginate.map(&:id)
+  { status: developer.deployment(PROJECT, made.id).status, listed: listed == [made.id] }
+end
 step('pipelines') { developer.pipelines(PROJECT, ref: 'main').map(&:status) }
 step('users') { client('admin').users(username: 'dora').map(&:username) }
 

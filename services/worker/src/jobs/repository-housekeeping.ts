@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { findDiskPath, withRepositoryLock } from '@switchyard/db'
+import { deleteLfsObjects, findDiskPath, withRepositoryLock } from '@switchyard/db'
 import { tidyRepository } from '@switchyard/git-storage'
 import { type JobDependencies, jobType } from './job-type.js'
 
@@ -21,7 +21,9 @@ export const repositoryHousekeeping = ({
       const diskPath = await findDiskPath(database, projectId)
       if (diskPath === null) return logger.info({ projectId }, 'no such project any more')
       const alone = await withRepositoryLock(database, projectId, async (lockLost) => {
-        const found = await tidyRepository(join(storageRoot, diskPath), AbortSignal.any([signal, lockLost]))
+        const found = await tidyRepository(join(storageRoot, diskPath), AbortSignal.any([signal, lockLost]), {
+          forgetLfsObjects: (oids) => deleteLfsObjects(database, projectId, oids),
+        })
         logger.info({ projectId }, found ? 'tidied the repository' : 'the project has no repository')
       })
       // The other run may have begun before the push of this job, so that this job is tried again later.

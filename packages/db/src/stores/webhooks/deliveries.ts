@@ -1,5 +1,4 @@
 import { notFound } from '@switchyard/domain'
-import type pg from 'pg'
 import type { DatabaseOrTransaction } from '../../client.js'
 import type { WebhookDelivery } from '../../generated/client.js'
 
@@ -12,6 +11,15 @@ export interface NewDelivery {
   payload: string
   /** Further headers besides those of every delivery. */
   requestHeaders?: Record<string, string>
+}
+
+/** The pool, or the client of a transaction. */
+interface SqlClient {
+  query<Row extends object>(statement: {
+    name?: string
+    text: string
+    values: unknown[]
+  }): Promise<{ rows: Row[] }>
 }
 
 const insertDeliveries = `INSERT INTO webhook_deliveries
@@ -28,17 +36,20 @@ const insertDeliveries = `INSERT INTO webhook_deliveries
  * @returns ids of the new deliveries
  */
 export async function enqueueDeliveries(
-  client: Pick<pg.Pool | pg.PoolClient, 'query'>,
+  client: SqlClient,
   deliveries: readonly NewDelivery[],
 ): Promise<string[]> {
   if (deliveries.length === 0) return []
-  const { rows } = await client.query<{ id: string }>(insertDeliveries, [
-    deliveries.map(({ webhookId }) => webhookId),
-    deliveries.map(({ event }) => event),
-    deliveries.map(({ dedupeKey }) => dedupeKey),
-    deliveries.map(({ payload }) => payload),
-    deliveries.map(({ requestHeaders }) => JSON.stringify(requestHeaders ?? {})),
-  ])
+  const { rows } = await client.query<{ id: string }>({
+    text: insertDeliveries,
+    values: [
+      deliveries.map(({ webhookId }) => webhookId),
+      deliveries.map(({ event }) => event),
+      deliveries.map(({ dedupeKey }) => dedupeKey),
+      deliveries.map(({ payload }) => payload),
+      deliveries.map(({ requestHeaders }) => JSON.stringify(requestHeaders ?? {})),
+    ],
+  })
   return rows.map(({ id }) => id)
 }
 
@@ -49,7 +60,7 @@ export async function enqueueDeliveries(
  * @param make called only when there is such a webhook
  */
 export async function enqueueForProject(
-  client: Pick<pg.Pool | pg.PoolClient, 'query'>,
+  client: SqlClient,
   projectId: number,
   event: string,
   make: () => Promise<Omit<NewDelivery, 'webhookId'>> | Omit<NewDelivery, 'webhookId'>,
@@ -66,6 +77,13 @@ export async function enqueueForProject(
     rows.map(({ id }) => ({ ...delivery, webhookId: id })),
   )
 }
+
+/** The plain SQL of a transaction of Prisma, to store deliveries within it. */
+export const sqlOf = ({ prisma }: DatabaseOrTransaction): SqlClient => ({
+  query: async <Row>({ text, values }: { text: string; values: unknown[] }) => ({
+    rows: await prisma.$queryRawUnsafe<Row[]>(text, ...values),
+  }),
+})
 
 const listed = {
   payload: true,

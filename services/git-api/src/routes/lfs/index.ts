@@ -1,5 +1,7 @@
-import { type Route, route } from '@switchyard/service-kit/http'
+import { notFound } from '@switchyard/domain'
+import { type Guard, type Route, route } from '@switchyard/service-kit/http'
 import type { Dependencies } from '../../dependencies.js'
+import type { ProjectCall } from '../../guards.js'
 import { lfsAnswers } from '../../presenters/lfs.js'
 import { createGitGuards } from '../git-http/git-guards.js'
 import { createLock, listLocks, unlock, verifyLocks } from './locks.js'
@@ -7,7 +9,9 @@ import { batch, download, upload, verify } from './objects.js'
 
 /** The API of Git LFS. Who may fetch may download, who may push may upload and lock. */
 export function lfsRoutes(deps: Dependencies): Route[] {
-  const { fetch, push } = createGitGuards(deps)
+  const guards = createGitGuards(deps)
+  const fetch = whereEnabled(guards.fetch)
+  const push = whereEnabled(guards.push)
   const repository = '/:namespace/:project'
   const api = `${repository}/info/lfs`
   const object = `${repository}/gitlab-lfs/objects/:oid`
@@ -23,3 +27,12 @@ export function lfsRoutes(deps: Dependencies): Route[] {
     route('POST', `${api}/locks/:lock_id/unlock`, push, unlock(deps), options),
   ]
 }
+
+/** Refuses, as GitLab does, where the project has Git LFS switched off, after the guard has shown the project to the caller. */
+const whereEnabled =
+  <Access extends ProjectCall>(guard: Guard<Access>): Guard<Access> =>
+  async (call) => {
+    const access = await guard(call)
+    if (!access.project.lfsEnabled) throw notFound()
+    return access
+  }

@@ -141,7 +141,7 @@ export const updateRelease = (deps: Dependencies) =>
           'are missing, at least one parameter must be provided',
         )
       }
-      const release = await releases.changeRelease(deps, access, tag_name, changes)
+      const release = await releases.changeRelease(deps, access, tag_name, changes, call)
       return ok(presentRelease(release, access.project, call.baseUrl))
     },
   })
@@ -153,7 +153,7 @@ export const deleteRelease = (deps: Dependencies) =>
     replies: { 200: releaseShape },
     input: z.object({ tag_name: text() }),
     async handle({ tag_name }, access: ProjectCall<Caller>, call) {
-      const release = await releases.removeRelease(deps, access, tag_name)
+      const release = await releases.removeRelease(deps, access, tag_name, call)
       return ok(presentRelease(release, access.project, call.baseUrl))
     },
   })

@@ -3,6 +3,7 @@ import type { Dependencies } from '../../dependencies.js'
 import { createTagEndpoint } from './create-tag.js'
 import { deleteTagEndpoint } from './delete-tag.js'
 import { getTagEndpoint } from './get-tag.js'
+import { getTagSignatureEndpoint } from './get-tag-signature.js'
 import { listTagsEndpoint } from './list-tags.js'
 
 export function tagRoutes(deps: Dependencies): Route[] {
@@ -12,6 +13,7 @@ export function tagRoutes(deps: Dependencies): Route[] {
     route('GET', tags, readCode, listTagsEndpoint(deps)),
     route('POST', tags, pushCode, createTagEndpoint(deps)),
     route('GET', `${tags}/:tag_name`, readCode, getTagEndpoint(deps)),
+    route('GET', `${tags}/:tag_name/signature`, readCode, getTagSignatureEndpoint),
     route('DELETE', `${tags}/:tag_name`, pushCode, deleteTagEndpoint(deps)),
   ]
 }

@@ -17,6 +17,7 @@ const events = {
   job_events: 'job',
   pipeline_events: 'pipeline',
   deployment_events: 'deployment',
+  releases_events: 'release',
 } as const
 
 type EventName = keyof typeof events
