@@ -56,6 +56,7 @@ module.exports = {
     below('webhooks', ['service-kit', 'db', 'domain']),
     below('testing', ['db', 'dev-env', 'domain']),
     below('dev-env', ['db', 'contracts', 'domain']),
+    below('backup', ['dev-env', 'git-storage', 'db', 'testing']),
     {
       name: 'examples-use-the-client-only',
       severity: 'error',
