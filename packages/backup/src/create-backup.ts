@@ -45,7 +45,9 @@ export async function createBackup({ place, folder, version, progress }: BackupO
   const repositories = await progress.step('repositories', () =>
     mirrorAll({ folder, storageRoot: place.storageRoot, run }, diskPaths, former),
   )
-  const withoutRepository = diskPaths.filter((path) => !repositories.some(({ diskPath }) => diskPath === path))
+  const withoutRepository = diskPaths.filter(
+    (path) => !repositories.some(({ diskPath }) => diskPath === path),
+  )
   const lfs = await progress.step('LFS objects', () => keepObjects(folder, runFolder, place.storageRoot))
   const secrets = await keepSecrets(place, runFolder)
   const manifest: Manifest = {
@@ -134,7 +136,8 @@ async function keepSecrets({ dataDir }: Place, runFolder: string): Promise<Manif
 }
 
 /** Makes names of files durable, too; a system without `sync -f` does so within seconds. */
-const flush = (folder: string): Promise<unknown> => promisify(execFile)('sync', ['-f', folder]).catch(() => {})
+const flush = (folder: string): Promise<unknown> =>
+  promisify(execFile)('sync', ['-f', folder]).catch(() => {})
 
 function tellLosses(progress: Progress, withoutRepository: string[], missingObjects: number): void {
   for (const path of withoutRepository)

@@ -221,7 +221,9 @@ it('loads a backup of an older schema and migrates it on, and refuses one of a n
 
   const newer = { ...manifest, database: { ...manifest.database, migrations: [...migrations, '2999_later'] } }
   await writeFile(join(path, 'manifest.json'), JSON.stringify(newer))
-  await expect(restore(await newTarget(), path)).rejects.toThrow('of a newer Switchyard (1.2.3, migration 2999_later)')
+  await expect(restore(await newTarget(), path)).rejects.toThrow(
+    'of a newer Switchyard (1.2.3, migration 2999_later)',
+  )
 })
 
 it('refuses folders that are no backup', async () => {

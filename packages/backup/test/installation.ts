@@ -84,9 +84,12 @@ export async function addProject({ database, git, storageRoot }: Installation): 
   await work.git('push', '--force', join(storageRoot, project.diskPath), 'refs/heads/trunk', '--tags')
   const bytes = randomBytes(100_000)
   const oid = createHash('sha256').update(bytes).digest('hex')
-  await repository.storeLfsObject({ oid, size: bytes.length }, (async function* () {
-    yield bytes
-  })())
+  await repository.storeLfsObject(
+    { oid, size: bytes.length },
+    (async function* () {
+      yield bytes
+    })(),
+  )
   await recordLfsObjects(database, project.id, [{ oid, size: bytes.length }])
   return { id: project.id, diskPath: project.diskPath, work, oid }
 }

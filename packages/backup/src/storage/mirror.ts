@@ -57,7 +57,9 @@ async function fetchReferences(
 async function hashReferences(repository: string, folder: string): Promise<string> {
   const depth = folder.split('/').length - 1
   const format = `--format=%(objectname) %(refname:lstrip=${depth})`
-  const child = spawnGit(argumentsOf(repository, { command: 'for-each-ref', flags: [format], paths: [folder] }))
+  const child = spawnGit(
+    argumentsOf(repository, { command: 'for-each-ref', flags: [format], paths: [folder] }),
+  )
   child.stdin.end()
   child.stderr.resume()
   const ended = once(child, 'close')
@@ -86,7 +88,8 @@ export async function mirrorRepository(
     const head = await readHead(source)
     const references = await hashReferences(source, allReferences)
     if (former?.references === references && (await isIntact(mirror, former))) return { ...former, head }
-    if (!(await exists(mirror))) await createGit(join(folder, 'repositories')).createRepository(diskPath, 'main')
+    if (!(await exists(mirror)))
+      await createGit(join(folder, 'repositories')).createRepository(diskPath, 'main')
     await fetchReferences(mirror, source, allReferences, { to: referencesOf(run) })
     return { diskPath, head, run, references: await hashReferences(mirror, referencesOf(run)) }
   } catch (error) {
