@@ -1,10 +1,8 @@
-import { execFile } from 'node:child_process'
 import { mkdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { findPostgres, type Progress, SetupProblem } from '@switchyard/dev-env'
 import { dumpDatabase, lfsRowsFile } from './database/dump-database.js'
-import { hashFile, namesIn, writeCompressed, writeFlushed } from './files.js'
+import { hashFile, namesIn, syncFileSystem, writeCompressed, writeFlushed } from './files.js'
 import {
   findManifest,
   lfsListFile,
@@ -61,9 +59,9 @@ export async function createBackup({ place, folder, version, progress }: BackupO
     lfsObjects: { objects: lfs.objects, sha256: lfs.sha256 },
     secrets,
   }
-  await flush(folder)
+  await syncFileSystem(folder)
   await writeManifest(folder, manifest)
-  await flush(folder)
+  await syncFileSystem(folder)
   await progress.step('files of the former backup', () => removeFormer(folder, manifest))
   tellLosses(progress, withoutRepository, lfs.missing)
   return manifest
@@ -134,10 +132,6 @@ async function keepSecrets({ dataDir }: Place, runFolder: string): Promise<Manif
   }
   return secrets
 }
-
-/** Makes names of files durable, too; a system without `sync -f` does so within seconds. */
-const flush = (folder: string): Promise<unknown> =>
-  promisify(execFile)('sync', ['-f', folder]).catch(() => {})
 
 function tellLosses(progress: Progress, withoutRepository: string[], missingObjects: number): void {
   for (const path of withoutRepository)

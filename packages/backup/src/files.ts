@@ -1,9 +1,11 @@
+import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { createReadStream, createWriteStream } from 'node:fs'
 import { open, readdir, writeFile } from 'node:fs/promises'
 import { createInterface } from 'node:readline/promises'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { promisify } from 'node:util'
 import { createGunzip, createGzip } from 'node:zlib'
 
 /** The names in a folder; none when there is no such folder. */
@@ -50,6 +52,10 @@ export async function* readCompressedLines(file: string): AsyncGenerator<string>
   yield* createInterface({ input: text, crlfDelay: Number.POSITIVE_INFINITY })
   await read
 }
+
+/** Makes all files in a file system durable, names included; a system without `sync -f` does so within seconds. */
+export const syncFileSystem = (folder: string): Promise<unknown> =>
+  promisify(execFile)('sync', ['-f', folder]).catch(() => {})
 
 /** Writes a file that its owner alone can read, and flushes it. */
 export async function writeFlushed(file: string, content: string | Uint8Array): Promise<void> {

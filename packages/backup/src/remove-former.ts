@@ -11,7 +11,7 @@ export async function removeFormer(folder: string, { run, repositories }: Manife
     if (name !== run) await rm(runFolderOf(folder, name), { recursive: true, force: true })
   const mirrors = new Set(repositories.map(({ diskPath }) => mirrorOf(folder, diskPath)))
   await removeOthers(join(folder, 'repositories', '@hashed'), (path) => mirrors.has(path))
-  for (const repository of repositories) await tidyMirror(folder, repository)
+  for (const repository of repositories) await tidyMirror(folder, repository, run)
   const oids = new Set<string>()
   for await (const { oid } of readObjectList(join(runFolderOf(folder, run), lfsListFile))) oids.add(oid)
   await removeOthers(join(folder, 'lfs'), (_path, name) => oids.has(name))

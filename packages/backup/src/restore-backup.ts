@@ -1,13 +1,13 @@
-import { chmod, copyFile, mkdir } from 'node:fs/promises'
+import { mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { listShippedMigrations } from '@switchyard/db/migrations'
 import { claimDataFolder, type Progress, SetupProblem, startPostgres } from '@switchyard/dev-env'
 import { createGit } from '@switchyard/git-storage'
 import { checkBackup } from './check-backup.js'
 import { loadDatabase, refuseTables } from './database/load-database.js'
-import { namesIn } from './files.js'
+import { namesIn, syncFileSystem, writeFlushed } from './files.js'
 import { findManifest, lfsListFile, type Manifest, runFolderOf } from './manifest.js'
-import type { Place } from './place.js'
+import { type Place, secretFiles } from './place.js'
 import { readObjectList, restoreObject } from './storage/lfs-objects.js'
 import { restoreRepository } from './storage/mirror.js'
 
@@ -36,6 +36,7 @@ export async function restoreBackup({ place, folder, progress }: RestoreOptions)
     await progress.step('repositories', () => restoreRepositories(folder, place.storageRoot, manifest))
     await progress.step('LFS objects', () => restoreObjects(folder, runFolder, place.storageRoot))
     await restoreSecrets(place, manifest, runFolder)
+    await syncFileSystem(place.storageRoot)
     await progress.step('database', () => loadDatabase(url, manifest.database, runFolder))
   })
   return manifest
@@ -56,6 +57,8 @@ async function refuseFiles({ dataDir, databaseUrl, storageRoot }: Place): Promis
     if ((await namesIn(path)).length > 0)
       throw new SetupProblem(`${path} is not empty: restore into an empty place`)
   }
+  const kept = dataDir && (await namesIn(dataDir)).find((name) => secretFiles.includes(name))
+  if (kept) throw new SetupProblem(`${dataDir} holds ${kept} already: restore into an empty place`)
 }
 
 /** Runs `work` with the URL of the database, which is that of an embedded server for the time of the work. */
@@ -94,7 +97,6 @@ async function restoreObjects(folder: string, runFolder: string, storageRoot: st
 async function restoreSecrets({ dataDir }: Place, { secrets }: Manifest, runFolder: string): Promise<void> {
   if (!dataDir) return
   for (const { name } of secrets) {
-    await copyFile(join(runFolder, name), join(dataDir, name))
-    await chmod(join(dataDir, name), 0o600)
+    await writeFlushed(join(dataDir, name), await readFile(join(runFolder, name)))
   }
 }

@@ -97,6 +97,28 @@ it('brings every row, sequence, reference and LFS object back, and each service 
   await expect(worker.query('DELETE FROM users')).rejects.toMatchObject({ code: '42501' })
 })
 
+it('has all tables as they were at one moment, while others write', async () => {
+  const { pool } = source.database
+  let stopped = false
+  const write = async () => {
+    for (let number = 1; !stopped; number += 1)
+      await pool.query(
+        `WITH u AS (INSERT INTO users (username, username_key, name, email, email_key)
+           VALUES ($1, $1, $1, $1, $1) RETURNING id)
+         INSERT INTO audit_events (author_id, author_name, event_name, entity_type, entity_id, details)
+         SELECT id, 'pair', 'pair', 'pair', $1, '{}' FROM u`,
+        [`pair-${number}`],
+      )
+  }
+  const { rows } = await pool.query('SELECT count(*)::int AS users FROM users')
+  const writing = write()
+  const { tables } = await dumpDatabase(source.url, await newFolder())
+  stopped = true
+  await writing
+  const rowsOf = (table: string) => tables.find(({ name }) => name === table)?.rows ?? 0
+  expect(rowsOf('audit_events')).toBe(rowsOf('users') - rows[0]?.users)
+})
+
 it('refuses a database with tables and a folder with repositories', async () => {
   await expect(restore(await createMigrated(), folder)).rejects.toThrow('restore into an empty database')
   const target = await newTarget()

@@ -110,8 +110,16 @@ async function readHead(repository: string): Promise<string> {
     .replace(/^refs\/heads\//, '')
 }
 
-/** Removes the references of other runs, and joins references and packs into few files. */
-export async function tidyMirror(folder: string, { diskPath, run }: MirroredRepository): Promise<void> {
+/**
+ * Removes the references of other runs, and joins references and packs into few files when there are new ones.
+ *
+ * @param latestRun the run that has just ended
+ */
+export async function tidyMirror(
+  folder: string,
+  { diskPath, run }: MirroredRepository,
+  latestRun: string,
+): Promise<void> {
   const mirror = mirrorOf(folder, diskPath)
   const { stdout } = await runGitOk(
     mirror,
@@ -122,7 +130,7 @@ export async function tidyMirror(folder: string, { diskPath, run }: MirroredRepo
     .toString()
     .split('\n')
     .filter((name) => name !== '' && !name.startsWith(referencesOf(run)))
-  if (old.length === 0) return
+  if (old.length === 0 && run !== latestRun) return
   await runGitOk(
     mirror,
     { command: 'update-ref', flags: ['--stdin'] },
