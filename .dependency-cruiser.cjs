@@ -1,4 +1,4 @@
-// The arrows of docs/architecture.md: dev-env → services → service-kit, db, contracts → domain; testing → db, dev-env, domain.
+// The arrows of docs/architecture.md: backup → dev-env → services → service-kit, db, contracts → domain; testing → db, dev-env, domain.
 const below = (from, allowed) => ({
   name: `${from}-points-down`,
   severity: 'error',
@@ -56,7 +56,7 @@ module.exports = {
     below('webhooks', ['service-kit', 'db', 'domain']),
     below('testing', ['db', 'dev-env', 'domain']),
     below('dev-env', ['db', 'contracts', 'domain']),
-    below('backup', ['dev-env', 'git-storage', 'db', 'testing']),
+    below('backup', ['db', 'dev-env', 'git-storage', 'testing']),
     {
       name: 'examples-use-the-client-only',
       severity: 'error',
