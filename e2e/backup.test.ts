@@ -182,8 +182,8 @@ async function findLost(cut: number): Promise<Record<string, string[]>> {
     sagas: new Set(),
   }
   for (const oid of namesBefore('lfs', cut)) {
-    const bytes = await (await fetch(lfsAddress(oid), { headers: lfsHeaders() })).bytes()
-    if (createHash('sha256').update(bytes).digest('hex') === oid) there.lfs?.add(oid)
+    const bytes = await (await fetch(lfsAddress(oid), { headers: lfsHeaders() })).arrayBuffer()
+    if (createHash('sha256').update(new Uint8Array(bytes)).digest('hex') === oid) there.lfs?.add(oid)
   }
   for (const kind of ['events', 'sagas']) {
     for (const name of namesBefore(kind, cut)) {

@@ -42,8 +42,12 @@ async function explained(work: () => Promise<void>): Promise<number> {
     await work()
     return 0
   } catch (error) {
-    if (!(error instanceof SetupProblem)) throw error
+    if (!(error instanceof SetupProblem || isOfSystem(error))) throw error
     process.stderr.write(`✗ ${error.message}\n`)
     return 1
   }
 }
+
+/** An error of the operating system, such as a full disk, or of PostgreSQL. */
+const isOfSystem = (error: unknown): error is Error =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string'
