@@ -1,4 +1,4 @@
-// The arrows of docs/architecture.md: dev-env → services → service-kit, db, contracts → config, domain;
+// The arrows of docs/architecture.md: backup → dev-env → services → service-kit, db, contracts → config, domain;
 // testing → db, dev-env, domain.
 const below = (from, allowed) => ({
   name: `${from}-points-down`,
@@ -58,6 +58,7 @@ module.exports = {
     below('webhooks', ['service-kit', 'db', 'domain']),
     below('testing', ['db', 'dev-env', 'domain']),
     below('dev-env', ['config', 'db', 'contracts', 'domain']),
+    below('backup', ['db', 'dev-env', 'git-storage', 'testing']),
     {
       name: 'examples-use-the-client-only',
       severity: 'error',

@@ -12,6 +12,9 @@ import { stopSignal } from './stop-signal.mjs'
 export const root = resolve(import.meta.dirname, '..')
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 
+/** Of Switchyard. */
+export const version = manifest.version
+
 /** A problem that the user can solve. Only its message is printed. */
 export class SetupProblem extends Error {}
 

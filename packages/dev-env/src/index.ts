@@ -1,4 +1,7 @@
-export { type PostgresOptions, type RunningPostgres, startPostgres } from './postgres.js'
+export { findPostgres, type PostgresOptions, type RunningPostgres, startPostgres } from './postgres.js'
+export { SetupProblem } from './problem.js'
+export { claimDataFolder } from './start/data-folder.js'
+export { createProgress, type Progress } from './start/progress.js'
 export { runStart, type StartOptions } from './start/run-start.js'
 export { findJemalloc } from './tools/jemalloc.js'
 export { findNginx } from './tools/nginx.js'

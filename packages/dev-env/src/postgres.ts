@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
 import { findPostgresBinaries } from './postgres/binaries.js'
-import { clearOrphan, ensureCluster, loadPassword } from './postgres/cluster.js'
+import { clearOrphan, ensureCluster, findServer, loadPassword } from './postgres/cluster.js'
 import { findServerUser } from './postgres/server-user.js'
 import { SetupProblem } from './problem.js'
 import { findFreePort } from './process/free-port.js'
@@ -48,7 +48,7 @@ export async function startPostgres(options: PostgresOptions): Promise<RunningPo
   await clearOrphan(clusterDir)
 
   const port = await findFreePort()
-  const adminUrl = `postgresql://postgres:${password}@127.0.0.1:${port}/postgres`
+  const adminUrl = urlOf(password, port, 'postgres')
   const server = { command: binaries.postgres, args: serverArguments(clusterDir, port, durable) }
   rotateLog(logFile)
   const child = supervise({
@@ -63,13 +63,23 @@ export async function startPostgres(options: PostgresOptions): Promise<RunningPo
   })
   try {
     await waitUntilReady(adminUrl, child)
-    await ensureDatabase(adminUrl, 'switchyard')
+    await ensureDatabase(adminUrl, databaseName)
   } catch (error) {
     await child.stop()
     throw error
   }
-  const url = adminUrl.replace(/\/postgres$/, '/switchyard')
-  return { url, adminUrl, process: child, stop: () => child.stop() }
+  return { url: urlOf(password, port, databaseName), adminUrl, process: child, stop: () => child.stop() }
+}
+
+const databaseName = 'switchyard'
+
+const urlOf = (password: string, port: number, database: string) =>
+  `postgresql://postgres:${password}@127.0.0.1:${port}/${database}`
+
+/** URL of the database `switchyard` of the embedded server that runs on a folder; null when none runs. */
+export function findPostgres(dataDir: string): string | null {
+  const server = findServer(join(dataDir, 'cluster'))
+  return server && urlOf(loadPassword(join(dataDir, 'password')), server.port, databaseName)
 }
 
 function serverArguments(clusterDir: string, port: number, durable: boolean): string[] {

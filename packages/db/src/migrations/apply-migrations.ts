@@ -16,16 +16,20 @@ export interface AppliedMigrations {
  * Applies the pending migrations of this version to the database at `url` and records them in `_prisma_migrations` as
  * `prisma migrate deploy` does. Simultaneous runs wait for each other.
  *
+ * @param only names of the migrations to apply. Unset: all
  * @throws Error when the database does not answer or refuses a migration; the message names the migration
  */
-export async function applyMigrations(url: string): Promise<AppliedMigrations> {
+export async function applyMigrations(
+  url: string,
+  { only }: { only?: readonly string[] } = {},
+): Promise<AppliedMigrations> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5000 })
   client.on('error', () => {})
   await client.connect()
   try {
     // The lock of the engine times out after ten seconds, which is too short for a long migration.
     await client.query("SELECT pg_advisory_lock(hashtextextended('switchyard.migrations', 0))")
-    const migrations = await withSchemaEngine(url, applyPending)
+    const migrations = await withSchemaEngine(url, (engine) => applyPending(engine, only))
     const { rows } = await client.query<{ partition: string }>(
       "SELECT ensure_saga_event_partitions((now() AT TIME ZONE 'UTC')::date, $1) AS partition",
       [partitionDays],
@@ -36,8 +40,9 @@ export async function applyMigrations(url: string): Promise<AppliedMigrations> {
   }
 }
 
-async function applyPending(engine: SchemaEngine): Promise<string[]> {
-  const migrationsList = toMigrationList(await listShippedMigrations())
+async function applyPending(engine: SchemaEngine, only?: readonly string[]): Promise<string[]> {
+  const shipped = await listShippedMigrations()
+  const migrationsList = toMigrationList(shipped.filter(({ name }) => only?.includes(name) ?? true))
   const { failedMigrationNames } = await engine.diagnoseMigrationHistory({
     migrationsList,
     optInToShadowDatabase: false,

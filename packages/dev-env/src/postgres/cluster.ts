@@ -74,6 +74,15 @@ export async function clearOrphan(clusterDir: string): Promise<void> {
   throw new SetupProblem(`PostgreSQL of an earlier start does not stop: end process ${pid} and start again`)
 }
 
+/** The server that runs on a cluster; null when none does. PostgreSQL keeps its process id and its port in a file. */
+export function findServer(clusterDir: string): { port: number } | null {
+  const pidFile = join(clusterDir, 'postmaster.pid')
+  if (!existsSync(pidFile)) return null
+  const [pid, , , port] = readFileSync(pidFile, 'utf8').split('\n')
+  const runs = findCommandLine(Number(pid))?.includes(clusterDir) ?? false
+  return runs ? { port: Number(port) } : null
+}
+
 function lastLine(output: string | undefined): string {
   return output?.trim().split('\n').at(-1) ?? 'no output'
 }

@@ -45,7 +45,7 @@ function tryWrite(lockFile: string): boolean {
   }
 }
 
-// Process ids are reused, especially in containers, so the command line is checked.
+// Process ids are reused, especially in containers, so the command line is checked. A restore fills the folder.
 function isStart(pid: number): boolean {
-  return pid !== process.pid && (findCommandLine(pid)?.includes('start.mjs') ?? false)
+  return pid !== process.pid && /(?:start|restore)\.mjs/.test(findCommandLine(pid) ?? '')
 }

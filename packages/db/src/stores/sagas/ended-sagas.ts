@@ -52,14 +52,16 @@ async function readLogEnd({ pool }: Pooled): Promise<EndedCursor> {
 
 /**
  * The sagas that ended between the cursor's position and its horizon, each once, at its first SagaEnded. Empty,
- * with the cursor unchanged, while an event of that part of the log may still become visible.
+ * with the cursor unchanged, while an event of that part of the log may still become visible. A horizon whose transaction this
+ * server has not reached yet was restored from the backup of another server, and so were all events up to it.
  */
 export async function readNewlyEnded(
   database: Pooled,
   cursor: EndedCursor,
 ): Promise<{ ended: EndedSaga[]; cursor: EndedCursor }> {
   const settled = await database.pool.query<{ settled: boolean }>(
-    'SELECT pg_snapshot_xmin(pg_current_snapshot())::text::numeric >= $1::numeric AS settled',
+    `SELECT pg_snapshot_xmin(s)::text::numeric >= $1::numeric OR pg_snapshot_xmax(s)::text::numeric < $1::numeric AS settled
+     FROM pg_current_snapshot() AS s`,
     [cursor.horizonXid],
   )
   if (!settled.rows[0]?.settled) return { ended: [], cursor }

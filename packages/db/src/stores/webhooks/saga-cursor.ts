@@ -43,11 +43,15 @@ export async function chooseHorizon({ pool }: Pool, id: string): Promise<void> {
   )
 }
 
-/** The horizon when every event up to it is visible; null otherwise. */
+/**
+ * The horizon when every event up to it is visible; null otherwise. A horizon whose transaction this server has not reached yet
+ * was restored from the backup of another server, and so were all events up to it.
+ */
 export async function settledHorizon({ pool }: Pool): Promise<string | null> {
   const { rows } = await pool.query<{ horizon: string }>(
     `SELECT horizon FROM webhook_cursors WHERE name = 'sagas' AND horizon IS NOT NULL
-     AND horizon_xid <= pg_snapshot_xmin(pg_current_snapshot())::text::bigint`,
+     AND (horizon_xid <= pg_snapshot_xmin(pg_current_snapshot())::text::bigint
+       OR horizon_xid > pg_snapshot_xmax(pg_current_snapshot())::text::bigint)`,
   )
   return rows[0]?.horizon ?? null
 }

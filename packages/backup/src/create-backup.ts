@@ -1,0 +1,140 @@
+import { mkdir, readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { findPostgres, type Progress, SetupProblem } from '@switchyard/dev-env'
+import { dumpDatabase, lfsRowsFile } from './database/dump-database.js'
+import { hashFile, namesIn, syncFileSystem, writeCompressed, writeFlushed } from './files.js'
+import {
+  findManifest,
+  lfsListFile,
+  type Manifest,
+  type MirroredRepository,
+  runFolderOf,
+  writeManifest,
+} from './manifest.js'
+import { type Place, secretFiles } from './place.js'
+import { removeFormer } from './remove-former.js'
+import { keepObject, readObjectList, toLine } from './storage/lfs-objects.js'
+import { mirrorRepository } from './storage/mirror.js'
+
+export interface BackupOptions {
+  place: Place
+  /** Folder of the backup: empty, new, or with an earlier backup of the same installation. */
+  folder: string
+  /** Of Switchyard. */
+  version: string
+  progress: Progress
+}
+
+/**
+ * Backs up an installation that may run. The snapshot of the database is the cut; repositories and LFS objects are copied after
+ * it, so that everything that a row names is there. The folder's former backup counts until this one is complete.
+ */
+export async function createBackup({ place, folder, version, progress }: BackupOptions): Promise<Manifest> {
+  const former = await findManifest(folder)
+  if (!former) await refuseOtherFiles(folder)
+  const url = place.databaseUrl ?? findEmbedded(place)
+  const now = new Date()
+  const run = now.toISOString().replaceAll(/[:.]/g, '-')
+  const runFolder = runFolderOf(folder, run)
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  await mkdir(runFolder, { recursive: true, mode: 0o700 })
+
+  const { cut, diskPaths, ...database } = await progress.step('database', () => dumpDatabase(url, runFolder))
+  const repositories = await progress.step('repositories', () =>
+    mirrorAll({ folder, storageRoot: place.storageRoot, run }, diskPaths, former),
+  )
+  const withoutRepository = diskPaths.filter(
+    (path) => !repositories.some(({ diskPath }) => diskPath === path),
+  )
+  const lfs = await progress.step('LFS objects', () => keepObjects(folder, runFolder, place.storageRoot))
+  const secrets = await keepSecrets(place, runFolder)
+  const manifest: Manifest = {
+    format: 1,
+    version,
+    cut: cut.toISOString(),
+    run,
+    database,
+    repositories,
+    withoutRepository,
+    lfsObjects: { objects: lfs.objects, sha256: lfs.sha256 },
+    secrets,
+  }
+  await syncFileSystem(folder)
+  await writeManifest(folder, manifest)
+  await syncFileSystem(folder)
+  await progress.step('files of the former backup', () => removeFormer(folder, manifest))
+  tellLosses(progress, withoutRepository, lfs.missing)
+  return manifest
+}
+
+const ownNames = new Set(['runs', 'repositories', 'lfs', 'manifest.json.new'])
+
+/** A folder that an interrupted first backup left holds nothing else. */
+async function refuseOtherFiles(folder: string): Promise<void> {
+  const other = (await namesIn(folder)).find((name) => !ownNames.has(name))
+  if (other !== undefined)
+    throw new SetupProblem(`${folder} holds other files, such as ${other}: choose an empty folder`)
+}
+
+function findEmbedded({ dataDir }: Place): string {
+  const url = dataDir && findPostgres(join(dataDir, 'postgres'))
+  if (url) return url
+  throw new SetupProblem(
+    `Switchyard does not run on ${dataDir}: start it, or set DATABASE_URL and SWITCHYARD_STORAGE_ROOT`,
+  )
+}
+
+interface MirrorPlace {
+  folder: string
+  storageRoot: string
+  run: string
+}
+
+async function mirrorAll(
+  place: MirrorPlace,
+  diskPaths: string[],
+  former: Manifest | null,
+): Promise<MirroredRepository[]> {
+  const known = new Map(former?.repositories.map((repository) => [repository.diskPath, repository]))
+  const mirrored: MirroredRepository[] = []
+  for (const diskPath of diskPaths) {
+    const repository = await mirrorRepository(place, diskPath, known.get(diskPath))
+    if (repository) mirrored.push(repository)
+  }
+  return mirrored
+}
+
+async function keepObjects(folder: string, runFolder: string, storageRoot: string) {
+  const rows = join(runFolder, lfsRowsFile)
+  const found = { objects: 0, missing: 0 }
+  async function* kept() {
+    for await (const object of readObjectList(rows)) {
+      const isThere = (await keepObject(folder, storageRoot, object)) !== 'missing'
+      found[isThere ? 'objects' : 'missing'] += 1
+      if (isThere) yield toLine(object)
+    }
+  }
+  const sha256 = await writeCompressed(join(runFolder, lfsListFile), kept())
+  await rm(rows)
+  return { ...found, sha256 }
+}
+
+async function keepSecrets({ dataDir }: Place, runFolder: string): Promise<Manifest['secrets']> {
+  const secrets: Manifest['secrets'] = []
+  for (const name of dataDir ? secretFiles : []) {
+    const content = await readFile(join(dataDir ?? '', name)).catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return null
+      throw error
+    })
+    if (content === null) continue
+    await writeFlushed(join(runFolder, name), content)
+    secrets.push({ name, sha256: (await hashFile(join(runFolder, name))) ?? '' })
+  }
+  return secrets
+}
+
+function tellLosses(progress: Progress, withoutRepository: string[], missingObjects: number): void {
+  for (const path of withoutRepository)
+    progress.notice(`the project of ${path} has no repository: it was deleted meanwhile`)
+  if (missingObjects > 0) progress.notice(`${missingObjects} LFS objects are missing in the repositories`)
+}

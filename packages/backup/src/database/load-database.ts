@@ -1,0 +1,72 @@
+import { createReadStream } from 'node:fs'
+import { join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { createGunzip } from 'node:zlib'
+import { applyMigrations } from '@switchyard/db/migrations'
+import { SetupProblem } from '@switchyard/dev-env'
+import pg from 'pg'
+import { from as copyFrom } from 'pg-copy-streams'
+import { type DatabaseDump, type TableFile, tableFileOf } from '../manifest.js'
+import { withClient } from './with-client.js'
+
+/** @throws SetupProblem when the database at `url` has a table */
+export function refuseTables(url: string): Promise<void> {
+  return withClient(url, async (client) => {
+    const { rowCount } = await client.query(
+      "SELECT FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') LIMIT 1",
+    )
+    if (rowCount !== 0)
+      throw new SetupProblem('The database has tables: restore into an empty database, for example a new one')
+  })
+}
+
+/**
+ * Fills an empty database with a dump. The rows come into the schema that they were dumped from, in one transaction; the later
+ * migrations are applied to them afterwards.
+ */
+export async function loadDatabase(url: string, dump: DatabaseDump, folder: string): Promise<void> {
+  await applyMigrations(url, { only: dump.migrations })
+  await withClient(url, async (client) => {
+    await client.query('BEGIN')
+    await client.query(
+      "SELECT ensure_saga_event_partitions(to_date(day, 'YYYYMMDD'), 1) FROM unnest($1::text[]) AS day",
+      [dump.logDays],
+    )
+    // Migrations add rows, too.
+    await client.query(`TRUNCATE ${dump.tables.map(({ name }) => pg.escapeIdentifier(name)).join(', ')}`)
+    for (const table of await inOrderOfReferences(client, dump.tables))
+      await loadTable(client, table, join(folder, tableFileOf(table.name)))
+    for (const { name, lastValue } of dump.sequences)
+      await client.query('SELECT setval($1::regclass, $2)', [pg.escapeIdentifier(name), lastValue])
+    await client.query('COMMIT')
+    await client.query('ANALYZE')
+  })
+  await applyMigrations(url)
+}
+
+async function loadTable(client: pg.Client, { name, columns, rows }: TableFile, file: string): Promise<void> {
+  const target = `${pg.escapeIdentifier(name)} (${columns.map((column) => pg.escapeIdentifier(column)).join(', ')})`
+  const copy = client.query(copyFrom(`COPY ${target} FROM STDIN`))
+  await pipeline(createReadStream(file), createGunzip(), copy)
+  if (copy.rowCount !== rows) throw new Error(`${name} has ${copy.rowCount} rows instead of ${rows}`)
+}
+
+/** The tables in an order in which each comes after those that its foreign keys name. */
+async function inOrderOfReferences(client: pg.Client, tables: TableFile[]): Promise<TableFile[]> {
+  const { rows: references } = await client.query<{ from: string; to: string }>(
+    `SELECT f.relname::text AS "from", t.relname::text AS "to" FROM pg_constraint k
+     JOIN pg_class f ON f.oid = k.conrelid JOIN pg_class t ON t.oid = k.confrelid
+     WHERE k.contype = 'f' AND f.oid <> t.oid`,
+  )
+  const ordered: TableFile[] = []
+  let waiting = tables
+  while (waiting.length > 0) {
+    const names = new Set(waiting.map(({ name }) => name))
+    const waits = ({ name }: TableFile) => references.some(({ from, to }) => from === name && names.has(to))
+    const ready = waiting.filter((table) => !waits(table))
+    if (ready.length === 0) throw new Error(`foreign keys form a circle: ${[...names].join(', ')}`)
+    ordered.push(...ready)
+    waiting = waiting.filter(waits)
+  }
+  return ordered
+}

@@ -1,0 +1,28 @@
+import { SetupProblem } from '@switchyard/dev-env'
+import pg from 'pg'
+
+/** Runs `work` with one connection to a database, whose times are in UTC and whose statements have no time limit. */
+export async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({
+    connectionString: url,
+    connectionTimeoutMillis: 5000,
+    application_name: 'switchyard-backup',
+  })
+  client.on('error', () => {})
+  await client.connect().catch((error: NodeJS.ErrnoException) => {
+    throw new SetupProblem(`The database does not answer: ${error.message || error.code}`)
+  })
+  try {
+    await client.query(
+      `SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0; SET lock_timeout = '60s';
+       SET TIME ZONE 'UTC'; SET DateStyle = 'ISO'`,
+    )
+    const result = await work(client)
+    await client.end()
+    return result
+  } catch (error) {
+    // Without waiting: a server in the middle of COPY reads no request to end.
+    client.end().catch(() => {})
+    throw error
+  }
+}

@@ -1,0 +1,102 @@
+import { mkdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { listShippedMigrations } from '@switchyard/db/migrations'
+import { claimDataFolder, type Progress, SetupProblem, startPostgres } from '@switchyard/dev-env'
+import { createGit } from '@switchyard/git-storage'
+import { checkBackup } from './check-backup.js'
+import { loadDatabase, refuseTables } from './database/load-database.js'
+import { namesIn, syncFileSystem, writeFlushed } from './files.js'
+import { findManifest, lfsListFile, type Manifest, runFolderOf } from './manifest.js'
+import { type Place, secretFiles } from './place.js'
+import { readObjectList, restoreObject } from './storage/lfs-objects.js'
+import { restoreRepository } from './storage/mirror.js'
+
+export interface RestoreOptions {
+  /** An empty installation, which does not run. */
+  place: Place
+  folder: string
+  progress: Progress
+}
+
+/**
+ * Restores a backup into an empty place. Everything is checked before anything is written. The rows of the database come last and
+ * at once, so a restore that was interrupted does not look like a complete one.
+ */
+export async function restoreBackup({ place, folder, progress }: RestoreOptions): Promise<Manifest> {
+  const manifest = await findManifest(folder)
+  if (!manifest) throw new SetupProblem(`${folder} has no manifest.json: it is no complete backup`)
+  await refuseNewerSchema(manifest)
+  await refuseFiles(place)
+  if (place.databaseUrl) await refuseTables(place.databaseUrl)
+  await progress.step('check of the backup', () => checkBackup(folder, manifest))
+
+  await withDatabase(place, progress, async (url) => {
+    await refuseTables(url)
+    const runFolder = runFolderOf(folder, manifest.run)
+    await progress.step('repositories', () => restoreRepositories(folder, place.storageRoot, manifest))
+    await progress.step('LFS objects', () => restoreObjects(folder, runFolder, place.storageRoot))
+    await restoreSecrets(place, manifest, runFolder)
+    await syncFileSystem(place.storageRoot)
+    await progress.step('database', () => loadDatabase(url, manifest.database, runFolder))
+  })
+  return manifest
+}
+
+async function refuseNewerSchema({ version, database }: Manifest): Promise<void> {
+  const shipped = new Set((await listShippedMigrations()).map(({ name }) => name))
+  const unknown = database.migrations.find((name) => !shipped.has(name))
+  if (unknown !== undefined)
+    throw new SetupProblem(
+      `The backup is of a newer Switchyard (${version}, migration ${unknown}): restore it with that version or a later one`,
+    )
+}
+
+async function refuseFiles({ dataDir, databaseUrl, storageRoot }: Place): Promise<void> {
+  const embedded = dataDir && !databaseUrl ? [join(dataDir, 'postgres')] : []
+  for (const path of [storageRoot, ...embedded]) {
+    if ((await namesIn(path)).length > 0)
+      throw new SetupProblem(`${path} is not empty: restore into an empty place`)
+  }
+  const kept = dataDir && (await namesIn(dataDir)).find((name) => secretFiles.includes(name))
+  if (kept) throw new SetupProblem(`${dataDir} holds ${kept} already: restore into an empty place`)
+}
+
+/** Runs `work` with the URL of the database, which is that of an embedded server for the time of the work. */
+async function withDatabase(
+  { dataDir, databaseUrl }: Place,
+  progress: Progress,
+  work: (url: string) => Promise<void>,
+): Promise<void> {
+  const release = dataDir ? claimDataFolder(dataDir) : () => {}
+  try {
+    if (databaseUrl) return await work(databaseUrl)
+    const postgres = await startPostgres({ dataDir: join(dataDir ?? '', 'postgres'), log: progress.notice })
+    try {
+      await work(postgres.url)
+    } finally {
+      await postgres.stop()
+    }
+  } finally {
+    release()
+  }
+}
+
+async function restoreRepositories(folder: string, storageRoot: string, manifest: Manifest): Promise<void> {
+  await mkdir(storageRoot, { recursive: true, mode: 0o700 })
+  for (const repository of manifest.repositories) await restoreRepository(folder, storageRoot, repository)
+  // Their projects are in the database, and work with an empty repository only.
+  const git = createGit(storageRoot)
+  for (const diskPath of manifest.withoutRepository) await git.createRepository(diskPath, 'main')
+}
+
+async function restoreObjects(folder: string, runFolder: string, storageRoot: string): Promise<void> {
+  for await (const object of readObjectList(join(runFolder, lfsListFile)))
+    await restoreObject(folder, storageRoot, object)
+}
+
+async function restoreSecrets({ dataDir }: Place, { secrets }: Manifest, runFolder: string): Promise<void> {
+  if (!dataDir) return
+  for (const { name } of secrets) {
+    await writeFlushed(join(dataDir, name), await readFile(join(runFolder, name)))
+  }
+}

@@ -1,0 +1,75 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { createReadStream, createWriteStream } from 'node:fs'
+import { mkdir, rename, rm, stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { readCompressedLines } from '../files.js'
+import { lfsFileOf } from '../manifest.js'
+
+/** An object of Git LFS in a project's repository. */
+export interface StoredObject {
+  /** SHA-256 of its bytes. */
+  oid: string
+  size: number
+  diskPath: string
+}
+
+export async function* readObjectList(file: string): AsyncGenerator<StoredObject> {
+  for await (const line of readCompressedLines(file)) {
+    const [oid = '', size = '', diskPath = ''] = line.split('\t')
+    yield { oid, size: Number(size), diskPath }
+  }
+}
+
+export const toLine = ({ oid, size, diskPath }: StoredObject): string => `${oid}\t${size}\t${diskPath}\n`
+
+/** Where the repository of a project keeps an object. */
+const storedFileOf = (storageRoot: string, { oid, diskPath }: StoredObject): string =>
+  join(storageRoot, diskPath, 'lfs', 'objects', oid.slice(0, 2), oid.slice(2, 4), oid)
+
+const sizeOf = (file: string): Promise<number | null> =>
+  stat(file).then(
+    ({ size }) => size,
+    (error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return null
+      throw error
+    },
+  )
+
+/** Copies an object into the folder of the backup unless it is there. @returns whether it is there, and is new */
+export async function keepObject(
+  folder: string,
+  storageRoot: string,
+  object: StoredObject,
+): Promise<'new' | 'known' | 'missing'> {
+  const kept = lfsFileOf(folder, object.oid)
+  if ((await sizeOf(kept)) === object.size) return 'known'
+  const stored = storedFileOf(storageRoot, object)
+  if ((await sizeOf(stored)) === null) return 'missing'
+  await copyChecked(stored, kept, object.oid)
+  return 'new'
+}
+
+export const restoreObject = (folder: string, storageRoot: string, object: StoredObject): Promise<void> =>
+  copyChecked(lfsFileOf(folder, object.oid), storedFileOf(storageRoot, object), object.oid)
+
+/** Copies an object and flushes it; it appears whole. @throws Error when its bytes are not those of its name */
+async function copyChecked(from: string, to: string, oid: string): Promise<void> {
+  await mkdir(dirname(to), { recursive: true })
+  const temporary = join(dirname(to), `${randomUUID()}.new`)
+  const hash = createHash('sha256')
+  async function* hashed(chunks: AsyncIterable<Buffer>) {
+    for await (const chunk of chunks) {
+      hash.update(chunk)
+      yield chunk
+    }
+  }
+  try {
+    await pipeline(createReadStream(from), hashed, createWriteStream(temporary, { mode: 0o444, flush: true }))
+    if (hash.digest('hex') !== oid) throw new Error(`the LFS object ${oid} is damaged: ${from}`)
+    await rename(temporary, to)
+  } catch (error) {
+    await rm(temporary, { force: true })
+    throw error
+  }
+}

@@ -1,0 +1,189 @@
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { rename, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { argumentsOf, createGit, runGitOk, spawnGit } from '@switchyard/git-storage'
+import { namesIn } from '../files.js'
+import { type MirroredRepository, mirrorOf } from '../manifest.js'
+
+/** Packing and checking a large repository takes more memory and time than a request may use. */
+const limits = { memoryBytesMax: 4 * 1024 ** 3, timeoutMs: 6 * 60 * 60_000 }
+
+const packing = {
+  // Packs of their own are checked as a whole, and small ones are joined later.
+  'fetch.unpackLimit': '1',
+  'pack.threads': '1',
+  'pack.windowMemory': '128m',
+}
+
+// A fetch from a folder starts git's server without these settings, so the owner of the folder is not checked here. It hides
+// no reference.
+const uploadPack = "git -c 'safe.directory=*' -c pack.threads=1 -c pack.windowMemory=128m upload-pack"
+
+const fetchFlags = [
+  '--quiet',
+  '--no-tags',
+  '--no-write-fetch-head',
+  '--no-auto-maintenance',
+  '--update-shallow',
+  `--upload-pack=${uploadPack}`,
+]
+
+const allReferences = 'refs/'
+const referencesOf = (run: string) => `refs/backup/${run}/`
+
+const exists = (path: string) =>
+  stat(path).then(
+    () => true,
+    () => false,
+  )
+
+/** Copies references with all that they need from one repository on this machine to another. */
+async function fetchReferences(
+  repository: string,
+  source: string,
+  from: string,
+  { to }: { to: string },
+): Promise<void> {
+  await runGitOk(
+    repository,
+    { command: 'fetch', flags: fetchFlags, revisions: [source, `+${from}*:${to}*`] },
+    { ...limits, settings: packing, variables: { GIT_ALLOW_PROTOCOL: 'file' } },
+  )
+}
+
+/** SHA-256 of the list of all references below a folder, by names relative to it. */
+async function hashReferences(repository: string, folder: string): Promise<string> {
+  const depth = folder.split('/').length - 1
+  const format = `--format=%(objectname) %(refname:lstrip=${depth})`
+  const child = spawnGit(
+    argumentsOf(repository, { command: 'for-each-ref', flags: [format], paths: [folder] }),
+  )
+  child.stdin.end()
+  child.stderr.resume()
+  const ended = once(child, 'close')
+  const hash = createHash('sha256')
+  await pipeline(child.stdout, hash)
+  const [code] = await ended
+  if (code !== 0) throw new Error(`git for-each-ref of ${repository} exited with ${code}`)
+  return hash.digest('hex')
+}
+
+/**
+ * Brings the mirror of a repository up to date. The references of a run are in a folder of their own, so the mirror still has
+ * those of the former backup.
+ *
+ * @param former the repository in the former backup
+ * @returns null when there is no such repository (any more)
+ */
+export async function mirrorRepository(
+  { folder, storageRoot, run }: { folder: string; storageRoot: string; run: string },
+  diskPath: string,
+  former: MirroredRepository | undefined,
+): Promise<MirroredRepository | null> {
+  const source = join(storageRoot, diskPath)
+  const mirror = mirrorOf(folder, diskPath)
+  try {
+    const head = await readHead(source)
+    const references = await hashReferences(source, allReferences)
+    if (former?.references === references && (await isIntact(mirror, former))) return { ...former, head }
+    if (!(await exists(mirror)))
+      await createGit(join(folder, 'repositories')).createRepository(diskPath, 'main')
+    await fetchReferences(mirror, source, allReferences, { to: referencesOf(run) })
+    return { diskPath, head, run, references: await hashReferences(mirror, referencesOf(run)) }
+  } catch (error) {
+    // It may be deleted at any step.
+    if (await exists(source)) throw error
+    return null
+  }
+}
+
+const isIntact = async (mirror: string, { run, references }: MirroredRepository): Promise<boolean> =>
+  (await exists(mirror)) && (await hashReferences(mirror, referencesOf(run))) === references
+
+async function readHead(repository: string): Promise<string> {
+  const { stdout } = await runGitOk(repository, { command: 'symbolic-ref', paths: ['HEAD'] })
+  return stdout
+    .toString()
+    .trim()
+    .replace(/^refs\/heads\//, '')
+}
+
+/**
+ * Removes the references of other runs, and joins references and packs into few files when there are new ones.
+ *
+ * @param latestRun the run that has just ended
+ */
+export async function tidyMirror(
+  folder: string,
+  { diskPath, run }: MirroredRepository,
+  latestRun: string,
+): Promise<void> {
+  const mirror = mirrorOf(folder, diskPath)
+  const { stdout } = await runGitOk(
+    mirror,
+    { command: 'for-each-ref', flags: ['--format=%(refname)'] },
+    { stdoutBytesMax: 512 * 1024 ** 2 },
+  )
+  const old = stdout
+    .toString()
+    .split('\n')
+    .filter((name) => name !== '' && !name.startsWith(referencesOf(run)))
+  if (old.length === 0 && run !== latestRun) return
+  await runGitOk(
+    mirror,
+    { command: 'update-ref', flags: ['--stdin'] },
+    { stdin: old.map((name) => `delete ${name}\n`).join(''), ...limits },
+  )
+  await runGitOk(mirror, { command: 'pack-refs', flags: ['--all'] }, limits)
+  const repack = { command: 'repack', flags: ['-d', '--geometric=2', '--quiet'] }
+  await runGitOk(mirror, repack, { ...limits, settings: packing })
+}
+
+/**
+ * What is wrong with a mirror: an object that is damaged or missing, or other references than the manifest says. Null when
+ * nothing is.
+ */
+export async function findDamage(folder: string, repository: MirroredRepository): Promise<string | null> {
+  const mirror = mirrorOf(folder, repository.diskPath)
+  try {
+    if (!(await isIntact(mirror, repository))) return 'its references are not those of the backup'
+    const packs = join(mirror, 'objects', 'pack')
+    for (const name of await namesIn(packs)) {
+      if (!name.endsWith('.idx')) continue
+      await runGitOk(mirror, { command: 'verify-pack', paths: [join(packs, name)] }, limits)
+    }
+    await checkObjects(mirror, `--glob=${referencesOf(repository.run)}*`)
+    return null
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
+  }
+}
+
+/** @throws GitError when an object that a reference needs is missing */
+async function checkObjects(repository: string, references: string): Promise<void> {
+  const command = { command: 'rev-list', flags: ['--objects', '--quiet', references] }
+  await runGitOk(repository, command, limits)
+}
+
+/**
+ * Creates a repository with the settings of a new project, and fills it from its mirror. It appears when it is complete.
+ *
+ * @throws Error when its references are not those of the backup
+ */
+export async function restoreRepository(
+  folder: string,
+  storageRoot: string,
+  repository: MirroredRepository,
+): Promise<void> {
+  const { diskPath, head, run, references } = repository
+  const unfinished = `${diskPath}.restoring`
+  await createGit(storageRoot).createRepository(unfinished, head)
+  const path = join(storageRoot, unfinished)
+  await fetchReferences(path, mirrorOf(folder, diskPath), referencesOf(run), { to: allReferences })
+  await checkObjects(path, '--all')
+  if ((await hashReferences(path, allReferences)) !== references)
+    throw new Error(`${diskPath} has other references than the backup`)
+  await rename(path, join(storageRoot, diskPath))
+}
