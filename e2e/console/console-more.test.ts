@@ -345,18 +345,21 @@ describe.skipIf(!browser)('dialogs', { timeout: 120_000 }, () => {
             const broken = await violations(page)
             if (broken.length > 0) found[name] = broken
           }
+          const closeDialog = async () => {
+            await page.keyboard.press('Escape')
+            await expect.poll(() => page.getByRole('dialog').count()).toBe(0)
+          }
           for (const [address, opener, title] of dialogs) {
             await open(page, address)
             await page.getByRole('button', { name: opener, exact: true }).click()
             await page.getByRole('dialog', { name: title }).waitFor()
             await judge(opener)
-            await page.keyboard.press('Escape')
-            await expect.poll(() => page.getByRole('dialog').count()).toBe(0)
+            await closeDialog()
           }
           await page.keyboard.press('Control+k')
           await page.getByRole('dialog', { name: 'Command palette' }).waitFor()
           await judge('palette')
-          await page.keyboard.press('Escape')
+          await closeDialog()
           await page.keyboard.press('?')
           await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor()
           await judge('shortcuts')
