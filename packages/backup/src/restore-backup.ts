@@ -4,7 +4,7 @@ import { listShippedMigrations } from '@switchyard/db/migrations'
 import { claimDataFolder, type Progress, SetupProblem, startPostgres } from '@switchyard/dev-env'
 import { createGit } from '@switchyard/git-storage'
 import { checkBackup } from './check-backup.js'
-import { loadDatabase, refuseTables } from './database/load-database.js'
+import { createSchema, loadRows, refuseTables } from './database/load-database.js'
 import { namesIn, syncFileSystem, writeFlushed } from './files.js'
 import { findManifest, lfsListFile, type Manifest, runFolderOf } from './manifest.js'
 import { type Place, secretFiles } from './place.js'
@@ -33,11 +33,12 @@ export async function restoreBackup({ place, folder, progress }: RestoreOptions)
   await withDatabase(place, progress, async (url) => {
     await refuseTables(url)
     const runFolder = runFolderOf(folder, manifest.run)
+    await progress.step('database schema', () => createSchema(url, manifest.database))
     await progress.step('repositories', () => restoreRepositories(folder, place.storageRoot, manifest))
     await progress.step('LFS objects', () => restoreObjects(folder, runFolder, place.storageRoot))
     await restoreSecrets(place, manifest, runFolder)
     await syncFileSystem(place.storageRoot)
-    await progress.step('database', () => loadDatabase(url, manifest.database, runFolder))
+    await progress.step('rows of the database', () => loadRows(url, manifest.database, runFolder))
   })
   return manifest
 }

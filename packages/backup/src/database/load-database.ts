@@ -20,12 +20,12 @@ export function refuseTables(url: string): Promise<void> {
   })
 }
 
-/**
- * Fills an empty database with a dump. The rows come into the schema that they were dumped from, in one transaction; the later
- * migrations are applied to them afterwards.
- */
-export async function loadDatabase(url: string, dump: DatabaseDump, folder: string): Promise<void> {
-  await applyMigrations(url, { only: dump.migrations })
+/** Gives an empty database the schema that a dump was made from. */
+export const createSchema = (url: string, { migrations }: DatabaseDump): Promise<unknown> =>
+  applyMigrations(url, { only: migrations })
+
+/** Fills the schema of a dump with its rows, in one transaction, and applies the later migrations to them. */
+export async function loadRows(url: string, dump: DatabaseDump, folder: string): Promise<void> {
   await withClient(url, async (client) => {
     await client.query('BEGIN')
     await client.query(
