@@ -15,6 +15,7 @@ import {
   type FilledProject,
   type Installation,
   restore,
+  restoreInto,
   told,
 } from './installation.js'
 
@@ -124,6 +125,10 @@ it('refuses a database with tables and a folder with repositories', async () => 
   const target = await newTarget()
   await target.git.createRepository('other.git', 'main')
   await expect(restore(target, folder)).rejects.toThrow('is not empty')
+  const dataDir = await newFolder()
+  await writeFile(join(dataDir, 'root-token'), 'of another installation')
+  const place = { databaseUrl: target.url, storageRoot: join(dataDir, 'repositories'), dataDir }
+  await expect(restoreInto(place, folder)).rejects.toThrow('holds root-token already')
   expect(await tablesIn(target)).toBe(0)
 })
 

@@ -14,6 +14,7 @@ import {
 } from '@switchyard/testing'
 import { type BackupOptions, createBackup } from '../src/create-backup.js'
 import type { Manifest } from '../src/manifest.js'
+import type { Place } from '../src/place.js'
 import { restoreBackup } from '../src/restore-backup.js'
 
 /** What the commands print about themselves. */
@@ -54,13 +55,20 @@ export async function createInstallation({ migrated = true } = {}): Promise<Inst
   }
 }
 
-const placeOf = ({ url, storageRoot }: Installation) => ({ databaseUrl: url, storageRoot, dataDir: null })
+const placeOf = ({ url, storageRoot }: Installation): Place => ({
+  databaseUrl: url,
+  storageRoot,
+  dataDir: null,
+})
 
 export const backUp = (installation: Installation, folder: string): Promise<Manifest> =>
   createBackup({ place: placeOf(installation), folder, version: '1.2.3', progress })
 
+export const restoreInto = (place: Place, folder: string): Promise<Manifest> =>
+  restoreBackup({ place, folder, progress })
+
 export const restore = (installation: Installation, folder: string): Promise<Manifest> =>
-  restoreBackup({ place: placeOf(installation), folder, progress })
+  restoreInto(placeOf(installation), folder)
 
 export interface FilledProject {
   id: number
