@@ -58,7 +58,7 @@ module.exports = {
     below('webhooks', ['service-kit', 'db', 'domain']),
     below('testing', ['db', 'dev-env', 'domain']),
     below('dev-env', ['config', 'db', 'contracts', 'domain']),
-    below('backup', ['db', 'dev-env', 'git-storage', 'testing']),
+    below('backup', ['config', 'db', 'dev-env', 'git-storage', 'testing']),
     {
       name: 'examples-use-the-client-only',
       severity: 'error',

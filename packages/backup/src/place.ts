@@ -1,4 +1,5 @@
 import { join, resolve } from 'node:path'
+import { readSecretFiles } from '@switchyard/config'
 import { SetupProblem } from '@switchyard/dev-env'
 
 /** Where an installation keeps what a backup has. */
@@ -16,10 +17,13 @@ export const secretFiles = ['root-token', 'webhook-secret-keys']
 
 /**
  * The installation that the environment names: with SWITCHYARD_STORAGE_ROOT one with servers of its own, else that of
- * `npm start`.
+ * `npm start`. The URL of the database may come from a file.
  */
 export function readPlace(root: string, env: NodeJS.ProcessEnv): Place {
-  const { DATABASE_URL: databaseUrl, SWITCHYARD_STORAGE_ROOT: storageRoot, SWITCHYARD_DATA: data } = env
+  const secrets = readSecretFiles(['DATABASE_URL'], env)
+  if (secrets.problems.size > 0) throw new SetupProblem([...secrets.problems.values()].join('; '))
+  const { SWITCHYARD_STORAGE_ROOT: storageRoot, SWITCHYARD_DATA: data } = env
+  const { DATABASE_URL: databaseUrl } = secrets.env
   if (databaseUrl && !/^postgres(?:ql)?:\/\//.test(databaseUrl))
     throw new SetupProblem('DATABASE_URL must be postgresql://user:password@host:port/database')
   if (storageRoot) {
