@@ -48,6 +48,7 @@ for (const service of readdirSync(join(root, 'services'))) sections[service] = a
 sections.migration = await schemaOf('packages/db/src/migrations/config.ts')
 const { settingsSchema } = await import(join(root, 'packages/dev-env/src/start/settings.ts'))
 sections['npm start'] = settingsSchema.shape
+sections.backup = await schemaOf('packages/backup/src/place.ts')
 
 const before = readFileSync(file, 'utf8')
 const filled = new Set()

@@ -1,7 +1,8 @@
+import { ConfigError } from '@switchyard/config'
 import { createProgress, SetupProblem } from '@switchyard/dev-env'
 import { createBackup } from './create-backup.js'
 import type { Manifest } from './manifest.js'
-import { readPlace } from './place.js'
+import { type Place, readPlace } from './place.js'
 import { restoreBackup } from './restore-backup.js'
 
 export interface CommandOptions {
@@ -14,21 +15,18 @@ export interface CommandOptions {
 }
 
 /** `pnpm backup FOLDER`. @returns the exit code */
-export const runBackup = ({ root, version, folder }: CommandOptions): Promise<number> =>
-  explained(async () => {
-    if (!folder) throw new SetupProblem('Name the folder of the backup: pnpm backup FOLDER')
-    const options = { place: readPlace(root, process.env), folder, version, progress: createProgress() }
-    const manifest = await createBackup(options)
-    process.stdout.write(`${folder} has everything up to ${describe(manifest)}\n`)
+export const runBackup = (options: CommandOptions): Promise<number> =>
+  run('backup', options, async (place, folder) => {
+    const { version } = options
+    const manifest = await createBackup({ place, folder, version, progress: createProgress() })
+    return `${folder} has everything up to ${describe(manifest)}`
   })
 
 /** `pnpm restore FOLDER`. @returns the exit code */
-export const runRestore = ({ root, folder }: CommandOptions): Promise<number> =>
-  explained(async () => {
-    if (!folder) throw new SetupProblem('Name the folder of the backup: pnpm restore FOLDER')
-    const options = { place: readPlace(root, process.env), folder, progress: createProgress() }
-    const manifest = await restoreBackup(options)
-    process.stdout.write(`restored everything up to ${describe(manifest)}\n`)
+export const runRestore = (options: CommandOptions): Promise<number> =>
+  run('restore', options, async (place, folder) => {
+    const manifest = await restoreBackup({ place, folder, progress: createProgress() })
+    return `restored everything up to ${describe(manifest)}`
   })
 
 function describe({ cut, database, repositories, lfsObjects }: Manifest): string {
@@ -36,13 +34,18 @@ function describe({ cut, database, repositories, lfsObjects }: Manifest): string
   return `${cut}: ${rows} rows, ${repositories.length} repositories, ${lfsObjects.objects} LFS objects`
 }
 
-/** Tells a problem that the user can solve in one line. */
-async function explained(work: () => Promise<void>): Promise<number> {
+/** Prints what `work` returns, or in one line a problem that the user can solve. */
+async function run(
+  command: string,
+  { root, folder }: CommandOptions,
+  work: (place: Place, folder: string) => Promise<string>,
+): Promise<number> {
   try {
-    await work()
+    if (!folder) throw new SetupProblem(`Name the folder of the backup: pnpm ${command} FOLDER`)
+    process.stdout.write(`${await work(readPlace(root, process.env), folder)}\n`)
     return 0
   } catch (error) {
-    if (!(error instanceof SetupProblem || isOfSystem(error))) throw error
+    if (!(error instanceof SetupProblem || error instanceof ConfigError || isOfSystem(error))) throw error
     process.stderr.write(`✗ ${error.message}\n`)
     return 1
   }
