@@ -51,8 +51,15 @@ async function ensureRole(client: pg.Client, service: DatabaseService, password:
       if (!duplicates.has(error.code ?? '')) throw error
     })
   }
-  const rights = 'LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS'
-  await client.query(`ALTER ROLE ${role} WITH ${rights} PASSWORD '${scramVerifier(password)}'`)
+  const { rows } = await client.query<Record<string, boolean>>(
+    'SELECT rolsuper, rolcreatedb, rolcreaterole, rolreplication, rolbypassrls FROM pg_roles WHERE rolname = $1',
+    [role],
+  )
+  // An owner that is no superuser may not even name the rights that it lacks, so only those are named that are taken back.
+  const taken = Object.entries(rows[0] ?? {}).flatMap(([column, has]) =>
+    has ? [`NO${column.slice('rol'.length)}`] : [],
+  )
+  await client.query(`ALTER ROLE ${role} WITH LOGIN ${taken.join(' ')} PASSWORD '${scramVerifier(password)}'`)
 }
 
 /** Statements that revoke all rights and grant those of the lists. */

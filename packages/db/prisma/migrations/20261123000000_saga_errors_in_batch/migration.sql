@@ -64,11 +64,12 @@ CREATE FUNCTION saga_ingest(
 LANGUAGE plpgsql
 SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
 SET enable_memoize = off SET plan_cache_mode = force_generic_plan SET jit = off
-SET switchyard.saga_ingest = 'on'
 AS $$
 DECLARE
     found_rows integer;
 BEGIN
+    -- A SET clause of the function would need a superuser.
+    PERFORM set_config('switchyard.saga_ingest', 'on', true);
     last_id := -1;
     PERFORM pg_advisory_xact_lock(1398227265, stripe) FROM unnest(stripes) AS stripe;
 
