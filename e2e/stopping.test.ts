@@ -92,11 +92,14 @@ describe('the servers and the command of scripts/with-infra.mjs end', () => {
     const start = spawnStart({ SWITCHYARD_TEST_DATABASE_URL: '' }, script(...command))
     await start.ready
     const pid = start.process.pid ?? 0
-    const descendants = listDescendants(pid)
+    // The shell starts its commands a moment after and before it says that it is ready.
+    const descendants = await waitFor('both commands of the shell', () => {
+      const found = listDescendants(pid)
+      return found.filter(({ command }) => command === 'sleep 1000').length === 2 && found
+    })
     expect(descendants.some(({ command }) => command.includes('postgres'))).toBe(true)
     process.kill(target(pid), signal)
     await allEnded(descendants)
-    expect(descendants.filter(({ command }) => command === 'sleep 1000')).toHaveLength(2)
   })
 })
 

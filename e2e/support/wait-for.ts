@@ -1,5 +1,9 @@
 /** Repeats a question until its answer is truthy; rejects, naming it, when that takes too long. */
-export async function waitFor<T>(what: string, ask: () => Promise<T> | T, timeoutMs = 60_000): Promise<T> {
+export async function waitFor<T>(
+  what: string,
+  ask: () => Promise<T | false> | T | false,
+  timeoutMs = 60_000,
+): Promise<T> {
   const deadline = performance.now() + timeoutMs
   for (;;) {
     const answer = await ask()

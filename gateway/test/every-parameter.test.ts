@@ -122,7 +122,7 @@ function send({ service, method, ...operation }: Operation, query: string, body?
       answer.destroy()
       resolve({ status, text: text.replace(passing, '') })
     })
-    outgoing.on('error', reject)
+    outgoing.on('error', (cause) => reject(new Error(`${method} ${path.slice(0, 100)}`, { cause })))
     outgoing.end(body)
   })
 }

@@ -51,7 +51,8 @@ describe('a project token', () => {
     })
     expect(await status('POST', commits, commit)).toBe(201)
     expect(await status('POST', `/projects/${project}/statuses/main?state=success`)).toBe(201)
-    expect(await status('GET', `/projects/${project}/members`)).toBe(403)
+    expect(await status('GET', `/projects/${project}/members`)).toBe(200)
+    expect(await status('GET', `/projects/${project}/hooks`)).toBe(403)
     expect(await status('GET', tokens())).toBe(403)
   })
 

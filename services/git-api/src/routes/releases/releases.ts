@@ -1,4 +1,4 @@
-import { invalid } from '@switchyard/domain'
+import { invalid, invalidParameters } from '@switchyard/domain'
 import type { Caller } from '@switchyard/domain/access'
 import { releaseLinksMax } from '@switchyard/domain/release'
 import {
@@ -60,6 +60,9 @@ export const getRelease = (deps: Dependencies) =>
     },
   })
 
+/** Proxies and clients refuse longer headers. */
+const locationLengthMax = 8 * 1024
+
 /** `GET /projects/:id/releases/permalink/latest`, and any path below a release in its place. */
 export const redirectToLatest = (deps: Dependencies) =>
   endpoint({
@@ -74,6 +77,7 @@ export const redirectToLatest = (deps: Dependencies) =>
       const path = `/api/v4/projects/${access.project.id}/releases/${encodeURIComponent(tag)}`
       const below = rest.split('/').map(encodeURIComponent).join('/')
       const location = `${path}${below && `/${below}`}${query && `?${query}`}`
+      if (location.length > locationLengthMax) throw invalidParameters(['rest is too long'])
       return { status: 302, headers: { Location: location } }
     },
   })
