@@ -1,5 +1,6 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { type DomainError, notFound, tooLarge, unavailable } from '@switchyard/domain'
+import { withProcessPlace } from './process-places.js'
 
 /** git neither compares nor deltifies files above this size, so it does not load them into memory as a whole. */
 export const comparedBytesMax = 64 * 1024 * 1024
@@ -136,10 +137,13 @@ export function spawnGit(args: string[], options: SpawnOptions = {}): ChildProce
   return child
 }
 
-/** A shell sets the memory limit, where the system supports it, and replaces itself with git. It interprets no argument. */
+/**
+ * A shell sets the memory limit, where the system supports it, and replaces itself with git. It interprets no argument. Where
+ * processors are short, git comes after the services, so that small requests are answered while git works for large ones.
+ */
 function limited(args: string[], { memoryBytesMax = processBytesDefault }: SpawnOptions): string[] {
   const kilobytes = String(Math.ceil(memoryBytesMax / 1024))
-  return ['-c', 'ulimit -d "$0" 2>/dev/null; exec git "$@"', kilobytes, ...args]
+  return ['-c', 'ulimit -d "$0" 2>/dev/null; exec nice -n 10 git "$@"', kilobytes, ...args]
 }
 
 const complaint = /^(?:fatal|error): /i
@@ -188,11 +192,10 @@ const stderrBytesMax = 64 * 1024
  * @throws DomainError unavailable after the timeout, too-large when git ran out of its memory; the reason of the signal when
  *   the signal is aborted
  */
-export async function runGit(
-  path: string,
-  command: GitCommand,
-  options: RunOptions = {},
-): Promise<GitResult> {
+export const runGit = (path: string, command: GitCommand, options: RunOptions = {}): Promise<GitResult> =>
+  withProcessPlace(path, () => runToEnd(path, command, options))
+
+async function runToEnd(path: string, command: GitCommand, options: RunOptions): Promise<GitResult> {
   const { signal, timeoutMs = timeoutMsDefault, stdoutBytesMax = stdoutBytesMaxDefault } = options
   signal?.throwIfAborted()
   const child = spawnGit(argumentsOf(path, command), options)
