@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { checkLog, startDatabases } from './databases.js'
+import { analyze, checkLog, startDatabases } from './databases.js'
 import { LoadProcess } from './load-process.js'
 import type { LoadOrder, LoadResult } from './load-types.js'
 import { createUnnestInserts } from './plain-inserts.js'
@@ -77,6 +77,7 @@ async function measureThroughput(subjects: Record<Side, Subject>): Promise<void>
   }
   // The first round compiles the code, and leaves the rows that the plain inserts write.
   for (const side of sides) await measure(side, subjects[side])
+  for (const side of ['single', 'batch'] as const) await analyze(databases.urls[side])
   const inserts = await createUnnestInserts(databases.urls.batch, databases.urls.unnest, transactions)
   await inserts.run('2000000')
   for (let round = 1; round <= rounds; round += 1) {
