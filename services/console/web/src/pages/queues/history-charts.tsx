@@ -31,8 +31,9 @@ function Charts({ history: { points, resolution } }: { history: JobHistory }) {
       failed: [{ name: 'Failures a minute', color: 'bad', values: perMinute(of('failed'), resolution) }],
     }
   }, [points, resolution])
-  if (points.length === 0)
-    return <Empty title="Nothing is recorded yet.">A point is added every ten seconds.</Empty>
+  // One point makes no line, and no span for the axis.
+  if (points.length < 2)
+    return <Empty title="Too little is recorded yet.">A point is added every ten seconds.</Empty>
   const { times } = figures
   return (
     <div className="grid gap-6 md:grid-cols-2">

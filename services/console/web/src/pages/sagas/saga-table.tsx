@@ -14,7 +14,7 @@ const rowsAhead = 60
 
 const columns = [
   { header: 'Saga', className: 'w-full' },
-  { header: 'Status', className: 'w-28 sm:w-64' },
+  { header: 'Status', className: 'w-32 sm:w-64' },
   { header: 'Service', className: 'hidden w-44 md:table-cell' },
   { header: 'Last event', className: 'hidden w-36 sm:table-cell' },
   { header: 'First seen', className: 'hidden w-36 xl:table-cell' },
