@@ -173,22 +173,10 @@ const openRepository = (repository: OpenRepository) => ({
   writeCommit: (request: CommitRequest) => writeCommit(repository, request),
   previewCommit: (request: Pick<CommitRequest, 'parent' | 'edits'>) => previewCommit(repository, request),
   pickCommit: (request: PickRequest) => pickCommit(repository, request),
-  /**
-   * The cached value for a key, or the computed value, which is then cached.
-   *
-   * @param key id of an immutable object, and everything else that the value depends on
-   * @param bytesOf approximate memory of a value; Infinity: the value is not cached
-   */
-  async getOrCompute<Value extends object>(
+  /** The cached or computed value for a key: see `GitCache.getOrCompute`. */
+  getOrCompute: <Value extends object>(
     key: string,
     compute: () => Promise<Value>,
     bytesOf: (value: Value) => number,
-  ) {
-    const { path, engine } = repository
-    const known = engine.cache.get<Value>(path, key)
-    if (known) return known
-    const value = await compute()
-    engine.cache.set(path, key, value, 2 * key.length + bytesOf(value))
-    return value
-  },
+  ) => repository.engine.cache.getOrCompute(repository.path, key, compute, bytesOf),
 })

@@ -5,7 +5,7 @@ import { readObject, readObjects, type StoredObject } from './object-reader.js'
 import type { OpenRepository } from './open-repository.js'
 import { linesOf } from './output-lines.js'
 import { pathArguments } from './path-arguments.js'
-import { pathHistory } from './read-path-history.js'
+import { bytesOfIds, pathHistory } from './read-path-history.js'
 import { everyReference } from './refs.js'
 import { resolveRevision } from './resolve-revision.js'
 
@@ -88,13 +88,8 @@ async function readPage(repository: OpenRepository, query: CommitQuery, tip: Com
   if (!tip) return readCommits(repository, await list())
   const { path, engine } = repository
   const key = `page ${tip.id} ${query.skip} ${query.take} ${filters(query).join('\0')}`
-  const ids = engine.cache.get<string[]>(path, key) ?? (await list())
-  engine.cache.set(path, key, ids, key.length + ids.length * idTextBytes)
-  return readCommits(repository, ids)
+  return readCommits(repository, await engine.cache.getOrCompute(path, key, list, bytesOfIds))
 }
-
-/** Approximate memory of an id in a list. */
-const idTextBytes = 64
 
 /** Commits in the order of their ids. Those that do not exist are left out. */
 async function readCommits(repository: OpenRepository, ids: readonly string[]): Promise<Commit[]> {

@@ -13,7 +13,8 @@ export interface PathHistoryQuery {
   firstParent: boolean
 }
 
-const idTextBytes = 64
+/** Approximate memory of a list of ids. */
+export const bytesOfIds = (ids: readonly string[]) => ids.length * 64
 
 /** Ids of the commits that changed a file or a folder, newest first. Renames of files are followed. */
 export async function pathHistory(repository: OpenRepository, query: PathHistoryQuery): Promise<string[]> {
@@ -21,11 +22,7 @@ export async function pathHistory(repository: OpenRepository, query: PathHistory
   const { path, engine } = repository
   if (tip === null) return historyByGit(repository, query)
   const key = `path ${tip} ${firstParent} ${filePath}`
-  const known = engine.cache.get<string[]>(path, key)
-  if (known) return known
-  const ids = await historyByGit(repository, query)
-  engine.cache.set(path, key, ids, ids.length * idTextBytes)
-  return ids
+  return engine.cache.getOrCompute(path, key, () => historyByGit(repository, query), bytesOfIds)
 }
 
 async function historyByGit(repository: OpenRepository, query: PathHistoryQuery): Promise<string[]> {

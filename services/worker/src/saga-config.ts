@@ -41,7 +41,7 @@ export const sagaFields = {
     .describe('Between two looks for sagas whose time is up'),
   SAGA_LOG_RETENTION_DAYS: integer(1, 36_500)
     .default(30)
-    .describe('Days of the event log that are kept, longer where they hold events of what is kept'),
+    .describe('Days for which the event log is kept; a day with events of a saga that is kept stays longer'),
   SAGA_TOMBSTONE_DAYS: integer(1, 36_500)
     .default(90)
     .describe(

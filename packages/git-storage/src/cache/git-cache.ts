@@ -41,6 +41,25 @@ export class GitCache {
     this.#answers?.set(`${this.#scopeOf(path)} ${key}`, value, { size })
   }
 
+  /**
+   * The cached value for a key, or the computed value, which is then cached.
+   *
+   * @param key id of an immutable object, and everything else that the value depends on
+   * @param bytesOf approximate memory of a value; Infinity: the value is not cached
+   */
+  async getOrCompute<T extends Value>(
+    path: string,
+    key: string,
+    compute: () => Promise<T>,
+    bytesOf: (value: T) => number,
+  ): Promise<T> {
+    const known = this.get<T>(path, key)
+    if (known) return known
+    const value = await compute()
+    this.set(path, key, value, 2 * key.length + bytesOf(value))
+    return value
+  }
+
   /** The cached error of a question that git cannot answer. */
   getRefusal(path: string, key: string): Error | undefined {
     return this.#refusals.get(`${this.#scopeOf(path)} ${key}`)

@@ -11,7 +11,7 @@ import { BulkProgress, useBulkJob } from './bulk-progress'
 
 export type BulkFilter = Record<string, string | boolean>
 
-/** What is to be done with every saga of a filter. */
+/** The action of a bulk job on each saga that its filter finds. */
 export interface BulkRequest {
   action: SagaBulkJob['action']
   filter: BulkFilter
