@@ -280,12 +280,39 @@ describe.skipIf(!browser)('pages of a project', { timeout: 120_000 }, () => {
           expect(await page.getByRole('heading', { level: 1 }).textContent()).not.toMatch(/^Not/)
         }
         expect(await tabsOf(page)).toEqual([
-          ...['Commits', 'Branches', 'Compare', 'Pipelines', 'Deployments', 'Releases', 'Files'],
+          ...['Files', 'Commits', 'Branches', 'Compare', 'Pipelines', 'Deployments', 'Releases'],
         ])
         await page.goto(`/console${shopPage}/settings`)
         await page.getByRole('heading', { level: 1, name: 'Not allowed' }).waitFor()
       },
       { token: data.tokens.developer },
+    )
+  })
+
+  it('let a maintainer who may not list users add one by name, and keep the page of a list in the address', async () => {
+    const secrets: string[] = []
+    for (const username of ['mia', 'noah']) {
+      const profile = { username, name: username, email: `${username}@example.com` }
+      const { id } = await api<{ id: number }>('POST', '/users', profile)
+      const token = { name: 'console', scopes: ['api'] }
+      const made = await api<{ token: string }>('POST', `/users/${id}/personal_access_tokens`, token)
+      secrets.push(made.token)
+    }
+    await api('POST', `${shop}/members`, { username: 'mia', access_level: 40 })
+    await as(
+      async (page) => {
+        await open(page, `${shopPage}/settings?members=2`)
+        const members = page.getByRole('region', { name: 'Members' })
+        await members.getByRole('button', { name: 'Previous' }).click()
+        await members.getByText('mia').first().waitFor()
+        expect(new URL(page.url()).search).toBe('')
+        await members.getByRole('button', { name: 'Add member' }).click()
+        const dialog = page.getByRole('dialog', { name: 'Add member' })
+        await dialog.getByLabel('Username').fill('noah')
+        await dialog.getByRole('button', { name: 'Create' }).click()
+        await members.getByText('noah').first().waitFor()
+      },
+      { token: secrets[0] ?? '' },
     )
   })
 

@@ -82,6 +82,15 @@ describe('members', () => {
     expect(await outcome(harness.send('owner', 'DELETE', members(`/${id}`)))).toEqual(noRow)
   })
 
+  it('are added by their username, for whoever may not list the users', async () => {
+    const { id } = await newUser('Named-Guest')
+    const add = (username: string) =>
+      outcome(harness.send(maintainer, 'POST', members(), json({ username, access_level: 10 })))
+    expect(await add('named-guest')).toMatchObject({ status: 201, body: { id, username: 'Named-Guest' } })
+    expect(await add('nobody-of-this-name')).toEqual({ status: 404, body: { message: '404 User Not Found' } })
+    expect((await harness.send('owner', 'DELETE', members(`/${id}`))).status).toBe(204)
+  })
+
   it('are listed by page, the owner among them', async () => {
     const response = await harness.send('ownerReading', 'GET', members('?per_page=2'))
     expect(response.headers.get('X-Total')).toBe('3')
@@ -142,7 +151,9 @@ describe('members', () => {
   })
 
   it.each([
-    [{}, 'user_id is missing, access_level is missing'],
+    [{}, 'access_level is missing'],
+    [{ access_level: 10 }, 'user_id, username are missing, at least one parameter must be provided'],
+    [{ user_id: 1, username: 'x', access_level: 10 }, 'user_id, username are mutually exclusive'],
     [{ user_id: 'x', access_level: 10 }, 'user_id is invalid'],
     [{ user_id: 1, access_level: 35 }, 'access_level does not have a valid value'],
     [{ user_id: 1, access_level: 'x' }, 'access_level is invalid'],

@@ -143,7 +143,7 @@ const compare = createRoute({
 const deployments = createRoute({
   getParentRoute: () => project,
   path: '/deployments',
-  validateSearch: keep('environment', 'status', 'page'),
+  validateSearch: keep('environment', 'status', 'page', 'freeze_periods'),
   component: lazyRouteComponent(() => import('./pages/projects/deployments-page'), 'DeploymentsPage'),
 })
 
@@ -171,7 +171,16 @@ const releases = createRoute({
 const settings = createRoute({
   getParentRoute: () => project,
   path: '/settings',
-  validateSearch: keep('hook', 'page'),
+  validateSearch: keep(
+    'hook',
+    'page',
+    'members',
+    'protected_branches',
+    'protected_tags',
+    'hooks',
+    'deploy_tokens',
+    'access_tokens',
+  ),
   component: lazyRouteComponent(() => import('./pages/projects/settings-page'), 'SettingsPage'),
 })
 

@@ -7,6 +7,7 @@ import {
   ok,
   pageParameters,
   pageReply,
+  parameterProblem,
   type Route,
   route,
   rowId,
@@ -18,7 +19,7 @@ import type { Dependencies } from '../dependencies.js'
 import type { ProjectCall } from '../guards.js'
 import { memberShape, presentMember } from '../presenters/member.js'
 import * as members from '../use-cases/members.js'
-import { accessLevel, optionalText } from '../wire/parameters.js'
+import { accessLevel, optional, optionalText } from '../wire/parameters.js'
 
 /** There are no groups to inherit members from, and the owner is a member, so `members/all` is the same list. */
 export function memberRoutes(deps: Dependencies): Route[] {
@@ -36,20 +37,33 @@ export function memberRoutes(deps: Dependencies): Route[] {
 }
 
 const userId = { user_id: rowId() }
-const membership = z.object({ ...userId, access_level: accessLevel(...Object.values(accessLevels)) })
+const level = { access_level: accessLevel(...Object.values(accessLevels)) }
 
 const createMember = (deps: Dependencies) =>
   endpoint({
     summary: 'Add a member',
     replies: { 201: memberShape },
     refusals: [409],
-    input: membership,
-    async handle({ user_id: userId, access_level: accessLevel }, access: ProjectCall<Caller>, call) {
+    input: z.object({
+      user_id: optional(rowId()).meta({ description: 'This or `username`' }),
+      username: optionalText(text()).meta({ description: 'In upper or lower case; instead of `user_id`' }),
+      ...level,
+    }),
+    async handle({ access_level: accessLevel, ...given }, access: ProjectCall<Caller>, call) {
       const author = auditAuthor(access.caller, call)
-      const member = await members.addMember(deps, access, { userId, accessLevel }, author)
+      const member = await members.addMember(deps, access, { user: userOf(given), accessLevel }, author)
       return created(presentMember(member, call.baseUrl))
     },
   })
+
+function userOf({ user_id: id, username }: { user_id?: number | undefined; username?: string | undefined }) {
+  if (id !== undefined && username !== undefined)
+    throw parameterProblem('user_id, username', 'are mutually exclusive')
+  const user = id ?? username
+  if (user === undefined)
+    throw parameterProblem('user_id, username', 'are missing, at least one parameter must be provided')
+  return user
+}
 
 const listMembers = (deps: Dependencies) =>
   endpoint({
@@ -80,7 +94,7 @@ const updateMember = (deps: Dependencies) =>
   endpoint({
     summary: 'Give a member another role',
     replies: { 200: memberShape },
-    input: membership,
+    input: z.object({ ...userId, ...level }),
     async handle({ user_id: userId, access_level: accessLevel }, access: ProjectCall<Caller>, call) {
       const author = auditAuthor(access.caller, call)
       const member = await members.changeMember(deps, access, { userId, accessLevel }, author)

@@ -5,6 +5,7 @@ import {
   findMember,
   findMemberWithUser,
   findUser,
+  findUserByUsername,
   inTransaction,
   listMembers as listStoredMembers,
   type MemberWithUser,
@@ -30,24 +31,24 @@ export async function getMember({ database }: Dependencies, { project }: Project
   return member
 }
 
-export interface Membership {
-  userId: number
-  accessLevel: number
-}
-
 /**
  * Adds a member to the project.
  *
+ * @param user an id or a username
  * @throws DomainError forbidden for a level above the caller's; not-found for the user; conflict for a member
  */
 export async function addMember(
   { database }: Dependencies,
   { project, level }: ProjectCall,
-  { userId, accessLevel }: Membership,
+  { user, accessLevel }: { user: number | string; accessLevel: number },
   author: AuditAuthor,
 ): Promise<MemberWithUser> {
   if (accessLevel > level) throw forbidden()
-  if (!(await findUser(database, userId))) throw notFound('User')
+  const found = await (typeof user === 'number'
+    ? findUser(database, user)
+    : findUserByUsername(database, user))
+  if (!found) throw notFound('User')
+  const userId = found.id
   try {
     return await inTransaction(database, async (transaction) => {
       const member = await createMember(transaction, { projectId: project.id, userId, accessLevel })
@@ -72,7 +73,7 @@ export async function addMember(
 export async function changeMember(
   { database, guards }: Dependencies,
   { project, level }: ProjectCall,
-  { userId, accessLevel }: Membership,
+  { userId, accessLevel }: { userId: number; accessLevel: number },
   author: AuditAuthor,
 ): Promise<MemberWithUser> {
   if (accessLevel > level) throw forbidden()

@@ -18,6 +18,17 @@ const ShortcutHelp = lazy(() =>
   import('./shortcut-help').then(({ ShortcutHelp }) => ({ default: ShortcutHelp })),
 )
 
+const searchIcon = (
+  <svg viewBox="0 0 20 20" className="size-4 sm:hidden" aria-hidden="true">
+    <path
+      d="M13 13l5 5M14.5 8.5a6 6 0 1 1-12 0 6 6 0 0 1 12 0Z"
+      fill="none"
+      stroke="currentColor"
+      strokeWidth="1.8"
+    />
+  </svg>
+)
+
 const themeIcon = (
   <svg viewBox="0 0 20 20" className="size-4" aria-hidden="true" fill="currentColor">
     <path d="M10 2a8 8 0 1 0 0 16V2Z" />
@@ -41,6 +52,8 @@ export function Shell({ children }: { children: ReactNode }) {
   // The menu of narrow screens closes when another page is shown.
   const isMenuOpen = menuPath === path
   useShortcuts({ onOpen: setOverlay, enabled: user !== null })
+  // A dialog reports its end a little later than it disappears, when a key may have opened the other one.
+  const close = (ended: Overlay) => setOverlay((shown) => (shown === ended ? undefined : shown))
   return (
     <div className="min-h-dvh">
       <a
@@ -69,7 +82,8 @@ export function Shell({ children }: { children: ReactNode }) {
         {user && (
           <Button onClick={() => setOverlay('palette')}>
             <span className="sr-only text-quiet sm:not-sr-only">Go to…</span>
-            <kbd className="font-sans text-xs text-quiet">Ctrl K</kbd>
+            {searchIcon}
+            <kbd className="hidden font-sans text-xs text-quiet sm:inline">Ctrl K</kbd>
           </Button>
         )}
         <LateMenu name="Theme" icon={themeIcon} load={loadMenus} Menu={ThemeMenu} />
@@ -92,8 +106,8 @@ export function Shell({ children }: { children: ReactNode }) {
         </main>
       </div>
       <Suspense>
-        {overlay === 'palette' && <CommandPalette onClose={() => setOverlay(undefined)} />}
-        {overlay === 'help' && <ShortcutHelp onClose={() => setOverlay(undefined)} />}
+        {overlay === 'palette' && <CommandPalette onClose={() => close('palette')} />}
+        {overlay === 'help' && <ShortcutHelp onClose={() => close('help')} />}
       </Suspense>
     </div>
   )

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
+import { Fragment } from 'react'
 import { getPage } from '../../api/client'
 import { Badge } from '../../components/badge'
 import { Button } from '../../components/button'
@@ -115,8 +116,13 @@ const columns: Column<AuditEvent>[] = [
   {
     header: 'Event',
     cell: ({ event_name }) => (
-      <TextLink to="/admin/audit" search={{ event_name }} className="wrap-anywhere md:wrap-normal">
-        {event_name}
+      <TextLink to="/admin/audit" search={{ event_name }}>
+        {event_name.split(/(?<=_)/).map((word) => (
+          <Fragment key={word}>
+            {word}
+            <wbr />
+          </Fragment>
+        ))}
       </TextLink>
     ),
   },

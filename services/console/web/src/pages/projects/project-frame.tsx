@@ -101,6 +101,17 @@ export function ProjectFrame() {
         {archived && <Badge tone="warn">archived</Badge>}
       </div>
       <nav aria-label="Project" className="mb-5 flex flex-wrap gap-1 border-b pb-2">
+        {default_branch && mayUse('Files') && (
+          <Link
+            to="/projects/$namespace/$name/files/$ref/$"
+            params={{ ...params, ref: default_branch, _splat: '' }}
+            activeOptions={shownPageOnly}
+            aria-current={partOf(below) === 'Files' ? 'true' : undefined}
+            className={link}
+          >
+            Files
+          </Link>
+        )}
         {tabs
           .filter((tab) => mayUse(tab.name))
           .map(({ to, name }) => (
@@ -115,17 +126,6 @@ export function ProjectFrame() {
               {name}
             </Link>
           ))}
-        {default_branch && mayUse('Files') && (
-          <Link
-            to="/projects/$namespace/$name/files/$ref/$"
-            params={{ ...params, ref: default_branch, _splat: '' }}
-            activeOptions={shownPageOnly}
-            aria-current={partOf(below) === 'Files' ? 'true' : undefined}
-            className={link}
-          >
-            Files
-          </Link>
-        )}
       </nav>
       {mayUse(partOf(below)) ? <Outlet /> : <NotAllowed />}
     </>

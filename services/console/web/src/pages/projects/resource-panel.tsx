@@ -1,4 +1,5 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useNavigate, useSearch } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
 import { getPage, send } from '../../api/client'
 import { ActionDialog } from '../../components/action-dialog'
@@ -7,6 +8,7 @@ import { type Column, DataTable } from '../../components/data-table'
 import { Panel } from '../../components/page'
 import { Pager } from '../../components/pager'
 import { Shown } from '../../components/states'
+import { pageOf } from '../../lib/search-params'
 
 export interface ResourcePanelProps<Row, Made> {
   /** Of the region and the table. */
@@ -46,7 +48,13 @@ export interface ResourcePanelProps<Row, Made> {
 /** A list of the API as a table, whose rows can be added and removed. */
 export function ResourcePanel<Row, Made = unknown>(props: ResourcePanelProps<Row, Made>) {
   const { name, address, columns, rowKey, empty, add, remove, rowActions } = props
-  const [page, setPage] = useState(1)
+  // The page of each list has a parameter of its own: several lists stand on one page.
+  const parameter = address.slice(address.lastIndexOf('/') + 1)
+  const search: Record<string, string> = useSearch({ strict: false })
+  const page = pageOf(search[parameter])
+  const navigate = useNavigate()
+  const setPage = (next: number) =>
+    void navigate({ to: '.', search: { ...search, [parameter]: next === 1 ? undefined : String(next) } })
   const [isAdding, setIsAdding] = useState(false)
   const [removed, setRemoved] = useState<Row>()
   const list = useQuery({

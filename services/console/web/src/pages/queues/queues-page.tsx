@@ -116,7 +116,7 @@ const queueColumns: Column<QueueRow>[] = [
   },
   { header: 'Waiting', numeric: true, cell: ({ backlog }) => count(backlog) },
   { header: 'Latency', numeric: true, cell: ({ latency }) => duration(latency * 1000) },
-  { header: 'Busy', numeric: true, cell: ({ busy }) => (typeof busy === 'number' ? count(busy) : '–') },
+  { header: 'Busy', numeric: true, wide: true, cell: ({ busy }) => known(busy) },
   { header: 'Processed', numeric: true, wide: true, cell: ({ processed }) => known(processed) },
   { header: 'Failed', numeric: true, wide: true, cell: ({ failed }) => known(failed) },
 ]

@@ -29,6 +29,19 @@ export function SagaEvents({
   onChoose: (activityId: string) => void
 }) {
   const firstMs = Date.parse(events[0]?.received_at ?? '')
+  const activityOf = ({ activity_id }: SagaEvent) =>
+    activity_id !== null && (
+      <button
+        type="button"
+        title={activity_id}
+        dir="auto"
+        className="block max-w-60 truncate text-accent hover:underline"
+        onClick={() => onChoose(activity_id)}
+      >
+        {activity_id}
+      </button>
+    )
+  const resultOf = ({ result }: SagaEvent) => <Badge tone={tones[result] ?? 'warn'}>{result}</Badge>
   const columns: Column<SagaEvent>[] = [
     { header: 'Received', cell: ({ received_at }) => <Time at={received_at} /> },
     {
@@ -37,28 +50,21 @@ export function SagaEvents({
       wide: true,
       cell: ({ received_at }) => `+${duration(Date.parse(received_at) - firstMs)}`,
     },
-    { header: 'Event', cell: (event) => <Details event={event} /> },
     {
-      header: 'Activity',
-      cell: ({ activity_id }) =>
-        activity_id === null ? (
-          <span className="text-quiet">–</span>
-        ) : (
-          <button
-            type="button"
-            title={activity_id}
-            dir="auto"
-            className="block max-w-40 truncate text-accent hover:underline sm:max-w-60"
-            onClick={() => onChoose(activity_id)}
-          >
-            {activity_id}
-          </button>
-        ),
+      header: 'Event',
+      cell: (event) => (
+        <>
+          <Details event={event} />
+          {/* Narrow screens have no columns of their own for these two. */}
+          <div className="md:hidden">
+            {activityOf(event)}
+            {event.result !== 'recorded' && resultOf(event)}
+          </div>
+        </>
+      ),
     },
-    {
-      header: 'Taken as',
-      cell: ({ result }) => <Badge tone={tones[result] ?? 'warn'}>{result}</Badge>,
-    },
+    { header: 'Activity', wide: true, cell: activityOf },
+    { header: 'Taken as', wide: true, cell: resultOf },
     { header: 'Position', numeric: true, wide: true, cell: ({ seq }) => seq },
   ]
   return (

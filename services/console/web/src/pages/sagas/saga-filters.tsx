@@ -59,7 +59,7 @@ export function SagaFilters({
       />
       <FilterSelect
         label="Sort"
-        all="Usual order"
+        all="Default order"
         options={sagaSorts}
         value={sagaSorts.find(({ value }) => value === search.sort)?.value}
         onChange={(sort) => onChange({ sort })}

@@ -20,10 +20,14 @@ const links = [
 ]
 
 const keys = [
-  ['GitLab clients', () => `URL ${location.origin}, with a token of the page Tokens`],
+  [
+    'GitLab clients',
+    () => location.origin,
+    'The address that a client asks for. Make it a token on the page Tokens.',
+  ],
   ['curl', () => `curl -H "PRIVATE-TOKEN: $TOKEN" ${location.origin}/api/v4/projects`],
   ['git', () => `git clone ${location.origin}/root/demo.git`],
-] as const
+] satisfies [name: string, command: () => string, hint?: string][]
 
 export const DocsPage = () => (
   <Page title="Docs">
@@ -41,7 +45,7 @@ export const DocsPage = () => (
     </Panel>
     <Panel name="Connect">
       <dl className="grid gap-3">
-        {keys.map(([name, command]) => (
+        {keys.map(([name, command, hint]) => (
           <div key={name}>
             <dt className="text-sm font-medium">{name}</dt>
             <dd className="flex flex-wrap items-center gap-2">
@@ -50,6 +54,7 @@ export const DocsPage = () => (
               </code>
               <CopyButton label={`Copy for ${name}`} text={command} />
             </dd>
+            {hint && <dd className="text-sm text-quiet">{hint}</dd>}
           </div>
         ))}
       </dl>

@@ -1,12 +1,11 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { getPage, send } from '../../../api/client'
-import { useMay, useSession } from '../../../api/session'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { send } from '../../../api/client'
 import { textOf } from '../../../components/action-dialog'
 import type { Column } from '../../../components/data-table'
 import { SelectField, TextField } from '../../../components/fields'
 import { Empty, Problem } from '../../../components/states'
 import { Time } from '../../../components/time'
-import type { Member, User } from '../../../generated/types.gen'
+import type { Member } from '../../../generated/types.gen'
 import { roleNames, roles, useHasRole } from '../project-data'
 import { useProject, useProjectPath } from '../project-frame'
 import { ResourcePanel } from '../resource-panel'
@@ -17,7 +16,6 @@ export function MembersPanel({ mayChange }: { mayChange: boolean }) {
   const project = useProject()
   const client = useQueryClient()
   const isOwner = useHasRole('owner')
-  const mayPickUsers = useMay('users')
   const change = useMutation({
     mutationFn: ({ id, level }: { id: number; level: number }) =>
       send('PUT', `${address}/${id}`, { access_level: level }),
@@ -44,7 +42,7 @@ export function MembersPanel({ mayChange }: { mayChange: boolean }) {
                 title: 'Add member',
                 fields: (
                   <>
-                    {mayPickUsers ? <UserChoice /> : <UserId />}
+                    <TextField label="Username" name="username" required maxLength={255} autoComplete="off" />
                     <SelectField label="Role" name="level" defaultValue={roles.developer}>
                       {levels.map((level) => (
                         <option key={level} value={level}>
@@ -55,7 +53,7 @@ export function MembersPanel({ mayChange }: { mayChange: boolean }) {
                   </>
                 ),
                 bodyOf: (form) => ({
-                  user_id: Number(textOf(form, 'user')),
+                  username: textOf(form, 'username'),
                   access_level: Number(textOf(form, 'level')),
                 }),
               }
@@ -121,35 +119,3 @@ function columnsFor({
     { header: 'Since', wide: true, cell: ({ created_at }) => <Time at={created_at} /> },
   ]
 }
-
-/** Administrators may list users: they choose one. */
-function UserChoice() {
-  const { user } = useSession()
-  const users = useQuery({
-    queryKey: ['users', 'choices'],
-    queryFn: ({ signal }) =>
-      getPage<User>('/users', { per_page: 100, order_by: 'username', sort: 'asc' }, signal),
-    enabled: user?.is_admin === true,
-    staleTime: 60_000,
-  })
-  return (
-    <SelectField label="User" name="user" required>
-      {users.data?.rows.map(({ id, username }) => (
-        <option key={id} value={id}>
-          {username}
-        </option>
-      ))}
-    </SelectField>
-  )
-}
-
-const UserId = () => (
-  <TextField
-    label="User id"
-    name="user"
-    type="number"
-    min={1}
-    required
-    hint="The number of the user, which GET /api/v4/user shows to the user."
-  />
-)
