@@ -22,7 +22,12 @@ const received: { object_kind?: string }[] = []
 beforeAll(async () => {
   if (!browser) return
   // The receiver of the webhooks is on this machine.
-  tree = await startTree({ env: { WEBHOOK_ALLOW_PRIVATE_NETWORKS: 'true' } })
+  tree = await startTree({
+    env: {
+      WEBHOOK_ALLOW_PRIVATE_NETWORKS: 'true',
+      SWITCHYARD_TRACE_URL: 'https://tempo.example.com/trace/{trace_id}',
+    },
+  })
   api = apiOf(tree.url, tree.rootToken)
   data = await writeExampleData(api)
   newest = data.commits.at(-1) ?? ''
@@ -150,6 +155,22 @@ describe.skipIf(!browser)('more work in the console', { timeout: 120_000 }, () =
         .waitFor()
       await jobs.getByRole('row').filter({ hasText: 'Asked the bank' }).getByRole('link').first().click()
       await page.getByRole('dialog', { name: 'Note on 3 sagas' }).getByText('bank-2').waitFor()
+    })
+  })
+
+  it('links an event of a saga to its trace', async () => {
+    const trace = '4bf92f3577b34da6a3ce929d0e0e4736'
+    const trace_parent = `00-${trace}-00f067aa0ba902b7-01`
+    await api('POST', '/saga_events', {
+      events: [{ operation: 'SagaStarted', saga_id: 'traced', service_name: 'traced', trace_parent }],
+    })
+    await as(async (page) => {
+      await open(page, '/sagas/traced')
+      const events = page.getByRole('region', { name: 'Events' })
+      await events.locator('summary').click()
+      const link = events.getByRole('link', { name: trace_parent })
+      expect(await link.getAttribute('href')).toBe(`https://tempo.example.com/trace/${trace}`)
+      expect(await link.getAttribute('rel')).toContain('noopener')
     })
   })
 

@@ -35,6 +35,16 @@ describe('certificates', () => {
   })
 })
 
+describe('the address of traces', () => {
+  it('must be a web address that says where the id belongs', () => {
+    const template = 'https://tempo.example.com/trace/{trace_id}'
+    expect(load({ SWITCHYARD_TRACE_URL: template }).SWITCHYARD_TRACE_URL).toBe(template)
+    expect(() => load({ SWITCHYARD_TRACE_URL: 'javascript:{trace_id}' })).toThrow(
+      'SWITCHYARD_TRACE_URL: must be a URL such as https://tempo.example.com/trace/{trace_id}',
+    )
+  })
+})
+
 describe('who may report', () => {
   it.each([
     [{}, 'none'],

@@ -12,6 +12,7 @@ import { z } from 'zod'
 import type { SagaAuth } from './access/authorize.js'
 import { parsePeerBindings } from './access/peer.js'
 import type { StreamLimits } from './live/open-streams.js'
+import { isTraceUrlTemplate } from './presenters/trace-url.js'
 import type { TlsFiles } from './rpc/server/tls.js'
 
 const tlsFields = {
@@ -112,6 +113,13 @@ export const configSchema = z
     SAGA_INGEST_LANES: integer(1, 64)
       .default(2)
       .describe('Transactions that write events at the same time, at most'),
+    SWITCHYARD_TRACE_URL: z
+      .string()
+      .refine(isTraceUrlTemplate, 'must be a URL such as https://tempo.example.com/trace/{trace_id}')
+      .optional()
+      .describe(
+        'Where traces are shown, such as `https://tempo.example.com/trace/{trace_id}`; the console links the events of a saga there. Unset: no links',
+      ),
     ...webhookTargetFields,
     ...webhookSecretFields,
   })

@@ -43,14 +43,9 @@ export async function createService(config: Config, { logger, metrics, health, l
   const { database, readDatabase } = openDatabases(config, lifecycle)
   health.addCheck('postgres', () => checkDatabase(database))
 
-  const live = createLiveSagas({
-    database,
-    readDatabase,
-    redisUrl: config.REDIS_URL?.reveal(),
-    logger,
-    metrics,
-    limits: streamLimitsOf(config),
-  })
+  const redisUrl = config.REDIS_URL?.reveal()
+  const limits = streamLimitsOf(config)
+  const live = createLiveSagas({ database, readDatabase, redisUrl, logger, metrics, limits })
 
   const stream = { live, stallMsMax: config.SAGA_STREAM_STALL_MS_MAX }
 
@@ -77,6 +72,7 @@ export async function createService(config: Config, { logger, metrics, health, l
       resolve: createResolveSaga({ store, readDatabase, clock: systemClock }),
       bulk: { database: readDatabase, runner },
       stream,
+      traceUrlTemplate: config.SWITCHYARD_TRACE_URL,
       webhooks: { database: readDatabase, policy: targetPolicy(config), secretBox: createSecretBox(config) },
     }),
     isUnavailable: isDatabaseUnavailable,

@@ -6,10 +6,11 @@ import { createTokens, startHarness } from './harness.js'
 let harness: Awaited<ReturnType<typeof startHarness>>
 let token: string
 const html = '<script>alert(1)</script>'
+const traceId = '4bf92f3577b34da6a3ce929d0e0e4736'
 const json = '{"seat": 12345678901234567890}'
 
 beforeAll(async () => {
-  harness = await startHarness()
+  harness = await startHarness({ SWITCHYARD_TRACE_URL: 'https://tempo.example.com/trace/{trace_id}' })
   token = (await createTokens(harness.database)).reader
   await reportAll(harness.grpc, [
     ['SagaStarted', { sagaId: 'order/1', serviceName: 'booking' }],
@@ -27,7 +28,11 @@ beforeAll(async () => {
     ['ActivityRevoked', { activityId: 'nobodys-1' }],
     ['ActivityRevoked', { activityId: 'nobodys-2' }],
   ])
-  await harness.grpc.report('SagaEnded', { sagaId: 'order/1' }, { metadata: { 'x-event-id': 'the-end' } })
+  await harness.grpc.report(
+    'SagaEnded',
+    { sagaId: 'order/1' },
+    { metadata: { 'x-event-id': 'the-end', traceparent: `00-${traceId}-${'b'.repeat(16)}-01` } },
+  )
 })
 afterAll(() => harness.close())
 
@@ -46,6 +51,12 @@ describe('GET /sagas/:id/events', () => {
     expect(response.status).toBe(200)
     return { events: (await response.json()) as Event[], headers: response.headers }
   }
+
+  it('links the trace of an event to the page where this installation shows traces', async () => {
+    const { events } = await read(`${saga}/events`)
+    expect(events.at(-1)).toMatchObject({ trace_url: `https://tempo.example.com/trace/${traceId}` })
+    expect(events[0]).toMatchObject({ trace_parent: null, trace_url: null })
+  })
 
   it('shows the log in its order, requests without the bytes of their payloads', async () => {
     const { events, headers } = await read(`${saga}/events`)

@@ -2,6 +2,7 @@ import type { SagaEventView } from '@switchyard/db'
 import { z } from 'zod'
 import { type Decoder, decoders } from '../wire/decoders.js'
 import { snakeCase } from '../wire/snake-case.js'
+import { traceUrl } from './trace-url.js'
 
 export const sagaEventShape = z
   .object({
@@ -15,6 +16,10 @@ export const sagaEventShape = z
     event_seq: z.number().nullable(),
     attempt: z.int().nullable(),
     trace_parent: z.string().nullable(),
+    trace_url: z
+      .string()
+      .nullable()
+      .meta({ description: 'Page of the trace; null without a trace or without `SWITCHYARD_TRACE_URL`' }),
     parent_saga_id: z.string().nullable(),
     payload_size: z.int().nullable(),
     request_size: z.int(),
@@ -22,8 +27,15 @@ export const sagaEventShape = z
   })
   .meta({ id: 'SagaEvent', description: 'A row of the log of a saga' })
 
-/** A row of the log; its request is shown with the sizes of its payloads in place of their bytes. */
-export const presentSagaEvent = (event: SagaEventView): z.output<typeof sagaEventShape> => ({
+/**
+ * A row of the log; its request is shown with the sizes of its payloads in place of their bytes.
+ *
+ * @param traceUrlTemplate where traces are shown
+ */
+export const presentSagaEvent = (
+  event: SagaEventView,
+  traceUrlTemplate: string | undefined,
+): z.output<typeof sagaEventShape> => ({
   seq: event.seq,
   operation: event.operation,
   result: event.result,
@@ -34,6 +46,7 @@ export const presentSagaEvent = (event: SagaEventView): z.output<typeof sagaEven
   event_seq: event.eventSeq,
   attempt: event.attempt,
   trace_parent: event.traceParent,
+  trace_url: traceUrl(traceUrlTemplate, event.traceParent),
   parent_saga_id: event.parentSagaId,
   payload_size: event.payloadSize,
   request_size: event.requestSize,

@@ -30,6 +30,8 @@ export interface RouteDependencies {
   bulk: BulkDependencies
   stream: StreamDependencies
   webhooks: WebhookDependencies
+  /** Where traces are shown, with `{trace_id}` for the id. */
+  traceUrlTemplate: string | undefined
 }
 
 /** The HTTP routes of this service: method, path, guard, endpoint. */
@@ -47,7 +49,7 @@ export function routes(deps: RouteDependencies): Route[] {
     ...webhookRoutes(webhooks),
     ...bulkRoutes(bulk),
     route('GET', '/sagas/:id', reader, getSaga(readDatabase)),
-    route('GET', '/sagas/:id/events', reader, listSagaEvents(readDatabase)),
+    route('GET', '/sagas/:id/events', reader, listSagaEvents(readDatabase, deps.traceUrlTemplate)),
     route('GET', '/sagas/:id/activities/:activity_id/payloads/:kind', reader, getPayload(readDatabase)),
     route('POST', '/sagas/:id/notes', administrator, createNote(readDatabase)),
     route('POST', '/sagas/:id/resolve', administrator, resolveSaga(resolve)),

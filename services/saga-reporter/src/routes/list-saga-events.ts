@@ -7,7 +7,7 @@ import { tenantParameter } from '../wire/search-parameters.js'
 import { cursorHeaders, cursorReply } from './cursor-reply.js'
 
 /** `GET /sagas/:id/events`: the log, in its order. */
-export const listSagaEvents = (database: Readable) =>
+export const listSagaEvents = (database: Readable, traceUrlTemplate: string | undefined) =>
   endpoint({
     summary: 'The log of a saga',
     replies: { 200: z.array(sagaEventShape) },
@@ -25,6 +25,7 @@ export const listSagaEvents = (database: Readable) =>
       const { events, hasMore } = await listEvents(database, key, { after, take: per_page })
       const last = events.at(-1)
       const next = hasMore && last ? { parameter: 'after', value: String(last.seq) } : null
-      return cursorReply(events.map(presentSagaEvent), per_page, next, call)
+      const shown = events.map((event) => presentSagaEvent(event, traceUrlTemplate))
+      return cursorReply(shown, per_page, next, call)
     },
   })

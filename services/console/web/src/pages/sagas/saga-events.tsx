@@ -98,13 +98,13 @@ export function SagaEvents({
 
 /** The operation, and below it on demand what its reporter sent. */
 function Details({ event }: { event: SagaEvent }) {
-  const { operation, request, event_id, event_time, event_seq, attempt, trace_parent } = event
+  const { operation, request, event_id, event_time, event_seq, attempt } = event
   const facts: [string, ReactNode][] = [
     ['Event id', event_id],
     ['Event time', event_time && <Time at={event_time} absolute />],
     ['Number of the reporter', event_seq],
     ['Attempt', attempt],
-    ['Trace', trace_parent && <code className="font-mono break-all">{trace_parent}</code>],
+    ['Trace', event.trace_parent && <Trace event={event} />],
     ['Size', bytes(event.request_size)],
   ]
   return (
@@ -131,5 +131,16 @@ function Details({ event }: { event: SagaEvent }) {
         </pre>
       )}
     </details>
+  )
+}
+
+/** The trace as its reporter named it, with a link where this installation knows a page of traces. */
+function Trace({ event: { trace_parent, trace_url } }: { event: SagaEvent }) {
+  const name = <code className="font-mono break-all">{trace_parent}</code>
+  if (trace_url === null || !/^https?:/.test(trace_url)) return name
+  return (
+    <a href={trace_url} rel="noopener noreferrer" className="text-accent hover:underline">
+      {name}
+    </a>
   )
 }

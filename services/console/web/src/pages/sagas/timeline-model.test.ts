@@ -35,6 +35,7 @@ const saga = (activities: SagaActivity[], given: Partial<SagaDetail> = {}): Saga
 const event = (operation: string, seconds: number, request: SagaEvent['request'] = null): SagaEvent => ({
   ...{ seq: seconds, operation, result: 'recorded', activity_id: 'a', received_at: at(seconds) },
   ...{ event_id: null, event_time: null, event_seq: null, attempt: null, trace_parent: null },
+  ...{ trace_url: null },
   ...{ parent_saga_id: null, payload_size: null, request_size: 0, request },
 })
 
