@@ -2,6 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
+import { olderNodeEnvironment, olderNodeVersion } from './support/older-node.js'
 import { isRunning, listDescendants } from './support/processes.js'
 import { spawnStart, startTree, type Tree } from './support/tree.js'
 import { waitFor } from './support/wait-for.js'
@@ -30,11 +31,20 @@ afterAll(async () => {
 
 describe('npm start', () => {
   it('brings up every service on data in the folder that SWITCHYARD_DATA names', async () => {
-    tree = await startTree({ dataDir })
+    tree = await startTree({ dataDir, env: await olderNodeEnvironment() })
     expect(await everythingIsReady()).toBe(true)
     expect(existsSync(join(dataDir, 'postgres', 'cluster', 'PG_VERSION'))).toBe(true)
     expect(statSync(join(dataDir, 'root-token')).mode & 0o777).toBe(0o600)
     expect((await api('projects?name=kept', { method: 'POST' })).status).toBe(201)
+  })
+
+  it('runs on Node 24 where the machine has an older one, and says so in one line', async () => {
+    expect(tree.output().match(/.*Node 24.*/g)).toEqual([
+      expect.stringMatching(`runs on Node 24; this machine has ${olderNodeVersion}`),
+    ])
+    expect(await (await api('system')).json()).toMatchObject({
+      node_version: expect.stringMatching(/^24\./),
+    })
   })
 
   it('serves the files that lie beside the modules of a service', async () => {

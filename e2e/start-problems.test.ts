@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { findFreePort } from '../packages/dev-env/src/process/free-port.js'
+import { olderNodeEnvironment } from './support/older-node.js'
 import { listProcesses } from './support/processes.js'
 import { spawnStart } from './support/tree.js'
 
@@ -63,5 +64,16 @@ describe('npm start says in one line what to change when', () => {
     ['SWITCHYARD_DATA', '/dev/null/data', 'Cannot write to /dev/null/data: .*SWITCHYARD_DATA'],
   ])('%s is %s', async (variable, value, problem) => {
     expect(await problemsOf({ [variable]: value })).toEqual([expect.stringMatching(problem)])
+  })
+
+  it('Node 24 is missing and cannot be fetched', async () => {
+    const empty = join(dataDir, 'empty')
+    const npm = {
+      npm_config_registry: 'http://127.0.0.1:1',
+      npm_config_fetch_retries: '0',
+      npm_config_cache: empty,
+    }
+    const problems = await problemsOf({ ...(await olderNodeEnvironment()), ...npm, SWITCHYARD_TOOLS: empty })
+    expect(problems).toEqual([expect.stringMatching(/^✗ Node 24\..* failed .*npm install/)])
   })
 })

@@ -4,20 +4,27 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { findFreePort } from '../packages/dev-env/src/process/free-port.js'
+import { olderNodeEnvironment } from './support/older-node.js'
 import { isRunning, listDescendants, type ProcessInfo } from './support/processes.js'
 import { spawnStart } from './support/tree.js'
 import { waitFor } from './support/wait-for.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'switchyard-e2e-'))
 let ports: { PORT: string; GRPC_PORT: string }
+let older: { PATH: string }
 
 beforeAll(async () => {
   ports = { PORT: String(await findFreePort()), GRPC_PORT: String(await findFreePort()) }
+  older = await olderNodeEnvironment()
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 const npm = (...args: string[]) => ({ command: 'npm', args })
-const script = (...args: string[]) => ({ command: process.execPath, args })
+const script = (...args: string[]) => ({ command: 'node', args })
+
+/** The Node that is first in PATH. On an older one, the script runs itself again on another. */
+const onOwnNode = () => ({})
+const onOlderNode = () => older
 
 /** The process ids that get the signal; a negative id stands for a process group, as for kill(2). */
 const toTheFirst = (pid: number) => pid
@@ -35,20 +42,21 @@ const allEnded = (processes: ProcessInfo[]) =>
 
 describe('everything that was started ends, and both ports are free', () => {
   it.each([
-    ['npm start', 'SIGTERM to npm', npm('start'), 'SIGTERM', toTheFirst],
-    ['npm start', 'SIGINT to npm', npm('start'), 'SIGINT', toTheFirst],
-    ['npm start', 'SIGHUP to npm', npm('start'), 'SIGHUP', toTheFirst],
-    ['npm start', 'SIGKILL to npm', npm('start'), 'SIGKILL', toTheFirst],
-    ['npm start', 'SIGTERM to the process group', npm('start'), 'SIGTERM', toTheGroup],
-    ['npm start', 'Ctrl-C in a terminal', npm('start'), 'SIGINT', toTheGroup],
-    ['the script', 'SIGHUP', script('scripts/start.mjs'), 'SIGHUP', toTheFirst],
-    ['the script', 'SIGKILL', script('scripts/start.mjs'), 'SIGKILL', toTheFirst],
+    ['npm start', 'SIGTERM to npm', npm('start'), 'SIGTERM', toTheFirst, onOlderNode],
+    ['npm start', 'SIGINT to npm', npm('start'), 'SIGINT', toTheFirst, onOwnNode],
+    ['npm start', 'SIGHUP to npm', npm('start'), 'SIGHUP', toTheFirst, onOwnNode],
+    ['npm start', 'SIGKILL to npm', npm('start'), 'SIGKILL', toTheFirst, onOlderNode],
+    ['npm start', 'SIGTERM to the process group', npm('start'), 'SIGTERM', toTheGroup, onOwnNode],
+    ['npm start', 'Ctrl-C in a terminal', npm('start'), 'SIGINT', toTheGroup, onOlderNode],
+    ['the script', 'SIGHUP', script('scripts/start.mjs'), 'SIGHUP', toTheFirst, onOwnNode],
+    ['the script', 'SIGKILL', script('scripts/start.mjs'), 'SIGKILL', toTheFirst, onOlderNode],
     [
       'pnpm dev',
       'SIGKILL to the npx above it',
       npm('exec', '--yes', 'pnpm@10.34.8', 'dev'),
       'SIGKILL',
       toTheFirst,
+      onOwnNode,
     ],
     [
       'pnpm dev',
@@ -56,9 +64,10 @@ describe('everything that was started ends, and both ports are free', () => {
       npm('exec', '--yes', 'pnpm@10.34.8', 'dev'),
       'SIGTERM',
       toTheFirst,
+      onOlderNode,
     ],
-  ] as const)('%s: %s', async (_what, _how, command, signal, target) => {
-    const start = spawnStart({ ...ports, SWITCHYARD_DATA: join(folder, 'data') }, command)
+  ] as const)('%s: %s', async (_what, _how, command, signal, target, node) => {
+    const start = spawnStart({ ...ports, ...node(), SWITCHYARD_DATA: join(folder, 'data') }, command)
     await start.ready
     const pid = start.process.pid ?? 0
     const descendants = listDescendants(pid)

@@ -5,8 +5,9 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { constants } from 'node:os'
 import { join, resolve } from 'node:path'
 import { buildStamp, hasOutputs, installStamp } from './bootstrap-stamps.mjs'
-import { runGroup } from './child-group.mjs'
 import { withLock } from './lock.mjs'
+import { isOwnNode, runOnOwnNode } from './own-node.mjs'
+import { SetupProblem, step } from './setup-step.mjs'
 import { stopSignal } from './stop-signal.mjs'
 
 export const root = resolve(import.meta.dirname, '..')
@@ -15,17 +16,15 @@ const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 /** Of Switchyard. */
 export const version = manifest.version
 
-/** A problem that the user can solve. Only its message is printed. */
-export class SetupProblem extends Error {}
-
 /**
- * Runs `main` as this process and makes its result the exit code. `main` gets an AbortSignal that says when to stop. A
- * SetupProblem is shown as one line, any other error is a defect and shows its stack.
+ * Runs `main` on the Node that Switchyard needs, in this process or one of its own, and makes its result the exit code. `main`
+ * gets an AbortSignal that says when to stop. A SetupProblem is shown as one line, any other error is a defect and shows its
+ * stack.
  */
 export async function run(main) {
   const stop = stopSignal()
   try {
-    process.exitCode = await main(stop)
+    process.exitCode = isOwnNode(root) ? await main(stop) : await runOnOwnNode(root, stop)
   } catch (error) {
     process.exitCode = stop.aborted ? 128 + constants.signals[stop.reason] : 1
     if (!stop.aborted) console.error(error instanceof SetupProblem ? `✗ ${error.message}` : error)
@@ -47,7 +46,7 @@ export const pnpm = (...args) => ['npx', '--yes', manifest.packageManager, ...ar
  * @param stop an AbortSignal; when it is aborted, the installation or build ends and this rejects
  */
 export async function bootstrap(stop) {
-  checkTools()
+  checkGit()
   if (isUpToDate()) return
   await withLock(
     root,
@@ -57,14 +56,7 @@ export async function bootstrap(stop) {
   )
 }
 
-function checkTools() {
-  const [major, minor] = process.versions.node.split('.').map(Number)
-  const [neededMajor, neededMinor] = manifest.engines.node.match(/\d+/g).map(Number)
-  if (major < neededMajor || (major === neededMajor && minor < neededMinor)) {
-    throw new SetupProblem(
-      `Node ${process.versions.node} is too old: install ${neededMajor}.${neededMinor} or newer from https://nodejs.org`,
-    )
-  }
+function checkGit() {
   if (spawnSync('git', ['--version'], { stdio: 'ignore' }).status !== 0) {
     throw new SetupProblem('git is missing: install it, for example with "sudo apt-get install -y git"')
   }
@@ -79,51 +71,14 @@ const isUpToDate = () => isFresh('install', installStamp(root)) && isBuilt(build
 async function setUp(stop) {
   const wanted = installStamp(root)
   if (!isFresh('install', wanted)) {
-    await step('dependencies', stop, pnpm('install', '--frozen-lockfile', '--prefer-offline'))
+    await step('dependencies', stop, pnpm('install', '--frozen-lockfile', '--prefer-offline'), root)
     mkdirSync(join(root, 'node_modules'), { recursive: true })
     writeFileSync(stampFile('install'), wanted)
   }
   const built = buildStamp(root)
   if (!isBuilt(built)) {
-    await step('build', stop, pnpm('run', 'build'))
+    await step('build', stop, pnpm('run', 'build'), root)
     // The fingerprint is taken before the build, so that a source that is edited during the build is built next time.
     writeFileSync(stampFile('build'), built)
-  }
-}
-
-/** Runs a command and prints its output only when it fails. */
-async function step(label, stop, command) {
-  const startedAt = performance.now()
-  const progress = showProgress(label)
-  // Outside of CI, pnpm asks for confirmation before it replaces a folder of another version.
-  const env = { ...process.env, CI: 'true', TURBO_TELEMETRY_DISABLED: '1', DO_NOT_TRACK: '1' }
-  const output = []
-  const onOutput = (chunk) => output.push(chunk)
-  const code = await runGroup(command, stop, { cwd: root, env, onOutput })
-  progress.end()
-  stop.throwIfAborted()
-  if (code !== 0) {
-    process.stderr.write(Buffer.concat(output))
-    throw new SetupProblem(`${label} failed (exit ${code}): ${command.join(' ')}`)
-  }
-  console.error(`✓ ${label} ${((performance.now() - startedAt) / 1000).toFixed(1)} s`)
-}
-
-function showProgress(label) {
-  if (!process.stderr.isTTY) {
-    console.error(`• ${label} …`)
-    return { end() {} }
-  }
-  const frames = '⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏'
-  let frame = 0
-  const timer = setInterval(() => {
-    frame = (frame + 1) % frames.length
-    process.stderr.write(`\r\x1b[K${frames[frame]} ${label} …`)
-  }, 80)
-  return {
-    end() {
-      clearInterval(timer)
-      process.stderr.write('\r\x1b[K')
-    },
   }
 }

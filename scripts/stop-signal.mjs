@@ -5,7 +5,7 @@ import { basename } from 'node:path'
 
 const lookEveryMs = 500
 const packageManagers = /^(npm|npx|pnpm|pnpx|yarn|corepack)([-.]\w+)*$/
-const ownScripts = /^(start|test|check|with-infra)\.mjs$/
+const ownScripts = /^(start|test|check|backup|restore|report-saga|with-infra)\.mjs$/
 const shells = /^(sh|bash|dash|ash|zsh)$/
 
 /**

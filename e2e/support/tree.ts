@@ -17,7 +17,7 @@ export interface Start {
   exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>
 }
 
-const startScript: Command = { command: process.execPath, args: ['scripts/start.mjs'] }
+const startScript: Command = { command: 'node', args: ['scripts/start.mjs'] }
 
 /**
  * Runs what `npm start` runs, or `given`, in a process group of its own and with an environment of its own. It may

@@ -27,7 +27,7 @@ await build({
   splitting: true,
   platform: 'node',
   format: 'esm',
-  target: 'node20.19',
+  target: 'node24',
   sourcemap: true,
   sourcesContent: false,
   logLevel: 'warning',

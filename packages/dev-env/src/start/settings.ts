@@ -26,7 +26,7 @@ export const settingsSchema = z.object({
     .string()
     .optional()
     .describe(
-      'Where programs fetched by apt (Redis, nginx) are kept. Unset: `tools` in the folder of `SWITCHYARD_DATA`',
+      'Where programs that are fetched (Node, Redis, nginx) are kept. Unset: `tools` in the folder of `SWITCHYARD_DATA`',
     ),
   EXTERNAL_URL: z
     .string()

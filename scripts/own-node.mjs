@@ -1,0 +1,72 @@
+// Runs a script of this folder again on the Node that Switchyard needs, where the machine's own is older. These modules
+// therefore hold only what Node 20.19 can read.
+import { spawn } from 'node:child_process'
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { constants } from 'node:os'
+import { delimiter, join, resolve } from 'node:path'
+import { SetupProblem, step } from './setup-step.mjs'
+
+const majorOf = (version) => Number.parseInt(version, 10)
+
+/** Whether the Node that runs this is at least of the major version that `.node-version` names. */
+export const isOwnNode = (root) => majorOf(process.versions.node) >= majorOf(versionFor(root))
+
+const versionFor = (root) => readFileSync(join(root, '.node-version'), 'utf8').trim()
+
+/**
+ * Runs the script of this process again, on a Node that npm fetches once and that is first in the PATH of everything the
+ * script starts. Signals reach it, and it ends by itself when this process is killed (`stopSignal`).
+ *
+ * @param stop an AbortSignal that ends the download
+ * @returns the exit code
+ */
+export async function runOnOwnNode(root, stop) {
+  const bin = join(await fetchNode(root, stop), 'bin')
+  // npm and pnpm name their Node in these variables, and pnpm prefers that one.
+  const outdated = { NODE: undefined, npm_node_execpath: undefined }
+  const env = { ...process.env, ...outdated, PATH: bin + delimiter + process.env.PATH }
+  const child = spawn(join(bin, 'node'), process.argv.slice(1), { stdio: 'inherit', env })
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(name, () => child.kill(name))
+  return await new Promise((resolve, reject) => {
+    child.once('error', reject)
+    child.once('exit', (code, signal) => resolve(code ?? 128 + constants.signals[signal]))
+  })
+}
+
+/** The folder of the Node that npm has installed, which is kept with the other tools of the data folder. */
+async function fetchNode(root, stop) {
+  const version = versionFor(root)
+  const { SWITCHYARD_DATA, SWITCHYARD_TOOLS } = process.env
+  const tools = resolve(root, SWITCHYARD_TOOLS || join(SWITCHYARD_DATA || '.switchyard', 'tools'))
+  const folder = join(tools, `node-${version}`)
+  console.error(
+    `• Switchyard runs on Node ${majorOf(version)}; this machine has ${process.versions.node}, so it takes the one in ${folder}`,
+  )
+  if (existsSync(folder)) return folder
+  try {
+    mkdirSync(tools, { recursive: true, mode: 0o700 })
+  } catch {
+    throw new SetupProblem(
+      `Cannot write to ${tools}: make it yours, or set SWITCHYARD_DATA to another folder`,
+    )
+  }
+  // Two starts may fetch at the same time: each works in a folder of its own, the first rename wins.
+  const partial = `${folder}.${process.pid}.partial`
+  try {
+    const options = ['--global', '--prefix', partial, '--prefer-offline', '--no-audit', '--no-fund']
+    const advice = `\n  Let npm reach its registry, or install Node ${majorOf(version)} or newer from https://nodejs.org`
+    await step(`Node ${version}`, stop, ['npm', 'install', ...options, packageOf(version)], root, advice)
+    renameSync(partial, folder)
+  } catch (error) {
+    if (!existsSync(folder)) throw error
+  } finally {
+    rmSync(partial, { recursive: true, force: true })
+  }
+  return folder
+}
+
+/** The npm package with Node's own binary for this platform. npm checks its integrity. */
+function packageOf(version) {
+  const platform = `${process.platform}-${process.arch}`
+  return `${platform === 'darwin-arm64' ? 'node-bin' : 'node'}-${platform}@${version}`
+}
