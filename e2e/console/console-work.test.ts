@@ -37,6 +37,7 @@ async function as(use: (page: Page) => Promise<unknown>, token = tree.rootToken)
 }
 
 const shop = '/projects/root%2Fshop'
+const shopPage = '/projects/root/shop'
 
 describe.skipIf(!browser)('work in the console', { timeout: 120_000 }, () => {
   it('comments on a line, on a removed line and on the commit', async () => {
@@ -165,5 +166,76 @@ describe.skipIf(!browser)('work in the console', { timeout: 120_000 }, () => {
         (await api<unknown[]>('GET', '/sagas?service_name=failing&status=Error')).length
       await expect.poll(left, { timeout: 30_000 }).toBe(0)
     })
+  })
+})
+
+describe.skipIf(!browser)('pages of a project', { timeout: 120_000 }, () => {
+  const tabsOf = (page: Page) =>
+    page.getByRole('navigation', { name: 'Project' }).getByRole('link').allTextContents()
+
+  it('offer a developer everything but the settings', async () => {
+    await as(async (page) => {
+      for (const below of ['', '/branches', '/pipelines', '/pipelines/1', '/deployments', '/releases']) {
+        await open(page, `${shopPage}${below}`)
+        expect(await page.getByRole('heading', { level: 1 }).textContent()).not.toMatch(/^Not/)
+      }
+      expect(await tabsOf(page)).toEqual([
+        ...['Files', 'Commits', 'Branches', 'Compare', 'Pipelines', 'Deployments', 'Releases'],
+      ])
+      await page.goto(`/console${shopPage}/settings`)
+      await page.getByRole('heading', { level: 1, name: 'Not allowed' }).waitFor()
+    }, data.tokens.developer)
+  })
+
+  it('let a maintainer who may not list users add one by name, and keep the page of a list in the address', async () => {
+    const secrets: string[] = []
+    for (const username of ['mia', 'noah']) {
+      const profile = { username, name: username, email: `${username}@example.com` }
+      const { id } = await api<{ id: number }>('POST', '/users', profile)
+      const token = { name: 'console', scopes: ['api'] }
+      const made = await api<{ token: string }>('POST', `/users/${id}/personal_access_tokens`, token)
+      secrets.push(made.token)
+    }
+    await api('POST', `${shop}/members`, { username: 'mia', access_level: 40 })
+    await as(async (page) => {
+      await open(page, `${shopPage}/settings?members=2`)
+      const members = page.getByRole('region', { name: 'Members' })
+      await members.getByRole('button', { name: 'Previous' }).click()
+      await members.getByText('mia').first().waitFor()
+      expect(new URL(page.url()).search).toBe('')
+      await members.getByRole('button', { name: 'Add member' }).click()
+      const dialog = page.getByRole('dialog', { name: 'Add member' })
+      await dialog.getByLabel('Username').fill('noah')
+      await dialog.getByRole('button', { name: 'Create' }).click()
+      await members.getByText('noah').first().waitFor()
+    }, secrets[0] ?? '')
+  })
+
+  it('show a guest of a private project its releases, and ask the API for nothing that it refuses', async () => {
+    const guest = await api<{ id: number }>('POST', '/users', {
+      ...{ username: 'gus', name: 'Gus', email: 'gus@example.com' },
+    })
+    const { token } = await api<{ token: string }>('POST', `/users/${guest.id}/personal_access_tokens`, {
+      ...{ name: 'guest', scopes: ['api'] },
+    })
+    await api('POST', `${shop}/members`, { user_id: guest.id, access_level: 10 })
+    await as(async (page) => {
+      await open(page, '/')
+      await page.getByRole('link', { name: 'root/shop' }).waitFor()
+      await open(page, `${shopPage}/releases`)
+      await page.getByRole('region', { name: 'Summer' }).waitFor()
+      expect(await tabsOf(page)).toEqual(['Releases'])
+      for (const below of [
+        '',
+        `/commits/${newest}`,
+        '/files/main/',
+        '/pipelines',
+        '/deployments',
+        '/new-commit',
+      ]) {
+        await page.goto(`/console${shopPage}${below}`)
+        await page.getByRole('heading', { level: 1, name: 'Not allowed' }).waitFor()
+      }
+    }, token)
   })
 })
