@@ -1,21 +1,7 @@
-import { randomBytes } from 'node:crypto'
 import { request } from 'node:http'
-import { SagaClient } from '@switchyard/contracts/saga'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { insecure } from './support/grpc.js'
-import { type ServiceName, startServices } from './support/services.js'
-
-interface Parameter {
-  name: string
-  in: string
-}
-
-interface Operation {
-  service: ServiceName
-  method: string
-  path: string
-  parameters: Parameter[]
-}
+import { makeRows, type Operation, operationsOf, valueOfPlace } from './support/operations.js'
+import { startServices } from './support/services.js'
 
 /** Far above what any answer takes: it ends a request that would hang. */
 const hangMs = 20_000
@@ -26,70 +12,14 @@ let values: Record<string, string>
 
 beforeAll(async () => {
   services = await startServices({ RATE_LIMIT_PER_MINUTE: '0' })
-  operations = (
-    await Promise.all(
-      (['git-api', 'saga-reporter', 'admin-broadcast', 'jobqueue-metrics'] as const).map(operationsOf),
-    )
-  ).flat()
-  values = await makeRows()
+  operations = await operationsOf(services)
+  values = await makeRows(services)
 }, 120_000)
 afterAll(() => services?.stop())
 
-async function operationsOf(service: ServiceName): Promise<Operation[]> {
-  const answer = await fetch(`http://127.0.0.1:${services.ports[service]}/-/openapi.json`)
-  const document = (await answer.json()) as { paths: Record<string, Record<string, Operation>> }
-  return Object.entries(document.paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, { parameters = [] }]) => ({ service, method, path, parameters })),
-  )
-}
-
-/** Something for every path parameter to name. */
-async function makeRows(): Promise<Record<string, string>> {
-  const post = async (service: ServiceName, path: string, body: object) => {
-    const answer = await fetch(`http://127.0.0.1:${services.ports[service]}/api/v4${path}`, {
-      method: 'POST',
-      headers: { 'PRIVATE-TOKEN': services.rootToken, 'Content-Type': 'application/json' },
-      body: JSON.stringify(body),
-    })
-    expect(answer.status, await answer.clone().text()).toBe(201)
-    return (await answer.json()) as { id: number; pipeline_id?: number }
-  }
-  const project = (await post('git-api', '/projects', { name: 'demo', initialize_with_readme: true })).id
-  const of = (path: string, body: object) => post('git-api', `/projects/${project}${path}`, body)
-  await of('/repository/commits/main/comments', { note: 'A note' })
-  const status = await of('/statuses/main', { state: 'success', name: 'build' })
-  await of('/protected_branches', { name: 'release/*' })
-  await of('/protected_tags', { name: 'release/*' })
-  await of('/releases', { tag_name: 'v1', ref: 'main' })
-  const link = await of('/releases/v1/assets/links', { name: 'app', url: 'https://example.com/app' })
-  const token = await of('/access_tokens', { name: 'ci', scopes: ['api'], access_level: 30 })
-  const hook = await of('/hooks', { url: 'https://ci.example.com/hook' })
-  await post('admin-broadcast', '/broadcast_messages', { message: 'Hello' })
-  const saga = randomBytes(8).toString('hex')
-  const client = new SagaClient(`127.0.0.1:${services.ports['saga-reporter-grpc']}`, insecure)
-  await new Promise((resolve) => client.sagaStarted({ sagaId: saga, serviceName: 'orders' }, resolve))
-  client.close()
-  const given = { sha: 'main', user_id: '1', name: 'release/*', activity_id: 'a', kind: 'result' }
-  return {
-    ...given,
-    project: String(project),
-    saga,
-    token_id: String(token.id),
-    hook_id: String(hook.id),
-    tag_name: 'v1',
-    pipeline_id: String(status.pipeline_id),
-    link_id: String(link.id),
-    delivery_id: '1',
-  }
-}
-
-/** The path with a value in each place; `{id}` is a project below /projects, a saga below /sagas, else a row. */
-function pathOf({ path }: Operation): string {
-  return path.replace(/\{(\w+)\}/g, (_all, name: string) => {
-    const id = path.startsWith('/projects') ? values.project : path.startsWith('/sagas/{') ? values.saga : '1'
-    return encodeURIComponent((name === 'id' ? id : values[name]) ?? '')
-  })
-}
+/** The path with a value in each place. */
+const pathOf = ({ path }: Operation) =>
+  path.replace(/\{(\w+)\}/g, (_all, name: string) => encodeURIComponent(valueOfPlace(path, name, values)))
 
 /** A number, a regular expression that does not end, and a pattern. */
 const longQueries = (name: string, length: number) =>
