@@ -2,6 +2,8 @@ import { defineConfig } from 'vitest/config'
 
 // Tests run on the sources of every workspace package, so no build stands between an edit and its test.
 const conditions = ['@switchyard/source']
+// Where files are not isolated, those of one worker share what they import, which takes longer to load than most files to
+// run. So tests keep nothing in modules: each starts its own servers, with databases of its own.
 const shared = { resolve: { conditions }, ssr: { resolve: { conditions } } }
 
 export default defineConfig({
@@ -17,6 +19,7 @@ export default defineConfig({
             'services/console/web/src/**/*.test.ts',
             'docker/test/**/*.test.ts',
           ],
+          isolate: false,
         },
       },
       {
@@ -29,8 +32,6 @@ export default defineConfig({
             'gateway/test/**/*.test.ts',
             'deploy/test/**/*.test.ts',
           ],
-          // Files of one worker share what they import, which takes longer to load than most files to run. So tests
-          // keep nothing in modules: each starts its own servers, with databases of its own.
           isolate: false,
           // Each test brings servers of its own; more files at once starve them on two cores.
           maxWorkers: 2,

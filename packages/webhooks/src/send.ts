@@ -50,6 +50,8 @@ export function createSender({ policy, timeoutMs = timeoutMsDefault }: SenderOpt
       headersTimeout: timeoutMs,
       bodyTimeout: timeoutMs,
       keepAliveTimeout: 5000,
+      // Single messages gain nothing from HTTP/2, and every receiver speaks 1.1.
+      allowH2: false,
     })
   }
   return {
