@@ -52,7 +52,7 @@ module.exports = {
     below('db', ['config', 'domain']),
     below('banner', []),
     below('jobs-heartbeat', ['testing']),
-    below('service-kit', ['config', 'domain']),
+    below('service-kit', ['config', 'domain', 'testing']),
     below('git-storage', ['domain', 'testing']),
     below('saga-client', ['contracts']),
     below('webhooks', ['service-kit', 'db', 'domain']),

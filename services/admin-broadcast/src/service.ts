@@ -7,7 +7,13 @@ import {
   listUnfinishedBroadcastMessages,
 } from '@switchyard/db'
 import { systemClock } from '@switchyard/domain'
-import { createAuthenticate, createHttpApp, createStreamPlaces, listen } from '@switchyard/service-kit/http'
+import {
+  createAuthenticate,
+  createHttpApp,
+  createStreamPlaces,
+  limitersOfReplicas,
+  listen,
+} from '@switchyard/service-kit/http'
 import type { ServiceContext } from '@switchyard/service-kit/lifecycle'
 import type { Config } from './config.js'
 import { MessageBoard } from './live/message-board.js'
@@ -52,6 +58,12 @@ export async function createService(config: Config, { logger, metrics, health, l
     routes: routes({ database, clock, board, news, streams, places }),
     isUnavailable: isDatabaseUnavailable,
     rateLimitPerMinute: config.RATE_LIMIT_PER_MINUTE,
+    createLimiter: limitersOfReplicas({
+      redisUrl: config.REDIS_URL.reveal(),
+      service: 'admin-broadcast',
+      logger,
+      lifecycle,
+    }),
     corsAllowedOrigins: config.CORS_ALLOWED_ORIGINS,
     externalUrl: config.EXTERNAL_URL,
   })

@@ -13,6 +13,8 @@ import {
   createAuthenticator,
   createHttpApp,
   type FindCaller,
+  type CreateLimiter,
+  limitersOfReplicas,
   limitUnknownTokens,
   listen,
 } from '@switchyard/service-kit/http'
@@ -64,7 +66,17 @@ export async function createService(config: Config, { logger, metrics, health, l
   lifecycle.onClose('provisioning', () => provisioning.close())
   health.addCheck('provisioning', () => provisioning.check())
 
-  const { authenticator, findSession, sessions } = openAuthentication(config, database, logger)
+  const createLimiter = limitersOfReplicas({
+    redisUrl: config.REDIS_URL.reveal(),
+    service: 'git-api',
+    logger,
+    lifecycle,
+  })
+  const { authenticator, findSession, sessions } = openAuthentication(config, {
+    database,
+    createLimiter,
+    logger,
+  })
   const statuses = createStatusRecorder(database, { job: 'job', pipeline: 'pipeline' })
   const git = createGit(storageRoot, {
     cacheBytesMax: config.GIT_CACHE_BYTES_MAX,
@@ -100,6 +112,7 @@ export async function createService(config: Config, { logger, metrics, health, l
     }),
     isUnavailable: isDatabaseUnavailable,
     rateLimitPerMinute: config.RATE_LIMIT_PER_MINUTE,
+    createLimiter,
     corsAllowedOrigins: config.CORS_ALLOWED_ORIGINS,
     externalUrl: config.EXTERNAL_URL,
   })
@@ -108,13 +121,23 @@ export async function createService(config: Config, { logger, metrics, health, l
   return { port: server.port }
 }
 
+interface AuthenticationNeeds {
+  database: Database
+  createLimiter: CreateLimiter
+  logger: Logger
+}
+
 /** Finds the holders of tokens and of sessions, and notes that both are used. */
-function openAuthentication(config: Config, database: Database, logger: Logger) {
+function openAuthentication(config: Config, { database, createLimiter, logger }: AuthenticationNeeds) {
   const findToken: FindCaller = async (hash) =>
     (await findCaller(database, hash)) ?? findDeployCaller(database, hash)
   const authenticator = createAuthenticator(recordingTokenUse(database, findToken, logger))
   const sessions = {
-    authenticate: limitUnknownTokens(authenticator.authenticate, config.RATE_LIMIT_PER_MINUTE > 0),
+    authenticate: limitUnknownTokens(authenticator.authenticate, {
+      isOn: config.RATE_LIMIT_PER_MINUTE > 0,
+      kind: 'tokens',
+      createLimiter,
+    }),
     idleMs: config.SESSION_IDLE_SECONDS_MAX * 1000,
     lifetimeMs: config.SESSION_LIFETIME_SECONDS_MAX * 1000,
   }

@@ -7,7 +7,13 @@ import {
   isDatabaseUnavailable,
 } from '@switchyard/db'
 import { systemClock } from '@switchyard/domain'
-import { createAuthenticate, createHttpApp, createStreamPlaces, listen } from '@switchyard/service-kit/http'
+import {
+  createAuthenticate,
+  createHttpApp,
+  createStreamPlaces,
+  limitersOfReplicas,
+  listen,
+} from '@switchyard/service-kit/http'
 import type { ServiceContext } from '@switchyard/service-kit/lifecycle'
 import { createRedis } from '@switchyard/service-kit/redis'
 import type { Config } from './config.js'
@@ -101,6 +107,12 @@ export async function createService(config: Config, { logger, metrics, health, l
     ],
     isUnavailable: isDatabaseUnavailable,
     rateLimitPerMinute: config.RATE_LIMIT_PER_MINUTE,
+    createLimiter: limitersOfReplicas({
+      redisUrl: config.REDIS_URL.reveal(),
+      service: 'jobqueue-metrics',
+      logger,
+      lifecycle,
+    }),
     corsAllowedOrigins: config.CORS_ALLOWED_ORIGINS,
     externalUrl: config.EXTERNAL_URL,
   })

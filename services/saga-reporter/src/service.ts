@@ -14,6 +14,9 @@ import {
   type Authenticate,
   createAuthenticate,
   createHttpApp,
+  type CreateLimiter,
+  limitersOfProcess,
+  limitersOfReplicas,
   limitUnknownTokens,
   listen,
 } from '@switchyard/service-kit/http'
@@ -57,6 +60,7 @@ export async function createService(config: Config, { logger, metrics, health, l
   lifecycle.onClose('bulk jobs', () => runner.close())
   const reporting = openReporting(config, { ingest, figures })
 
+  const createLimiter = openLimiters(config, { logger, lifecycle })
   const authenticate = createAuthenticate((hash) => findCaller(database, hash))
   const app = createHttpApp({
     logger,
@@ -77,6 +81,7 @@ export async function createService(config: Config, { logger, metrics, health, l
     }),
     isUnavailable: isDatabaseUnavailable,
     rateLimitPerMinute: config.RATE_LIMIT_PER_MINUTE,
+    createLimiter,
     corsAllowedOrigins: config.CORS_ALLOWED_ORIGINS,
     externalUrl: config.EXTERNAL_URL,
   })
@@ -93,6 +98,7 @@ export async function createService(config: Config, { logger, metrics, health, l
       readDatabase,
       reporting,
       authenticate,
+      createLimiter,
       stream,
       logger,
     }),
@@ -113,12 +119,17 @@ interface GrpcNeeds extends Pick<ServiceContext, 'logger'> {
   readDatabase: Database
   reporting: ReturnType<typeof openReporting>
   authenticate: Authenticate
+  createLimiter: CreateLimiter
   stream: Pick<SagaQueryDependencies, 'live' | 'stallMsMax'>
 }
 
 function grpcServices(config: Config, needs: GrpcNeeds): GrpcService[] {
-  const { database, readDatabase, authenticate, stream, logger } = needs
-  const authenticateFrom = limitUnknownTokens(authenticate, config.RATE_LIMIT_PER_MINUTE > 0)
+  const { database, readDatabase, stream, logger } = needs
+  const authenticateFrom = limitUnknownTokens(needs.authenticate, {
+    isOn: config.RATE_LIMIT_PER_MINUTE > 0,
+    kind: 'tokens',
+    createLimiter: needs.createLimiter,
+  })
   const authorize = createAuthorize(sagaAuthOf(config, authenticateFrom))
   const authorizeReader = createAuthorizeReader(authenticateFrom)
   const reporting = { ...needs.reporting, authorize, logger }
@@ -170,6 +181,12 @@ function openDatabases(config: Config, lifecycle: ServiceContext['lifecycle']) {
   })
   lifecycle.onClose('postgres for reading', () => readDatabase.close())
   return { database, readDatabase }
+}
+
+function openLimiters(config: Config, { logger, lifecycle }: Pick<ServiceContext, 'logger' | 'lifecycle'>) {
+  const redisUrl = config.REDIS_URL?.reveal()
+  if (redisUrl === undefined) return limitersOfProcess
+  return limitersOfReplicas({ redisUrl, service: 'saga-reporter', logger, lifecycle })
 }
 
 const rateLimitOf = (config: Config) =>

@@ -14,6 +14,7 @@ import { crossOrigin } from './cors.js'
 import type { Call, Reply, Route } from './endpoint.js'
 import { streamed } from './endpoint.js'
 import { sendError } from './errors.js'
+import { type CreateLimiter, limitersOfProcess } from './limiters.js'
 import { recheckWhileOpen } from './long-lived.js'
 import { observe, observedOf } from './observe.js'
 import { addOperations, guardedMetrics } from './operations.js'
@@ -36,6 +37,8 @@ export interface HttpAppOptions {
   routes: Route[]
   /** Requests per token or address; 0: no limit. */
   rateLimitPerMinute: number
+  /** Makes what counts for the limits. Unset: this process counts by itself. */
+  createLimiter?: CreateLimiter
   /** Whether an error means that the database is away, so that trying again later may work. Unset: no error does. */
   isUnavailable?: (error: unknown) => boolean
   /** Base of links in answers. Unset: taken from the request. */
@@ -85,7 +88,7 @@ export function createHttpApp(options: HttpAppOptions): Express {
 
   const needs: Needs = {
     ...findingSenders(options),
-    rateLimit: createRateLimit(options.rateLimitPerMinute),
+    rateLimit: createRateLimit(options.rateLimitPerMinute, options.createLimiter ?? limitersOfProcess),
     memory: new BodyMemory(bodyMemory),
   }
   const routes = [...options.routes, guardedMetrics(options.metrics)]
@@ -145,11 +148,14 @@ function findingSenders(options: HttpAppOptions): Pick<Needs, 'findSender' | 'fi
   const { authenticate, findSession, externalUrl, rateLimitPerMinute } = options
   // Sessions are looked up at each request, not remembered, so that one that is signed out is worth nothing from then on.
   const authenticateSession: Authenticate = async (secret) => (await findSession?.(hashToken(secret))) ?? null
-  const isLimited = rateLimitPerMinute > 0
+  const limiting = {
+    isOn: rateLimitPerMinute > 0,
+    createLimiter: options.createLimiter ?? limitersOfProcess,
+  }
   return {
     findSender: createFindSender({
-      authenticate: limitUnknownTokens(authenticate, isLimited),
-      authenticateSession: limitUnknownTokens(authenticateSession, isLimited),
+      authenticate: limitUnknownTokens(authenticate, { ...limiting, kind: 'tokens' }),
+      authenticateSession: limitUnknownTokens(authenticateSession, { ...limiting, kind: 'sessions' }),
       externalUrl,
     }),
     findSenderAgain: createFindSender({ authenticate, authenticateSession, externalUrl }),

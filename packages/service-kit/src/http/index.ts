@@ -59,6 +59,7 @@ export {
 export { senderAddress } from './sender-address.js'
 export { clearSessionCookie, setSessionCookie } from './session-cookie.js'
 export { link, oneOf, timeText } from './shapes.js'
+export { type CreateLimiter, limitersOfProcess, limitersOfReplicas } from './limiters.js'
 export { type AuthenticateFrom, limitUnknownTokens } from './unknown-tokens.js'
 export { unmodifiedSinceMs } from './unmodified-since.js'
 export { WrittenJson, writeJson } from './written-json.js'

@@ -1,6 +1,7 @@
 import { rateLimited } from '@switchyard/domain'
 import type { Response } from 'express'
-import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
+import { type RateLimiterAbstract, RateLimiterRes } from 'rate-limiter-flexible'
+import type { CreateLimiter } from './limiters.js'
 
 /**
  * Counts a request and refuses it when its sender had too many in this minute.
@@ -12,9 +13,9 @@ export type RateLimit = (response: Response, limitKey: string) => Promise<void>
 /**
  * @param perMinute requests with one key; 0 switches the limit off
  */
-export function createRateLimit(perMinute: number): RateLimit {
+export function createRateLimit(perMinute: number, createLimiter: CreateLimiter): RateLimit {
   if (perMinute === 0) return async () => {}
-  const limiter = new RateLimiterMemory({ points: perMinute, duration: 60 })
+  const limiter = createLimiter({ name: 'requests', points: perMinute, durationSeconds: 60 })
   return async (response, limitKey) => {
     const { outcome, exceeded } = await consume(limiter, limitKey)
     response.set({
@@ -26,7 +27,7 @@ export function createRateLimit(perMinute: number): RateLimit {
   }
 }
 
-async function consume(limiter: RateLimiterMemory, limitKey: string) {
+async function consume(limiter: RateLimiterAbstract, limitKey: string) {
   try {
     return { outcome: await limiter.consume(limitKey), exceeded: false }
   } catch (error) {

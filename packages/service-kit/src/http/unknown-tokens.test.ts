@@ -1,6 +1,7 @@
 import { DomainError } from '@switchyard/domain'
 import type { Caller } from '@switchyard/domain/access'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { limitersOfProcess } from './limiters.js'
 import { senderAddress } from './sender-address.js'
 import { type AuthenticateFrom, limitUnknownTokens } from './unknown-tokens.js'
 
@@ -9,7 +10,12 @@ afterEach(() => vi.useRealTimers())
 
 const good = ['good', 'new']
 const holder = { user: { id: 1 }, token: { id: 1 } } as Caller
-const limited = () => limitUnknownTokens(async (secret) => (good.includes(secret) ? holder : null), true)
+const limited = () =>
+  limitUnknownTokens(async (secret) => (good.includes(secret) ? holder : null), {
+    isOn: true,
+    kind: 'tokens',
+    createLimiter: limitersOfProcess,
+  })
 
 /** Seconds until the address may go on; null when it was not refused. */
 async function refusedSeconds(authenticate: AuthenticateFrom, secret: string, address: string) {

@@ -1,7 +1,7 @@
 import type { Caller } from '@switchyard/domain/access'
 import { LRUCache } from 'lru-cache'
-import { RateLimiterMemory } from 'rate-limiter-flexible'
 import { type Authenticate, tokenKey } from './authentication.js'
+import type { CreateLimiter } from './limiters.js'
 import { tooManyRequests } from './rate-limit.js'
 import { senderAddress } from './sender-address.js'
 
@@ -11,6 +11,12 @@ import { senderAddress } from './sender-address.js'
  * @throws DomainError rate-limited when the address has sent too many unknown tokens
  */
 export type AuthenticateFrom = (secret: string, address: string) => Promise<Caller | null>
+
+export interface UnknownTokenOptions {
+  isOn: boolean
+  kind: 'tokens' | 'sessions'
+  createLimiter: CreateLimiter
+}
 
 /** Unknown tokens that an address may send in a minute. */
 const unknownPerMinuteMax = 60
@@ -26,12 +32,16 @@ const goodMs = 10 * 60_000
  * look-up each, and each would get a rate limit of its own. An address that has sent too many is refused, except with tokens
  * that were good lately.
  *
- * @param isOn false: nothing is counted
+ * @param options.isOn false: nothing is counted
+ * @param options.kind tokens and sessions are counted apart, because a browser goes on sending the cookie of an ended session
  */
-export function limitUnknownTokens(authenticate: Authenticate, isOn: boolean): AuthenticateFrom {
+export function limitUnknownTokens(
+  authenticate: Authenticate,
+  { isOn, kind, createLimiter }: UnknownTokenOptions,
+): AuthenticateFrom {
   if (!isOn) return (secret) => authenticate(secret)
-  const unknown = new RateLimiterMemory({ points: unknownPerMinuteMax, duration: 60 })
-  const refusals = new RateLimiterMemory({ points: 1, duration: rememberedSeconds })
+  const unknown = createLimiter({ name: `unknown-${kind}`, points: unknownPerMinuteMax, durationSeconds: 60 })
+  const refusals = createLimiter({ name: `refused-${kind}`, points: 1, durationSeconds: rememberedSeconds })
   const good = new LRUCache<string, true>({ max: 10_000, ttl: goodMs })
 
   async function count(sender: string): Promise<void> {

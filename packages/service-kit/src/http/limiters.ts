@@ -1,0 +1,66 @@
+import type { Redis } from 'ioredis'
+import { type RateLimiterAbstract, RateLimiterMemory, RateLimiterRedis } from 'rate-limiter-flexible'
+import type { Lifecycle } from '../lifecycle/index.js'
+import type { Logger } from '../observability/index.js'
+import { createRedis, reportOutages } from '../redis.js'
+
+export interface Limit {
+  /** Part of its keys in Redis: limiters of replicas with the same name count together. */
+  name: string
+  points: number
+  durationSeconds: number
+}
+
+export type CreateLimiter = (limit: Limit) => RateLimiterAbstract
+
+/** Limiters that count in this process only. */
+export const limitersOfProcess: CreateLimiter = ({ points, durationSeconds: duration }) =>
+  new RateLimiterMemory({ points, duration })
+
+/** First part of the keys that count for a service. */
+export const limitKeyPrefix = (service: string): string => `switchyard:limits:${service}`
+
+/** How long a request waits for Redis before this process counts it by itself. */
+const commandTimeoutMs = 50
+/** A connection without an answer for this time is given up; until the next one is ready, nothing waits for Redis. */
+const silenceMsMax = 1000
+
+export interface SharedLimiterOptions {
+  redisUrl: string
+  service: string
+  logger: Logger
+  lifecycle: Lifecycle
+}
+
+/**
+ * Limiters that count for all replicas of a service together, in Redis. While Redis is away or slow, each process counts by
+ * itself: a limit never fails a request, and delays it by 50 ms at most.
+ */
+export function limitersOfReplicas(options: SharedLimiterOptions): CreateLimiter {
+  let redis: Redis | undefined
+  return (limit) => {
+    // Nothing connects while limits are switched off.
+    redis ??= connect(options)
+    return new RateLimiterRedis({
+      storeClient: redis,
+      keyPrefix: `${limitKeyPrefix(options.service)}:${limit.name}`,
+      points: limit.points,
+      duration: limit.durationSeconds,
+      rejectIfRedisNotReady: true,
+      insuranceLimiter: limitersOfProcess(limit),
+    })
+  }
+}
+
+function connect({ redisUrl, logger, lifecycle }: SharedLimiterOptions): Redis {
+  const outages = reportOutages(logger, 'Redis is away: each process counts for its limits by itself')
+  const redis = createRedis({
+    url: redisUrl,
+    onError: outages.failed,
+    commandTimeout: commandTimeoutMs,
+    socketTimeout: silenceMsMax,
+  })
+  redis.on('ready', outages.over)
+  lifecycle.onClose('limits', () => redis.disconnect())
+  return redis
+}
