@@ -4,22 +4,24 @@ import { openSync } from 'node:fs'
 import { devNull } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import autocannon from 'autocannon'
+import { startRedis } from '../jobqueue/redis.js'
 
 const rounds = 5
 const secondsPerRound = 4
 
-const names = ['kit', 'bare', 'bareAndFitting'] as const
+const names = ['kit', 'counting', 'bare', 'bareAndFitting'] as const
 type Side = (typeof names)[number]
 
 async function start(side: Side): Promise<{ child: ChildProcess; port: number }> {
   const child = fork(fileURLToPath(new URL('./servers.ts', import.meta.url)), [side], {
     stdio: ['ignore', openSync(devNull, 'w'), 'inherit', 'ipc'],
+    env: { ...process.env, REDIS_URL: `unix://${redis.path}` },
   })
   const [port] = await once(child, 'message')
   return { child, port: Number(port) }
 }
 
-async function load(port: number): Promise<number> {
+async function load(port: number): Promise<{ perSecond: number; p99Ms: number }> {
   const result = await autocannon({
     url: `http://127.0.0.1:${port}/api/v4/projects/7/repository/commits/main`,
     headers: { 'PRIVATE-TOKEN': 'good' },
@@ -28,19 +30,31 @@ async function load(port: number): Promise<number> {
   })
   if (result.non2xx > 0 || result.errors > 0)
     throw new Error(`${result.non2xx} wrong answers, ${result.errors} errors`)
-  return result.requests.average
+  return { perSecond: result.requests.average, p99Ms: result.latency.p99 }
 }
 
 const median = (values: number[]) => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
 
+const redis = await startRedis()
 const sides = new Map<Side, Awaited<ReturnType<typeof start>>>()
 for (const side of names) sides.set(side, await start(side))
-const figures: Record<Side, number[]> = { kit: [], bare: [], bareAndFitting: [] }
+const figures: Record<Side, number[]> = {
+  kit: [],
+  counting: [],
+  bare: [],
+  bareAndFitting: [],
+}
+const p99Ms: Record<Side, number[]> = { kit: [], counting: [], bare: [], bareAndFitting: [] }
 for (const { port } of sides.values()) await load(port)
 for (let round = 0; round < rounds; round += 1) {
-  for (const [side, { port }] of sides) figures[side].push(await load(port))
+  for (const [side, { port }] of sides) {
+    const measured = await load(port)
+    figures[side].push(measured.perSecond)
+    p99Ms[side].push(measured.p99Ms)
+  }
 }
 for (const { child } of sides.values()) child.kill()
+await redis.stop()
 
 const beside = (side: Side) => {
   const ratios = figures[side].map((value, round) => value / (figures.bare[round] ?? Number.NaN))
@@ -48,5 +62,6 @@ const beside = (side: Side) => {
 }
 for (const side of names) {
   const perSecond = Math.round(median(figures[side]))
-  console.log(`${side.padEnd(14)} ${perSecond} requests/s${side === 'bare' ? '' : `, ${beside(side)}`}`)
+  const p99 = `p99 ${median(p99Ms[side])} ms`
+  console.log(`${side.padEnd(14)} ${perSecond} requests/s, ${p99}${side === 'bare' ? '' : `, ${beside(side)}`}`)
 }

@@ -5,6 +5,7 @@ import {
   createAuthenticate,
   createHttpApp,
   endpoint,
+  limitersOfReplicas,
   listen,
   ok,
   route,
@@ -31,12 +32,14 @@ const caller = {
 const show = endpoint({ input: z.object({ id: text(), sha: text() }), handle: async () => ok(body) })
 
 /** Logs go to a file that nobody reads, as in production they go to a pipe. */
-function kitApp() {
+function kitApp(redisUrl?: string) {
+  const context = createServiceContext('bench', 'info')
   return createHttpApp({
-    ...createServiceContext('bench', 'info'),
+    ...context,
     authenticate: createAuthenticate(async () => caller),
     routes: [route('GET', '/projects/:id/repository/commits/:sha', signedIn, show)],
     rateLimitPerMinute: 100_000_000,
+    createLimiter: redisUrl ? limitersOfReplicas({ ...context, redisUrl, service: 'bench' }) : undefined,
   })
 }
 
@@ -54,9 +57,10 @@ async function listenBarely() {
   return server.address() as AddressInfo
 }
 
-/** `bareAndFitting`: express alone, of a server that makes requests and responses as express wants them. */
+/** `counting`: the kit with limits that are counted in Redis. `bareAndFitting`: express alone, of a server that makes requests and responses as express wants them. */
 const listeners = {
   kit: () => listen(kitApp(), '127.0.0.1', 0, 1000),
+  counting: () => listen(kitApp(process.env.REDIS_URL), '127.0.0.1', 0, 1000),
   bare: listenBarely,
   bareAndFitting: () => listen(bareApp(), '127.0.0.1', 0, 1000),
 }

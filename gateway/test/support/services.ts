@@ -19,7 +19,6 @@ export async function startServices(
   const rootToken = `root-${randomBytes(20).toString('hex')}`
   const grpcPort = await findFreePort()
   const env = {
-    REDIS_URL: redis.url,
     SWITCHYARD_STORAGE_ROOT: storage,
     SWITCHYARD_ROOT_TOKEN: rootToken,
     GRPC_PORT: String(grpcPort),
@@ -27,7 +26,12 @@ export async function startServices(
   }
   const processes = await Promise.all(
     names.map((name) =>
-      startService(name, name === 'console' ? {} : { ...env, DATABASE_URL: database.urlOf(name) }),
+      startService(
+        name,
+        name === 'console'
+          ? {}
+          : { ...env, DATABASE_URL: database.urlOf(name), REDIS_URL: redis.urlOf(name) },
+      ),
     ),
   )
   const httpPorts = Object.fromEntries(names.map((name, index) => [name, processes[index]?.port]))

@@ -1,10 +1,11 @@
-import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
 import { SetupProblem } from './problem.js'
 import { endProcess, findCommandLine } from './process/find-process.js'
 import { lastFailure, rotateLog } from './process/log-file.js'
 import { type SupervisedProcess, supervise } from './process/supervised-process.js'
+import { redisUsers } from './redis-users.js'
 import { makeSocketFolder } from './socket-folder.js'
 
 export interface RedisOptions {
@@ -18,7 +19,7 @@ export interface RedisOptions {
 }
 
 export interface RunningRedis {
-  /** `unix:///…/redis.sock` */
+  /** `unix:///…/redis.sock`, without a user: everything is allowed. */
   url: string
   process: SupervisedProcess
   stop(): Promise<void>
@@ -34,10 +35,12 @@ export async function startRedis(options: RedisOptions): Promise<RunningRedis> {
   const pidFile = join(dataDir, 'redis.pid')
   await clearOrphan(pidFile, socket)
   rotateLog(logFile)
+  const usersFile = join(dataDir, 'users.acl')
+  writeFileSync(usersFile, redisUsers, { mode: 0o600 })
   const child = supervise({
     name: 'redis',
     command: options.server,
-    args: serverArguments(dataDir, socket, pidFile),
+    args: serverArguments({ dataDir, socket, pidFile, usersFile }),
     cwd: dataDir,
     logFile,
     notice: options.log,
@@ -53,13 +56,14 @@ export async function startRedis(options: RedisOptions): Promise<RunningRedis> {
   return { url: `unix://${socket}`, process: child, stop: () => child.stop() }
 }
 
-function serverArguments(dataDir: string, socket: string, pidFile: string): string[] {
+function serverArguments({ dataDir, socket, pidFile, usersFile }: Record<ServerFile, string>): string[] {
   const settings = {
     port: '0',
     unixsocket: socket,
     unixsocketperm: '700',
     dir: dataDir,
     pidfile: pidFile,
+    aclfile: usersFile,
     daemonize: 'no',
     appendonly: 'yes',
     save: '',
@@ -68,6 +72,8 @@ function serverArguments(dataDir: string, socket: string, pidFile: string): stri
   }
   return Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value])
 }
+
+type ServerFile = 'dataDir' | 'socket' | 'pidFile' | 'usersFile'
 
 async function clearOrphan(pidFile: string, socket: string): Promise<void> {
   if (!existsSync(pidFile)) return

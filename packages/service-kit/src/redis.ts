@@ -3,12 +3,18 @@ import type { Logger } from './observability/index.js'
 
 /**
  * Connection options for a URL: `redis://`, `rediss://` (TLS) or `unix:///path/to/redis.sock`.
- * A unix URL may name a database: `unix:///path?db=3`.
+ * A unix URL may name a database and a user: `unix:///path?db=3&user=name&password=secret`.
  */
 export function redisOptions(url: string): RedisOptions {
   const parsed = new URL(url)
   if (parsed.protocol === 'unix:') {
-    return { path: decodeURIComponent(parsed.pathname), db: Number(parsed.searchParams.get('db') ?? 0) }
+    const { searchParams } = parsed
+    return {
+      path: decodeURIComponent(parsed.pathname),
+      db: Number(searchParams.get('db') ?? 0),
+      username: searchParams.get('user') ?? undefined,
+      password: searchParams.get('password') ?? undefined,
+    }
   }
   return {
     host: parsed.hostname.replace(/^\[|\]$/g, '') || '127.0.0.1',

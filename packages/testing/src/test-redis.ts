@@ -1,13 +1,16 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { type RedisService, redisUrlOf, redisUsers } from '@switchyard/dev-env/redis-users'
 import { execa, type ResultPromise } from 'execa'
 import { Redis } from 'ioredis'
 import { waitFor } from './wait-for.js'
 
 export interface TestRedis {
-  /** `unix:///path/to/redis.sock` */
+  /** `unix:///path/to/redis.sock`, without a user: everything is allowed. */
   url: string
+  /** The URL for the user of a service, who has that service's rights only. */
+  urlOf(service: RedisService): string
   /** Path of the socket. */
   path: string
   /** Ends the server and deletes its data. */
@@ -37,6 +40,7 @@ export async function startTestRedis(): Promise<TestRedis> {
 
   return {
     url: `unix://${path}`,
+    urlOf: (service) => redisUrlOf(`unix://${path}`, service),
     path,
     async stop() {
       await end('SIGTERM')
@@ -67,7 +71,9 @@ async function launch(folder: string, path: string): Promise<{ server: Server }>
   await rm(path, { force: true })
   const program = process.env.SWITCHYARD_TEST_REDIS_SERVER ?? 'redis-server'
   const settings = ['--dir', folder, '--appendonly', 'yes', '--save', '', '--maxmemory-policy', 'noeviction']
-  const args = ['--port', '0', '--unixsocket', path, '--unixsocketperm', '700', ...settings]
+  const usersFile = join(folder, 'users.acl')
+  await writeFile(usersFile, redisUsers)
+  const args = ['--aclfile', usersFile, '--port', '0', '--unixsocket', path, '--unixsocketperm', '700', ...settings]
   const server = execa(program, args, { reject: false, all: true, stdin: 'ignore' })
   const failedStart = server.then((result) => {
     throw new Error(`${program} did not start: ${result.all || result.shortMessage}`)

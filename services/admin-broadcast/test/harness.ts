@@ -11,7 +11,7 @@ export async function startHarness() {
   const database = createDatabase({ url: testDatabase.url, poolSizeMax: 2, applicationName: 'test' })
   const environment = {
     DATABASE_URL: testDatabase.urlOf('admin-broadcast'),
-    REDIS_URL: testRedis.url,
+    REDIS_URL: testRedis.urlOf('admin-broadcast'),
     PORT: '0',
     RATE_LIMIT_PER_MINUTE: '0',
     SHUTDOWN_TIMEOUT_MS: '5000',

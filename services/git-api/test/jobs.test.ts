@@ -25,7 +25,7 @@ async function queuedProjects(): Promise<number[]> {
 }
 
 it('gathers many pushes to a project in one job, and goes on when Redis comes back', async () => {
-  const jobs = createJobs(redis.url, logger)
+  const jobs = createJobs(redis.urlOf('git-api'), logger)
   await waitFor(
     async () => {
       for (const projectId of [1, 1, 2]) jobs.requestHousekeeping(projectId)

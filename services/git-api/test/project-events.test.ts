@@ -14,7 +14,7 @@ let commits: Record<'first' | 'second' | 'third' | 'side', string>
 
 beforeAll(async () => {
   redis = await startTestRedis()
-  harness = await startGitHarness({ redisUrl: redis.url })
+  harness = await startGitHarness({ redisUrl: redis.urlOf('git-api') })
   ;({ project, work, commits } = await pushSample(harness))
 })
 afterAll(async () => {

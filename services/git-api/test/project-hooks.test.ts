@@ -33,11 +33,11 @@ const everything = {
 
 beforeAll(async () => {
   redis = await startTestRedis()
-  harness = await startGitHarness({ redisUrl: redis.url, env })
+  harness = await startGitHarness({ redisUrl: redis.urlOf('git-api'), env })
   worker = startWorkerProcess({
     ...env,
     DATABASE_URL: harness.databaseUrl,
-    REDIS_URL: redis.url,
+    REDIS_URL: redis.urlOf('worker'),
     SWITCHYARD_STORAGE_ROOT: harness.storageRoot,
   })
   ;({ project, work, commits } = await pushSample(harness))

@@ -15,7 +15,7 @@ let connection: ReturnType<typeof createRedis>
 
 beforeAll(async () => {
   redis = await startTestRedis()
-  harness = await startGitHarness({ redisUrl: redis.url })
+  harness = await startGitHarness({ redisUrl: redis.urlOf('git-api') })
   connection = createRedis({ url: redis.url, onError: () => {} })
   queue = new Queue(queueNames.repositoryHousekeeping, { connection, prefix: jobKeyPrefix })
   await queue.waitUntilReady()

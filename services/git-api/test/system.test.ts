@@ -9,7 +9,7 @@ let redis: TestRedis
 
 beforeAll(async () => {
   redis = await startTestRedis()
-  harness = await startHarness({ redisUrl: redis.url })
+  harness = await startHarness({ redisUrl: redis.urlOf('git-api') })
 })
 afterAll(async () => {
   await harness.close()

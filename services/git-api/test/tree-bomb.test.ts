@@ -14,12 +14,12 @@ const env = { WEBHOOK_ALLOWED_HOSTS: '127.0.0.1', GIT_PROCESS_BYTES_MAX: '671088
 
 beforeAll(async () => {
   redis = await startTestRedis()
-  harness = await startGitHarness({ redisUrl: redis.url, env })
+  harness = await startGitHarness({ redisUrl: redis.urlOf('git-api'), env })
   receiver = await startHookReceiver()
   worker = startWorkerProcess({
     ...env,
     DATABASE_URL: harness.databaseUrl,
-    REDIS_URL: redis.url,
+    REDIS_URL: redis.urlOf('worker'),
     SWITCHYARD_STORAGE_ROOT: harness.storageRoot,
   })
 })

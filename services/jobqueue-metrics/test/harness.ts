@@ -69,12 +69,12 @@ export async function startHarness(overridesFor: (redisUrl: string) => Record<st
   const context = createServiceContext('jobqueue-metrics', 'silent')
   const config = configSchema.parse({
     DATABASE_URL: testDatabase.urlOf('jobqueue-metrics'),
-    REDIS_URL: testRedis.url,
+    REDIS_URL: testRedis.urlOf('jobqueue-metrics'),
     PORT: '0',
     RATE_LIMIT_PER_MINUTE: '0',
     JOBQUEUE_CACHE_MS: '0',
     JOBQUEUE_HISTORY: 'false',
-    ...overridesFor(testRedis.url),
+    ...overridesFor(testRedis.urlOf('jobqueue-metrics')),
   })
   const { port } = await createService(config, context)
   const baseUrl = `http://127.0.0.1:${port}`
@@ -107,7 +107,11 @@ export async function startHarness(overridesFor: (redisUrl: string) => Record<st
       return queue
     },
     /** The real worker service, as a process of its own. */
-    startWorker: () => startWorker({ DATABASE_URL: testDatabase.urlOf('worker'), REDIS_URL: testRedis.url }),
+    startWorker: () =>
+      startWorker({
+        DATABASE_URL: testDatabase.urlOf('worker'),
+        REDIS_URL: testRedis.urlOf('worker'),
+      }),
     async close() {
       await context.lifecycle.close()
       await Promise.all(queues.map((queue) => queue.close()))

@@ -27,7 +27,7 @@ export async function startHarness() {
   const queues: Queue[] = []
   const environment = {
     DATABASE_URL: testDatabase.urlOf('worker'),
-    REDIS_URL: testRedis.url,
+    REDIS_URL: testRedis.urlOf('worker'),
     SWITCHYARD_STORAGE_ROOT: storageRoot,
     PORT: '0',
     LOG_LEVEL: 'silent',

@@ -87,13 +87,13 @@ function startJob(
   run: (context: JobContext) => Promise<void>,
   { graceMs = 10_000, timeoutMs = 30_000 } = {},
 ) {
-  const redis = createRedis({ url: harness.testRedis.url, onError: () => {} })
+  const redis = createRedis({ url: harness.testRedis.urlOf('worker'), onError: () => {} })
   const { metrics } = createServiceContext('worker', 'silent')
   const types = [jobType({ queue, concurrency: 2, timeoutMs, run: (_payload, context) => run(context) })]
   const heartbeat = createHeartbeat({ redis })
   const workers = startWorkers({
     types,
-    redisUrl: harness.testRedis.url,
+    redisUrl: harness.testRedis.urlOf('worker'),
     logger: silent,
     figures: createJobFigures(metrics, [queue]),
     heartbeat,

@@ -9,3 +9,4 @@ export { type ProjectNotice, projectEventsChannel, projectNotice } from './proje
 export { type JobPayload, jobKeyPrefix, jobPayloads, type QueueName, queueNames } from './queues.js'
 export { repositoryHousekeepingJob } from './repository-housekeeping.js'
 export { webhookDeliveryJob } from './webhook-delivery.js'
+export { sagaEventsChannel } from './saga-events.js'

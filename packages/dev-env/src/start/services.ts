@@ -30,7 +30,8 @@ export interface RunningService {
 export interface Neighbours {
   /** The database URL of a service. */
   databaseUrlOf: (service: DatabaseServiceName) => string
-  redisUrl: string
+  /** The Redis URL of a service. */
+  redisUrlOf: (service: DatabaseServiceName) => string
 }
 
 const readyTimeoutMs = 60_000
@@ -74,7 +75,7 @@ function serviceEnvironment(
   name: ServiceName,
   port: number,
   settings: Settings,
-  { databaseUrlOf, redisUrl }: Neighbours,
+  { databaseUrlOf, redisUrlOf }: Neighbours,
 ): NodeJS.ProcessEnv {
   const { dataDir, rootToken } = settings
   const storage = { SWITCHYARD_STORAGE_ROOT: join(dataDir, 'repositories') }
@@ -95,7 +96,7 @@ function serviceEnvironment(
     HOST: '127.0.0.1',
     PORT: String(port),
     EXTERNAL_URL: settings.externalUrl,
-    ...(name === 'console' ? {} : { DATABASE_URL: databaseUrlOf(name), REDIS_URL: redisUrl }),
+    ...(name === 'console' ? {} : { DATABASE_URL: databaseUrlOf(name), REDIS_URL: redisUrlOf(name) }),
     ...own[name],
   }
 }

@@ -2,11 +2,13 @@ import { join } from 'node:path'
 import { startGateway } from '../gateway/gateway.js'
 import { ensureFree } from '../gateway/listen.js'
 import { metricsRoutes, readRoutes } from '../gateway/routing-table.js'
+import { redisUrlOf } from '../redis-users.js'
 import { claimDataFolder } from './data-folder.js'
 import { type Neighbour, openDatabase, openRedis } from './neighbours.js'
 import type { Progress } from './progress.js'
 import { applyMigrations, isSchemaCurrent, prepareLogins } from './schema.js'
 import {
+  type DatabaseServiceName,
   makeServiceFolders,
   type Neighbours,
   type RunningService,
@@ -46,7 +48,9 @@ export class Tree {
       await progress.step('database schema', () => applyMigrations(settings.root, database.url))
     }
     const databaseUrlOf = await prepareLogins(database)
-    const neighbours = { databaseUrlOf, redisUrl: redis.url }
+    const redisUrlFor = (service: DatabaseServiceName) =>
+      redis.embedded ? redisUrlOf(redis.url, service) : redis.url
+    const neighbours = { databaseUrlOf, redisUrlOf: redisUrlFor }
     await progress.step(`${serviceNames.length} services`, () => this.startServices(neighbours))
   }
 

@@ -1,9 +1,7 @@
+import { sagaEventsChannel } from '@switchyard/contracts/jobs'
 import type { CommittedBatch } from '@switchyard/db'
 import type { Logger } from '@switchyard/service-kit/observability'
 import { createRedis } from '@switchyard/service-kit/redis'
-
-/** The Redis channel on which replicas are notified that the log has new entries. The entries are read from the log. */
-const channel = 'switchyard:saga-events'
 
 /** Notices between replicas. A lost notice only delays events, since every replica polls as well. */
 export interface Notices {
@@ -31,7 +29,7 @@ export function createNotices({ redisUrl, onNotice, logger }: NoticesOptions): N
   const subscriber = createRedis({ url: redisUrl, onError, autoResubscribe: false })
   subscriber.on('ready', () => {
     isAway = false
-    subscriber.subscribe(channel).catch(onError)
+    subscriber.subscribe(sagaEventsChannel).catch(onError)
     // Notices from before the subscription are lost.
     onNotice()
   })
@@ -39,7 +37,7 @@ export function createNotices({ redisUrl, onNotice, logger }: NoticesOptions): N
   return {
     publish(batch) {
       if (publisher.status !== 'ready') return
-      publisher.publish(channel, JSON.stringify(batch)).catch(onError)
+      publisher.publish(sagaEventsChannel, JSON.stringify(batch)).catch(onError)
     },
     close() {
       publisher.disconnect()

@@ -21,7 +21,7 @@ const open: Awaited<ReturnType<typeof openStream>>[] = []
 
 beforeAll(async () => {
   redis = await startTestRedis()
-  const env = { REDIS_URL: redis.url }
+  const env = { REDIS_URL: redis.urlOf('saga-reporter') }
   harness = await startHarness(env)
   replica = await startService(harness.databaseUrl, env)
   tokens = await createTokens(harness.database)

@@ -1,0 +1,98 @@
+import {
+  broadcastChannel,
+  jobKeyPrefix,
+  projectEventsChannel,
+  queueNames,
+  sagaEventsChannel,
+} from '../jobs/index.js'
+
+/** The services that log in to Redis, each as its own user. */
+export const redisServices = [
+  'git-api',
+  'admin-broadcast',
+  'jobqueue-metrics',
+  'saga-reporter',
+  'worker',
+] as const
+
+export type RedisService = (typeof redisServices)[number]
+
+interface RedisAccess {
+  /** Patterns of the keys that the service reads and writes. */
+  keys: string[]
+  /** Patterns of further keys that it reads. */
+  readKeys?: string[]
+  channels: string[]
+  /** Further commands. */
+  commands?: string[]
+}
+
+/** BullMQ's scripts build the keys of a queue and of its jobs from this part. */
+const queueKeys = (queue: string) => `${jobKeyPrefix}:${queue}:*`
+
+/** Where the service kit counts requests and unknown tokens for all replicas of a service. */
+const limitKeys = (service: RedisService) => `switchyard:limits:${service}:*`
+
+/** The rights of each service. Every integration and end-to-end test runs with them. */
+const redisAccess: Record<RedisService, RedisAccess> = {
+  'git-api': {
+    keys: [queueKeys(queueNames.repositoryHousekeeping), limitKeys('git-api')],
+    channels: [projectEventsChannel],
+  },
+  'admin-broadcast': {
+    keys: [queueKeys(queueNames.broadcastTurn), limitKeys('admin-broadcast')],
+    channels: [broadcastChannel],
+  },
+  // It retries and removes failed jobs, keeps a history, and may report on the queues of other programs in this Redis.
+  'jobqueue-metrics': {
+    keys: [`${jobKeyPrefix}:*`, '{jq}:history:*', limitKeys('jobqueue-metrics')],
+    readKeys: ['*'],
+    channels: [],
+    commands: ['+scan', '+client|list'],
+  },
+  'saga-reporter': { keys: [limitKeys('saga-reporter')], channels: [sagaEventsChannel] },
+  worker: { keys: [`${jobKeyPrefix}:*`, `{jq}:${jobKeyPrefix}:*`], channels: [broadcastChannel] },
+}
+
+/**
+ * Commands on the keys that a service has. Scripts, as BullMQ's, run with the rights of the user: they reach no other keys.
+ * ioredis asks for INFO when it connects.
+ */
+const commands = [
+  '-@all',
+  '+@read',
+  '+@write',
+  '+@connection',
+  '+@transaction',
+  '-@dangerous',
+  '-@scripting',
+  // They take no key, and would show what the others have.
+  '-scan',
+  '-randomkey',
+  '-dbsize',
+  '+eval',
+  '+evalsha',
+  '+script|exists',
+  '+script|load',
+  '+info',
+  '+publish',
+  '+subscribe',
+  '+unsubscribe',
+]
+
+/** The name of a service's user, e.g. `switchyard_git_api`. */
+export const redisUserOf = (service: RedisService): string => `switchyard_${service.replaceAll('-', '_')}`
+
+/** The line of a service in an ACL file of Redis, without `on` and a password. */
+export function redisUserLine(service: RedisService): string {
+  const { keys, readKeys = [], channels, commands: further = [] } = redisAccess[service]
+  const rules = [
+    'reset',
+    ...keys.map((pattern) => `~${pattern}`),
+    ...readKeys.map((pattern) => `%R~${pattern}`),
+    ...channels.map((channel) => `&${channel}`),
+    ...commands,
+    ...further,
+  ]
+  return `user ${redisUserOf(service)} ${rules.join(' ')}`
+}

@@ -1,0 +1,15 @@
+import { type RedisService, redisServices, redisUserLine, redisUserOf } from '@switchyard/contracts/redis'
+
+export type { RedisService }
+
+/**
+ * The ACL file of a Redis on a socket that only its owner can reach. The folder of the socket keeps others out, so nobody needs
+ * a password; the users keep each service to its rights.
+ */
+export const redisUsers: string = [
+  'user default on nopass ~* &* +@all\n',
+  ...redisServices.map((service) => `${redisUserLine(service)} on nopass\n`),
+].join('')
+
+/** The URL of such a Redis for the user of a service. */
+export const redisUrlOf = (url: string, service: RedisService): string => `${url}?user=${redisUserOf(service)}`
