@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { connect as connectTls } from 'node:tls'
 import { type ChannelCredentials, credentials, Metadata } from '@grpc/grpc-js'
 import { type CommonResponse, SagaClient } from '@switchyard/contracts/saga'
-import { findNginxWithHttp2 } from '@switchyard/dev-env'
+import { findRecentNginx } from '@switchyard/dev-env'
 import { execaSync } from 'execa'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Gateway, gatewayFolder, startGateway, toolsFolder } from './support/gateway.js'
@@ -13,7 +13,7 @@ import { insecure } from './support/grpc.js'
 import { rawRequest } from './support/raw-request.js'
 import { startServices } from './support/services.js'
 
-const program = await findNginxWithHttp2(toolsFolder, console.error)
+const program = await findRecentNginx(toolsFolder, console.error)
 const shipped = (path: string) => readFileSync(join(gatewayFolder, path), 'utf8')
 
 let services: Awaited<ReturnType<typeof startServices>>

@@ -19,8 +19,12 @@ export interface Echo {
 }
 
 /** An HTTP server on loopback. */
-export async function startUpstream(listener: RequestListener): Promise<Upstream> {
-  const server = createServer(listener).listen(0, '127.0.0.1')
+export async function startUpstream(
+  listener: RequestListener,
+  host = '127.0.0.1',
+  port = 0,
+): Promise<Upstream> {
+  const server = createServer(listener).listen(port, host)
   await once(server, 'listening')
   return {
     port: (server.address() as AddressInfo).port,
@@ -33,19 +37,23 @@ export async function startUpstream(listener: RequestListener): Promise<Upstream
 }
 
 /** Answers every request with what arrived. */
-export const startEcho = (name: string): Promise<Upstream> =>
-  startUpstream(async (request, response) => {
-    let bodyBytes = 0
-    for await (const chunk of request) bodyBytes += (chunk as Buffer).length
-    const echo: Echo = {
-      name,
-      method: request.method ?? '',
-      url: request.url ?? '',
-      headers: request.headers,
-      bodyBytes,
-      clientPort: request.socket.remotePort ?? 0,
-    }
-    response.setHeader('Content-Type', 'application/json')
-    response.setHeader('X-Request-Id', String(request.headers['x-request-id']))
-    response.end(JSON.stringify(echo))
-  })
+export const startEcho = (name: string, host?: string, port?: number): Promise<Upstream> =>
+  startUpstream(
+    async (request, response) => {
+      let bodyBytes = 0
+      for await (const chunk of request) bodyBytes += (chunk as Buffer).length
+      const echo: Echo = {
+        name,
+        method: request.method ?? '',
+        url: request.url ?? '',
+        headers: request.headers,
+        bodyBytes,
+        clientPort: request.socket.remotePort ?? 0,
+      }
+      response.setHeader('Content-Type', 'application/json')
+      response.setHeader('X-Request-Id', String(request.headers['x-request-id']))
+      response.end(JSON.stringify(echo))
+    },
+    host,
+    port,
+  )

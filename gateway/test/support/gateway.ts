@@ -38,6 +38,10 @@ export interface Listening {
   /** Both files as they are shipped; {@link atPort} puts them on loopback. */
   http: string
   grpc: string
+  /** Further files beside them, by name. */
+  files?: Record<string, string>
+  /** The file of the services' addresses. Unset: the given ports. */
+  upstreams?: string
 }
 
 export const gatewayFolder = resolve(import.meta.dirname, '../..')
@@ -70,7 +74,8 @@ export async function startGateway(
   const groups = upstreamNames.map(
     (name) => `upstream ${name} { server 127.0.0.1:${ports[name] ?? downPort}; keepalive 16; }\n`,
   )
-  await writeFile(join(folder, 'upstreams.conf'), groups.join(''))
+  await writeFile(join(folder, 'upstreams.conf'), listening?.upstreams ?? groups.join(''))
+  for (const [name, text] of Object.entries(listening?.files ?? {})) await writeFile(join(folder, name), text)
 
   // A file, because nginx opens /dev/stdout by name, which a socket to this process does not allow.
   const logFile = join(folder, 'log')

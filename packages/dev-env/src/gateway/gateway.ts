@@ -87,6 +87,7 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
 function markOrigin(request: IncomingMessage): void {
   const { headers, socket } = request
   delete headers.forwarded
+  delete headers['x-client-certificate-subject']
   headers['x-forwarded-for'] = socket.remoteAddress ?? ''
   headers['x-real-ip'] = socket.remoteAddress ?? ''
   headers['x-forwarded-proto'] = 'http'

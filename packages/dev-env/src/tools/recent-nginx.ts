@@ -4,38 +4,38 @@ import { execa } from 'execa'
 import { findAptCopy } from './apt-copy.js'
 import { findOnPath } from './find-on-path.js'
 
-const name = 'nginx-of-debian-13'
-const release = 'trixie'
+const name = 'recent-nginx'
+/** Debian 13 has 1.26. */
+const release = 'forky'
 /** nginx with the libraries that it loads, those of the C language too: the system may have older ones. */
 const packages = ['nginx', 'libc6', 'libpcre2-8-0', 'libssl3t64', 'zlib1g', 'libcrypt1', 'libzstd1']
 
 /**
- * An nginx that knows `http2 on` (1.25.1 or later): the one on PATH, else that of Debian 13 in a folder below `toolsDir`, where
- * apt fetches it on older Debian systems too, without root. Null, with the reason told, when there is none: only tests of TLS
- * at the gateway need it.
+ * An nginx that runs every file of the gateway as shipped, 1.28 or later as in docker-compose.yml: the one on PATH, else that of
+ * Debian 14 in a folder below `toolsDir`, where apt fetches it on older Debian systems too, without root. Null, with the reason
+ * told, when there is none.
  */
-export async function findNginxWithHttp2(
-  toolsDir: string,
-  log: (line: string) => void,
-): Promise<string | null> {
+export async function findRecentNginx(toolsDir: string, log: (line: string) => void): Promise<string | null> {
   try {
     const onPath = findOnPath('nginx')
-    if (onPath && (await knowsHttp2(onPath))) return onPath
+    if (onPath && (await isRecent(onPath))) return onPath
     const present = findAptCopy({ name, packages, binaries: [] }, toolsDir)
     if (present) return present
-    log('fetching nginx of Debian 13 with apt, into the data folder')
+    log('fetching nginx of Debian 14 with apt, into the data folder')
     return await fetchNginx(toolsDir)
   } catch (error) {
     const reason = error instanceof Error ? error.message.split('\n', 1)[0] : String(error)
-    log(`SKIPPED: tests of TLS at the gateway, because there is no nginx 1.25.1 or later (${reason})`)
+    log(
+      `SKIPPED: tests of the gateway's files as shipped, because there is no nginx 1.28 or later (${reason})`,
+    )
     return null
   }
 }
 
-async function knowsHttp2(program: string): Promise<boolean> {
+async function isRecent(program: string): Promise<boolean> {
   const { stderr } = await execa(program, ['-v'])
   const [, major = 0, minor = 0] = /nginx\/(\d+)\.(\d+)/.exec(stderr) ?? []
-  return Number(major) > 1 || Number(minor) >= 26
+  return Number(major) > 1 || Number(minor) >= 28
 }
 
 async function fetchNginx(toolsDir: string): Promise<string> {
@@ -50,7 +50,7 @@ async function fetchNginx(toolsDir: string): Promise<string> {
     await execa('apt-get', [...options, 'download', ...packages], { cwd: join(work, 'archives') })
     for (const file of readdirSync(join(work, 'archives')))
       await execa('dpkg-deb', ['-x', join(work, 'archives', file), root])
-    await knowsHttp2(writeLauncher(root))
+    await isRecent(writeLauncher(root))
     rmSync(target, { recursive: true, force: true })
     renameSync(root, target)
   } catch (error) {
@@ -62,7 +62,7 @@ async function fetchNginx(toolsDir: string): Promise<string> {
   return join(target, name)
 }
 
-/** Has apt read Debian 13 from where the system reads its own release, and touch nothing of the system. */
+/** Has apt read Debian 14 from where the system reads its own release, and touch nothing of the system. */
 async function aptOptions(work: string): Promise<string[]> {
   const format = '$(REPO_URI) $(COMPONENT) $(ORIGIN)'
   const { stdout } = await execa('apt-get', ['indextargets', '--format', format, 'Created-By: Packages'])
