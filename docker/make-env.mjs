@@ -1,6 +1,6 @@
 // Writes what docker-compose.yml reads: `.env` with settings, and the folder `secrets` with one random secret a file. Never
 // replaces a setting or a secret; the URLs, which contain passwords, are written anew from them each time.
-import { randomBytes } from 'node:crypto'
+import { createHash, createHmac, randomBytes } from 'node:crypto'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { parseEnv } from 'node:util'
@@ -57,7 +57,24 @@ for (const service of services) {
   const ofService = secret(`postgres_password_${service}`, password)
   writeDerived(`database_url_${service}`, databaseUrl(`switchyard_${service}`, ofService))
 }
-writeDerived('redis_url', `redis://:${encodeURIComponent(secret('redis_password', password))}@redis:6379/0`)
+
+/**
+ * The file of the users of Redis: `default`, with `redis_password`, may do everything; each service has the rights of
+ * deploy/redis/users.acl and a password that is derived from `redis_password`.
+ */
+function redisUsers() {
+  const administrator = secret('redis_password', password)
+  const hashed = (secretOfUser) => `on #${createHash('sha256').update(secretOfUser).digest('hex')}`
+  const rules = readFileSync(join(repository, 'deploy/redis/users.acl'), 'utf8').trim().split('\n')
+  const users = rules.map((line) => {
+    const user = line.split(' ')[1]
+    const ofService = createHmac('sha256', administrator).update(user).digest('base64url')
+    writeDerived(`redis_url_${user.replace('switchyard_', '')}`, `redis://${user}:${ofService}@redis:6379/0`)
+    return `${line} ${hashed(ofService)}`
+  })
+  return [`user default ${hashed(administrator)} ~* &* +@all`, ...users].join('\n')
+}
+writeDerived('redis_users', redisUsers())
 secret('root_token', () => `swy-${password()}`, 'SWITCHYARD_ROOT_TOKEN')
 secret('webhook_secret_keys', () => randomBytes(32).toString('base64url'))
 

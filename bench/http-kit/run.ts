@@ -63,5 +63,7 @@ const beside = (side: Side) => {
 for (const side of names) {
   const perSecond = Math.round(median(figures[side]))
   const p99 = `p99 ${median(p99Ms[side])} ms`
-  console.log(`${side.padEnd(14)} ${perSecond} requests/s, ${p99}${side === 'bare' ? '' : `, ${beside(side)}`}`)
+  console.log(
+    `${side.padEnd(14)} ${perSecond} requests/s, ${p99}${side === 'bare' ? '' : `, ${beside(side)}`}`,
+  )
 }

@@ -110,7 +110,11 @@ describe('docker-compose.yml', () => {
   })
 
   it('does not start a service whose secret is missing, and names the variable', () => {
-    const broken = { ...ofImages, ...environmentOf('worker'), REDIS_URL_FILE: '/run/secrets/redis_url' }
+    const broken = {
+      ...ofImages,
+      ...environmentOf('worker'),
+      REDIS_URL_FILE: '/run/secrets/redis_url_worker',
+    }
     expect(() => loadConfig('worker', schemas.get('worker') as ConfigSchema, broken)).toThrow(
       'REDIS_URL_FILE: the file cannot be read (ENOENT)',
     )

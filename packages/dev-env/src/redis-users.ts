@@ -12,4 +12,5 @@ export const redisUsers: string = [
 ].join('')
 
 /** The URL of such a Redis for the user of a service. */
-export const redisUrlOf = (url: string, service: RedisService): string => `${url}?user=${redisUserOf(service)}`
+export const redisUrlOf = (url: string, service: RedisService): string =>
+  `${url}?user=${redisUserOf(service)}`

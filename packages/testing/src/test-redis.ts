@@ -73,7 +73,17 @@ async function launch(folder: string, path: string): Promise<{ server: Server }>
   const settings = ['--dir', folder, '--appendonly', 'yes', '--save', '', '--maxmemory-policy', 'noeviction']
   const usersFile = join(folder, 'users.acl')
   await writeFile(usersFile, redisUsers)
-  const args = ['--aclfile', usersFile, '--port', '0', '--unixsocket', path, '--unixsocketperm', '700', ...settings]
+  const args = [
+    '--aclfile',
+    usersFile,
+    '--port',
+    '0',
+    '--unixsocket',
+    path,
+    '--unixsocketperm',
+    '700',
+    ...settings,
+  ]
   const server = execa(program, args, { reject: false, all: true, stdin: 'ignore' })
   const failedStart = server.then((result) => {
     throw new Error(`${program} did not start: ${result.all || result.shortMessage}`)

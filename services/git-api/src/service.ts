@@ -10,10 +10,10 @@ import {
 } from '@switchyard/db'
 import { createGit } from '@switchyard/git-storage'
 import {
+  type CreateLimiter,
   createAuthenticator,
   createHttpApp,
   type FindCaller,
-  type CreateLimiter,
   limitersOfReplicas,
   limitUnknownTokens,
   listen,
@@ -66,17 +66,8 @@ export async function createService(config: Config, { logger, metrics, health, l
   lifecycle.onClose('provisioning', () => provisioning.close())
   health.addCheck('provisioning', () => provisioning.check())
 
-  const createLimiter = limitersOfReplicas({
-    redisUrl: config.REDIS_URL.reveal(),
-    service: 'git-api',
-    logger,
-    lifecycle,
-  })
-  const { authenticator, findSession, sessions } = openAuthentication(config, {
-    database,
-    createLimiter,
-    logger,
-  })
+  const createLimiter = openLimiters(config, { logger, lifecycle })
+  const { authenticator, ...authentication } = openAuthentication(config, { database, createLimiter, logger })
   const statuses = createStatusRecorder(database, { job: 'job', pipeline: 'pipeline' })
   const git = createGit(storageRoot, {
     cacheBytesMax: config.GIT_CACHE_BYTES_MAX,
@@ -91,12 +82,12 @@ export async function createService(config: Config, { logger, metrics, health, l
     metrics,
     health,
     authenticate: authenticator.authenticate,
-    findSession,
+    findSession: authentication.findSession,
     routes: routes({
       ...authenticator,
       database,
       guards,
-      sessions,
+      sessions: authentication.sessions,
       jobs,
       commitBodies,
       statuses,
@@ -120,6 +111,9 @@ export async function createService(config: Config, { logger, metrics, health, l
   lifecycle.onClose('http', () => server.close())
   return { port: server.port }
 }
+
+const openLimiters = (config: Config, context: Pick<ServiceContext, 'logger' | 'lifecycle'>) =>
+  limitersOfReplicas({ ...context, redisUrl: config.REDIS_URL.reveal(), service: 'git-api' })
 
 interface AuthenticationNeeds {
   database: Database

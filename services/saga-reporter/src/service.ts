@@ -12,9 +12,9 @@ import {
 import { systemClock } from '@switchyard/domain'
 import {
   type Authenticate,
+  type CreateLimiter,
   createAuthenticate,
   createHttpApp,
-  type CreateLimiter,
   limitersOfProcess,
   limitersOfReplicas,
   limitUnknownTokens,
@@ -43,7 +43,8 @@ import { requireSingleValues } from './wire/metadata.js'
 
 /** Takes lifecycle events over gRPC and shows sagas over HTTP. Closing drains gRPC first, the pool last. */
 export async function createService(config: Config, { logger, metrics, health, lifecycle }: ServiceContext) {
-  const { database, readDatabase } = openDatabases(config, lifecycle)
+  const databases = openDatabases(config, lifecycle)
+  const { database, readDatabase } = databases
   health.addCheck('postgres', () => checkDatabase(database))
 
   const redisUrl = config.REDIS_URL?.reveal()
@@ -93,15 +94,7 @@ export async function createService(config: Config, { logger, metrics, health, l
     host: config.GRPC_HOST,
     port: config.GRPC_PORT,
     tls: tlsFilesOf(config),
-    services: grpcServices(config, {
-      database,
-      readDatabase,
-      reporting,
-      authenticate,
-      createLimiter,
-      stream,
-      logger,
-    }),
+    services: grpcServices(config, { ...databases, reporting, authenticate, createLimiter, stream, logger }),
     descriptorSet,
     aliases: [olderName],
     checkMetadata: requireSingleValues,
