@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -16,6 +17,7 @@ import { repository } from './support/build-stages.js'
 import { MissingVariable, readCompose, readRepositoryFile } from './support/compose.js'
 import { serviceNames } from './support/service-configs.js'
 
+const redisUrlSecretOf = (service: DatabaseService) => `redis_url_${service.replaceAll('-', '_')}`
 const urlSecretOf = (service: DatabaseService) => `database_url_${service.replaceAll('-', '_')}`
 const compose = readCompose({ SECRETS_FOLDER: './secrets' })
 const services = Object.entries(compose.services)
@@ -119,6 +121,14 @@ describe('docker-compose.yml', () => {
     }
   })
 
+  it('lets each service log in to Redis as its own user, and gives the password of all to Redis alone', () => {
+    for (const [name, { secrets = [] }] of services) {
+      const ofRedis = secrets.filter((secret) => secret.startsWith('redis_'))
+      const own = databaseServices.filter((service) => service === name).map(redisUrlSecretOf)
+      expect([name, ofRedis]).toEqual([name, name === 'redis' ? ['redis_password', 'redis_users'] : own])
+    }
+  })
+
   it('keeps every secret in a file of its own, and none in an environment or a command', () => {
     for (const [name, { file }] of Object.entries(compose.secrets)) expect(file).toBe(`./secrets/${name}`)
     for (const [name, { environment = {} }] of services) {
@@ -175,12 +185,22 @@ describe('make-env', () => {
     expect(statSync(join(folder, 'secrets')).mode & 0o777).toBe(0o700)
     expect(readdirSync(join(folder, 'secrets')).sort()).toEqual(names.toSorted())
     expect(new Set(names.map(secret)).size).toBe(names.length)
-    for (const name of names.filter((each) => !each.includes('url')))
+    for (const name of names.filter((each) => !/url|redis_users/.test(each)))
       expect(secret(name)).toMatch(/^[\w-]{32,}$/)
     for (const name of databaseServices) {
       const { username, password } = new URL(secret(urlSecretOf(name)))
       expect([username, password]).toEqual([roleOf(name), secret(passwordVariableOf(name).toLowerCase())])
     }
+    const [administrator, ...users] = secret('redis_users').split('\n')
+    const hashOf = (text: string) => createHash('sha256').update(text).digest('hex')
+    expect(administrator).toBe(`user default on #${hashOf(secret('redis_password'))} ~* &* +@all`)
+    expect(users).toEqual(
+      databaseServices.map((name) => {
+        const { username, password } = new URL(secret(redisUrlSecretOf(name)))
+        expect(username).toBe(roleOf(name))
+        return expect.stringMatching(new RegExp(`^user ${username} .* on #${hashOf(password)}$`))
+      }),
+    )
     expect(() => readCompose(parseEnv(read('.env')) as Record<string, string>)).not.toThrow()
 
     const written = names.map(secret)
