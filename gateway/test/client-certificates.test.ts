@@ -1,5 +1,5 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { request } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -68,7 +68,12 @@ describe.skipIf(!program)('client certificates at the gateway, with the files as
   /** Asks over HTTPS with the certificate of an owner, or with none. */
   async function ask(owner?: string, headers: Record<string, string> = {}) {
     const own = owner ? { key: file(`${owner}.key`), cert: file(`${owner}.pem`) } : {}
-    const at = { host: '127.0.0.1', port: gateway.httpPort, path: '/api/v4/version', ca: file('fullchain.pem') }
+    const at = {
+      host: '127.0.0.1',
+      port: gateway.httpPort,
+      path: '/api/v4/version',
+      ca: file('fullchain.pem'),
+    }
     const sent = request({ ...at, ...own, headers, agent: false }).end()
     const [answer] = await once(sent, 'response')
     const body = JSON.parse(Buffer.concat(await answer.toArray()).toString()) as Partial<Echo>

@@ -20,7 +20,9 @@ export const httpServiceFields = {
     .describe('`trace`, `debug`, `info`, `warn`, `error`, `fatal` or `silent`'),
   RATE_LIMIT_PER_MINUTE: integer(0, 10_000_000)
     .default(6000)
-    .describe('Requests per token, or per address when anonymous, at all replicas of a service together. `0`: no limit'),
+    .describe(
+      'Requests per token, or per address when anonymous, at all replicas of a service together. `0`: no limit',
+    ),
   SHUTDOWN_TIMEOUT_MS: integer(0, 600_000)
     .default(10_000)
     .describe('How long requests under way may take to finish after SIGTERM'),
