@@ -8,5 +8,5 @@ export {
 export { type ProjectNotice, projectEventsChannel, projectNotice } from './project-events.js'
 export { type JobPayload, jobKeyPrefix, jobPayloads, type QueueName, queueNames } from './queues.js'
 export { repositoryHousekeepingJob } from './repository-housekeeping.js'
-export { webhookDeliveryJob } from './webhook-delivery.js'
 export { sagaEventsChannel } from './saga-events.js'
+export { webhookDeliveryJob } from './webhook-delivery.js'
