@@ -7,8 +7,9 @@ import {
   findDeployCaller,
   findSessionCaller,
   isDatabaseUnavailable,
+  whileRepositoryStays,
 } from '@switchyard/db'
-import { createGit } from '@switchyard/git-storage'
+import { createGit, type GitOptions } from '@switchyard/git-storage'
 import {
   createAuthenticator,
   createHttpApp,
@@ -22,15 +23,18 @@ import { createSecretBox, targetPolicy } from '@switchyard/webhooks'
 import { createCommitBodies } from './commit-bodies/commit-bodies.js'
 import type { Config } from './config.js'
 import type { Dependencies } from './dependencies.js'
+import { createForwarding } from './forwarding.js'
 import { createFreezeCalendar } from './freeze-calendar.js'
 import { createGitSessions } from './git-sessions.js'
 import { createGuards } from './guards.js'
 import { createJobs } from './jobs.js'
+import { startMoves } from './moving/run-moves.js'
 import { provisionAdministrator } from './provisioning/administrator.js'
 import { startProvisioning } from './provisioning/provisioning.js'
 import { routes } from './routes/index.js'
 import { createStatusLookup } from './status-lookup.js'
 import { checkStorage } from './storage.js'
+import { type Storages, storagesOf } from './storages.js'
 import { createSystemState } from './system-state.js'
 import { recordingSessionUse, recordingTokenUse } from './token-use.js'
 
@@ -50,7 +54,8 @@ export async function createService(config: Config, { logger, metrics, health, l
   lifecycle.onClose('postgres', () => database.close())
   health.addCheck('postgres', () => checkDatabase(database))
 
-  const jobs = createJobs(config.REDIS_URL.reveal(), logger)
+  const storages = storagesOf(config)
+  const jobs = createJobs(config.REDIS_URL.reveal(), logger, storages.own)
   lifecycle.onClose('jobs', () => jobs.close())
 
   const administrator = {
@@ -69,9 +74,12 @@ export async function createService(config: Config, { logger, metrics, health, l
   const git = createGit(storageRoot, {
     cacheBytesMax: config.GIT_CACHE_BYTES_MAX,
     processBytesMax: config.GIT_PROCESS_BYTES_MAX,
+    ...stayingIn(storages, database),
   })
   lifecycle.onClose('git', () => git.close())
-  const guards = createGuards(database, git)
+  const guards = createGuards(database, git, storages.own)
+  const forwarding = isOneOfMany(storages) ? createForwarding(database, storages, metrics) : undefined
+  lifecycle.onClose('forwarding', () => forwarding?.close())
   const commitBodies = createCommitBodies()
   lifecycle.onClose('commit bodies', () => commitBodies.close())
   const app = createHttpApp({
@@ -80,6 +88,7 @@ export async function createService(config: Config, { logger, metrics, health, l
     health,
     authenticate: authenticator.authenticate,
     findSession,
+    ...(forwarding && { forward: forwarding.forward }),
     routes: routes({
       ...authenticator,
       database,
@@ -93,6 +102,7 @@ export async function createService(config: Config, { logger, metrics, health, l
       webhookTargets: targetPolicy(config),
       secretBox: createSecretBox(config),
       git,
+      storages,
       readSystemState: createSystemState({ database, jobs, git, storageRoot }),
       ...transfersOf(config),
       storageRoot,
@@ -105,8 +115,23 @@ export async function createService(config: Config, { logger, metrics, health, l
   })
   const server = await listen(app, config.HOST, config.PORT, config.SHUTDOWN_TIMEOUT_MS)
   lifecycle.onClose('http', () => server.close())
+  if (isOneOfMany(storages)) {
+    const moves = startMoves({ database, git, storages, storageRoot, logger })
+    lifecycle.onClose('moves', () => moves.close())
+  }
   return { port: server.port }
 }
+
+const isOneOfMany = ({ others }: Storages) => others.size > 0
+
+/** Where there are several storages, changes of a repository exclude its move. */
+const stayingIn = (storages: Storages, database: Database): Pick<GitOptions, 'whileItStays'> =>
+  isOneOfMany(storages)
+    ? {
+        whileItStays: (diskPath, work) =>
+          whileRepositoryStays(database, { storage: storages.own, diskPath }, work),
+      }
+    : {}
 
 /** Finds the holders of tokens and of sessions, and notes that both are used. */
 function openAuthentication(config: Config, database: Database, logger: Logger) {

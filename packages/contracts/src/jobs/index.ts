@@ -7,5 +7,5 @@ export {
 } from './broadcast-turn.js'
 export { type ProjectNotice, projectEventsChannel, projectNotice } from './project-events.js'
 export { type JobPayload, jobKeyPrefix, jobPayloads, type QueueName, queueNames } from './queues.js'
-export { repositoryHousekeepingJob } from './repository-housekeeping.js'
+export { repositoryHousekeepingJob, repositoryHousekeepingQueue } from './repository-housekeeping.js'
 export { webhookDeliveryJob } from './webhook-delivery.js'
