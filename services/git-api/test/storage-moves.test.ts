@@ -67,6 +67,8 @@ function startWriters(project: Project) {
       await response.text()
       statuses.add(response.status)
       if (response.status === 200) objects.push(oid)
+      // Many objects would be copied for longer than the test may take.
+      await delay(50)
     }
   }
   /** A comment keeps its commit under a hidden reference. */

@@ -66,8 +66,8 @@ async function runMove(
   // Another process of this storage may have ended it since it was listed.
   if (!(await markMoveStarted(database, move.id))) return
   try {
-    await moveRepository(dependencies, move, signal)
-    logger.info(fields, 'moved a repository')
+    const heldUpMs = await moveRepository(dependencies, move, signal)
+    logger.info({ ...fields, held_up_ms: heldUpMs }, 'moved a repository')
   } catch (error) {
     // A move that the end of the process interrupts is carried out by the next one.
     if (signal.aborted) throw error
