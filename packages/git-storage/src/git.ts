@@ -26,8 +26,8 @@ import {
   writeLfsObject,
 } from './lfs-objects.js'
 import { listContributors } from './list-contributors.js'
-import type { GitEngine, OpenRepository } from './open-repository.js'
 import { listLfsObjects } from './moving/list-lfs-objects.js'
+import type { GitEngine, OpenRepository } from './open-repository.js'
 import { type PickRequest, pickCommit } from './pick-commit.js'
 import { type CommitQuery, findCommit, findCommitId, lastCommitOf, listCommits } from './read-commits.js'
 import { readDiff } from './read-diff.js'

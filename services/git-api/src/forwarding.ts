@@ -50,7 +50,8 @@ export function createForwarding(database: Database, storages: Storages, { regis
         throw unavailable('the project is being moved to another storage', { retryAfterMs })
       }
       const target = storages.others.get(storage)
-      if (target === undefined) throw unavailable(`the storage ${storage} is not known here`, { retryAfterMs })
+      if (target === undefined)
+        throw unavailable(`the storage ${storage} is not known here`, { retryAfterMs })
       figures.forwarded.inc({ storage })
       await proxy.hand(call, target, storage)
       return true
@@ -108,7 +109,9 @@ function createProxy({ own }: Storages) {
       const { headers, socket } = request
       headers[forwardedHeader] = own
       headers['x-request-id'] = requestId
-      headers['x-forwarded-for'] = [headers['x-forwarded-for'], socket.remoteAddress].filter(Boolean).join(', ')
+      headers['x-forwarded-for'] = [headers['x-forwarded-for'], socket.remoteAddress]
+        .filter(Boolean)
+        .join(', ')
       // The client has been told to go on already.
       delete headers.expect
       return new Promise<void>((resolve, reject) => {

@@ -35,7 +35,9 @@ export const storageFields = {
       'The git-api of every [storage](scaling.md#storages-of-repositories): `default=http://git-api:8080,second=http://git-api-second:8080`. Unset: there is one storage',
     ),
   SWITCHYARD_STORAGES_SECRET: secretField(
-    z.string().regex(/^[\w.~+/=-]{32,255}$/, 'must be 32 to 255 characters of letters, digits and _ . ~ + / = -'),
+    z
+      .string()
+      .regex(/^[\w.~+/=-]{32,255}$/, 'must be 32 to 255 characters of letters, digits and _ . ~ + / = -'),
   )
     .optional()
     .describe('What the git-api of all storages know each other by, 32 to 255 characters'),

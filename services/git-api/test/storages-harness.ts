@@ -95,7 +95,11 @@ export async function startStorages(redisUrl = 'redis://127.0.0.1:1') {
     async ask(...request: Parameters<typeof send>) {
       const response = await send(...request)
       const text = await response.text()
-      return { status: response.status, headers: response.headers, body: text === '' ? null : JSON.parse(text) }
+      return {
+        status: response.status,
+        headers: response.headers,
+        body: text === '' ? null : JSON.parse(text),
+      }
     },
     /** A project with one commit, made by the git-api of a storage. */
     async project(name: StorageName, path: string): Promise<Project> {

@@ -142,9 +142,7 @@ test('a request is forwarded once: where two git-api disagree, the client is ask
   const headers = { 'X-Switchyard-Forwarded-By': 'second' }
   const answer = await harness.ask('default', 'GET', below(''), { headers })
   expect([answer.status, answer.headers.get('Retry-After')]).toEqual([503, '2'])
-  expect(answer.body.message).toBe(
-    '503 Service Unavailable - the project is being moved to another storage',
-  )
+  expect(answer.body.message).toBe('503 Service Unavailable - the project is being moved to another storage')
   expect(await figure('default', 'git_api_refused_forwards_total')).toBe(1)
 })
 

@@ -79,10 +79,7 @@ export async function createService(config: Config, { logger, metrics, health, l
     types,
     redisUrl: config.REDIS_URL.reveal(),
     logger,
-    figures: createJobFigures(
-      metrics,
-      types.map(queueOf),
-    ),
+    figures: createJobFigures(metrics, types.map(queueOf)),
     heartbeat,
     graceMs: config.SHUTDOWN_TIMEOUT_MS,
     isRedisReady: () => redis.status === 'ready',

@@ -84,13 +84,24 @@ function remoteCommands(path: string, { url, header }: Original) {
   const variables = { GIT_ALLOW_PROTOCOL: 'http:https' }
   return {
     async fetch(signal: AbortSignal) {
-      const flags = ['--prune', '--no-tags', '--force', '--quiet', '--no-write-fetch-head', '--update-head-ok']
+      const flags = [
+        '--prune',
+        '--no-tags',
+        '--force',
+        '--quiet',
+        '--no-write-fetch-head',
+        '--update-head-ok',
+      ]
       const fetch = { command: 'fetch', flags, paths: [url, '+refs/*:refs/*'] }
       await runGitOk(path, fetch, { ...limits, settings, variables, signal })
     },
     async listReferences(signal: AbortSignal) {
       const options = { settings, variables, signal, stdoutBytesMax: referenceBytesMax }
-      const { stdout } = await runGitOk(path, { command: 'ls-remote', flags: ['--refs'], paths: [url] }, options)
+      const { stdout } = await runGitOk(
+        path,
+        { command: 'ls-remote', flags: ['--refs'], paths: [url] },
+        options,
+      )
       return sorted(stdout.toString().replaceAll('\t', ' '))
     },
   }

@@ -34,7 +34,10 @@ export function storageMoveRoutes(deps: Dependencies): Route[] {
 
 /** Administrators see every project. */
 function administeredProject({ guards }: Dependencies): Guard<ProjectCall<Caller>> {
-  const documents = { ...administrator.documents, parameters: { id: 'The id of the project, or its full path' } }
+  const documents = {
+    ...administrator.documents,
+    parameters: { id: 'The id of the project, or its full path' },
+  }
   return documented(documents, async (call) => {
     await administrator(call)
     return (await guards.getProjectFor(call, 'read_project')) as ProjectCall<Caller>

@@ -1,5 +1,15 @@
 import { notFound } from '@switchyard/domain'
-import { endpoint, type Guard, list, ok, type Route, route, rowId, streamed, text } from '@switchyard/service-kit/http'
+import {
+  endpoint,
+  type Guard,
+  list,
+  ok,
+  type Route,
+  route,
+  rowId,
+  streamed,
+  text,
+} from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { Dependencies } from '../dependencies.js'
 import { secretHeader } from '../storages.js'

@@ -65,7 +65,11 @@ export async function createProject(
   })
 }
 
-async function store(deps: Dependencies, given: Omit<NewProject, 'id' | 'storage' | 'diskPath'>, withReadme: boolean) {
+async function store(
+  deps: Dependencies,
+  given: Omit<NewProject, 'id' | 'storage' | 'diskPath'>,
+  withReadme: boolean,
+) {
   let diskPath: string | undefined
   try {
     const project = await inTransaction(deps.database, async (transaction) => {
