@@ -9,7 +9,7 @@ import {
   isDatabaseUnavailable,
   whileRepositoryStays,
 } from '@switchyard/db'
-import { createGit, type GitOptions } from '@switchyard/git-storage'
+import { createGit, type Git, type GitOptions } from '@switchyard/git-storage'
 import {
   createAuthenticator,
   createHttpApp,
@@ -23,7 +23,7 @@ import { createSecretBox, targetPolicy } from '@switchyard/webhooks'
 import { createCommitBodies } from './commit-bodies/commit-bodies.js'
 import type { Config } from './config.js'
 import type { Dependencies } from './dependencies.js'
-import { createForwarding } from './forwarding.js'
+import { createForwarding, type Forwarding } from './forwarding.js'
 import { createFreezeCalendar } from './freeze-calendar.js'
 import { createGitSessions } from './git-sessions.js'
 import { createGuards } from './guards.js'
@@ -71,15 +71,10 @@ export async function createService(config: Config, { logger, metrics, health, l
 
   const { authenticator, findSession, sessions } = openAuthentication(config, database, logger)
   const statuses = createStatusRecorder(database, { job: 'job', pipeline: 'pipeline' })
-  const git = createGit(storageRoot, {
-    cacheBytesMax: config.GIT_CACHE_BYTES_MAX,
-    processBytesMax: config.GIT_PROCESS_BYTES_MAX,
-    ...stayingIn(storages, database),
-  })
+  const git = openGit(config, storages, database)
   lifecycle.onClose('git', () => git.close())
   const guards = createGuards(database, git, storages.own)
-  const forwarding = isOneOfMany(storages) ? createForwarding(database, storages, metrics) : undefined
-  lifecycle.onClose('forwarding', () => forwarding?.close())
+  const forward = joinStorages({ database, git, storages, storageRoot, logger }, { metrics, lifecycle })
   const commitBodies = createCommitBodies()
   lifecycle.onClose('commit bodies', () => commitBodies.close())
   const app = createHttpApp({
@@ -88,7 +83,7 @@ export async function createService(config: Config, { logger, metrics, health, l
     health,
     authenticate: authenticator.authenticate,
     findSession,
-    ...(forwarding && { forward: forwarding.forward }),
+    ...forward,
     routes: routes({
       ...authenticator,
       database,
@@ -115,23 +110,36 @@ export async function createService(config: Config, { logger, metrics, health, l
   })
   const server = await listen(app, config.HOST, config.PORT, config.SHUTDOWN_TIMEOUT_MS)
   lifecycle.onClose('http', () => server.close())
-  if (isOneOfMany(storages)) {
-    const moves = startMoves({ database, git, storages, storageRoot, logger })
-    lifecycle.onClose('moves', () => moves.close())
-  }
   return { port: server.port }
 }
 
 const isOneOfMany = ({ others }: Storages) => others.size > 0
 
 /** Where there are several storages, changes of a repository exclude its move. */
-const stayingIn = (storages: Storages, database: Database): Pick<GitOptions, 'whileItStays'> =>
-  isOneOfMany(storages)
-    ? {
-        whileItStays: (diskPath, work) =>
-          whileRepositoryStays(database, { storage: storages.own, diskPath }, work),
-      }
-    : {}
+function openGit(config: Config, storages: Storages, database: Database): Git {
+  const options: GitOptions = {
+    cacheBytesMax: config.GIT_CACHE_BYTES_MAX,
+    processBytesMax: config.GIT_PROCESS_BYTES_MAX,
+  }
+  if (isOneOfMany(storages)) {
+    options.whileItStays = (diskPath, work) =>
+      whileRepositoryStays(database, { storage: storages.own, diskPath }, work)
+  }
+  return createGit(config.SWITCHYARD_STORAGE_ROOT, options)
+}
+
+/** Where there are several storages: carries out moves of repositories to this one, and hands requests on to the others. */
+function joinStorages(
+  moving: Parameters<typeof startMoves>[0],
+  { metrics, lifecycle }: Pick<ServiceContext, 'metrics' | 'lifecycle'>,
+): Pick<Forwarding, 'forward'> | undefined {
+  if (!isOneOfMany(moving.storages)) return undefined
+  const moves = startMoves(moving)
+  lifecycle.onClose('moves', () => moves.close())
+  const forwarding = createForwarding(moving.database, moving.storages, metrics)
+  lifecycle.onClose('forwarding', () => forwarding.close())
+  return { forward: forwarding.forward }
+}
 
 /** Finds the holders of tokens and of sessions, and notes that both are used. */
 function openAuthentication(config: Config, database: Database, logger: Logger) {

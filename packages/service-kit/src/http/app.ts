@@ -167,11 +167,7 @@ function handler(route: Route, path: string, options: HttpAppOptions, needs: Nee
     const observed = observedOf(response)
     observed.route = path
     observed.answerForm = route.answerForm
-    if (options.forward) {
-      const params = request.params as Record<string, string>
-      const { requestId } = observed
-      if (await options.forward(route, { params, requestId, raw: { request, response } })) return
-    }
+    if (await isForwarded(route, request, response, options)) return
     // Fetch clients send `Cache-Control: no-cache` along with If-None-Match, and express then never answers 304. The
     // header addresses caches between client and service, so it is ignored here.
     delete request.headers['cache-control']
@@ -200,6 +196,17 @@ function handler(route: Route, path: string, options: HttpAppOptions, needs: Nee
       memory.release()
     }
   }
+}
+
+async function isForwarded(
+  route: Route,
+  request: Request,
+  response: Response,
+  { forward }: HttpAppOptions,
+): Promise<boolean> {
+  if (!forward) return false
+  const params = request.params as Record<string, string>
+  return forward(route, { params, requestId: observedOf(response).requestId, raw: { request, response } })
 }
 
 /** Finds the sender of a request and counts the request. @throws DomainError unauthenticated, forbidden, rate-limited */
