@@ -171,7 +171,7 @@ function handler(route: Route, path: string, options: HttpAppOptions, needs: Nee
     // Fetch clients send `Cache-Control: no-cache` along with If-None-Match, and express then never answers 304. The
     // header addresses caches between client and service, so it is ignored here.
     delete request.headers['cache-control']
-    const caller = route.internal ? null : await admit(route, request, response, needs)
+    const caller = await admit(route, request, response, needs)
     const refused = route.longLived ? new AbortController() : undefined
     const call = createCall(request, response, caller, options.externalUrl, refused?.signal)
     const access = await route.guard(call)
@@ -211,6 +211,7 @@ async function isForwarded(
 
 /** Finds the sender of a request and counts the request. @throws DomainError unauthenticated, forbidden, rate-limited */
 async function admit(route: Route, request: Request, response: Response, needs: Needs) {
+  if (route.internal) return null
   const { caller, limitKey } = await needs.findSender(route, request)
   await needs.rateLimit(response, limitKey)
   return caller
