@@ -119,7 +119,7 @@ describe('a git-api answers for a project of another storage', () => {
     const { body } = await harness.ask('default', 'GET', '/audit_events?event_name=project_updated', {
       who: 'admin',
     })
-    expect(body[0]).toMatchObject({ ip_address: '203.0.113.7', entity_id: String(project.id) })
+    expect(body[0]).toMatchObject({ details: { ip_address: '203.0.113.7' }, entity_id: String(project.id) })
   })
 
   test('until the client goes away, which ends the work there, too', async () => {
