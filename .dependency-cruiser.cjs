@@ -32,6 +32,7 @@ module.exports = {
     layer('git-api', 'wire', []),
     layer('git-api', 'commit-bodies', []),
     layer('git-api', 'provisioning', ['use-cases']),
+    layer('git-api', 'moving', []),
     layer('admin-broadcast', 'routes', ['use-cases', 'presenters']),
     layer('admin-broadcast', 'use-cases', []),
     layer('admin-broadcast', 'live', ['presenters']),

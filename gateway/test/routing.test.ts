@@ -81,7 +81,8 @@ describe('every path reaches its service', () => {
     '//metrics',
     '/-/metrics',
     '//-//metrics/',
-  ])('metrics are not served outside: %s', async (path) => {
+    '/-/storages/projects/1/lfs_objects',
+  ])('what is for the network inside is not served outside: %s', async (path) => {
     const answer = await rawRequest(gateway.httpPort, path)
     expect(answer.status).toBe(404)
     expect(JSON.parse(answer.body)).toEqual({

@@ -15,6 +15,7 @@ export {
   type ProtectedBranch,
   type ProtectedTag,
   type ReleaseLink,
+  type RepositoryStorageMove,
   type Saga,
   type SagaActivity,
   type SagaEvent,
@@ -45,6 +46,8 @@ export * from './stores/provisioning.js'
 export * from './stores/releases.js'
 export * from './stores/repository-locations.js'
 export * from './stores/repository-lock.js'
+export * from './stores/repository-moves.js'
+export * from './stores/repository-stays.js'
 export * from './stores/saga-event-partitions.js'
 export * from './stores/sagas/bulk/jobs.js'
 export * from './stores/sagas/bulk/matching.js'

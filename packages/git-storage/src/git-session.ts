@@ -17,6 +17,8 @@ export interface GitSession {
   /** The session ends when the client neither sends nor reads anything for this time although it is its turn. */
   idleMs: number
   signal: AbortSignal
+  /** Whether the client sees hidden references, too. Unset: it does not. */
+  seesAll?: boolean
 }
 
 /** Limits for unpacking a push; git refuses a push that exceeds them. */
@@ -128,11 +130,17 @@ export interface StartOptions extends Pick<SpawnOptions, 'hooksPath' | 'hookStre
 }
 
 /** Starts the git command that serves the client. The caller handles its streams. */
-export function start({ path, protocol }: GitSession, service: GitService, options: StartOptions = {}) {
+export function start(
+  { path, protocol, seesAll }: GitSession,
+  service: GitService,
+  options: StartOptions = {},
+) {
   const { flags = [], settings: further = [], ...hooks } = options
   const variables: Record<string, string> =
     protocol !== undefined && acceptableProtocol.test(protocol) ? { GIT_PROTOCOL: protocol } : {}
-  const configuration = [...settings, ...further].flatMap((setting) => ['-c', setting])
+  // Of several settings that match a reference, git takes the last one.
+  const shown = seesAll ? ['transfer.hideRefs=!refs'] : []
+  const configuration = [...settings, ...further, ...shown].flatMap((setting) => ['-c', setting])
   const command = service.slice('git-'.length)
   return spawnGit([...configuration, command, '--stateless-rpc', ...flags, path], {
     variables,

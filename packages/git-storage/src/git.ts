@@ -26,6 +26,7 @@ import {
   writeLfsObject,
 } from './lfs-objects.js'
 import { listContributors } from './list-contributors.js'
+import { listLfsObjects } from './moving/list-lfs-objects.js'
 import type { GitEngine, OpenRepository } from './open-repository.js'
 import { type PickRequest, pickCommit } from './pick-commit.js'
 import { type CommitQuery, findCommit, findCommitId, lastCommitOf, listCommits } from './read-commits.js'
@@ -62,6 +63,8 @@ export interface Git {
   createRepository(diskPath: string, defaultBranch: string): Promise<void>
   /** Does nothing when there is no such repository. */
   deleteRepository(diskPath: string): Promise<void>
+  /** To be called when another repository has taken the place of one. */
+  forget(diskPath: string): void
   /** @param cancellable its signal cancels the work on the repository */
   open(project: { diskPath: string }, cancellable?: Cancellable): Repository
   /** The version of the installed git. */
@@ -78,31 +81,38 @@ export interface GitOptions {
   cacheBytesMax?: number
   /** Most memory of one git process in bytes; packs that are mapped into memory do not count. Unset: 1 GiB. */
   processBytesMax?: number
+  /** Runs a change of a repository while it stays in this storage. Unset: repositories stay for ever. */
+  whileItStays?: <Result>(diskPath: string, work: () => Promise<Result>) => Promise<Result>
 }
 
 const cacheBytesDefault = 128 * 1024 * 1024
 
 /** @param storageRoot folder of the bare repositories */
 export function createGit(storageRoot: string, options: GitOptions = {}): Git {
-  const { cacheBytesMax = cacheBytesDefault, processBytesMax = processBytesDefault } = options
+  const { cacheBytesMax = cacheBytesDefault, processBytesMax = processBytesDefault, whileItStays } = options
   const engine: GitEngine = {
     processBytesMax,
     children: new ChildPool({ processBytesMax }),
     cache: new GitCache(cacheBytesMax),
     branchTurns: new BranchTurns(),
   }
+  const forget = (diskPath: string) => {
+    const path = join(storageRoot, diskPath)
+    engine.children.closeRepository(path)
+    engine.cache.forget(path)
+  }
   return {
     createRepository: (diskPath, defaultBranch) => createRepository(storageRoot, diskPath, defaultBranch),
     async deleteRepository(diskPath) {
-      const path = join(storageRoot, diskPath)
       await deleteRepository(storageRoot, diskPath)
-      engine.children.closeRepository(path)
-      engine.cache.forget(path)
+      forget(diskPath)
     },
+    forget,
     open: ({ diskPath }, cancellable) =>
       openRepository({
         path: join(storageRoot, diskPath),
         engine,
+        change: whileItStays ? (work) => whileItStays(diskPath, work) : (work) => work(),
         get signal() {
           return cancellable?.signal
         },
@@ -115,6 +125,7 @@ export function createGit(storageRoot: string, options: GitOptions = {}): Git {
 }
 
 const lfsOf = (repository: OpenRepository) => ({
+  listLfsObjects: () => listLfsObjects(repository),
   findLfsObject: (oid: string) => findLfsObject(repository, oid),
   renewLfsObject: (oid: string) => renewLfsObject(repository, oid),
   storeLfsObject: (object: LfsObject, chunks: AsyncIterable<Buffer>) =>
@@ -125,6 +136,7 @@ const lfsOf = (repository: OpenRepository) => ({
 
 const openRepository = (repository: OpenRepository) => ({
   path: repository.path,
+  change: repository.change,
   findCommit: (revision: string) => findCommit(repository, revision),
   findCommitId: (revision: string) => findCommitId(repository, revision),
   listCommits: (query: CommitQuery) => listCommits(repository, query),

@@ -61,7 +61,7 @@ export async function renewLfsObject(repository: OpenRepository, oid: string): P
  *   deleted; every error of the chunks
  */
 export async function storeLfsObject(
-  repository: OpenRepository,
+  repository: Pick<OpenRepository, 'path'>,
   object: LfsObject,
   chunks: AsyncIterable<Buffer>,
 ): Promise<void> {

@@ -3,6 +3,9 @@ import type { Cancellable } from './cancellable.js'
 import type { ChildPool } from './children/child-pool.js'
 import type { BranchTurns } from './writing/branch-turns.js'
 
+/** Runs a change of a repository; refuses to run it when the repository lies in another storage by now. */
+export type Change = <Result>(work: () => Promise<Result>) => Promise<Result>
+
 /** The parts that answer questions about repositories, shared by all requests of this process. */
 export interface GitEngine {
   /** Memory of one git process. */
@@ -17,4 +20,6 @@ export interface OpenRepository extends Cancellable {
   /** Path of the bare repository. */
   path: string
   engine: GitEngine
+  /** Moves references in `work` while the repository stays in its storage. */
+  change: Change
 }

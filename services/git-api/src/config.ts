@@ -8,6 +8,7 @@ import {
 } from '@switchyard/service-kit/config'
 import { webhookSecretFields, webhookTargetFields } from '@switchyard/webhooks'
 import { z } from 'zod'
+import { storageFields } from './storages.js'
 
 const absolutePath = () => z.string('must be an absolute path').refine(isAbsolute, 'must be an absolute path')
 
@@ -68,6 +69,7 @@ export const configSchema = z.object({
   SWITCHYARD_ROOT_TOKEN_KEPT_IN: absolutePath()
     .optional()
     .describe("File in which the administrator's token is kept, written with mode 0600. Unset: none"),
+  ...storageFields,
   ...webhookTargetFields,
   ...webhookSecretFields,
 })

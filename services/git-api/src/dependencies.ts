@@ -9,6 +9,7 @@ import type { GitSessions } from './git-sessions.js'
 import type { ProjectGuards } from './guards.js'
 import type { Jobs } from './jobs.js'
 import type { StatusLookup } from './status-lookup.js'
+import type { Storages } from './storages.js'
 import type { SystemState } from './system-state.js'
 
 /** One page of a list, in rows. */
@@ -42,6 +43,7 @@ export interface Dependencies extends Pick<Authenticator, 'forgetUsers'> {
   /** Encrypts the secrets of webhooks. */
   secretBox: SecretBox
   git: Git
+  storages: Storages
   gitSessions: GitSessions
   lfsTransfers: GitSessions
   /** Size of the largest object of Git LFS. */

@@ -1,4 +1,4 @@
-import { type Database, findProjectForUser, type Project } from '@switchyard/db'
+import { type Database, findProjectForUser, type Project, repositoryMoved } from '@switchyard/db'
 import { forbidden, notFound, unauthenticated } from '@switchyard/domain'
 import {
   type Caller,
@@ -53,7 +53,7 @@ export type ProjectGuards = ReturnType<typeof createGuards>
  * a token without the scope, 401 for an anonymous caller where one must sign in, 404 for a project the caller cannot
  * see, 403 for a role too low.
  */
-export function createGuards(database: Database, git: Git) {
+export function createGuards(database: Database, git: Git, storage: string) {
   const lookup = createProjectLookup(database)
   const findInDatabase: typeof lookup.find = (reference, userId) =>
     findProjectForUser(database, reference, userId)
@@ -63,7 +63,7 @@ export function createGuards(database: Database, git: Git) {
    *
    * @param reference numeric id or full path, in any case
    * @throws DomainError unauthenticated; not-found for a missing project and for a project that is hidden from the
-   *   sender, alike; forbidden
+   *   sender, alike; forbidden; unavailable when another storage holds the repository
    */
   async function getProjectFor(
     call: Call,
@@ -79,6 +79,7 @@ export function createGuards(database: Database, git: Git) {
     if (!found || decision === 'hidden') throw notFound('Project')
     if (decision === 'forbidden') throw forbidden(projectDenial(right, access, sender))
     const { project, memberLevel } = found
+    if (project.storage !== storage) throw repositoryMoved()
     const caller = callerIn(project.id, sender)
     const level = effectiveLevel(access, caller, memberLevel)
     return { project, repository: git.open(project, call), caller, memberLevel, level }

@@ -2,8 +2,8 @@ import {
   jobKeyPrefix,
   type ProjectNotice,
   projectEventsChannel,
-  queueNames,
   repositoryHousekeepingJob,
+  repositoryHousekeepingQueue,
 } from '@switchyard/contracts/jobs'
 import { createJobQueue } from '@switchyard/service-kit/job-queue'
 import type { Logger } from '@switchyard/service-kit/observability'
@@ -30,8 +30,10 @@ export interface Jobs {
 /**
  * Hands jobs to the workers through Redis. While Redis is away, jobs are dropped: the next push to a project requests
  * the same work again.
+ *
+ * @param storage name of the storage whose repositories the jobs are about
  */
-export function createJobs(redisUrl: string, logger: Logger): Jobs {
+export function createJobs(redisUrl: string, logger: Logger, storage: string): Jobs {
   let wasReady = false
   const onError = (error: Error) => {
     if (wasReady) logger.warn({ err: error }, 'Redis is away: background jobs are dropped until it is back')
@@ -41,7 +43,7 @@ export function createJobs(redisUrl: string, logger: Logger): Jobs {
   redis.on('ready', () => {
     wasReady = true
   })
-  const name = queueNames.repositoryHousekeeping
+  const name = repositoryHousekeepingQueue(storage)
   const queue = createJobQueue({ name, prefix: jobKeyPrefix, connection: redis, onError })
 
   const goingOn = new Set<Promise<void>>()

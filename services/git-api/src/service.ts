@@ -7,8 +7,9 @@ import {
   findDeployCaller,
   findSessionCaller,
   isDatabaseUnavailable,
+  whileRepositoryStays,
 } from '@switchyard/db'
-import { createGit } from '@switchyard/git-storage'
+import { createGit, type Git, type GitOptions } from '@switchyard/git-storage'
 import {
   type CreateLimiter,
   createAuthenticator,
@@ -24,15 +25,18 @@ import { createSecretBox, targetPolicy } from '@switchyard/webhooks'
 import { createCommitBodies } from './commit-bodies/commit-bodies.js'
 import type { Config } from './config.js'
 import type { Dependencies } from './dependencies.js'
+import { createForwarding, type Forwarding } from './forwarding.js'
 import { createFreezeCalendar } from './freeze-calendar.js'
 import { createGitSessions } from './git-sessions.js'
 import { createGuards } from './guards.js'
 import { createJobs } from './jobs.js'
+import { startMoves } from './moving/run-moves.js'
 import { provisionAdministrator } from './provisioning/administrator.js'
 import { startProvisioning } from './provisioning/provisioning.js'
 import { routes } from './routes/index.js'
 import { createStatusLookup } from './status-lookup.js'
 import { checkStorage } from './storage.js'
+import { type Storages, storagesOf } from './storages.js'
 import { createSystemState } from './system-state.js'
 import { recordingSessionUse, recordingTokenUse } from './token-use.js'
 
@@ -52,15 +56,12 @@ export async function createService(config: Config, { logger, metrics, health, l
   lifecycle.onClose('postgres', () => database.close())
   health.addCheck('postgres', () => checkDatabase(database))
 
-  const jobs = createJobs(config.REDIS_URL.reveal(), logger)
+  const storages = storagesOf(config)
+  const jobs = createJobs(config.REDIS_URL.reveal(), logger, storages.own)
   lifecycle.onClose('jobs', () => jobs.close())
 
-  const administrator = {
-    token: config.SWITCHYARD_ROOT_TOKEN?.reveal(),
-    tokenFile: config.SWITCHYARD_ROOT_TOKEN_KEPT_IN,
-  }
   const provisioning = startProvisioning(
-    () => provisionAdministrator(database, administrator, logger),
+    () => provisionAdministrator(database, administratorOf(config), logger),
     logger,
   )
   lifecycle.onClose('provisioning', () => provisioning.close())
@@ -69,12 +70,10 @@ export async function createService(config: Config, { logger, metrics, health, l
   const createLimiter = openLimiters(config, { logger, lifecycle })
   const { authenticator, ...authentication } = openAuthentication(config, { database, createLimiter, logger })
   const statuses = createStatusRecorder(database, { job: 'job', pipeline: 'pipeline' })
-  const git = createGit(storageRoot, {
-    cacheBytesMax: config.GIT_CACHE_BYTES_MAX,
-    processBytesMax: config.GIT_PROCESS_BYTES_MAX,
-  })
+  const git = openGit(config, storages, database)
   lifecycle.onClose('git', () => git.close())
-  const guards = createGuards(database, git)
+  const guards = createGuards(database, git, storages.own)
+  const forward = joinStorages({ database, git, storages, storageRoot, logger }, { metrics, lifecycle })
   const commitBodies = createCommitBodies()
   lifecycle.onClose('commit bodies', () => commitBodies.close())
   const app = createHttpApp({
@@ -83,6 +82,7 @@ export async function createService(config: Config, { logger, metrics, health, l
     health,
     authenticate: authenticator.authenticate,
     findSession: authentication.findSession,
+    ...forward,
     routes: routes({
       ...authenticator,
       database,
@@ -96,6 +96,7 @@ export async function createService(config: Config, { logger, metrics, health, l
       webhookTargets: targetPolicy(config),
       secretBox: createSecretBox(config),
       git,
+      storages,
       readSystemState: createSystemState({ database, jobs, git, storageRoot }),
       ...transfersOf(config),
       storageRoot,
@@ -110,6 +111,40 @@ export async function createService(config: Config, { logger, metrics, health, l
   const server = await listen(app, config.HOST, config.PORT, config.SHUTDOWN_TIMEOUT_MS)
   lifecycle.onClose('http', () => server.close())
   return { port: server.port }
+}
+
+/** The administrator of an installation without users. */
+const administratorOf = (config: Config) => ({
+  token: config.SWITCHYARD_ROOT_TOKEN?.reveal(),
+  tokenFile: config.SWITCHYARD_ROOT_TOKEN_KEPT_IN,
+})
+
+const isOneOfMany = ({ others }: Storages) => others.size > 0
+
+/** Where there are several storages, changes of a repository exclude its move. */
+function openGit(config: Config, storages: Storages, database: Database): Git {
+  const options: GitOptions = {
+    cacheBytesMax: config.GIT_CACHE_BYTES_MAX,
+    processBytesMax: config.GIT_PROCESS_BYTES_MAX,
+  }
+  if (isOneOfMany(storages)) {
+    options.whileItStays = (diskPath, work) =>
+      whileRepositoryStays(database, { storage: storages.own, diskPath }, work)
+  }
+  return createGit(config.SWITCHYARD_STORAGE_ROOT, options)
+}
+
+/** Where there are several storages: carries out moves of repositories to this one, and hands requests on to the others. */
+function joinStorages(
+  moving: Parameters<typeof startMoves>[0],
+  { metrics, lifecycle }: Pick<ServiceContext, 'metrics' | 'lifecycle'>,
+): Pick<Forwarding, 'forward'> | undefined {
+  if (!isOneOfMany(moving.storages)) return undefined
+  const moves = startMoves(moving)
+  lifecycle.onClose('moves', () => moves.close())
+  const forwarding = createForwarding(moving.database, moving.storages, metrics)
+  lifecycle.onClose('forwarding', () => forwarding.close())
+  return { forward: forwarding.forward }
 }
 
 const openLimiters = (config: Config, context: Pick<ServiceContext, 'logger' | 'lifecycle'>) =>

@@ -25,7 +25,7 @@ async function queuedProjects(): Promise<number[]> {
 }
 
 it('gathers many pushes to a project in one job, and goes on when Redis comes back', async () => {
-  const jobs = createJobs(redis.urlOf('git-api'), logger)
+  const jobs = createJobs(redis.urlOf('git-api'), logger, 'default')
   await waitFor(
     async () => {
       for (const projectId of [1, 1, 2]) jobs.requestHousekeeping(projectId)
@@ -50,13 +50,13 @@ it('gathers many pushes to a project in one job, and goes on when Redis comes ba
 })
 
 it('closes while Redis is away', async () => {
-  const jobs = createJobs('redis://127.0.0.1:1', logger)
+  const jobs = createJobs('redis://127.0.0.1:1', logger, 'default')
   jobs.requestHousekeeping(1)
   await jobs.close()
 })
 
 it('closes only when the work that goes on is done', async () => {
-  const jobs = createJobs('redis://127.0.0.1:1', logger)
+  const jobs = createJobs('redis://127.0.0.1:1', logger, 'default')
   const done: string[] = []
   jobs.goOn(delay(50).then(() => void done.push('work')))
   await jobs.close()

@@ -4,11 +4,17 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Harness, startHarness } from './harness.js'
 import { signCommit, signTag } from './signed-objects.js'
 
+/** Nobody answers for the second one: a move is asked for, and not carried out. */
+const twoStorages = {
+  SWITCHYARD_STORAGES: 'second=http://127.0.0.1:1',
+  SWITCHYARD_STORAGES_SECRET: 'secret-of-the-storages-of-the-tests-0123456789',
+}
+
 let harness: Harness
 let api: Awaited<ReturnType<typeof openDocumentedApi>>
 
 beforeAll(async () => {
-  harness = await startHarness({ env: { WEBHOOK_ALLOWED_HOSTS: 'hooks.example.com' } })
+  harness = await startHarness({ env: { WEBHOOK_ALLOWED_HOSTS: 'hooks.example.com', ...twoStorages } })
   api = await openDocumentedApi(harness.baseUrl, harness.tokens.admin)
 })
 afterAll(() => harness?.close())
@@ -77,6 +83,12 @@ async function callProject(path: { id: number }, user: number) {
   const member = { ...path, user_id: user }
   await api.call('PUT /projects/{id}/members/{user_id}', { path: member, body: { access_level: 20 } })
   await api.call('PUT /projects/{id}', { path, body: { description: 'Documented' } })
+  const asked = { path, body: { destination_storage_name: 'second' } }
+  const move = idOf(await api.call('POST /projects/{id}/repository_storage_moves', asked))
+  await api.call('GET /projects/{id}/repository_storage_moves', { path })
+  await api.call('GET /projects/{id}/repository_storage_moves/{repository_storage_id}', {
+    path: { ...path, repository_storage_id: move },
+  })
   await api.call('GET /projects/{id}/members/all', { path })
   await api.call('GET /projects/{id}/members/{user_id}', { path: member })
   await api.call('GET /projects/{id}/members/all/{user_id}', { path: member })

@@ -17,6 +17,13 @@ export const configSchema = z.object({
     .describe(
       'Absolute path of the folder of the bare repositories, the same as in git-api. The images set `/var/lib/switchyard/repositories`',
     ),
+  SWITCHYARD_STORAGE: z
+    .string()
+    .regex(/^[a-z0-9][a-z0-9-]{0,62}$/, 'must be lower-case letters, digits and hyphens, 63 at most')
+    .default('default')
+    .describe(
+      'Name of the [storage](scaling.md#storages-of-repositories) below `SWITCHYARD_STORAGE_ROOT`, the same as in its git-api',
+    ),
   WORKER_HOUSEKEEPING_CONCURRENCY: integer(1, 64)
     .default(2)
     .describe('Repositories this process tidies at once'),

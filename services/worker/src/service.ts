@@ -7,6 +7,7 @@ import { createRedis, reportOutages } from '@switchyard/service-kit/redis'
 import { checkStoredSecrets } from '@switchyard/webhooks'
 import type { Config } from './config.js'
 import { jobTypes } from './jobs/index.js'
+import { queueOf } from './jobs/job-type.js'
 import { createProducer } from './jobs/producer.js'
 import { createJobFigures } from './queues/job-figures.js'
 import { keepSchedules } from './queues/schedules.js'
@@ -61,6 +62,7 @@ export async function createService(config: Config, { logger, metrics, health, l
     clock: systemClock,
     redis,
     producer,
+    storage: config.SWITCHYARD_STORAGE,
     storageRoot: config.SWITCHYARD_STORAGE_ROOT,
     housekeepingConcurrency: config.WORKER_HOUSEKEEPING_CONCURRENCY,
     sagas,
@@ -77,10 +79,7 @@ export async function createService(config: Config, { logger, metrics, health, l
     types,
     redisUrl: config.REDIS_URL.reveal(),
     logger,
-    figures: createJobFigures(
-      metrics,
-      types.map(({ queue }) => queue),
-    ),
+    figures: createJobFigures(metrics, types.map(queueOf)),
     heartbeat,
     graceMs: config.SHUTDOWN_TIMEOUT_MS,
     isRedisReady: () => redis.status === 'ready',

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { jobKeyPrefix, type QueueName } from '@switchyard/contracts/jobs'
+import { jobKeyPrefix } from '@switchyard/contracts/jobs'
 import { createDatabase } from '@switchyard/db'
 import { createServiceContext } from '@switchyard/service-kit/lifecycle'
 import { createLogger } from '@switchyard/service-kit/observability'
@@ -44,7 +44,7 @@ export async function startHarness() {
     /** The database as the role of saga-reporter. */
     reporterDatabaseUrl: testDatabase.urlOf('saga-reporter'),
     /** A producer's end of a queue. */
-    queue(name: QueueName) {
+    queue(name: string) {
       const queue = new Queue(name, { connection: { path: testRedis.path }, prefix: jobKeyPrefix })
       queue.on('error', () => {})
       queues.push(queue)

@@ -4,7 +4,7 @@ import { appendFile, mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { repositoryHousekeepingJob } from '@switchyard/contracts/jobs'
+import { repositoryHousekeepingJob, repositoryHousekeepingQueue } from '@switchyard/contracts/jobs'
 import { withRepositoryLock } from '@switchyard/db'
 import { tidyRepository } from '@switchyard/git-storage'
 import { createGitRepository, createProject, createUser, isolatedGitEnv } from '@switchyard/testing'
@@ -46,8 +46,8 @@ const forgetLfsObjects = () => Promise.resolve()
 
 const graphs = (bare: string) => readdir(join(bare, 'objects/info/commit-graphs'))
 
-async function tidied(projectId: number) {
-  const queue = harness.queue('repository-housekeeping')
+async function tidied(projectId: number, storage = 'default') {
+  const queue = harness.queue(repositoryHousekeepingQueue(storage))
   const job = repositoryHousekeepingJob(projectId)
   const added = await queue.add(job.name, job.data, { ...job.options, delay: 0 })
   await expect.poll(() => added.getState(), { timeout: 20_000 }).toBe('completed')
@@ -66,6 +66,25 @@ it('joins packs and loose objects, indexes them together, and writes the commit 
   expect(await git(bare, 'rev-parse', 'branch-3')).toBe(tip)
   await git(bare, 'commit-graph', 'verify')
   await git(bare, 'fsck', '--full', '--strict')
+})
+
+it('tidies the repositories of its own storage, from a queue of their own, and leaves what has moved away alone', async () => {
+  const second = await harness.startWorker({ SWITCHYARD_STORAGE: 'second' })
+  try {
+    const { project, bare } = await pushedProject()
+    const packsOf = async () =>
+      (await readdir(join(bare, 'objects/pack'))).filter((name) => /idx$/.test(name))
+    const looseBefore = await git(bare, 'count-objects')
+    await tidied(project.id, 'second')
+    expect([await git(bare, 'count-objects'), await packsOf()]).toEqual([looseBefore, []])
+    await harness.database.prisma.project.update({ where: { id: project.id }, data: { storage: 'second' } })
+    await tidied(project.id, 'default')
+    expect(await packsOf()).toEqual([])
+    await tidied(project.id, 'second')
+    expect(await packsOf()).toHaveLength(1)
+  } finally {
+    await second.close()
+  }
 })
 
 it('does not compare files of more than 64 MB, whatever that would save, so that its memory has a bound', async () => {

@@ -3,6 +3,12 @@ import { type JobPayload, queueNames } from './queues.js'
 /** Pushes come in bursts: the first one starts this wait, and the next ones share its job. */
 const gatherMs = 5000
 
+/** The queue of the jobs for the repositories of a storage, which only the workers beside it can do. */
+export const repositoryHousekeepingQueue = (storage: string): string =>
+  storage === 'default'
+    ? queueNames.repositoryHousekeeping
+    : `${queueNames.repositoryHousekeeping}-${storage}`
+
 /**
  * The job that tidies a repository after a push, as the arguments of BullMQ's `queue.add`. Added any number of times for one
  * project it is one run; added during a run it is one more run afterwards.

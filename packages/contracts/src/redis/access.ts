@@ -36,7 +36,12 @@ const limitKeys = (service: RedisService) => `switchyard:limits:${service}:*`
 /** The rights of each service. Every integration and end-to-end test runs with them. */
 const redisAccess: Record<RedisService, RedisAccess> = {
   'git-api': {
-    keys: [queueKeys(queueNames.repositoryHousekeeping), limitKeys('git-api')],
+    // Each storage has a housekeeping queue of its own.
+    keys: [
+      queueKeys(queueNames.repositoryHousekeeping),
+      queueKeys(`${queueNames.repositoryHousekeeping}-*`),
+      limitKeys('git-api'),
+    ],
     channels: [projectEventsChannel],
   },
   'admin-broadcast': {

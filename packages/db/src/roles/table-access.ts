@@ -29,6 +29,7 @@ export const tableAccess: Record<string, Partial<Record<DatabaseService, Access>
   personal_access_tokens: { ...everyService, 'git-api': 'write', worker: 'purge' },
   sessions: { ...everyService, 'git-api': 'write', worker: 'purge' },
   projects: { ...everyService, 'git-api': 'write' },
+  repository_storage_moves: { 'git-api': 'write' },
   saved_views: { 'git-api': 'write' },
   project_members: { 'git-api': 'write' },
   protected_branches: { 'git-api': 'write' },

@@ -33,7 +33,7 @@ export async function findProjectForUser(
   reference: string,
   userId: number | null,
 ): Promise<ProjectForUser | null> {
-  const lookup = lookupOf(reference)
+  const lookup = lookupOf(reference, { byId, byPath })
   if (!lookup) return null
   const { rows } = await pool.query<Project & { memberLevel: number | null }>({
     ...lookup.statement,
@@ -45,7 +45,22 @@ export async function findProjectForUser(
   return { project, memberLevel }
 }
 
-function lookupOf(reference: string) {
+const storageById = { name: 'storage-by-id', text: 'SELECT storage FROM projects WHERE id = $1' }
+const storageByPath = { name: 'storage-by-path', text: 'SELECT storage FROM projects WHERE path_key = $1' }
+
+/** The storage that holds the repository of a project; null when there is no such project. @param reference as above */
+export async function findProjectStorage(
+  { pool }: Pick<Database, 'pool'>,
+  reference: string,
+): Promise<string | null> {
+  const lookup = lookupOf(reference, { byId: storageById, byPath: storageByPath })
+  if (!lookup) return null
+  const { rows } = await pool.query<{ storage: string }>({ ...lookup.statement, values: [lookup.key] })
+  return rows[0]?.storage ?? null
+}
+
+/** The statement, of two, that finds what a reference names. */
+function lookupOf<Statement>(reference: string, { byId, byPath }: { byId: Statement; byPath: Statement }) {
   if (/^\d+$/.test(reference)) {
     const id = Number(reference)
     return id <= idMax ? { statement: byId, key: id } : null
@@ -69,6 +84,8 @@ export interface NewProject {
   owner: { id: number }
   visibility: Visibility
   defaultBranch: string
+  /** Name of the storage that holds the repository. */
+  storage: string
   /** Path of the bare repository below its storage root. */
   diskPath: string
   topics: string[]

@@ -1,10 +1,16 @@
 import type { DatabaseOrTransaction } from '../client.js'
 
-/** Path of a project's bare repository below its storage root; null when there is no such project. */
-export async function findDiskPath(
+/** Where the bare repository of a project lies. */
+export interface RepositoryPlace {
+  /** Name of the storage. */
+  storage: string
+  /** Path below the root of the storage. */
+  diskPath: string
+}
+
+/** @returns null when there is no such project */
+export const findRepositoryPlace = (
   { prisma }: DatabaseOrTransaction,
   projectId: number,
-): Promise<string | null> {
-  const project = await prisma.project.findUnique({ where: { id: projectId }, select: { diskPath: true } })
-  return project?.diskPath ?? null
-}
+): Promise<RepositoryPlace | null> =>
+  prisma.project.findUnique({ where: { id: projectId }, select: { storage: true, diskPath: true } })

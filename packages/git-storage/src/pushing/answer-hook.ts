@@ -1,6 +1,8 @@
 import type { Duplex } from 'node:stream'
-import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
+import { setTimeout as delay, setImmediate as yieldToEventLoop } from 'node:timers/promises'
+import { DomainError } from '@switchyard/domain'
 import { isZeroId, type PushJudge, type RefChange } from '@switchyard/domain/access'
+import type { Change } from '../open-repository.js'
 import { findFastForwards, type Move } from './fast-forwards.js'
 import { type FileLocks, findLockedChanges } from './locked-changes.js'
 import { lacksLfsObjects } from './missing-lfs-objects.js'
@@ -13,7 +15,12 @@ export interface PushRules {
   locks: FileLocks
   /** Refuse pointers of Git LFS whose objects are not stored. */
   needsLfsObjects: boolean
+  /** Holds the repository in its storage from the answer until git has changed the references. */
+  change: Change
 }
+
+/** git changes references in less time; a client that does not take its answer keeps git running for longer. */
+const heldMsMax = 60_000
 
 /** Number of references that are judged before the next turn of the event loop. */
 const judgedAtOnce = 200
@@ -37,9 +44,15 @@ interface Addition {
  * Format: "proc-receive" in the manual page githooks.
  *
  * @param hook stream to the hook; it ends without data when git itself refuses every reference
+ * @param over resolves when git has ended
  * @returns the options of the push
  */
-export async function answerHook(hook: Duplex, path: string, rules: PushRules): Promise<string[]> {
+export async function answerHook(
+  hook: Duplex,
+  path: string,
+  rules: PushRules,
+  over: Promise<unknown>,
+): Promise<string[]> {
   try {
     const packets = new PacketReader(hook.iterator({ destroyOnReturn: false }))
     const greeting = await packets.readList()
@@ -51,12 +64,33 @@ export async function answerHook(hook: Duplex, path: string, rules: PushRules): 
     const options = hasOptions ? ((await packets.readList()) ?? []) : []
     const judged = await judgeAll(path, commands, rules)
     if (offered.includes('atomic')) refuseAllOrNone(judged)
-    hook.end(judged.map(answerOf).join('') + flushPacket, 'latin1')
+    await answerWhereItStays(hook, judged, rules, over)
     return options.map(utf8)
   } finally {
     // When no answer was written, the hook fails and git refuses every reference.
     hook.end()
     hook.resume()
+  }
+}
+
+async function answerWhereItStays(
+  hook: Duplex,
+  judged: Judged[],
+  { change }: PushRules,
+  over: Promise<unknown>,
+): Promise<void> {
+  const answer = () => hook.end(judged.map(answerOf).join('') + flushPacket, 'latin1')
+  try {
+    await change(async () => {
+      answer()
+      await Promise.race([over, delay(heldMsMax, undefined, { ref: false })])
+    })
+  } catch (error) {
+    // git has the answer, so the references may have changed.
+    if (hook.writableEnded) return
+    if (!(error instanceof DomainError)) throw error
+    for (const entry of judged) entry.refusal ??= 'The repository is being moved. Try again in a moment.'
+    answer()
   }
 }
 

@@ -56,7 +56,7 @@ export async function servePush(
   })
   const [, , , report, hook] = child.stdio as unknown as [unknown, unknown, unknown, Readable, Duplex]
   const reported = textOf(report, pushLimits.commandBytesMax)
-  const options = answerHook(hook, session.path, rules)
+  const options = answerHook(hook, session.path, rules, reported)
   // The rejection is handled below, when git has ended.
   options.catch(() => undefined)
   // At the end of its input, git removes the received objects. After a signal, its child process may still write some.

@@ -40,9 +40,12 @@ export const moveBranch = (repository: OpenRepository, { branch, from, to }: Bra
  *
  * @returns false, with nothing changed, when the reference does not point to `from`
  * @throws DomainError invalid when the name conflicts with another branch or tag; unavailable when git refuses for
- *   another reason
+ *   another reason, and when the repository lies in another storage by now
  */
-export async function moveReference(
+export const moveReference = (repository: OpenRepository, asked: ReferenceMove): Promise<boolean> =>
+  repository.change(() => moveWhereItStays(repository, asked))
+
+async function moveWhereItStays(
   repository: OpenRepository,
   { ref, from, to }: ReferenceMove,
 ): Promise<boolean> {
@@ -66,7 +69,7 @@ export async function moveReference(
 
 /** Creates a hidden reference to a commit, so that git keeps the commit when no branch contains it. */
 export async function keepCommit(repository: OpenRepository, id: string): Promise<void> {
-  await updateRef(repository, `update ${keptPrefix}${id}\0${id}\0\0`)
+  await repository.change(() => updateRef(repository, `update ${keptPrefix}${id}\0${id}\0\0`))
 }
 
 /** Ignores the signal of the request, because the caller must know whether the reference moved. */

@@ -45,6 +45,12 @@ export interface HttpAppOptions {
   externalUrl?: string
   /** Origins whose pages may call the service from a browser. Unset: none. */
   corsAllowedOrigins?: string[]
+  /**
+   * Answers a request, before anything else is done for it, when another process has to answer it. Unset: none has.
+   *
+   * @returns whether it has answered, or the client went away
+   */
+  forward?: (route: Route, call: Pick<Call, 'params' | 'requestId' | 'raw'>) => Promise<boolean>
   /** How fast request bodies have to arrive. Unset: 256 KiB in each half minute, or the rest. */
   bodyPace?: Pace
 }
@@ -167,11 +173,11 @@ function handler(route: Route, path: string, options: HttpAppOptions, needs: Nee
     const observed = observedOf(response)
     observed.route = path
     observed.answerForm = route.answerForm
+    if (await isForwarded(route, request, response, options)) return
     // Fetch clients send `Cache-Control: no-cache` along with If-None-Match, and express then never answers 304. The
     // header addresses caches between client and service, so it is ignored here.
     delete request.headers['cache-control']
-    const { caller, limitKey } = await needs.findSender(route, request)
-    await needs.rateLimit(response, limitKey)
+    const caller = await admit(route, request, response, needs)
     const refused = route.longLived ? new AbortController() : undefined
     const call = createCall(request, response, caller, options.externalUrl, refused?.signal)
     const access = await route.guard(call)
@@ -196,6 +202,25 @@ function handler(route: Route, path: string, options: HttpAppOptions, needs: Nee
       memory.release()
     }
   }
+}
+
+async function isForwarded(
+  route: Route,
+  request: Request,
+  response: Response,
+  { forward }: HttpAppOptions,
+): Promise<boolean> {
+  if (!forward) return false
+  const params = request.params as Record<string, string>
+  return forward(route, { params, requestId: observedOf(response).requestId, raw: { request, response } })
+}
+
+/** Finds the sender of a request and counts the request. @throws DomainError unauthenticated, forbidden, rate-limited */
+async function admit(route: Route, request: Request, response: Response, needs: Needs) {
+  if (route.internal) return null
+  const { caller, limitKey } = await needs.findSender(route, request)
+  await needs.rateLimit(response, limitKey)
+  return caller
 }
 
 function createCall(

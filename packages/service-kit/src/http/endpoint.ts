@@ -96,6 +96,8 @@ export interface RouteOptions {
   longLived?: boolean
   /** The password of basic authentication is a token, too; a 401 asks for it. */
   basicAuthentication?: boolean
+  /** Other processes of this installation call it. It has no token and no rate limit; its guard knows the caller. */
+  internal?: boolean
   /** The form of JSON answers and errors. Unset: that of the API. */
   answerForm?: AnswerForm
   /** The whole path stands as it is, outside /api/v4. */

@@ -35,6 +35,8 @@ import { releaseRoutes } from './releases/index.js'
 import { savedViewRoutes } from './saved-views.js'
 import { sessionRoutes } from './session.js'
 import { statusRoutes } from './statuses.js'
+import { storageMoveRoutes } from './storage-moves.js'
+import { storagesDoorRoutes } from './storages-door.js'
 import { tagRoutes } from './tags/index.js'
 import { tokenRoutes } from './tokens/index.js'
 import { listTree } from './tree/list-tree.js'
@@ -78,6 +80,8 @@ export const routes = (deps: Dependencies): Route[] => [
   ...environmentRoutes(deps),
   ...deploymentRoutes(deps),
   ...freezePeriodRoutes(deps),
+  ...storageMoveRoutes(deps),
+  ...storagesDoorRoutes(deps),
   ...gitHttpRoutes(deps),
   ...lfsRoutes(deps),
   ...badgeRoutes(deps),

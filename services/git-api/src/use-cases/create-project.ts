@@ -65,12 +65,16 @@ export async function createProject(
   })
 }
 
-async function store(deps: Dependencies, given: Omit<NewProject, 'id' | 'diskPath'>, withReadme: boolean) {
+async function store(
+  deps: Dependencies,
+  given: Omit<NewProject, 'id' | 'storage' | 'diskPath'>,
+  withReadme: boolean,
+) {
   let diskPath: string | undefined
   try {
     const project = await inTransaction(deps.database, async (transaction) => {
       const id = await nextProjectId(transaction)
-      const row = { ...given, id, diskPath: diskPathOf(id) }
+      const row = { ...given, id, storage: deps.storages.own, diskPath: diskPathOf(id) }
       const inserted = await insertProject(transaction, row)
       await deps.git.createRepository(row.diskPath, row.defaultBranch)
       diskPath = row.diskPath

@@ -68,6 +68,7 @@ export const takePush: ServeExchange = async (
     judge,
     locks,
     needsLfsObjects: lfsEnabled,
+    change: repository.change,
   })
   if (changes.length === 0 || !caller) return
   await referencesChanged(deps, { project, user: caller.user, baseUrl, pushOptions }, changes)

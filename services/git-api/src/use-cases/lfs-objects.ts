@@ -72,6 +72,8 @@ export async function uploadLfsObject(
     const isStored = (await access.repository.findLfsObject(object.oid)) === object.size
     if (isStored) await access.repository.renewLfsObject(object.oid)
     else await access.repository.storeLfsObject(object, chunks)
+    // A move that has not seen the object has ended by then, and the client sends the object again.
+    await access.repository.change(async () => {})
     await recordLfsObjects(deps.database, access.project.id, [object])
   })
 }

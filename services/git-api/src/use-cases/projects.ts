@@ -26,6 +26,7 @@ import type { Repository } from '@switchyard/git-storage'
 import type { Call } from '@switchyard/service-kit/http'
 import type { Dependencies, Rows } from '../dependencies.js'
 import type { ProjectCall } from '../guards.js'
+import { otherStorage } from '../other-storages.js'
 import type { ProjectStatistics } from '../repository-views.js'
 import { recordProjectEvent } from './audit.js'
 import { changedFields, problemsOfChanges } from './changed-fields.js'
@@ -54,15 +55,41 @@ export async function listProjects(
 ): Promise<{ projects: ProjectDescription[]; total: number }> {
   const where = { ...filter, viewer: caller.user, only: caller.token.projectId ?? undefined }
   const found = await listStoredProjects(deps.database, where, order, rows)
+  const listed = found.projects.map(({ project }) => project)
+  const emptyElsewhere = await findEmptyElsewhere(deps, listed, signal)
   const projects: ProjectDescription[] = []
   for (let first = 0; first < found.projects.length; first += atOnceMax) {
-    const batch = found.projects.slice(first, first + atOnceMax).map(({ project, memberLevel }) => {
+    const batch = found.projects.slice(first, first + atOnceMax).map(async ({ project, memberLevel }) => {
+      if (project.storage !== deps.storages.own) {
+        const level = levelOf(project, caller, memberLevel)
+        return { project, level, empty: emptyElsewhere.has(project.id) }
+      }
       const repository = deps.git.open(project, { signal })
       return describeProject(deps, project, { caller, memberLevel, repository })
     })
     projects.push(...(await Promise.all(batch)))
   }
   return { projects, total: found.total }
+}
+
+/** The projects, of those given, that lie in other storages and have no branch yet. */
+async function findEmptyElsewhere(
+  { storages, logger }: Dependencies,
+  projects: readonly ProjectWithOwner[],
+  signal: AbortSignal,
+): Promise<Set<number>> {
+  const names = new Set(projects.map(({ storage }) => storage).filter((storage) => storage !== storages.own))
+  const found = [...names].map(async (name) => {
+    const ids = projects.filter(({ storage }) => storage === name).map(({ id }) => id)
+    try {
+      return await otherStorage(storages, name).findEmptyRepositories(ids, signal)
+    } catch (error) {
+      // A storage that is away must not hide a whole list of projects. They look as those whose repository cannot be read.
+      logger.error({ err: error, storage: name }, 'could not read the repositories of another storage')
+      return ids
+    }
+  })
+  return new Set((await Promise.all(found)).flat())
 }
 
 /** The same without the fields that depend on the caller and on the repository. */
@@ -118,9 +145,11 @@ export async function describeProject(
     logger.error({ err: error, project_id: project.id }, 'could not read the repository')
     return true
   })
-  const level = caller && effectiveLevel(project as ProjectAccess & ProjectWithOwner, caller, memberLevel)
-  return { project, level, empty }
+  return { project, level: levelOf(project, caller, memberLevel), empty }
 }
+
+const levelOf = (project: ProjectWithOwner, caller: Caller | null, memberLevel: number | null) =>
+  caller && effectiveLevel(project as ProjectAccess & ProjectWithOwner, caller, memberLevel)
 
 /**
  * Changes a project. Maintainers may change everything except its visibility, which the owner decides.

@@ -14,7 +14,9 @@ export interface JobDependencies {
   clock: Clock
   redis: Redis
   producer: Producer
-  /** Folder of the bare repositories. */
+  /** Name of the storage that this process has. */
+  storage: string
+  /** Folder of its bare repositories. */
   storageRoot: string
   /** Repositories tidied at once. */
   housekeepingConcurrency: number
@@ -44,7 +46,10 @@ type ScheduleTimes = { pattern: string } | { everyMs: number }
 
 /** A kind of job. A job that was interrupted anywhere runs again, so that `run` must be safe to repeat. */
 export interface JobType<Name extends QueueName = QueueName> {
+  /** The queue, and what its payloads are checked as. */
   queue: Name
+  /** Name of the queue where there are several of its kind. Unset: `queue`. */
+  queueName?: string
   /** Jobs of this type that one process runs at once. */
   concurrency: number
   timeoutMs: number
@@ -52,6 +57,8 @@ export interface JobType<Name extends QueueName = QueueName> {
   schedule?: Schedule
   run(payload: JobPayload<Name>, context: JobContext): Promise<void>
 }
+
+export const queueOf = ({ queue, queueName }: JobType): string => queueName ?? queue
 
 /** Hides the type of the payload. Before a job runs, its payload is checked against the queue's schema. */
 export const jobType = <Name extends QueueName>(definition: JobType<Name>) => definition as unknown as JobType

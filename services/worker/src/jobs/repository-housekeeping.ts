@@ -1,5 +1,6 @@
 import { join } from 'node:path'
-import { deleteLfsObjects, findDiskPath, withRepositoryLock } from '@switchyard/db'
+import { repositoryHousekeepingQueue } from '@switchyard/contracts/jobs'
+import { deleteLfsObjects, findRepositoryPlace, withRepositoryLock } from '@switchyard/db'
 import { tidyRepository } from '@switchyard/git-storage'
 import { type JobDependencies, jobType } from './job-type.js'
 
@@ -10,17 +11,21 @@ import { type JobDependencies, jobType } from './job-type.js'
  */
 export const repositoryHousekeeping = ({
   database,
+  storage,
   storageRoot,
   housekeepingConcurrency,
 }: Omit<JobDependencies, 'clock'>) =>
   jobType({
     queue: 'repository-housekeeping',
+    queueName: repositoryHousekeepingQueue(storage),
     concurrency: housekeepingConcurrency,
     timeoutMs: 30 * 60_000,
     async run({ projectId }, { signal, logger }) {
-      const diskPath = await findDiskPath(database, projectId)
-      if (diskPath === null) return logger.info({ projectId }, 'no such project any more')
       const alone = await withRepositoryLock(database, projectId, async (lockLost) => {
+        // The lock keeps the repository in its storage, too.
+        const place = await findRepositoryPlace(database, projectId)
+        if (place?.storage !== storage) return logger.info({ projectId }, 'no such project here any more')
+        const { diskPath } = place
         const found = await tidyRepository(join(storageRoot, diskPath), AbortSignal.any([signal, lockLost]), {
           forgetLfsObjects: (oids) => deleteLfsObjects(database, projectId, oids),
         })

@@ -3,7 +3,7 @@ import type { Heartbeat } from '@switchyard/jobs-heartbeat'
 import type { Logger } from '@switchyard/service-kit/observability'
 import { redisOptions } from '@switchyard/service-kit/redis'
 import { Worker } from 'bullmq'
-import type { JobType } from '../jobs/job-type.js'
+import { type JobType, queueOf } from '../jobs/job-type.js'
 import { closeWorkers } from './close-workers.js'
 import type { JobFigures } from './job-figures.js'
 import { createProcessor } from './run-job.js'
@@ -45,8 +45,9 @@ export function startWorkers(options: WorkersOptions): Workers {
   }
 
   const workers = types.map((type) => {
+    const queue = queueOf(type)
     const worker = new Worker(
-      type.queue,
+      queue,
       heartbeat.count(createProcessor(type, { logger, figures, stopping: stopping.signal })),
       {
         connection,
@@ -58,12 +59,12 @@ export function startWorkers(options: WorkersOptions): Workers {
       },
     )
     // The shared client logs an outage once; each worker has this event at every attempt to reconnect.
-    worker.on('error', (error) => logger.debug({ err: error, queue: type.queue }, 'worker error'))
+    worker.on('error', (error) => logger.debug({ err: error, queue }, 'worker error'))
     worker.on('failed', (job, error) => {
       // A failure finishes only a job without further attempts. A job that is not kept has a next run instead.
       const dead = job?.finishedOn !== undefined && job.opts.removeOnFail !== true
-      if (dead) figures.died(type.queue)
-      const fields = { queue: type.queue, job_id: job?.id, attempts: job?.attemptsMade, dead }
+      if (dead) figures.died(queue)
+      const fields = { queue, job_id: job?.id, attempts: job?.attemptsMade, dead }
       logger.warn({ err: error, ...fields }, 'job failed')
     })
     return worker

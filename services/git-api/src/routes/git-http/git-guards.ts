@@ -1,8 +1,9 @@
 import { DomainError, unauthenticated } from '@switchyard/domain'
 import { type Caller, type ProjectRight, requireScope, type Scope } from '@switchyard/domain/access'
-import type { Call, Guard } from '@switchyard/service-kit/http'
+import type { Guard } from '@switchyard/service-kit/http'
 import type { Dependencies } from '../../dependencies.js'
 import type { ProjectCall } from '../../guards.js'
+import { projectPathOf } from '../../project-path.js'
 
 /**
  * Guards of clones and pushes. git asks its user for a name and a password only when the answer is 401, so an anonymous
@@ -17,7 +18,7 @@ export function createGitGuards({ guards }: Pick<Dependencies, 'guards'>) {
       const fetches = right === 'read_code' && caller?.token.deploy
       if (caller && !fetches) requireScope(caller, ...scopes)
       try {
-        return await guards.getProjectFor(call, right, projectPathOf(call))
+        return await guards.getProjectFor(call, right, projectPathOf(call.params))
       } catch (error) {
         const mightSignIn = caller === null && error instanceof DomainError && error.kind === 'not-found'
         throw mightSignIn ? unauthenticated() : error
@@ -36,6 +37,3 @@ export function createGitGuards({ guards }: Pick<Dependencies, 'guards'>) {
         : fetch(call)) satisfies Guard<ProjectCall>,
   }
 }
-
-/** The path of a project never ends in `.git`. */
-const projectPathOf = ({ params }: Call) => `${params.namespace}/${params.project?.replace(/\.git$/, '')}`

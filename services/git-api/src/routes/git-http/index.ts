@@ -1,6 +1,3 @@
-import { PassThrough, type Readable } from 'node:stream'
-import { createGunzip } from 'node:zlib'
-import { DomainError } from '@switchyard/domain'
 import type { GitService } from '@switchyard/git-storage'
 import { type Call, endpoint, type Route, route, streamed } from '@switchyard/service-kit/http'
 import { z } from 'zod'
@@ -15,6 +12,7 @@ import {
   takePush,
 } from '../../use-cases/git-exchanges.js'
 import { createGitGuards } from './git-guards.js'
+import { requestBody } from './request-body.js'
 
 /** git's smart HTTP protocol: clone, fetch, push. The path of the project may end in `.git`. */
 export function gitHttpRoutes(deps: Dependencies): Route[] {
@@ -81,34 +79,3 @@ function inSession(
   const client = { protocol: raw.request.get('Git-Protocol'), idleMs: sessions.idleMs, signal }
   return sessions.run(senderOf(caller, call), signal, () => work(client))
 }
-
-/**
- * The bytes that the client sends, unpacked: git compresses long negotiations. The stream can be closed while the
- * connection stays open for the answer.
- */
-function requestBody({ request }: Call['raw'], service: GitService): Readable {
-  const type = request.headers['content-type']
-  if (type !== `application/x-${service}-request`) {
-    throw new DomainError(
-      'unsupported-media-type',
-      `The provided content-type '${type ?? ''}' is not supported.`,
-    )
-  }
-  const encoding = request.headers['content-encoding'] ?? 'identity'
-  if (!encodings.includes(encoding))
-    throw new DomainError('unsupported-media-type', 'the body could not be read')
-  const body = new PassThrough()
-  // A reader gets an error from its read; without a reader the error has no consequence.
-  body.on('error', () => undefined)
-  request.on('error', (error) => body.destroy(error))
-  if (encoding === 'identity') return request.pipe(body)
-  const unpacked = request.pipe(createGunzip())
-  unpacked.on('error', (cause) => body.destroy(unreadable(cause)))
-  body.on('close', () => unpacked.destroy())
-  return unpacked.pipe(body)
-}
-
-const encodings = ['identity', 'gzip', 'x-gzip']
-
-const unreadable = (cause: Error) =>
-  new DomainError('invalid-parameters', 'the body could not be read', { cause })

@@ -1,0 +1,88 @@
+import { conflict } from '@switchyard/domain'
+import type { Database, DatabaseOrTransaction } from '../client.js'
+import type { RepositoryStorageMove } from '../generated/client.js'
+import { violatedUniqueIndex } from '../unique-violation.js'
+
+const active = ['scheduled', 'started']
+
+/** Asks for a move of a repository; the git-api of the destination carries it out. @throws DomainError conflict beside another move */
+export async function createRepositoryMove(
+  { prisma }: DatabaseOrTransaction,
+  move: Pick<RepositoryStorageMove, 'projectId' | 'diskPath' | 'source' | 'destination'>,
+): Promise<RepositoryStorageMove> {
+  try {
+    return await prisma.repositoryStorageMove.create({ data: move })
+  } catch (error) {
+    if (violatedUniqueIndex(error) === null) throw error
+    throw conflict('The repository of this project is being moved already', { cause: error })
+  }
+}
+
+/** One page of the moves of a project, the newest first, and the number of all of them. */
+export async function listRepositoryMoves(
+  { prisma }: DatabaseOrTransaction,
+  projectId: number,
+  rows: { skip: number; take: number },
+): Promise<{ moves: RepositoryStorageMove[]; total: number }> {
+  const where = { projectId }
+  const [moves, total] = await Promise.all([
+    prisma.repositoryStorageMove.findMany({ where, orderBy: { id: 'desc' }, ...rows }),
+    prisma.repositoryStorageMove.count({ where }),
+  ])
+  return { moves, total }
+}
+
+export const findRepositoryMove = (
+  { prisma }: DatabaseOrTransaction,
+  projectId: number,
+  id: number,
+): Promise<RepositoryStorageMove | null> =>
+  prisma.repositoryStorageMove.findFirst({ where: { id, projectId } })
+
+/** The moves to a storage that have not ended, the oldest first. One whose process ended is among them. */
+export const listActiveMoves = (
+  { prisma }: DatabaseOrTransaction,
+  destination: string,
+): Promise<RepositoryStorageMove[]> =>
+  prisma.repositoryStorageMove.findMany({
+    where: { destination, state: { in: active } },
+    orderBy: { id: 'asc' },
+    take: 100,
+  })
+
+/** @returns false when the move has ended */
+export async function markMoveStarted({ prisma }: DatabaseOrTransaction, id: number): Promise<boolean> {
+  const { count } = await prisma.repositoryStorageMove.updateMany({
+    where: { id, state: { in: active } },
+    data: { state: 'started' },
+  })
+  return count > 0
+}
+
+/** @param error the reason, for administrators */
+export async function markMoveFailed(
+  { prisma }: DatabaseOrTransaction,
+  id: number,
+  error: string,
+): Promise<void> {
+  await prisma.repositoryStorageMove.updateMany({
+    where: { id, state: { in: active } },
+    data: { state: 'failed', error, finishedAt: new Date() },
+  })
+}
+
+/** Moves away from a storage that ended before a time and whose copy is still there, the oldest first. */
+export const listLeftCopies = (
+  { prisma }: DatabaseOrTransaction,
+  source: string,
+  before: Date,
+): Promise<RepositoryStorageMove[]> =>
+  prisma.repositoryStorageMove.findMany({
+    where: { source, state: 'finished', sourceRemovedAt: null, finishedAt: { lt: before } },
+    orderBy: { finishedAt: 'asc' },
+    take: 100,
+  })
+
+export async function markSourceRemoved({ prisma }: Pick<Database, 'prisma'>, id: number): Promise<void> {
+  await prisma.repositoryStorageMove.updateMany({ where: { id }, data: { sourceRemovedAt: new Date() } })
+}

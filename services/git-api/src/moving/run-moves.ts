@@ -1,0 +1,98 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import {
+  findRepositoryPlace,
+  listActiveMoves,
+  listLeftCopies,
+  markMoveFailed,
+  markMoveStarted,
+  markSourceRemoved,
+  type RepositoryStorageMove,
+  withRepositoryLock,
+} from '@switchyard/db'
+import { moveRepository } from './move-repository.js'
+import type { MovingDependencies } from './moving-dependencies.js'
+
+const pauseMs = 2_000
+
+/**
+ * Carries out the moves of repositories to this storage, one at a time, and removes the copies that moves away from it have
+ * left. This happens here and not in the worker, because only git-api may write projects. A move whose process ended begins
+ * anew in the next process.
+ */
+export function startMoves(dependencies: MovingDependencies): { close: () => Promise<void> } {
+  const { logger } = dependencies
+  const stopping = new AbortController()
+  const { signal } = stopping
+
+  async function run(): Promise<void> {
+    while (!signal.aborted) {
+      try {
+        await runMoves(dependencies, signal)
+        await removeLeftCopies(dependencies, signal)
+      } catch (error) {
+        if (!signal.aborted) logger.warn({ err: error }, 'moves of repositories have to wait')
+      }
+      await delay(pauseMs, undefined, { signal }).catch(() => {})
+    }
+  }
+
+  const running = run()
+  return {
+    async close() {
+      stopping.abort()
+      await running
+    },
+  }
+}
+
+async function runMoves(dependencies: MovingDependencies, signal: AbortSignal): Promise<void> {
+  const { database, storages } = dependencies
+  for (const move of await listActiveMoves(database, storages.own)) {
+    if (signal.aborted) return
+    // Housekeeping, or another process of this storage, may have the repository; it is looked at again soon.
+    await withRepositoryLock(database, move.projectId, (lockLost) =>
+      runMove(dependencies, move, AbortSignal.any([signal, lockLost])),
+    )
+  }
+}
+
+async function runMove(
+  dependencies: MovingDependencies,
+  move: RepositoryStorageMove,
+  signal: AbortSignal,
+): Promise<void> {
+  const { database, logger } = dependencies
+  const fields = { project_id: move.projectId, source: move.source, destination: move.destination }
+  // Another process of this storage may have ended it since it was listed.
+  if (!(await markMoveStarted(database, move.id))) return
+  try {
+    const heldUpMs = await moveRepository(dependencies, move, signal)
+    logger.info({ ...fields, held_up_ms: heldUpMs }, 'moved a repository')
+  } catch (error) {
+    // A move that the end of the process interrupts is carried out by the next one.
+    if (signal.aborted) throw error
+    logger.error({ err: error, ...fields }, 'could not move a repository')
+    // Where the confirmation of the last step was lost, the move is marked as finished, and this changes nothing.
+    await markMoveFailed(database, move.id, reasonOf(error))
+  }
+}
+
+const reasonOf = (error: unknown): string =>
+  error instanceof Error ? error.message.slice(0, 500) : 'unknown'
+
+async function removeLeftCopies(
+  { database, git, storages, logger }: MovingDependencies,
+  signal: AbortSignal,
+): Promise<void> {
+  const before = new Date(Date.now() - storages.graceMs)
+  for (const move of await listLeftCopies(database, storages.own, before)) {
+    if (signal.aborted) return
+    await withRepositoryLock(database, move.projectId, async () => {
+      const place = await findRepositoryPlace(database, move.projectId)
+      // The project may have come back meanwhile.
+      if (place?.storage !== storages.own) await git.deleteRepository(move.diskPath)
+      await markSourceRemoved(database, move.id)
+      logger.info({ project_id: move.projectId }, 'removed the former copy of a repository')
+    })
+  }
+}

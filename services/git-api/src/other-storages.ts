@@ -1,0 +1,64 @@
+import { unavailable } from '@switchyard/domain'
+import type { LfsObject } from '@switchyard/domain/commit'
+import { z } from 'zod'
+import type { Storages } from './storages.js'
+
+/** Answers that are no stream. */
+const answerMsMax = 15_000
+
+const objects = z.array(z.object({ oid: z.string(), size: z.int() }))
+const emptiness = z.object({ empty: z.array(z.int()) })
+
+/** What the git-api of another storage says of its repositories; see routes/storages-door.ts. */
+export interface OtherStorage {
+  /** Where git fetches a repository from. @returns the header has the form `Name: value` */
+  originalOf(projectId: number): { url: string; header: string }
+  listLfsObjects(projectId: number, signal: AbortSignal): Promise<LfsObject[]>
+  /** The bytes of an object as they arrive; null when it is gone. */
+  openLfsObject(projectId: number, oid: string, signal: AbortSignal): Promise<AsyncIterable<Buffer> | null>
+  /** The projects, of those given, that have no branch yet. */
+  findEmptyRepositories(projectIds: readonly number[], signal: AbortSignal): Promise<number[]>
+}
+
+/** @throws DomainError unavailable when this process does not know the storage, or it does not answer as it should */
+export function otherStorage({ others, header }: Storages, name: string): OtherStorage {
+  const address = others.get(name)
+  if (address === undefined || header === null) throw unavailable(`the storage ${name} is not known here`)
+  const door = `${address}/-/storages`
+
+  async function ask(path: string, signal: AbortSignal, body?: object): Promise<Response | null> {
+    const headers = { [header?.name ?? '']: header?.value ?? '', 'Content-Type': 'application/json' }
+    const init = body ? { method: 'POST', body: JSON.stringify(body) } : {}
+    const failed = (cause?: unknown) => unavailable(`the storage ${name} does not answer`, { cause })
+    const response = await fetch(`${door}${path}`, { ...init, headers, signal, redirect: 'error' }).catch(
+      (cause: unknown) => {
+        throw failed(cause)
+      },
+    )
+    if (response.ok) return response
+    await response.body?.cancel()
+    if (response.status === 404) return null
+    throw failed(new Error(`status ${response.status}`))
+  }
+  const inTime = (signal: AbortSignal) => AbortSignal.any([signal, AbortSignal.timeout(answerMsMax)])
+
+  return {
+    originalOf: (projectId) => ({
+      url: `${door}/projects/${projectId}/repository.git`,
+      header: `${header.name}: ${header.value}`,
+    }),
+    async listLfsObjects(projectId, signal) {
+      const response = await ask(`/projects/${projectId}/lfs_objects`, inTime(signal))
+      if (!response) throw unavailable(`the repository is not in the storage ${name}`)
+      return objects.parse(await response.json())
+    },
+    async openLfsObject(projectId, oid, signal) {
+      const response = await ask(`/projects/${projectId}/lfs_objects/${oid}`, signal)
+      return (response?.body ?? null) as AsyncIterable<Buffer> | null
+    },
+    async findEmptyRepositories(ids, signal) {
+      const response = await ask('/empty_repositories', inTime(signal), { ids })
+      return response ? emptiness.parse(await response.json()).empty : []
+    },
+  }
+}

@@ -1,0 +1,93 @@
+import { notFound } from '@switchyard/domain'
+import {
+  endpoint,
+  type Guard,
+  list,
+  ok,
+  type Route,
+  route,
+  rowId,
+  streamed,
+  text,
+} from '@switchyard/service-kit/http'
+import { z } from 'zod'
+import type { Dependencies } from '../dependencies.js'
+import { secretHeader } from '../storages.js'
+import * as door from '../use-cases/storages-door.js'
+import { requestBody } from './git-http/request-body.js'
+
+/** What the git-api of other storages ask this one for: copies of its repositories, and whether they are empty. */
+export function storagesDoorRoutes(deps: Dependencies): Route[] {
+  const guard: Guard<void> = ({ raw }) => {
+    if (!deps.storages.isSecret(raw.request.get(secretHeader))) throw notFound()
+  }
+  const path = '/-/storages'
+  const repository = `${path}/projects/:id/repository.git`
+  const objects = `${path}/projects/:id/lfs_objects`
+  const options = { outsideApi: true, internal: true }
+  return [
+    route('POST', `${path}/empty_repositories`, guard, findEmpty(deps), options),
+    route('GET', `${repository}/info/refs`, guard, infoRefs(deps), options),
+    route('POST', `${repository}/git-upload-pack`, guard, uploadPack(deps), {
+      ...options,
+      streamsBody: true,
+    }),
+    route('GET', objects, guard, listObjects(deps), options),
+    route('GET', `${objects}/:oid`, guard, sendObject(deps), options),
+  ]
+}
+
+const project = { id: rowId() }
+
+/** A page of projects has 100 at most. */
+const findEmpty = (deps: Dependencies) =>
+  endpoint({
+    input: z.object({ ids: list(rowId(), 100) }),
+    handle: async ({ ids }) => ok({ empty: await door.findEmptyRepositories(deps, ids) }),
+  })
+
+const infoRefs = (deps: Dependencies) =>
+  endpoint({
+    input: z.object({ ...project, service: z.literal('git-upload-pack') }),
+    async handle({ id, service }, _access, { raw: { request, response }, signal }) {
+      const type = `application/x-${service}-advertisement`
+      response.set({ 'Content-Type': type, 'Cache-Control': 'no-cache' })
+      await door.advertiseAll(deps, id, { protocol: request.get('Git-Protocol'), signal, output: response })
+      return streamed
+    },
+  })
+
+const uploadPack = (deps: Dependencies) =>
+  endpoint({
+    input: z.object(project),
+    async handle({ id }, _access, { raw, signal }) {
+      const { request, response } = raw
+      const input = requestBody(raw, 'git-upload-pack')
+      response.set({ 'Content-Type': 'application/x-git-upload-pack-result', 'Cache-Control': 'no-cache' })
+      await door.serveAll(deps, id, {
+        protocol: request.get('Git-Protocol'),
+        signal,
+        input,
+        output: response,
+      })
+      response.end()
+      return streamed
+    },
+  })
+
+const listObjects = (deps: Dependencies) =>
+  endpoint({
+    input: z.object(project),
+    handle: async ({ id }) => ok(await door.listLfsObjects(deps, id)),
+  })
+
+const sendObject = (deps: Dependencies) =>
+  endpoint({
+    input: z.object({ ...project, oid: text() }),
+    async handle({ id, oid }, _access, { raw: { response }, signal }) {
+      response.type('application/octet-stream')
+      await door.writeLfsObject(deps, id, oid, { output: response, signal })
+      response.end()
+      return streamed
+    },
+  })

@@ -1,0 +1,78 @@
+import type { Readable, Writable } from 'node:stream'
+import { findRepositoryPlace } from '@switchyard/db'
+import { notFound } from '@switchyard/domain'
+import type { LfsObject } from '@switchyard/domain/commit'
+import { advertiseRefs, type Repository, serveFetch } from '@switchyard/git-storage'
+import type { Dependencies } from '../dependencies.js'
+
+/** The connection to the git-api of another storage. */
+interface Line {
+  protocol: string | undefined
+  signal: AbortSignal
+  output: Writable
+}
+
+/** @throws DomainError not-found when the repository is not in this storage */
+async function openOwn(
+  { database, git, storages }: Dependencies,
+  projectId: number,
+  signal?: AbortSignal,
+): Promise<Repository> {
+  const place = await findRepositoryPlace(database, projectId)
+  if (place?.storage !== storages.own) throw notFound('Repository')
+  return git.open(place, { signal })
+}
+
+/** Lists every reference, hidden ones included. */
+export async function advertiseAll(deps: Dependencies, projectId: number, line: Line): Promise<void> {
+  const { path } = await openOwn(deps, projectId)
+  await advertiseRefs(sessionOf(deps, path, line), 'git-upload-pack', line.output)
+}
+
+/** Serves a fetch of any reference. The caller ends the output. */
+export async function serveAll(
+  deps: Dependencies,
+  projectId: number,
+  line: Line & { input: Readable },
+): Promise<void> {
+  const { path } = await openOwn(deps, projectId)
+  await serveFetch(sessionOf(deps, path, line), line.input, line.output)
+}
+
+const sessionOf = ({ gitSessions }: Dependencies, path: string, { protocol, signal }: Line) => ({
+  path,
+  protocol,
+  signal,
+  idleMs: gitSessions.idleMs,
+  seesAll: true,
+})
+
+export const listLfsObjects = async (deps: Dependencies, projectId: number): Promise<LfsObject[]> =>
+  (await openOwn(deps, projectId)).listLfsObjects()
+
+/** The caller ends the output. @throws DomainError not-found */
+export async function writeLfsObject(
+  deps: Dependencies,
+  projectId: number,
+  oid: string,
+  { output, signal }: Pick<Line, 'output' | 'signal'>,
+): Promise<void> {
+  const repository = await openOwn(deps, projectId, signal)
+  const size = await repository.findLfsObject(oid)
+  if (size === null) throw notFound('LFS Object')
+  const range = { start: 0, end: size - 1 }
+  await repository.writeLfsObject(oid, output, { range, idleMs: deps.lfsTransfers.idleMs })
+}
+
+/** The projects, of those given, whose repository is in this storage and has no branch yet. */
+export async function findEmptyRepositories(
+  deps: Dependencies,
+  projectIds: readonly number[],
+): Promise<number[]> {
+  const empty: number[] = []
+  for (const id of projectIds) {
+    const place = await findRepositoryPlace(deps.database, id)
+    if (place?.storage === deps.storages.own && (await deps.git.open(place).hasNoBranch())) empty.push(id)
+  }
+  return empty
+}
