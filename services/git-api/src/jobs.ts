@@ -25,7 +25,10 @@ export interface Jobs {
   readRedisFigures(): Promise<RedisFigures | null>
   /** Registers work that goes on after the answer and never rejects; `close` waits for it. */
   goOn(work: Promise<void>): void
-  /** Waits before work that goes on is tried again. Rejects when the service stops, or when too much goes on already. */
+  /**
+   * Waits before work that goes on is tried again; a service that stops waits no longer, for one last try. Rejects after that, and
+   * when too much goes on already.
+   */
   pause(): Promise<void>
   close(): Promise<void>
 }
@@ -75,7 +78,8 @@ export function createJobs(redisUrl: string, logger: Logger): Jobs {
     },
     async pause() {
       if (goingOn.size > goingOnMax) throw new Error('too much work waits for another try')
-      await delay(pauseMs, undefined, { signal: stopping.signal })
+      stopping.signal.throwIfAborted()
+      await delay(pauseMs, undefined, { signal: stopping.signal }).catch(() => {})
     },
     async close() {
       stopping.abort(new Error('the service stops'))
