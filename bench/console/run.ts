@@ -49,7 +49,13 @@ async function onManySagas(browser: Browser): Promise<void> {
   const postgres = await startPostgres({ dataDir: resolve(dataDir), log: console.error })
   try {
     await applyMigrations(postgres.url)
-    const database = createDatabase({ url: postgres.url, poolSizeMax: 2, applicationName: 'bench' })
+    const database = createDatabase({
+      url: postgres.url,
+      poolSizeMax: 2,
+      applicationName: 'bench',
+      // Filling takes minutes.
+      answerTimeoutMs: 0,
+    })
     const { rows } = await database.pool.query('SELECT FROM sagas LIMIT 1')
     if (rows.length === 0) await fill(database, console.error)
     await database.close()

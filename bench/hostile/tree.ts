@@ -17,6 +17,7 @@ export interface Tree {
   /** `127.0.0.1:…` */
   grpcAddress: string
   rootToken: string
+  dataDir: string
   /** Memory of a service's own process (resident set), in bytes. */
   memoryOf(service: Service): number
   stop(): Promise<void>
@@ -25,7 +26,7 @@ export interface Tree {
 export type Service = 'git-api' | 'saga-reporter'
 
 /** What `npm start` runs, on free ports and with data of its own. */
-export async function startTree(): Promise<Tree> {
+export async function startTree(given: Record<string, string> = {}): Promise<Tree> {
   const dataDir = mkdtempSync(join(tmpdir(), 'switchyard-hostile-'))
   const [httpPort, grpcPort] = [await findFreePort(), await findFreePort()]
   const { DATABASE_URL: _database, REDIS_URL: _redis, ...inherited } = process.env
@@ -37,6 +38,7 @@ export async function startTree(): Promise<Tree> {
     SWITCHYARD_TOOLS: join(root, '.switchyard', 'tools'),
     // Reporters need a token, as in production.
     SAGA_AUTH: 'token',
+    ...given,
   }
   const { command, args } = dieWithParent({ command: process.execPath, args: ['scripts/start.mjs'] })
   const child = spawn(command, args, { cwd: root, env, stdio: 'ignore' })
@@ -60,6 +62,7 @@ export async function startTree(): Promise<Tree> {
     httpPort,
     grpcAddress: `127.0.0.1:${grpcPort}`,
     rootToken: readFileSync(tokenFile, 'utf8').trim(),
+    dataDir,
     memoryOf: (service) => residentBytes(pids(child.pid ?? 0, service)),
     stop,
   }

@@ -15,7 +15,13 @@ const passes = 3
 /** Kept when it is named, so that the next run finds it full. */
 const dataDir = process.env.DATA_DIR ?? mkdtempSync(join(tmpdir(), 'switchyard-bench-'))
 const postgres = await startPostgres({ dataDir, log: console.error })
-const database = createDatabase({ url: postgres.url, poolSizeMax: 2, applicationName: 'bench' })
+const database = createDatabase({
+  url: postgres.url,
+  poolSizeMax: 2,
+  applicationName: 'bench',
+  // Filling takes minutes.
+  answerTimeoutMs: 0,
+})
 try {
   await applyMigrations(postgres.url)
   const { rows } = await database.pool.query('SELECT FROM sagas LIMIT 1')

@@ -10,6 +10,11 @@ export interface DatabaseOptions {
   applicationName: string
   /** The server cancels a statement that takes longer. Unset: no limit. */
   statementTimeoutMs?: number
+  /**
+   * A query without an answer for this time fails, and its connection is closed: a network that swallows packets reports nothing,
+   * and the system notices it after a quarter of an hour. Unset: 30 s; 0: no limit.
+   */
+  answerTimeoutMs?: number
 }
 
 export interface Database {
@@ -26,6 +31,7 @@ export interface DatabaseOrTransaction {
 }
 
 const connectTimeoutMs = 5000
+const defaultAnswerTimeoutMs = 30_000
 
 /** Connects at the first query, so that a service can start while its database is down. */
 export function createDatabase({
@@ -33,6 +39,7 @@ export function createDatabase({
   poolSizeMax,
   applicationName,
   statementTimeoutMs,
+  answerTimeoutMs = defaultAnswerTimeoutMs,
 }: DatabaseOptions): Database {
   const pool = new pg.Pool({
     connectionString: url,
@@ -41,6 +48,7 @@ export function createDatabase({
     connectionTimeoutMillis: connectTimeoutMs,
     idleTimeoutMillis: 30_000,
     keepAlive: true,
+    query_timeout: answerTimeoutMs,
     ...(statementTimeoutMs === undefined ? {} : { statement_timeout: statementTimeoutMs }),
     // Prisma's adapter requires that the time zone of the session is UTC.
     onConnect: async (client) => {

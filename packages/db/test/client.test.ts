@@ -6,6 +6,7 @@ import {
   type Database,
   type DatabaseOrTransaction,
   inTransaction,
+  isDatabaseUnavailable,
 } from '../src/index.js'
 import { applyMigrations } from '../src/migrations/index.js'
 
@@ -41,6 +42,24 @@ test('a handle that was used for SQL alone closes its pool', async () => {
   await handle.pool.query('SELECT 1')
   await handle.close()
   expect(handle.pool.ended).toBe(true)
+})
+
+test('a query without an answer fails in time and gives its connection up, so that the next one has another', async () => {
+  const handle = createDatabase({
+    url: scratch.url,
+    poolSizeMax: 1,
+    applicationName: 'client-test',
+    answerTimeoutMs: 300,
+  })
+  const silent = 'SELECT pg_sleep(60)'
+  try {
+    for (const ask of [() => handle.pool.query(silent), () => handle.prisma.$queryRawUnsafe(silent)]) {
+      await expect(ask()).rejects.toSatisfy(isDatabaseUnavailable)
+      expect((await handle.pool.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }])
+    }
+  } finally {
+    await handle.close()
+  }
 })
 
 test('a migrated database is ready', async () => {

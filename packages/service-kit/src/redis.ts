@@ -32,6 +32,9 @@ export interface RedisClientOptions extends RedisOptions {
   onError: (error: Error) => void
 }
 
+/** A network that swallows packets reports nothing: a connection on which an answer does not come is closed after this time. */
+const answerTimeoutMs = 10_000
+
 /** A client that reconnects for ever. While Redis is unavailable, a command fails at once instead of waiting in a buffer. */
 export function createRedis({ url, onError, ...options }: RedisClientOptions): Redis {
   const redis = new Redis({
@@ -39,6 +42,7 @@ export function createRedis({ url, onError, ...options }: RedisClientOptions): R
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
     retryStrategy: (attempt) => Math.min(attempt * 100, 2000),
+    socketTimeout: answerTimeoutMs,
     ...options,
   })
   redis.on('error', onError)

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import {
   jobKeyPrefix,
   type ProjectNotice,
@@ -24,8 +25,16 @@ export interface Jobs {
   readRedisFigures(): Promise<RedisFigures | null>
   /** Registers work that goes on after the answer and never rejects; `close` waits for it. */
   goOn(work: Promise<void>): void
+  /**
+   * Waits before work that goes on is tried again; a service that stops waits no longer, for one last try. Rejects after that, and
+   * when too much goes on already.
+   */
+  pause(): Promise<void>
   close(): Promise<void>
 }
+
+const pauseMs = 1000
+const goingOnMax = 1000
 
 /**
  * Hands jobs to the workers through Redis. While Redis is away, jobs are dropped: the next push to a project requests
@@ -47,6 +56,7 @@ export function createJobs(redisUrl: string, logger: Logger, storage: string): J
   const queue = createJobQueue({ name, prefix: jobKeyPrefix, connection: redis, onError })
 
   const goingOn = new Set<Promise<void>>()
+  const stopping = new AbortController()
 
   return {
     requestHousekeeping(projectId) {
@@ -68,7 +78,13 @@ export function createJobs(redisUrl: string, logger: Logger, storage: string): J
       goingOn.add(work)
       void work.then(() => goingOn.delete(work))
     },
+    async pause() {
+      if (goingOn.size > goingOnMax) throw new Error('too much work waits for another try')
+      stopping.signal.throwIfAborted()
+      await delay(pauseMs, undefined, { signal: stopping.signal }).catch(() => {})
+    },
     async close() {
+      stopping.abort(new Error('the service stops'))
       await Promise.all(goingOn)
       await queue.close()
       redis.disconnect()

@@ -219,6 +219,26 @@ test('pushes and tags are told with their commits, by git and by the API', async
   expect(byApi?.json).toMatchObject({ before: two, after: made.body?.id, total_commits_count: 1 })
 })
 
+test('a commit that the database could not note is told, once, when the database can', async () => {
+  await added()
+  await harness.database.pool.query('ALTER TABLE webhook_deliveries RENAME TO away')
+  let id: unknown
+  try {
+    const { status, body } = await ask('POST', `/projects/${project.id}/repository/commits`, {
+      branch: 'noted-later',
+      start_branch: 'main',
+      commit_message: 'noted later',
+      actions: [{ action: 'create', file_path: 'noted-later', content: 'x' }],
+    })
+    expect(status).toBe(201)
+    id = (body as { id: string }).id
+  } finally {
+    await harness.database.pool.query('ALTER TABLE away RENAME TO webhook_deliveries')
+  }
+  const [hit] = await toldOf('Push Hook', 1)
+  expect(JSON.parse(hit?.body ?? '')).toMatchObject({ after: id })
+})
+
 test('comments and changes of statuses are told, a state that stays is not', async () => {
   await added({ ...everything, push_events: false })
   const path = `/projects/${project.id}/repository/commits/${commits.first}/comments`

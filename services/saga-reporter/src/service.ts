@@ -171,6 +171,8 @@ function openDatabases(config: Config, lifecycle: ServiceContext['lifecycle']) {
     poolSizeMax: config.DATABASE_READ_POOL_SIZE_MAX,
     applicationName: 'saga-reporter-read',
     statementTimeoutMs: config.DATABASE_READ_TIMEOUT_MS,
+    // The server cancels first, and says so.
+    answerTimeoutMs: config.DATABASE_READ_TIMEOUT_MS + 5000,
   })
   lifecycle.onClose('postgres for reading', () => readDatabase.close())
   return { database, readDatabase }

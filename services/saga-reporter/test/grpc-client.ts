@@ -55,13 +55,18 @@ export interface CallOptions {
   deadlineMs?: number
 }
 
-/** A connection to a reporter. Rejects with the gRPC status as `code`. */
+/**
+ * A connection to a reporter. Rejects with the gRPC status as `code`.
+ *
+ * @param target its port on this machine, or `host:port`
+ */
 export function connect(
-  port: number,
+  target: number | string,
   channel: ChannelCredentials = credentials.createInsecure(),
   channelOptions: ChannelOptions = {},
 ) {
-  const client = new Client(`127.0.0.1:${port}`, channel, {
+  const address = typeof target === 'number' ? `127.0.0.1:${target}` : target
+  const client = new Client(address, channel, {
     'grpc.max_send_message_length': -1,
     // Reconnects at once after a fault, so that tests wait for the service and not for the client.
     'grpc.initial_reconnect_backoff_ms': 50,

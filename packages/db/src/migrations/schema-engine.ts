@@ -39,7 +39,13 @@ export async function withSchemaEngine<T>(
   wasmLoaded ??= loadWasm()
   await wasmLoaded
   // One connection, so that the engine's session lock and its statements share a session.
-  const database = createDatabase({ url, poolSizeMax: 1, applicationName: 'switchyard-migrations' })
+  const database = createDatabase({
+    url,
+    poolSizeMax: 1,
+    applicationName: 'switchyard-migrations',
+    // A migration of a large table takes as long as it takes.
+    answerTimeoutMs: 0,
+  })
   try {
     const adapter = bindMigrationAwareSqlAdapterFactory(new SchemaEngineAdapterFactory(database.pool))
     const datamodels: [string, string][] = [[schemaPath, await readFile(schemaPath, 'utf8')]]

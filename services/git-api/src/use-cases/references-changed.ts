@@ -4,6 +4,7 @@ import {
   enqueueForProject,
   findReleasesOfTags,
   inTransaction,
+  isDatabaseUnavailable,
   type Project,
   sqlOf,
 } from '@switchyard/db'
@@ -36,6 +37,8 @@ const knownCommitsMax = 500
 
 /** Longest time that an answer waits until its deliveries are stored, which takes milliseconds. */
 const awaitedMs = 500
+/** Time for which storing the deliveries is tried again. */
+const storedWithinMs = 10 * 60_000
 /** Time after which no further commit of a push is compared with its parent. */
 const comparingMs = 10_000
 
@@ -99,7 +102,7 @@ async function deleteReleasesOfTags(
 }
 
 async function noteDeliveries(
-  { database, git, logger }: Dependencies,
+  { database, git, jobs, logger }: Dependencies,
   about: Change,
   told: readonly { event: string; change: RefChange }[],
 ): Promise<void> {
@@ -108,12 +111,31 @@ async function noteDeliveries(
   try {
     const repository = git.open(project)
     for (const { event, change } of told) {
-      await enqueueForProject(database.pool, project.id, event, async () =>
-        pushHook(change, await pushedCommits(repository, project, change, compareUntilMs), about),
-      )
+      let made: Promise<ReturnType<typeof pushHook>> | undefined
+      // One delivery for all tries, so that a try whose confirmation was lost is not followed by a second delivery.
+      const make = () => {
+        made ??= pushedCommits(repository, project, change, compareUntilMs).then((commits) =>
+          pushHook(change, commits, about),
+        )
+        return made
+      }
+      await storeWhenPossible(jobs, () => enqueueForProject(database.pool, project.id, event, make))
     }
   } catch (error) {
     logger.warn({ err: error, project_id: project.id }, 'could not tell webhooks of a push')
+  }
+}
+
+/** Tries again while the database is away or has no space; the push has been acknowledged, so nobody else repeats it. */
+async function storeWhenPossible(jobs: Dependencies['jobs'], store: () => Promise<void>): Promise<void> {
+  const untilMs = performance.now() + storedWithinMs
+  for (;;) {
+    try {
+      return await store()
+    } catch (error) {
+      if (!isDatabaseUnavailable(error) || performance.now() > untilMs) throw error
+      await jobs.pause()
+    }
   }
 }
 

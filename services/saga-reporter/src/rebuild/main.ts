@@ -15,6 +15,7 @@ const database = createDatabase({
   url: config.DATABASE_URL.reveal(),
   poolSizeMax: 1,
   applicationName: 'saga-rebuild',
+  answerTimeoutMs: 0,
 })
 try {
   const session = await RebuildSession.open(database, values.tenant ?? null)

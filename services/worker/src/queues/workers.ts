@@ -42,6 +42,8 @@ export function startWorkers(options: WorkersOptions): Workers {
     // Blocking reads wait for Redis to come back instead of giving up.
     maxRetriesPerRequest: null,
     retryStrategy: (attempt: number) => Math.min(attempt * 100, 2000),
+    // Blocking reads are answered within ten seconds. A network that swallows packets reports nothing.
+    socketTimeout: 20_000,
   }
 
   const workers = types.map((type) => {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { ReportResult } from '../../../packages/saga-client/src/index.js'
 import {
   connect,
@@ -9,11 +10,15 @@ import { type Step, traceOf } from './traces.js'
 import type { Reported } from './traffic.js'
 
 export interface Disturbance {
+  /** First part of the ids of the sagas. */
+  prefix: string
   sagas: number
   callers: number
   /** Shares of the events that are sent once more by another caller, or after some that follow them. */
   duplicates: number
   reordered: number
+  /** A number from 0 to 1, another one each time. */
+  chance: () => number
 }
 
 export interface Disturbed extends Reported {
@@ -29,36 +34,50 @@ interface Call {
   eventId: string | undefined
 }
 
-/** Reports sagas by several callers at once, as transports that repeat and overtake do; each caller on one of `ports`. */
-export async function reportDisturbed(ports: number[], disturbance: Disturbance): Promise<Disturbed> {
-  const { sagas, callers } = disturbance
+type Grpc = ReturnType<typeof connect>
+
+/**
+ * Reports sagas by several callers at once, as transports that repeat and overtake do; each caller at one of `addresses`, again
+ * and again until there is an answer.
+ */
+export async function reportDisturbed(addresses: string[], disturbance: Disturbance): Promise<Disturbed> {
+  const { prefix, sagas, callers } = disturbance
   const disturbed: Disturbed = { results: new Map(), finals: new Map(), duplicates: 0, reordered: 0 }
   const calls: Call[] = []
   for (let saga = 0; saga < sagas; saga += 1) {
-    const sagaId = `saga-${saga}`
+    const sagaId = `${prefix}-${saga}`
     const { steps, final } = traceOf(sagaId, saga)
     disturbed.finals.set(sagaId, final)
     calls.push(...disturb(steps.map(callOf(saga)), disturbance, disturbed))
   }
   const connections = Array.from({ length: callers }, (_, caller) =>
-    connect(ports[caller % ports.length] ?? 0),
+    connect(addresses[caller % addresses.length] ?? ''),
   )
   const queue = calls.values()
-  const send = async (grpc: (typeof connections)[number]) => {
-    for (const { step, operation, bytes, eventId } of queue) {
-      const metadata: Record<string, string> = eventId === undefined ? {} : { 'x-event-id': eventId }
-      const { isSuccess, message, errors } = await grpc.send(operation, bytes, { metadata })
-      const result: ReportResult = isSuccess
-        ? { outcome: 'stored', message }
-        : { outcome: 'refused', reason: errors }
+  const send = async (grpc: Grpc) => {
+    for (const call of queue) {
+      const result = await report(grpc, call)
+      const { key } = call.step
       // A refusal is never hidden by another answer.
-      if (disturbed.results.get(step.key)?.outcome !== 'refused') disturbed.results.set(step.key, result)
+      if (disturbed.results.get(key)?.outcome !== 'refused') disturbed.results.set(key, result)
     }
   }
   // Several calls of each caller are under way at once.
   await Promise.all(connections.flatMap((grpc) => Array.from({ length: 8 }, () => send(grpc))))
   for (const grpc of connections) grpc.close()
   return disturbed
+}
+
+async function report(grpc: Grpc, { operation, bytes, eventId }: Call): Promise<ReportResult> {
+  const metadata: Record<string, string> = eventId === undefined ? {} : { 'x-event-id': eventId }
+  for (;;) {
+    const answer = await grpc.send(operation, bytes, { metadata, deadlineMs: 2000 }).catch(() => null)
+    if (answer) {
+      const { isSuccess, message, errors } = answer
+      return isSuccess ? { outcome: 'stored', message } : { outcome: 'refused', reason: errors }
+    }
+    await sleep(50)
+  }
 }
 
 const callOf =
@@ -70,14 +89,7 @@ const callOf =
     return { step, operation, bytes, eventId: saga % 2 === 0 ? step.key : undefined }
   }
 
-/** The same order of chances in every run. */
-let chances = 1
-function chance(): number {
-  chances = (chances * 48_271) % 2_147_483_647
-  return chances / 2_147_483_647
-}
-
-function disturb(calls: Call[], { duplicates, reordered }: Disturbance, counts: Disturbed): Call[] {
+function disturb(calls: Call[], { duplicates, reordered, chance }: Disturbance, counts: Disturbed): Call[] {
   const disturbed: Call[] = []
   for (const call of calls) {
     const overtakes = chance() < reordered && disturbed.length > 0

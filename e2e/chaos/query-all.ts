@@ -1,8 +1,8 @@
-import { createDatabase } from '../../../packages/db/src/index.js'
+import { createDatabase } from '../../packages/db/src/index.js'
 
 /** The rows of one query on a connection of its own. */
 export async function queryAll(databaseUrl: string, sql: string): Promise<Record<string, unknown>[]> {
-  const database = createDatabase({ url: databaseUrl, poolSizeMax: 1, applicationName: 'test' })
+  const database = createDatabase({ url: databaseUrl, poolSizeMax: 1, applicationName: 'chaos' })
   try {
     return (await database.pool.query(sql)).rows
   } finally {

@@ -4,7 +4,6 @@ import {
   type ReportResult,
   type SagaClient,
 } from '../../../packages/saga-client/src/index.js'
-import { waitFor } from '../../support/wait-for.js'
 import { type Step, traceOf } from './traces.js'
 
 /** What was reported, and what came of it. */
@@ -16,10 +15,12 @@ export interface Reported {
 }
 
 export interface TrafficOptions {
-  /** Of the reporters; the events of one saga go to all of them in turn. */
+  /** Of the reporters; the events of one saga go to all of them in turn, one call each to the first, in batches to the others. */
   addresses: string[]
   /** Sagas under way at once. */
-  callers?: number
+  callers: number
+  /** Between two sagas of a caller. */
+  pauseMs: number
 }
 
 /** Services that report saga after saga, and whose clients repeat what was not acknowledged. */
@@ -28,13 +29,16 @@ export class Traffic implements Reported {
   readonly finals = new Map<string, string>()
   readonly #clients: SagaClient[]
   readonly #callers: Promise<void>[]
+  readonly #pauseMs: number
   #stopped = false
 
-  constructor({ addresses, callers = 24 }: TrafficOptions) {
-    this.#clients = addresses.map((address) =>
+  constructor({ addresses, callers, pauseMs }: TrafficOptions) {
+    this.#pauseMs = pauseMs
+    this.#clients = addresses.map((address, index) =>
       createSagaClient({
         address,
         serviceName: 'booking',
+        ...(index === 0 ? { batchEventsMax: 1 } : {}),
         deadlineMs: 1500,
         retryDelayMs: 20,
         retryDelayMsMax: 200,
@@ -43,27 +47,14 @@ export class Traffic implements Reported {
     this.#callers = Array.from({ length: callers }, (_, caller) => this.#call(caller))
   }
 
-  /** Waits until so many more events were acknowledged. */
-  async progress(events = 300): Promise<void> {
-    const before = this.stored
-    await waitFor(`${events} more events to be acknowledged`, () => this.stored >= before + events)
-  }
-
   /** Events that were acknowledged so far. */
   get stored(): number {
     return this.#sum('stored')
   }
 
-  /** Waits until so many more attempts had no success. */
-  async trouble(attempts = 20): Promise<void> {
-    const failed = () => this.#sum('repeated')
-    const before = failed()
-    await waitFor(`${attempts} attempts to fail`, () => failed() >= before + attempts)
-  }
-
-  /** What was refused or given up so far. */
-  notStored(): [string, ReportResult][] {
-    return [...this.results].filter(([, { outcome }]) => outcome !== 'stored')
+  /** Attempts that had no success so far. */
+  get failed(): number {
+    return this.#sum('repeated')
   }
 
   /** Lets sagas under way come to their end. */
@@ -90,8 +81,7 @@ export class Traffic implements Reported {
       const { steps, final } = traceOf(sagaId, caller + number)
       await Promise.all(steps.map((step, index) => this.#report(step, index)))
       this.finals.set(sagaId, final)
-      // One that is refused at once must not keep the others from the processor.
-      await sleep(1)
+      await sleep(this.#pauseMs)
     }
   }
 

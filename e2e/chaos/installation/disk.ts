@@ -3,13 +3,13 @@ import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-const diskMib = 512
+export type Disk = NonNullable<ReturnType<typeof mountDisk>>
 
-/** A small disk of its own; null for those who may not mount one. */
-export function mountDisk() {
+/** A small disk of its own, in memory; null for those who may not mount one. */
+export function mountDisk(sizeMib: number) {
   const folder = mkdtempSync(join(tmpdir(), 'switchyard-disk-'))
   try {
-    const options = `size=${diskMib}m,mode=755`
+    const options = `size=${sizeMib}m,mode=755`
     execFileSync('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', folder], { stdio: 'pipe' })
   } catch {
     rmSync(folder, { recursive: true })
@@ -22,7 +22,7 @@ export function mountDisk() {
     fill: () => fill(filler),
     clear: () => rmSync(filler, { force: true }),
     unmount() {
-      execFileSync('umount', [folder])
+      execFileSync('umount', ['--lazy', folder])
       rmSync(folder, { recursive: true })
     },
   }

@@ -1,0 +1,125 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createSagaClient, type SagaClient } from '../../packages/saga-client/src/index.js'
+import { call, createUser } from '../hostile/scene.js'
+import type { Tree } from '../hostile/tree.js'
+
+const readPaths = ['/sagas?per_page=20', '/broadcast_messages', '/jobqueue/queue_metrics', '/user']
+
+/** A mix of what clients do. No list that it reads grows with the time, so that the load stays the same. */
+export interface Mix {
+  /** A commit with three statuses and a comment, six reads and a saga of eight events. Rejects when one of them fails. */
+  once(): Promise<void>
+  close(): Promise<void>
+}
+
+export async function createMix(tree: Tree): Promise<Mix> {
+  const { token, project } = await createUser(tree, 'soak')
+  const ask = async (path: string, body?: object, asToken = token): Promise<Record<string, unknown>> => {
+    const answer = await call(tree, asToken, body ? 'POST' : 'GET', path, body)
+    if (answer.status >= 300) throw new Error(`${path}: ${answer.status}`)
+    return answer.body
+  }
+  const clients = [1, undefined].map((batchEventsMax) =>
+    createSagaClient({
+      address: tree.grpcAddress,
+      serviceName: 'soak',
+      token: tree.rootToken,
+      ...(batchEventsMax ? { batchEventsMax } : {}),
+    }),
+  )
+  const branches = Array.from({ length: 8 }, (_, index) => `branch-${index}`)
+  for (const branch of branches)
+    await ask(`/projects/${project}/repository/branches?branch=${branch}&ref=main`, {})
+  let number = 0
+  return {
+    async once() {
+      number += 1
+      const branch = branches[number % branches.length] ?? ''
+      const actions = [{ action: 'update', file_path: 'README.md', content: `${number}\n` }]
+      const body = { branch, commit_message: `commit ${number}`, actions }
+      const { id } = await ask(`/projects/${project}/repository/commits`, body)
+      for (const state of ['pending', 'running', 'success'])
+        await ask(`/projects/${project}/statuses/${id}`, { state, name: 'build', ref: branch })
+      await ask(`/projects/${project}/repository/commits/${id}/comments`, { note: 'fine' })
+      const own = [
+        `/projects/${project}/repository/commits?ref_name=${branch}`,
+        `/projects/${project}/repository/commits/${id}/diff`,
+      ]
+      await Promise.all([
+        ...own.map((path) => ask(path)),
+        ...readPaths.map((path) => ask(path, undefined, tree.rootToken)),
+        reportSaga(clients[number % clients.length] as SagaClient, `soak-${number}`),
+      ])
+    },
+    close: async () => {
+      await Promise.all(clients.map((client) => client.close()))
+    },
+  }
+}
+
+async function reportSaga(client: SagaClient, sagaId: string): Promise<void> {
+  const activities = ['a', 'b', 'c'].map((name) => ({ sagaId, activityId: `${sagaId}-${name}` }))
+  const results = await Promise.all([
+    client.sagaStarted({ sagaId }),
+    ...activities.flatMap((activity, order) => [
+      client.activityExecuteStarted({ ...activity, order, parameter: 'x'.repeat(200) }),
+      client.activityEnded({ ...activity, result: { order } }),
+    ]),
+    client.sagaEnded({ sagaId }),
+  ])
+  if (results.some(({ outcome }) => outcome !== 'stored')) throw new Error('an event was not stored')
+}
+
+export interface Counts {
+  done: number
+  failed: number
+  /** Not begun, because too many were under way. */
+  skipped: number
+}
+
+/** As much as `callers` can do one after the other. @returns times a second */
+export async function measureCapacity(mix: Mix, callers: number, seconds: number): Promise<number> {
+  let done = 0
+  const endMs = performance.now() + seconds * 1000
+  const caller = async () => {
+    while (performance.now() < endMs) {
+      await mix.once()
+      done += 1
+    }
+  }
+  await Promise.all(Array.from({ length: callers }, caller))
+  return done / seconds
+}
+
+const underWayMax = 200
+
+/** Begins the mix `perSecond` times a second, whatever becomes of it, until `isOver`. */
+export async function keepLoad(
+  mix: Mix,
+  perSecond: number,
+  counts: Counts,
+  isOver: () => boolean,
+): Promise<void> {
+  const startedMs = performance.now()
+  const underWay = new Set<Promise<void>>()
+  for (let number = 1; !isOver(); number += 1) {
+    await sleep(Math.max(0, startedMs + (number * 1000) / perSecond - performance.now()))
+    if (underWay.size >= underWayMax) {
+      counts.skipped += 1
+      continue
+    }
+    const one: Promise<void> = mix
+      .once()
+      .then(
+        () => {
+          counts.done += 1
+        },
+        () => {
+          counts.failed += 1
+        },
+      )
+      .finally(() => underWay.delete(one))
+    underWay.add(one)
+  }
+  await Promise.all(underWay)
+}

@@ -1,0 +1,61 @@
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import { findPostgres } from '@switchyard/dev-env'
+import { startTree } from '../hostile/tree.js'
+import { type Counts, createMix, keepLoad, measureCapacity } from './mix.js'
+import { type Sample, takeSamples } from './samples.js'
+import { judge } from './verdict.js'
+
+const { values } = parseArgs({ options: { minutes: { type: 'string', default: '30' } } })
+const minutes = Number(values.minutes)
+if (!(minutes > 0 && minutes <= 600)) {
+  console.error('usage: pnpm soak [--minutes UP_TO_600]')
+  process.exit(2)
+}
+
+/** A slope over less time is noise. */
+const minutesToJudge = 20
+const capacityShare = 0.7
+const sampleEveryMs = Math.max(2000, (minutes * 60_000) / 180)
+
+const tree = await startTree({ RATE_LIMIT_PER_MINUTE: '0' })
+try {
+  const databaseUrl = findPostgres(join(tree.dataDir, 'postgres'))
+  if (databaseUrl === null) throw new Error('PostgreSQL does not run')
+  const mix = await createMix(tree)
+  // The first times are slow: code is compiled and plans have no statistics.
+  await measureCapacity(mix, 8, 15)
+  const capacity = await measureCapacity(mix, 8, 30)
+  const perSecond = capacity * capacityShare
+  console.log(
+    `capacity ${capacity.toFixed(1)} a second; ${minutes} minutes at ${perSecond.toFixed(1)} a second`,
+  )
+
+  const counts: Counts = { done: 0, failed: 0, skipped: 0 }
+  const samples: Sample[] = []
+  const startedMs = performance.now()
+  const elapsedMs = () => performance.now() - startedMs
+  const isOver = () => elapsedMs() >= minutes * 60_000
+  const load = keepLoad(mix, perSecond, counts, isOver)
+  while (!isOver()) {
+    samples.push(...(await takeSamples(tree, databaseUrl, elapsedMs() / 1000)))
+    await sleep(sampleEveryMs)
+  }
+  await load
+  await mix.close()
+
+  const verdicts = judge(samples)
+  console.log(`${counts.done} done, ${counts.failed} failed, ${counts.skipped} not begun\n`)
+  console.log('| service | figure | median | change in an hour | flat |\n| --- | --- | --- | --- | --- |')
+  for (const { subject, figure, median, perHour, isFlat } of verdicts)
+    console.log(
+      `| ${subject} | ${figure} | ${median.toFixed(1)} | ${perHour.toFixed(1)} | ${isFlat ? 'yes' : 'no'} |`,
+    )
+  const isWell = counts.failed === 0 && counts.skipped === 0 && verdicts.every(({ isFlat }) => isFlat)
+  if (minutes < minutesToJudge)
+    console.log(`\nno verdict: a run shorter than ${minutesToJudge} minutes shows noise`)
+  else process.exitCode = isWell ? 0 : 1
+} finally {
+  await tree.stop()
+}

@@ -1,0 +1,50 @@
+import type { Figure, Sample } from './samples.js'
+
+/** Growth in an hour that counts as flat: so much, or so large a share of the median, whichever is more. */
+const tolerances: Record<Figure, { absolute: number; share: number }> = {
+  'RSS, MB': { absolute: 30, share: 0.2 },
+  'heap, MB': { absolute: 15, share: 0.2 },
+  'open files': { absolute: 10, share: 0.2 },
+  'event-loop delay p99, ms': { absolute: 10, share: 0.2 },
+  'connections to PostgreSQL': { absolute: 2, share: 0.2 },
+}
+
+/** In the first part of a run, caches fill and code is compiled. */
+const warmUpShare = 0.25
+
+export interface Verdict {
+  subject: string
+  figure: Figure
+  median: number
+  perHour: number
+  isFlat: boolean
+}
+
+/** For every figure of every subject how it changes, after the first quarter of the run. */
+export function judge(samples: readonly Sample[]): Verdict[] {
+  const fromSeconds = Math.max(...samples.map(({ seconds }) => seconds)) * warmUpShare
+  const groups = new Map<string, Sample[]>()
+  for (const sample of samples) {
+    if (sample.seconds < fromSeconds) continue
+    const key = `${sample.subject} ${sample.figure}`
+    groups.set(key, [...(groups.get(key) ?? []), sample])
+  }
+  return [...groups.values()].map((group) => {
+    const { subject, figure } = group[0] as Sample
+    const middle = median(group.map(({ value }) => value))
+    const perHour = slopePerSecond(group) * 3600
+    const { absolute, share } = tolerances[figure]
+    return { subject, figure, median: middle, perHour, isFlat: perHour <= Math.max(absolute, share * middle) }
+  })
+}
+
+const median = (values: number[]): number =>
+  [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
+
+/** The median of the slopes between all pairs of samples (Theil and Sen), which single peaks do not change. */
+function slopePerSecond(group: readonly Sample[]): number {
+  const slopes = group.flatMap((one, index) =>
+    group.slice(index + 1).map((later) => (later.value - one.value) / (later.seconds - one.seconds)),
+  )
+  return median(slopes)
+}

@@ -1,0 +1,132 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { waitFor } from '../support/wait-for.js'
+import { chanceOf, shuffle } from './chance.js'
+import { findProblems } from './check.js'
+import { type Fault, faults, type Scene } from './faults.js'
+import { startInstallation } from './installation/installation.js'
+import { startLoad } from './load/load.js'
+
+/** After a fault, every service is ready and every kind of write is acknowledged again within this time. */
+const recoveredWithinMs = 90_000
+
+export interface ChaosOptions {
+  seed: number
+  /** Unset: every fault that is not long once, one after the other. */
+  minutes?: number
+  log(line: string): void
+}
+
+export interface Survived {
+  fault: string
+  /** Writes without success while it lasted. */
+  failed: number
+  recoverySeconds: number
+}
+
+export interface Outcome {
+  survived: Survived[]
+  skipped: string[]
+  problems: string[]
+  acknowledged: Record<string, number>
+  failed: number
+  webhooks: { requests: number; deliveries: number }
+}
+
+/** Starts an installation with load on it, lets faults happen, and compares what is there with what was acknowledged. */
+export async function runChaos({ seed, minutes, log }: ChaosOptions): Promise<Outcome> {
+  const chance = chanceOf(seed)
+  const installation = await startInstallation(minutes === undefined ? 512 : 2048)
+  let isRight = false
+  try {
+    const load = await startLoad(installation)
+    const scene: Scene = { installation, load, chance }
+    try {
+      await waitForRecovery(scene)
+      const { possible, skipped } = sortOut(scene)
+      for (const line of skipped) log(`SKIPPED: ${line}`)
+      const survived: Survived[] = []
+      for (const round of plan(possible, chance, minutes)) {
+        survived.push(await survive(round, scene, minutes === undefined ? 500 : 2000))
+        log(lineOf(survived.at(-1)))
+      }
+      const problems = await findProblems(scene)
+      isRight = problems.length === 0
+      const figures = { acknowledged: load.acknowledged(), failed: load.failed() }
+      return { survived, skipped, problems, ...figures, webhooks: load.receiver.figures() }
+    } finally {
+      await load.close()
+    }
+  } finally {
+    if (!isRight) log(`the logs are in ${installation.folder}`)
+    await installation.stop(!isRight)
+  }
+}
+
+const lineOf = (survived?: Survived) =>
+  survived
+    ? `${survived.fault}: ${survived.failed} writes failed, all well after ${survived.recoverySeconds.toFixed(1)} s`
+    : ''
+
+function sortOut({ installation }: Scene) {
+  const lacks = (fault: Fault) => fault.lacks?.(installation) ?? null
+  return {
+    possible: faults.filter((fault) => lacks(fault) === null),
+    skipped: faults.filter((fault) => lacks(fault) !== null).map((fault) => `${fault.name}: ${lacks(fault)}`),
+  }
+}
+
+/** Faults that come at once, round after round: in a short run each one alone. */
+function* plan(possible: Fault[], chance: () => number, minutes?: number): Generator<Fault[]> {
+  if (minutes === undefined)
+    yield* shuffle(
+      possible.filter(({ long }) => !long),
+      chance,
+    ).map((fault) => [fault])
+  else yield* longPlan(possible, chance, performance.now() + minutes * 60_000)
+}
+
+/** All faults again and again, four of ten with another one that hits something else. */
+function* longPlan(possible: Fault[], chance: () => number, endMs: number): Generator<Fault[]> {
+  for (;;) {
+    for (const fault of shuffle(possible, chance)) {
+      if (performance.now() > endMs) return
+      const others = possible.filter(({ hits }) => hits !== fault.hits)
+      const other = others[Math.floor(chance() * others.length)]
+      yield other && chance() < 0.4 ? [fault, other] : [fault]
+    }
+  }
+}
+
+async function survive(round: Fault[], scene: Scene, heldMs: number): Promise<Survived> {
+  const { load, chance } = scene
+  const failedBefore = load.failed()
+  const ends = await Promise.all(round.map(async (fault) => fault.begin(scene)))
+  await sleep(heldMs * (1 + chance()))
+  if (round.every(({ goesOn }) => goesOn)) {
+    const before = load.counts()
+    await waitFor(`writes during ${round.map(({ name }) => name)}`, () => load.idleSince(before).length === 0)
+  }
+  for (const end of ends) await end()
+  const fault = round.map(({ name }) => name).join(' + ')
+  const recoverySeconds = await waitForRecovery(scene).catch((error: Error) => {
+    throw new Error(`after ${fault}: ${error.message}`)
+  })
+  return { fault, failed: load.failed() - failedBefore, recoverySeconds }
+}
+
+/** @returns seconds until every service was ready and every kind of write went on */
+async function waitForRecovery({ installation, load }: Scene): Promise<number> {
+  const startedMs = performance.now()
+  const before = load.counts()
+  let missing = ''
+  const isWell = async () => {
+    const idle = load.idleSince(before)
+    const notReady = await installation.notReady()
+    missing = `idle: ${idle.join(', ')}; not ready: ${notReady.join(', ')}`
+    return idle.length === 0 && notReady.length === 0
+  }
+  await waitFor('recovery', isWell, recoveredWithinMs).catch(() => {
+    throw new Error(`no recovery within ${recoveredWithinMs / 1000} s: ${missing}`)
+  })
+  return (performance.now() - startedMs) / 1000
+}
