@@ -46,11 +46,22 @@ export default defineConfig({
         test: {
           name: 'e2e',
           include: ['e2e/**/*.test.ts'],
-          exclude: ['e2e/images.test.ts'],
+          exclude: ['e2e/images.test.ts', 'e2e/scale-out/**'],
           testTimeout: 120_000,
           hookTimeout: 300_000,
           // Each has its own ports and data.
           maxWorkers: 2,
+        },
+      },
+      {
+        ...shared,
+        // Servers that Debian has, two of each service; not part of `npm test`.
+        test: {
+          name: 'scale-out',
+          include: ['e2e/scale-out/*.test.ts'],
+          testTimeout: 600_000,
+          hookTimeout: 300_000,
+          fileParallelism: false,
         },
       },
       {

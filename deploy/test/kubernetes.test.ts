@@ -203,6 +203,21 @@ describe.runIf(kubectl)('the overlays', () => {
     }
   })
 
+  it('for several nodes lets everything that uses Redis ask its Sentinels', () => {
+    const policies = render(kubectl, 'highly-available').filter(
+      ({ kind }) => kind === 'NetworkPolicy',
+    ) as Manifest<{
+      podSelector: { matchLabels?: Record<string, string> }
+      egress?: { ports?: { port: number }[] }[]
+    }>[]
+    const asks = policies.filter(({ spec }) =>
+      spec.egress?.some(({ ports }) => ports?.some(({ port }) => port === 26_379)),
+    )
+    expect(asks.map(({ spec }) => spec.podSelector.matchLabels)).toEqual([
+      { 'switchyard.dev/uses-redis': 'true' },
+    ])
+  })
+
   it('scale by figures that services have and the adapter shows', () => {
     const { rules } = parse(read('prometheus-adapter.yaml')) as {
       rules: Record<'custom' | 'external', { seriesQuery: string; name: { as: string } }[]>

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { type Command, dieWithParent } from '../../packages/dev-env/src/process/death-signal.js'
@@ -73,10 +73,18 @@ export interface Tree {
   stop(): Promise<void>
 }
 
-/** Starts everything on free ports, with data in a temporary folder or in `dataDir`, and waits until it is ready. */
+/** Whether the tests run against an installation that is there already, whose processes are not theirs to start and end. */
+export const isTreeGiven = process.env.SWITCHYARD_E2E_URL !== undefined
+
+/**
+ * Starts everything on free ports, with data in a temporary folder or in `dataDir`, and waits until it is ready. An empty
+ * installation that runs already takes its place when SWITCHYARD_E2E_URL has its address, SWITCHYARD_E2E_GRPC_ADDRESS that of its
+ * gRPC port and SWITCHYARD_E2E_ROOT_TOKEN the administrator's token.
+ */
 export async function startTree(
   options: { dataDir?: string; env?: Record<string, string> } = {},
 ): Promise<Tree> {
+  if (isTreeGiven) return givenTree()
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'switchyard-e2e-'))
   const [httpPort, grpcPort] = [await findFreePort(), await findFreePort()]
   const started = spawnStart({
@@ -100,5 +108,24 @@ export async function startTree(
       await started.exited
       if (!options.dataDir) rmSync(dataDir, { recursive: true, force: true })
     },
+  }
+}
+
+function givenTree(): Tree {
+  const { SWITCHYARD_E2E_URL: url = '', SWITCHYARD_E2E_GRPC_ADDRESS: grpcAddress = '' } = process.env
+  const { SWITCHYARD_E2E_ROOT_TOKEN: rootToken = '' } = process.env
+  const portOf = (address: string) => Number(address.split(':').at(-1))
+  const dataDir = mkdtempSync(join(tmpdir(), 'switchyard-e2e-'))
+  writeFileSync(join(dataDir, 'root-token'), rootToken, { mode: 0o600 })
+  return {
+    httpPort: portOf(url),
+    grpcPort: portOf(grpcAddress),
+    url,
+    grpcAddress,
+    dataDir,
+    rootToken,
+    pid: 0,
+    output: () => '',
+    stop: async () => rmSync(dataDir, { recursive: true, force: true }),
   }
 }

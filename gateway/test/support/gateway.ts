@@ -52,28 +52,32 @@ export const toolsFolder = resolve(
 )
 
 /**
- * A real nginx on the shipped nginx.conf, in front of services on loopback ports. Upstreams that are not given
- * are down.
+ * A real nginx on the shipped nginx.conf, in front of services on loopback ports, one or several of each. Upstreams that are not
+ * given are down.
+ *
+ * @param own ports of the gateway; unset: free ones
  */
 export async function startGateway(
-  ports: Partial<Record<UpstreamName, number>>,
+  ports: Partial<Record<UpstreamName, number | number[]>>,
   listening?: Listening,
+  own?: { httpPort: number; grpcPort: number },
 ): Promise<Gateway> {
   const program = listening?.program ?? (await findNginx(toolsFolder))
   const folder = await mkdtemp(join(tmpdir(), 'switchyard-gateway-'))
   // Under root the workers run as another user, who must reach the folder.
   await chmod(folder, 0o755)
-  const httpPort = await findFreePort()
-  const grpcPort = await findFreePort()
+  const httpPort = own?.httpPort ?? (await findFreePort())
+  const grpcPort = own?.grpcPort ?? (await findFreePort())
   const downPort = await findFreePort()
   await copyFile(join(gatewayFolder, 'nginx.conf'), join(folder, 'nginx.conf'))
   const http = listening ? atPort(listening.http, httpPort) : `listen 127.0.0.1:${httpPort};\n`
   const grpc = listening ? atPort(listening.grpc, grpcPort) : `listen 127.0.0.1:${grpcPort} http2;\n`
   await writeFile(join(folder, 'listen-http.conf'), http)
   await writeFile(join(folder, 'listen-grpc.conf'), grpc)
-  const groups = upstreamNames.map(
-    (name) => `upstream ${name} { server 127.0.0.1:${ports[name] ?? downPort}; keepalive 16; }\n`,
-  )
+  const groups = upstreamNames.map((name) => {
+    const servers = [ports[name] ?? downPort].flat().map((port) => `server 127.0.0.1:${port};`)
+    return `upstream ${name} { zone ${name} 256k; ${servers.join(' ')} keepalive 16; }\n`
+  })
   await writeFile(join(folder, 'upstreams.conf'), listening?.upstreams ?? groups.join(''))
   for (const [name, text] of Object.entries(listening?.files ?? {})) await writeFile(join(folder, name), text)
 

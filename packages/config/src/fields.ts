@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { redisOptions } from './redis-options.js'
 import { secretField } from './secret-field.js'
 
 /** A whole number written in decimal. */
@@ -46,13 +47,19 @@ export const databaseUrl = () =>
       ),
   )
 
-/** `redis://…`, `rediss://…` (TLS) or `unix:///path/to/redis.sock`; a secret, as it may hold a password. */
+const redisForms =
+  'redis://host:port, rediss://host:port, redis+sentinel://host:port,host:port/name or unix:///path'
+
+/** A URL that {@link redisOptions} reads; a secret, as it may hold a password. */
 export const redisUrl = () =>
-  secretField(
-    z
-      .string('must be redis://host:port, rediss://host:port or unix:///path')
-      .refine(
-        hasScheme(['redis:', 'rediss:', 'unix:']),
-        'must be redis://host:port, rediss://host:port or unix:///path',
-      ),
-  )
+  secretField(z.string(`must be ${redisForms}`).refine(isRedisUrl, `must be ${redisForms}`))
+
+function isRedisUrl(value: string): boolean {
+  if (!/^(redis|rediss|redis\+sentinel|unix):/i.test(value)) return false
+  try {
+    redisOptions(value)
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,30 +1,8 @@
+import { redisOptions } from '@switchyard/config'
 import { Redis, type RedisOptions } from 'ioredis'
 import type { Logger } from './observability/index.js'
 
-/**
- * Connection options for a URL: `redis://`, `rediss://` (TLS) or `unix:///path/to/redis.sock`.
- * A unix URL may name a database and a user: `unix:///path?db=3&user=name&password=secret`.
- */
-export function redisOptions(url: string): RedisOptions {
-  const parsed = new URL(url)
-  if (parsed.protocol === 'unix:') {
-    const { searchParams } = parsed
-    return {
-      path: decodeURIComponent(parsed.pathname),
-      db: Number(searchParams.get('db') ?? 0),
-      username: searchParams.get('user') ?? undefined,
-      password: searchParams.get('password') ?? undefined,
-    }
-  }
-  return {
-    host: parsed.hostname.replace(/^\[|\]$/g, '') || '127.0.0.1',
-    port: Number(parsed.port || 6379),
-    username: decodeURIComponent(parsed.username) || undefined,
-    password: decodeURIComponent(parsed.password) || undefined,
-    db: Number(parsed.pathname.slice(1) || 0),
-    ...(parsed.protocol === 'rediss:' ? { tls: {} } : {}),
-  }
-}
+export { redisOptions }
 
 export interface RedisClientOptions extends RedisOptions {
   url: string

@@ -24,7 +24,7 @@ export const configSchema = z.object({
   DATABASE_URL: databaseUrl().describe('`postgresql://user:password@host:port/database`'),
   DATABASE_POOL_SIZE_MAX: integer(1, 1000).default(10).describe('Connections to PostgreSQL'),
   REDIS_URL: redisUrl().describe(
-    '`redis://host:port`, `rediss://…` (TLS) or `unix:///path`; background work goes there',
+    '`redis://host:port`, `rediss://…` (TLS), [`redis+sentinel://…`](scaling.md#redis) or `unix:///path`; background work goes there',
   ),
   SWITCHYARD_STORAGE_ROOT: absolutePath().describe(
     'Absolute path of the folder of the bare repositories. The images set `/var/lib/switchyard/repositories`',

@@ -13,7 +13,7 @@ export const configSchema = z.object({
   DATABASE_URL: databaseUrl().describe('`postgresql://user:password@host:port/database`'),
   DATABASE_POOL_SIZE_MAX: integer(1, 1000).default(2).describe('Connections to PostgreSQL'),
   REDIS_URL: redisUrl().describe(
-    '`redis://host:port`, `rediss://…` (TLS) or `unix:///path`; keeps the history, and is the source when no other is named',
+    '`redis://host:port`, `rediss://…` (TLS), [`redis+sentinel://…`](scaling.md#redis) or `unix:///path`; keeps the history, and is the source when no other is named',
   ),
   JOBQUEUE_SOURCES: jobSources()
     .optional()

@@ -79,7 +79,7 @@ it('a cluster of three nodes is read with one pipeline a node, Sidekiq and BullM
   cluster.disconnect()
 }, 60_000)
 
-it('the master that Sentinel names is read, also after it has changed', async () => {
+it('the master that Sentinel names is read, also after it has changed, by a source of its own and by REDIS_URL', async () => {
   const [one, two, three] = [await findFreePort(), await findFreePort(), await findFreePort()]
   const master = await servers.start(one, [...plain, '--port', String(one)])
   const replica = await servers.start(two, [
@@ -108,16 +108,21 @@ it('the master that Sentinel names is read, also after it has changed', async ()
     { kind: 'sidekiq', sentinel: { nodes: [`127.0.0.1:${three}`], master: 'jobs' } },
     'redis://127.0.0.1:1',
   )
-  const backlogs = async () => (await source.read()).queues.map(({ backlog }) => backlog)
-  expect(await waitFor(backlogs, { what: 'the master' })).toEqual([1])
+  const byUrl = openSource({ kind: 'sidekiq' }, `redis+sentinel://127.0.0.1:${three}/jobs`)
+  const backlogsOf = async (of: typeof source) => (await of.read()).queues.map(({ backlog }) => backlog)
+  for (const each of [source, byUrl])
+    expect(await waitFor(() => backlogsOf(each), { what: 'the master' })).toEqual([1])
   master.kill()
   await waitFor(async () => String(await replica.redis.info('replication')).includes('role:master'), {
     timeoutMs: 30_000,
     what: 'the failover',
   })
   await replica.redis.lpush('queue:mail', '{}')
-  expect(await waitFor(async () => (await backlogs())[0] === 2, { timeoutMs: 20_000 })).toBe(true)
-  source.close()
+  for (const each of [source, byUrl]) {
+    const isRead = async () => (await backlogsOf(each))[0] === 2
+    expect(await waitFor(isRead, { timeoutMs: 20_000 })).toBe(true)
+    each.close()
+  }
 }, 90_000)
 
 it('a server that only speaks TLS is read by a user with a certificate', async () => {

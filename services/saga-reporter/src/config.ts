@@ -53,7 +53,7 @@ export const configSchema = z
     REDIS_URL: redisUrl()
       .optional()
       .describe(
-        '`redis://host:port`, `rediss://…` (TLS) or `unix:///path`; wakes the [streams](sagas.md#live) of every replica. Unset, or while it is away: each looks at the log every second',
+        '`redis://host:port`, `rediss://…` (TLS), [`redis+sentinel://…`](scaling.md#redis) or `unix:///path`; wakes the [streams](sagas.md#live) of every replica. Unset, or while it is away: each looks at the log every second',
       ),
     SAGA_STREAMS_MAX: integer(0, 1_000_000)
       .default(1000)

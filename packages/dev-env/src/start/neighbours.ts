@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { redisOptions } from '@switchyard/config'
 import { Redis } from 'ioredis'
 import pg from 'pg'
 import { startPostgres } from '../postgres.js'
@@ -74,7 +75,13 @@ async function checkDatabaseUrl(connectionString: string): Promise<void> {
 }
 
 async function checkRedisUrl(url: string): Promise<void> {
-  const redis = new Redis(url, { lazyConnect: true, retryStrategy: null, connectTimeout: 5000 })
+  const redis = new Redis({
+    ...redisOptions(url),
+    lazyConnect: true,
+    retryStrategy: null,
+    sentinelRetryStrategy: () => null,
+    connectTimeout: 5000,
+  })
   let failure: Error | undefined
   redis.on('error', (error) => {
     failure ??= error
@@ -101,8 +108,7 @@ function networkHint(code: string): string | undefined {
   return undefined
 }
 
-/** Host and path of a URL, without the password. */
+/** Host and path of a URL, without the password and the query. */
 function place(url: string): string {
-  const { host, pathname } = new URL(url)
-  return `${host}${pathname}`
+  return url.replace(/^[^:]+:\/\/(?:[^@/]*@)?/, '').replace(/\?.*$/, '')
 }

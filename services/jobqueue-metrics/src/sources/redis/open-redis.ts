@@ -77,7 +77,15 @@ function sentinelOf(
 }
 
 function openCluster(nodes: Address[], redis: RedisOptions, onError: (error: Error) => void): Cluster {
-  const { host: _host, port: _port, path: _path, db: _db, ...perNode } = redis
+  const {
+    host: _host,
+    port: _port,
+    path: _path,
+    sentinels: _sentinels,
+    name: _name,
+    db: _db,
+    ...perNode
+  } = redis
   const cluster = new Cluster(nodes, {
     redisOptions: { ...perNode, maxRetriesPerRequest: 0 },
     enableAutoPipelining: true,

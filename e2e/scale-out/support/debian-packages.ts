@@ -1,0 +1,35 @@
+import { existsSync, rmSync, writeFileSync } from 'node:fs'
+import { execa } from 'execa'
+
+/** Packages, each with a program of it. */
+const needed = {
+  'postgresql-15': '/usr/lib/postgresql/15/bin/postgres',
+  patroni: '/usr/bin/patroni',
+  'etcd-server': '/usr/bin/etcd',
+  haproxy: '/usr/sbin/haproxy',
+  'redis-server': '/usr/bin/redis-server',
+  'redis-sentinel': '/usr/bin/redis-sentinel',
+}
+
+/** Keeps Debian from starting the servers of packages that are installed. */
+const policy = '/usr/sbin/policy-rc.d'
+
+/** Installs the missing packages where this process is root on Debian; else throws what to type. */
+export async function ensureDebianPackages(): Promise<void> {
+  const missing = Object.entries(needed)
+    .filter(([, program]) => !existsSync(program))
+    .map(([name]) => name)
+  if (missing.length === 0) return
+  if (process.getuid?.() !== 0 || !existsSync('/etc/debian_version'))
+    throw new Error(`missing on this machine: type "apt-get install -y ${missing.join(' ')}" (Debian 12)`)
+  const ours = !existsSync(policy)
+  if (ours) writeFileSync(policy, '#!/bin/sh\nexit 101\n', { mode: 0o755 })
+  try {
+    const env = { DEBIAN_FRONTEND: 'noninteractive' }
+    const apt = (...args: string[]) => execa('apt-get', ['-o', 'DPkg::Lock::Timeout=300', ...args], { env })
+    await apt('update')
+    await apt('install', '--yes', '--no-install-recommends', ...missing)
+  } finally {
+    if (ours) rmSync(policy)
+  }
+}

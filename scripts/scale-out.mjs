@@ -1,0 +1,12 @@
+// The tests of two of each service, on servers that fail over: `pnpm test:scale-out`. Further arguments go to vitest.
+import { join } from 'node:path'
+import { bootstrap, root, run } from './bootstrap.mjs'
+import { runGroup } from './child-group.mjs'
+
+await run(async (stop) => {
+  // The services run as they are built, and the tour of the README shows no build.
+  await bootstrap(stop)
+  const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs')
+  const args = ['run', '--project', 'scale-out', '--reporter=verbose', ...process.argv.slice(2)]
+  return await runGroup([process.execPath, vitest, ...args], stop, { cwd: root })
+})
