@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-export type Receiver = Awaited<ReturnType<typeof startReceiver>>
+type Receiver = Awaited<ReturnType<typeof startReceiver>>
 
 /** A receiver of webhooks, which remembers what it was told of. */
 export async function startReceiver(host: string) {

@@ -24,7 +24,7 @@ interface Member {
   lag?: number | 'unknown'
 }
 
-export type PostgresPair = Awaited<ReturnType<typeof startPostgresPair>>
+type PostgresPair = Awaited<ReturnType<typeof startPostgresPair>>
 
 /** A primary and a synchronous standby under Patroni and etcd, behind the one address of HAProxy. */
 export async function startPostgresPair(servers: Servers) {

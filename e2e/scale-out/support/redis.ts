@@ -6,7 +6,7 @@ import { createRedis } from '../../../packages/service-kit/src/redis.js'
 import { waitFor } from '../../support/wait-for.js'
 import type { Servers } from './servers.js'
 
-export type RedisPair = Awaited<ReturnType<typeof startRedisPair>>
+type RedisPair = Awaited<ReturnType<typeof startRedisPair>>
 
 /** A primary, a replica, and three Sentinels that replace the primary. */
 export async function startRedisPair(servers: Servers) {
