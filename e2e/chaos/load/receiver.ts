@@ -2,8 +2,6 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-type Receiver = Awaited<ReturnType<typeof startReceiver>>
-
 /** A receiver of webhooks, which remembers what it was told of. */
 export async function startReceiver(host: string) {
   const told = new Set<string>()

@@ -24,8 +24,6 @@ interface Member {
   lag?: number | 'unknown'
 }
 
-type PostgresPair = Awaited<ReturnType<typeof startPostgresPair>>
-
 /** A primary and a synchronous standby under Patroni and etcd, behind the one address of HAProxy. */
 export async function startPostgresPair(servers: Servers) {
   const etcd = await startEtcd(servers)

@@ -6,8 +6,6 @@ import { createRedis } from '../../../packages/service-kit/src/redis.js'
 import { waitFor } from '../../support/wait-for.js'
 import type { Servers } from './servers.js'
 
-type RedisPair = Awaited<ReturnType<typeof startRedisPair>>
-
 /** A primary, a replica, and three Sentinels that replace the primary. */
 export async function startRedisPair(servers: Servers) {
   const password = randomBytes(16).toString('hex')
