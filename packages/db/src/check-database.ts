@@ -1,3 +1,4 @@
+import type pg from 'pg'
 import type { Database } from './client.js'
 import { listShippedMigrationNames } from './migrations/shipped-migrations.js'
 
@@ -13,9 +14,10 @@ export async function checkDatabase({ pool }: Pick<Database, 'pool'>): Promise<v
   if (pending.length > 0) throw new Error(`migrations pending: ${pending.join(', ')}`)
 }
 
-async function listAppliedMigrationNames(pool: Database['pool']): Promise<Set<string>> {
+/** Names of the migrations that the database has; none when it is empty. */
+export async function listAppliedMigrationNames(client: Pick<pg.ClientBase, 'query'>): Promise<Set<string>> {
   try {
-    const { rows } = await pool.query<{ migration_name: string }>(
+    const { rows } = await client.query<{ migration_name: string }>(
       'SELECT migration_name FROM _prisma_migrations WHERE finished_at IS NOT NULL AND rolled_back_at IS NULL',
     )
     return new Set(rows.map((row) => row.migration_name))

@@ -1,6 +1,16 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
-import { noFilters, type SchemaEngine, toMigrationList, withSchemaEngine } from './schema-engine.js'
-import { listShippedMigrations } from './shipped-migrations.js'
+import { listAppliedMigrationNames } from '../check-database.js'
+import { completePartitionedIndexes, dropUnfinishedIndexes } from './index-builds.js'
+import { isLockTimeout } from './lock-timeout.js'
+import {
+  type MigrationList,
+  noFilters,
+  type SchemaEngine,
+  toMigrationList,
+  withSchemaEngine,
+} from './schema-engine.js'
+import { listShippedMigrations, type ShippedMigration } from './shipped-migrations.js'
 
 /** Partitions are created for this number of days from today on. A job of the worker creates later ones. */
 const partitionDays = 8
@@ -12,44 +22,101 @@ export interface AppliedMigrations {
   partitions: string[]
 }
 
+export interface ApplyOptions {
+  /** The migrations that the database is to have. Unset: those of this version. */
+  shipped?: readonly ShippedMigration[]
+  /** How long a statement waits for a lock. Everybody who wants the table after it waits with it. */
+  lockTimeoutMs?: number
+  /** How often is tried to get every lock. */
+  attempts?: number
+  /** Between two attempts, so that those who waited go on. */
+  retryAfterMs?: number
+  /** Is told why an attempt ended. */
+  onRetry?: (reason: string) => void
+}
+
 /**
  * Applies the pending migrations of this version to the database at `url` and records them in `_prisma_migrations` as
  * `prisma migrate deploy` does. Simultaneous runs wait for each other.
  *
- * @param only names of the migrations to apply. Unset: all
- * @throws Error when the database does not answer or refuses a migration; the message names the migration
+ * @throws Error when the database does not answer, refuses a migration or gives no lock. The next run goes on where this one
+ *   stopped
  */
-export async function applyMigrations(
-  url: string,
-  { only }: { only?: readonly string[] } = {},
-): Promise<AppliedMigrations> {
+export async function applyMigrations(url: string, options: ApplyOptions = {}): Promise<AppliedMigrations> {
+  const { lockTimeoutMs = 2000, attempts = 30, retryAfterMs = 5000, onRetry } = options
+  const shipped = options.shipped ?? (await listShippedMigrations())
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5000 })
   client.on('error', () => {})
   await client.connect()
   try {
     // The lock of the engine times out after ten seconds, which is too short for a long migration.
     await client.query("SELECT pg_advisory_lock(hashtextextended('switchyard.migrations', 0))")
-    const migrations = await withSchemaEngine(url, (engine) => applyPending(engine, only))
-    const { rows } = await client.query<{ partition: string }>(
-      "SELECT ensure_saga_event_partitions((now() AT TIME ZONE 'UTC')::date, $1) AS partition",
-      [partitionDays],
-    )
-    return { migrations, partitions: rows.map((row) => row.partition) }
+    const before = await listAppliedMigrationNames(client)
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        await applyPending(client, url, shipped, lockTimeoutMs)
+        const partitions = await ensurePartitions(client, lockTimeoutMs)
+        const after = await listAppliedMigrationNames(client)
+        return { migrations: [...after].filter((name) => !before.has(name)).sort(), partitions }
+      } catch (error) {
+        if (!isLockTimeout(error)) throw error
+        const reason = `a table was not free within ${lockTimeoutMs} ms`
+        if (attempt >= attempts)
+          throw new Error(`${reason}, ${attempts} times; run the migration again`, { cause: error })
+        onRetry?.(reason)
+        await delay(retryAfterMs)
+      }
+    }
   } finally {
     await client.end()
   }
 }
 
-async function applyPending(engine: SchemaEngine, only?: readonly string[]): Promise<string[]> {
-  const shipped = await listShippedMigrations()
-  const migrationsList = toMigrationList(shipped.filter(({ name }) => only?.includes(name) ?? true))
+async function applyPending(
+  client: pg.Client,
+  url: string,
+  shipped: readonly ShippedMigration[],
+  lockTimeoutMs: number,
+): Promise<void> {
+  await withSchemaEngine(
+    url,
+    async (engine) => {
+      const migrationsList = toMigrationList(shipped)
+      await reopenFailed(client, engine, migrationsList, shipped)
+      await engine.applyMigrations({ migrationsList, filters: noFilters })
+    },
+    lockTimeoutMs,
+  )
+  await completePartitionedIndexes(client, lockTimeoutMs)
+}
+
+/**
+ * Lets migrations run again that failed or were cut off. A migration is one transaction, which left no change, or builds one
+ * index CONCURRENTLY, which may be there unfinished.
+ */
+async function reopenFailed(
+  client: pg.Client,
+  engine: SchemaEngine,
+  migrationsList: MigrationList,
+  shipped: readonly ShippedMigration[],
+): Promise<void> {
   const { failedMigrationNames } = await engine.diagnoseMigrationHistory({
     migrationsList,
     optInToShadowDatabase: false,
     filters: noFilters,
   })
-  // A migration is one transaction, so a failed or interrupted one left no change and may run again.
-  for (const migrationName of failedMigrationNames) await engine.markMigrationRolledBack({ migrationName })
-  const output = await engine.applyMigrations({ migrationsList, filters: noFilters })
-  return output.appliedMigrationNames
+  for (const migrationName of failedMigrationNames) {
+    const sql = shipped.find(({ name }) => name === migrationName)?.sql ?? ''
+    await dropUnfinishedIndexes(client, sql)
+    await engine.markMigrationRolledBack({ migrationName })
+  }
+}
+
+async function ensurePartitions(client: pg.Client, lockTimeoutMs: number): Promise<string[]> {
+  await client.query(`SET lock_timeout = ${lockTimeoutMs}`)
+  const { rows } = await client.query<{ partition: string }>(
+    "SELECT ensure_saga_event_partitions((now() AT TIME ZONE 'UTC')::date, $1) AS partition",
+    [partitionDays],
+  )
+  return rows.map((row) => row.partition)
 }

@@ -1,4 +1,4 @@
-import { databaseUrl, type Secret, secretField } from '@switchyard/config'
+import { databaseUrl, integer, type Secret, secretField } from '@switchyard/config'
 import { z } from 'zod'
 import { databaseServices, passwordVariableOf, type RolePasswords } from '../roles/index.js'
 
@@ -17,6 +17,11 @@ export const configSchema = z
     DATABASE_URL: databaseUrl().describe(
       '`postgresql://user:password@host:port/database`; the user owns the schema',
     ),
+    MIGRATION_LOCK_TIMEOUT_MS: integer(10, 60_000)
+      .default(2000)
+      .describe(
+        'How long a change of a table waits for those who use it, while writers wait behind it. Then it is tried again, 30 times',
+      ),
     ...passwordFields,
   })
   .superRefine((config, context) => {

@@ -1,3 +1,3 @@
 export { applyMigrations } from './apply-migrations.js'
 export { diffDatabaseToSchema } from './diff-schema.js'
-export { listShippedMigrations } from './shipped-migrations.js'
+export { listShippedMigrations, type ShippedMigration } from './shipped-migrations.js'

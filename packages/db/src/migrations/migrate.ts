@@ -15,7 +15,10 @@ async function migrate(config: Config): Promise<void> {
   const url = config.DATABASE_URL.reveal()
   const passwords = rolePasswordsOf(config)
   await waitForDatabase(url, databaseWaitMs)
-  const { migrations, partitions } = await applyMigrations(url)
+  const { migrations, partitions } = await applyMigrations(url, {
+    lockTimeoutMs: config.MIGRATION_LOCK_TIMEOUT_MS,
+    onRetry: (reason) => process.stdout.write(`trying again: ${reason}\n`),
+  })
   for (const name of migrations) process.stdout.write(`applied ${name}\n`)
   for (const name of partitions) process.stdout.write(`created partition ${name}\n`)
   if (migrations.length === 0) process.stdout.write('the database is up to date\n')

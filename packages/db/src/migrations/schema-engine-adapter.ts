@@ -11,6 +11,7 @@ import {
   type Transaction,
 } from '@prisma/driver-adapter-utils'
 import pg from 'pg'
+import { lockTimeoutOf } from './lock-timeout.js'
 
 /** Prisma's adapter for PostgreSQL, extended for the schema engine. */
 export class SchemaEngineAdapterFactory implements SqlMigrationAwareDriverAdapterFactory {
@@ -18,14 +19,20 @@ export class SchemaEngineAdapterFactory implements SqlMigrationAwareDriverAdapte
   readonly adapterName = '@prisma/adapter-pg'
   readonly #pool: pg.Pool
   readonly #factory: PrismaPg
+  readonly #lockTimeoutMs: number
 
-  constructor(pool: pg.Pool) {
+  /**
+   * @param pool of one connection
+   * @param lockTimeoutMs how long a statement of a script waits for a lock. 0: without end
+   */
+  constructor(pool: pg.Pool, lockTimeoutMs: number) {
     this.#pool = pool
+    this.#lockTimeoutMs = lockTimeoutMs
     this.#factory = new PrismaPg(pool)
   }
 
   async connect(): Promise<SqlDriverAdapter> {
-    return new SchemaEngineAdapter(this.#pool, await this.#factory.connect())
+    return new SchemaEngineAdapter(this.#pool, await this.#factory.connect(), this.#lockTimeoutMs)
   }
 
   connectToShadowDb(): Promise<SqlDriverAdapter> {
@@ -38,10 +45,12 @@ class SchemaEngineAdapter implements SqlDriverAdapter {
   readonly adapterName = '@prisma/adapter-pg'
   readonly #pool: pg.Pool
   readonly #adapter: SqlDriverAdapter
+  readonly #lockTimeoutMs: number
 
-  constructor(pool: pg.Pool, adapter: SqlDriverAdapter) {
+  constructor(pool: pg.Pool, adapter: SqlDriverAdapter, lockTimeoutMs: number) {
     this.#pool = pool
     this.#adapter = adapter
+    this.#lockTimeoutMs = lockTimeoutMs
   }
 
   async queryRaw(query: SqlQuery): Promise<SqlResultSet> {
@@ -59,7 +68,13 @@ class SchemaEngineAdapter implements SqlDriverAdapter {
 
   /** Prisma's adapter splits a script at every semicolon, even inside a function body. */
   async executeScript(script: string): Promise<void> {
-    await this.#pool.query(script)
+    // Not in the script, which has to be one statement when it builds an index CONCURRENTLY.
+    await this.#pool.query(`SET lock_timeout = ${lockTimeoutOf(script, this.#lockTimeoutMs)}`)
+    try {
+      await this.#pool.query(script)
+    } catch (error) {
+      throw error instanceof pg.DatabaseError ? toAdapterError(error) : error
+    }
   }
 
   startTransaction(isolationLevel?: IsolationLevel): Promise<Transaction> {
@@ -70,6 +85,18 @@ class SchemaEngineAdapter implements SqlDriverAdapter {
     return this.#adapter.dispose()
   }
 }
+
+/** The engine reports the message of errors of this class alone, and no code. */
+const toAdapterError = ({ code = '', severity = '', message, detail, column, hint }: pg.DatabaseError) =>
+  new DriverAdapterError({
+    kind: 'postgres',
+    code,
+    severity,
+    message: `${message} (${code})`,
+    detail,
+    column,
+    hint,
+  })
 
 /** Prisma's adapter refuses results with columns of the type "char", which the catalogue of PostgreSQL uses. */
 const isUnsupportedChar = (error: unknown): boolean =>

@@ -7,6 +7,7 @@ import { SchemaEngineAdapterFactory } from './schema-engine-adapter.js'
 import { migrationsPath, type ShippedMigration, schemaPath } from './shipped-migrations.js'
 
 export type SchemaEngine = engineModule.SchemaEngine
+export type MigrationList = engineModule.MigrationList
 
 export const noFilters: engineModule.SchemaFilter = { externalTables: [], externalEnums: [] }
 
@@ -31,10 +32,13 @@ let wasmLoaded: Promise<void> | undefined
 /**
  * Runs `work` with Prisma's schema engine on the database at `url`, over one connection. The engine is the WebAssembly build
  * of an npm package, so nothing is downloaded.
+ *
+ * @param lockTimeoutMs how long a statement of a migration waits for a lock. 0: without end
  */
 export async function withSchemaEngine<T>(
   url: string,
   work: (engine: SchemaEngine) => Promise<T>,
+  lockTimeoutMs = 0,
 ): Promise<T> {
   wasmLoaded ??= loadWasm()
   await wasmLoaded
@@ -47,7 +51,9 @@ export async function withSchemaEngine<T>(
     answerTimeoutMs: 0,
   })
   try {
-    const adapter = bindMigrationAwareSqlAdapterFactory(new SchemaEngineAdapterFactory(database.pool))
+    const adapter = bindMigrationAwareSqlAdapterFactory(
+      new SchemaEngineAdapterFactory(database.pool, lockTimeoutMs),
+    )
     const datamodels: [string, string][] = [[schemaPath, await readFile(schemaPath, 'utf8')]]
     const engine = await engineModule.SchemaEngine.new({ datamodels }, () => {}, adapter)
     try {
@@ -61,7 +67,7 @@ export async function withSchemaEngine<T>(
 }
 
 /** The migrations in the format of the engine. */
-export function toMigrationList(migrations: ShippedMigration[]): engineModule.MigrationList {
+export function toMigrationList(migrations: readonly ShippedMigration[]): MigrationList {
   return {
     baseDir: migrationsPath,
     lockfile: { path: 'migration_lock.toml', content: 'provider = "postgresql"\n' },
