@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
-import { applyMigrations } from '@switchyard/db/migrations'
+import { applyMigrations, listShippedMigrations } from '@switchyard/db/migrations'
 import { SetupProblem } from '@switchyard/dev-env'
 import pg from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
@@ -21,8 +21,10 @@ export function refuseTables(url: string): Promise<void> {
 }
 
 /** Gives an empty database the schema that a dump was made from. */
-export const createSchema = (url: string, { migrations }: DatabaseDump): Promise<unknown> =>
-  applyMigrations(url, { only: migrations })
+export async function createSchema(url: string, { migrations }: DatabaseDump): Promise<void> {
+  const shipped = await listShippedMigrations()
+  await applyMigrations(url, { shipped: shipped.filter(({ name }) => migrations.includes(name)) })
+}
 
 /** Fills the schema of a dump with its rows, in one transaction, and applies the later migrations to them. */
 export async function loadRows(url: string, dump: DatabaseDump, folder: string): Promise<void> {
