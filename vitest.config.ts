@@ -46,7 +46,7 @@ export default defineConfig({
         test: {
           name: 'e2e',
           include: ['e2e/**/*.test.ts'],
-          exclude: ['e2e/images.test.ts', 'e2e/scale-out/**'],
+          exclude: ['e2e/images.test.ts', 'e2e/upgrade.test.ts', 'e2e/scale-out/**'],
           testTimeout: 120_000,
           hookTimeout: 300_000,
           // Each has its own ports and data.
@@ -62,6 +62,16 @@ export default defineConfig({
           testTimeout: 600_000,
           hookTimeout: 300_000,
           fileParallelism: false,
+        },
+      },
+      {
+        ...shared,
+        // Needs a build of the release before, which scripts/upgrade.mjs makes; not part of `npm test`.
+        test: {
+          name: 'upgrade',
+          include: ['e2e/upgrade.test.ts'],
+          testTimeout: 600_000,
+          hookTimeout: 300_000,
         },
       },
       {

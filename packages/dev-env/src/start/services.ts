@@ -45,16 +45,21 @@ const nodeOptions: Partial<Record<ServiceName, string[]>> = {
   'saga-reporter': ['--v8-pool-size=1', '--max-semi-space-size=32'],
 }
 
-/** Starts a service as a child process that is restarted after a crash. */
+/**
+ * Starts a service as a child process that is restarted after a crash.
+ *
+ * @param givenPort unset: a free one
+ */
 export async function startService(
   name: ServiceName,
   settings: Settings,
   neighbours: Neighbours,
   notice: (line: string) => void,
+  givenPort?: number,
 ): Promise<RunningService> {
   const main = join(settings.root, 'services', name, 'dist', settings.watch ? 'main.js' : 'bundle/main.js')
   if (!existsSync(main)) throw new SetupProblem(`${name} is not built: ${main} is missing`)
-  const port = await findFreePort()
+  const port = givenPort ?? (await findFreePort())
   const logFile = join(settings.dataDir, 'logs', `${name}.log`)
   rotateLog(logFile)
   const child = supervise({

@@ -1,0 +1,49 @@
+// Builds the release before in a temporary worktree, and replaces it under load by this checkout (`pnpm test:upgrade`).
+// The release before is the commit that is given as an argument, else the newest tag, else the parent of the commit that added the
+// newest migration.
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readdirSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { bootstrap, root, run } from './bootstrap.mjs'
+import { runGroup } from './child-group.mjs'
+
+const git = (...args) => execFileSync('git', args, { cwd: root, encoding: 'utf8' }).trim()
+
+function releaseBefore() {
+  if (process.argv[2]) return process.argv[2]
+  const [newestTag] = git('tag', '--merged', 'HEAD~', '--sort=-v:refname', '--list', 'v*').split('\n')
+  if (newestTag) return newestTag
+  const migrations = 'packages/db/prisma/migrations'
+  const newest = readdirSync(join(root, migrations), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => name)
+    .sort()
+    .at(-1)
+  const added = git('log', '--diff-filter=A', '--format=%H', '-1', '--', `${migrations}/${newest}`)
+  return `${added}~`
+}
+
+await run(async (stop) => {
+  await bootstrap(stop)
+  const commit = git('rev-parse', '--verify', `${releaseBefore()}^{commit}`)
+  const folder = join(mkdtempSync(join(tmpdir(), 'switchyard-upgrade-')), 'before')
+  console.log(`release before: ${git('log', '-1', '--format=%h %s', commit)}`)
+  git('worktree', 'add', '--quiet', '--detach', folder, commit)
+  try {
+    const pnpm = ['npx', '--yes', 'pnpm@10.34.8']
+    for (const command of [
+      ['install', '--frozen-lockfile', '--prefer-offline'],
+      ['run', 'build'],
+    ]) {
+      const code = await runGroup([...pnpm, ...command], stop, { cwd: folder })
+      if (code !== 0) return code
+    }
+    const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs')
+    const env = { ...process.env, SWITCHYARD_RELEASE_BEFORE: folder }
+    const args = [process.execPath, vitest, 'run', '--project', 'upgrade', '--reporter=verbose']
+    return await runGroup(args, stop, { cwd: root, env })
+  } finally {
+    git('worktree', 'remove', '--force', folder)
+  }
+})
