@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { credentials, Metadata } from '@grpc/grpc-js'
 import { SagaClient } from '@switchyard/contracts/saga'
+import { execa } from 'execa'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startGateway } from '../gateway/test/support/gateway.js'
 import { startPostgres } from '../packages/dev-env/src/postgres.js'
@@ -109,8 +110,29 @@ const report = (sagaId: string) =>
     })
   })
 
+const batch = (name: string) =>
+  ask('saga_events', {
+    events: [{ operation: 'SagaStarted', event_id: name, saga_id: name, service_name: 'upgrade' }],
+  })
+
+/** Clones the project, and returns what pushes one more commit to a branch of its own. */
+async function clone() {
+  const cwd = mkdtempSync(join(folder, 'clone-'))
+  const env = { GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_NOSYSTEM: '1', GIT_TERMINAL_PROMPT: '0' }
+  const git = async (...args: string[]) =>
+    (await execa('git', ['-c', 'user.name=e2e', '-c', 'user.email=e2e@example.com', ...args], { cwd, env }))
+      .stdout
+  const remote = `${gateway.url.replace('//', `//root:${rootToken}@`)}/root/kept.git`
+  await git('clone', '--quiet', remote, '.')
+  return async () => {
+    await git('commit', '--quiet', '--allow-empty', '--message', 'pushed')
+    await git('push', '--quiet', 'origin', 'HEAD:pushed')
+    return await git('rev-parse', 'HEAD')
+  }
+}
+
 /** Everything that was asked until it is stopped: how much, what was acknowledged, what failed. */
-function load() {
+function load(push: () => Promise<string>) {
   const done = { commits: [] as string[], sagas: [] as string[], failures: [] as string[], reads: 0 }
   let isStopped = false
   const repeat = async (what: string, work: (number: number) => Promise<unknown>) => {
@@ -123,6 +145,11 @@ function load() {
       await report(`saga-${number}`)
       done.sagas.push(`saga-${number}`)
     }),
+    repeat('batch', async (number) => {
+      await batch(`batch-${number}`)
+      done.sagas.push(`batch-${number}`)
+    }),
+    repeat('push', async () => done.commits.push(await push())),
     ...['user', 'sagas?per_page=5', 'broadcast_messages', 'jobqueue/job_stats'].map((path) =>
       repeat(path, async () => {
         await ask(path)
@@ -142,7 +169,7 @@ function load() {
 it('the release before runs on the new schema and is replaced, one by one, without a failed request or a lost write', async () => {
   await ask('projects', { name: 'kept' })
   await commit('first')
-  const { done, stop } = load()
+  const { done, stop } = load(await clone())
   for (const [index, { name, port, grpcPort, running }] of instances.entries()) {
     await running.process.stop()
     instances[index] = await start(root, name, port, grpcPort)

@@ -75,7 +75,7 @@ export async function startGateway(
   await writeFile(join(folder, 'listen-http.conf'), http)
   await writeFile(join(folder, 'listen-grpc.conf'), grpc)
   const groups = upstreamNames.map((name) => {
-    const servers = [ports[name] ?? downPort].flat().map((port) => `server 127.0.0.1:${port};`)
+    const servers = [ports[name] ?? downPort].flat().map((port) => `server 127.0.0.1:${port} max_fails=0;`)
     return `upstream ${name} { zone ${name} 256k; ${servers.join(' ')} keepalive 16; }\n`
   })
   await writeFile(join(folder, 'upstreams.conf'), listening?.upstreams ?? groups.join(''))
