@@ -62,7 +62,7 @@ beforeAll(async () => {
   await applyMigrations(before, postgres.url)
   await applyMigrations(root, postgres.url)
   const databaseUrlOf = await prepareLogins({ ...postgres, embedded: true, kill: () => {} })
-  neighbours = { databaseUrlOf, redisUrl: redis.url }
+  neighbours = { databaseUrlOf, redisUrlOf: () => redis.url }
   cleanups.push(() => Promise.all(instances.map(({ running }) => running.process.stop())))
   for (const name of serviceNames)
     for (const _ of ['one', 'two'])
