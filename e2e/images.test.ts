@@ -100,7 +100,7 @@ describe.each(['db', ...serviceNames])('%s as it is deployed', (name) => {
 
 describe('the deployed program', () => {
   it('of db migrates an empty database, and finds nothing to do the second time', async () => {
-    const migrate = () => run('db', 'dist/migrations/migrate.js', { DATABASE_URL: postgres.url })
+    const migrate = () => run('db', 'dist/bundle/migrate.js', { DATABASE_URL: postgres.url })
     const first = await migrate()
     expect(first).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('applied ') })
     expect(await migrate()).toMatchObject({ exitCode: 0, stdout: 'the database is up to date' })

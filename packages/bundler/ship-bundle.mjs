@@ -1,0 +1,57 @@
+#!/usr/bin/env node
+// Copies what runs of the package in the working folder: its bundle, the packages that the bundle leaves outside with
+// their dependencies, and sbom.cdx.json, which lists the libraries of both. The argument names the new folder.
+import { cpSync, existsSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { imported, read } from './outside.mjs'
+import { packagesOf, readManifest } from './packages-of.mjs'
+import { makeSbom } from './sbom.mjs'
+
+const [target] = process.argv.slice(2)
+if (!target || existsSync(target)) throw new Error('usage: ship-bundle NEW_FOLDER')
+
+const copied = new Map()
+
+/** Copies a package without modules: its manifest, the folders that are published, and what `exports` names as files. */
+function copyFiles(folder, to) {
+  const { files = [], exports = {} } = readManifest(folder)
+  const named = Object.values(exports).filter((path) => typeof path === 'string' && !path.includes('*'))
+  for (const path of ['package.json', ...files.filter((file) => !/^!?dist\b/.test(file)), ...named])
+    cpSync(join(folder, path), join(to, path), { recursive: true })
+}
+
+/** Copies a package with all that it depends on. node_modules of the image is flat, so it has one version of each. */
+function copyPackage(name, from) {
+  const link = findPackage(name, from)
+  if (link === undefined) return
+  const folder = realpathSync(link)
+  if (copied.get(name) === folder) return
+  if (copied.has(name)) throw new Error(`two versions of ${name}: ${copied.get(name)} and ${folder}`)
+  copied.set(name, folder)
+  const to = join(target, 'node_modules', name)
+  if (name.startsWith('@switchyard/')) return copyFiles(folder, to)
+  cpSync(folder, to, { recursive: true, filter: (path) => !path.endsWith('.map') && path !== join(folder, 'node_modules') })
+  const { dependencies, optionalDependencies } = readManifest(folder)
+  for (const dependency of Object.keys({ ...dependencies, ...optionalDependencies })) copyPackage(dependency, folder)
+}
+
+/** Where Node finds a package from a folder. Optional packages of other systems are nowhere. */
+function findPackage(name, from) {
+  for (let folder = from; ; folder = dirname(folder)) {
+    const path = join(folder, 'node_modules', name)
+    if (existsSync(path)) return path
+    if (folder === dirname(folder)) return undefined
+  }
+}
+
+const own = resolve('.')
+const manifest = readManifest(own)
+copyFiles(own, target)
+for (const folder of ['dist/bundle', 'dist/web'])
+  if (existsSync(folder)) cpSync(folder, join(target, folder), { recursive: true })
+const direct = Object.keys(manifest.dependencies)
+for (const name of [...imported, ...read]) if (direct.includes(name)) copyPackage(name, own)
+
+const bundled = JSON.parse(readFileSync('dist/bundle/packages.json', 'utf8'))
+const outside = packagesOf([...copied.values()].map((folder) => join(folder, 'package.json')))
+writeFileSync(join(target, 'sbom.cdx.json'), `${JSON.stringify(makeSbom(manifest, [...bundled, ...outside]), null, 2)}\n`)
