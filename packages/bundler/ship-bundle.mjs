@@ -20,19 +20,19 @@ function copyFiles(folder, to) {
     cpSync(join(folder, path), join(to, path), { recursive: true })
 }
 
-/** Copies a package with all that it depends on. node_modules of the image is flat, so it has one version of each. */
-function copyPackage(name, from) {
+/** Copies a package with all that it depends on. A second version of a package lies below the package that needs it. */
+function copyPackage(name, from, parent) {
   const link = findPackage(name, from)
   if (link === undefined) return
   const folder = realpathSync(link)
-  if (copied.get(name) === folder) return
-  if (copied.has(name)) throw new Error(`two versions of ${name}: ${copied.get(name)} and ${folder}`)
-  copied.set(name, folder)
-  const to = join(target, 'node_modules', name)
+  const top = join(target, 'node_modules', name)
+  if (copied.get(top) === folder) return
+  const to = copied.has(top) ? join(parent, 'node_modules', name) : top
+  copied.set(to, folder)
   if (name.startsWith('@switchyard/')) return copyFiles(folder, to)
   cpSync(folder, to, { recursive: true, filter: (path) => !path.endsWith('.map') && path !== join(folder, 'node_modules') })
   const { dependencies, optionalDependencies } = readManifest(folder)
-  for (const dependency of Object.keys({ ...dependencies, ...optionalDependencies })) copyPackage(dependency, folder)
+  for (const dependency of Object.keys({ ...dependencies, ...optionalDependencies })) copyPackage(dependency, folder, to)
 }
 
 /** Where Node finds a package from a folder. Optional packages of other systems are nowhere. */
@@ -50,7 +50,7 @@ copyFiles(own, target)
 for (const folder of ['dist/bundle', 'dist/web'])
   if (existsSync(folder)) cpSync(folder, join(target, folder), { recursive: true })
 const direct = Object.keys(manifest.dependencies)
-for (const name of [...imported, ...read]) if (direct.includes(name)) copyPackage(name, own)
+for (const name of [...imported, ...read]) if (direct.includes(name)) copyPackage(name, own, target)
 
 const bundled = JSON.parse(readFileSync('dist/bundle/packages.json', 'utf8'))
 const outside = packagesOf([...copied.values()].map((folder) => join(folder, 'package.json')))
