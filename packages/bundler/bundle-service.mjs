@@ -19,10 +19,7 @@ const programs = named.length > 0 ? named : [['main', 'dist/main.js']]
 const { metafile } = await build({
   // Worker threads start from files of their own, which lie beside the bundle as they lie beside the module that names
   // them: `new URL('./name.worker.js', import.meta.url)`.
-  entryPoints: Object.fromEntries([
-    ...programs,
-    ...workerFiles.map((file) => [basename(file, '.js'), file]),
-  ]),
+  entryPoints: Object.fromEntries([...programs, ...workerFiles.map((file) => [basename(file, '.js'), file])]),
   metafile: true,
   entryNames: '[name]',
   outdir: 'dist/bundle',

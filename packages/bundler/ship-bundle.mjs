@@ -30,9 +30,13 @@ function copyPackage(name, from, parent) {
   const to = copied.has(top) ? join(parent, 'node_modules', name) : top
   copied.set(to, folder)
   if (name.startsWith('@switchyard/')) return copyFiles(folder, to)
-  cpSync(folder, to, { recursive: true, filter: (path) => !path.endsWith('.map') && path !== join(folder, 'node_modules') })
+  cpSync(folder, to, {
+    recursive: true,
+    filter: (path) => !path.endsWith('.map') && path !== join(folder, 'node_modules'),
+  })
   const { dependencies, optionalDependencies } = readManifest(folder)
-  for (const dependency of Object.keys({ ...dependencies, ...optionalDependencies })) copyPackage(dependency, folder, to)
+  for (const dependency of Object.keys({ ...dependencies, ...optionalDependencies }))
+    copyPackage(dependency, folder, to)
 }
 
 /** Where Node finds a package from a folder. Optional packages of other systems are nowhere. */
@@ -54,4 +58,7 @@ for (const name of [...imported, ...read]) if (direct.includes(name)) copyPackag
 
 const bundled = JSON.parse(readFileSync('dist/bundle/packages.json', 'utf8'))
 const outside = packagesOf([...copied.values()].map((folder) => join(folder, 'package.json')))
-writeFileSync(join(target, 'sbom.cdx.json'), `${JSON.stringify(makeSbom(manifest, [...bundled, ...outside]), null, 2)}\n`)
+writeFileSync(
+  join(target, 'sbom.cdx.json'),
+  `${JSON.stringify(makeSbom(manifest, [...bundled, ...outside]), null, 2)}\n`,
+)
