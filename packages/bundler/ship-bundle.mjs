@@ -20,10 +20,14 @@ function copyFiles(folder, to) {
     cpSync(join(folder, path), join(to, path), { recursive: true })
 }
 
-/** Copies a package with all that it depends on. A second version of a package lies below the package that needs it. */
-function copyPackage(name, from, parent) {
+/**
+ * Copies a package with all that it depends on; optional packages of other systems are not installed. A second version
+ * of a package lies below the package that needs it.
+ */
+function copyPackage(name, from, { parent, optional = false } = {}) {
   const link = findPackage(name, from)
-  if (link === undefined) return
+  if (link === undefined && optional) return
+  if (link === undefined) throw new Error(`${from} depends on ${name}, which is not installed`)
   const folder = realpathSync(link)
   const top = join(target, 'node_modules', name)
   if (copied.get(top) === folder) return
@@ -34,12 +38,12 @@ function copyPackage(name, from, parent) {
     recursive: true,
     filter: (path) => !path.endsWith('.map') && path !== join(folder, 'node_modules'),
   })
-  const { dependencies, optionalDependencies } = readManifest(folder)
+  const { dependencies, optionalDependencies = {} } = readManifest(folder)
   for (const dependency of Object.keys({ ...dependencies, ...optionalDependencies }))
-    copyPackage(dependency, folder, to)
+    copyPackage(dependency, folder, { parent: to, optional: dependency in optionalDependencies })
 }
 
-/** Where Node finds a package from a folder. Optional packages of other systems are nowhere. */
+/** Where Node finds a package from a folder. */
 function findPackage(name, from) {
   for (let folder = from; ; folder = dirname(folder)) {
     const path = join(folder, 'node_modules', name)
@@ -54,7 +58,7 @@ copyFiles(own, target)
 for (const folder of ['dist/bundle', 'dist/web'])
   if (existsSync(folder)) cpSync(folder, join(target, folder), { recursive: true })
 const direct = Object.keys(manifest.dependencies)
-for (const name of [...imported, ...read]) if (direct.includes(name)) copyPackage(name, own, target)
+for (const name of [...imported, ...read]) if (direct.includes(name)) copyPackage(name, own)
 
 const bundled = JSON.parse(readFileSync('dist/bundle/packages.json', 'utf8'))
 const outside = packagesOf([...copied.values()].map((folder) => join(folder, 'package.json')))
