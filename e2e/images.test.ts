@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs'
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { execa, execaSync } from 'execa'
@@ -91,16 +91,20 @@ const run = (name: string, main: string, env: Record<string, string>) =>
 describe.each(['db', ...serviceNames])('%s as it is deployed', (name) => {
   it('stands alone: no link leads out of its folder, and no development tool is in it', () => {
     expect(strayLinks(appOf(name))).toEqual([])
-    const packages = readdirSync(join(appOf(name), 'node_modules/.pnpm'))
-    const tools = /^(prisma|typescript|turbo|tsx|vitest|@switchyard\+testing|@switchyard\+dev-env)@/
-    expect(packages.filter((entry) => tools.test(entry))).toEqual([])
-    expect(packages.length).toBeGreaterThan(3)
+    const { components } = JSON.parse(readFileSync(join(appOf(name), 'sbom.cdx.json'), 'utf8')) as {
+      components: { name: string; purl: string }[]
+    }
+    const tools = /^(prisma|typescript|turbo|tsx|vitest)$/
+    expect(components.filter((item) => tools.test(item.name))).toEqual([])
+    expect(components.length).toBeGreaterThan(3)
+    // A library both in the bundle and beside it would be listed twice.
+    expect(new Set(components.map((item) => item.purl)).size).toBe(components.length)
   })
 })
 
 describe('the deployed program', () => {
   it('of db migrates an empty database, and finds nothing to do the second time', async () => {
-    const migrate = () => run('db', 'dist/migrations/migrate.js', { DATABASE_URL: postgres.url })
+    const migrate = () => run('db', 'dist/bundle/migrate.js', { DATABASE_URL: postgres.url })
     const first = await migrate()
     expect(first).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('applied ') })
     expect(await migrate()).toMatchObject({ exitCode: 0, stdout: 'the database is up to date' })

@@ -116,7 +116,7 @@ describe.runIf(kubectl).each(overlays)('the Kubernetes overlay %s', (overlay) =>
       const [wait] = workload.spec.template.spec.initContainers ?? []
       expect(wait).toMatchObject({
         image: migration?.image,
-        args: ['node', 'dist/migrations/migrate.js', '--wait'],
+        args: ['node', 'dist/bundle/migrate.js', '--wait'],
       })
       const environment = withMountedSecrets(environmentOf(wait as Container, manifests), workload)
       expect(load('migrate', migrationSchema, environment)).toBeDefined()

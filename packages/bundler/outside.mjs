@@ -1,0 +1,19 @@
+/** Packages that a bundle loads from node_modules, because they read files that lie beside their modules. */
+export const imported = [
+  '@grpc/grpc-js',
+  '@grpc/proto-loader',
+  '@grpc/reflection',
+  '@prisma/schema-engine-wasm',
+  'grpc-health-check',
+  'piscina',
+]
+
+/** Packages of which a bundle reads files, but loads no module. */
+export const read = [
+  '@switchyard/banner',
+  '@switchyard/contracts',
+  '@switchyard/db',
+  '@switchyard/git-storage',
+  '@switchyard/service-kit',
+  'swagger-ui-dist',
+]

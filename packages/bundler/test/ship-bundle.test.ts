@@ -1,0 +1,46 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { execa } from 'execa'
+import { expect, it } from 'vitest'
+
+const shipBundle = fileURLToPath(new URL('../ship-bundle.mjs', import.meta.url))
+
+/** Names of the packages that are shipped with a service which uses piscina, or why nothing is. */
+async function shipWith(manifest: object) {
+  const folder = mkdtempSync(join(tmpdir(), 'switchyard-ship-'))
+  const json = (value: object) => JSON.stringify({ version: '1.0.0', ...value })
+  const files = {
+    'package.json': json({ name: 'service', dependencies: { piscina: '1.0.0' } }),
+    'dist/bundle/main.js': '',
+    'dist/bundle/packages.json': '[]',
+    'node_modules/piscina/package.json': json({ name: 'piscina', ...manifest }),
+    'node_modules/installed/package.json': json({ name: 'installed' }),
+  }
+  try {
+    for (const [path, content] of Object.entries(files)) {
+      mkdirSync(dirname(join(folder, path)), { recursive: true })
+      writeFileSync(join(folder, path), content)
+    }
+    const { exitCode, stderr } = await execa('node', [shipBundle, 'shipped'], { cwd: folder, reject: false })
+    if (exitCode !== 0) return stderr
+    const { components } = JSON.parse(readFileSync(join(folder, 'shipped/sbom.cdx.json'), 'utf8')) as {
+      components: { name: string }[]
+    }
+    return components.map(({ name }) => name)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+it('ships what a package outside the bundle depends on, and no optional package that is not installed', async () => {
+  const manifest = { dependencies: { installed: '1.0.0' }, optionalDependencies: { absent: '1.0.0' } }
+  expect(await shipWith(manifest)).toEqual(['installed', 'piscina'])
+})
+
+it('ships nothing when a package is not installed that another cannot do without', async () => {
+  expect(await shipWith({ dependencies: { absent: '1.0.0' } })).toMatch(
+    /depends on absent, which is not installed/,
+  )
+})
