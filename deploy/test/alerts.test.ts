@@ -1,11 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { execa } from 'execa'
 import { afterAll, describe, expect, it } from 'vitest'
 import { stringify } from 'yaml'
 import { healthy, troubles } from './support/alert-inputs.js'
-import { alerts, ruleFiles } from './support/alert-rules.js'
+import { alerts, type Rule, ruleFiles } from './support/alert-rules.js'
 
 const promtool = process.env.SWITCHYARD_TEST_PROMTOOL ?? ''
 if (!promtool) console.error('SKIPPED: the alerts are not tried, because there is no promtool')
@@ -33,6 +33,45 @@ function caseOf(name: string, changes: Record<string, string | null>, firing: st
 it('there is an input for every alert', () => {
   expect(Object.keys(troubles).sort()).toEqual(alerts.map(({ alert }) => alert).sort())
 })
+
+const repository = resolve(import.meta.dirname, '../..')
+const runbookOf = ({ annotations }: Rule) =>
+  /^(docs\/runbooks\/[\w-]+\.md)#(\w+)$/.exec(annotations?.runbook ?? '')
+
+it.each(alerts)(
+  '$alert says what it is about, and names the section of a runbook that says what to do',
+  (rule) => {
+    expect(rule.labels).toEqual({ severity: expect.stringMatching(/^(critical|warning|info)$/) })
+    expect(rule.annotations).toMatchObject({ summary: expect.any(String), description: expect.any(String) })
+    const [, page = '', anchor] = runbookOf(rule) ?? []
+    expect(anchor).toBe(rule.alert.toLowerCase())
+    const text = readFileSync(join(repository, page), 'utf8')
+    const section = text.split(/^(?=## )/m).find((part) => part.startsWith(`## ${rule.alert}\n`))
+    for (const part of ['Means', 'Hurts', 'Look at', 'Do']) expect(section).toContain(`- **${part}**: `)
+  },
+)
+
+it('the runbooks have no section without an alert, and their links lead somewhere', () => {
+  const folder = join(repository, 'docs/runbooks')
+  const pages = readdirSync(folder).map((name) => ({ name, text: readFileSync(join(folder, name), 'utf8') }))
+  const sections = pages.flatMap(({ text }) => [...text.matchAll(/^## (.+)$/gm)].map(([, title]) => title))
+  expect(sections.sort()).toEqual(alerts.map(({ alert }) => alert).sort())
+  for (const { name, text } of pages) {
+    for (const [link, path = '', anchor] of text.matchAll(/\]\(([^)#]*)(?:#([^)]+))?\)/g)) {
+      const target = path === '' ? join(folder, name) : resolve(folder, path)
+      expect(existsSync(target), `${name}: ${link}`).toBe(true)
+      if (anchor) expect(anchorsOf(readFileSync(target, 'utf8')), `${name}: ${link}`).toContain(anchor)
+    }
+  }
+})
+
+const anchorsOf = (text: string) =>
+  [...text.matchAll(/^#+ (.+)$/gm)].map(([, title = '']) =>
+    title
+      .toLowerCase()
+      .replaceAll(/[^\w\s-]/g, '')
+      .replaceAll(' ', '-'),
+  )
 
 describe.runIf(promtool)('the alerts', () => {
   it('are rules that Prometheus reads', async () => {
