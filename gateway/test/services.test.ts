@@ -9,6 +9,7 @@ import { type ClaimResponse, SagaRecoveryClient } from '@switchyard/contracts/sa
 import { createGitRepository, isolatedGitEnv, type TestGitRepository } from '@switchyard/testing'
 import { execa } from 'execa'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { expressions, problemsOf, readFigures } from './support/figures.js'
 import { type Gateway, startGateway } from './support/gateway.js'
 import { insecure } from './support/grpc.js'
 import { rawRequest } from './support/raw-request.js'
@@ -22,7 +23,7 @@ let rootToken: string
 let gateway: Gateway
 
 beforeAll(async () => {
-  services = await startServices({ CORS_ALLOWED_ORIGINS: page })
+  services = await startServices({ CORS_ALLOWED_ORIGINS: page }, [...names, 'worker', 'console'])
   rootToken = services.rootToken
   asRoot['PRIVATE-TOKEN'] = rootToken
   gateway = await startGateway(services.ports)
@@ -265,4 +266,14 @@ describe('metrics stay inside', () => {
     expect(status).toBeGreaterThanOrEqual(400)
     expect(body).not.toContain('# HELP')
   })
+})
+
+/** Those of several storages are in the tests of storages in services/git-api/test. */
+const ofStorages = /: git_api_(forwarded_requests|refused_forwards|repository_moves)_total is not served$/
+
+it('every figure of the alerts and dashboards is served, with the labels that they name', async () => {
+  const { 'saga-reporter-grpc': _grpc, ...ports } = services.ports
+  const served = await readFigures(Object.values(ports))
+  const problems = expressions.flatMap((expression) => problemsOf(expression, served))
+  expect(problems.filter((problem) => !ofStorages.test(problem))).toEqual([])
 })

@@ -7,6 +7,7 @@ import { findGitlabPython, findGitlabRuby } from './tools/gitlab-clients.js'
 import { findGitlabGo } from './tools/gitlab-go.js'
 import { findGrpcPython, findGrpcRuby } from './tools/grpc-clients.js'
 import { findKubectl } from './tools/kubectl.js'
+import { findPromtool } from './tools/promtool.js'
 import { findRedisServer } from './tools/redis-server.js'
 import { findSidekiqRuby } from './tools/sidekiq.js'
 
@@ -20,6 +21,7 @@ import { findSidekiqRuby } from './tools/sidekiq.js'
  * SWITCHYARD_TEST_GITLAB_GO, a command as a list in JSON that runs a file of Go with GitLab's client, or empty;
  * SWITCHYARD_TEST_GIT_LFS, the program git-lfs, or empty;
  * SWITCHYARD_TEST_KUBECTL, the program kubectl, or empty;
+ * SWITCHYARD_TEST_PROMTOOL, the program promtool, or empty;
  * SWITCHYARD_TEST_DULWICH and SWITCHYARD_TEST_JGIT, commands of git clients as lists in JSON, or empty.
  * A variable that is already set keeps its value.
  */
@@ -39,6 +41,7 @@ export async function withInfra<T>(
   env.SWITCHYARD_TEST_JGIT ??= commandText(await findJgit(toolsDir, console.error))
   env.SWITCHYARD_TEST_GIT_LFS ??= (await findGitLfs(toolsDir, console.error)) ?? ''
   env.SWITCHYARD_TEST_KUBECTL ??= (await findKubectl(toolsDir, console.error)) ?? ''
+  env.SWITCHYARD_TEST_PROMTOOL ??= (await findPromtool(toolsDir, console.error)) ?? ''
   if (env.SWITCHYARD_TEST_DATABASE_URL) return await work(env)
 
   const folder = mkdtempSync(join(tmpdir(), 'switchyard-test-'))

@@ -15,6 +15,7 @@ import {
   listen,
 } from '@switchyard/service-kit/http'
 import type { ServiceContext } from '@switchyard/service-kit/lifecycle'
+import { exposePools } from '@switchyard/service-kit/observability'
 import type { Config } from './config.js'
 import { MessageBoard } from './live/message-board.js'
 import { MessageStreams } from './live/message-streams.js'
@@ -33,6 +34,7 @@ export async function createService(config: Config, { logger, metrics, health, l
   })
   lifecycle.onClose('postgres', () => database.close())
   health.addCheck('postgres', () => checkDatabase(database))
+  exposePools(metrics, { main: database.pool })
 
   const clock = systemClock
   const board = new MessageBoard({

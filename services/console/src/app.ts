@@ -42,7 +42,7 @@ export function createApp({ folder, logger, metrics, health }: AppOptions): Expr
   const app = express()
   app.disable('x-powered-by')
   app.use(observe(logger, metrics))
-  app.use('/-', (_request, response, next) => {
+  app.use(['/-', '/metrics'], (_request, response, next) => {
     observedOf(response).route = 'operations'
     next()
   })

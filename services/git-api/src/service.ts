@@ -20,7 +20,7 @@ import {
   listen,
 } from '@switchyard/service-kit/http'
 import type { ServiceContext } from '@switchyard/service-kit/lifecycle'
-import type { Logger } from '@switchyard/service-kit/observability'
+import { exposePools, type Logger } from '@switchyard/service-kit/observability'
 import { createSecretBox, targetPolicy } from '@switchyard/webhooks'
 import { createCommitBodies } from './commit-bodies/commit-bodies.js'
 import type { Config } from './config.js'
@@ -36,6 +36,7 @@ import { startProvisioning } from './provisioning/provisioning.js'
 import { routes } from './routes/index.js'
 import { createStatusLookup } from './status-lookup.js'
 import { checkStorage } from './storage.js'
+import { exposeStorage } from './storage-figures.js'
 import { type Storages, storagesOf } from './storages.js'
 import { createSystemState } from './system-state.js'
 import { recordingSessionUse, recordingTokenUse } from './token-use.js'
@@ -47,14 +48,9 @@ import { recordingSessionUse, recordingTokenUse } from './token-use.js'
 export async function createService(config: Config, { logger, metrics, health, lifecycle }: ServiceContext) {
   const storageRoot = config.SWITCHYARD_STORAGE_ROOT
   health.addCheck('storage', () => checkStorage(storageRoot))
+  exposeStorage(metrics, storageRoot)
 
-  const database = createDatabase({
-    url: config.DATABASE_URL.reveal(),
-    poolSizeMax: config.DATABASE_POOL_SIZE_MAX,
-    applicationName: 'git-api',
-  })
-  lifecycle.onClose('postgres', () => database.close())
-  health.addCheck('postgres', () => checkDatabase(database))
+  const database = openDatabase(config, { metrics, health, lifecycle })
 
   const storages = storagesOf(config)
   const jobs = createJobs(config.REDIS_URL.reveal(), logger, storages.own)
@@ -73,7 +69,7 @@ export async function createService(config: Config, { logger, metrics, health, l
   const git = openGit(config, storages, database)
   lifecycle.onClose('git', () => git.close())
   const guards = createGuards(database, git, storages.own)
-  const forward = joinStorages({ database, git, storages, storageRoot, logger }, { metrics, lifecycle })
+  const forward = joinStorages({ database, git, storages, storageRoot, logger, metrics }, lifecycle)
   const commitBodies = createCommitBodies()
   lifecycle.onClose('commit bodies', () => commitBodies.close())
   const app = createHttpApp({
@@ -113,6 +109,21 @@ export async function createService(config: Config, { logger, metrics, health, l
   return { port: server.port }
 }
 
+function openDatabase(
+  config: Config,
+  { metrics, health, lifecycle }: Pick<ServiceContext, 'metrics' | 'health' | 'lifecycle'>,
+): Database {
+  const database = createDatabase({
+    url: config.DATABASE_URL.reveal(),
+    poolSizeMax: config.DATABASE_POOL_SIZE_MAX,
+    applicationName: 'git-api',
+  })
+  lifecycle.onClose('postgres', () => database.close())
+  health.addCheck('postgres', () => checkDatabase(database))
+  exposePools(metrics, { main: database.pool })
+  return database
+}
+
 /** The administrator of an installation without users. */
 const administratorOf = (config: Config) => ({
   token: config.SWITCHYARD_ROOT_TOKEN?.reveal(),
@@ -137,12 +148,12 @@ function openGit(config: Config, storages: Storages, database: Database): Git {
 /** Where there are several storages: carries out moves of repositories to this one, and hands requests on to the others. */
 function joinStorages(
   moving: Parameters<typeof startMoves>[0],
-  { metrics, lifecycle }: Pick<ServiceContext, 'metrics' | 'lifecycle'>,
+  lifecycle: ServiceContext['lifecycle'],
 ): Pick<Forwarding, 'forward'> | undefined {
   if (!isOneOfMany(moving.storages)) return undefined
   const moves = startMoves(moving)
   lifecycle.onClose('moves', () => moves.close())
-  const forwarding = createForwarding(moving.database, moving.storages, metrics)
+  const forwarding = createForwarding(moving.database, moving.storages, moving.metrics)
   lifecycle.onClose('forwarding', () => forwarding.close())
   return { forward: forwarding.forward }
 }

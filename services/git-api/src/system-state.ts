@@ -17,7 +17,12 @@ export interface SystemState {
   database: DatabaseFigures | null
   redis: RedisFigures | null
   /** The file system of the repositories. */
-  storage: { totalBytes: number; freeBytes: number } | null
+  storage: StorageSpace | null
+}
+
+export interface StorageSpace {
+  totalBytes: number
+  freeBytes: number
 }
 
 /** How long one look is answered again. */
@@ -52,12 +57,16 @@ async function readParts({ database, jobs, git, storageRoot }: Parts) {
     inTime(git.readVersion()),
     readDatabaseFigures(database),
     inTime(jobs.readRedisFigures()),
-    inTime(readStorage(storageRoot)),
+    readStorage(storageRoot),
   ])
   return { gitVersion, database: databaseFigures, redis, storage }
 }
 
-async function readStorage(storageRoot: string) {
+/** @returns null when the file system does not answer in time */
+export const readStorage = (storageRoot: string): Promise<StorageSpace | null> =>
+  inTime(readSpace(storageRoot))
+
+async function readSpace(storageRoot: string): Promise<StorageSpace> {
   const { bsize, blocks, bavail } = await statfs(storageRoot)
   return { totalBytes: bsize * blocks, freeBytes: bsize * bavail }
 }

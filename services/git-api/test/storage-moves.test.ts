@@ -19,6 +19,14 @@ const exists = (path: string) =>
     () => false,
   )
 
+/** The moves to a storage that are over, as its git-api counts them. */
+async function movesOf(storage: StorageName) {
+  const text = await (await fetch(`${harness.urlOf(storage)}/metrics`)).text()
+  const read = (result: string) =>
+    Number(new RegExp(`^git_api_repository_moves_total\\{result="${result}".* (\\d+)$`, 'm').exec(text)?.[1])
+  return { moved: read('moved'), failed: read('failed') }
+}
+
 /** Everything that was acknowledged while writers write through both git-api in turn. */
 function startWriters(project: Project) {
   const commits: string[] = []
@@ -142,6 +150,7 @@ test('a move and the move back under load lose no acknowledged commit, push, com
 })
 
 test('the former copy of a moved repository is removed after the grace period, and another project is left alone', async () => {
+  const before = await movesOf('second')
   const project = await harness.project('default', 'tidied')
   const neighbour = await harness.project('default', 'neighbour')
   const { id } = await harness.move(project, 'second')
@@ -151,6 +160,7 @@ test('the former copy of a moved repository is removed after the grace period, a
     what: 'the former copy to go',
   })
   expect(await exists(harness.pathOf('default', neighbour))).toBe(true)
+  expect(await movesOf('second')).toEqual({ ...before, moved: before.moved + 1 })
 })
 
 test('a process killed in the middle of a move leaves a project that works, and the next process ends the move', {

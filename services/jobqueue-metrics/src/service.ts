@@ -15,6 +15,7 @@ import {
   listen,
 } from '@switchyard/service-kit/http'
 import type { ServiceContext } from '@switchyard/service-kit/lifecycle'
+import { exposePools } from '@switchyard/service-kit/observability'
 import { createRedis } from '@switchyard/service-kit/redis'
 import type { Config } from './config.js'
 import { createHistory } from './history/history.js'
@@ -56,6 +57,7 @@ export async function createService(config: Config, { logger, metrics, health, l
   })
   lifecycle.onClose('postgres', () => database.close())
   health.addCheck('postgres', () => checkDatabase(database))
+  exposePools(metrics, { main: database.pool })
 
   const redis = createRedis({
     url: config.REDIS_URL.reveal(),

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { Queue } from 'bullmq'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { parse } from 'yaml'
 import { startHarness } from './harness.js'
 import { loadSidekiqDump } from './support/load-dump.js'
 
@@ -98,23 +97,4 @@ it('have every name that the dashboard shows', async () => {
   expect([...served].filter((name) => /^jobqueue_(?!snapshot)/.test(name) && !names.includes(name))).toEqual(
     [],
   )
-})
-
-it('have every name that the alerts watch', async () => {
-  const { groups } = parse(deployed('prometheus/job-queues.rules.yml')) as {
-    groups: { rules: { alert: string; expr: string; labels: object; annotations: object }[] }[]
-  }
-  const rules = groups.flatMap((group) => group.rules)
-  const served = await servedNames()
-  expect(rules.length).toBeGreaterThan(8)
-  for (const { alert, expr, labels, annotations } of rules) {
-    expect(alert).toMatch(/^[A-Z]\w+$/)
-    expect([labels, annotations]).toEqual([
-      { severity: expect.stringMatching(/^(critical|warning|info)$/) },
-      { summary: expect.any(String), description: expect.any(String) },
-    ])
-    expect(namesIn(expr).length > 0 || ofWorker(expr)).toBe(true)
-    expect(namesIn(expr).filter((name) => !served.has(name))).toEqual([])
-    expect(expr.split('(').length).toBe(expr.split(')').length)
-  }
 })

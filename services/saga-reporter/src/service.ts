@@ -21,6 +21,7 @@ import {
   listen,
 } from '@switchyard/service-kit/http'
 import type { ServiceContext } from '@switchyard/service-kit/lifecycle'
+import { exposePools } from '@switchyard/service-kit/observability'
 import { createSecretBox, targetPolicy } from '@switchyard/webhooks'
 import { createAuthorize } from './access/authorize.js'
 import { createAuthorizeReader } from './access/authorize-reader.js'
@@ -46,6 +47,7 @@ export async function createService(config: Config, { logger, metrics, health, l
   const databases = openDatabases(config, lifecycle)
   const { database, readDatabase } = databases
   health.addCheck('postgres', () => checkDatabase(database))
+  exposePools(metrics, { main: database.pool, read: readDatabase.pool })
 
   const redisUrl = config.REDIS_URL?.reveal()
   const limits = streamLimitsOf(config)

@@ -3,6 +3,7 @@ import { systemClock } from '@switchyard/domain'
 import { createHeartbeat } from '@switchyard/jobs-heartbeat'
 import { createAuthenticate, createHttpApp, listen } from '@switchyard/service-kit/http'
 import type { ServiceContext } from '@switchyard/service-kit/lifecycle'
+import { exposePools } from '@switchyard/service-kit/observability'
 import { createRedis, reportOutages } from '@switchyard/service-kit/redis'
 import { checkStoredSecrets } from '@switchyard/webhooks'
 import type { Config } from './config.js'
@@ -26,6 +27,7 @@ export async function createService(config: Config, { logger, metrics, health, l
   })
   lifecycle.onClose('postgres', () => database.close())
   health.addCheck('postgres', () => checkDatabase(database))
+  exposePools(metrics, { main: database.pool })
 
   const outages = reportOutages(logger, 'Redis is away: no jobs are run until it is back')
   const redis = createRedis({ url: config.REDIS_URL.reveal(), onError: outages.failed })

@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import { ConfigError, loadConfig } from '../config/index.js'
 import { createLogger, createMetrics, type Logger, type Metrics } from '../observability/index.js'
 import { watchEventLoop } from './event-loop-watchdog.js'
+import { exposeHealth } from './expose-health.js'
 import { Health } from './health.js'
 import { Lifecycle } from './lifecycle.js'
 
@@ -64,7 +65,10 @@ export async function runService<Schema extends z.ZodObject>(definition: Service
 /** The context of one service instance. A process has one; a test has one for each service that it starts. */
 export function createServiceContext(name: string, logLevel: string): ServiceContext {
   const logger = createLogger(name, logLevel)
-  return { logger, metrics: createMetrics(name), health: new Health(), lifecycle: new Lifecycle(logger) }
+  const metrics = createMetrics(name)
+  const health = new Health()
+  exposeHealth(health, metrics)
+  return { logger, metrics, health, lifecycle: new Lifecycle(logger) }
 }
 
 function readConfig<Schema extends z.ZodObject>({ name, schema }: ServiceDefinition<Schema>) {

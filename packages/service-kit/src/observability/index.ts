@@ -1,2 +1,3 @@
 export { createLogger, type Logger } from './logger.js'
 export { createMetrics, type Metrics } from './metrics.js'
+export { exposePools } from './pools.js'

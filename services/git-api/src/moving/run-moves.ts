@@ -9,6 +9,7 @@ import {
   type RepositoryStorageMove,
   withRepositoryLock,
 } from '@switchyard/db'
+import { Counter } from 'prom-client'
 import { moveRepository } from './move-repository.js'
 import type { MovingDependencies } from './moving-dependencies.js'
 
@@ -20,14 +21,15 @@ const pauseMs = 2_000
  * anew in the next process.
  */
 export function startMoves(dependencies: MovingDependencies): { close: () => Promise<void> } {
-  const { logger } = dependencies
+  const { logger, metrics } = dependencies
+  const ended = createFigure(metrics)
   const stopping = new AbortController()
   const { signal } = stopping
 
   async function run(): Promise<void> {
     while (!signal.aborted) {
       try {
-        await runMoves(dependencies, signal)
+        await runMoves(dependencies, ended, signal)
         await removeLeftCopies(dependencies, signal)
       } catch (error) {
         if (!signal.aborted) logger.warn({ err: error }, 'moves of repositories have to wait')
@@ -45,19 +47,35 @@ export function startMoves(dependencies: MovingDependencies): { close: () => Pro
   }
 }
 
-async function runMoves(dependencies: MovingDependencies, signal: AbortSignal): Promise<void> {
+function createFigure({ registry }: MovingDependencies['metrics']) {
+  const figure = new Counter({
+    name: 'git_api_repository_moves_total',
+    help: 'Moves of repositories to this storage that are over, by result.',
+    labelNames: ['result'],
+    registers: [registry],
+  })
+  for (const result of ['moved', 'failed']) figure.inc({ result }, 0)
+  return figure
+}
+
+async function runMoves(
+  dependencies: MovingDependencies,
+  ended: Counter<'result'>,
+  signal: AbortSignal,
+): Promise<void> {
   const { database, storages } = dependencies
   for (const move of await listActiveMoves(database, storages.own)) {
     if (signal.aborted) return
     // Housekeeping, or another process of this storage, may have the repository; it is looked at again soon.
     await withRepositoryLock(database, move.projectId, (lockLost) =>
-      runMove(dependencies, move, AbortSignal.any([signal, lockLost])),
+      runMove(dependencies, ended, move, AbortSignal.any([signal, lockLost])),
     )
   }
 }
 
 async function runMove(
   dependencies: MovingDependencies,
+  ended: Counter<'result'>,
   move: RepositoryStorageMove,
   signal: AbortSignal,
 ): Promise<void> {
@@ -67,10 +85,12 @@ async function runMove(
   if (!(await markMoveStarted(database, move.id))) return
   try {
     const heldUpMs = await moveRepository(dependencies, move, signal)
+    ended.inc({ result: 'moved' })
     logger.info({ ...fields, held_up_ms: heldUpMs }, 'moved a repository')
   } catch (error) {
     // A move that the end of the process interrupts is carried out by the next one.
     if (signal.aborted) throw error
+    ended.inc({ result: 'failed' })
     logger.error({ err: error, ...fields }, 'could not move a repository')
     // Where the confirmation of the last step was lost, the move is marked as finished, and this changes nothing.
     await markMoveFailed(database, move.id, reasonOf(error))

@@ -19,6 +19,7 @@ export function createDeliveryFigures({ registry }: Pick<Metrics, 'registry'>) {
     labelNames: ['result'],
     registers: [registry],
   })
+  for (const result of ['succeeded', 'failed', 'given_up']) ofProjects.inc({ result }, 0)
   const labelOf = createBoundedLabels(targetsMax)
   return ({ scope, host, result }: Pick<Delivered, 'scope' | 'host' | 'result'>) => {
     if (scope === 'project') return ofProjects.inc({ result })

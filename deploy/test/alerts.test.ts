@@ -1,0 +1,93 @@
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { execa } from 'execa'
+import { afterAll, describe, expect, it } from 'vitest'
+import { stringify } from 'yaml'
+import { healthy, troubles } from './support/alert-inputs.js'
+import { alerts, type Rule, ruleFiles } from './support/alert-rules.js'
+
+const promtool = process.env.SWITCHYARD_TEST_PROMTOOL ?? ''
+if (!promtool) console.error('SKIPPED: the alerts are not tried, because there is no promtool')
+
+const folder = mkdtempSync(join(tmpdir(), 'switchyard-alerts-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+/** A test of promtool: after three hours of these series, exactly these alerts fire. */
+function caseOf(name: string, changes: Record<string, string | null>, firing: string[]) {
+  const series = Object.entries({ ...healthy, ...changes })
+  return {
+    name,
+    interval: '1m',
+    input_series: series.flatMap(([of, values]) => (values === null ? [] : [{ series: of, values }])),
+    promql_expr_test: [
+      {
+        expr: 'count by (alertname) (ALERTS{alertstate="firing"})',
+        eval_time: '3h',
+        exp_samples: firing.map((alertname) => ({ labels: `{alertname="${alertname}"}`, value: 1 })),
+      },
+    ],
+  }
+}
+
+it('there is an input for every alert', () => {
+  expect(Object.keys(troubles).sort()).toEqual(alerts.map(({ alert }) => alert).sort())
+})
+
+const repository = resolve(import.meta.dirname, '../..')
+const runbookOf = ({ annotations }: Rule) =>
+  /^(docs\/runbooks\/[\w-]+\.md)#(\w+)$/.exec(annotations?.runbook ?? '')
+
+it.each(alerts)(
+  '$alert says what it is about, and names the section of a runbook that says what to do',
+  (rule) => {
+    expect(rule.labels).toEqual({ severity: expect.stringMatching(/^(critical|warning|info)$/) })
+    expect(rule.annotations).toMatchObject({ summary: expect.any(String), description: expect.any(String) })
+    const [, page = '', anchor] = runbookOf(rule) ?? []
+    expect(anchor).toBe(rule.alert.toLowerCase())
+    const text = readFileSync(join(repository, page), 'utf8')
+    const section = text.split(/^(?=## )/m).find((part) => part.startsWith(`## ${rule.alert}\n`))
+    for (const part of ['Means', 'Hurts', 'Look at', 'Do']) expect(section).toContain(`- **${part}**: `)
+  },
+)
+
+it('the runbooks have no section without an alert, and their links lead somewhere', () => {
+  const folder = join(repository, 'docs/runbooks')
+  const pages = readdirSync(folder).map((name) => ({ name, text: readFileSync(join(folder, name), 'utf8') }))
+  const sections = pages.flatMap(({ text }) => [...text.matchAll(/^## (.+)$/gm)].map(([, title]) => title))
+  expect(sections.sort()).toEqual(alerts.map(({ alert }) => alert).sort())
+  for (const { name, text } of pages) {
+    for (const [link, path = '', anchor] of text.matchAll(/\]\(([^)#]*)(?:#([^)]+))?\)/g)) {
+      const target = path === '' ? join(folder, name) : resolve(folder, path)
+      expect(existsSync(target), `${name}: ${link}`).toBe(true)
+      if (anchor) expect(anchorsOf(readFileSync(target, 'utf8')), `${name}: ${link}`).toContain(anchor)
+    }
+  }
+})
+
+const anchorsOf = (text: string) =>
+  [...text.matchAll(/^#+ (.+)$/gm)].map(([, title = '']) =>
+    title
+      .toLowerCase()
+      .replaceAll(/[^\w\s-]/g, '')
+      .replaceAll(' ', '-'),
+  )
+
+describe.runIf(promtool)('the alerts', () => {
+  it('are rules that Prometheus reads', async () => {
+    await execa(promtool, ['check', 'rules', ...ruleFiles])
+  })
+
+  it('fire each on its own trouble and not on an installation in good order', async () => {
+    const tests = [
+      caseOf('in good order', {}, []),
+      ...Object.entries(troubles).map(([alert, { input, also = [] }]) =>
+        caseOf(alert, input, [alert, ...also]),
+      ),
+    ]
+    const file = join(folder, 'alerts.test.yml')
+    writeFileSync(file, stringify({ rule_files: ruleFiles, evaluation_interval: '10m', tests }))
+    const { exitCode, all } = await execa(promtool, ['test', 'rules', file], { reject: false, all: true })
+    expect(exitCode, all).toBe(0)
+  })
+})

@@ -1,0 +1,140 @@
+/** Series by their name and labels, with values in promtool's notation: `0+2x60` is 0, 2, 4, up to 120, one a minute. */
+export type Series = Record<string, string>
+
+const serviceNames = ['git-api', 'saga-reporter', 'admin-broadcast', 'jobqueue-metrics', 'worker', 'console']
+const always = (value: number | string) => `${value}x180`
+
+const request = (status: string) =>
+  `http_requests_total{service="git-api",method="GET",route="/api/v4/projects",status="${status}"}`
+const timed = (part: string, le = '') =>
+  `http_request_duration_seconds_${part}{service="git-api",method="GET",route="/api/v4/projects",status="200"${le}}`
+const cloned = (part: string, le = '') =>
+  `http_request_duration_seconds_${part}{service="git-api",method="POST",route="/:namespace/:project/git-upload-pack",status="200"${le}}`
+const call = (code: string, method = 'SagaStarted') =>
+  `grpc_server_handled_total{service="saga-reporter",method="/svc.Sagas.Server.Grpc.Saga/${method}",code="${code}"}`
+const check = (name: string) => `service_check_up{service="worker",check="${name}"}`
+const ofQueue = (name: string) => `${name}{source="switchyard",queue="webhook-delivery"}`
+const ofSource = (name: string) => `${name}{source="switchyard"}`
+const projectHook = (result: string) =>
+  `project_webhook_deliveries_total{service="worker",result="${result}"}`
+const sagaHook = (result: string) =>
+  `saga_webhook_deliveries_total{service="worker",target="example.com",result="${result}"}`
+const latency = (le: string) =>
+  `saga_event_ingest_duration_seconds_bucket{service="saga-reporter",op="SagaStarted",result="recorded",le="${le}"}`
+
+/** Three hours of an installation in good order, with the errors and waits that are allowed. */
+export const healthy: Series = {
+  ...Object.fromEntries(
+    serviceNames.map((name) => [`process_start_time_seconds{service="${name}"}`, always('1000+0')]),
+  ),
+  [request('200')]: always('0+600'),
+  [request('500')]: always('0+0.3'),
+  [request('404')]: always('0+300'),
+  [timed('bucket', ',le="1"')]: always('0+595'),
+  [timed('count')]: always('0+600'),
+  // Clones take as long as they are large.
+  [cloned('bucket', ',le="1"')]: always('0+0'),
+  [cloned('count')]: always('0+60'),
+  [call('OK')]: always('0+600'),
+  [call('INTERNAL')]: always('0+0.3'),
+  [call('INVALID_ARGUMENT')]: always('0+300'),
+  [call('UNAVAILABLE', 'WatchSagas')]: always('0+60'),
+  [check('postgres')]: always('1+0'),
+  [check('redis')]: always('1+0'),
+  [check('webhook-secrets')]: always('1+0'),
+  'nodejs_eventloop_lag_p99_seconds{service="worker"}': always('0.02+0'),
+  'database_pool_waiting{service="git-api",pool="main"}': '0 3 '.repeat(90).trim(),
+  'process_open_fds{service="git-api"}': always('200+0'),
+  'process_max_fds{service="git-api"}': always('1000+0'),
+  'saga_ingest_consecutive_failures{service="saga-reporter"}': always('0+0'),
+  [latency('0.01')]: always('0+100'),
+  [latency('+Inf')]: always('0+100'),
+  'activities_parked{service="worker"}': always('0+0'),
+  'sagas_error{service="orders"}': always('0+0'),
+  'sagas_stuck{service="orders"}': always('0+0'),
+  'activities_overdue{service="orders"}': always('0+0'),
+  [projectHook('succeeded')]: always('0+60'),
+  [projectHook('failed')]: always('0+6'),
+  [projectHook('given_up')]: always('0+0'),
+  [sagaHook('succeeded')]: always('0+60'),
+  [sagaHook('failed')]: always('0+6'),
+  'git_api_storage_free_bytes{service="git-api"}': always('4e11-1e7'),
+  'git_api_storage_size_bytes{service="git-api"}': always('1e12+0'),
+  'git_api_refused_forwards_total{service="git-api"}': always('0+0.1'),
+  'git_api_repository_moves_total{service="git-api",result="failed"}': always('1+0'),
+  [ofSource('jobqueue_source_up')]: always('1+0'),
+  [ofSource('jobqueue_dead')]: always('3+0'),
+  [ofSource('jobqueue_busy')]: always('3+0'),
+  [ofSource('jobqueue_concurrency')]: always('10+0'),
+  [ofSource('jobqueue_heartbeat_age_seconds_max')]: always('5+0'),
+  [ofQueue('jobqueue_queue_latency_seconds')]: always('3+0'),
+  [ofQueue('jobqueue_queue_backlog')]: always('20+0'),
+  [ofQueue('jobqueue_queue_processes')]: always('2+0'),
+  [ofQueue('jobqueue_queue_paused')]: always('0+0'),
+  [ofQueue('jobqueue_queue_processed_total')]: always('0+100'),
+  [ofQueue('jobqueue_queue_failed_total')]: always('0+5'),
+  'worker_jobs_dead_total{service="worker",queue="webhook-delivery"}': always('2+0'),
+}
+
+interface Trouble {
+  /** What differs from the installation in good order; null: the series is missing. */
+  input: Record<string, string | null>
+  /** Alerts that the same trouble raises as well. */
+  also?: string[]
+}
+
+/** What raises each alert. */
+export const troubles: Record<string, Trouble> = {
+  // Over 1.44 % in the last hour only.
+  ServiceErrorsFast: { input: { [request('500')]: '0+0x120 0+30x60' }, also: ['ServiceErrorsSlow'] },
+  // About 1 %, for hours.
+  ServiceErrorsSlow: { input: { [call('UNAVAILABLE')]: always('0+9') } },
+  ServiceSlowFast: {
+    input: { [timed('bucket', ',le="1"')]: '0+600x120 72000+300x60' },
+    also: ['ServiceSlowSlow'],
+  },
+  ServiceSlowSlow: { input: { [timed('bucket', ',le="1"')]: always('0+540') } },
+  ServiceMissing: { input: { 'process_start_time_seconds{service="worker"}': null } },
+  DatabaseAway: { input: { [check('postgres')]: always('0+0') } },
+  RedisAway: { input: { [check('redis')]: always('0+0') } },
+  ServiceNotReady: { input: { [check('webhook-secrets')]: always('0+0') } },
+  ServiceRestarts: {
+    input: { 'process_start_time_seconds{service="worker"}': '1000+0x160 2000 3000 4000+0x20' },
+  },
+  EventLoopLate: { input: { 'nodejs_eventloop_lag_p99_seconds{service="worker"}': always('0.8+0') } },
+  DatabasePoolExhausted: { input: { 'database_pool_waiting{service="git-api",pool="main"}': always('3+0') } },
+  FilesRunOut: { input: { 'process_open_fds{service="git-api"}': always('900+0') } },
+  SagaEventsFail: { input: { 'saga_ingest_consecutive_failures{service="saga-reporter"}': always('3+0') } },
+  SagaEventsLate: { input: { [latency('0.01')]: always('0+90'), [latency('5')]: always('0+100') } },
+  SagaFiguresMissing: { input: { 'activities_parked{service="worker"}': null } },
+  SagasInError: { input: { 'sagas_error{service="orders"}': always('1+0') } },
+  SagasStuck: { input: { 'sagas_stuck{service="orders"}': always('1+0') } },
+  ActivitiesOverdue: { input: { 'activities_overdue{service="orders"}': always('1+0') } },
+  ActivitiesParked: { input: { 'activities_parked{service="worker"}': always('1+0') } },
+  ProjectWebhooksFail: { input: { [projectHook('failed')]: always('0+90') } },
+  SagaWebhooksFail: { input: { [sagaHook('failed')]: always('0+90') } },
+  WebhooksGivenUp: { input: { [projectHook('given_up')]: '0+0x160 2+0x20' } },
+  StorageAlmostFull: { input: { 'git_api_storage_free_bytes{service="git-api"}': always('9e10+0') } },
+  StorageFull: {
+    input: { 'git_api_storage_free_bytes{service="git-api"}': always('2e10+0') },
+    also: ['StorageAlmostFull'],
+  },
+  StorageFillsUp: { input: { 'git_api_storage_free_bytes{service="git-api"}': always('5e11-4e8') } },
+  ForwardsRefused: { input: { 'git_api_refused_forwards_total{service="git-api"}': always('0+2') } },
+  RepositoryMovesFail: {
+    input: { 'git_api_repository_moves_total{service="git-api",result="failed"}': '1+0x160 2+0x20' },
+  },
+  JobQueueSourceAway: { input: { [ofSource('jobqueue_source_up')]: always('0+0') } },
+  JobQueueFiguresMissing: { input: { [ofSource('jobqueue_source_up')]: null } },
+  JobQueueLatencyHigh: { input: { [ofQueue('jobqueue_queue_latency_seconds')]: always('400+0') } },
+  JobQueueGrows: { input: { [ofQueue('jobqueue_queue_backlog')]: always('200+1') } },
+  JobQueueWithoutWorkers: { input: { [ofQueue('jobqueue_queue_processes')]: always('0+0') } },
+  JobQueuePausedWithJobs: { input: { [ofQueue('jobqueue_queue_paused')]: always('1+0') } },
+  JobsFail: { input: { [ofQueue('jobqueue_queue_failed_total')]: always('0+30') } },
+  JobsDie: { input: { [ofSource('jobqueue_dead')]: '3+0x160 4+0x20' } },
+  JobWorkersSaturated: { input: { [ofSource('jobqueue_busy')]: always('10+0') } },
+  JobWorkerSilent: { input: { [ofSource('jobqueue_heartbeat_age_seconds_max')]: always('60+0') } },
+  SwitchyardJobsDie: {
+    input: { 'worker_jobs_dead_total{service="worker",queue="webhook-delivery"}': '2+0x160 3+0x20' },
+  },
+}
