@@ -109,6 +109,7 @@ async function startReplicas(options: ReplicasOptions): Promise<Record<ServiceNa
     SWITCHYARD_ROOT_TOKEN: rootToken,
     // The receivers of the tests are on this machine.
     WEBHOOK_ALLOW_PRIVATE_NETWORKS: 'true',
+    SWITCHYARD_TRACE_URL: 'https://tempo.example.com/trace/{trace_id}',
     ...options.env,
   }
   const settings = readSettings(root, env, false)
