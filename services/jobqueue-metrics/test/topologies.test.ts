@@ -120,10 +120,10 @@ it('the master that Sentinel names is read, also after it has changed, by a sour
   await replica.redis.lpush('queue:mail', '{}')
   for (const each of [source, byUrl]) {
     const isRead = async () => (await backlogsOf(each))[0] === 2
-    expect(await waitFor(isRead, { timeoutMs: 20_000 })).toBe(true)
+    expect(await waitFor(isRead, { timeoutMs: 60_000 })).toBe(true)
     each.close()
   }
-}, 90_000)
+}, 180_000)
 
 it('a server that only speaks TLS is read by a user with a certificate', async () => {
   const port = await findFreePort()
