@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { createSagaClient } from '@switchyard/saga-client'
+import { createSagaClient } from '../packages/saga-client/src/index.js'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Api, apiOf } from './console/example-data.js'
 import { startTree, type Tree } from './support/tree.js'
