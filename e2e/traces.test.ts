@@ -1,7 +1,8 @@
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { createSagaClient } from '../packages/saga-client/src/index.js'
+import { credentials, Metadata } from '@grpc/grpc-js'
+import { SagaClient } from '@switchyard/contracts/saga'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Api, apiOf } from './console/example-data.js'
 import { startTree, type Tree } from './support/tree.js'
@@ -80,8 +81,14 @@ it('follows a commit from the gateway to the delivery of its webhook in one trac
 })
 
 it('puts the calls of a saga below the span of its orchestrator, whose trace the event shows', async () => {
-  const client = createSagaClient({ address: tree.grpcAddress, serviceName: 'traced' })
-  await client.sagaStarted({ sagaId: 'traced', traceParent: parentOf(sagaTrace) })
-  await client.close()
+  const client = new SagaClient(tree.grpcAddress, credentials.createInsecure())
+  const metadata = new Metadata()
+  metadata.set('traceparent', parentOf(sagaTrace))
+  await new Promise<void>((resolve, reject) => {
+    const done = (error: Error | null) => (error ? reject(error) : resolve())
+    client.sagaStarted({ sagaId: 'traced', serviceName: 'traced' }, metadata, done)
+  })
+  client.close()
+  await spanIn(sagaTrace, 'saga-reporter', 'grpc.')
   expect(await api('GET', '/sagas/traced/events')).toMatchObject([{ trace_parent: parentOf(sagaTrace) }])
 })

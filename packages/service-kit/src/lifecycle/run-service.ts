@@ -1,6 +1,12 @@
 import type { z } from 'zod'
 import { ConfigError, loadConfig } from '../config/index.js'
-import { createLogger, createMetrics, type Logger, type Metrics, startTracing } from '../observability/index.js'
+import {
+  createLogger,
+  createMetrics,
+  type Logger,
+  type Metrics,
+  startTracing,
+} from '../observability/index.js'
 import { watchEventLoop } from './event-loop-watchdog.js'
 import { exposeHealth } from './expose-health.js'
 import { Health } from './health.js'

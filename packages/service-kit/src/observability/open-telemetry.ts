@@ -87,7 +87,11 @@ function instrumentEveryService(): void {
   const http = new HttpInstrumentation({
     disableOutgoingRequestInstrumentation: true,
     ignoreIncomingRequestHook: ({ url = '' }) => probe.test(url),
-    startIncomingSpanHook: () => ({ 'url.query': undefined, 'http.target': undefined, 'http.url': undefined }),
+    startIncomingSpanHook: () => ({
+      'url.query': undefined,
+      'http.target': undefined,
+      'http.url': undefined,
+    }),
   })
   instrument(http, { http: process.getBuiltinModule('node:http') })
   const database = new PgInstrumentation({ requireParentSpan: true })
@@ -112,7 +116,8 @@ function reportingOutages(exporter: SpanExporter, logger: Logger): SpanExporter 
   let isAway = false
   const note = ({ code, error }: ExportResult) => {
     const fails = code !== ExportResultCode.SUCCESS
-    if (fails && !isAway) logger.warn({ err: error }, 'traces cannot be sent: they are dropped until they can')
+    if (fails && !isAway)
+      logger.warn({ err: error }, 'traces cannot be sent: they are dropped until they can')
     if (!fails && isAway) logger.info('traces are sent again')
     isAway = fails
   }
