@@ -24,7 +24,7 @@ import { BullMQOtel } from 'bullmq-otel'
 import { Redis } from 'ioredis'
 import pg from 'pg'
 import type { Logger } from 'pino'
-import type { Tracing } from './tracing.js'
+import type { Tracing } from './tracing-interface.js'
 
 const closeMsMax = 1000
 
