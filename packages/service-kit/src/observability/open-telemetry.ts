@@ -107,6 +107,7 @@ function instrumentEveryService(): void {
 
 function instrument(instrumentation: InstrumentationBase, modules: Record<string, unknown>): void {
   // By name, an instrumentation sees only modules that are loaded after it and outside of a bundle.
+  // biome-ignore lint/complexity/useLiteralKeys: it is protected.
   const definitions = [instrumentation['init']() ?? []].flat()
   for (const { name, patch } of definitions) if (modules[name] !== undefined) patch?.(modules[name])
 }
