@@ -1,5 +1,6 @@
 import { type JobsOptions, Queue } from 'bullmq'
 import type { Redis } from 'ioredis'
+import { tracing } from './observability/index.js'
 
 export interface JobQueue {
   /** @throws Error while Redis is unavailable */
@@ -20,7 +21,12 @@ export interface JobQueueOptions {
 export function createJobQueue({ name: queueName, prefix, connection, onError }: JobQueueOptions): JobQueue {
   let queue: Queue | undefined
   const open = () => {
-    const opened = new Queue(queueName, { connection, prefix, skipVersionCheck: true })
+    const opened = new Queue(queueName, {
+      connection,
+      prefix,
+      skipVersionCheck: true,
+      telemetry: tracing()?.jobs,
+    })
     opened.on('error', onError)
     return opened
   }

@@ -7,6 +7,7 @@ import {
   recordAttempt,
   type WebhookHealth,
 } from '@switchyard/db'
+import { tracing } from '@switchyard/service-kit/observability'
 import { messageOf } from './message.js'
 import { retryDelayMs } from './retry-delay.js'
 import { type SecretBox, UnreadableSecret } from './secret-box.js'
@@ -64,11 +65,17 @@ export async function deliverToHost(host: string, options: DeliverOptions): Prom
 }
 
 /** @returns whether the host did not answer */
-async function deliver(delivery: ClaimedDelivery, options: DeliverOptions): Promise<boolean> {
+function deliver(delivery: ClaimedDelivery, options: DeliverOptions): Promise<boolean> {
+  const work = () => attempt(delivery, options)
+  const traces = tracing()
+  return traces ? traces.within(delivery.requestHeaders, 'deliver webhook', work) : work()
+}
+
+async function attempt(delivery: ClaimedDelivery, options: DeliverOptions): Promise<boolean> {
   const { database, onDelivered } = options
   const { isSent, result } = await send(delivery, options)
-  const attempt = attemptOf(delivery, result)
-  const health = await recordAttempt(database, delivery, attempt)
+  const record = attemptOf(delivery, result)
+  const health = await recordAttempt(database, delivery, record)
   const disabled = health === null ? null : reasonToDisable(result, health)
   if (disabled !== null) await disableWebhook(database, delivery.webhookId, disabled)
   onDelivered({
@@ -76,7 +83,7 @@ async function deliver(delivery: ClaimedDelivery, options: DeliverOptions): Prom
     webhookId: delivery.webhookId,
     scope: delivery.scope,
     host: delivery.host,
-    result: resultOf(attempt.state),
+    result: resultOf(record.state),
     disabled,
   })
   return isSent && result.status === null

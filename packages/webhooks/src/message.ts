@@ -14,11 +14,13 @@ export function messageOf(
   secret: string | null,
   now: Date,
 ): Message {
+  // It says where the delivery comes from. Whoever sends the request adds a header for this attempt.
+  const { traceparent: _, ...requestHeaders } = delivery.requestHeaders
   return {
     url: delivery.url,
     body: delivery.payload,
     headers: {
-      ...delivery.requestHeaders,
+      ...requestHeaders,
       'Content-Type': 'application/json',
       'User-Agent': 'Switchyard-Webhooks',
       'X-Switchyard-Event': delivery.event,

@@ -18,6 +18,12 @@ export const httpServiceFields = {
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])
     .default('info')
     .describe('`trace`, `debug`, `info`, `warn`, `error`, `fatal` or `silent`'),
+  OTEL_EXPORTER_OTLP_ENDPOINT: z
+    .url({ protocol: /^https?$/, error: 'must be a URL such as http://127.0.0.1:4318' })
+    .optional()
+    .describe(
+      'Base of the OTLP receiver (HTTP) that [traces](operations.md#traces) go to, such as `http://127.0.0.1:4318`. Unset: no traces',
+    ),
   RATE_LIMIT_PER_MINUTE: integer(0, 10_000_000)
     .default(6000)
     .describe(

@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events'
 import { DomainError, unavailable } from '@switchyard/domain'
 import express, { type Express, type Request, type RequestHandler, type Response } from 'express'
 import type { Health } from '../lifecycle/index.js'
-import type { Logger, Metrics } from '../observability/index.js'
+import { type Logger, type Metrics, tracing } from '../observability/index.js'
 import { type Authenticate, type FindCaller, hashToken } from './authentication.js'
 import { askingForPassword } from './basic-authentication.js'
 import type { Pace } from './body/arriving.js'
@@ -172,6 +172,7 @@ function handler(route: Route, path: string, options: HttpAppOptions, needs: Nee
   return async (request, response) => {
     const observed = observedOf(response)
     observed.route = path
+    tracing()?.nameRequest(path)
     observed.answerForm = route.answerForm
     if (await isForwarded(route, request, response, options)) return
     // Fetch clients send `Cache-Control: no-cache` along with If-None-Match, and express then never answers 304. The

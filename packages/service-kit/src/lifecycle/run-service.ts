@@ -1,6 +1,12 @@
 import type { z } from 'zod'
 import { ConfigError, loadConfig } from '../config/index.js'
-import { createLogger, createMetrics, type Logger, type Metrics } from '../observability/index.js'
+import {
+  createLogger,
+  createMetrics,
+  type Logger,
+  type Metrics,
+  startTracing,
+} from '../observability/index.js'
 import { watchEventLoop } from './event-loop-watchdog.js'
 import { exposeHealth } from './expose-health.js'
 import { Health } from './health.js'
@@ -22,7 +28,12 @@ export interface ServiceDefinition<Schema extends z.ZodObject> {
 }
 
 /** The base every service's configuration has. */
-type CommonConfig = { LOG_LEVEL: string; SHUTDOWN_TIMEOUT_MS: number; EVENT_LOOP_STALL_MS: number }
+type CommonConfig = {
+  LOG_LEVEL: string
+  SHUTDOWN_TIMEOUT_MS: number
+  EVENT_LOOP_STALL_MS: number
+  OTEL_EXPORTER_OTLP_ENDPOINT?: string
+}
 
 /**
  * Runs a service as this process: environment → config → create → serve until SIGTERM or SIGINT, then
@@ -31,7 +42,8 @@ type CommonConfig = { LOG_LEVEL: string; SHUTDOWN_TIMEOUT_MS: number; EVENT_LOOP
  */
 export async function runService<Schema extends z.ZodObject>(definition: ServiceDefinition<Schema>) {
   const config = readConfig(definition)
-  const { LOG_LEVEL, SHUTDOWN_TIMEOUT_MS, EVENT_LOOP_STALL_MS } = config as unknown as CommonConfig
+  const { LOG_LEVEL, SHUTDOWN_TIMEOUT_MS, EVENT_LOOP_STALL_MS, OTEL_EXPORTER_OTLP_ENDPOINT } =
+    config as unknown as CommonConfig
   const context = createServiceContext(definition.name, LOG_LEVEL)
   const { logger } = context
 
@@ -54,6 +66,10 @@ export async function runService<Schema extends z.ZodObject>(definition: Service
     if (EVENT_LOOP_STALL_MS > 0) {
       const watched = { service: definition.name, stallMs: EVENT_LOOP_STALL_MS }
       context.lifecycle.onClose('event loop watchdog', watchEventLoop(watched, logger))
+    }
+    if (OTEL_EXPORTER_OTLP_ENDPOINT !== undefined) {
+      const tracing = await startTracing(definition.name, logger)
+      context.lifecycle.onClose('traces', () => tracing.close())
     }
     await definition.create(config, context)
   } catch (error) {

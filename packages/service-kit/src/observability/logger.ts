@@ -1,4 +1,5 @@
 import { type Logger, pino } from 'pino'
+import { tracing } from './tracing.js'
 
 export type { Logger }
 
@@ -43,6 +44,7 @@ export function createLogger(service: string, level: string): Logger {
     {
       level,
       base: { service },
+      mixin: () => tracing()?.logFields() ?? {},
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
       redact: { paths: [...redacted, ...redactedCommands], censor: '[secret]' },

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { NewDelivery, Project } from '@switchyard/db'
 import { type Commit, signatureTime, titleOf } from '@switchyard/domain/commit'
+import { tracing } from '@switchyard/service-kit/observability'
 import type { ProjectWebhookEvent } from '@switchyard/webhooks'
 
 /** The header by which receivers of GitLab's webhooks know an event. */
@@ -19,7 +20,7 @@ export const hookDelivery = (event: ProjectWebhookEvent, body: object): Omit<New
   event,
   dedupeKey: `${event}-${randomUUID()}`,
   payload: JSON.stringify(body),
-  requestHeaders: { 'X-Gitlab-Event': gitlabNames[event] },
+  requestHeaders: { 'X-Gitlab-Event': gitlabNames[event], ...tracing()?.headers() },
 })
 
 /** The fields of a user that webhooks show. */

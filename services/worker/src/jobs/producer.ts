@@ -1,4 +1,5 @@
 import { jobKeyPrefix, type QueueName } from '@switchyard/contracts/jobs'
+import { tracing } from '@switchyard/service-kit/observability'
 import { type JobsOptions, Queue } from 'bullmq'
 import type { Redis } from 'ioredis'
 
@@ -26,7 +27,12 @@ export function createProducer(connection: Redis): Producer {
   function queueOf(name: QueueName): Queue {
     const known = queues.get(name)
     if (known) return known
-    const queue = new Queue(name, { connection, prefix: jobKeyPrefix, skipVersionCheck: true })
+    const queue = new Queue(name, {
+      connection,
+      prefix: jobKeyPrefix,
+      skipVersionCheck: true,
+      telemetry: tracing()?.jobs,
+    })
     // Failures reach the caller of `addAll`.
     queue.on('error', () => {})
     queues.set(name, queue)

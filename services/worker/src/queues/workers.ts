@@ -1,6 +1,6 @@
 import { jobKeyPrefix } from '@switchyard/contracts/jobs'
 import type { Heartbeat } from '@switchyard/jobs-heartbeat'
-import type { Logger } from '@switchyard/service-kit/observability'
+import { type Logger, tracing } from '@switchyard/service-kit/observability'
 import { redisOptions } from '@switchyard/service-kit/redis'
 import { Worker } from 'bullmq'
 import { type JobType, queueOf } from '../jobs/job-type.js'
@@ -57,6 +57,7 @@ export function startWorkers(options: WorkersOptions): Workers {
         concurrency: type.concurrency,
         // A job whose workers are killed again and again is more likely the cause than the victim.
         maxStalledCount: 3,
+        telemetry: tracing()?.jobs,
         ...kept,
       },
     )

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import {
+import grpc, {
   logVerbosity,
   Server,
   ServerCredentials,
@@ -9,7 +9,7 @@ import {
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js'
 import type { Health } from '@switchyard/service-kit/lifecycle'
-import type { Logger, Metrics } from '@switchyard/service-kit/observability'
+import { type Logger, type Metrics, tracing } from '@switchyard/service-kit/observability'
 import { type Admit, type ArrivedCall, admission } from './admission.js'
 import { serveHealth } from './health.js'
 import { listen } from './listen.js'
@@ -91,6 +91,7 @@ const channelOptions = (options: GrpcServerOptions) => ({
 export async function startGrpcServer(options: GrpcServerOptions): Promise<GrpcServer> {
   // The library's log lines quote metadata that it cannot use, tokens among them.
   setLogVerbosity(logVerbosity.NONE)
+  tracing()?.instrumentGrpc(grpc)
   const { host, port, tls, logger, metrics, services } = options
   const streams = createOpenStreams()
   const places = new MessagePlaces()

@@ -1,0 +1,134 @@
+import { context, propagation, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
+import {
+  type ExportResult,
+  ExportResultCode,
+  getRPCMetadata,
+  setGlobalErrorHandler,
+  W3CTraceContextPropagator,
+} from '@opentelemetry/core'
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto'
+import type { InstrumentationBase } from '@opentelemetry/instrumentation'
+import { GrpcInstrumentation } from '@opentelemetry/instrumentation-grpc'
+import { HttpInstrumentation } from '@opentelemetry/instrumentation-http'
+import { IORedisInstrumentation } from '@opentelemetry/instrumentation-ioredis'
+import { PgInstrumentation } from '@opentelemetry/instrumentation-pg'
+import { UndiciInstrumentation } from '@opentelemetry/instrumentation-undici'
+import {
+  defaultResource,
+  detectResources,
+  envDetector,
+  resourceFromAttributes,
+} from '@opentelemetry/resources'
+import { BatchSpanProcessor, NodeTracerProvider, type SpanExporter } from '@opentelemetry/sdk-trace-node'
+import { BullMQOtel } from 'bullmq-otel'
+import { Redis } from 'ioredis'
+import pg from 'pg'
+import type { Logger } from 'pino'
+import type { Tracing } from './tracing-interface.js'
+
+const closeMsMax = 1000
+
+/** Starts the provider of this process and instruments what every service uses. */
+export function createTracing(service: string, logger: Logger): Tracing {
+  const provider = new NodeTracerProvider({
+    resource: defaultResource()
+      .merge(resourceFromAttributes({ 'service.name': service, 'service.namespace': 'switchyard' }))
+      .merge(detectResources({ detectors: [envDetector] })),
+    spanProcessors: [new BatchSpanProcessor(reportingOutages(new OTLPTraceExporter(), logger))],
+  })
+  // The exporter reports its outages itself; the library's own handler writes each of them.
+  setGlobalErrorHandler(() => {})
+  // Baggage of callers must not reach the receivers of webhooks, so it is not passed on.
+  provider.register({ propagator: new W3CTraceContextPropagator() })
+  instrumentEveryService()
+  const tracer = trace.getTracer('switchyard')
+  return {
+    jobs: new BullMQOtel({ tracerName: 'bullmq' }),
+    logFields(): Record<string, string> {
+      const span = trace.getActiveSpan()?.spanContext()
+      return span ? { trace_id: span.traceId, span_id: span.spanId } : {}
+    },
+    nameRequest(route) {
+      const request = getRPCMetadata(context.active())
+      if (request) request.route = route
+    },
+    headers(): Record<string, string> {
+      const headers: { traceparent?: string } = {}
+      propagation.inject(context.active(), headers)
+      return headers.traceparent === undefined ? {} : { traceparent: headers.traceparent }
+    },
+    within(headers, name, work) {
+      const parent = propagation.extract(context.active(), headers)
+      return tracer.startActiveSpan(name, { kind: SpanKind.INTERNAL }, parent, async (span) => {
+        try {
+          return await work()
+        } catch (error) {
+          span.setStatus({ code: SpanStatusCode.ERROR })
+          throw error
+        } finally {
+          span.end()
+        }
+      })
+    },
+    instrumentGrpc: (grpc) =>
+      instrument(new GrpcInstrumentation({ ignoreGrpcMethods: unobserved }), { '@grpc/grpc-js': grpc }),
+    async close() {
+      const timer = new Promise((resolve) => setTimeout(resolve, closeMsMax).unref())
+      await Promise.race([provider.shutdown().catch(() => {}), timer])
+    },
+  }
+}
+
+const unobserved = ['Check', 'Watch', 'ServerReflectionInfo']
+const probe = /^\/(-|metrics)(\/|$)/
+
+/** Attributes hold no query, no path of a webhook's target and no argument: each of them may be a secret. */
+function instrumentEveryService(): void {
+  const http = new HttpInstrumentation({
+    disableOutgoingRequestInstrumentation: true,
+    ignoreIncomingRequestHook: ({ url = '' }) => probe.test(url),
+    startIncomingSpanHook: () => ({
+      'url.query': undefined,
+      'http.target': undefined,
+      'http.url': undefined,
+    }),
+  })
+  instrument(http, { http: process.getBuiltinModule('node:http') })
+  const database = new PgInstrumentation({ requireParentSpan: true })
+  instrument(database, { pg, 'pg-pool': Object.getPrototypeOf(pg.Pool) })
+  const redis = new IORedisInstrumentation({ dbStatementSerializer: (command) => command })
+  instrument(redis, { ioredis: Redis })
+  // Listens to a channel of Node, so it needs no module. It starts with its construction.
+  new UndiciInstrumentation({
+    requireParentforSpans: true,
+    startSpanHook: ({ origin }) => ({ 'url.full': origin, 'url.path': undefined, 'url.query': undefined }),
+  })
+}
+
+function instrument(instrumentation: InstrumentationBase, modules: Record<string, unknown>): void {
+  // By name, an instrumentation sees only modules that are loaded after it and outside of a bundle.
+  // biome-ignore lint/complexity/useLiteralKeys: it is protected.
+  const definitions = [instrumentation['init']() ?? []].flat()
+  for (const { name, patch } of definitions) if (modules[name] !== undefined) patch?.(modules[name])
+}
+
+/** Logs the begin and the end of an outage of the receiver. Spans of that time are lost, and nothing else. */
+function reportingOutages(exporter: SpanExporter, logger: Logger): SpanExporter {
+  let isAway = false
+  const note = ({ code, error }: ExportResult) => {
+    const fails = code !== ExportResultCode.SUCCESS
+    if (fails && !isAway)
+      logger.warn({ err: error }, 'traces cannot be sent: they are dropped until they can')
+    if (!fails && isAway) logger.info('traces are sent again')
+    isAway = fails
+  }
+  return {
+    export: (spans, done) =>
+      exporter.export(spans, (result) => {
+        note(result)
+        done(result)
+      }),
+    forceFlush: async () => exporter.forceFlush?.(),
+    shutdown: () => exporter.shutdown(),
+  }
+}
