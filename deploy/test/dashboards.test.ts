@@ -1,0 +1,53 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { expect, it } from 'vitest'
+import { serviceNames } from '../../docker/test/support/service-configs.js'
+
+interface Area {
+  x: number
+  y: number
+  w: number
+  h: number
+}
+
+interface Panel {
+  id: number
+  gridPos: Area
+  datasource: { uid: string }
+  targets: { refId: string }[]
+}
+
+interface Dashboard {
+  uid: string
+  templating: { list: { name: string }[] }
+  panels: Panel[]
+}
+
+const folder = resolve(import.meta.dirname, '../grafana')
+const dashboards = readdirSync(folder).map(
+  (name) => [name, JSON.parse(readFileSync(join(folder, name), 'utf8')) as Dashboard] as const,
+)
+
+const areUnique = (values: unknown[]) => new Set(values).size === values.length
+const overlap = (a: Area, b: Area) => a.x < b.x + b.w && b.x < a.x + a.w && a.y < b.y + b.h && b.y < a.y + a.h
+
+it('every service has a dashboard, the console that of all', () => {
+  const names = dashboards.map(([name]) => name)
+  const expected = serviceNames.map((name) => (name === 'console' ? 'overview.json' : `${name}.json`))
+  expect(names).toEqual(expect.arrayContaining(expected))
+  expect(areUnique(dashboards.map(([, { uid }]) => uid))).toBe(true)
+})
+
+it.each(dashboards)(
+  '%s can be imported: no two panels share an id or a place, and all read the chosen source',
+  (_name, { panels, templating }) => {
+    expect(templating.list.map(({ name }) => name)).toContain('datasource')
+    expect(areUnique(panels.map(({ id }) => id))).toBe(true)
+    for (const [index, { gridPos, datasource, targets }] of panels.entries()) {
+      expect(datasource.uid).toBe(`\${datasource}`)
+      expect(gridPos.x + gridPos.w).toBeLessThanOrEqual(24)
+      expect(panels.slice(index + 1).filter((other) => overlap(gridPos, other.gridPos))).toEqual([])
+      expect(areUnique(targets.map(({ refId }) => refId))).toBe(true)
+    }
+  },
+)
