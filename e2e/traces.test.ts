@@ -126,10 +126,8 @@ it('says once that the receiver is away, and serves and stops as before', async 
     await api('GET', '/projects')
     return refusedOf('git-api').length > 3
   })
-  const warnings = logOf('git-api').filter(({ level }) => level === 'warn')
-  expect(warnings).toEqual([
-    expect.objectContaining({ msg: expect.stringContaining('traces cannot be sent') }),
-  ])
+  const said = logOf('git-api').filter(({ msg }) => String(msg).includes('traces cannot be sent'))
+  expect(said).toMatchObject([{ level: 'warn' }])
   const begun = performance.now()
   await tree.stop()
   expect(performance.now() - begun).toBeLessThan(10_000)

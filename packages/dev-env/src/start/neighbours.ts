@@ -110,5 +110,6 @@ function networkHint(code: string): string | undefined {
 
 /** Host and path of a URL, without the password and the query. */
 function place(url: string): string {
-  return url.replace(/^[^:]+:\/\/(?:[^@/]*@)?/, '').replace(/\?.*$/, '')
+  const [address = ''] = url.split('?')
+  return address.replace(/^[^:]+:\/\/(?:[^@/]*@)?/, '')
 }
