@@ -90,7 +90,7 @@ const uses: Record<string, (doors: Doors) => Promise<void>> = {
     expect(await call(`${url}/api/v4/sidekiq/queue_metrics`)).toContain('"queues"')
   },
   console: async ({ url }) => {
-    expect(await call(url)).toContain('<div id="root">')
+    expect(await call(`${url}/console/`)).toContain('<div id="root">')
   },
   worker: async ({ url }) => {
     const metrics = () => call(`${url}/-/metrics`)

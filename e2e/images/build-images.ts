@@ -77,8 +77,9 @@ async function addNode(folder: string, root: string, version: string): Promise<v
   await execa('chroot', [root, 'useradd', '--uid', '1000', '--create-home', 'node'])
   // Those of this machine, which may trust a proxy.
   cpSync(authorities, join(root, authorities))
-  // As in Debian's own images: apt keeps no packages and no caches.
+  // As in Debian's own images: apt keeps no lists, no packages and no caches.
   await execa('chroot', [root, 'apt-get', 'clean'])
+  rmSync(join(root, 'var/lib/apt/lists'), { recursive: true })
   const keepNothing = 'Dir::Cache::pkgcache ""; Dir::Cache::srcpkgcache "";\n'
   writeFileSync(
     join(root, 'etc/apt/apt.conf.d/docker-clean'),

@@ -46,7 +46,7 @@ export interface ImageConfig {
 }
 
 export async function configOf(image: string): Promise<ImageConfig> {
-  return JSON.parse(await buildah('inspect', '--type', 'image', '--format', '{{json .Docker.Config}}', image))
+  return JSON.parse(await buildah('inspect', '--type', 'image', image)).Docker.config
 }
 
 /** Bytes of the files of an image. */
