@@ -49,13 +49,11 @@ export async function configOf(image: string): Promise<ImageConfig> {
   return JSON.parse(await buildah('inspect', '--type', 'image', image)).Docker.config
 }
 
-/** Bytes of the files of an image. */
-export async function sizeOf(image: string): Promise<number> {
+/** Calls `use` with the folder where the files of an image are for that time. */
+export async function withFiles<T>(image: string, use: (folder: string) => T): Promise<Awaited<T>> {
   const container = await buildah('from', '--pull-never', image)
   try {
-    const folder = await buildah('mount', container)
-    const { stdout } = await execa('du', ['--summarize', '--bytes', folder])
-    return Number.parseInt(stdout, 10)
+    return await use(await buildah('mount', container))
   } finally {
     await buildah('rm', container)
   }
