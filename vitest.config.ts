@@ -76,7 +76,7 @@ export default defineConfig({
       },
       {
         ...shared,
-        // Builds what is in every image, which takes minutes; not part of `npm test`.
+        // Builds every image and runs it, as root; not part of `npm test`.
         test: { name: 'images', include: ['e2e/images.test.ts'], testTimeout: 120_000, hookTimeout: 900_000 },
       },
     ],

@@ -1,133 +1,169 @@
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs'
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { delimiter, dirname, join } from 'node:path'
-import { execa, execaSync } from 'execa'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { buildService, readDockerfile, repository } from '../docker/test/support/build-stages.js'
+import { join } from 'node:path'
+import { credentials, Metadata } from '@grpc/grpc-js'
+import { type CommonResponse, SagaClient } from '@switchyard/contracts/saga'
+import { execa, type ResultPromise } from 'execa'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { serviceNames } from '../docker/test/support/service-configs.js'
 import { startPostgres } from '../packages/dev-env/src/postgres.js'
 import { findFreePort } from '../packages/dev-env/src/process/free-port.js'
 import { findRedisServer } from '../packages/dev-env/src/tools/redis-server.js'
-import { startTestRedis, type TestRedis } from '../packages/testing/src/test-redis.js'
+import { buildImages, imageOf } from './images/build-images.js'
+import { configOf, withFiles } from './images/buildah.js'
+import { type Container, startContainer } from './images/container.js'
 
-// Does what the Dockerfile's build stages say, without Docker, and runs what would be in the images.
 const folder = mkdtempSync(join(tmpdir(), 'switchyard-images-'))
-const apps = new Map<string, string>()
-const appOf = (name: string) => apps.get(name) ?? ''
+const token = 'a-token-for-this-test-only'
+const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+let base: string
 let postgres: Awaited<ReturnType<typeof startPostgres>>
-let redis: TestRedis
+let redis: ResultPromise
+let redisUrl: string
+let running: Container | undefined
 
 beforeAll(async () => {
-  const env = buildEnvironment()
-  const build = async (service: string) => {
-    apps.set(service, await buildService({ service, folder: join(folder, service), env }))
-  }
-  // The packages that all services share are built once and come out of turbo's cache afterwards. Then two services are
-  // built at a time, since much of a build uses one core.
-  const [first = '', ...others] = serviceNames
-  for (const service of ['db', first]) await build(service)
-  const middle = Math.ceil(others.length / 2)
-  const lanes = [others.slice(0, middle), others.slice(middle)]
-  await Promise.all(
-    lanes.map(async (lane) => {
-      for (const service of lane) await build(service)
-    }),
-  )
+  base = await buildImages(['db', ...serviceNames])
   // Under root PostgreSQL runs as another user, who must pass through this folder.
   chmodSync(folder, 0o711)
   postgres = await startPostgres({ dataDir: join(folder, 'postgres'), log: () => {}, durable: false })
-  const tools = join(repository, '.switchyard', 'tools')
-  process.env.SWITCHYARD_TEST_REDIS_SERVER ||= await findRedisServer(tools, console.error)
-  redis = await startTestRedis()
-}, 900_000)
+  const server = await findRedisServer('.switchyard/tools', console.error)
+  const port = String(await findFreePort())
+  redis = execa(server, ['--bind', '127.0.0.1', '--port', port, '--save', ''], { reject: false })
+  redisUrl = `redis://127.0.0.1:${port}`
+}, 3_600_000)
+
+afterEach(async () => {
+  await running?.remove()
+  running = undefined
+})
 
 afterAll(async () => {
-  await redis?.stop()
+  redis?.kill()
+  await redis
   await postgres?.stop()
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** The tools that the Dockerfile's first stage installs, of the same versions. */
-function buildEnvironment(): Record<string, string> {
-  const texts = readDockerfile()
-    .getInstructions()
-    .map((item) => item.getArgumentsContent() ?? '')
-  const version = texts.find((text) => text.startsWith('PNPM_VERSION='))?.split('=')[1]
-  const { stdout: pnpm } = execaSync('npx', [
-    '--yes',
-    '--package',
-    `pnpm@${version}`,
-    '-c',
-    'command -v pnpm',
-  ])
-  return {
-    CI: 'true',
-    TURBO_TELEMETRY_DISABLED: '1',
-    TURBO_CACHE_DIR: join(repository, 'node_modules/.cache/switchyard-images'),
-    PATH: [dirname(pnpm), join(repository, 'node_modules/.bin'), process.env.PATH].join(delimiter),
-  }
+/** Bytes of the files of an image. */
+const sizeOf = (image: string) =>
+  withFiles(image, async (files) => Number.parseInt((await execa('du', ['-sb', files])).stdout, 10))
+
+interface Doors {
+  url: string
+  grpcAddress: string
 }
 
-/** Symbolic links below a folder that lead out of it. */
-function strayLinks(root: string, below = root): string[] {
-  return readdirSync(below, { withFileTypes: true }).flatMap((entry) => {
-    const path = join(below, entry.name)
-    if (entry.isSymbolicLink()) return realpathSync(path).startsWith(`${realpathSync(root)}/`) ? [] : [path]
-    return entry.isDirectory() ? strayLinks(root, path) : []
-  })
+async function call(url: string, body?: object): Promise<string> {
+  const init = body ? { method: 'POST', headers, body: JSON.stringify(body) } : { headers }
+  const response = await fetch(url, init)
+  const text = await response.text()
+  expect(response.ok, `${url}: ${response.status} ${text}`).toBe(true)
+  return text
 }
 
-/** Plain node in the folder that becomes /app, with nothing of this environment but PATH. */
-const run = (name: string, main: string, env: Record<string, string>) =>
-  execa('node', ['--enable-source-maps', main], {
-    cwd: appOf(name),
-    env: { PATH: process.env.PATH, NODE_ENV: 'production', ...env },
-    extendEnv: false,
-    reject: false,
-    all: true,
-    forceKillAfterDelay: 20_000,
-  })
+/** What each service is there for, once. git-api is first: the others know the token from it, and the worker its job. */
+const uses: Record<string, (doors: Doors) => Promise<void>> = {
+  'git-api': async ({ url }) => {
+    await call(`${url}/api/v4/projects`, { name: 'shipped' })
+    const actions = [{ action: 'create', file_path: 'README.md', content: 'from an image' }]
+    const commit = { branch: 'main', commit_message: 'One file', actions }
+    await call(`${url}/api/v4/projects/root%2Fshipped/repository/commits`, commit)
+    const remote = `${url.replace('//', `//root:${token}@`)}/root/shipped.git`
+    await execa('git', ['clone', '--quiet', remote, join(folder, 'clone')])
+    expect(readFileSync(join(folder, 'clone/README.md'), 'utf8')).toBe('from an image')
+  },
+  'saga-reporter': async ({ grpcAddress }) => {
+    const metadata = new Metadata()
+    metadata.set('authorization', `Bearer ${token}`)
+    const sagas = new SagaClient(grpcAddress, credentials.createInsecure())
+    const event = { sagaId: 'shipped', serviceName: 'images' }
+    const answer = await new Promise<CommonResponse>((resolve, reject) => {
+      sagas.sagaStarted(event, metadata, (error, response) => (error ? reject(error) : resolve(response)))
+    })
+    sagas.close()
+    expect(answer).toMatchObject({ isSuccess: true })
+    const rebuilt = await running?.exec('node', 'dist/bundle/rebuild.js', '--verify')
+    expect(rebuilt).toMatchObject({ exitCode: 0, all: expect.stringContaining('1 sagas') })
+  },
+  'admin-broadcast': async ({ url }) => {
+    await call(`${url}/api/v4/broadcast_messages`, { message: 'from an image' })
+    expect(await call(`${url}/api/v4/broadcast_messages`)).toContain('from an image')
+  },
+  'jobqueue-metrics': async ({ url }) => {
+    expect(await call(`${url}/api/v4/sidekiq/queue_metrics`)).toContain('"queues"')
+  },
+  console: async ({ url }) => {
+    expect(await call(`${url}/console/`)).toContain('<div id="root">')
+  },
+  worker: async ({ url }) => {
+    const metrics = () => call(`${url}/-/metrics`)
+    await expect.poll(metrics, { timeout: 90_000 }).toMatch(/^worker_job_attempts_total\{.*\} [1-9]/m)
+  },
+}
 
-describe.each(['db', ...serviceNames])('%s as it is deployed', (name) => {
-  it('stands alone: no link leads out of its folder, and no development tool is in it', () => {
-    expect(strayLinks(appOf(name))).toEqual([])
-    const { components } = JSON.parse(readFileSync(join(appOf(name), 'sbom.cdx.json'), 'utf8')) as {
-      components: { name: string; purl: string }[]
-    }
-    const tools = /^(prisma|typescript|turbo|tsx|vitest)$/
-    expect(components.filter((item) => tools.test(item.name))).toEqual([])
+it.each(['db', ...serviceNames])(
+  'the image of %s adds less than 120 MB, and lists each of its libraries once',
+  async (name) => {
+    const added = ((await sizeOf(imageOf(name))) - (await sizeOf(base))) / 1e6
+    console.log(`${name}: ${added.toFixed()} MB above its base`)
+    expect(added).toBeLessThan(120)
+    const list = await withFiles(imageOf(name), (files) =>
+      readFileSync(join(files, 'app/sbom.cdx.json'), 'utf8'),
+    )
+    const { components } = JSON.parse(list) as { components: { name: string; purl: string }[] }
+    expect(components.filter((item) => /^(prisma|typescript|turbo|tsx|vitest)$/.test(item.name))).toEqual([])
     expect(components.length).toBeGreaterThan(3)
     // A library both in the bundle and beside it would be listed twice.
     expect(new Set(components.map((item) => item.purl)).size).toBe(components.length)
-  })
+  },
+)
+
+it('the image of db migrates an empty database, and finds nothing to do the second time', async () => {
+  const migrate = async () => {
+    const container = await startContainer(imageOf('db'), { DATABASE_URL: postgres.url })
+    const ended = await container.ended
+    await container.remove()
+    return ended
+  }
+  expect(await migrate()).toMatchObject({ exitCode: 0, all: expect.stringContaining('applied ') })
+  expect(await migrate()).toMatchObject({ exitCode: 0, all: 'the database is up to date' })
 })
 
-describe('the deployed program', () => {
-  it('of db migrates an empty database, and finds nothing to do the second time', async () => {
-    const migrate = () => run('db', 'dist/bundle/migrate.js', { DATABASE_URL: postgres.url })
-    const first = await migrate()
-    expect(first).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('applied ') })
-    expect(await migrate()).toMatchObject({ exitCode: 0, stdout: 'the database is up to date' })
+describe('a container', () => {
+  it('is tried of every service', () => {
+    expect(Object.keys(uses).sort()).toEqual([...serviceNames].sort())
   })
 
-  it.each(serviceNames)('of %s starts with plain node, becomes ready, and ends on SIGTERM', async (name) => {
-    const port = await findFreePort()
-    const child = run(name, 'dist/bundle/main.js', {
-      PORT: String(port),
-      GRPC_PORT: '0',
-      DATABASE_URL: postgres.url,
-      REDIS_URL: redis.url,
-      SWITCHYARD_STORAGE_ROOT: join(folder, 'repositories'),
-      SWITCHYARD_ROOT_TOKEN: 'a-token-for-this-test-only',
-    })
-    const readiness = () =>
-      fetch(`http://127.0.0.1:${port}/-/readiness`).then(
-        (response) => response.json(),
-        (error: Error) => error.message,
-      )
-    await expect.poll(readiness, { timeout: 30_000 }).toMatchObject({ status: 'ok' })
-    child.kill('SIGTERM')
-    const { exitCode, all } = await child
-    expect(exitCode, all).toBe(0)
-  })
+  it.each(Object.keys(uses))(
+    'of %s serves as a user without rights, tells its health, and ends on SIGTERM',
+    async (name) => {
+      const port = String(await findFreePort())
+      const grpcPort = String(await findFreePort())
+      const container = await startContainer(imageOf(name), {
+        HOST: '127.0.0.1',
+        PORT: port,
+        GRPC_PORT: grpcPort,
+        DATABASE_URL: postgres.url,
+        REDIS_URL: redisUrl,
+        SWITCHYARD_ROOT_TOKEN: token,
+      })
+      running = container
+      const url = `http://127.0.0.1:${port}`
+      const readiness = () => fetch(`${url}/-/readiness`).then((response) => response.status, String)
+      await expect.poll(readiness, { timeout: 60_000 }).toBe(200)
+
+      const [, ...health] = (await configOf(imageOf(name))).Healthcheck.Test
+      expect(await container.exec(...health)).toMatchObject({ exitCode: 0 })
+      expect((await container.exec('id', '-u')).all).toBe('1000')
+      const written = await container.exec('touch', 'dist/bundle/main.js')
+      expect(written.all).toContain('Permission denied')
+      await uses[name]?.({ url, grpcAddress: `127.0.0.1:${grpcPort}` })
+
+      container.terminate()
+      const { exitCode, all } = await container.ended
+      expect(exitCode, all).toBe(0)
+      expect(await container.exec(...health)).toMatchObject({ exitCode: 1 })
+    },
+  )
 })

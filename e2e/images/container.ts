@@ -1,0 +1,56 @@
+import { readFileSync } from 'node:fs'
+import { execa, execaSync } from 'execa'
+import { buildah, buildahEnvironment, configOf } from './buildah.js'
+
+export interface Container {
+  /** Runs a further command in it, with the variables of the first, as an engine runs health checks. */
+  exec(...command: string[]): Promise<{ exitCode?: number; all: string }>
+  /** As an engine stops a container. */
+  terminate(): void
+  /** How its program ended, and what it printed. */
+  ended: Promise<{ exitCode?: number; all: string }>
+  remove(): Promise<void>
+}
+
+/** Runs what an image says, by runc: in its own processes and files, and in the network of this machine. */
+export async function startContainer(image: string, variables: Record<string, string>): Promise<Container> {
+  const { Entrypoint, Cmd } = await configOf(image)
+  const name = await buildah('from', '--pull-never', image)
+  const run = (command: string[]) =>
+    execa(
+      'buildah',
+      [
+        'run',
+        ...['--isolation', 'oci', '--runtime', 'runc', '--network', 'host'],
+        ...Object.entries(variables).flatMap(([key, value]) => ['--env', `${key}=${value}`]),
+        name,
+        '--',
+        ...command,
+      ],
+      { env: buildahEnvironment, reject: false, all: true },
+    )
+  const program = run([...Entrypoint, ...Cmd])
+  let runs = true
+  const ended = program.finally(() => {
+    runs = false
+  })
+  return {
+    exec: (...command) => run(command),
+    terminate: () => process.kill(firstProcess(program.pid), 'SIGTERM'),
+    ended,
+    async remove() {
+      if (runs) process.kill(firstProcess(program.pid), 'SIGKILL')
+      await ended
+      await buildah('rm', name)
+    },
+  }
+}
+
+/** The first process of a container, below those of buildah. */
+function firstProcess(pid: number | undefined): number {
+  for (let current = String(pid); ; ) {
+    const { stdout } = execaSync('pgrep', ['--parent', current])
+    current = stdout.split('\n')[0] ?? ''
+    if (readFileSync(`/proc/${current}/comm`, 'utf8') === 'tini\n') return Number(current)
+  }
+}
