@@ -53,7 +53,7 @@ describe('everything that was started ends, and both ports are free', () => {
     [
       'pnpm dev',
       'SIGKILL to the npx above it',
-      npm('exec', '--yes', 'pnpm@10.34.8', 'dev'),
+      npm('exec', '--yes', 'pnpm@12.21.0', 'dev'),
       'SIGKILL',
       toTheFirst,
       onOwnNode,
@@ -61,7 +61,7 @@ describe('everything that was started ends, and both ports are free', () => {
     [
       'pnpm dev',
       'SIGTERM to the npx above it',
-      npm('exec', '--yes', 'pnpm@10.34.8', 'dev'),
+      npm('exec', '--yes', 'pnpm@12.21.0', 'dev'),
       'SIGTERM',
       toTheFirst,
       onOlderNode,

@@ -2,7 +2,7 @@
 // The release before is the commit that is given as an argument, else the newest tag, else the parent of the commit that added the
 // newest migration.
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readdirSync } from 'node:fs'
+import { mkdtempSync, readFileSync, readdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { bootstrap, root, run } from './bootstrap.mjs'
@@ -31,7 +31,8 @@ await run(async (stop) => {
   console.log(`release before: ${git('log', '-1', '--format=%h %s', commit)}`)
   git('worktree', 'add', '--quiet', '--detach', folder, commit)
   try {
-    const pnpm = ['npx', '--yes', 'pnpm@10.34.8']
+    const { packageManager } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+    const pnpm = ['npx', '--yes', packageManager]
     for (const command of [
       ['install', '--frozen-lockfile', '--prefer-offline'],
       ['run', 'build'],
