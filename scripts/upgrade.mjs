@@ -2,7 +2,7 @@
 // The release before is the commit that is given as an argument, else the newest tag, else the parent of the commit that added the
 // newest migration.
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, readdirSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { bootstrap, root, run } from './bootstrap.mjs'
