@@ -11,6 +11,7 @@ import { webhookSecretFields, webhookTargetFields } from '@switchyard/webhooks'
 import { z } from 'zod'
 import type { SagaAuth } from './access/authorize.js'
 import { parsePeerBindings } from './access/peer.js'
+import { cellFields } from './cells/cell-settings.js'
 import type { StreamLimits } from './live/open-streams.js'
 import { isTraceUrlTemplate } from './presenters/trace-url.js'
 import type { TlsFiles } from './rpc/server/tls.js'
@@ -50,6 +51,7 @@ export const configSchema = z
     DATABASE_READ_TIMEOUT_MS: integer(100, 600_000)
       .default(10_000)
       .describe('A question over HTTP that takes longer is answered with 503'),
+    ...cellFields,
     REDIS_URL: redisUrl()
       .optional()
       .describe(
@@ -134,6 +136,8 @@ export const configSchema = z
     const { SAGA_TLS_CERT_FILE: cert, SAGA_TLS_KEY_FILE: key, SAGA_TLS_CLIENT_CA_FILE: ca } = config
     if (cert !== undefined && key === undefined) refuse('SAGA_TLS_KEY_FILE', 'beside SAGA_TLS_CERT_FILE')
     if (cert === undefined && (key ?? ca) !== undefined) refuse('SAGA_TLS_CERT_FILE', 'for TLS')
+    if (config.SAGA_CELLS && config.SAGA_AUTH === 'mtls')
+      refuse('SAGA_CELLS', 'does not fit SAGA_AUTH=mtls: a certificate cannot be handed on')
     if (config.SAGA_AUTH === 'mtls') {
       if (ca === undefined) refuse('SAGA_TLS_CLIENT_CA_FILE', 'for SAGA_AUTH=mtls')
       if (config.SAGA_MTLS_PEERS === undefined) refuse('SAGA_MTLS_PEERS', 'for SAGA_AUTH=mtls')

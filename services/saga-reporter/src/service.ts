@@ -27,12 +27,17 @@ import { createAuthorize } from './access/authorize.js'
 import { createAuthorizeReader } from './access/authorize-reader.js'
 import { createRateLimit } from './access/rate-limit.js'
 import { startBulkRunner } from './bulk/runner.js'
+import type { Cells } from './cells/cells.js'
+import { openCells } from './cells/open-cells.js'
+import { createReportByCell } from './cells/report-by-cell.js'
 import { type Config, sagaAuthOf, streamLimitsOf, tlsFilesOf } from './config.js'
 import { createIngestFigures, type IngestFigures } from './ingest/ingest-figures.js'
 import { createSagaIngest, type SagaIngest } from './ingest/saga-ingest.js'
 import { createWriteBatch } from './ingest/write-batch.js'
 import { createLiveSagas } from './live/live-sagas.js'
 import { routes } from './routes/index.js'
+import type { WebhookDependencies } from './routes/webhooks/dependencies.js'
+import { byLease, byMetadata, byRequest, forwardCalls } from './rpc/forward-calls.js'
 import { sagaIngestService } from './rpc/saga-ingest.js'
 import { type SagaQueryDependencies, sagaQueryService } from './rpc/saga-query.js'
 import { sagaRecoveryService } from './rpc/saga-recovery.js'
@@ -43,46 +48,47 @@ import { createResolveSaga } from './use-cases/resolve-saga.js'
 import { requireSingleValues } from './wire/metadata.js'
 
 /** Takes lifecycle events over gRPC and shows sagas over HTTP. Closing drains gRPC first, the pool last. */
-export async function createService(config: Config, { logger, metrics, health, lifecycle }: ServiceContext) {
+export async function createService(config: Config, context: ServiceContext) {
+  const { logger, metrics, health, lifecycle } = context
   const databases = openDatabases(config, lifecycle)
   const { database, readDatabase } = databases
   health.addCheck('postgres', () => checkDatabase(database))
   exposePools(metrics, { main: database.pool, read: readDatabase.pool })
+  const { cells, directory, forwardRead } = openCells(config, database, context)
 
   const redisUrl = config.REDIS_URL?.reveal()
   const limits = streamLimitsOf(config)
   const live = createLiveSagas({ database, readDatabase, redisUrl, logger, metrics, limits })
-
   const stream = { live, stallMsMax: config.SAGA_STREAM_STALL_MS_MAX }
-
   const figures = createIngestFigures(metrics)
   const store = createSagaEventStore(database, { strict: config.SAGA_STRICT, onCommitted: live.announce })
   const ingest = openIngest(config, { store, figures, logger })
   lifecycle.onClose('ingest', () => ingest.close())
   const runner = startBulkRunner({ database, store, clock: systemClock, logger })
   lifecycle.onClose('bulk jobs', () => runner.close())
-  const reporting = openReporting(config, { ingest, figures })
+  const reporting = openReporting(config, { ingest, figures, cells })
 
   const createLimiter = openLimiters(config, { logger, lifecycle })
-  const authenticate = createAuthenticate((hash) => findCaller(database, hash))
+  const authenticate = createAuthenticate((hash) => findCaller(directory, hash))
   const app = createHttpApp({
     logger,
     metrics,
     health,
     authenticate,
-    findSession: (hash) => findSessionCaller(database, hash),
+    findSession: (hash) => findSessionCaller(directory, hash),
     routes: routes({
       readDatabase,
       clock: systemClock,
-      report: reporting.reportEvents,
+      report: reporting.reportByCell,
       isForCertificates: config.SAGA_AUTH === 'mtls',
       resolve: createResolveSaga({ store, readDatabase, clock: systemClock }),
       bulk: { database: readDatabase, runner },
       stream,
       traceUrlTemplate: config.SWITCHYARD_TRACE_URL,
-      webhooks: { database: readDatabase, policy: targetPolicy(config), secretBox: createSecretBox(config) },
+      webhooks: webhooksOf(config, { database: readDatabase, hasUsers: directory === database }),
     }),
     isUnavailable: isDatabaseUnavailable,
+    ...(forwardRead && { forwardRead }),
     rateLimitPerMinute: config.RATE_LIMIT_PER_MINUTE,
     createLimiter,
     corsAllowedOrigins: config.CORS_ALLOWED_ORIGINS,
@@ -92,11 +98,18 @@ export async function createService(config: Config, { logger, metrics, health, l
   lifecycle.onClose('http', () => http.close())
   lifecycle.onClose('streams', () => live.close())
 
-  const grpc = await startGrpcServer({
+  const needs = { ...databases, cells, reporting, authenticate, createLimiter, stream, logger }
+  const grpc = await startGrpc(config, context, grpcServices(config, needs))
+  lifecycle.onClose('grpc', () => grpc.close())
+  return { port: http.port, grpcPort: grpc.port }
+}
+
+const startGrpc = (config: Config, { health, logger, metrics }: ServiceContext, services: GrpcService[]) =>
+  startGrpcServer({
     host: config.GRPC_HOST,
     port: config.GRPC_PORT,
     tls: tlsFilesOf(config),
-    services: grpcServices(config, { ...databases, reporting, authenticate, createLimiter, stream, logger }),
+    services,
     descriptorSet,
     aliases: [olderName],
     checkMetadata: requireSingleValues,
@@ -105,13 +118,17 @@ export async function createService(config: Config, { logger, metrics, health, l
     metrics,
     drainTimeoutMs: config.SHUTDOWN_TIMEOUT_MS,
   })
-  lifecycle.onClose('grpc', () => grpc.close())
-  return { port: http.port, grpcPort: grpc.port }
-}
+
+const webhooksOf = (config: Config, databases: Pick<WebhookDependencies, 'database' | 'hasUsers'>) => ({
+  ...databases,
+  policy: targetPolicy(config),
+  secretBox: createSecretBox(config),
+})
 
 interface GrpcNeeds extends Pick<ServiceContext, 'logger'> {
   database: Database
   readDatabase: Database
+  cells: Cells
   reporting: ReturnType<typeof openReporting>
   authenticate: Authenticate
   createLimiter: CreateLimiter
@@ -119,7 +136,7 @@ interface GrpcNeeds extends Pick<ServiceContext, 'logger'> {
 }
 
 function grpcServices(config: Config, needs: GrpcNeeds): GrpcService[] {
-  const { database, readDatabase, stream, logger } = needs
+  const { database, readDatabase, cells, stream, logger } = needs
   const authenticateFrom = limitUnknownTokens(needs.authenticate, {
     isOn: config.RATE_LIMIT_PER_MINUTE > 0,
     kind: 'tokens',
@@ -129,14 +146,30 @@ function grpcServices(config: Config, needs: GrpcNeeds): GrpcService[] {
   const authorizeReader = createAuthorizeReader(authenticateFrom)
   const reporting = { ...needs.reporting, authorize, logger }
   return [
-    ...sagaServices({ ...reporting, unavailableAsFailure: config.SAGA_UNAVAILABLE_AS_FAILURE }),
+    ...sagaServices({ ...reporting, unavailableAsFailure: config.SAGA_UNAVAILABLE_AS_FAILURE }).map(
+      (service) => forwardCalls(service, cells.own, byMetadata(cells)),
+    ),
     sagaIngestService(reporting),
-    sagaQueryService({ database: readDatabase, authorize: authorizeReader, ...stream, logger }),
-    sagaRecoveryService({ database, authorize, logger }),
+    forwardCalls(
+      sagaQueryService({ database: readDatabase, authorize: authorizeReader, ...stream, logger }),
+      cells.own,
+      byRequest(cells),
+    ),
+    forwardCalls(
+      sagaRecoveryService({ database, authorize, cell: cells.own, logger }),
+      cells.own,
+      byLease(cells),
+    ),
   ]
 }
 
-function openReporting(config: Config, needs: { ingest: SagaIngest; figures: IngestFigures }) {
+interface ReportingNeeds {
+  ingest: SagaIngest
+  figures: IngestFigures
+  cells: Cells
+}
+
+function openReporting(config: Config, { cells, ...needs }: ReportingNeeds) {
   const rateLimit = rateLimitOf(config)
   const reportEvents = createReportEvents({
     ...needs,
@@ -145,7 +178,7 @@ function openReporting(config: Config, needs: { ingest: SagaIngest; figures: Ing
     validation: { serviceNameRequired: !config.SAGA_SERVICE_NAME_OPTIONAL },
     limits: { payloadBytesMax: config.SAGA_PAYLOAD_BYTES_MAX, errorsBytesMax: config.SAGA_ERRORS_BYTES_MAX },
   })
-  return { rateLimit, reportEvents }
+  return { rateLimit, reportEvents, reportByCell: createReportByCell(cells, reportEvents) }
 }
 
 interface IngestNeeds extends Pick<ServiceContext, 'logger'> {

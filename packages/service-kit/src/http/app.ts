@@ -51,6 +51,17 @@ export interface HttpAppOptions {
    * @returns whether it has answered, or the client went away
    */
   forward?: (route: Route, call: Pick<Call, 'params' | 'requestId' | 'raw'>) => Promise<boolean>
+  /**
+   * The same for a request that was admitted and read, when its parameters tell who has to answer it. Unset: this process answers.
+   *
+   * @param input the parameters of the endpoint
+   * @param given all that the client sent, for the body of the request to the other process
+   */
+  forwardRead?: (
+    input: object,
+    given: Readonly<Record<string, unknown>>,
+    call: Pick<Call, 'requestId' | 'raw'>,
+  ) => Promise<boolean>
   /** How fast request bodies have to arrive. Unset: 256 KiB in each half minute, or the rest. */
   bodyPace?: Pace
 }
@@ -196,13 +207,26 @@ function handler(route: Route, path: string, options: HttpAppOptions, needs: Nee
             parseLargeBody: route.parseLargeBody,
             jsonOnly: route.jsonOnly,
           })
-      const reply = await route.endpoint.handle(readParameters(route.endpoint.input, given), access, call)
+      const input = readParameters(route.endpoint.input, given)
+      const reply = await answerOf(options, given, call, {
+        input,
+        handle: () => route.endpoint.handle(input, access, call),
+      })
       if (reply !== streamed) await send(response, reply, route.answerForm?.mediaType)
     } finally {
       // The use case holds the parsed body until here.
       memory.release()
     }
   }
+}
+
+async function answerOf(
+  { forwardRead }: HttpAppOptions,
+  given: Readonly<Record<string, unknown>>,
+  call: Call,
+  { input, handle }: { input: unknown; handle: () => ReturnType<Route['endpoint']['handle']> },
+) {
+  return (await forwardRead?.(input as object, given, call)) ? streamed : handle()
 }
 
 async function isForwarded(

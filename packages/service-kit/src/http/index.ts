@@ -1,4 +1,4 @@
-export { createHttpApp } from './app.js'
+export { createHttpApp, type HttpAppOptions } from './app.js'
 export { auditAuthor } from './audit-author.js'
 export {
   type Authenticate,
@@ -30,6 +30,7 @@ export {
 export type { AnswerForm } from './errors.js'
 export { createStreamPlaces, eventStreamHeaders, type StreamPlaces } from './event-stream.js'
 export { administrator, administratorOrScope, anyone, readingScopes, signedIn } from './guards.js'
+export { createHandOn, forwardedHeader, type HandOn, handOnRetryMs } from './hand-on.js'
 export { type CreateLimiter, limitersOfProcess, limitersOfReplicas } from './limiters.js'
 export { type HttpServer, listen } from './listen.js'
 export { observe, observedOf } from './observe.js'

@@ -1,7 +1,7 @@
 import type { Readable } from '@switchyard/db'
 import type { Clock } from '@switchyard/domain'
 import { administrator, administratorOrScope, type Route, route } from '@switchyard/service-kit/http'
-import type { ReportEvents } from '../use-cases/report-events.js'
+import type { ReportByCell } from '../cells/report-by-cell.js'
 import type { ResolveSaga } from '../use-cases/resolve-saga.js'
 import type { BulkDependencies } from './bulk/bulk-parameters.js'
 import { bulkRoutes } from './bulk/index.js'
@@ -23,7 +23,7 @@ export interface RouteDependencies {
   /** Connections for reading, with a time limit for each statement, so that reads do not delay events. */
   readDatabase: Readable
   clock: Clock
-  report: ReportEvents
+  report: ReportByCell
   /** Only holders of certificates may report. */
   isForCertificates: boolean
   resolve: ResolveSaga

@@ -3,8 +3,9 @@ import { documented, endpoint, type Guard, ok, senderAddress } from '@switchyard
 import { z } from 'zod'
 import type { Peer } from '../access/peer.js'
 import { reporterOf } from '../access/reporter.js'
+import type { ReportByCell } from '../cells/report-by-cell.js'
 import { eventReplyShape, presentEventReply } from '../presenters/event-reply.js'
-import { logFailures, type ReportEvents } from '../use-cases/report-events.js'
+import { logFailures } from '../use-cases/report-events.js'
 import { jsonEventsShape, readHttpMetadata, readJsonReports } from '../wire/json-events.js'
 
 /**
@@ -19,7 +20,7 @@ export const reporter = (isForCertificates: boolean): Guard<Peer> =>
   )
 
 /** `POST /saga_events` */
-export const reportEvents = (report: ReportEvents) =>
+export const reportEvents = (report: ReportByCell) =>
   endpoint({
     summary: 'Report up to 1,000 events of sagas, each taken by itself',
     replies: { 200: z.object({ results: z.array(eventReplyShape) }) },
@@ -27,12 +28,21 @@ export const reportEvents = (report: ReportEvents) =>
     handle: async ({ events }, peer: Peer, call) => {
       const { request } = call.raw
       const { signal } = call
-      const outcomes = await report({
-        reports: readJsonReports(events, readHttpMetadata(request.headers)),
-        peer,
-        address: senderAddress(request.ip),
-        givenUp: () => signal.aborted,
-      })
+      const metadata = readHttpMetadata(request.headers)
+      const reports = readJsonReports(events, metadata)
+      const sender = {
+        headers: {
+          'private-token': request.get('PRIVATE-TOKEN'),
+          authorization: request.get('Authorization'),
+        },
+        isForwarded: false,
+        metadata,
+        signal,
+      }
+      const outcomes = await report(
+        { reports, peer, address: senderAddress(request.ip), givenUp: () => signal.aborted },
+        sender,
+      )
       logFailures(outcomes, call.logger)
       return ok({ results: outcomes.map(presentEventReply) })
     },

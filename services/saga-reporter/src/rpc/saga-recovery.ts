@@ -16,7 +16,7 @@ import type { Peer } from '../access/peer.js'
 import { toLeasedSaga } from '../presenters/leased-saga.js'
 import { asUnavailable } from '../use-cases/as-unavailable.js'
 import { claimSagas, completeLease, extendLease } from '../use-cases/recover-sagas.js'
-import { readClaim, readCompletion, readExtension } from '../wire/recovery-requests.js'
+import { readClaim, readCompletion, readExtension, writeLeaseToken } from '../wire/recovery-requests.js'
 import { credentialsOf } from './credentials.js'
 import { fitHeads } from './fit-heads.js'
 import { createAdmission } from './server/admission.js'
@@ -27,18 +27,25 @@ import { unary } from './server/unary.js'
 export interface SagaRecoveryDependencies {
   database: Pick<Database, 'pool'>
   authorize: Authorize
+  /** Name of this cell, which leads a lease to its sagas. */
+  cell: string
   logger: Logger
 }
 
 const requestBytesMax = 64 * 1024
 
 /** `switchyard.sagas.v1.SagaRecovery`, for the callers that may report events. */
-export function sagaRecoveryService({ database, authorize, logger }: SagaRecoveryDependencies): GrpcService {
+export function sagaRecoveryService({
+  database,
+  authorize,
+  cell,
+  logger,
+}: SagaRecoveryDependencies): GrpcService {
   const admission = createAdmission(async (call) => authorize(credentialsOf(call)))
   const method = <Request, Response>(work: (request: Request, peer: Peer) => Promise<Response>) =>
     unary<Request, Response>((request, call) => asUnavailable(work(request, admission.of(call))), logger)
   const implementation: SagaRecoveryServer = {
-    claim: method((request: ClaimRequest, peer) => claim(database, request, peer)),
+    claim: method((request: ClaimRequest, peer) => claim(database, cell, request, peer)),
     extend: method((request: ExtendRequest) => extend(database, request)),
     complete: method((request: CompleteRequest) => complete(database, request)),
   }
@@ -52,13 +59,21 @@ export function sagaRecoveryService({ database, authorize, logger }: SagaRecover
 
 type Pool = Pick<Database, 'pool'>
 
-async function claim(database: Pool, request: ClaimRequest, peer: Peer): Promise<ClaimResponse> {
+async function claim(
+  database: Pool,
+  cell: string,
+  request: ClaimRequest,
+  peer: Peer,
+): Promise<ClaimResponse> {
   const wanted = readClaim(request, peer.tenant)
   if (peer.tenant !== null && wanted.tenant !== peer.tenant) throw forbidden(`only for tenant ${peer.tenant}`)
   if (peer.service !== null && wanted.serviceName !== peer.service)
     throw forbidden(`only for service ${peer.service}`)
   const claimed = await claimSagas(database, wanted)
-  return { sagas: fitHeads(claimed.map(toLeasedSaga)) }
+  const leased = claimed.map(toLeasedSaga)
+  return {
+    sagas: fitHeads(leased.map((saga) => ({ ...saga, leaseToken: writeLeaseToken(cell, saga.leaseToken) }))),
+  }
 }
 
 async function extend(database: Pool, request: ExtendRequest): Promise<ExtendResponse> {

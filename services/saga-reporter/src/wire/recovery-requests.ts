@@ -7,6 +7,7 @@ import {
 import type { LeaseResolution, SagaClaim } from '@switchyard/db'
 import { invalidParameters } from '@switchyard/domain'
 import { defaultTenant } from '@switchyard/domain/saga'
+import { defaultCell } from '../cells/cell-settings.js'
 
 const limits = {
   sagas: { least: 1, most: 100, usual: 10 },
@@ -68,8 +69,21 @@ function within(
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
+/** A lease of another cell than the first names its cell: `second/` and the token. */
+export const writeLeaseToken = (cell: string, token: string): string =>
+  cell === defaultCell ? token : `${cell}/${token}`
+
+/** The cell that has given a lease. */
+export const cellOfLease = (token: string): string => {
+  const at = token.indexOf('/')
+  return at < 0 ? defaultCell : token.slice(0, at)
+}
+
 /** Null when no lease can have such a token. */
-const readToken = (token: string): string | null => (uuid.test(token) ? token : null)
+function readToken(text: string): string | null {
+  const token = text.slice(text.indexOf('/') + 1)
+  return uuid.test(token) ? token : null
+}
 
 /** PostgreSQL holds no text with NUL. */
 const shownText = (text: string): string => text.replaceAll('\0', '').slice(0, limits.textChars)

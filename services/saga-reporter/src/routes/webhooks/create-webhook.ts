@@ -27,7 +27,12 @@ export const createWebhook = (dependencies: WebhookDependencies) =>
       caller: Caller,
       call,
     ) {
-      const fields = { ...given, serviceName, enabled, createdBy: caller.user.id }
+      const fields = {
+        ...given,
+        serviceName,
+        enabled,
+        createdBy: dependencies.hasUsers ? caller.user.id : null,
+      }
       const owner = { scope: 'saga', tenant } as const
       const author = auditAuthor(caller, call)
       const webhook = await auditedWebhook(dependencies.database, author, 'webhook_created', (transaction) =>

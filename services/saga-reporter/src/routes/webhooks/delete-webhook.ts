@@ -2,6 +2,7 @@ import type { Caller } from '@switchyard/domain/access'
 import { auditAuthor, endpoint, noContent, rowId } from '@switchyard/service-kit/http'
 import { auditedWebhook, removeWebhook } from '@switchyard/webhooks'
 import { z } from 'zod'
+import { tenantParameter } from '../../wire/search-parameters.js'
 import { ofSagas, type WebhookDependencies } from './dependencies.js'
 
 /** `DELETE /sagas/webhooks/:id`, with the log of its deliveries. */
@@ -9,7 +10,7 @@ export const deleteWebhook = ({ database }: WebhookDependencies) =>
   endpoint({
     summary: 'Delete a webhook with the log of its deliveries',
     replies: { 204: null },
-    input: z.object({ id: rowId() }),
+    input: z.object({ id: rowId(), ...tenantParameter }),
     async handle({ id }, caller: Caller, call) {
       await auditedWebhook(database, auditAuthor(caller, call), 'webhook_deleted', (transaction) =>
         removeWebhook(transaction, ofSagas, id),

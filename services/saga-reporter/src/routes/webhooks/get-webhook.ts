@@ -2,6 +2,7 @@ import { endpoint, ok, rowId } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import { presentWebhook, webhookShape } from '../../presenters/webhook.js'
 import { getWebhook as findWebhook } from '../../use-cases/read-webhooks.js'
+import { tenantParameter } from '../../wire/search-parameters.js'
 import { ofSagas, type WebhookDependencies } from './dependencies.js'
 
 /** `GET /sagas/webhooks/:id` */
@@ -9,6 +10,6 @@ export const getWebhook = ({ database }: WebhookDependencies) =>
   endpoint({
     summary: 'One webhook',
     replies: { 200: webhookShape },
-    input: z.object({ id: rowId() }),
+    input: z.object({ id: rowId(), ...tenantParameter }),
     handle: async ({ id }) => ok(presentWebhook(await findWebhook(database, ofSagas, id))),
   })

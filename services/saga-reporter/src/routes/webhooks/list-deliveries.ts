@@ -2,6 +2,7 @@ import { endpoint, pageParameters, pageReply, rowId, rowsOf } from '@switchyard/
 import { listedDeliveryShape, presentListedDelivery } from '@switchyard/webhooks'
 import { z } from 'zod'
 import { listDeliveries as findDeliveries } from '../../use-cases/read-webhooks.js'
+import { tenantParameter } from '../../wire/search-parameters.js'
 import { ofSagas, type WebhookDependencies } from './dependencies.js'
 
 /** `GET /sagas/webhooks/:id/deliveries`, newest first. */
@@ -12,9 +13,10 @@ export const listDeliveries = ({ database }: WebhookDependencies) =>
     input: z.object({
       ...pageParameters,
       id: rowId(),
+      ...tenantParameter,
       state: z.enum(['pending', 'succeeded', 'failed']).optional(),
     }),
-    async handle({ id, state, ...page }, _caller, call) {
+    async handle({ id, tenant: _tenant, state, ...page }, _caller, call) {
       const wanted = { webhookId: id, state }
       const { deliveries, total } = await findDeliveries(database, ofSagas, wanted, rowsOf(page))
       return pageReply(deliveries.map(presentListedDelivery), page, total, call)

@@ -1,6 +1,7 @@
 import { accepted, endpoint, rowId } from '@switchyard/service-kit/http'
 import { deliveryShape, presentDelivery, testWebhook as sendTest } from '@switchyard/webhooks'
 import { z } from 'zod'
+import { tenantParameter } from '../../wire/search-parameters.js'
 import { ofSagas, type WebhookDependencies } from './dependencies.js'
 
 /** `POST /sagas/webhooks/:id/test`: the worker sends it soon; the delivery's own page shows what came of it. */
@@ -9,6 +10,6 @@ export const testWebhook = ({ database }: WebhookDependencies) =>
     summary: 'Send a test to a webhook',
     replies: { 202: deliveryShape },
     refusals: [409],
-    input: z.object({ id: rowId() }),
+    input: z.object({ id: rowId(), ...tenantParameter }),
     handle: async ({ id }) => accepted(presentDelivery(await sendTest(database, ofSagas, id))),
   })

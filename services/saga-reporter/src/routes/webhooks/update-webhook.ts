@@ -3,6 +3,7 @@ import { auditAuthor, endpoint, ok, rowId } from '@switchyard/service-kit/http'
 import { auditedWebhook, changeWebhook } from '@switchyard/webhooks'
 import { z } from 'zod'
 import { presentWebhook, webhookShape } from '../../presenters/webhook.js'
+import { tenantParameter } from '../../wire/search-parameters.js'
 import { ofSagas, rulesOf, type WebhookDependencies } from './dependencies.js'
 import { optionalWebhookParameters } from './webhook-parameters.js'
 
@@ -11,8 +12,8 @@ export const updateWebhook = (dependencies: WebhookDependencies) =>
   endpoint({
     summary: 'Change a webhook',
     replies: { 200: webhookShape },
-    input: z.object({ ...optionalWebhookParameters, id: rowId() }),
-    async handle({ id, service_name: serviceName, ...given }, caller: Caller, call) {
+    input: z.object({ ...optionalWebhookParameters, id: rowId(), ...tenantParameter }),
+    async handle({ id, tenant: _tenant, service_name: serviceName, ...given }, caller: Caller, call) {
       const changes = { ...given, serviceName }
       const author = auditAuthor(caller, call)
       const webhook = await auditedWebhook(dependencies.database, author, 'webhook_changed', (transaction) =>

@@ -1,0 +1,38 @@
+import { Readable } from 'node:stream'
+import { type Call, createHandOn, forwardedHeader } from '@switchyard/service-kit/http'
+import type { Cells } from './cells.js'
+
+type ForwardRead = (
+  input: object,
+  given: Readonly<Record<string, unknown>>,
+  call: Pick<Call, 'requestId' | 'raw'>,
+) => Promise<boolean>
+
+/** Hands HTTP requests with the parameter `tenant` to the cell of the tenant. Events are divided by themselves. */
+export function createForwardRead(cells: Cells): { forwardRead: ForwardRead; close: () => void } {
+  const { hand, close } = createHandOn(cells.own)
+  return {
+    async forwardRead(input, given, call) {
+      const { tenant } = input as { tenant?: unknown }
+      if (typeof tenant !== 'string') return false
+      const { request } = call.raw
+      const cell = cells.ofTenant(tenant, request.headers[forwardedHeader] !== undefined)
+      if (!cell) return false
+      const neighbour = { name: `the cell ${cell.name}`, address: cell.http }
+      await hand(call, neighbour, bodyOf(request, given))
+      return true
+    },
+    close,
+  }
+}
+
+/** The body was read already, with the parameters of the query and the path; the other cell reads the same from this one. */
+function bodyOf(request: Call['raw']['request'], given: object): Readable | undefined {
+  if (request.method === 'GET' || request.method === 'HEAD') return undefined
+  const text = Buffer.from(JSON.stringify(given))
+  delete request.headers['transfer-encoding']
+  delete request.headers['content-encoding']
+  request.headers['content-type'] = 'application/json'
+  request.headers['content-length'] = String(text.length)
+  return Readable.from([text])
+}

@@ -1,0 +1,150 @@
+import {
+  type handleServerStreamingCall,
+  type handleUnaryCall,
+  type Metadata,
+  type MethodDefinition,
+  type ServerUnaryCall,
+  type ServerWritableStream,
+  type ServiceError,
+  status,
+} from '@grpc/grpc-js'
+import { defaultTenant } from '@switchyard/domain/saga'
+import { forwardedHeader } from '@switchyard/service-kit/http'
+import type { Cells, OtherCell } from '../cells/cells.js'
+import { otherCellAway } from '../cells/other-cell-away.js'
+import { addressOf } from '../wire/metadata.js'
+import { cellOfLease } from '../wire/recovery-requests.js'
+import { failureOf } from './server/errors.js'
+import { requireSize } from './server/limit-requests.js'
+import type { GrpcService } from './server/server.js'
+
+type Call = ServerUnaryCall<unknown, unknown> | ServerWritableStream<unknown, unknown>
+type Method = MethodDefinition<unknown, unknown>
+
+/** The cell that has to answer a call; null: this one. @throws DomainError unavailable */
+type CellOfCall = (call: Call, isForwarded: boolean) => OtherCell | null
+
+export const isForwarded = (metadata: Metadata): boolean => metadata.get(forwardedHeader).length > 0
+
+/** The cell of the tenant that the metadata names. */
+export const byMetadata =
+  (cells: Cells): CellOfCall =>
+  (call, forwarded) =>
+    cells.ofTenant(`${call.metadata.get('x-tenant')[0] ?? ''}`.trim() || defaultTenant, forwarded)
+
+/** The cell of the tenant that the request names. */
+export const byRequest =
+  (cells: Cells): CellOfCall =>
+  ({ request }, forwarded) =>
+    cells.ofTenant((request as { tenant?: string }).tenant || defaultTenant, forwarded)
+
+/** A claim names its tenant, and everything else a lease, which names its cell. */
+export const byLease =
+  (cells: Cells): CellOfCall =>
+  (call, forwarded) => {
+    const { leaseToken } = call.request as { leaseToken?: string }
+    return leaseToken === undefined
+      ? byRequest(cells)(call, forwarded)
+      : cells.named(cellOfLease(leaseToken), forwarded)
+  }
+
+/**
+ * The same service, whose calls for another cell are answered by the reporters there: message, metadata, deadline, cancellation and
+ * status pass as they are. The call is judged here first, and there again.
+ */
+export function forwardCalls(service: GrpcService, own: string, cellOf: CellOfCall): GrpcService {
+  const implementation = Object.fromEntries(
+    Object.entries(service.definition).map(([name, method]) => {
+      const handle = service.implementation[name]
+      return [
+        name,
+        method.responseStream
+          ? stream(method, handle as handleServerStreamingCall<unknown, unknown>, own, cellOf)
+          : unary(method, handle as handleUnaryCall<unknown, unknown>, own, cellOf),
+      ]
+    }),
+  )
+  return { ...service, implementation }
+}
+
+function unary(
+  method: Method,
+  handle: handleUnaryCall<unknown, unknown>,
+  own: string,
+  cellOf: CellOfCall,
+): handleUnaryCall<unknown, unknown> {
+  return (call, answer) => {
+    let cell: OtherCell | null
+    try {
+      cell = targetOf(call, cellOf)
+    } catch (error) {
+      return answer(failureOf(error, call))
+    }
+    if (!cell) return handle(call, answer)
+    const { name, grpc } = cell
+    const forwarded = grpc.makeUnaryRequest(
+      ...[method.path, bytesOf(method), method.responseDeserialize],
+      call.request,
+      metadataOf(call, own),
+      { deadline: call.getDeadline() },
+      (error, response) => (error ? answer(statusOf(error, name, call)) : answer(null, response)),
+    )
+    call.once('cancelled', () => forwarded.cancel())
+  }
+}
+
+function stream(
+  method: Method,
+  handle: handleServerStreamingCall<unknown, unknown>,
+  own: string,
+  cellOf: CellOfCall,
+): handleServerStreamingCall<unknown, unknown> {
+  return (call) => {
+    let cell: OtherCell | null
+    try {
+      cell = targetOf(call, cellOf)
+    } catch (error) {
+      return void call.emit('error', failureOf(error, call))
+    }
+    if (!cell) return handle(call)
+    const { name, grpc } = cell
+    const forwarded = grpc.makeServerStreamRequest(
+      ...[method.path, bytesOf(method), method.responseDeserialize],
+      call.request,
+      metadataOf(call, own),
+      { deadline: call.getDeadline() },
+    )
+    call.once('cancelled', () => forwarded.cancel())
+    forwarded.on('error', (error: ServiceError) => {
+      if (!call.cancelled) call.emit('error', statusOf(error, name, call))
+    })
+    // Reads from the other cell only as fast as the client takes it.
+    forwarded.pipe(call)
+  }
+}
+
+function targetOf(call: Call, cellOf: CellOfCall): OtherCell | null {
+  requireSize(call.request)
+  return cellOf(call, isForwarded(call.metadata))
+}
+
+/** Methods whose requests are bytes send them unchanged. */
+const bytesOf =
+  ({ requestSerialize }: Method) =>
+  (request: unknown): Buffer =>
+    Buffer.isBuffer(request) ? request : requestSerialize(request)
+
+function metadataOf(call: Call, own: string): Metadata {
+  const metadata = call.metadata.clone()
+  metadata.remove('user-agent')
+  metadata.set(forwardedHeader, own)
+  metadata.set('x-forwarded-for', addressOf(call.getPeer(), call.metadata))
+  return metadata
+}
+
+function statusOf(error: ServiceError, cell: string, call: Call): Partial<ServiceError> {
+  const away = otherCellAway(error, cell)
+  if (away) return failureOf(away, call)
+  // The library cancels a call of its own accord only when nobody waits for it here.
+  return { code: error.code ?? status.UNKNOWN, details: error.details, metadata: error.metadata }
+}

@@ -1,0 +1,265 @@
+import { status } from '@grpc/grpc-js'
+import {
+  EventOutcome,
+  ReportEventsRequest,
+  ReportEventsResponse,
+  ReportedEvent,
+} from '@switchyard/contracts/saga-ingest'
+import { GetSagaRequest, GetSagaResponse, SagaQueryService } from '@switchyard/contracts/saga-query'
+import {
+  ClaimRequest,
+  ClaimResponse,
+  CompleteRequest,
+  CompleteResponse,
+  Resolution,
+} from '@switchyard/contracts/saga-recovery'
+import { waitFor } from '@switchyard/testing'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { cellNames, runPlaceTenant, startCells } from './cells-harness.js'
+import { openStream } from './live/sse-client.js'
+
+let cells: Awaited<ReturnType<typeof startCells>>
+beforeAll(async () => {
+  cells = await startCells()
+})
+afterAll(() => cells?.close())
+
+const metadataOf = (tenant: string, more = {}) => ({
+  'private-token': cells.tokens.reporter,
+  'x-tenant': tenant,
+  ...more,
+})
+
+const start = (sagaId: string, tenant = '', id = ''): ReportedEvent =>
+  ReportedEvent.fromPartial({ id, tenant, sagaStarted: { sagaId, serviceName: 'booking' } })
+
+async function reportBatch(at: (typeof cellNames)[number], events: ReportedEvent[]) {
+  const request = Buffer.from(ReportEventsRequest.encode({ events }).finish())
+  const path = '/switchyard.sagas.v1.SagaIngest/ReportEvents'
+  const metadata = { 'private-token': cells.tokens.reporter }
+  const { results } = ReportEventsResponse.decode(await cells.grpc[at].unary(path, request, { metadata }))
+  return results
+}
+
+const recovery = async (at: (typeof cellNames)[number], method: string, request: Uint8Array) =>
+  cells.grpc[at].unary(`/switchyard.sagas.v1.SagaRecovery/${method}`, Buffer.from(request), {
+    metadata: { 'private-token': cells.tokens.reporter },
+  })
+
+describe('two cells', () => {
+  it('stores a single event in the cell of its tenant, whichever is asked, and knows it again at the other', async () => {
+    const metadata = metadataOf('acme', { 'x-event-id': 'single-1' })
+    const fields = { sagaId: 'single', serviceName: 'booking' }
+    const before = await cells.countEvents('second', 'acme')
+    const first = await cells.grpc.default.report('SagaStarted', fields, { metadata })
+    const again = await cells.grpc.second.report('SagaStarted', fields, { metadata })
+    expect([first.message, again.message]).toEqual(['recorded', 'duplicate'])
+    expect(await cells.countEvents('second', 'acme')).toBe(before + 1)
+    expect(await cells.countEvents('default', 'acme')).toBe(0)
+  })
+
+  it('passes on what the other cell refuses, and its own judgement of the token', async () => {
+    const report = (token: string) =>
+      cells.grpc.default.report(
+        'SagaStarted',
+        {},
+        { metadata: { ...metadataOf('acme'), 'private-token': token } },
+      )
+    expect(await report(cells.tokens.reporter)).toMatchObject({
+      isSuccess: false,
+      errors: /^SAGA_ID_REQUIRED/,
+    })
+    await expect(report(cells.tokens.reader)).rejects.toMatchObject({ code: status.PERMISSION_DENIED })
+  })
+
+  it.each(cellNames)(
+    'divides a batch that %s gets by the cells of its tenants, and answers in order',
+    async (at) => {
+      const counts = async () => [
+        await cells.countEvents('default', 'own'),
+        await cells.countEvents('second', 'acme'),
+      ]
+      const before = await counts()
+      const results = await reportBatch(at, [
+        start(`${at}-1`, 'own'),
+        start(`${at}-2`, 'acme', `${at}-2`),
+        start('', 'acme'),
+        start(`${at}-3`, 'own'),
+        start(`${at}-2`, 'acme', `${at}-2`),
+      ])
+      expect(results.map(({ message }) => message)).toEqual([
+        ...['recorded', 'recorded', 'sagaId must not be empty', 'recorded', 'duplicate'],
+      ])
+      expect(results[2]?.errors).toMatch(/^SAGA_ID_REQUIRED: /)
+      expect(await counts()).toEqual([(before[0] ?? 0) + 2, (before[1] ?? 0) + 1])
+    },
+  )
+
+  it('takes the same batch over HTTP', async () => {
+    const events = [
+      { operation: 'SagaStarted', saga_id: 'h1', service_name: 'booking', tenant: 'acme' },
+      { operation: 'SagaStarted', saga_id: 'h2', service_name: 'booking' },
+      { operation: 'Nothing' },
+    ]
+    const { status: code, body } = await cells.ask('default', 'POST', '/saga_events', cells.tokens.reporter, {
+      events,
+    })
+    expect(code).toBe(200)
+    expect(body.results.map(({ outcome }: { outcome: string }) => outcome)).toEqual([
+      ...['recorded', 'recorded', 'refused'],
+    ])
+    const { body: saga } = await cells.ask('default', 'GET', '/sagas/h1?tenant=acme', cells.tokens.reader)
+    expect(saga).toMatchObject({ saga_id: 'h1', tenant: 'acme' })
+  })
+
+  it('reads, lists and changes sagas through the wrong cell, with the rights of the caller', async () => {
+    await reportBatch('default', [start('read', 'acme')])
+    const { reader, administrator, user, unknown } = cells.tokens
+    const list = await cells.ask('default', 'GET', '/sagas?tenant=acme&id_prefix=read', reader)
+    expect(list.body.map(({ saga_id: id }: { saga_id: string }) => id)).toEqual(['read'])
+    expect((await cells.ask('default', 'GET', '/sagas?id_prefix=read', reader)).body).toEqual([])
+    expect((await cells.ask('default', 'GET', '/sagas/none?tenant=acme', reader)).status).toBe(404)
+    expect((await cells.ask('default', 'GET', '/sagas?tenant=acme&per_page=x', reader)).status).toBe(400)
+    expect((await cells.ask('default', 'GET', '/sagas?tenant=acme', user)).status).toBe(403)
+    expect((await cells.ask('default', 'GET', '/sagas?tenant=acme', unknown)).status).toBe(401)
+    const note = { tenant: 'acme', body: 'looked at' }
+    expect(await cells.ask('default', 'POST', '/sagas/read/notes', administrator, note)).toMatchObject({
+      status: 201,
+      body: { body: 'looked at' },
+    })
+    const detail = await cells.ask('second', 'GET', '/sagas/read?tenant=acme', reader)
+    expect(detail.body.notes).toMatchObject([{ body: 'looked at' }])
+    const request = Buffer.from(GetSagaRequest.encode({ tenant: 'acme', sagaId: 'read' }).finish())
+    const metadata = { 'private-token': reader }
+    const found = await cells.grpc.default.unary(SagaQueryService.getSaga.path, request, { metadata })
+    expect(GetSagaResponse.decode(found).saga).toMatchObject({ sagaId: 'read' })
+  })
+
+  it('keeps webhooks beside the sagas of their tenant', async () => {
+    const { administrator } = cells.tokens
+    const fields = {
+      ...{ tenant: 'acme', url: 'https://example.com/hook', secret: 'a-secret-of-the-tests' },
+      events: ['saga.ended'],
+    }
+    const made = await cells.ask('default', 'POST', '/sagas/webhooks', administrator, fields)
+    expect(made).toMatchObject({ status: 201, body: { tenant: 'acme' } })
+    const path = `/sagas/webhooks/${made.body.id}`
+    expect((await cells.ask('default', 'GET', path, administrator)).status).toBe(404)
+    expect((await cells.ask('default', 'GET', `${path}?tenant=acme`, administrator)).status).toBe(200)
+    expect((await cells.ask('default', 'DELETE', `${path}?tenant=acme`, administrator)).status).toBe(204)
+    expect((await cells.ask('second', 'GET', `${path}?tenant=acme`, administrator)).status).toBe(404)
+  })
+
+  it('follows the log of a tenant live through the wrong cell', async () => {
+    const headers = { 'PRIVATE-TOKEN': cells.tokens.reader }
+    const stream = await openStream(cells.urlOf('default', '/sagas/stream?tenant=acme&saga_id=live'), headers)
+    await reportBatch('default', [start('live', 'acme')])
+    await stream.waitForEvents(1)
+    await stream.close()
+    expect(stream.events[0]?.data).toMatchObject({ saga_id: 'live', operation: 'SagaStarted' })
+  })
+
+  it('finishes a lease through the cell that did not give it', async () => {
+    await reportBatch('default', [start('leased', 'acme')])
+    const request = ClaimRequest.fromPartial({
+      tenant: 'acme',
+      serviceName: 'booking',
+      minIdleSeconds: 0,
+      max: 100,
+    })
+    const { sagas } = ClaimResponse.decode(
+      await recovery('default', 'Claim', ClaimRequest.encode(request).finish()),
+    )
+    const lease = sagas.find(({ saga }) => saga?.sagaId === 'leased')
+    expect(lease?.leaseToken).toMatch(/^second\//)
+    const done = { leaseToken: lease?.leaseToken ?? '', resolution: Resolution.RESOLUTION_DONE, note: '' }
+    const completed = await recovery('default', 'Complete', CompleteRequest.encode(done).finish())
+    expect(CompleteResponse.decode(completed)).toMatchObject({ availableAt: undefined })
+  })
+
+  it('sends nothing on twice: where the cells disagree the caller is asked to come again', async () => {
+    const metadata = metadataOf('acme', { 'x-switchyard-forwarded-by': 'second' })
+    const report = cells.grpc.default.report(
+      'SagaStarted',
+      { sagaId: 'loop', serviceName: 'b' },
+      { metadata },
+    )
+    await expect(report).rejects.toMatchObject({ code: status.UNAVAILABLE })
+  })
+
+  it('takes no event of a tenant that is being placed', async () => {
+    await cells.place('newcomer', null)
+    const take = () =>
+      cells.grpc.default.report(
+        'SagaStarted',
+        { sagaId: 's', serviceName: 'b' },
+        { metadata: metadataOf('newcomer') },
+      )
+    const refusal = async () =>
+      take().then(
+        () => null,
+        (error: { code: number }) => error.code,
+      )
+    await waitFor(async () => (await refusal()) === status.UNAVAILABLE, { what: 'the tenant to be refused' })
+    await cells.place('newcomer', 'second')
+    await waitFor(async () => (await refusal()) === null, { what: 'the tenant to be taken' })
+    expect(await cells.countEvents('second', 'newcomer')).toBe(1)
+  })
+
+  it('refuses only the events of a cell that is away, and acknowledges none of them', async () => {
+    await cells.kill('second')
+    try {
+      const results = await reportBatch('default', [
+        start('a1', 'own'),
+        start('a2', 'acme'),
+        start('a3', 'own'),
+      ])
+      expect(results.map(({ outcome }) => outcome)).toEqual([
+        EventOutcome.EVENT_OUTCOME_RECORDED,
+        EventOutcome.EVENT_OUTCOME_RETRYABLE,
+        EventOutcome.EVENT_OUTCOME_RECORDED,
+      ])
+      await expect(reportBatch('default', [start('a2', 'acme')])).rejects.toMatchObject({
+        code: status.UNAVAILABLE,
+      })
+      const alone = cells.grpc.default.report(
+        'SagaStarted',
+        { sagaId: 'a4', serviceName: 'b' },
+        { metadata: metadataOf('acme') },
+      )
+      await expect(alone).rejects.toMatchObject({ code: status.UNAVAILABLE })
+      expect((await cells.ask('default', 'GET', '/sagas?tenant=acme', cells.tokens.reader)).status).toBe(503)
+    } finally {
+      await cells.restart('second')
+    }
+    await waitFor(
+      async () =>
+        (await reportBatch('default', [start('a2', 'acme', 'a2')]).catch(() => []))[0]?.outcome ===
+        EventOutcome.EVENT_OUTCOME_RECORDED,
+      {
+        what: 'the cell to be back',
+      },
+    )
+  })
+
+  it('has a command that places a tenant before its first event, and refuses one that has sagas', async () => {
+    await reportBatch('default', [start('here', 'settled')])
+    expect(await runPlaceTenant(cells.cells.default.url, 'settled', 'second')).toEqual({
+      code: 1,
+      output: 'the tenant has sagas or webhooks in the cell default',
+    })
+    expect(await runPlaceTenant(cells.cells.default.url, 'fresh', 'second')).toEqual({
+      code: 0,
+      output: 'fresh belongs to the cell second',
+    })
+    await waitFor(
+      async () => (await reportBatch('default', [start('f', 'fresh')]).catch(() => [])).length > 0,
+      {
+        what: 'the tenant to be taken',
+      },
+    )
+    expect(await cells.countEvents('second', 'fresh')).toBe(1)
+    expect((await reportBatch('second', [start('here-2', 'settled')]))[0]?.message).toBe('recorded')
+    expect(await cells.countEvents('default', 'settled')).toBe(2)
+  })
+})
