@@ -13,14 +13,19 @@ import {
   CompleteResponse,
   Resolution,
 } from '@switchyard/contracts/saga-recovery'
+import { createSagaClient, type ReportResult } from '@switchyard/saga-client'
 import { waitFor } from '@switchyard/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { cellNames, runPlaceTenant, startCells } from './cells-harness.js'
 import { openStream } from './live/sse-client.js'
+import { runRebuild } from './saga-rebuild.js'
 
 let cells: Awaited<ReturnType<typeof startCells>>
+/** It takes some seconds, for which the other tests need not wait. */
+let placing: ReturnType<typeof runPlaceTenant>
 beforeAll(async () => {
   cells = await startCells()
+  placing = runPlaceTenant(cells.cells.default.url, 'fresh', 'second')
 })
 afterAll(() => cells?.close())
 
@@ -45,6 +50,26 @@ const recovery = async (at: (typeof cellNames)[number], method: string, request:
   cells.grpc[at].unary(`/switchyard.sagas.v1.SagaRecovery/${method}`, Buffer.from(request), {
     metadata: { 'private-token': cells.tokens.reporter },
   })
+
+/** What callers see while the cell `second` is away. */
+async function expectAway() {
+  const results = await reportBatch('default', [start('a1', 'own'), start('a2', 'acme'), start('a3', 'own')])
+  expect(results.map(({ outcome }) => outcome)).toEqual([
+    EventOutcome.EVENT_OUTCOME_RECORDED,
+    EventOutcome.EVENT_OUTCOME_RETRYABLE,
+    EventOutcome.EVENT_OUTCOME_RECORDED,
+  ])
+  await expect(reportBatch('default', [start('a2', 'acme')])).rejects.toMatchObject({
+    code: status.UNAVAILABLE,
+  })
+  const alone = cells.grpc.default.report(
+    'SagaStarted',
+    { sagaId: 'a4', serviceName: 'b' },
+    { metadata: metadataOf('acme') },
+  )
+  await expect(alone).rejects.toMatchObject({ code: status.UNAVAILABLE })
+  expect((await cells.ask('default', 'GET', '/sagas?tenant=acme', cells.tokens.reader)).status).toBe(503)
+}
 
 describe('two cells', () => {
   it('stores a single event in the cell of its tenant, whichever is asked, and knows it again at the other', async () => {
@@ -206,40 +231,41 @@ describe('two cells', () => {
     expect(await cells.countEvents('second', 'newcomer')).toBe(1)
   })
 
-  it('refuses only the events of a cell that is away, and acknowledges none of them', async () => {
-    await cells.kill('second')
+  it('refuses only the events of a cell that is away, and loses and doubles none that an orchestrator repeats', async () => {
+    const client = createSagaClient({
+      address: `127.0.0.1:${cells.cells.default.grpcPort}`,
+      token: cells.tokens.reporter,
+      tenant: 'acme',
+      serviceName: 'load',
+      retryDelayMs: 20,
+      retryDelayMsMax: 200,
+    })
+    const results: Promise<ReportResult>[] = []
+    const timer = setInterval(() => {
+      for (let index = 0; index < 5; index += 1)
+        results.push(client.sagaStarted({ sagaId: `load-${results.length}` }))
+    }, 10)
     try {
-      const results = await reportBatch('default', [
-        start('a1', 'own'),
-        start('a2', 'acme'),
-        start('a3', 'own'),
-      ])
-      expect(results.map(({ outcome }) => outcome)).toEqual([
-        EventOutcome.EVENT_OUTCOME_RECORDED,
-        EventOutcome.EVENT_OUTCOME_RETRYABLE,
-        EventOutcome.EVENT_OUTCOME_RECORDED,
-      ])
-      await expect(reportBatch('default', [start('a2', 'acme')])).rejects.toMatchObject({
-        code: status.UNAVAILABLE,
-      })
-      const alone = cells.grpc.default.report(
-        'SagaStarted',
-        { sagaId: 'a4', serviceName: 'b' },
-        { metadata: metadataOf('acme') },
-      )
-      await expect(alone).rejects.toMatchObject({ code: status.UNAVAILABLE })
-      expect((await cells.ask('default', 'GET', '/sagas?tenant=acme', cells.tokens.reader)).status).toBe(503)
-    } finally {
+      await waitFor(() => client.stats().stored > 100, { what: 'events to be stored' })
+      await cells.kill('second')
+      await expectAway()
+      await waitFor(() => client.stats().repeated > 0, { what: 'events to be repeated' })
       await cells.restart('second')
+      const before = client.stats().stored
+      await waitFor(() => client.stats().stored > before + 100, { what: 'events to be stored again' })
+    } finally {
+      clearInterval(timer)
     }
-    await waitFor(
-      async () =>
-        (await reportBatch('default', [start('a2', 'acme', 'a2')]).catch(() => []))[0]?.outcome ===
-        EventOutcome.EVENT_OUTCOME_RECORDED,
-      {
-        what: 'the cell to be back',
-      },
+    const outcomes = new Set((await Promise.all(results)).map(({ outcome }) => outcome))
+    await client.close(0)
+    expect([...outcomes]).toEqual(['stored'])
+    const { rows } = await cells.cells.second.database.pool.query<{ events: number; sagas: number }>(
+      `SELECT count(*)::int AS events, count(DISTINCT saga_id)::int AS sagas FROM saga_events
+        WHERE tenant = 'acme' AND saga_id LIKE 'load-%'`,
     )
+    expect(rows).toEqual([{ events: results.length, sagas: results.length }])
+    const verified = cellNames.map((name) => runRebuild(cells.cells[name].url, '--verify'))
+    expect(await Promise.all(verified)).toMatchObject([{ code: 0 }, { code: 0 }])
   })
 
   it('has a command that places a tenant before its first event, and refuses one that has sagas', async () => {
@@ -248,7 +274,7 @@ describe('two cells', () => {
       code: 1,
       output: 'the tenant has sagas or webhooks in the cell default',
     })
-    expect(await runPlaceTenant(cells.cells.default.url, 'fresh', 'second')).toEqual({
+    expect(await placing).toEqual({
       code: 0,
       output: 'fresh belongs to the cell second',
     })
