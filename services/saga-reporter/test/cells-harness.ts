@@ -52,7 +52,7 @@ export async function startCells() {
         SAGA_DIRECTORY_DATABASE_URL: cells.default.url,
         SAGA_CELL: name,
         SAGA_CELLS: list
-          .map((cell) => `${cell.name}=http://127.0.0.1:${cell.port}|127.0.0.1:${cell.grpcPort}`)
+          .map((cell) => `${cell.name}=http://127.0.0.1:${cell.port}+127.0.0.1:${cell.grpcPort}`)
           .join(','),
         SAGA_AUTH: 'token',
         PORT: String(port),

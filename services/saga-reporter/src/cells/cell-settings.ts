@@ -17,9 +17,9 @@ export interface CellAddress {
   grpc: string
 }
 
-const entryPattern = /^(?<name>[^=]+)=(?<http>https?:\/\/[^\s,/?#@|]+)\|(?<grpc>[^\s,/?#@|]+:\d{1,5})$/
+const entryPattern = /^(?<name>[^=]+)=(?<http>https?:\/\/[^\s,/?#@+]+)\+(?<grpc>[^\s,/?#@+]+:\d{1,5})$/
 
-/** `name=http://host:port|host:grpcport`, divided by commas; null when the text is no such list. */
+/** `name=http://host:port+host:grpcport`, divided by commas; null when the text is no such list. */
 function parseCells(text: string): Map<string, CellAddress> | null {
   const cells = new Map<string, CellAddress>()
   for (const entry of text.split(',')) {
@@ -49,12 +49,12 @@ export const cellFields = {
       context.addIssue({
         code: 'custom',
         message:
-          'must be cells such as second=http://reporter-second:8080|reporter-second:50051, divided by commas',
+          'must be cells such as second=http://reporter-second:8080+reporter-second:50051, divided by commas',
       })
       return z.NEVER
     })
     .optional()
     .describe(
-      'The reporters of every [cell](scaling.md#cells-of-sagas), HTTP and gRPC: `default=http://reporter:8080|reporter:50051,second=…`. Unset: there is one cell',
+      'The reporters of every [cell](scaling.md#cells-of-sagas), HTTP and gRPC: `default=http://reporter:8080+reporter:50051,second=…`. Unset: there is one cell',
     ),
 }
