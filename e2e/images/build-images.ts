@@ -77,7 +77,7 @@ async function addNode(folder: string, root: string, version: string): Promise<v
   await execa('chroot', [root, 'useradd', '--uid', '1000', '--create-home', 'node'])
   // Those of this machine, which may trust a proxy.
   cpSync(authorities, join(root, authorities))
-  // As in Debian's own images: apt keeps no lists, no packages and no caches.
+  // As in Debian's own slim images: apt keeps no lists, no packages and no caches, and dpkg leaves out what is to be read.
   await execa('chroot', [root, 'apt-get', 'clean'])
   rmSync(join(root, 'var/lib/apt/lists'), { recursive: true })
   const keepNothing = 'Dir::Cache::pkgcache ""; Dir::Cache::srcpkgcache "";\n'
@@ -85,4 +85,8 @@ async function addNode(folder: string, root: string, version: string): Promise<v
     join(root, 'etc/apt/apt.conf.d/docker-clean'),
     `${keepNothing}APT::Keep-Downloaded-Packages "false";\n`,
   )
+  const left = ['doc', 'info', 'lintian', 'locale', 'man'].map(
+    (name) => `path-exclude /usr/share/${name}/*\n`,
+  )
+  writeFileSync(join(root, 'etc/dpkg/dpkg.cfg.d/docker'), left.join(''))
 }
