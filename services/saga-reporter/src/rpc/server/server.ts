@@ -122,8 +122,12 @@ export async function startGrpcServer(options: GrpcServerOptions): Promise<GrpcS
       await sleep(options.probePeriodMs ?? 500)
       listener.close()
       streams.end()
-      const drained = new Promise<void>((resolve) => server.tryShutdown(() => resolve()))
-      await within(options.drainTimeoutMs, drained)
+      const shutDown = new Promise<void>((resolve) => server.tryShutdown(() => resolve()))
+      // Node 24 begins to close the sessions with the server, and the library does not wait for sessions that already close.
+      const closed = [...sockets].map(
+        (socket) => new Promise<void>((resolve) => socket.once('close', resolve)),
+      )
+      await within(options.drainTimeoutMs, Promise.all([shutDown, ...closed]))
       for (const socket of sockets) socket.destroy()
       server.forceShutdown()
       stopFollowing?.()
@@ -145,7 +149,7 @@ function admitOf({ services, checkMetadata }: GrpcServerOptions) {
 }
 
 /** A call that never ends must not keep the process, so waiting for the calls under way has a limit. */
-async function within(timeoutMs: number, work: Promise<void>): Promise<void> {
+async function within(timeoutMs: number, work: Promise<unknown>): Promise<void> {
   const limit = new AbortController()
   await Promise.race([work, sleep(timeoutMs, undefined, { signal: limit.signal }).catch(() => {})])
   limit.abort()
