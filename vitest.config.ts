@@ -33,8 +33,8 @@ export default defineConfig({
             'deploy/test/**/*.test.ts',
           ],
           isolate: false,
-          // Each test brings servers of its own; more files at once starve them on two cores.
-          maxWorkers: 2,
+          // Each test brings servers of its own, and waits for much of its time. More files at once starve them on two cores.
+          maxWorkers: 3,
           // Guards against hanging; a busy machine takes ten times as long as an idle one.
           testTimeout: 120_000,
           hookTimeout: 180_000,
