@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { rename, rm } from 'node:fs/promises'
 import { delimiter, join, resolve } from 'node:path'
 import { execa } from 'execa'
 
@@ -9,7 +10,16 @@ export const olderNodeVersion = '20.19.6'
 export async function olderNodeEnvironment(): Promise<{ PATH: string }> {
   const folder = resolve(import.meta.dirname, `../../.switchyard/tools/node-${olderNodeVersion}`)
   const name = `node-${process.platform}-${process.arch}@${olderNodeVersion}`
-  if (!existsSync(join(folder, 'bin', 'node')))
-    await execa('npm', ['install', '--global', '--prefix', folder, '--prefer-offline', name])
+  if (!existsSync(folder)) {
+    // Several files of tests may fetch it at the same time: each works in a folder of its own, the first rename wins.
+    const partial = `${folder}.${process.pid}.partial`
+    await execa('npm', ['install', '--global', '--prefix', partial, '--prefer-offline', name])
+    try {
+      await rename(partial, folder)
+    } catch (error) {
+      if (!existsSync(folder)) throw error
+      await rm(partial, { recursive: true, force: true })
+    }
+  }
   return { PATH: [join(folder, 'bin'), process.env.PATH].join(delimiter) }
 }
