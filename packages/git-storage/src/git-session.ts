@@ -121,7 +121,7 @@ export const standsStill = ({ idleMs }: GitSession) =>
 
 /** Messages of git for a request that violates its protocol or breaks off. */
 const misunderstood =
-  /^fatal: (?:git upload-pack: )?(?:protocol error|bad line length|the remote end hung up|expected |unexpected |unknown |invalid |no command requested|command '.*' requested after)/im
+  /^fatal: (?:git upload-pack: )?(?:protocol error|bad line length|the remote end hung up|expected |unexpected |unknown |invalid |no command requested|command '[^'\n]*' requested after)/im
 
 export interface StartOptions extends Pick<SpawnOptions, 'hooksPath' | 'hookStreams'> {
   flags?: string[]
