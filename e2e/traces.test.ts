@@ -145,7 +145,7 @@ it('loads nothing of the SDK in any service while traces are off', () => {
 /** prom-client loads the API alone. */
 const isOfSdk = (source: string) => /node_modules\/(@opentelemetry\/(?!api\/)|bullmq-otel\/)/.test(source)
 
-/** What a bundle is made of: what loads as it starts, and what it imports when first needed. */
+/** The source files in a bundle: `loaded` when the service starts, `late` by dynamic imports. */
 function sourcesOf(bundle: string): { loaded: string[]; late: string[] } {
   const files = readdirSync(bundle).filter((file) => file.endsWith('.js'))
   const loaded = new Set(['main.js'])

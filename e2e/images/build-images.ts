@@ -77,7 +77,7 @@ async function addNode(folder: string, root: string, version: string): Promise<v
   await execa('chroot', [root, 'useradd', '--uid', '1000', '--create-home', 'node'])
   // Those of this machine, which may trust a proxy.
   cpSync(authorities, join(root, authorities))
-  // As in Debian's own slim images: apt keeps no lists, no packages and no caches, and dpkg leaves out what is to be read.
+  // As in Debian's own slim images: apt keeps no lists, packages and caches, and dpkg installs no manuals and documentation.
   await execa('chroot', [root, 'apt-get', 'clean'])
   rmSync(join(root, 'var/lib/apt/lists'), { recursive: true })
   const keepNothing = 'Dir::Cache::pkgcache ""; Dir::Cache::srcpkgcache "";\n'

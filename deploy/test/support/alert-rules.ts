@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path'
 import { parse } from 'yaml'
 
 export interface Rule {
-  /** Name of an alert; undefined for what is only recorded. */
+  /** Name of the alert; undefined for a recording rule. */
   alert?: string
   record?: string
   expr: string

@@ -31,7 +31,7 @@ export class Ledger {
     })
   }
 
-  /** @returns what is wrong with what was found: lost, twice, of another content, or written by nobody */
+  /** @returns the differences from the acknowledged writes: lost, duplicate, changed and unknown entries */
   compare(found: readonly (readonly [key: string, content: string])[]): string[] {
     const contentsOf = new Map<string, string[]>()
     for (const [key, content] of found) contentsOf.set(key, [...(contentsOf.get(key) ?? []), content])

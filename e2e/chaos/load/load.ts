@@ -68,7 +68,7 @@ export async function startLoad(installation: Installation) {
     /** The kinds of which nothing more was acknowledged. */
     idleSince: (before: number[]) =>
       kinds.filter((_, index) => (counts()[index] ?? 0) <= (before[index] ?? 0)),
-    /** What is under way comes to its end. */
+    /** Starts no further requests, and waits until those under way have ended. */
     async finish() {
       stopped = true
       await Promise.all([...writing, traffic.stop()])

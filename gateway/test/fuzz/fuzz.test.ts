@@ -201,7 +201,7 @@ type Git = (args: string[], input?: string) => Buffer
 
 const packet = (text: string) => `${(text.length + 4).toString(16).padStart(4, '0')}${text}`
 
-/** What git sends for a fetch in both versions of its protocol, and for a push of one new commit. */
+/** Request bodies as git sends them: fetches in protocol versions 0 and 2, and a push of one commit. */
 function gitBodies(git: Git) {
   const tip = String(git(['rev-parse', 'HEAD'])).trim()
   const commit = String(git(['commit-tree', 'HEAD^{tree}', '-p', tip, '-m', 'Pushed'])).trim()

@@ -63,7 +63,7 @@ export interface Git {
   createRepository(diskPath: string, defaultBranch: string): Promise<void>
   /** Does nothing when there is no such repository. */
   deleteRepository(diskPath: string): Promise<void>
-  /** To be called when another repository has taken the place of one. */
+  /** Drops what is cached of a repository whose folder was replaced by another repository. */
   forget(diskPath: string): void
   /** @param cancellable its signal cancels the work on the repository */
   open(project: { diskPath: string }, cancellable?: Cancellable): Repository

@@ -15,7 +15,7 @@ import type { Storages } from './storages.js'
 type ForwardedCall = Pick<Call, 'params' | 'requestId' | 'raw'>
 
 export interface Forwarding {
-  /** Hands a request for a project of another storage to the git-api there, as it is. @returns whether it did */
+  /** Forwards a request unchanged to the git-api whose storage holds the project. @returns true when it was forwarded */
   forward: (route: Route, call: ForwardedCall) => Promise<boolean>
   close: () => void
 }

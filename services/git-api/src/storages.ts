@@ -55,7 +55,7 @@ type StorageConfig = z.output<z.ZodObject<typeof storageFields>>
 export interface Storages {
   /** Name of the storage of this process. */
   own: string
-  /** The addresses of the git-api of all others, by name. */
+  /** Base URL of git-api for each other storage, by the name of the storage. */
   others: ReadonlyMap<string, string>
   /** Name of the storage of new projects. */
   ofNewProjects: string
