@@ -3,6 +3,8 @@ import { createSagaClient, type SagaClient } from '../../packages/saga-client/sr
 import { call, createUser } from '../hostile/scene.js'
 import type { Tree } from '../hostile/tree.js'
 
+/** Most times the mix runs at once. */
+const underWayMax = 200
 const readPaths = ['/sagas?per_page=20', '/broadcast_messages', '/jobqueue/queue_metrics', '/user']
 
 /** A mix of what clients do. No list that it reads grows with the time, so that the load stays the same. */
@@ -16,7 +18,7 @@ export async function createMix(tree: Tree): Promise<Mix> {
   const { token, project } = await createUser(tree, 'soak')
   const ask = async (path: string, body?: object, asToken = token): Promise<Record<string, unknown>> => {
     const answer = await call(tree, asToken, body ? 'POST' : 'GET', path, body)
-    if (answer.status >= 300) throw new Error(`${path}: ${answer.status}`)
+    if (answer.status >= 300) throw new Error(`${answer.status} ${path.replace(/[0-9a-f]{40}|\d+/g, '…')}`)
     return answer.body
   }
   const clients = [1, undefined].map((batchEventsMax) =>
@@ -35,7 +37,9 @@ export async function createMix(tree: Tree): Promise<Mix> {
     async once() {
       number += 1
       const branch = branches[number % branches.length] ?? ''
-      const actions = [{ action: 'update', file_path: 'README.md', content: `${number}\n` }]
+      // Two changes of one file at once are a conflict, so each has its own while others are under way.
+      const file_path = `file-${Math.floor(number / branches.length) % underWayMax}`
+      const actions = [{ action: 'upsert', file_path, content: `${number}\n` }]
       const body = { branch, commit_message: `commit ${number}`, actions }
       const { id } = await ask(`/projects/${project}/repository/commits`, body)
       for (const state of ['pending', 'running', 'success'])
@@ -73,6 +77,8 @@ async function reportSaga(client: SagaClient, sagaId: string): Promise<void> {
 export interface Counts {
   done: number
   failed: number
+  /** How many failed for each reason. */
+  reasons: Map<string, number>
   /** Not begun, because too many were under way. */
   skipped: number
 }
@@ -90,8 +96,6 @@ export async function measureCapacity(mix: Mix, callers: number, seconds: number
   await Promise.all(Array.from({ length: callers }, caller))
   return done / seconds
 }
-
-const underWayMax = 200
 
 /** Begins the mix `perSecond` times a second, whatever becomes of it, until `isOver`. */
 export async function keepLoad(
@@ -114,8 +118,9 @@ export async function keepLoad(
         () => {
           counts.done += 1
         },
-        () => {
+        (error: Error) => {
           counts.failed += 1
+          counts.reasons.set(error.message, (counts.reasons.get(error.message) ?? 0) + 1)
         },
       )
       .finally(() => underWay.delete(one))

@@ -32,7 +32,7 @@ try {
     `capacity ${capacity.toFixed(1)} a second; ${minutes} minutes at ${perSecond.toFixed(1)} a second`,
   )
 
-  const counts: Counts = { done: 0, failed: 0, skipped: 0 }
+  const counts: Counts = { done: 0, failed: 0, reasons: new Map(), skipped: 0 }
   const samples: Sample[] = []
   const startedMs = performance.now()
   const elapsedMs = () => performance.now() - startedMs
@@ -46,8 +46,9 @@ try {
   await mix.close()
 
   const verdicts = judge(samples)
-  console.log(`${counts.done} done, ${counts.failed} failed, ${counts.skipped} not begun\n`)
-  console.log('| service | figure | median | change in an hour | flat |\n| --- | --- | --- | --- | --- |')
+  console.log(`${counts.done} done, ${counts.failed} failed, ${counts.skipped} not begun`)
+  for (const [reason, count] of counts.reasons) console.log(`${count} failed: ${reason}`)
+  console.log('\n| service | figure | median | change in an hour | flat |\n| --- | --- | --- | --- | --- |')
   for (const { subject, figure, median, perHour, isFlat } of verdicts)
     console.log(
       `| ${subject} | ${figure} | ${median.toFixed(1)} | ${perHour.toFixed(1)} | ${isFlat ? 'yes' : 'no'} |`,

@@ -1,6 +1,7 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { type DomainError, notFound, tooLarge, unavailable } from '@switchyard/domain'
 import { withProcessPlace } from './process-places.js'
+import { runProgram } from './program-starter.js'
 
 /** git neither compares nor deltifies files above this size, so it does not load them into memory as a whole. */
 export const comparedBytesMax = 64 * 1024 * 1024
@@ -120,7 +121,7 @@ export interface SpawnOptions {
  */
 export const processBytesDefault = 1024 ** 3
 
-/** Starts git. The caller handles its streams. */
+/** Starts git from this process, which stands still for that (see `runProgram`). The caller handles its streams. */
 export function spawnGit(args: string[], options: SpawnOptions = {}): ChildProcessWithoutNullStreams {
   const child = spawn('sh', limited(args, options), {
     cwd: '/',
@@ -196,35 +197,24 @@ export const runGit = (path: string, command: GitCommand, options: RunOptions = 
   withProcessPlace(path, () => runToEnd(path, command, options))
 
 async function runToEnd(path: string, command: GitCommand, options: RunOptions): Promise<GitResult> {
-  const { signal, timeoutMs = timeoutMsDefault, stdoutBytesMax = stdoutBytesMaxDefault } = options
+  const { signal, stdin, timeoutMs = timeoutMsDefault, stdoutBytesMax = stdoutBytesMaxDefault } = options
   signal?.throwIfAborted()
-  const child = spawnGit(argumentsOf(path, command), options)
-  const stop = () => stopGit(child)
-  const timer = setTimeout(stop, timeoutMs)
-  signal?.addEventListener('abort', stop)
-  const stdout = collect(child.stdout, stdoutBytesMax, stop)
-  const stderr = collect(child.stderr, stderrBytesMax)
-  const startedAt = performance.now()
-  child.stdin.end(options.stdin)
-  try {
-    const code = await ended(child)
-    signal?.throwIfAborted()
-    const truncated = stdout.overflown()
-    if (code === null && !truncated) {
-      const cause = new Error(
-        `git ${command.command} ended after ${Math.round(performance.now() - startedAt)} ms`,
-      )
-      throw unavailable('git', { cause })
-    }
-    const result = { code, stdout: stdout.bytes(), stderr: stderr.bytes().toString(), truncated }
-    const refusal = code === 0 ? null : memoryRefusal(result.stderr)
-    if (refusal) throw refusal
-    return result
-  } finally {
-    clearTimeout(timer)
-    signal?.removeEventListener('abort', stop)
+  const args = limited(argumentsOf(path, command), options)
+  const limits = { timeoutMs, stdoutBytesMax, stderrBytesMax }
+  const program = { command: 'sh', args, env: environment(options), stdin, signal, ...limits }
+  const { code, stdout, stderr, truncated, tookMs } = await runProgram(program)
+  signal?.throwIfAborted()
+  if (code === null && !truncated) {
+    const cause = new Error(`git ${command.command} ended after ${Math.round(tookMs)} ms`)
+    throw unavailable('git', { cause })
   }
+  const result = { code, stdout: bufferOf(stdout), stderr: bufferOf(stderr).toString(), truncated }
+  const refusal = code === 0 ? null : memoryRefusal(result.stderr)
+  if (refusal) throw refusal
+  return result
 }
+
+const bufferOf = ({ buffer, byteOffset, length }: Uint8Array) => Buffer.from(buffer, byteOffset, length)
 
 /** Runs a command that must succeed. @throws DomainError not-found without a repository; GitError for every other failure */
 export async function runGitOk(path: string, command: GitCommand, options?: RunOptions): Promise<GitResult> {
@@ -254,19 +244,4 @@ export function ended(child: ChildProcessWithoutNullStreams): Promise<number | n
     child.once('error', reject)
     child.once('close', (code) => resolve(code))
   })
-}
-
-function collect(stream: NodeJS.ReadableStream, bytesMax: number, onOverflow?: () => void) {
-  const chunks: Buffer[] = []
-  let length = 0
-  let overflown = false
-  stream.on('data', (chunk: Buffer) => {
-    if (overflown) return
-    const kept = chunk.subarray(0, bytesMax - length)
-    chunks.push(kept)
-    length += kept.length
-    overflown = kept.length < chunk.length
-    if (overflown) onOverflow?.()
-  })
-  return { bytes: () => Buffer.concat(chunks, length), overflown: () => overflown }
 }

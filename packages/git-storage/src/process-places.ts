@@ -3,10 +3,7 @@ import { unavailable } from '@switchyard/domain'
 import { LRUCache } from 'lru-cache'
 import pLimit, { type LimitFunction } from 'p-limit'
 
-/**
- * Most processes at once. Starting a process blocks the event loop until the system has begun to run it, so many busy processes
- * would hold up every request of this service.
- */
+/** Most processes at once. More would take the cores from the requests of this service. */
 const processesMax = Math.max(8, 2 * availableParallelism())
 const perRepositoryMax = processesMax / 2
 const waitingMax = 1_000
