@@ -62,7 +62,7 @@ function untold({ load }: Scene): string[] {
   const { told } = load.receiver
   const subjects = load.writers.flatMap(({ kind, ledger }) => {
     const entries = ledger.acknowledgedEntries()
-    if (kind.startsWith('commits')) return entries.map(([, id]) => `commit ${id}`)
+    if (kind.startsWith('commits') || kind === 'pushes') return entries.map(([, id]) => `commit ${id}`)
     if (kind === 'comments') return entries.map(([note]) => `comment ${note}`)
     if (kind === 'statuses') return entries.map(([name, state]) => `status ${name} ${state}`)
     return []

@@ -9,7 +9,7 @@ import {
 import { diffBetween } from './diff-between.js'
 import { emptyTree, gitFailure, runGit } from './git-process.js'
 import { neutralRepository } from './neutral-repository.js'
-import type { OpenRepository } from './open-repository.js'
+import type { Foresee, OpenRepository } from './open-repository.js'
 import type { DiffEntry } from './parse-diff.js'
 import { findCommit } from './read-commits.js'
 import { branchRef } from './refs.js'
@@ -29,6 +29,7 @@ export interface PickRequest {
   message: string
   /** Only checks whether the pick is possible, and stores nothing. */
   dryRun: boolean
+  foresee?: Foresee
 }
 
 /** `empty`: the branch would stay as it is. `possible`: a dry run found no conflict; the diffs are what the pick would change. */
@@ -82,7 +83,7 @@ async function tryPick(
   place: ObjectsPlace,
   tip: Commit,
 ): Promise<PickResult | null> {
-  const { branch, author, committer, message } = request
+  const { branch, author, committer, message, foresee } = request
   const { objects } = place
   const merged = await mergeTrees(repository, place, tip, request)
   if (merged.outcome !== 'merged') return merged
@@ -91,7 +92,7 @@ async function tryPick(
   const id = await objects.add('commit', content)
   await objects.store()
   repository.signal?.throwIfAborted()
-  if (!(await moveBranch(repository, { branch, from: tip.id, to: id }))) return null
+  if (!(await moveBranch(repository, { branch, from: tip.id, to: id, foresee }))) return null
   return { outcome: 'picked', commit: parseCommitObject(id, content) }
 }
 

@@ -15,7 +15,7 @@ import { diffBetween } from './diff-between.js'
 import { addTree, loadTree } from './edit-tree.js'
 import { emptyTree } from './git-process.js'
 import { neutralRepository } from './neutral-repository.js'
-import type { OpenRepository } from './open-repository.js'
+import type { Foresee, OpenRepository } from './open-repository.js'
 import type { DiffEntry } from './parse-diff.js'
 import { findCommit, lastCommitOf } from './read-commits.js'
 import { branchRef } from './refs.js'
@@ -35,6 +35,7 @@ export interface CommitRequest {
   author: Signature
   committer: Signature
   message: string
+  foresee?: Foresee
 }
 
 /**
@@ -82,14 +83,14 @@ async function tryWrite(
   objects: NewObjects,
   { tip, parent }: Pick<CommitRequest, 'tip' | 'parent'>,
 ): Promise<Commit | null> {
-  const { branch, edits } = request
+  const { branch, edits, foresee } = request
   const root = await loadBase(repository, parent, edits)
   if (parent !== request.parent) refuseChanged(await loadBase(repository, request.parent, edits), root, edits)
   await plan(repository, root, parent, edits)
   await checkSettingsFiles(repository, root, edits)
   const commit = await store(objects, root, { ...request, parent })
   repository.signal?.throwIfAborted()
-  return (await moveBranch(repository, { branch, from: tip, to: commit.id })) ? commit : null
+  return (await moveBranch(repository, { branch, from: tip, to: commit.id, foresee })) ? commit : null
 }
 
 async function loadBase(

@@ -39,6 +39,7 @@ import { checkStorage } from './storage.js'
 import { exposeStorage } from './storage-figures.js'
 import { type Storages, storagesOf } from './storages.js'
 import { createSystemState } from './system-state.js'
+import { startTelling } from './telling/tell-foreseen-changes.js'
 import { recordingSessionUse, recordingTokenUse } from './token-use.js'
 
 /**
@@ -70,6 +71,8 @@ export async function createService(config: Config, { logger, metrics, health, l
   lifecycle.onClose('git', () => git.close())
   const guards = createGuards(database, git, storages.own)
   const forward = joinStorages({ database, git, storages, storageRoot, logger, metrics }, lifecycle)
+  const telling = startTelling({ database, git, storages, logger })
+  lifecycle.onClose('telling', () => telling.close())
   const commitBodies = createCommitBodies()
   lifecycle.onClose('commit bodies', () => commitBodies.close())
   const app = createHttpApp({

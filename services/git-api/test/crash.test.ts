@@ -1,8 +1,8 @@
-import { resolve } from 'node:path'
 import { isolatedGitEnv, waitFor } from '@switchyard/testing'
 import { execa } from 'execa'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type GitHarness, pushSample, startGitHarness } from './git-harness.js'
+import { startGitProcess } from './git-process.js'
 
 let harness: GitHarness
 
@@ -11,33 +11,11 @@ beforeAll(async () => {
 })
 afterAll(() => harness?.close())
 
-const root = resolve(import.meta.dirname, '../../..')
-const port = 20_000 + (process.pid % 10_000)
-const baseUrl = `http://127.0.0.1:${port}`
-
-/** One more instance on the same database and storage, as a process that can be killed. */
-async function startProcess() {
-  const main = resolve(import.meta.dirname, '../src/main.ts')
-  const child = execa(process.execPath, ['--import', 'tsx', '--conditions=@switchyard/source', main], {
-    cwd: root,
-    env: {
-      DATABASE_URL: harness.databaseUrl,
-      REDIS_URL: 'redis://127.0.0.1:1',
-      SWITCHYARD_STORAGE_ROOT: harness.storageRoot,
-      SWITCHYARD_ROOT_TOKEN: 'root-token-of-the-tests-0123456789',
-      PORT: String(port),
-      RATE_LIMIT_PER_MINUTE: '0',
-      LOG_LEVEL: 'silent',
-    },
-    reject: false,
-    all: true,
-  })
-  const isReady = async () => (await fetch(`${baseUrl}/-/readiness`)).ok
-  await waitFor(isReady, { what: 'git-api to be ready', timeoutMs: 30_000 })
-  return { kill: () => child.kill('SIGKILL'), ended: child.then(() => {}) }
-}
-
-async function postJson(path: string, body: object): Promise<{ id: string | number } | null> {
+async function postJson(
+  baseUrl: string,
+  path: string,
+  body: object,
+): Promise<{ id: string | number } | null> {
   try {
     const headers = { 'PRIVATE-TOKEN': harness.tokens.developer, 'Content-Type': 'application/json' }
     const response = await fetch(`${baseUrl}/api/v4${path}`, {
@@ -62,7 +40,7 @@ test('a service killed while it commits loses nothing it acknowledged, and leave
   let number = 0
 
   for (const acknowledgedFirst of [3, 7]) {
-    const service = await startProcess()
+    const service = await startGitProcess(harness)
     const enough = acknowledged.length + acknowledgedFirst
     let running = true
     const writeOn = async () => {
@@ -72,17 +50,24 @@ test('a service killed while it commits loses nothing it acknowledged, and leave
         const actions = [
           { action: 'create', file_path: `deep/${number % 3}/${number}.txt`, content: String(number) },
         ]
-        const made = await postJson(path, { branch: 'main', commit_message: `Commit ${number}`, actions })
+        const made = await postJson(service.baseUrl, path, {
+          branch: 'main',
+          commit_message: `Commit ${number}`,
+          actions,
+        })
         if (made) acknowledged.push(String(made.id))
         const status = { state: 'success', name: `s${number}`, ref: 'main' }
-        const recorded = await postJson(`/projects/${project.id}/statuses/${commits.third}`, status)
+        const recorded = await postJson(
+          service.baseUrl,
+          `/projects/${project.id}/statuses/${commits.third}`,
+          status,
+        )
         if (recorded) statuses.push(Number(recorded.id))
       }
     }
     const writers = [writeOn(), writeOn(), writeOn()]
     await waitFor(() => acknowledged.length >= enough, { what: 'commits', timeoutMs: 30_000 })
-    service.kill()
-    await service.ended
+    await service.kill()
     running = false
     await Promise.all(writers)
   }

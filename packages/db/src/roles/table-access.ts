@@ -69,6 +69,7 @@ export const tableAccess: Record<string, Partial<Record<DatabaseService, Access>
   saga_sweeps: { worker: 'write' },
   webhooks: ofWebhooks,
   webhook_deliveries: ofWebhooks,
+  foreseen_changes: { 'git-api': 'write' },
   webhook_cursors: { worker: 'write' },
   // The readiness check compares it with the migrations of the service.
   _prisma_migrations: everyService,

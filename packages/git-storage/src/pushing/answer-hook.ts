@@ -17,6 +17,11 @@ export interface PushRules {
   needsLfsObjects: boolean
   /** Holds the repository in its storage from the answer until git has changed the references. */
   change: Change
+  /**
+   * Is told of the changes that git is about to make, and of the options of the push. When it rejects with a DomainError, they
+   * are refused with its message.
+   */
+  foresee: (changes: readonly RefChange[], options: readonly string[]) => Promise<void>
 }
 
 /** git changes references in less time; a client that does not take its answer keeps git running for longer. */
@@ -29,6 +34,7 @@ const judgedAtOnce = 200
 interface Judged {
   /** The name as git sent it. */
   name: string
+  change: RefChange
   /** The reason for refusing the reference; null: it is accepted. */
   refusal: string | null
 }
@@ -45,31 +51,47 @@ interface Addition {
  *
  * @param hook stream to the hook; it ends without data when git itself refuses every reference
  * @param over resolves when git has ended
- * @returns the options of the push
  */
 export async function answerHook(
   hook: Duplex,
   path: string,
   rules: PushRules,
   over: Promise<unknown>,
-): Promise<string[]> {
+): Promise<void> {
   try {
     const packets = new PacketReader(hook.iterator({ destroyOnReturn: false }))
     const greeting = await packets.readList()
-    if (!greeting) return []
+    if (!greeting) return
     const offered = (greeting[0]?.split('\0')[1] ?? '').split(' ')
     const hasOptions = offered.includes('push-options')
     hook.write(packetLine(`version=1${hasOptions ? '\0push-options' : ''}\n`) + flushPacket, 'latin1')
     const commands = (await packets.readList()) ?? []
-    const options = hasOptions ? ((await packets.readList()) ?? []) : []
+    const options = (hasOptions ? ((await packets.readList()) ?? []) : []).map(utf8)
     const judged = await judgeAll(path, commands, rules)
     if (offered.includes('atomic')) refuseAllOrNone(judged)
+    await foreseeChanges(judged, options, rules)
     await answerWhereItStays(hook, judged, rules, over)
-    return options.map(utf8)
   } finally {
     // When no answer was written, the hook fails and git refuses every reference.
     hook.end()
     hook.resume()
+  }
+}
+
+async function foreseeChanges(
+  judged: readonly Judged[],
+  options: readonly string[],
+  { foresee }: PushRules,
+): Promise<void> {
+  const accepted = judged.filter(({ refusal }) => refusal === null)
+  try {
+    await foresee(
+      accepted.map(({ change }) => change),
+      options,
+    )
+  } catch (error) {
+    if (!(error instanceof DomainError)) throw error
+    for (const entry of accepted) entry.refusal = error.message
   }
 }
 
@@ -108,7 +130,7 @@ async function judgeAll(
     // git refuses such a name by itself. In an answer, the blank would end the name.
     if (hasBlank(name)) continue
     const verdict = judge(change)
-    const entry = { name, refusal: verdict.outcome === 'refused' ? verdict.reason : null }
+    const entry = { name, change, refusal: verdict.outcome === 'refused' ? verdict.reason : null }
     judged.push(entry)
     if (!isZeroId(change.after)) additions.push({ entry, id: change.after })
     if (verdict.outcome === 'fast-forward') moves.set(change, { entry, reason: verdict.reason })

@@ -10,13 +10,6 @@ import { answerHook, type PushRules } from './answer-hook.js'
 import { PushRefused, pushLimits, readPushHead } from './push-head.js'
 import { syncReferences } from './sync-references.js'
 
-export interface PushResult {
-  /** Changed references in the order of the push. */
-  changes: RefChange[]
-  /** Options as the client sent them, such as `ci.skip` of `git push -o ci.skip`. */
-  options: string[]
-}
-
 // Resolved by package name, because a bundled service has no folder beside this module.
 const hooksPath = dirname(
   createRequire(import.meta.url).resolve('@switchyard/git-storage/hooks/proc-receive'),
@@ -31,6 +24,7 @@ const abandonedMs = 3000
  * Serves a push with git and changes the references that the rules allow. When the promise resolves, the changed references
  * are durable, and the caller ends `output`.
  *
+ * @returns the changed references in the order of the push
  * @throws DomainError too-large beyond {@link pushLimits} when the client did not ask for a report; otherwise as `serveFetch`
  */
 export async function servePush(
@@ -38,15 +32,14 @@ export async function servePush(
   input: Readable,
   output: Writable,
   rules: PushRules,
-): Promise<PushResult> {
-  const nothing = { changes: [], options: [] }
+): Promise<RefChange[]> {
   const head = await readHead(session, input).catch((error: unknown) => {
     if (!(error instanceof PushRefused)) throw error
     if (error.report === null) throw error.asDomainError()
     output.write(error.report, 'latin1')
     return null
   })
-  if (!head) return nothing
+  if (!head) return []
   await removeStaleRefLocks(session.path)
   const flushTogether = head.commandCount > flushedAloneMax
   const child = start(session, 'git-receive-pack', {
@@ -56,9 +49,9 @@ export async function servePush(
   })
   const [, , , report, hook] = child.stdio as unknown as [unknown, unknown, unknown, Readable, Duplex]
   const reported = textOf(report, pushLimits.commandBytesMax)
-  const options = answerHook(hook, session.path, rules, reported)
+  const answered = answerHook(hook, session.path, rules, reported)
   // The rejection is handled below, when git has ended.
-  options.catch(() => undefined)
+  answered.catch(() => undefined)
   // At the end of its input, git removes the received objects. After a signal, its child process may still write some.
   const abandon = () => {
     child.stdin.destroy()
@@ -69,11 +62,11 @@ export async function servePush(
   const changes = changesOf(await reported)
   if (changes.length > 0) {
     if (flushTogether) await syncReferences(session.path, changes)
-    return { changes, options: await options }
+    return changes
   }
   if (failure) throw failure
-  if (!session.signal.aborted) await options
-  return nothing
+  if (!session.signal.aborted) await answered
+  return []
 }
 
 /** @throws also DomainError timed-out when the client stalls before its pack begins */

@@ -3,7 +3,7 @@ import { invalid } from '@switchyard/domain'
 import { zeroId } from '@switchyard/domain/access'
 import { updateRefChild } from '../children/child-kinds.js'
 import { ChildEnded } from '../children/git-child.js'
-import type { OpenRepository } from '../open-repository.js'
+import type { Foresee, OpenRepository } from '../open-repository.js'
 import { branchRef, findRefs, keptPrefix } from '../refs.js'
 import { syncFolder } from './durable-files.js'
 import { removeStaleLock } from './stale-locks.js'
@@ -15,6 +15,7 @@ export interface BranchMove {
   /** The commit that the branch must point to; null: the branch must not exist. */
   from: string | null
   to: string
+  foresee?: Foresee
 }
 
 export interface ReferenceMove {
@@ -24,6 +25,7 @@ export interface ReferenceMove {
   from: string | null
   /** Null: the reference is deleted. */
   to: string | null
+  foresee?: Foresee
 }
 
 /**
@@ -32,18 +34,21 @@ export interface ReferenceMove {
  * @returns false, with nothing changed, when the branch does not point to `from`
  * @throws as {@link moveReference}
  */
-export const moveBranch = (repository: OpenRepository, { branch, from, to }: BranchMove): Promise<boolean> =>
-  moveReference(repository, { ref: branchRef(branch), from, to })
+export const moveBranch = (repository: OpenRepository, { branch, ...move }: BranchMove): Promise<boolean> =>
+  moveReference(repository, { ref: branchRef(branch), ...move })
 
 /**
  * Moves, creates or deletes a branch or a tag. The change is durable when the promise resolves.
  *
  * @returns false, with nothing changed, when the reference does not point to `from`
  * @throws DomainError invalid when the name conflicts with another branch or tag; unavailable when git refuses for
- *   another reason, and when the repository lies in another storage by now
+ *   another reason, and when the repository lies in another storage by now; what `foresee` throws
  */
-export const moveReference = (repository: OpenRepository, asked: ReferenceMove): Promise<boolean> =>
-  repository.change(() => moveWhereItStays(repository, asked))
+export async function moveReference(repository: OpenRepository, asked: ReferenceMove): Promise<boolean> {
+  const { ref, from, to, foresee } = asked
+  await foresee?.([{ ref, before: from ?? zeroId, after: to ?? zeroId }])
+  return repository.change(() => moveWhereItStays(repository, asked))
+}
 
 async function moveWhereItStays(
   repository: OpenRepository,

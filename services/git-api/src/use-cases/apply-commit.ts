@@ -5,8 +5,8 @@ import { type Commit, isRefName, titleOf } from '@switchyard/domain/commit'
 import type { Call } from '@switchyard/service-kit/http'
 import type { Dependencies } from '../dependencies.js'
 import type { ProjectCall } from '../guards.js'
+import { beginChange } from './change-references.js'
 import { describeCommit, getCommit } from './read-commits.js'
-import { referencesChanged } from './references-changed.js'
 import { signatureOf } from './signature.js'
 
 export interface ApplyCommitCommand {
@@ -80,7 +80,17 @@ async function applyCommit(
   if (tip === null) throw notFound('Branch')
   const committer = signatureOf(caller.user)
   const description = describe(pick)
-  const result = await repository.pickCommit({ branch, tip, pick, committer, dryRun, ...description })
+  const change = beginChange(deps, { project, user: caller.user, baseUrl })
+  const { foresee } = change
+  const result = await repository.pickCommit({
+    branch,
+    tip,
+    pick,
+    committer,
+    dryRun,
+    ...description,
+    foresee,
+  })
   const words = description.isRevert ? revertWords : pickWords
   const failed = dryRun ? { dry_run: 'error' } : {}
   switch (result.outcome) {
@@ -95,7 +105,7 @@ async function applyCommit(
     case 'possible':
       return { diffs: result.diffs }
     case 'picked':
-      await referencesChanged(deps, { project, user: caller.user, baseUrl }, [
+      await change.happened([
         { ref: `refs/heads/${branch}`, before: result.commit.parentIds[0] ?? tip, after: result.commit.id },
       ])
       return describeCommit(deps, access, result.commit, true)

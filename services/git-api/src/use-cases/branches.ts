@@ -10,12 +10,12 @@ import {
   zeroId,
 } from '@switchyard/domain/access'
 import { compileNameSearch, isNewBranchName, isObjectId, isRefName } from '@switchyard/domain/commit'
-import { fullName, type Reference, type Repository } from '@switchyard/git-storage'
+import { type Foresee, fullName, type Reference, type Repository } from '@switchyard/git-storage'
 import type { Call } from '@switchyard/service-kit/http'
 import type { Dependencies } from '../dependencies.js'
 import type { ProjectCall } from '../guards.js'
 import type { BranchView } from '../repository-views.js'
-import { referencesChanged } from './references-changed.js'
+import { beginChange } from './change-references.js'
 import { takeWindow, type Window } from './window.js'
 
 export interface BranchQuery {
@@ -122,11 +122,10 @@ export async function createBranch(
   const commit = await repository.findCommit(start)
   if (!commit) throw invalid(`Failed to create branch '${name}': invalid reference name '${start}'`)
   const ref = fullName('branch', name)
-  if (!(await repository.moveReference({ ref, from: null, to: commit.id })))
+  const { foresee, happened } = beginChange(dependencies, { project, user: caller.user, baseUrl })
+  if (!(await repository.moveReference({ ref, from: null, to: commit.id, foresee })))
     throw invalid('Branch already exists')
-  await referencesChanged(dependencies, { project, user: caller.user, baseUrl }, [
-    { ref, before: zeroId, after: commit.id },
-  ])
+  await happened([{ ref, before: zeroId, after: commit.id }])
   return getBranch(dependencies, access, name)
 }
 
@@ -153,9 +152,10 @@ export async function deleteBranch(
     )
   }
   requireUnmodifiedSince(new Date(branch.commit.author.seconds * 1000), unmodifiedSinceMs)
-  const change = await removeBranch(repository, { name, target: branch.commit.id })
+  const { foresee, happened } = beginChange(dependencies, { project, user: caller.user, baseUrl })
+  const change = await removeBranch(repository, { name, target: branch.commit.id }, foresee)
   if (!change) throw conflict(`The branch ${name} was changed meanwhile. Please refresh and try again`)
-  await referencesChanged(dependencies, { project, user: caller.user, baseUrl }, [change])
+  await happened([change])
 }
 
 /** Deletes every branch that is merged into the default branch, but the protected ones. */
@@ -175,22 +175,23 @@ export async function deleteMergedBranches(
   const covering = compileProtections(await listProtectedBranches(database, project.id))
   const isLeftOver = ({ name, target }: Reference) =>
     merged.has(name) && name !== project.defaultBranch && target !== defaultTip && covering(name).length === 0
+  const { foresee, happened } = beginChange(dependencies, { project, user: caller.user, baseUrl })
   const changes: RefChange[] = []
   try {
     for (const branch of all.filter(isLeftOver)) {
       signal.throwIfAborted()
-      const change = await removeBranch(repository, branch)
+      const change = await removeBranch(repository, branch, foresee)
       if (change) changes.push(change)
     }
   } finally {
     // The branches that are gone are told of, whatever ends the work.
-    await referencesChanged(dependencies, { project, user: caller.user, baseUrl }, changes)
+    await happened(changes)
   }
 }
 
 /** @returns null, with nothing deleted, when the branch has moved */
-async function removeBranch(repository: Repository, { name, target }: Reference) {
+async function removeBranch(repository: Repository, { name, target }: Reference, foresee: Foresee) {
   const ref = fullName('branch', name)
-  const isGone = await repository.moveReference({ ref, from: target, to: null })
+  const isGone = await repository.moveReference({ ref, from: target, to: null, foresee })
   return isGone ? { ref, before: target, after: zeroId } : null
 }

@@ -15,8 +15,8 @@ import type { Call } from '@switchyard/service-kit/http'
 import type { Dependencies } from '../dependencies.js'
 import type { ProjectCall } from '../guards.js'
 import { adoptDefaultBranch } from './adopt-default-branch.js'
+import { beginChange } from './change-references.js'
 import { type CommitDescription, describeCommit } from './read-commits.js'
-import { referencesChanged } from './references-changed.js'
 import { signatureOf } from './signature.js'
 
 export interface CreateCommitCommand {
@@ -49,13 +49,13 @@ export async function createCommit(
   const { branch, message } = command
   const { edits, tip, parent, forced, empty } = await planCommit(deps, access, command)
   const signatures = signaturesOf(caller, command)
-  const commit = await repository.writeCommit({ branch, tip, parent, edits, message, ...signatures })
+  const change = beginChange(deps, { project, user: caller.user, baseUrl })
+  const { foresee } = change
+  const commit = await repository.writeCommit({ branch, tip, parent, edits, message, ...signatures, foresee })
   if (empty) await adoptDefaultBranch(deps, project)
   // When another commit came in between, this commit stands on a newer tip than the one that was found.
   const before = tip === null ? zeroId : forced ? tip : (commit.parentIds[0] ?? zeroId)
-  await referencesChanged(deps, { project, user: caller.user, baseUrl }, [
-    { ref: `refs/heads/${branch}`, before, after: commit.id },
-  ])
+  await change.happened([{ ref: `refs/heads/${branch}`, before, after: commit.id }])
   return describeCommit(deps, access, commit, command.withStats)
 }
 

@@ -1,5 +1,11 @@
 import type { Readable, Writable } from 'node:stream'
-import { listLocksOfOthers, listProtectedBranches, listProtectedTags } from '@switchyard/db'
+import {
+  isDatabaseUnavailable,
+  listLocksOfOthers,
+  listProtectedBranches,
+  listProtectedTags,
+} from '@switchyard/db'
+import { unauthenticated, unavailable } from '@switchyard/domain'
 import { compilePushRules } from '@switchyard/domain/access'
 import {
   advertiseRefs,
@@ -12,7 +18,7 @@ import type { Call } from '@switchyard/service-kit/http'
 import type { Dependencies } from '../dependencies.js'
 import type { ProjectCall } from '../guards.js'
 import { adoptDefaultBranch } from './adopt-default-branch.js'
-import { referencesChanged } from './references-changed.js'
+import { beginChange } from './change-references.js'
 
 /** A fetch or a push that is about to begin. */
 export interface Exchange {
@@ -55,25 +61,38 @@ export const takePush: ServeExchange = async (
   { client, input, output },
   { logger, baseUrl },
 ) => {
+  if (!caller) throw unauthenticated()
   const [branchProtections, tagProtections, others] = await Promise.all([
     listProtectedBranches(deps.database, project.id),
     listProtectedTags(deps.database, project.id),
-    listLocksOfOthers(deps.database, project.id, caller?.user.id ?? 0),
+    listLocksOfOthers(deps.database, project.id, caller.user.id),
   ])
   const { defaultBranch, lfsEnabled } = project
   const locks = new Map(lfsEnabled ? others.map(({ path, username }) => [path, username]) : [])
   const judge = compilePushRules({ level, defaultBranch, branchProtections, tagProtections })
   const session = { ...client, path: repository.path }
-  const { changes, options: pushOptions } = await servePush(session, input, output, {
+  const pushOptions: string[] = []
+  const { foresee, happened } = beginChange(deps, { project, user: caller.user, baseUrl, pushOptions })
+  const changes = await servePush(session, input, output, {
     judge,
     locks,
     needsLfsObjects: lfsEnabled,
     change: repository.change,
+    async foresee(foreseen, options) {
+      pushOptions.push(...options)
+      await foresee(foreseen).catch(refuseWithoutDatabase)
+    },
   })
-  if (changes.length === 0 || !caller) return
-  await referencesChanged(deps, { project, user: caller.user, baseUrl, pushOptions }, changes)
+  if (changes.length === 0) return
+  await happened(changes)
   // The references have changed: a database that is away now must not make the push look refused.
   await adoptDefaultBranch(deps, project).catch((error: unknown) => {
     logger.warn({ err: error, project_id: project.id }, 'could not adopt the default branch')
   })
+}
+
+/** The client of a push sees the message. */
+function refuseWithoutDatabase(error: unknown): never {
+  if (!isDatabaseUnavailable(error)) throw error
+  throw unavailable('The database does not answer. Try again in a moment.', { cause: error })
 }

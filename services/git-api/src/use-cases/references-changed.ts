@@ -29,7 +29,7 @@ export interface Change {
 const tagsFolder = 'refs/tags/'
 
 /** Webhooks hear of this many references of one push: a push of more mirrors a repository. */
-const toldChangesMax = 100
+export const toldChangesMax = 100
 /** Commits of one reference in the body of a webhook, as in GitLab. */
 const shownCommitsMax = 20
 /** Commits that are compared with the commits before the push, to find the new commits. */
@@ -42,6 +42,14 @@ const storedWithinMs = 10 * 60_000
 /** Time after which no further commit of a push is compared with its parent. */
 const comparingMs = 10_000
 
+/** What was stored of changes before they happened. */
+export interface Foreseen {
+  /** Identifies the event of a change; undefined for one that was not stored. */
+  idOf: (change: RefChange) => string | undefined
+  /** Called when the deliveries of every change are stored. */
+  forget: () => Promise<void>
+}
+
 /**
  * Does the work that follows a change of references: releases of deleted tags, housekeeping, notices, webhooks. The references have changed by
  * now, so a failure here does not make a push look refused, and slow work does not keep it waiting.
@@ -50,8 +58,9 @@ export async function referencesChanged(
   dependencies: Dependencies,
   about: Change,
   changes: readonly RefChange[],
+  foreseen: Foreseen,
 ): Promise<void> {
-  const { jobs } = dependencies
+  const { jobs, logger } = dependencies
   jobs.requestHousekeeping(about.project.id)
   await deleteReleasesOfTags(dependencies, about, changes)
   const told = changes.slice(0, toldChangesMax).flatMap((change) => {
@@ -59,8 +68,17 @@ export async function referencesChanged(
     return event === null ? [] : [{ event, change }]
   })
   for (const { event, change } of told) jobs.announce({ event, project_id: about.project.id, ...change })
-  const noted = noteDeliveries(dependencies, about, told)
-  jobs.goOn(noted)
+  const noted = noteDeliveries(
+    dependencies,
+    about,
+    told.map(({ change }) => ({ change, id: foreseen.idOf(change) })),
+  )
+  const forget = async () => {
+    if (await noted) await foreseen.forget()
+  }
+  jobs.goOn(
+    forget().catch((err: unknown) => logger.warn({ err }, 'could not forget changes that are told of')),
+  )
   await Promise.race([noted, delay(awaitedMs, undefined, { ref: false })])
 }
 
@@ -101,45 +119,64 @@ async function deleteReleasesOfTags(
   }
 }
 
-async function noteDeliveries(
-  { database, git, jobs, logger }: Dependencies,
+interface NotingDependencies extends Pick<Dependencies, 'database' | 'git' | 'logger'> {
+  /** Null: one try is enough. */
+  jobs: Pick<Dependencies['jobs'], 'pause'> | null
+}
+
+/**
+ * Stores what webhooks are told of changes.
+ *
+ * @param told `id` identifies the event, so that what is noted twice is told once
+ * @returns whether all of it is stored
+ */
+export async function noteDeliveries(
+  { database, git, jobs, logger }: NotingDependencies,
   about: Change,
-  told: readonly { event: string; change: RefChange }[],
-): Promise<void> {
+  told: readonly { change: RefChange; id: string | undefined }[],
+): Promise<boolean> {
   const { project } = about
   const compareUntilMs = performance.now() + comparingMs
   try {
     const repository = git.open(project)
-    for (const { event, change } of told) {
+    for (const { change, id } of told) {
+      const event = eventOf(change.ref)
+      if (event === null) continue
       let made: Promise<ReturnType<typeof pushHook>> | undefined
       // One delivery for all tries, so that a try whose confirmation was lost is not followed by a second delivery.
       const make = () => {
-        made ??= pushedCommits(repository, project, change, compareUntilMs).then((commits) =>
-          pushHook(change, commits, about),
-        )
+        made ??= pushedCommits(repository, project, change, compareUntilMs).then((commits) => {
+          const delivery = pushHook(change, commits, about)
+          return id === undefined ? delivery : { ...delivery, dedupeKey: id }
+        })
         return made
       }
       await storeWhenPossible(jobs, () => enqueueForProject(database.pool, project.id, event, make))
     }
+    return true
   } catch (error) {
     logger.warn({ err: error, project_id: project.id }, 'could not tell webhooks of a push')
+    return false
   }
 }
 
 /** Tries again while the database is away or has no space; the push has been acknowledged, so nobody else repeats it. */
-async function storeWhenPossible(jobs: Dependencies['jobs'], store: () => Promise<void>): Promise<void> {
+async function storeWhenPossible(
+  jobs: NotingDependencies['jobs'],
+  store: () => Promise<void>,
+): Promise<void> {
   const untilMs = performance.now() + storedWithinMs
   for (;;) {
     try {
       return await store()
     } catch (error) {
-      if (!isDatabaseUnavailable(error) || performance.now() > untilMs) throw error
+      if (!jobs || !isDatabaseUnavailable(error) || performance.now() > untilMs) throw error
       await jobs.pause()
     }
   }
 }
 
-function eventOf(ref: string): 'push' | 'tag_push' | null {
+export function eventOf(ref: string): 'push' | 'tag_push' | null {
   if (ref.startsWith('refs/heads/')) return 'push'
   return ref.startsWith(tagsFolder) ? 'tag_push' : null
 }

@@ -30,8 +30,8 @@ import type { Dependencies, Rows } from '../dependencies.js'
 import type { ProjectCall } from '../guards.js'
 import { releaseHook } from '../hook-payloads/release-hook.js'
 import type { ReleaseView } from '../repository-views.js'
-import { referencesChanged } from './references-changed.js'
-import { addTag, mayCreateTag, protectedTagRefusal } from './tags.js'
+import { beginChange } from './change-references.js'
+import { addTag, mayCreateTag, planTag, protectedTagRefusal } from './tags.js'
 
 /** One page of the releases of a project, and how many there are in all. */
 export async function listReleases(
@@ -120,12 +120,18 @@ export async function createRelease(
     releasedAt,
     links,
   }
+  const { foresee, happened } = beginChange(dependencies, { project, user: caller.user, baseUrl })
+  const missing = await planMissingTag(access, command)
+  await foresee(missing)
   const made: RefChange[] = []
   try {
     // The tag comes last, so that a release that cannot be stored leaves no tag behind.
     const release = await inTransaction(database, async (transaction) => {
       const stored = await createStoredRelease(transaction, fields)
-      made.push(...(await ensureTag(access, command)))
+      for (const change of missing) {
+        await addTag(access, change)
+        made.push(change)
+      }
       await noteDeliveries(transaction, access, { release: stored, action: 'create', baseUrl })
       return stored
     })
@@ -136,20 +142,18 @@ export async function createRelease(
     throw conflict('Release already exists', { cause: error })
   } finally {
     // Webhooks hear of a tag that was made, also when the database went away after it.
-    if (made.length > 0) {
-      await referencesChanged(dependencies, { project, user: caller.user, baseUrl }, made)
-    }
+    if (made.length > 0) await happened(made)
   }
 }
 
-/** Makes the tag of a release when it does not exist. @returns the change of references that this is */
-async function ensureTag(
+/** Plans the tag of a release when it does not exist. @returns no change when it does */
+async function planMissingTag(
   access: ProjectCall<Caller>,
   { tag, tagMessage, start }: CreateReleaseCommand,
 ): Promise<RefChange[]> {
   if (isRefName(tag) && (await access.repository.findTagTarget(tag)) !== null) return []
   if (start === undefined) throw unprocessable('Ref is not specified')
-  return [await addTag(access, { name: tag, start, message: tagMessage })]
+  return [await planTag(access, { name: tag, start, message: tagMessage })]
 }
 
 /** Requires that the caller may create the tag of the release, which every change of a release needs. @throws DomainError forbidden */

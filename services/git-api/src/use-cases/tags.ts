@@ -15,8 +15,8 @@ import type { Dependencies } from '../dependencies.js'
 import type { ProjectCall } from '../guards.js'
 import type { SignatureKind, TagView } from '../repository-views.js'
 import { findByName } from './branches.js'
+import { beginChange } from './change-references.js'
 import { readSignature } from './read-commits.js'
-import { referencesChanged } from './references-changed.js'
 import { signatureOf } from './signature.js'
 import { takeWindow, type Window } from './window.js'
 
@@ -114,8 +114,11 @@ export async function createTag(
 ): Promise<TagView> {
   const { project, caller } = access
   if (!(await mayCreateTag(dependencies, access, command.name))) throw invalid(protectedTagRefusal)
-  const change = await addTag(access, command)
-  await referencesChanged(dependencies, { project, user: caller.user, baseUrl }, [change])
+  const { foresee, happened } = beginChange(dependencies, { project, user: caller.user, baseUrl })
+  const change = await planTag(access, command)
+  await foresee([change])
+  await addTag(access, change)
+  await happened([change])
   return getTag(dependencies, access, command.name)
 }
 
@@ -131,12 +134,12 @@ export async function mayCreateTag(
 }
 
 /**
- * Makes a tag, whatever protections say.
+ * Stores what a new tag leads to, whatever protections say.
  *
- * @returns the change of the reference, for `referencesChanged`
+ * @returns the change of the reference, for {@link addTag}
  * @throws DomainError as createTag, but for protections
  */
-export async function addTag(
+export async function planTag(
   { project, repository, caller }: ProjectCall<Caller>,
   { name, start, message }: CreateTagCommand,
 ): Promise<RefChange> {
@@ -150,11 +153,13 @@ export async function addTag(
   const target = isAnnotated
     ? await repository.writeTag({ name, target: commit.id, tagger: signatureOf(caller.user), message })
     : commit.id
-  const ref = fullName('tag', name)
-  if (!(await repository.moveReference({ ref, from: null, to: target }))) {
-    throw invalid(`Tag ${name} already exists`)
-  }
-  return { ref, before: zeroId, after: target }
+  return { ref: fullName('tag', name), before: zeroId, after: target }
+}
+
+/** Makes a tag. @throws DomainError invalid when it exists */
+export async function addTag({ repository }: ProjectCall, { ref, after }: RefChange): Promise<void> {
+  if (await repository.moveReference({ ref, from: null, to: after })) return
+  throw invalid(`Tag ${ref.slice(fullName('tag', '').length)} already exists`)
 }
 
 /**
@@ -179,9 +184,9 @@ export async function deleteTag(
   }
   requireUnmodifiedSince(taggedAt ?? new Date((commit?.committer.seconds ?? 0) * 1000), unmodifiedSinceMs)
   const ref = fullName('tag', name)
-  if (!(await repository.moveReference({ ref, from: target, to: null }))) {
+  const { foresee, happened } = beginChange(dependencies, { project, user: caller.user, baseUrl })
+  if (!(await repository.moveReference({ ref, from: target, to: null, foresee }))) {
     throw conflict(`The tag ${name} was changed meanwhile. Please refresh and try again`)
   }
-  const about = { project, user: caller.user, baseUrl }
-  await referencesChanged(dependencies, about, [{ ref, before: target, after: zeroId }])
+  await happened([{ ref, before: target, after: zeroId }])
 }

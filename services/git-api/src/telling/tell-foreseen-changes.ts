@@ -1,0 +1,100 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import {
+  type ClaimedForeseenChange,
+  claimForeseenChanges,
+  findProjectForUser,
+  forgetForeseenChanges,
+} from '@switchyard/db'
+import { isZeroId, type RefChange } from '@switchyard/domain/access'
+import { fullName, type Repository } from '@switchyard/git-storage'
+import { z } from 'zod'
+import type { Dependencies } from '../dependencies.js'
+import { noteDeliveries } from '../use-cases/references-changed.js'
+
+type Needs = Pick<Dependencies, 'database' | 'git' | 'logger' | 'storages'>
+
+const pauseMs = 5_000
+const atOnceMax = 50
+/** Time until a change that cannot be decided yet is looked at again. */
+const againInMs = 60_000
+/** git has changed a reference by then, or never does. */
+const undecidedMsMax = 10 * 60_000
+/** A repository that cannot be read for this time is not waited for. */
+const unreadableMsMax = 24 * 60 * 60_000
+
+/** What `beginChange` stores beside a change. */
+const aboutSchema = z.object({
+  user: z.object({ id: z.int(), name: z.string(), username: z.string(), email: z.string() }),
+  baseUrl: z.string(),
+  pushOptions: z.array(z.string()),
+})
+
+/**
+ * Tells webhooks of changes whose process ended before it had told of them, and forgets those that did not happen. Where the
+ * process lives and is slow, the deliveries have the same key as its own, so that nothing is told twice.
+ */
+export function startTelling(needs: Needs): { close: () => Promise<void> } {
+  const stopping = new AbortController()
+  const { signal } = stopping
+
+  async function run(): Promise<void> {
+    while (!signal.aborted) {
+      await tellForeseenChanges(needs, signal).catch((err: unknown) =>
+        needs.logger.warn({ err }, 'changes that webhooks were not told of have to wait'),
+      )
+      await delay(pauseMs, undefined, { signal }).catch(() => {})
+    }
+  }
+
+  const running = run()
+  return {
+    async close() {
+      stopping.abort()
+      await running
+    },
+  }
+}
+
+async function tellForeseenChanges(needs: Needs, signal: AbortSignal): Promise<void> {
+  const { database, storages, logger } = needs
+  const claim = { storage: storages.own, rowsMax: atOnceMax, againInMs }
+  for (const change of await claimForeseenChanges(database, claim)) {
+    if (signal.aborted) return
+    try {
+      if ((await tell(needs, change)) || change.foreseenMsAgo > undecidedMsMax) {
+        await forgetForeseenChanges(database, [change.id])
+      }
+    } catch (err) {
+      logger.warn({ err, project_id: change.projectId }, 'could not find out whether a reference has changed')
+      if (change.foreseenMsAgo > unreadableMsMax) await forgetForeseenChanges(database, [change.id])
+    }
+  }
+}
+
+/** @returns whether the change has happened and its deliveries are stored */
+async function tell(
+  needs: Needs,
+  { id, projectId, about, ref, before, after }: ClaimedForeseenChange,
+): Promise<boolean> {
+  const change = { ref, before, after }
+  const found = await findProjectForUser(needs.database, String(projectId), null)
+  if (!found || !(await hasHappened(needs.git.open(found.project), change))) return false
+  const told = { ...aboutSchema.parse(about), project: found.project }
+  return noteDeliveries({ ...needs, jobs: null }, told, [{ change, id }])
+}
+
+/**
+ * Whether a reference has been changed, as far as it shows: a branch may have moved on since, and a commit that was taken from its
+ * history again counts as one that never came.
+ */
+async function hasHappened(repository: Repository, { ref, before, after }: RefChange): Promise<boolean> {
+  const tags = fullName('tag', '')
+  if (ref.startsWith(tags)) return isNow(await repository.findTagTarget(ref.slice(tags.length)), after)
+  const tip = await repository.findBranchTip(ref.slice(fullName('branch', '').length))
+  if (isNow(tip, after)) return true
+  if (tip === null || tip === before || isZeroId(after)) return false
+  return (await repository.findMergeBase([after, tip])) === after
+}
+
+const isNow = (target: string | null, after: string): boolean =>
+  target === null ? isZeroId(after) : target === after

@@ -1,0 +1,37 @@
+import { resolve } from 'node:path'
+import { waitFor } from '@switchyard/testing'
+import { execa } from 'execa'
+import type { GitHarness } from './git-harness.js'
+
+const root = resolve(import.meta.dirname, '../../..')
+const port = 20_000 + (process.pid % 10_000)
+const baseUrl = `http://127.0.0.1:${port}`
+
+/** One more instance on the database and the storage of a harness, as a process that can be killed. */
+export async function startGitProcess({ databaseUrl, storageRoot }: GitHarness) {
+  const main = resolve(import.meta.dirname, '../src/main.ts')
+  const child = execa(process.execPath, ['--import', 'tsx', '--conditions=@switchyard/source', main], {
+    cwd: root,
+    env: {
+      DATABASE_URL: databaseUrl,
+      REDIS_URL: 'redis://127.0.0.1:1',
+      SWITCHYARD_STORAGE_ROOT: storageRoot,
+      SWITCHYARD_ROOT_TOKEN: 'root-token-of-the-tests-0123456789',
+      PORT: String(port),
+      RATE_LIMIT_PER_MINUTE: '0',
+      LOG_LEVEL: 'silent',
+    },
+    reject: false,
+    all: true,
+  })
+  const isReady = async () => (await fetch(`${baseUrl}/-/readiness`)).ok
+  await waitFor(isReady, { what: 'git-api to be ready', timeoutMs: 30_000 })
+  return {
+    baseUrl,
+    /** Resolves when the process has ended. */
+    async kill() {
+      child.kill('SIGKILL')
+      await child
+    },
+  }
+}

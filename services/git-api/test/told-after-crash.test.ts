@@ -1,0 +1,127 @@
+import { randomUUID } from 'node:crypto'
+import { storeForeseenChanges } from '@switchyard/db'
+import { zeroId } from '@switchyard/domain/access'
+import { waitFor } from '@switchyard/testing'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type GitHarness, pushSample, startGitHarness } from './git-harness.js'
+import { startGitProcess } from './git-process.js'
+
+let harness: GitHarness
+
+beforeAll(async () => {
+  harness = await startGitHarness({ env: { WEBHOOK_ALLOWED_HOSTS: '127.0.0.1' } })
+})
+afterAll(() => harness?.close())
+
+async function addHook(projectId: number): Promise<void> {
+  const { status } = await harness.ask('owner', 'POST', `/projects/${projectId}/hooks`, {
+    url: 'http://127.0.0.1:1/',
+    push_events: true,
+    tag_push_events: true,
+  })
+  expect(status).toBe(201)
+}
+
+/** What is told of a project, a line for each delivery: event, reference, and the commit after the change. */
+async function told(projectId: number): Promise<string[]> {
+  const deliveries = await harness.database.prisma.webhookDelivery.findMany({
+    where: { webhook: { projectId } },
+  })
+  return deliveries.map(({ payload }) => {
+    const { object_kind, ref, after } = JSON.parse(payload)
+    return `${object_kind} ${ref} ${after}`
+  })
+}
+
+/** Runs `work` while nobody can store deliveries. */
+async function withoutDeliveries(work: () => Promise<void>): Promise<void> {
+  const client = await harness.database.pool.connect()
+  try {
+    await client.query('BEGIN; LOCK TABLE webhook_deliveries IN ACCESS EXCLUSIVE MODE')
+    await work()
+  } finally {
+    await client.query('ROLLBACK')
+    client.release()
+  }
+}
+
+test('what a service changed is told once, though it is killed between the change and the note of it', {
+  timeout: 90_000,
+}, async () => {
+  const { project, work, commits } = await pushSample(harness)
+  await addHook(project.id)
+  const service = await startGitProcess(harness)
+  const send = async (method: string, path: string, body?: object) => {
+    const response = await harness.send(
+      'developer',
+      method,
+      `/projects/${project.id}/repository${path}`,
+      body,
+      service.baseUrl,
+    )
+    expect(response.ok).toBe(true)
+    return response.status === 204 ? null : ((await response.json()) as { id: string })
+  }
+  const expected: string[] = []
+  await withoutDeliveries(async () => {
+    const actions = [{ action: 'create', file_path: 'told.txt', content: 'x' }]
+    const commit = await send('POST', '/commits', { branch: 'main', commit_message: 'm', actions })
+    const revert = await send('POST', `/commits/${commit?.id}/revert`, { branch: 'main' })
+    await send('POST', `/branches?branch=made&ref=${commits.first}`)
+    await send('DELETE', '/branches/feature%2Fx.y')
+    await send('POST', `/tags?tag_name=v2&ref=${commits.second}`)
+    await send('DELETE', '/tags/v1.0')
+    const pushed = await work.commit({ branch: 'pushed', files: { 'pushed.txt': 'x' } })
+    const remote = new URL(harness.remote('developer', project))
+    remote.port = new URL(service.baseUrl).port
+    await work.git('push', '--quiet', '-o', 'ci.skip', remote.href, 'pushed')
+    expected.push(
+      `push refs/heads/main ${commit?.id}`,
+      `push refs/heads/main ${revert?.id}`,
+      `push refs/heads/made ${commits.first}`,
+      `push refs/heads/feature/x.y ${zeroId}`,
+      `tag_push refs/tags/v2 ${commits.second}`,
+      `tag_push refs/tags/v1.0 ${zeroId}`,
+      `push refs/heads/pushed ${pushed}`,
+    )
+    await service.kill()
+  })
+
+  expect(await harness.database.prisma.foreseenChange.count()).toBe(expected.length)
+  await harness.database.prisma.foreseenChange.updateMany({ data: { lookAt: new Date() } })
+  const isOver = async () => (await harness.database.prisma.foreseenChange.count()) === 0
+  await waitFor(isOver, { what: 'the changes to be told of', timeoutMs: 40_000 })
+  expect((await told(project.id)).sort()).toEqual(expected.sort())
+  await work.close()
+})
+
+test('a change that did not happen is told to nobody', { timeout: 60_000 }, async () => {
+  const { project, work, commits } = await pushSample(harness)
+  await addHook(project.id)
+  const ids = [
+    { ref: 'refs/heads/main', before: commits.third, after: commits.side },
+    { ref: 'refs/heads/none', before: zeroId, after: commits.side },
+    { ref: 'refs/heads/main', before: commits.third, after: zeroId },
+    { ref: 'refs/tags/v1.0', before: commits.second, after: zeroId },
+    // The history of the branch has this one, and the branch still is where it was before.
+    { ref: 'refs/heads/main', before: commits.third, after: commits.first },
+  ].map((change) => ({ ...change, event: 'push', id: randomUUID() }))
+  const about = {
+    user: { id: 1, name: 'n', username: 'u', email: 'e' },
+    baseUrl: 'http://x',
+    pushOptions: [],
+  }
+  const stored = await storeForeseenChanges(harness.database, ids, {
+    projectId: project.id,
+    about,
+    lookInMs: 0,
+  })
+  expect(stored).toHaveLength(ids.length)
+  // They are old enough to be forgotten, which shows that they were looked at.
+  const foreseenAt = new Date(Date.now() - 11 * 60_000)
+  await harness.database.prisma.foreseenChange.updateMany({ data: { foreseenAt, lookAt: foreseenAt } })
+  const isOver = async () => (await harness.database.prisma.foreseenChange.count()) === 0
+  await waitFor(isOver, { what: 'the changes to be forgotten', timeoutMs: 30_000 })
+  expect(await told(project.id)).toEqual([])
+  await work.close()
+})
