@@ -54,11 +54,16 @@ export function otherStorage({ others, header }: Storages, name: string): OtherS
     },
     async openLfsObject(projectId, oid, signal) {
       const response = await ask(`/projects/${projectId}/lfs_objects/${oid}`, signal)
-      return (response?.body ?? null) as AsyncIterable<Buffer> | null
+      return response && bytesOf(response)
     },
     async findEmptyRepositories(ids, signal) {
       const response = await ask('/empty_repositories', inTime(signal), { ids })
       return response ? emptiness.parse(await response.json()).empty : []
     },
   }
+}
+
+/** Keeps the response while its body waits to be read: without it, fetch ends the body as if there was no byte in it. */
+async function* bytesOf(response: Response): AsyncGenerator<Buffer> {
+  for await (const chunk of response.body ?? []) yield Buffer.from(chunk)
 }

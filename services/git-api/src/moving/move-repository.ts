@@ -61,16 +61,7 @@ async function copyChanges(
   signal: AbortSignal,
 ): Promise<void> {
   await copy.fetch(signal)
-  /** An object that does not arrive whole is asked for again. */
-  const copyObject = async (object: LfsObject, triesLeft = 2): Promise<void> => {
-    try {
-      await copyOnce(object)
-    } catch (error) {
-      if (triesLeft === 0 || signal.aborted) throw error
-      await copyObject(object, triesLeft - 1)
-    }
-  }
-  const copyOnce = async (object: LfsObject) => {
+  const copyObject = async (object: LfsObject) => {
     if ((await copy.findLfsObject(object.oid)) === object.size) return
     const chunks = await original.openLfsObject(projectId, object.oid, signal)
     // Without chunks the object has gone since it was listed.
@@ -78,6 +69,6 @@ async function copyChanges(
   }
   const objects = await original.listLfsObjects(projectId, signal)
   for (let first = 0; first < objects.length; first += objectsAtOnce) {
-    await Promise.all(objects.slice(first, first + objectsAtOnce).map((object) => copyObject(object)))
+    await Promise.all(objects.slice(first, first + objectsAtOnce).map(copyObject))
   }
 }

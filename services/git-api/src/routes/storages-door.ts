@@ -85,8 +85,9 @@ const sendObject = (deps: Dependencies) =>
   endpoint({
     input: z.object({ ...project, oid: text() }),
     async handle({ id, oid }, _access, { raw: { response }, signal }) {
-      response.type('application/octet-stream')
-      await door.writeLfsObject(deps, id, oid, { output: response, signal })
+      const { size, write } = await door.openLfsObject(deps, id, oid, signal)
+      response.type('application/octet-stream').set('Content-Length', String(size))
+      await write(response)
       response.end()
       return streamed
     },

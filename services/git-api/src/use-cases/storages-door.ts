@@ -50,18 +50,18 @@ const sessionOf = ({ gitSessions }: Dependencies, path: string, { protocol, sign
 export const listLfsObjects = async (deps: Dependencies, projectId: number): Promise<LfsObject[]> =>
   (await openOwn(deps, projectId)).listLfsObjects()
 
-/** The caller ends the output. @throws DomainError not-found */
-export async function writeLfsObject(
+/** The size of an object, and what writes its bytes; the caller ends the output. @throws DomainError not-found */
+export async function openLfsObject(
   deps: Dependencies,
   projectId: number,
   oid: string,
-  { output, signal }: Pick<Line, 'output' | 'signal'>,
-): Promise<void> {
+  signal: AbortSignal,
+): Promise<{ size: number; write: (output: Writable) => Promise<void> }> {
   const repository = await openOwn(deps, projectId, signal)
   const size = await repository.findLfsObject(oid)
   if (size === null) throw notFound('LFS Object')
-  const range = { start: 0, end: size - 1 }
-  await repository.writeLfsObject(oid, output, { range, idleMs: deps.lfsTransfers.idleMs })
+  const reading = { range: { start: 0, end: size - 1 }, idleMs: deps.lfsTransfers.idleMs }
+  return { size, write: (output) => repository.writeLfsObject(oid, output, reading) }
 }
 
 /** The projects, of those given, whose repository is in this storage and has no branch yet. */
