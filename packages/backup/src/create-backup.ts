@@ -1,7 +1,7 @@
 import { mkdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { findPostgres, type Progress, SetupProblem } from '@switchyard/dev-env'
-import { dumpDatabase, lfsRowsFile } from './database/dump-database.js'
+import { dumpDatabase, lfsRowsFile, listStorages, type StoredRepository } from './database/dump-database.js'
 import { hashFile, namesIn, syncFileSystem, writeCompressed, writeFlushed } from './files.js'
 import {
   findManifest,
@@ -11,7 +11,7 @@ import {
   runFolderOf,
   writeManifest,
 } from './manifest.js'
-import { type Place, secretFiles } from './place.js'
+import { defaultStorage, type Place, rootOf, rootOfRepository, secretFiles } from './place.js'
 import { removeFormer } from './remove-former.js'
 import { keepObject, readObjectList, toLine } from './storage/lfs-objects.js'
 import { mirrorRepository } from './storage/mirror.js'
@@ -33,20 +33,21 @@ export async function createBackup({ place, folder, version, progress }: BackupO
   const former = await findManifest(folder)
   if (!former) await refuseOtherFiles(folder)
   const url = place.databaseUrl ?? findEmbedded(place)
+  for (const storage of await listStorages(url)) rootOf(place, storage)
   const now = new Date()
   const run = now.toISOString().replaceAll(/[:.]/g, '-')
   const runFolder = runFolderOf(folder, run)
   await mkdir(folder, { recursive: true, mode: 0o700 })
   await mkdir(runFolder, { recursive: true, mode: 0o700 })
 
-  const { cut, diskPaths, ...database } = await progress.step('database', () => dumpDatabase(url, runFolder))
+  const { cut, stored, ...database } = await progress.step('database', () => dumpDatabase(url, runFolder))
   const repositories = await progress.step('repositories', () =>
-    mirrorAll({ folder, storageRoot: place.storageRoot, run }, diskPaths, former),
+    mirrorAll({ folder, place, run }, stored, former),
   )
-  const withoutRepository = diskPaths.filter(
-    (path) => !repositories.some(({ diskPath }) => diskPath === path),
-  )
-  const lfs = await progress.step('LFS objects', () => keepObjects(folder, runFolder, place.storageRoot))
+  const mirrored = new Set(repositories.map(({ diskPath }) => diskPath))
+  const withoutRepository = stored.map(({ diskPath }) => diskPath).filter((path) => !mirrored.has(path))
+  const storages = Object.fromEntries(stored.flatMap(elsewhere))
+  const lfs = await progress.step('LFS objects', () => keepObjects(folder, runFolder, { place, storages }))
   const secrets = await keepSecrets(place, runFolder)
   const manifest: Manifest = {
     format: 1,
@@ -55,6 +56,7 @@ export async function createBackup({ place, folder, version, progress }: BackupO
     run,
     database,
     repositories,
+    storages,
     withoutRepository,
     lfsObjects: { objects: lfs.objects, sha256: lfs.sha256 },
     secrets,
@@ -84,31 +86,34 @@ function findEmbedded({ dataDir }: Place): string {
   )
 }
 
-interface MirrorPlace {
-  folder: string
-  storageRoot: string
-  run: string
-}
+const elsewhere = ({ diskPath, storage }: StoredRepository) =>
+  storage === defaultStorage ? [] : [[diskPath, storage] as const]
 
 async function mirrorAll(
-  place: MirrorPlace,
-  diskPaths: string[],
+  { place, ...target }: { place: Place; folder: string; run: string },
+  stored: StoredRepository[],
   former: Manifest | null,
 ): Promise<MirroredRepository[]> {
   const known = new Map(former?.repositories.map((repository) => [repository.diskPath, repository]))
   const mirrored: MirroredRepository[] = []
-  for (const diskPath of diskPaths) {
-    const repository = await mirrorRepository(place, diskPath, known.get(diskPath))
+  for (const { diskPath, storage } of stored) {
+    const source = { ...target, storageRoot: rootOf(place, storage) }
+    const repository = await mirrorRepository(source, diskPath, known.get(diskPath))
     if (repository) mirrored.push(repository)
   }
   return mirrored
 }
 
-async function keepObjects(folder: string, runFolder: string, storageRoot: string) {
+async function keepObjects(
+  folder: string,
+  runFolder: string,
+  { place, storages }: { place: Place } & Pick<Manifest, 'storages'>,
+) {
   const rows = join(runFolder, lfsRowsFile)
   const found = { objects: 0, missing: 0 }
   async function* kept() {
     for await (const object of readObjectList(rows)) {
+      const storageRoot = rootOfRepository(place, storages, object.diskPath)
       const isThere = (await keepObject(folder, storageRoot, object)) !== 'missing'
       found[isThere ? 'objects' : 'missing'] += 1
       if (isThere) yield toLine(object)

@@ -38,6 +38,8 @@ const manifest = z.object({
     logDays: z.array(z.string().regex(/^\d{8}$/)),
   }),
   repositories: z.array(repository),
+  /** Names of the storages of those repositories that are not in `default`. */
+  storages: z.record(diskPath, z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/)).default({}),
   /** Projects whose repository was deleted after the cut. */
   withoutRepository: z.array(diskPath),
   lfsObjects: z.object({ objects: z.number().int(), sha256 }),

@@ -7,17 +7,36 @@ import { readPlace } from './place.js'
 it('takes the data folder of npm start unless another place is named', () => {
   expect(readPlace('/checkout', {})).toEqual({
     databaseUrl: null,
-    storageRoot: '/checkout/.switchyard/repositories',
+    storageRoots: new Map([['default', '/checkout/.switchyard/repositories']]),
     dataDir: '/checkout/.switchyard',
   })
   expect(readPlace('/checkout', { DATABASE_URL: 'postgresql://db/x', SWITCHYARD_DATA: '/data' })).toEqual({
     databaseUrl: 'postgresql://db/x',
-    storageRoot: '/data/repositories',
+    storageRoots: new Map([['default', '/data/repositories']]),
     dataDir: '/data',
   })
   expect(
     readPlace('/checkout', { DATABASE_URL: 'postgresql://db/x', SWITCHYARD_STORAGE_ROOT: '/storage' }),
-  ).toEqual({ databaseUrl: 'postgresql://db/x', storageRoot: '/storage', dataDir: null })
+  ).toEqual({
+    databaseUrl: 'postgresql://db/x',
+    storageRoots: new Map([['default', '/storage']]),
+    dataDir: null,
+  })
+})
+
+it('takes a folder for each of several storages', () => {
+  const env = { DATABASE_URL: 'postgresql://db/x', SWITCHYARD_STORAGE_ROOTS: 'default=/a, second=b=c' }
+  expect(readPlace('/checkout', env).storageRoots).toEqual(
+    new Map([
+      ['default', '/a'],
+      ['second', '/checkout/b=c'],
+    ]),
+  )
+  for (const roots of ['/a', 'default=', 'Second=/a', 'default=/a,']) {
+    expect(() => readPlace('/checkout', { ...env, SWITCHYARD_STORAGE_ROOTS: roots })).toThrow(
+      'must be storages such as second=/srv/second',
+    )
+  }
 })
 
 it('takes the URL of the database from a file, as services do', () => {
@@ -34,5 +53,14 @@ it('refuses half a place, and tells no password', () => {
   expect(() => readPlace('/checkout', { SWITCHYARD_STORAGE_ROOT: '/storage' })).toThrow(
     'DATABASE_URL is required: set it together with SWITCHYARD_STORAGE_ROOT',
   )
+  expect(() => readPlace('/checkout', { SWITCHYARD_STORAGE_ROOTS: 'default=/storage' })).toThrow(
+    'set it together with SWITCHYARD_STORAGE_ROOTS',
+  )
+  const both = {
+    DATABASE_URL: 'postgresql://db/x',
+    SWITCHYARD_STORAGE_ROOT: '/a',
+    SWITCHYARD_STORAGE_ROOTS: 'default=/a',
+  }
+  expect(() => readPlace('/checkout', both)).toThrow('replaces SWITCHYARD_STORAGE_ROOT')
   expect(() => readPlace('/checkout', { DATABASE_URL: 'mysql://u:hidden@db/x' })).toThrow(/^(?!.*hidden)/s)
 })

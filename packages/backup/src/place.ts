@@ -1,19 +1,36 @@
 import { join, resolve } from 'node:path'
 import { databaseUrl, loadConfig } from '@switchyard/config'
+import { SetupProblem } from '@switchyard/dev-env'
 import { z } from 'zod'
 
 /** Where an installation keeps what a backup has. */
 export interface Place {
   /** Null: the embedded PostgreSQL of `npm start`. */
   databaseUrl: string | null
-  /** Folder of the repositories. */
-  storageRoot: string
+  /** Folder of the repositories of each storage, by the name of the storage. */
+  storageRoots: ReadonlyMap<string, string>
   /** Data folder of `npm start`; null: the installation has none. */
   dataDir: string | null
 }
 
 /** Files of the data folder of `npm start` without which tokens and encrypted rows of the database are of no use. */
 export const secretFiles = ['root-token', 'webhook-secret-keys']
+
+export const defaultStorage = 'default'
+
+const namedFolder = /^[a-z0-9][a-z0-9-]{0,62}=[^,]+$/
+
+/** `name=folder`, divided by commas. */
+const namedFolders = () =>
+  z
+    .string()
+    .transform((text) => text.split(',').map((entry) => entry.trim()))
+    .refine((entries) => entries.every((entry) => namedFolder.test(entry)), {
+      error: 'must be storages such as second=/srv/second, divided by commas',
+    })
+    .transform((entries) => new Map(entries.map((entry) => splitAt(entry, entry.indexOf('=')))))
+
+const splitAt = (entry: string, at: number) => [entry.slice(0, at), entry.slice(at + 1)] as const
 
 /** The environment of a backup and of a restore. */
 export const configSchema = z
@@ -25,19 +42,25 @@ export const configSchema = z
       .string()
       .optional()
       .describe('Folder of the repositories. Unset: that of `npm start`, and its secrets are in the backup'),
+    SWITCHYARD_STORAGE_ROOTS: namedFolders()
+      .optional()
+      .describe(
+        'In place of `SWITCHYARD_STORAGE_ROOT` where there are several [storages](scaling.md#storages-of-repositories): the folder of each, `default=/srv/first,second=/srv/second`',
+      ),
     SWITCHYARD_DATA: z.string().default('.switchyard').describe('The data folder of `npm start`'),
   })
   .superRefine((config, context) => {
-    if (config.SWITCHYARD_STORAGE_ROOT === undefined || config.DATABASE_URL) return
-    context.addIssue({
-      code: 'custom',
-      path: ['DATABASE_URL'],
-      message: 'set it together with SWITCHYARD_STORAGE_ROOT',
-    })
+    const refuse = (name: string, message: string) =>
+      context.addIssue({ code: 'custom', path: [name], message })
+    const { SWITCHYARD_STORAGE_ROOT: one, SWITCHYARD_STORAGE_ROOTS: several } = config
+    const set = one === undefined ? 'SWITCHYARD_STORAGE_ROOTS' : 'SWITCHYARD_STORAGE_ROOT'
+    if ((one ?? several) !== undefined && !config.DATABASE_URL)
+      refuse('DATABASE_URL', `set it together with ${set}`)
+    if (one !== undefined && several) refuse('SWITCHYARD_STORAGE_ROOTS', 'replaces SWITCHYARD_STORAGE_ROOT')
   })
 
 /**
- * The installation that the environment names: with SWITCHYARD_STORAGE_ROOT one with servers of its own, else that of
+ * The installation that the environment names: with SWITCHYARD_STORAGE_ROOT or SWITCHYARD_STORAGE_ROOTS one with servers of its own, else that of
  * `npm start`.
  *
  * @throws ConfigError naming every variable that does not fit
@@ -45,8 +68,30 @@ export const configSchema = z
 export function readPlace(root: string, env: NodeJS.ProcessEnv): Place {
   const config = loadConfig('the backup', configSchema, env)
   const url = config.DATABASE_URL?.reveal() ?? null
-  if (config.SWITCHYARD_STORAGE_ROOT !== undefined)
-    return { databaseUrl: url, storageRoot: resolve(root, config.SWITCHYARD_STORAGE_ROOT), dataDir: null }
+  const one = config.SWITCHYARD_STORAGE_ROOT
+  const given =
+    config.SWITCHYARD_STORAGE_ROOTS ?? (one === undefined ? null : new Map([[defaultStorage, one]]))
+  if (given) {
+    const storageRoots = new Map([...given].map(([name, folder]) => [name, resolve(root, folder)]))
+    return { databaseUrl: url, storageRoots, dataDir: null }
+  }
   const dataDir = resolve(root, config.SWITCHYARD_DATA)
-  return { databaseUrl: url, storageRoot: join(dataDir, 'repositories'), dataDir }
+  const storageRoots = new Map([[defaultStorage, join(dataDir, 'repositories')]])
+  return { databaseUrl: url, storageRoots, dataDir }
 }
+
+/** The folder of a storage. @throws SetupProblem when the environment names none */
+export function rootOf({ storageRoots }: Pick<Place, 'storageRoots'>, storage: string): string {
+  const folder = storageRoots.get(storage)
+  if (folder !== undefined) return folder
+  throw new SetupProblem(
+    `The storage ${storage} has projects: name the folder of every storage in SWITCHYARD_STORAGE_ROOTS`,
+  )
+}
+
+/** The folder of the storage that holds a repository. @param storages those of repositories that are not in `default` */
+export const rootOfRepository = (
+  place: Pick<Place, 'storageRoots'>,
+  storages: Record<string, string>,
+  diskPath: string,
+): string => rootOf(place, storages[diskPath] ?? defaultStorage)

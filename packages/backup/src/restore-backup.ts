@@ -7,7 +7,7 @@ import { checkBackup } from './check-backup.js'
 import { createSchema, loadRows, refuseTables } from './database/load-database.js'
 import { namesIn, syncFileSystem, writeFlushed } from './files.js'
 import { findManifest, lfsListFile, type Manifest, runFolderOf } from './manifest.js'
-import { type Place, secretFiles } from './place.js'
+import { defaultStorage, type Place, rootOf, rootOfRepository, secretFiles } from './place.js'
 import { readObjectList, restoreObject } from './storage/lfs-objects.js'
 import { restoreRepository } from './storage/mirror.js'
 
@@ -26,6 +26,7 @@ export async function restoreBackup({ place, folder, progress }: RestoreOptions)
   const manifest = await findManifest(folder)
   if (!manifest) throw new SetupProblem(`${folder} has no manifest.json: it is no complete backup`)
   await refuseNewerSchema(manifest)
+  for (const storage of storagesOf(manifest)) rootOf(place, storage)
   await refuseFiles(place)
   if (place.databaseUrl) await refuseTables(place.databaseUrl)
   await progress.step('check of the backup', () => checkBackup(folder, manifest))
@@ -34,13 +35,18 @@ export async function restoreBackup({ place, folder, progress }: RestoreOptions)
     await refuseTables(url)
     const runFolder = runFolderOf(folder, manifest.run)
     await progress.step('database schema', () => createSchema(url, manifest.database))
-    await progress.step('repositories', () => restoreRepositories(folder, place.storageRoot, manifest))
-    await progress.step('LFS objects', () => restoreObjects(folder, runFolder, place.storageRoot))
+    await progress.step('repositories', () => restoreRepositories(folder, place, manifest))
+    await progress.step('LFS objects', () => restoreObjects(folder, runFolder, place, manifest))
     await restoreSecrets(place, manifest, runFolder)
-    await syncFileSystem(place.storageRoot)
+    for (const storageRoot of place.storageRoots.values()) await syncFileSystem(storageRoot)
     await progress.step('rows of the database', () => loadRows(url, manifest.database, runFolder))
   })
   return manifest
+}
+
+function storagesOf({ repositories, withoutRepository, storages }: Manifest): Set<string> {
+  const diskPaths = [...repositories.map(({ diskPath }) => diskPath), ...withoutRepository]
+  return new Set(diskPaths.map((diskPath) => storages[diskPath] ?? defaultStorage))
 }
 
 async function refuseNewerSchema({ version, database }: Manifest): Promise<void> {
@@ -52,9 +58,9 @@ async function refuseNewerSchema({ version, database }: Manifest): Promise<void>
     )
 }
 
-async function refuseFiles({ dataDir, databaseUrl, storageRoot }: Place): Promise<void> {
+async function refuseFiles({ dataDir, databaseUrl, storageRoots }: Place): Promise<void> {
   const embedded = dataDir && !databaseUrl ? [join(dataDir, 'postgres')] : []
-  for (const path of [storageRoot, ...embedded]) {
+  for (const path of [...storageRoots.values(), ...embedded]) {
     if ((await namesIn(path)).length > 0)
       throw new SetupProblem(`${path} is not empty: restore into an empty place`)
   }
@@ -82,17 +88,28 @@ async function withDatabase(
   }
 }
 
-async function restoreRepositories(folder: string, storageRoot: string, manifest: Manifest): Promise<void> {
-  await mkdir(storageRoot, { recursive: true, mode: 0o700 })
-  for (const repository of manifest.repositories) await restoreRepository(folder, storageRoot, repository)
+async function restoreRepositories(
+  folder: string,
+  place: Place,
+  { repositories, withoutRepository, storages }: Manifest,
+): Promise<void> {
+  for (const storageRoot of place.storageRoots.values())
+    await mkdir(storageRoot, { recursive: true, mode: 0o700 })
+  for (const repository of repositories)
+    await restoreRepository(folder, rootOfRepository(place, storages, repository.diskPath), repository)
   // Their projects are in the database, and work with an empty repository only.
-  const git = createGit(storageRoot)
-  for (const diskPath of manifest.withoutRepository) await git.createRepository(diskPath, 'main')
+  for (const diskPath of withoutRepository)
+    await createGit(rootOfRepository(place, storages, diskPath)).createRepository(diskPath, 'main')
 }
 
-async function restoreObjects(folder: string, runFolder: string, storageRoot: string): Promise<void> {
+async function restoreObjects(
+  folder: string,
+  runFolder: string,
+  place: Place,
+  { storages }: Manifest,
+): Promise<void> {
   for await (const object of readObjectList(join(runFolder, lfsListFile)))
-    await restoreObject(folder, storageRoot, object)
+    await restoreObject(folder, rootOfRepository(place, storages, object.diskPath), object)
 }
 
 async function restoreSecrets({ dataDir }: Place, { secrets }: Manifest, runFolder: string): Promise<void> {

@@ -1,9 +1,9 @@
-import { appendFile, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises'
+import { appendFile, cp, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { applyMigrations, listShippedMigrations } from '@switchyard/db/migrations'
 import { applyRoles, derivePasswords } from '@switchyard/db/roles'
-import { runGitOk } from '@switchyard/git-storage'
+import { createGit, runGitOk } from '@switchyard/git-storage'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { dumpDatabase } from '../src/database/dump-database.js'
@@ -11,6 +11,7 @@ import { lfsFileOf, mirrorOf, runFolderOf, tableFileOf } from '../src/manifest.j
 import {
   addProject,
   backUp,
+  backUpFrom,
   createInstallation,
   type FilledProject,
   type Installation,
@@ -127,7 +128,8 @@ it('refuses a database with tables and a folder with repositories', async () => 
   await expect(restore(target, folder)).rejects.toThrow('is not empty')
   const dataDir = await newFolder()
   await writeFile(join(dataDir, 'root-token'), 'of another installation')
-  const place = { databaseUrl: target.url, storageRoot: join(dataDir, 'repositories'), dataDir }
+  const storageRoots = new Map([['default', join(dataDir, 'repositories')]])
+  const place = { databaseUrl: target.url, storageRoots, dataDir }
   await expect(restoreInto(place, folder)).rejects.toThrow('holds root-token already')
   expect(await tablesIn(target)).toBe(0)
 })
@@ -212,6 +214,44 @@ it('refuses damage anywhere in the backup before anything is written', async () 
   expect(await tablesIn(target)).toBe(0)
   expect(await readdir(target.storageRoot)).toEqual([])
   await restore(target, folder)
+})
+
+it('restores each project into the folder of its storage, and refuses while the folder of one is not named', async () => {
+  const installation = await createMigrated()
+  const [first, second] = [await addProject(installation), await addProject(installation)]
+  opened.push(first.work, second.work)
+  const { url, storageRoot } = installation
+  const elsewhere = await newFolder()
+  await installation.database.prisma.project.update({ where: { id: second.id }, data: { storage: 'second' } })
+  await cp(join(storageRoot, second.diskPath), join(elsewhere, second.diskPath), { recursive: true })
+  await installation.git.deleteRepository(second.diskPath)
+
+  const path = await newFolder()
+  const unnamed = 'The storage second has projects: name the folder of every storage'
+  await expect(backUp(installation, path)).rejects.toThrow(unnamed)
+  expect(await readdir(path)).toEqual([])
+  const roots = (one: string, other: string) =>
+    new Map([
+      ['default', one],
+      ['second', other],
+    ])
+  await backUpFrom({ databaseUrl: url, storageRoots: roots(storageRoot, elsewhere), dataDir: null }, path)
+
+  const target = await newTarget()
+  await expect(restore(target, path)).rejects.toThrow(unnamed)
+  expect(await tablesIn(target)).toBe(0)
+  const other = await newFolder()
+  const storageRoots = roots(target.storageRoot, other)
+  await restoreInto({ databaseUrl: target.url, storageRoots, dataDir: null }, path)
+  for (const [root, project] of [
+    [target.storageRoot, first],
+    [other, second],
+  ] as const) {
+    const repository = createGit(root).open(project)
+    expect(await repository.findBranchTip('trunk')).not.toBeNull()
+    expect(await repository.findLfsObject(project.oid)).toBe(100_000)
+  }
+  await expect(stat(join(target.storageRoot, second.diskPath))).rejects.toThrow('ENOENT')
 })
 
 it('tells of a repository that was deleted after the cut, and gives its project an empty one', async () => {

@@ -57,12 +57,15 @@ export async function createInstallation({ migrated = true } = {}): Promise<Inst
 
 const placeOf = ({ url, storageRoot }: Installation): Place => ({
   databaseUrl: url,
-  storageRoot,
+  storageRoots: new Map([['default', storageRoot]]),
   dataDir: null,
 })
 
 export const backUp = (installation: Installation, folder: string): Promise<Manifest> =>
-  createBackup({ place: placeOf(installation), folder, version: '1.2.3', progress })
+  backUpFrom(placeOf(installation), folder)
+
+export const backUpFrom = (place: Place, folder: string): Promise<Manifest> =>
+  createBackup({ place, folder, version: '1.2.3', progress })
 
 export const restoreInto = (place: Place, folder: string): Promise<Manifest> =>
   restoreBackup({ place, folder, progress })

@@ -9,8 +9,13 @@ import { withClient } from './with-client.js'
 export interface Dump extends DatabaseDump {
   /** Everything that was acknowledged before is in the dump. */
   cut: Date
-  /** Paths of the repositories of all projects. */
-  diskPaths: string[]
+  /** The repositories of all projects. */
+  stored: StoredRepository[]
+}
+
+export interface StoredRepository {
+  diskPath: string
+  storage: string
 }
 
 /** Name of the file with SHA-256, size and repository of each LFS object. */
@@ -47,7 +52,7 @@ export function dumpDatabase(url: string, folder: string): Promise<Dump> {
         'SELECT migration_name FROM _prisma_migrations WHERE finished_at IS NOT NULL AND rolled_back_at IS NULL ORDER BY 1',
       ),
       logDays: await readColumn(client, logDaysSql),
-      diskPaths: await readColumn(client, 'SELECT disk_path FROM projects ORDER BY 1'),
+      stored: await listRepositories(client),
       tables: [] as TableFile[],
     }
     for (const table of tables) dump.tables.push(await dumpTable(client, table, folder))
@@ -60,6 +65,20 @@ export function dumpDatabase(url: string, folder: string): Promise<Dump> {
     return { ...dump, sequences }
   })
 }
+
+async function listRepositories(client: pg.Client): Promise<StoredRepository[]> {
+  const { rows } = await client.query<StoredRepository>(
+    'SELECT disk_path AS "diskPath", storage FROM projects ORDER BY 1',
+  )
+  return rows
+}
+
+/** Names of the storages that have projects. @throws SetupProblem when the database has no tables */
+export const listStorages = (url: string): Promise<string[]> =>
+  withClient(url, async (client) => {
+    await listTables(client)
+    return readColumn(client, 'SELECT DISTINCT storage FROM projects ORDER BY 1')
+  })
 
 type Table = Pick<TableFile, 'name' | 'columns'>
 
