@@ -1,4 +1,4 @@
-import { jobKeyPrefix, type QueueName, queueNames } from '@switchyard/contracts/jobs'
+import { furtherHousekeepingQueue, jobKeyPrefix, queueNames } from '@switchyard/contracts/jobs'
 import { DomainError, unavailable } from '@switchyard/domain'
 import { Queue } from 'bullmq'
 import type { Redis } from 'ioredis'
@@ -6,7 +6,7 @@ import type { Redis } from 'ioredis'
 export type Job = Awaited<ReturnType<Queue['getFailed']>>[number]
 
 export interface FoundJob {
-  queue: QueueName
+  queue: string
   job: Job
   /** In BullMQ's words, such as `failed` or `waiting`. */
   state: string
@@ -14,21 +14,28 @@ export interface FoundJob {
 
 /** The queues of this Switchyard's own worker. */
 export interface OwnQueues {
-  names: readonly QueueName[]
+  /** Those that every Switchyard has. */
+  names: readonly string[]
+  /**
+   * Whether there is such a queue: one of `names`, or one of a further storage that has been used.
+   *
+   * @throws DomainError unavailable while Redis does not answer
+   */
+  has(name: string): Promise<boolean>
   /**
    * Runs work on a queue.
    *
    * @throws DomainError unavailable while Redis does not answer
    */
-  use<Result>(name: QueueName, work: (queue: Queue) => Promise<Result>): Promise<Result>
+  use<Result>(name: string, work: (queue: Queue) => Promise<Result>): Promise<Result>
   close(): Promise<void>
 }
 
 /** @param redis has a timeout for each command, so that work on a queue ends while Redis hangs */
 export function createOwnQueues(redis: Redis): OwnQueues {
-  const queues = new Map<QueueName, Queue>()
+  const queues = new Map<string, Queue>()
 
-  function open(name: QueueName): Queue {
+  function open(name: string): Queue {
     const known = queues.get(name)
     if (known) return known
     const queue = new Queue(name, {
@@ -43,18 +50,27 @@ export function createOwnQueues(redis: Redis): OwnQueues {
     return queue
   }
 
+  async function withRedis<Result>(work: () => Promise<Result>): Promise<Result> {
+    // BullMQ's Queue waits for its connection without a time limit.
+    if (redis.status !== 'ready') throw unavailable('Redis')
+    try {
+      return await work()
+    } catch (error) {
+      const isAway = redis.status !== 'ready' || (error instanceof Error && isTimeout(error))
+      throw isAway && !(error instanceof DomainError) ? unavailable('Redis', { cause: error }) : error
+    }
+  }
+
+  const names: readonly string[] = Object.values(queueNames)
   return {
-    names: Object.values(queueNames),
-    async use(name, work) {
-      // BullMQ's Queue waits for its connection without a time limit.
-      if (redis.status !== 'ready') throw unavailable('Redis')
-      try {
-        return await work(open(name))
-      } catch (error) {
-        const isAway = redis.status !== 'ready' || (error instanceof Error && isTimeout(error))
-        throw isAway && !(error instanceof DomainError) ? unavailable('Redis', { cause: error }) : error
-      }
+    names,
+    async has(name) {
+      if (names.includes(name)) return true
+      // BullMQ writes this key with the first job.
+      const exists = () => redis.exists(`${jobKeyPrefix}:${name}:meta`)
+      return furtherHousekeepingQueue.test(name) && (await withRedis(exists)) === 1
     },
+    use: (name, work) => withRedis(() => work(open(name))),
     async close() {
       await Promise.all([...queues.values()].map((queue) => queue.close()))
     },

@@ -1,5 +1,6 @@
 import { jobKeyPrefix } from '@switchyard/contracts/jobs'
 import { listAuditEvents } from '@switchyard/db'
+import { createProject, createUser } from '@switchyard/testing'
 import { type Job, Queue, UnrecoverableError, Worker } from 'bullmq'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { startHarness } from './harness.js'
@@ -127,6 +128,27 @@ it('a retried job runs again with all its attempts, and the audit log says who r
   })
 })
 
+it('a job of the housekeeping of a further storage is listed, retried and removed like others', async () => {
+  const project = await createProject(harness.database, await createUser(harness.database))
+  await harness.database.prisma.project.update({ where: { id: project.id }, data: { storage: 'second' } })
+  const queue = 'repository-housekeeping-second'
+  expect((await ask('admin', 'GET', `?queue=${queue}`)).body).toEqual([])
+  const removed = await failedJob(queue, { projectId: 8 })
+  expect((await ask('admin', 'DELETE', `/${queue}/${removed}`)).status).toBe(204)
+  const id = await failedJob(queue, { projectId: 7 })
+  const listed = [{ queue, id }]
+  expect(await ask('admin', 'GET', `?queue=${queue}`)).toMatchObject({ status: 200, body: listed })
+  expect(await ask('admin', 'GET', '')).toMatchObject({ status: 200, body: listed })
+  expect(await ask('admin', 'POST', `/${queue}/${id}/retry`)).toMatchObject({
+    status: 200,
+    body: { queue, state: 'waiting' },
+  })
+  expect((await ask('admin', 'GET', `/repository-housekeeping-third/${id}`)).body.message).toBe(
+    '404 Queue Not Found',
+  )
+  await harness.database.prisma.project.delete({ where: { id: project.id } })
+})
+
 it('a removed job is gone, and the audit log says who removed it', async () => {
   const id = await failedJob('saga-retention', {})
   expect((await ask('admin', 'DELETE', `/saga-retention/${id}`)).status).toBe(204)
@@ -179,13 +201,17 @@ it('queues and jobs that do not exist, and queues of other applications, are not
   }
 })
 
-it.each(['?queue=mail', '?state=active', '?page=0', '?page=11&per_page=100', '?page=x'])(
-  'the parameters %s are refused',
-  async (query) => {
-    const { status, body } = await ask('admin', 'GET', query)
-    expect([status, typeof body.error]).toEqual([400, 'string'])
-  },
-)
+it.each([
+  '?queue=mail',
+  '?queue=repository-housekeeping-',
+  '?state=active',
+  '?page=0',
+  '?page=11&per_page=100',
+  '?page=x',
+])('the parameters %s are refused', async (query) => {
+  const { status, body } = await ask('admin', 'GET', query)
+  expect([status, typeof body.error]).toEqual([400, 'string'])
+})
 
 it('administrators and tokens with the scope manage_jobs may use it; a reading token only reads', async () => {
   const id = await failedJob('saga-retention', {})

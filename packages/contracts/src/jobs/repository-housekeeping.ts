@@ -9,6 +9,9 @@ export const repositoryHousekeepingQueue = (storage: string): string =>
     ? queueNames.repositoryHousekeeping
     : `${queueNames.repositoryHousekeeping}-${storage}`
 
+/** Names of the queues of the storages besides `default`. */
+export const furtherHousekeepingQueue = /^repository-housekeeping-[a-z0-9][a-z0-9-]{0,62}$/
+
 /**
  * The job that tidies a repository after a push, as the arguments of BullMQ's `queue.add`. Added any number of times for one
  * project it is one run; added during a run it is one more run afterwards.

@@ -69,6 +69,12 @@ function lookupOf<Statement>(reference: string, { byId, byPath }: { byId: Statem
   return { statement: byPath, key: reference.toLowerCase() }
 }
 
+/** Names of the storages that hold repositories. */
+export async function listProjectStorages({ pool }: Pick<Database, 'pool'>): Promise<string[]> {
+  const { rows } = await pool.query<{ storage: string }>('SELECT DISTINCT storage FROM projects')
+  return rows.map(({ storage }) => storage)
+}
+
 /** Reserves the id of a new project. The path of its repository depends on the id. */
 export async function nextProjectId({ prisma }: DatabaseOrTransaction): Promise<number> {
   const [drawn] = await prisma.$queryRaw<{ id: bigint }[]>`SELECT nextval('projects_id_seq') AS id`

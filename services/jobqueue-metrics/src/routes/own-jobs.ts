@@ -1,4 +1,4 @@
-import { queueNames } from '@switchyard/contracts/jobs'
+import { furtherHousekeepingQueue, queueNames } from '@switchyard/contracts/jobs'
 import type { Caller } from '@switchyard/domain/access'
 import {
   auditAuthor,
@@ -18,6 +18,9 @@ import * as ownJobs from '../use-cases/own-jobs.js'
 /** Deeper pages of several queues together would read too many jobs. */
 const mergedMax = 1_000
 
+/** Each storage besides `default` has a queue of its own. */
+const queueName = z.union([z.enum(queueNames), z.string().regex(furtherHousekeepingQueue)])
+
 const reference = z.object({ queue: text(), id: text() })
 
 export const listJobs = (deps: ownJobs.JobDependencies) =>
@@ -27,7 +30,7 @@ export const listJobs = (deps: ownJobs.JobDependencies) =>
     refusals: [503],
     input: z.object({
       ...pageParameters,
-      queue: z.enum(queueNames).optional().meta({ description: 'Unset: every queue, the first 1,000 jobs' }),
+      queue: queueName.optional().meta({ description: 'Unset: every queue, the first 1,000 jobs' }),
       state: z.enum(['failed']).default('failed'),
     }),
     async handle({ queue, state: _, ...page }, _caller: Caller, call) {

@@ -1,5 +1,11 @@
-import type { QueueName } from '@switchyard/contracts/jobs'
-import { type AuditAuthor, type Database, inTransaction, recordAuditEvent } from '@switchyard/db'
+import { repositoryHousekeepingQueue } from '@switchyard/contracts/jobs'
+import {
+  type AuditAuthor,
+  type Database,
+  inTransaction,
+  listProjectStorages,
+  recordAuditEvent,
+} from '@switchyard/db'
 import { conflict, notFound } from '@switchyard/domain'
 import type { Queue } from 'bullmq'
 import type { FoundJob, Job, OwnQueues } from '../own-queues.js'
@@ -27,11 +33,11 @@ interface Rows {
  * @throws DomainError unavailable while Redis does not answer
  */
 export async function listFailedJobs(
-  { queues }: JobDependencies,
-  queue: QueueName | undefined,
+  { database, queues }: JobDependencies,
+  queue: string | undefined,
   { skip, take }: Rows,
 ): Promise<{ jobs: FoundJob[]; total: number }> {
-  const asked = queue === undefined ? queues.names : [queue]
+  const asked = queue === undefined ? await namesOfAll({ database, queues }) : await existing(queues, queue)
   const counted = await Promise.all(
     asked.map(async (name) => ({ name, count: await queues.use(name, (opened) => opened.getFailedCount()) })),
   )
@@ -45,21 +51,24 @@ export async function listFailedJobs(
   return { jobs, total }
 }
 
+/** With the queues of the storages that have projects. */
+async function namesOfAll({ database, queues }: JobDependencies): Promise<string[]> {
+  const storages = await listProjectStorages(database)
+  return [...new Set([...queues.names, ...storages.map(repositoryHousekeepingQueue)])]
+}
+
+const existing = async (queues: OwnQueues, queue: string) => ((await queues.has(queue)) ? [queue] : [])
+
 const failedMs = ({ job }: FoundJob) => job.finishedOn ?? 0
 
-async function readFailed(
-  queues: OwnQueues,
-  name: QueueName,
-  skip: number,
-  take: number,
-): Promise<FoundJob[]> {
+async function readFailed(queues: OwnQueues, name: string, skip: number, take: number): Promise<FoundJob[]> {
   const jobs = await queues.use(name, (queue) => queue.getFailed(skip, skip + take - 1))
   return jobs.map((job) => ({ queue: name, job, state: 'failed' }))
 }
 
 /** @throws DomainError not-found; unavailable while Redis does not answer */
 export async function getOwnJob({ queues }: JobDependencies, { queue, id }: JobReference): Promise<FoundJob> {
-  const name = getName(queues, queue)
+  const name = await getName(queues, queue)
   return queues.use(name, async (opened) => {
     const job = await getJob(opened, id)
     return { queue: name, job, state: await job.getState() }
@@ -95,7 +104,7 @@ async function changeFailed(
   eventName: 'job_retried' | 'job_removed',
   change: (job: Job) => Promise<void>,
 ): Promise<FoundJob> {
-  const name = getName(queues, queue)
+  const name = await getName(queues, queue)
   return queues.use(name, (opened) =>
     inTransaction(database, async (transaction) => {
       const job = await getJob(opened, id)
@@ -114,10 +123,9 @@ async function changeFailed(
 
 const notFailed = () => conflict('The job is not failed')
 
-function getName({ names }: OwnQueues, queue: string): QueueName {
-  const name = names.find((known) => known === queue)
-  if (name === undefined) throw notFound('Queue')
-  return name
+async function getName(queues: OwnQueues, queue: string): Promise<string> {
+  if (await queues.has(queue)) return queue
+  throw notFound('Queue')
 }
 
 async function getJob(queue: Queue, id: string): Promise<Job> {
