@@ -75,12 +75,16 @@ export function createDatabase({
   }
 }
 
-/** Runs `work` in one transaction. */
+/** Time for a transaction that deletes a row with everything that belongs to it, which may be millions of rows. */
+export const deletingMsMax = defaultAnswerTimeoutMs
+
+/** Runs `work` in one transaction, which ends after `msMax` at the latest. */
 export async function inTransaction<T>(
   database: Database,
   work: (transaction: DatabaseOrTransaction) => Promise<T>,
+  msMax = 5_000,
 ): Promise<T> {
-  return database.prisma.$transaction((prisma) => work({ prisma }))
+  return database.prisma.$transaction((prisma) => work({ prisma }), { timeout: msMax })
 }
 
 function ignoreLostConnection(): void {}

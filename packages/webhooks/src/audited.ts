@@ -2,6 +2,7 @@ import {
   type AuditAuthor,
   type Database,
   type DatabaseOrTransaction,
+  deletingMsMax,
   inTransaction,
   recordAuditEvent,
   type Webhook,
@@ -17,14 +18,19 @@ export const auditedWebhook = (
   eventName: 'webhook_created' | 'webhook_changed' | 'webhook_deleted',
   change: (transaction: DatabaseOrTransaction) => Promise<Webhook>,
 ): Promise<Webhook> =>
-  inTransaction(database, async (transaction) => {
-    const webhook = await change(transaction)
-    const { id, scope, projectId, host, events, enabled } = webhook
-    await recordAuditEvent(transaction, author, {
-      eventName,
-      entityType: projectId === null ? 'Webhook' : 'Project',
-      entityId: projectId ?? id,
-      details: { webhook_id: id, scope, host, events, enabled },
-    })
-    return webhook
-  })
+  inTransaction(
+    database,
+    async (transaction) => {
+      const webhook = await change(transaction)
+      const { id, scope, projectId, host, events, enabled } = webhook
+      await recordAuditEvent(transaction, author, {
+        eventName,
+        entityType: projectId === null ? 'Webhook' : 'Project',
+        entityId: projectId ?? id,
+        details: { webhook_id: id, scope, host, events, enabled },
+      })
+      return webhook
+    },
+    // A webhook is deleted with its log of deliveries.
+    deletingMsMax,
+  )

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { diskPathOf } from '@switchyard/git-storage'
+import { waitFor } from '@switchyard/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { form, type Harness, json, outcome, startHarness } from './harness.js'
 
@@ -216,6 +217,29 @@ describe('DELETE /projects/:id', () => {
     expect(await outcome(harness.send('owner', 'GET', `/projects/${id}`))).toEqual(noProject)
     expect(existsSync(repositoryOf(id))).toBe(false)
     await made({ path: 'to-go' })
+  })
+
+  it('takes the time that its rows take', async () => {
+    const { id } = await made({ path: 'to-wait' })
+    const { pool } = harness.database
+    const other = await pool.connect()
+    try {
+      await other.query('BEGIN')
+      await other.query('SELECT FROM projects WHERE id = $1 FOR UPDATE', [id])
+      const deleted = harness.send('owner', 'DELETE', `/projects/${id}`)
+      const isSlow = async () => {
+        const { rowCount } = await pool.query(
+          "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query_start < now() - interval '5.5 s'",
+        )
+        return rowCount === 1
+      }
+      await waitFor(isSlow, { what: 'the deletion to be slow', timeoutMs: 15_000 })
+      await other.query('ROLLBACK')
+      expect((await deleted).status).toBe(202)
+    } finally {
+      other.release()
+    }
+    expect((await harness.send('owner', 'GET', `/projects/${id}`)).status).toBe(404)
   })
 
   it('is for the owner and administrators', async () => {

@@ -1,6 +1,8 @@
 import {
   type AuditAuthor,
+  type DatabaseOrTransaction,
   deleteProject,
+  deletingMsMax,
   findUser,
   inTransaction,
   listProjects as listStoredProjects,
@@ -248,12 +250,13 @@ export async function removeProject(
   { project }: ProjectCall,
   author: AuditAuthor,
 ): Promise<void> {
-  await inTransaction(database, async (transaction) => {
+  const deleting = async (transaction: DatabaseOrTransaction) => {
     await deleteProject(transaction, project.id)
     await recordProjectEvent(transaction, author, project.id, 'project_destroyed', {
       path_with_namespace: project.pathWithNamespace,
     })
-  })
+  }
+  await inTransaction(database, deleting, deletingMsMax)
   try {
     await git.deleteRepository(project.diskPath)
   } catch (error) {
