@@ -200,8 +200,10 @@ export async function pushedCommits(
   const [since, known] = await Promise.all([newest(after, knownCommitsMax), newest(base, knownCommitsMax)])
   const knownIds = new Set(known.commits.map(({ id }) => id))
   const fresh = since.commits.filter(({ id }) => !knownIds.has(id))
-  // Past the window the difference of the counts is right for branches that went forward.
-  const total = fresh.length < since.commits.length ? fresh.length : Math.max(0, since.total - known.total)
+  // Where the windows have no commit in common, the histories may still meet further back.
+  const mayMeet = fresh.length === since.commits.length && known.total > 0
+  const between = mayMeet ? await repository.commitsBetween({ from: base, to: after, take: 1 }) : null
+  const total = between?.total ?? (known.total > 0 ? fresh.length : since.total)
   const shown = fresh.slice(0, Math.min(shownCommitsMax, total)).reverse()
   return { commits: await withChanges(repository, shown, compareUntilMs), total }
 }

@@ -22,16 +22,15 @@ async function addHook(projectId: number): Promise<void> {
   expect(status).toBe(201)
 }
 
-/** What is told of a project, a line for each delivery: event, reference, and the commit after the change. */
-async function told(projectId: number): Promise<string[]> {
-  const deliveries = await harness.database.prisma.webhookDelivery.findMany({
-    where: { webhook: { projectId } },
-  })
-  return deliveries.map(({ payload }) => {
-    const { object_kind, ref, after } = JSON.parse(payload)
-    return `${object_kind} ${ref} ${after}`
-  })
+async function bodiesOf(projectId: number) {
+  const where = { webhook: { projectId } }
+  const deliveries = await harness.database.prisma.webhookDelivery.findMany({ where })
+  return deliveries.map(({ payload }) => JSON.parse(payload))
 }
+
+/** What is told of a project, a line for each delivery: event, reference, and the commit after the change. */
+const told = async (projectId: number): Promise<string[]> =>
+  (await bodiesOf(projectId)).map(({ object_kind, ref, after }) => `${object_kind} ${ref} ${after}`)
 
 /** Runs `work` while nobody can store deliveries. */
 async function withoutDeliveries(work: () => Promise<void>): Promise<void> {
@@ -123,5 +122,31 @@ test('a change that did not happen is told to nobody', { timeout: 60_000 }, asyn
   const isOver = async () => (await harness.database.prisma.foreseenChange.count()) === 0
   await waitFor(isOver, { what: 'the changes to be forgotten', timeoutMs: 30_000 })
   expect(await told(project.id)).toEqual([])
+  await work.close()
+})
+
+test('a new branch is told with its own commits, whether it shares a history with the default branch or not', async () => {
+  const { project, work, commits } = await pushSample(harness)
+  await addHook(project.id)
+  await work.git('switch', '--quiet', '--orphan', 'alone')
+  const alone = await work.commit({ files: { 'alone.txt': 'a' } })
+  await work.git('branch', 'old', commits.first)
+  await work.git('push', '--quiet', harness.remote('developer', project), 'alone', 'old')
+  await waitFor(async () => (await told(project.id)).length === 2, { what: 'both branches to be told of' })
+  const shown = (await bodiesOf(project.id)).map(
+    ({
+      ref,
+      total_commits_count,
+      commits: its,
+    }: {
+      ref: string
+      total_commits_count: number
+      commits: { id: string }[]
+    }) => [ref, total_commits_count, ...its.map(({ id }) => id)],
+  )
+  expect(shown.sort()).toEqual([
+    ['refs/heads/alone', 1, alone],
+    ['refs/heads/old', 0],
+  ])
   await work.close()
 })
