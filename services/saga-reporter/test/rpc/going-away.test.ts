@@ -1,0 +1,47 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import { createLogger } from '@switchyard/service-kit/observability'
+import { waitFor } from '@switchyard/testing'
+import { expect, it } from 'vitest'
+import { serverStream } from '../../src/rpc/server/server-stream.js'
+import { unary } from '../../src/rpc/server/unary.js'
+import { startServer } from './grpc-harness.js'
+import { callFields, connectFrames, dataOf, headersOf } from './http2-frames.js'
+import { frame } from './raw-calls.js'
+
+const logger = createLogger('test', 'silent')
+
+/** Calls one after the other on one connection, as a gateway does, until the server says that it ends. */
+async function callUntilSentAway(port: number) {
+  const client = await connectFrames(port)
+  let sent = 0
+  const calling = (async () => {
+    while (!client.isSentAway()) {
+      const id = 2 * sent + 1
+      sent += 1
+      client.send(headersOf(id, callFields('/test.Test/Call')), dataOf(id, frame('x'), true))
+      while (client.answers() < sent && !client.isClosed()) await turn()
+    }
+    client.close()
+  })()
+  return {
+    answered: () => client.answers(),
+    async unanswered() {
+      await calling
+      return sent - client.answers()
+    },
+  }
+}
+
+it('no call of a connection that has one call under way at a time is lost when the server stops', async () => {
+  const call = unary<Buffer, Buffer>(async (request) => request, logger)
+  const server = await startServer({
+    call,
+    watch: serverStream<Buffer, Buffer>(async function* () {}, logger),
+  })
+  const connections = await Promise.all(Array.from({ length: 10 }, () => callUntilSentAway(server.port)))
+  await waitFor(() => connections.every(({ answered }) => answered() > 2), {
+    what: 'calls on every connection',
+  })
+  await server.close()
+  expect(await Promise.all(connections.map(({ unanswered }) => unanswered()))).toEqual(Array(10).fill(0))
+})
