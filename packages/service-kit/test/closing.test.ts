@@ -5,7 +5,7 @@ import express from 'express'
 import { expect, it } from 'vitest'
 import { listen } from '../src/http/index.js'
 
-const drainTimeoutMs = 60_000
+const drainTimeoutMs = 5000
 
 /** A server whose answers take a moment, and a client that has one kept-alive connection to it. */
 async function startServer() {

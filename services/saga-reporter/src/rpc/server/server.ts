@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 import grpc, {
   logVerbosity,
   Server,
@@ -124,6 +124,8 @@ export async function startGrpcServer(options: GrpcServerOptions): Promise<GrpcS
     close: async () => {
       health.stop()
       await sleep(options.probePeriodMs ?? 500)
+      // Connections that have arrived are accepted first; those that are left are reset.
+      await turn()
       listener.close()
       streams.end()
       await closeUsedSessions(listener.port, options.drainTimeoutMs)
