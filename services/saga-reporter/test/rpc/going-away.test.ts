@@ -1,10 +1,11 @@
 import { setImmediate as turn } from 'node:timers/promises'
+import { type ServiceError, status } from '@grpc/grpc-js'
 import { createLogger } from '@switchyard/service-kit/observability'
 import { waitFor } from '@switchyard/testing'
 import { expect, it } from 'vitest'
 import { serverStream } from '../../src/rpc/server/server-stream.js'
 import { unary } from '../../src/rpc/server/unary.js'
-import { startServer } from './grpc-harness.js'
+import { connect, startServer } from './grpc-harness.js'
 import { callFields, connectFrames, dataOf, headersOf } from './http2-frames.js'
 import { frame } from './raw-calls.js'
 
@@ -44,4 +45,28 @@ it('no call of a connection that has one call under way at a time is lost when t
   })
   await server.close()
   expect(await Promise.all(connections.map(({ unanswered }) => unanswered()))).toEqual(Array(10).fill(0))
+})
+
+it('a stream that is sending when the server stops ends with UNAVAILABLE', async () => {
+  const endless = serverStream<Buffer, Buffer>(async function* (_request, _call, signal) {
+    while (!signal.aborted) {
+      yield Buffer.from('x')
+      await turn()
+    }
+  }, logger)
+  const server = await startServer({ call: endless, watch: endless })
+  const client = connect(server.port)
+  const begun = new Set<number>()
+  const codes = Array.from({ length: 10 }, (_, index) => {
+    const stream = client.watch('/test.Test/Watch', 60_000)
+    stream.on('data', () => begun.add(index))
+    return new Promise<number>((resolve) => {
+      stream.on('error', ({ code }: ServiceError) => resolve(code))
+      stream.on('end', () => resolve(status.OK))
+    })
+  })
+  await waitFor(() => begun.size === codes.length, { what: 'every stream to begin' })
+  await server.close()
+  expect(await Promise.all(codes)).toEqual(codes.map(() => status.UNAVAILABLE))
+  client.close()
 })
