@@ -47,14 +47,14 @@ it('no call of a connection that has one call under way at a time is lost when t
   expect(await Promise.all(connections.map(({ unanswered }) => unanswered()))).toEqual(Array(10).fill(0))
 })
 
-it('a stream that is sending when the server stops ends with UNAVAILABLE', async () => {
+it('a stream that is sending when the server stops ends with UNAVAILABLE, and is not cut when the time is over', async () => {
   const endless = serverStream<Buffer, Buffer>(async function* (_request, _call, signal) {
     while (!signal.aborted) {
-      yield Buffer.from('x')
+      for (let message = 0; message < 50; message += 1) yield Buffer.alloc(3000)
       await turn()
     }
   }, logger)
-  const server = await startServer({ call: endless, watch: endless })
+  const server = await startServer({ call: endless, watch: endless }, { drainTimeoutMs: 20_000 })
   const client = connect(server.port)
   const begun = new Set<number>()
   const codes = Array.from({ length: 10 }, (_, index) => {
@@ -66,7 +66,9 @@ it('a stream that is sending when the server stops ends with UNAVAILABLE', async
     })
   })
   await waitFor(() => begun.size === codes.length, { what: 'every stream to begin' })
+  const beforeMs = performance.now()
   await server.close()
+  expect(performance.now() - beforeMs).toBeLessThan(15_000)
   expect(await Promise.all(codes)).toEqual(codes.map(() => status.UNAVAILABLE))
   client.close()
 })
