@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { credentials, Metadata, type ServiceError, status } from '@grpc/grpc-js'
 import { SagaQueryClient, type WatchSagasResponse } from '@switchyard/contracts/saga-query'
-import type { Installation } from './installation.js'
+import { before, type Installation, root } from './installation.js'
 
 /** A client that follows a stream over the ends of its servers. */
 export interface Follower {
@@ -93,6 +93,9 @@ export const followSagaEvents = (installation: Installation): Follower =>
     }
   })
 
+/** How a stream ends with its server. A release before this one may cut a stream that is sending, which nginx makes INTERNAL. */
+const endsOfServers = before === root ? [status.UNAVAILABLE] : [status.UNAVAILABLE, status.INTERNAL]
+
 /** Follows the log of sagas over gRPC. */
 export function watchSagas(installation: Installation): Follower {
   const client = new SagaQueryClient(installation.grpcAddress, credentials.createInsecure())
@@ -106,7 +109,7 @@ export function watchSagas(installation: Installation): Follower {
       for await (const { sequence, event, reset } of stream as AsyncIterable<WatchSagasResponse>)
         yield { sequence, sagaId: event?.sagaId, isReset: reset }
     } catch (error) {
-      if ((error as ServiceError).code !== status.UNAVAILABLE) throw error
+      if (!endsOfServers.includes((error as ServiceError).code)) throw error
     }
   })
   return {
