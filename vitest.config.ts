@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 // Tests run on the sources of every workspace package, so no build stands between an edit and its test.
 const conditions = ['@switchyard/source']
@@ -6,8 +7,21 @@ const conditions = ['@switchyard/source']
 // run. So tests keep nothing in modules: each starts its own servers, with databases of its own.
 const shared = { resolve: { conditions }, ssr: { resolve: { conditions } } }
 
+/**
+ * Begins with the files that take longest, so that none of them runs alone at the end. Without results of an earlier run, vitest
+ * begins with the largest files, and these are small.
+ */
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]) {
+    const sorted = await super.sort(files)
+    const isLong = ({ moduleId }: TestSpecification) => /\/e2e\/(stopping|chaos\/chaos)\.test/.test(moduleId)
+    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))]
+  }
+}
+
 export default defineConfig({
   test: {
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         ...shared,
@@ -46,7 +60,7 @@ export default defineConfig({
         test: {
           name: 'e2e',
           include: ['e2e/**/*.test.ts'],
-          exclude: ['e2e/images.test.ts', 'e2e/upgrade.test.ts', 'e2e/scale-out/**'],
+          exclude: ['e2e/images.test.ts', 'e2e/upgrade/**', 'e2e/scale-out/**'],
           testTimeout: 120_000,
           hookTimeout: 300_000,
           // Each has its own ports and data.
@@ -69,7 +83,7 @@ export default defineConfig({
         // Needs a build of the release before, which scripts/upgrade.mjs makes; not part of `npm test`.
         test: {
           name: 'upgrade',
-          include: ['e2e/upgrade.test.ts'],
+          include: ['e2e/upgrade/*.test.ts'],
           testTimeout: 600_000,
           hookTimeout: 300_000,
         },

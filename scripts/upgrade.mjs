@@ -1,4 +1,5 @@
-// Builds the release before in a temporary worktree, and replaces it under load by this checkout (`pnpm test:upgrade`).
+// Builds the release before in a temporary worktree, replaces it under load by this checkout, and runs its own tests on the schema
+// of this checkout (`pnpm test:upgrade`).
 // The release before is the commit that is given as an argument, else the newest tag, else the parent of the commit that added the
 // newest migration.
 import { execFileSync } from 'node:child_process'
@@ -40,10 +41,17 @@ await run(async (stop) => {
       const code = await runGroup([...pnpm, ...command], stop, { cwd: folder })
       if (code !== 0) return code
     }
-    const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs')
     const env = { ...process.env, SWITCHYARD_RELEASE_BEFORE: folder }
-    const args = [process.execPath, vitest, 'run', '--project', 'upgrade', '--reporter=verbose']
-    return await runGroup(args, stop, { cwd: root, env })
+    const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs')
+    const olderTests = join(root, 'e2e', 'upgrade', 'run-older-tests.ts')
+    for (const args of [
+      [vitest, 'run', '--project', 'upgrade', '--reporter=verbose'],
+      ['--conditions=@switchyard/source', '--import', 'tsx', olderTests],
+    ]) {
+      const code = await runGroup([process.execPath, ...args], stop, { cwd: root, env })
+      if (code !== 0) return code
+    }
+    return 0
   } finally {
     git('worktree', 'remove', '--force', folder)
   }

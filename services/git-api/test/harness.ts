@@ -34,6 +34,7 @@ export async function startHarness({ redisUrl = absentRedis, env = {} }: Harness
       DATABASE_POOL_SIZE_MAX: '5',
       REDIS_URL: redisUrl,
       SWITCHYARD_STORAGE_ROOT: storageRoot,
+      SHUTDOWN_TIMEOUT_MS: '2000',
       PORT: '0',
       RATE_LIMIT_PER_MINUTE: '0',
       ...env,

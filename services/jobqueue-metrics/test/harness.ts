@@ -73,6 +73,7 @@ export async function startHarness(overridesFor: (redisUrl: string) => Record<st
     PORT: '0',
     RATE_LIMIT_PER_MINUTE: '0',
     JOBQUEUE_CACHE_MS: '0',
+    SHUTDOWN_TIMEOUT_MS: '2000',
     JOBQUEUE_HISTORY: 'false',
     ...overridesFor(testRedis.urlOf('jobqueue-metrics')),
   })

@@ -166,7 +166,7 @@ it('keeps no listener who went away before the first event', async () => {
   server.close()
 })
 
-it('costs one look at the state for any number of listeners, ends them in time, and ends all when it closes', async () => {
+it('costs one look at the state for any number of listeners, ends them in time, and ends all when it closes, also those who come then', async () => {
   let looks = 0
   const streams = createEventStreams({ intervalMs: 50, lifeMs: 700 })
   const server = createServer((_request, response: ServerResponse) => {
@@ -184,6 +184,9 @@ it('costs one look at the state for any number of listeners, ends them in time, 
   const late = await open()
   streams.close()
   await expect.poll(() => late.ended()).toBe(true)
+  const tooLate = await open()
+  await expect.poll(() => tooLate.ended()).toBe(true)
+  expect(tooLate.events).toHaveLength(1)
   server.close()
 })
 

@@ -48,3 +48,17 @@ it('sends no heartbeat before the headers of a stream, however long the messages
   streams.close()
   board.close()
 })
+
+it('a stream that begins while the process stops is a whole answer, because a browser connects again only after one', async () => {
+  const board = new MessageBoard({
+    load: async () => [],
+    clock: () => new Date(),
+    logger: { warn: () => {} } as never,
+  })
+  const streams = new MessageStreams({ board, metrics: createMetrics('test') })
+  streams.close()
+  const { sent, response } = recorded()
+  await streams.open(response, undefined)
+  expect(sent).toEqual(['head 200', expect.stringContaining('event: snapshot'), 'end'])
+  board.close()
+})

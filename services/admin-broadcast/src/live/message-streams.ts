@@ -1,5 +1,4 @@
 import type { BroadcastMessage } from '@switchyard/db'
-import { unavailable } from '@switchyard/domain'
 import { type BroadcastChange, matchesTargetPath } from '@switchyard/domain/broadcast'
 import { eventStreamHeaders } from '@switchyard/service-kit/http'
 import type { Metrics } from '@switchyard/service-kit/observability'
@@ -55,13 +54,12 @@ export class MessageStreams {
   }
 
   /**
-   * Serves a client until it disconnects or this process stops.
+   * Serves a client until it disconnects or this process stops. A stream that begins later ends after its first event, because a
+   * browser connects again after the end of a stream, and not after a refusal.
    *
    * @param path path of the page that the client shows; it gets the messages for this page only. Undefined: all
-   * @throws DomainError unavailable when this process stops
    */
   async open(response: StreamResponse, path: string | undefined): Promise<void> {
-    if (this.#closed) throw unavailable('')
     const stop = await this.#enrol(response, path)
     // The client may have disconnected while the board was read, or this process may have begun to stop.
     if (response.destroyed || this.#closed) stop()

@@ -11,7 +11,7 @@ export interface EventStreams {
    * @param channel listeners of one channel share the reads of its state
    */
   open(response: ServerResponse, channel: string, read: ReadState): Promise<void>
-  /** Ends every stream. */
+  /** Ends every stream, and those that begin later after their first event: a browser does not connect again after a refusal. */
   close(): void
 }
 
@@ -41,6 +41,7 @@ export function createEventStreams({
   stallMs = 30_000,
 }: EventStreamsOptions): EventStreams {
   const channels = new Map<string, Channel>()
+  let isClosed = false
 
   function send(channel: Channel, event: string): void {
     channel.last = event
@@ -75,6 +76,7 @@ export function createEventStreams({
       if (event !== channel.last) send(channel, event)
       const listener = new Listener(response, stallMs)
       listener.sendState(event)
+      if (isClosed) return listener.end()
       channel.listeners.add(listener)
       const life = setTimeout(() => listener.end(), lifeMs)
       response.once('close', () => {
@@ -86,6 +88,7 @@ export function createEventStreams({
       void watch(name, channel, read)
     },
     close() {
+      isClosed = true
       for (const { listeners } of channels.values()) for (const listener of listeners) listener.end()
     },
   }

@@ -42,7 +42,8 @@ export class OpenStreams {
   }
 
   /**
-   * Opens a stream that ends with the signal of its client, or earlier.
+   * Opens a stream that ends with the signal of its client, or earlier: at once while this process stops, because a browser
+   * connects again after the end of a stream, and not after a refusal.
    *
    * @throws DomainError unavailable when this process has its maximum of streams; rate-limited when the token or the
    * address has its maximum
@@ -57,6 +58,7 @@ export class OpenStreams {
     const onClientGone = () => ending.abort(client.reason)
     client.addEventListener('abort', onClientGone)
     if (client.aborted) onClientGone()
+    if (this.#closed) ending.abort()
     this.#open.add(ending)
     this.#ofToken.add(owner.token, 1)
     this.#ofAddress.add(owner.address, 1)
@@ -73,14 +75,14 @@ export class OpenStreams {
 
   #requireRoom({ token, address }: StreamOwner): void {
     const { total, perToken, perAddress } = this.#limits
-    if (this.#closed || this.#open.size >= total) throw unavailable('too many streams')
+    if (this.#open.size >= total) throw unavailable('too many streams')
     if (this.#ofToken.of(token) >= perToken)
       throw rateLimited(`this token has ${perToken} streams open, which is the limit`, retryAfterMs)
     if (this.#ofAddress.of(address) >= perAddress)
       throw rateLimited(`this address has ${perAddress} streams open, which is the limit`, retryAfterMs)
   }
 
-  /** Ends every stream and accepts no more. */
+  /** Ends every stream, also those that begin later. */
   close(): void {
     this.#closed = true
     for (const ending of this.#open) ending.abort()

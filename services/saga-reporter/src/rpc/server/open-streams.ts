@@ -16,14 +16,16 @@ export function createOpenStreams(): OpenStreams {
     if (!responseStream) return new ServerInterceptingCall(call)
     open.add(call)
     if (ending) setImmediate(end, call)
-    const forget = () => open.delete(call)
+    // After a status that was sent here, the method may still send what it has: the library would reset the stream.
     return new ServerInterceptingCall(call, {
-      start: (next) => next({ onCancel: forget }),
-      sendStatus: (result, next) => {
-        forget()
-        next(result)
-      },
+      start: (next) => next({ onCancel: () => open.delete(call) }),
+      sendMetadata: (metadata, next) => open.has(call) && next(metadata),
+      sendMessage: (message, next) => open.has(call) && next(message),
+      sendStatus: (result, next) => open.delete(call) && next(result),
     })
+  }
+  const end = (call: NextCall): void => {
+    if (open.delete(call)) call.sendStatus({ code: status.UNAVAILABLE, details: 'the server stops' })
   }
   return {
     interceptor,
@@ -33,6 +35,3 @@ export function createOpenStreams(): OpenStreams {
     },
   }
 }
-
-const end = (call: NextCall): void =>
-  call.sendStatus({ code: status.UNAVAILABLE, details: 'the server stops' })

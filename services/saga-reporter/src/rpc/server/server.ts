@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 import grpc, {
   logVerbosity,
   Server,
@@ -11,6 +11,7 @@ import grpc, {
 import type { Health } from '@switchyard/service-kit/lifecycle'
 import { type Logger, type Metrics, tracing } from '@switchyard/service-kit/observability'
 import { type Admit, type ArrivedCall, admission } from './admission.js'
+import { closeUsedSessions } from './close-used-sessions.js'
 import { serveHealth } from './health.js'
 import { listen } from './listen.js'
 import { MessagePlaces } from './message-places.js'
@@ -62,7 +63,10 @@ export interface GrpcServerOptions {
 export interface GrpcServer {
   /** The port in use, also when 0 was asked for. */
   port: number
-  /** NOT_SERVING → a probe period → no new calls, streams end → calls under way finish → connections are closed. */
+  /**
+   * NOT_SERVING → a probe period → no new connections, streams end → used connections are closed, each with its next call → calls
+   * under way finish → all connections are closed.
+   */
   close: () => Promise<void>
 }
 
@@ -120,8 +124,11 @@ export async function startGrpcServer(options: GrpcServerOptions): Promise<GrpcS
     close: async () => {
       health.stop()
       await sleep(options.probePeriodMs ?? 500)
+      // Connections that have arrived are accepted first; those that are left are reset.
+      await turn()
       listener.close()
       streams.end()
+      await closeUsedSessions(listener.port, options.drainTimeoutMs)
       const shutDown = new Promise<void>((resolve) => server.tryShutdown(() => resolve()))
       // Node 24 begins to close the sessions with the server, and the library does not wait for sessions that already close.
       const closed = [...sockets].map(

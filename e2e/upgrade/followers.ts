@@ -1,0 +1,145 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { credentials, Metadata, type ServiceError, status } from '@grpc/grpc-js'
+import { SagaQueryClient, type WatchSagasResponse } from '@switchyard/contracts/saga-query'
+import { before, type Installation, root } from './installation.js'
+
+/** A client that follows a stream over the ends of its servers. */
+export interface Follower {
+  /** Ids of what it was told of. */
+  seen: Set<string>
+  /** Streams that did not begin or end as clients expect, and events that came twice or out of order. */
+  failures: string[]
+  connections(): number
+  stop(): Promise<void>
+}
+
+/** A client connects again after a moment; the services ask browsers for one to five seconds. */
+const retryMs = 50
+
+/** Calls `connect`, which returns when a stream has ended properly, until the follower is stopped. */
+function follow(
+  connect: (follower: Pick<Follower, 'seen' | 'failures'>, leaving: AbortSignal) => Promise<void>,
+): Follower {
+  const leaving = new AbortController()
+  const told = { seen: new Set<string>(), failures: [] as string[] }
+  let connections = 0
+  const following = (async () => {
+    while (!leaving.signal.aborted) {
+      connections += 1
+      await connect(told, leaving.signal).catch((error: Error) => {
+        if (!leaving.signal.aborted) told.failures.push(String(error.cause ?? error))
+      })
+      await pause(retryMs)
+    }
+  })()
+  return {
+    ...told,
+    connections: () => connections,
+    stop() {
+      leaving.abort()
+      return following
+    },
+  }
+}
+
+type EventFields = Partial<Record<'event' | 'id' | 'data', string>>
+
+/** Yields the events of one stream until it has ended. */
+async function* eventsOf(url: string, headers: { [name: string]: string }, signal: AbortSignal) {
+  const response = await fetch(url, { headers, signal })
+  // A browser does not connect again after any other status.
+  if (response.status !== 200) throw new Error(`${response.status} ${await response.text()}`)
+  let text = ''
+  for await (const chunk of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    text += chunk
+    const blocks = text.split('\n\n')
+    text = blocks.pop() ?? ''
+    for (const block of blocks)
+      yield Object.fromEntries(block.split('\n').map((line) => line.split(/: (.*)/s, 2))) as EventFields
+  }
+}
+
+const bearing = ({ rootToken }: Installation) => ({ 'PRIVATE-TOKEN': rootToken })
+
+/** A piece of the log of sagas; without a saga it only says where to go on from. */
+interface LogPart {
+  sequence: number
+  sagaId: string | undefined
+  /** The log is shorter than what was known of it. */
+  isReset: boolean
+}
+
+/** Follows the log of sagas from its beginning, and remembers the ids of its sagas. */
+function followLog(read: (after: number, leaving: AbortSignal) => AsyncIterable<LogPart>): Follower {
+  let last = 0
+  return follow(async ({ seen, failures }, leaving) => {
+    for await (const { sequence, sagaId, isReset } of read(last, leaving)) {
+      if (isReset) failures.push(`the log begins anew at ${sequence}`)
+      if (sagaId !== undefined && sequence <= last) failures.push(`${sequence} came after ${last}`)
+      if (sagaId !== undefined) seen.add(sagaId)
+      last = sequence
+    }
+  })
+}
+
+/** Follows the log of sagas as server-sent events. */
+export const followSagaEvents = (installation: Installation): Follower =>
+  followLog(async function* read(after, leaving) {
+    const headers = { ...bearing(installation), 'Last-Event-ID': String(after) }
+    for await (const event of eventsOf(`${installation.url}/api/v4/sagas/stream`, headers, leaving)) {
+      if (event.id === undefined) continue
+      const { saga_id } = JSON.parse(event.data ?? '{}') as { saga_id?: string }
+      yield { sequence: Number(event.id), sagaId: saga_id, isReset: event.event === 'reset' }
+    }
+  })
+
+/** How a stream ends with its server. A release before this one may cut a stream that is sending, which nginx makes INTERNAL. */
+const endsOfServers = before === root ? [status.UNAVAILABLE] : [status.UNAVAILABLE, status.INTERNAL]
+
+/** Follows the log of sagas over gRPC. */
+export function watchSagas(installation: Installation): Follower {
+  const client = new SagaQueryClient(installation.grpcAddress, credentials.createInsecure())
+  const metadata = new Metadata()
+  metadata.set('private-token', installation.rootToken)
+  const follower = followLog(async function* read(after, leaving) {
+    const request = { tenant: '', statuses: [], operations: [], afterSequence: after }
+    const stream = client.watchSagas(request, metadata)
+    leaving.addEventListener('abort', () => stream.cancel())
+    try {
+      for await (const { sequence, event, reset } of stream as AsyncIterable<WatchSagasResponse>)
+        yield { sequence, sagaId: event?.sagaId, isReset: reset }
+    } catch (error) {
+      if (!endsOfServers.includes((error as ServiceError).code)) throw error
+    }
+  })
+  return {
+    ...follower,
+    async stop() {
+      await follower.stop()
+      client.close()
+    },
+  }
+}
+
+interface Message {
+  id: number
+}
+
+/** Follows broadcast messages, and remembers the ids of those it was told of. */
+export const followMessages = (installation: Installation): Follower =>
+  follow(async ({ seen }, leaving) => {
+    const url = `${installation.url}/api/v4/broadcast_messages/stream`
+    for await (const { data } of eventsOf(url, {}, leaving)) {
+      const told = JSON.parse(data ?? '{}') as Partial<Message> & { messages?: Message[] }
+      for (const { id } of told.messages ?? []) seen.add(String(id))
+      if (told.id !== undefined) seen.add(String(told.id))
+    }
+  })
+
+/** Follows the figures of job queues. Each event is the whole state. */
+export const followFigures = (installation: Installation): Follower =>
+  follow(async ({ failures }, leaving) => {
+    const url = `${installation.url}/api/v4/jobqueue/stream`
+    for await (const { event, data } of eventsOf(url, bearing(installation), leaving))
+      if (event !== undefined && event !== 'metrics') failures.push(`${event} ${data}`)
+  })
