@@ -6,6 +6,7 @@ import { basename, join, resolve } from 'node:path'
 import { build } from 'esbuild'
 import { lateModules } from './late-modules.mjs'
 import { imported } from './outside.mjs'
+import { keepOwnSourceMaps } from './own-source-maps.mjs'
 import { packagesOf } from './packages-of.mjs'
 
 // Files are named by their content: those of the last build would stay.
@@ -44,6 +45,8 @@ const { metafile } = await build({
     js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);",
   },
 })
+
+keepOwnSourceMaps('dist/bundle')
 
 // What is in the bundle, for the list of parts of an image.
 const files = Object.keys(metafile.inputs).map((file) => resolve(file.replace('late-module:', '')))

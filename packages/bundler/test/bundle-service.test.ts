@@ -16,7 +16,7 @@ async function runBundled(files: Record<string, string>): Promise<string> {
       writeFileSync(join(folder, path), content)
     }
     await execa('node', [bundleService, '--keep-names'], { cwd: folder })
-    return (await execa('node', ['dist/bundle/main.js'], { cwd: folder })).stdout
+    return (await execa('node', ['--enable-source-maps', 'dist/bundle/main.js'], { cwd: folder })).stdout
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
@@ -59,4 +59,16 @@ it('bundles what a worker thread starts with, beside the file that names it', as
       console.log(...(await start()))`,
   })
   expect(printed).toBe('hello')
+})
+
+it('errors name the lines of sources in own code, and the bundle in the code of libraries, whose maps would take memory', async () => {
+  const printed = await runBundled({
+    'node_modules/tool/package.json': '{"name":"tool","main":"index.js"}',
+    'node_modules/tool/index.js': 'exports.call = function called(work) {\n  return work()\n}',
+    'dist/fail.js': `export function fail() {\n  throw new Error('x')\n}`,
+    'dist/main.js': `import tool from 'tool'; import { fail } from './fail.js'
+      try { tool.call(fail) } catch (error) { console.log(error.stack) }`,
+  })
+  expect(printed).toMatch(/at fail \(.*dist\/fail\.js:2:\d+\)/)
+  expect(printed).toMatch(/called .*dist\/bundle\/main\.js:\d+/)
 })

@@ -10,13 +10,16 @@ const sliceChars = 256 * 1024
 /** Exactly this: clients such as python-gitlab up to 3.13 compare the whole header. `response.json` adds a charset. */
 const jsonType = 'application/json'
 
+/** Its results have memory of their own. A small Buffer is a part of 64 KB, all of which a cached body would keep. */
+const encoder = new TextEncoder()
+
 /** A body serialized as JSON, which can be sent any number of times. */
 export class WrittenJson {
   readonly etag: string
 
   /** @param hash SHA-1 of all slices, base64 */
   constructor(
-    readonly slices: readonly Buffer[],
+    readonly slices: readonly Uint8Array[],
     /** Of all slices together. */
     readonly bytes: number,
     hash: string,
@@ -30,7 +33,7 @@ export class WrittenJson {
  * its items.
  */
 export async function writeJson(body: unknown): Promise<WrittenJson> {
-  const slices = Array.isArray(body) ? await writeItems(body) : [Buffer.from(JSON.stringify(body))]
+  const slices = Array.isArray(body) ? await writeItems(body) : [encoder.encode(JSON.stringify(body))]
   const hash = createHash('sha1')
   let bytes = 0
   for (const [index, slice] of slices.entries()) {
@@ -41,18 +44,18 @@ export async function writeJson(body: unknown): Promise<WrittenJson> {
   return new WrittenJson(slices, bytes, hash.digest('base64'))
 }
 
-async function writeItems(items: readonly unknown[]): Promise<Buffer[]> {
-  const slices: Buffer[] = []
+async function writeItems(items: readonly unknown[]): Promise<Uint8Array[]> {
+  const slices: Uint8Array[] = []
   let text = '['
   for (const [index, item] of items.entries()) {
     // JSON has no undefined: in a list it is null.
     text += `${index === 0 ? '' : ','}${JSON.stringify(item) ?? 'null'}`
     if (text.length < sliceChars) continue
-    slices.push(Buffer.from(text))
+    slices.push(encoder.encode(text))
     text = ''
     await yieldToEventLoop()
   }
-  slices.push(Buffer.from(`${text}]`))
+  slices.push(encoder.encode(`${text}]`))
   return slices
 }
 
