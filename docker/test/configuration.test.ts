@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { execaSync } from 'execa'
 import { afterAll, describe, expect, it, vi } from 'vitest'
+import { configSchema as backupSchema } from '../../packages/backup/src/place.js'
 import { isSecretField, loadConfig } from '../../packages/config/src/index.js'
 import { configSchema as migrationSchema } from '../../packages/db/src/migrations/config.js'
 import { repository } from './support/build-stages.js'
@@ -12,7 +13,10 @@ import { type ConfigSchema, configSchemaOf, serviceNames } from './support/servi
 // A service's schema imports much of the service, which takes its time on a busy machine.
 vi.setConfig({ testTimeout: 30_000 })
 
-const schemas = new Map<string, ConfigSchema>([['migrate', migrationSchema]])
+const schemas = new Map<string, ConfigSchema>([
+  ['backup', backupSchema],
+  ['migrate', migrationSchema],
+])
 for (const name of serviceNames) schemas.set(name, await configSchemaOf(name))
 const processes = [...schemas]
 
