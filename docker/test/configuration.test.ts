@@ -45,6 +45,7 @@ describe('the reference in docs/configuration.md', () => {
     ['services/saga-reporter/src/cells/place-tenant-main.ts', 'by its schema'],
     ['services/saga-reporter/src/rebuild/main.ts', 'by its schema'],
     ['packages/git-storage/src/git-process.ts', 'PATH, to find git'],
+    ['packages/git-storage/src/program-starter.ts', 'PATH, to find git'],
     ['packages/dev-env/src/tools/find-on-path.ts', 'PATH, to find programs'],
     ['packages/dev-env/src/with-infra.ts', 'what tests inherit'],
   ])
