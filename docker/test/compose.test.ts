@@ -45,7 +45,7 @@ describe('docker-compose.yml', () => {
 
   it('has every service, and what they need', () => {
     expect(Object.keys(compose.services).toSorted()).toEqual(
-      ['gateway', 'migrate', 'postgres', 'redis', ...serviceNames].sort(),
+      ['backup', 'gateway', 'migrate', 'postgres', 'redis', ...serviceNames].sort(),
     )
   })
 
@@ -70,7 +70,7 @@ describe('docker-compose.yml', () => {
     expect(limits.pids).toBeGreaterThan(0)
     expect(limits.memory).toMatch(/^\d+[mg]$/)
     expect(Number(limits.cpus)).toBeGreaterThan(0)
-    expect(service.restart).toBe(name === 'migrate' ? 'no' : 'unless-stopped')
+    expect(service.restart).toBe(['backup', 'migrate'].includes(name) ? 'no' : 'unless-stopped')
   })
 
   it('publishes only the gateway, on loopback unless told otherwise', () => {
@@ -109,10 +109,21 @@ describe('docker-compose.yml', () => {
     }
   })
 
-  it('lets each service log in as its own role, and knows the superuser in the migration alone', () => {
+  it('backs up when asked only, with the repositories of the services, into a place of its own', () => {
+    const { backup, 'git-api': gitApi } = compose.services
+    expect(backup).toMatchObject({
+      profiles: ['backup'],
+      depends_on: { postgres: { condition: 'service_healthy' } },
+    })
+    expect(backup?.volumes).toEqual([...(gitApi?.volumes ?? []), 'backups:/backup'])
+    expect(services.filter(([, { profiles }]) => profiles).map(([name]) => name)).toEqual(['backup'])
+  })
+
+  it('lets each service log in as its own role; migration and backup alone are the superuser', () => {
     for (const [name, { secrets = [] }] of services) {
       const ofPostgres = secrets.filter((secret) => /^(postgres_password|database_url)/.test(secret))
       if (name === 'postgres') expect(ofPostgres).toEqual(['postgres_password'])
+      else if (name === 'backup') expect(ofPostgres).toEqual(['database_url'])
       else if (name === 'migrate') expect(ofPostgres).toHaveLength(1 + databaseServices.length)
       else {
         const own = databaseServices.filter((service) => service === name).map(urlSecretOf)

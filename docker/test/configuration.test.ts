@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { execaSync } from 'execa'
 import { afterAll, describe, expect, it, vi } from 'vitest'
+import { configSchema as backupSchema } from '../../packages/backup/src/place.js'
 import { isSecretField, loadConfig } from '../../packages/config/src/index.js'
 import { configSchema as migrationSchema } from '../../packages/db/src/migrations/config.js'
 import { repository } from './support/build-stages.js'
@@ -12,7 +13,10 @@ import { type ConfigSchema, configSchemaOf, serviceNames } from './support/servi
 // A service's schema imports much of the service, which takes its time on a busy machine.
 vi.setConfig({ testTimeout: 30_000 })
 
-const schemas = new Map<string, ConfigSchema>([['migrate', migrationSchema]])
+const schemas = new Map<string, ConfigSchema>([
+  ['backup', backupSchema],
+  ['migrate', migrationSchema],
+])
 for (const name of serviceNames) schemas.set(name, await configSchemaOf(name))
 const processes = [...schemas]
 
@@ -41,6 +45,7 @@ describe('the reference in docs/configuration.md', () => {
     ['services/saga-reporter/src/cells/place-tenant-main.ts', 'by its schema'],
     ['services/saga-reporter/src/rebuild/main.ts', 'by its schema'],
     ['packages/git-storage/src/git-process.ts', 'PATH, to find git'],
+    ['packages/git-storage/src/program-starter.ts', 'PATH, to find git'],
     ['packages/dev-env/src/tools/find-on-path.ts', 'PATH, to find programs'],
     ['packages/dev-env/src/with-infra.ts', 'what tests inherit'],
   ])

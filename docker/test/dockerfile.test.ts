@@ -19,8 +19,9 @@ describe('Dockerfile', () => {
     expect(validate(text, { deprecatedMaintainer: warning, emptyContinuationLine: warning })).toEqual([])
   })
 
-  it('has a stage for every service, and for the migration', () => {
-    for (const service of [...serviceNames, 'db']) expect([...stages.keys()]).toContain(`runtime-${service}`)
+  it('has a stage for every service, for the migration and for backups', () => {
+    for (const service of [...serviceNames, 'db', 'backup'])
+      expect([...stages.keys()]).toContain(`runtime-${service}`)
   })
 
   it('starts from an image that is named by its digest, or from a stage above', () => {
@@ -45,7 +46,7 @@ describe('Dockerfile', () => {
     for (const command of [...textOf('CMD'), ...textOf('ENTRYPOINT')])
       expect(() => JSON.parse(command)).not.toThrow()
     expect(textOf('ENTRYPOINT')).toEqual(['["tini", "--"]'])
-    expect(textOf('HEALTHCHECK')).toEqual([expect.stringContaining('/-/liveness'), 'NONE'])
+    expect(textOf('HEALTHCHECK')).toEqual([expect.stringContaining('/-/liveness'), 'NONE', 'NONE'])
   })
 
   it('installs Debian packages without extras and leaves no lists behind', () => {
@@ -59,7 +60,7 @@ describe('Dockerfile', () => {
     const parents = instructions
       .filter((item): item is From => item instanceof From && item.getImage() === 'runtime-with-git')
       .map((item) => item.getBuildStage())
-    expect(parents.toSorted()).toEqual(['runtime-git-api', 'runtime-worker'])
+    expect(parents.toSorted()).toEqual(['runtime-backup', 'runtime-git-api', 'runtime-worker'])
   })
 
   it('the image that preloads an allocator installs it', () => {

@@ -6,7 +6,7 @@ import { readDockerfile, repository } from '../../docker/test/support/build-stag
 import { findOnPath } from '../../packages/dev-env/src/tools/find-on-path.js'
 import { buildah, prepareBuildah } from './buildah.js'
 
-const tools = ['buildah', 'debootstrap', 'runc']
+const tools = ['buildah', 'debootstrap', 'jq', 'runc']
 export const imageOf = (name: string) => `localhost/switchyard/${name}`
 
 /** Builds the images of these services from the Dockerfile, on a base of the same Node. Returns the name of the base. */
@@ -17,8 +17,13 @@ export async function buildImages(services: string[]): Promise<string> {
   }
   prepareBuildah()
   const base = await findBase()
+  const pinned = `${base.split(':')[0]}@${await buildah('inspect', '--type', 'image', '--format', '{{.FromImageDigest}}', base)}`
+  const { stdout: revision } = await execa('git', ['rev-parse', 'HEAD'], { cwd: repository })
   for (const service of services) {
-    const given = [`NODE_IMAGE=${base}`, `SERVICE=${service}`].flatMap((text) => ['--build-arg', text])
+    const given = [`NODE_IMAGE=${pinned}`, `REVISION=${revision}`, `SERVICE=${service}`].flatMap((text) => [
+      '--build-arg',
+      text,
+    ])
     // Of the formats, that of Docker has health checks.
     const options = ['--isolation', 'chroot', '--layers', '--pull-never', '--format', 'docker']
     const file = join(repository, 'docker/Dockerfile')

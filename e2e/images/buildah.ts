@@ -49,6 +49,10 @@ export async function configOf(image: string): Promise<ImageConfig> {
   return JSON.parse(await buildah('inspect', '--type', 'image', image)).Docker.config
 }
 
+/** Hexadecimal SHA-256 of an image's settings, which name its layers by theirs. */
+export const idOf = (image: string): Promise<string> =>
+  buildah('inspect', '--type', 'image', '--format', '{{.FromImageID}}', image)
+
 /** Calls `use` with the folder where the files of an image are for that time. */
 export async function withFiles<T>(image: string, use: (folder: string) => T): Promise<Awaited<T>> {
   const container = await buildah('from', '--pull-never', image)

@@ -12,30 +12,42 @@ export interface Container {
   remove(): Promise<void>
 }
 
+export interface ContainerOptions {
+  variables: Record<string, string>
+  /** Folders of this machine, by where the container has them. */
+  volumes?: Record<string, string>
+  /** In place of what the image says. */
+  command?: string[]
+}
+
 /** Runs what an image says, by runc: in its own processes and files, and in the network of this machine. */
-export async function startContainer(image: string, variables: Record<string, string>): Promise<Container> {
+export async function startContainer(
+  image: string,
+  { variables, volumes = {}, command }: ContainerOptions,
+): Promise<Container> {
   const { Entrypoint, Cmd } = await configOf(image)
   const name = await buildah('from', '--pull-never', image)
-  const run = (command: string[]) =>
+  const run = (program: string[]) =>
     execa(
       'buildah',
       [
         'run',
         ...['--isolation', 'oci', '--runtime', 'runc', '--network', 'host'],
         ...Object.entries(variables).flatMap(([key, value]) => ['--env', `${key}=${value}`]),
+        ...Object.entries(volumes).flatMap(([target, source]) => ['--volume', `${source}:${target}`]),
         name,
         '--',
-        ...command,
+        ...program,
       ],
       { env: buildahEnvironment, reject: false, all: true },
     )
-  const program = run([...Entrypoint, ...Cmd])
+  const program = run([...Entrypoint, ...(command ?? Cmd)])
   let runs = true
   const ended = program.finally(() => {
     runs = false
   })
   return {
-    exec: (...command) => run(command),
+    exec: (...program) => run(program),
     terminate: () => process.kill(firstProcess(program.pid), 'SIGTERM'),
     ended,
     async remove() {

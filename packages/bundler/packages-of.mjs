@@ -5,14 +5,21 @@ export const readManifest = (folder) => JSON.parse(readFileSync(join(folder, 'pa
 
 /** Name, version and licence of the packages that these files belong to, without those of this workspace. */
 export function packagesOf(files) {
-  const folders = new Set(files.map(folderOf).filter((folder) => folder?.includes('node_modules')))
+  const folders = new Set(files.map(folderOf).filter((folder) => /node_modules|opt\/yarn-v/.test(folder)))
   const packages = [...folders]
     .map(readManifest)
-    .map(({ name, version, license }) => ({ name, version, license }))
+    .filter(({ name }) => !name.startsWith('@switchyard/'))
+    .map((manifest) => ({ name: manifest.name, version: manifest.version, license: licenseOf(manifest) }))
   const key = ({ name, version }) => `${name}@${version}`
   return [...new Map(packages.map((item) => [key(item), item])).values()].sort((a, b) =>
     key(a) < key(b) ? -1 : 1,
   )
+}
+
+/** Old packages write their licence as an object, or a list of those that one may choose from. */
+function licenseOf({ license, licenses = [] }) {
+  if (license) return license.type ?? license
+  return licenses.map(({ type }) => type).join(' OR ') || undefined
 }
 
 /** The nearest folder whose package.json has a name and a version: some packages have others inside, with a type only. */

@@ -4,13 +4,35 @@ export function makeSbom({ name, version, license }, packages) {
     bomFormat: 'CycloneDX',
     specVersion: '1.6',
     version: 1,
-    metadata: { component: component({ name, version, license }, 'application') },
-    components: packages.map((item) => component(item, 'library')),
+    metadata: { component: npmComponent({ name, version, license }, 'application') },
+    components: packages.map((item) => npmComponent(item)),
   }
 }
 
-function component({ name, version, license }, type) {
-  const purl = `pkg:npm/${name.replace('@', '%40')}@${version}`
-  const licenses = typeof license === 'string' ? [{ expression: license }] : []
-  return { type, 'bom-ref': purl, name, version, purl, licenses }
+/** The list with those components that it does not have yet. */
+export function withComponents(sbom, components) {
+  const listed = new Set(sbom.components.map(({ purl }) => purl))
+  const added = new Map(components.map((item) => [item.purl, item]))
+  return {
+    ...sbom,
+    components: [...sbom.components, ...[...added.values()].filter((item) => !listed.has(item.purl))],
+  }
 }
+
+export function npmComponent({ name, version, license }, type = 'library') {
+  const licenses = typeof license === 'string' ? [{ expression: license }] : []
+  return component({ type, name, version, licenses }, `pkg:npm/${name.replace('@', '%40')}@${version}`)
+}
+
+export const nodeComponent = (version) =>
+  component({ type: 'platform', name: 'node', version }, `pkg:generic/node@${version}`)
+
+/** @param distribution such as `debian-12` */
+export function debianComponent({ name, version, architecture }, distribution) {
+  // In the addresses of packages, a colon stays as it is.
+  const versionText = encodeURIComponent(version).replaceAll('%3A', ':')
+  const purl = `pkg:deb/debian/${name}@${versionText}?arch=${architecture}&distro=${distribution}`
+  return component({ type: 'library', name, version }, purl)
+}
+
+const component = ({ type, ...described }, purl) => ({ type, 'bom-ref': purl, ...described, purl })

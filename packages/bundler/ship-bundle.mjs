@@ -1,11 +1,11 @@
 #!/usr/bin/env node
 // Copies what runs of the package in the working folder: its bundle, the packages that the bundle leaves outside with
-// their dependencies, and sbom.cdx.json, which lists the libraries of both. The argument names the new folder.
+// their dependencies, and sbom.cdx.json, which lists the libraries of both and of pages. The argument names the new folder.
 import { cpSync, existsSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { imported, read } from './outside.mjs'
 import { packagesOf, readManifest } from './packages-of.mjs'
-import { makeSbom } from './sbom.mjs'
+import { makeSbom, npmComponent, withComponents } from './sbom.mjs'
 
 const [target] = process.argv.slice(2)
 if (!target || existsSync(target)) throw new Error('usage: ship-bundle NEW_FOLDER')
@@ -60,9 +60,14 @@ for (const folder of ['dist/bundle', 'dist/web'])
 const direct = Object.keys(manifest.dependencies)
 for (const name of [...imported, ...read]) if (direct.includes(name)) copyPackage(name, own)
 
-const bundled = JSON.parse(readFileSync('dist/bundle/packages.json', 'utf8'))
+const readList = (file) => JSON.parse(readFileSync(file, 'utf8'))
+const bundled = readList('dist/bundle/packages.json')
+const browserFile = 'dist/bundle/browser-packages.json'
+const ofPages = existsSync(browserFile) ? readList(browserFile) : []
 const outside = packagesOf([...copied.values()].map((folder) => join(folder, 'package.json')))
-writeFileSync(
-  join(target, 'sbom.cdx.json'),
-  `${JSON.stringify(makeSbom(manifest, [...bundled, ...outside]), null, 2)}\n`,
+// What is in the bundle and beside it, too, would be listed twice.
+const list = withComponents(
+  makeSbom(manifest, [...bundled, ...outside]),
+  ofPages.map((item) => npmComponent(item)),
 )
+writeFileSync(join(target, 'sbom.cdx.json'), `${JSON.stringify(list, null, 2)}\n`)

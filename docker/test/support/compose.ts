@@ -14,6 +14,7 @@ export interface ComposeService {
   networks: string[]
   user?: string
   restart: string
+  profiles?: string[]
   read_only: boolean
   cap_drop: string[]
   security_opt: string[]

@@ -7,7 +7,7 @@ import { expect, it } from 'vitest'
 
 const shipBundle = fileURLToPath(new URL('../ship-bundle.mjs', import.meta.url))
 
-/** Names of the packages that are shipped with a service which uses piscina, or why nothing is. */
+/** Names and licences of the packages that are shipped with a service which uses piscina, or why nothing is. */
 async function shipWith(manifest: object) {
   const folder = mkdtempSync(join(tmpdir(), 'switchyard-ship-'))
   const json = (value: object) => JSON.stringify({ version: '1.0.0', ...value })
@@ -26,9 +26,9 @@ async function shipWith(manifest: object) {
     const { exitCode, stderr } = await execa('node', [shipBundle, 'shipped'], { cwd: folder, reject: false })
     if (exitCode !== 0) return stderr
     const { components } = JSON.parse(readFileSync(join(folder, 'shipped/sbom.cdx.json'), 'utf8')) as {
-      components: { name: string }[]
+      components: { name: string; licenses: { expression: string }[] }[]
     }
-    return components.map(({ name }) => name)
+    return components.map(({ name, licenses }) => [name, ...licenses.map(({ expression }) => expression)])
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
@@ -36,11 +36,19 @@ async function shipWith(manifest: object) {
 
 it('ships what a package outside the bundle depends on, and no optional package that is not installed', async () => {
   const manifest = { dependencies: { installed: '1.0.0' }, optionalDependencies: { absent: '1.0.0' } }
-  expect(await shipWith(manifest)).toEqual(['installed', 'piscina'])
+  expect(await shipWith(manifest)).toEqual([['installed'], ['piscina']])
 })
 
 it('ships nothing when a package is not installed that another cannot do without', async () => {
   expect(await shipWith({ dependencies: { absent: '1.0.0' } })).toMatch(
     /depends on absent, which is not installed/,
   )
+})
+
+it.each([
+  { license: 'MIT' },
+  { license: { type: 'MIT', url: 'https://example.com' } },
+  { licenses: [{ type: 'MIT', url: 'https://example.com' }] },
+])('lists the licence of a package, in whichever way it is written: %j', async (manifest) => {
+  expect(await shipWith(manifest)).toEqual([['piscina', 'MIT']])
 })

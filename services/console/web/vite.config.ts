@@ -1,13 +1,26 @@
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { listBrowserPackages } from '@switchyard/bundler/list-browser-packages.mjs'
 import tailwindcss from '@tailwindcss/vite'
 import react from '@vitejs/plugin-react'
 import { defaultClientConditions, defineConfig } from 'vite'
 import { compression } from 'vite-plugin-compression2'
 
+const packages = listBrowserPackages(join(import.meta.dirname, '../dist/bundle/browser-packages.json'), [
+  fileURLToPath(import.meta.resolve('tailwindcss/index.css')),
+])
+
 export default defineConfig({
   root: import.meta.dirname,
   base: '/console/',
   resolve: { conditions: ['@switchyard/source', ...defaultClientConditions] },
-  plugins: [react(), tailwindcss(), compression({ algorithms: ['gzip', 'brotliCompress'] })],
+  plugins: [
+    react(),
+    tailwindcss(),
+    compression({ algorithms: ['gzip', 'brotliCompress'] }),
+    packages.ofPages,
+  ],
+  worker: { plugins: () => packages.ofWorkers },
   build: {
     outDir: '../dist/web',
     emptyOutDir: true,

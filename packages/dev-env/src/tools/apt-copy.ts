@@ -19,7 +19,7 @@ export interface AptTool extends AptPackages {
 }
 
 /** The launcher of a copy that was fetched before, or null. */
-export function findAptCopy(tool: AptTool, toolsDir: string): string | null {
+export function findAptCopy(tool: { name: string }, toolsDir: string): string | null {
   const launcher = join(toolsDir, tool.name, tool.name)
   return isExecutable(launcher) ? launcher : null
 }

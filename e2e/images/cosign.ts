@@ -1,0 +1,18 @@
+import { join } from 'node:path'
+import { repository } from '../../docker/test/support/build-stages.js'
+import { findAptCopy } from '../../packages/dev-env/src/tools/apt-copy.js'
+import { fetchFromRelease } from '../../packages/dev-env/src/tools/debian-release.js'
+
+const tool = {
+  name: 'cosign',
+  release: 'trixie',
+  packages: ['cosign', 'libc6'],
+  binary: 'usr/bin/cosign',
+  check: ['version'],
+}
+
+/** The cosign of Debian 13, which runs on older Debian systems too. */
+export const findCosign = async (): Promise<string> => {
+  const toolsDir = join(repository, '.switchyard/tools')
+  return findAptCopy(tool, toolsDir) ?? (await fetchFromRelease(tool, toolsDir))
+}

@@ -1,0 +1,83 @@
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { execa } from 'execa'
+
+/** A program of another release of Debian than that of this machine. */
+export interface ReleaseTool {
+  /** Names the folder, and the launcher in it. */
+  name: string
+  release: string
+  /** The program with the libraries that it loads, those of the C language too: the system may have older ones. */
+  packages: string[]
+  /** Where Debian puts the program, relative to the root folder. */
+  binary: string
+  /** Arguments with which it ends at once, when it runs here. */
+  check: string[]
+}
+
+/**
+ * Unpacks packages of a release of Debian into `toolsDir/name`, by the apt of the system: no root, nothing installed.
+ *
+ * @returns a launcher script, which may be called like the program itself
+ */
+export async function fetchFromRelease(tool: ReleaseTool, toolsDir: string): Promise<string> {
+  const target = join(toolsDir, tool.name)
+  const work = join(toolsDir, `${tool.name}.${process.pid}.partial`)
+  const root = join(work, 'root')
+  try {
+    for (const folder of ['state/lists/partial', 'cache/archives/partial', 'archives', 'root'])
+      mkdirSync(join(work, folder), { recursive: true, mode: 0o700 })
+    const options = await aptOptions(tool.release, work)
+    await execa('apt-get', [...options, 'update'])
+    await execa('apt-get', [...options, 'download', ...tool.packages], { cwd: join(work, 'archives') })
+    for (const file of readdirSync(join(work, 'archives')))
+      await execa('dpkg-deb', ['-x', join(work, 'archives', file), root])
+    await execa(writeLauncher(tool, root), tool.check)
+    rmSync(target, { recursive: true, force: true })
+    renameSync(root, target)
+  } catch (error) {
+    // Of two processes that fetch it at the same time, the first one has put it there.
+    if (!existsSync(target)) throw error
+  } finally {
+    rmSync(work, { recursive: true, force: true })
+  }
+  return join(target, tool.name)
+}
+
+/** Has apt read a release from where the system reads its own, and touch nothing of the system. */
+async function aptOptions(release: string, work: string): Promise<string[]> {
+  const format = '$(REPO_URI) $(COMPONENT) $(ORIGIN)'
+  const { stdout } = await execa('apt-get', ['indextargets', '--format', format, 'Created-By: Packages'])
+  const main = stdout.split('\n').find((line) => line.endsWith(' main Debian'))
+  if (!main) throw new Error('this system reads no packages of Debian')
+  const keys = '/usr/share/keyrings/debian-archive-keyring.gpg'
+  writeFileSync(
+    join(work, 'sources.list'),
+    `deb [signed-by=${keys}] ${main.split(' ', 1)[0]} ${release} main\n`,
+  )
+  writeFileSync(join(work, 'status'), '')
+  return [
+    `Dir::State=${join(work, 'state')}`,
+    `Dir::State::status=${join(work, 'status')}`,
+    `Dir::Cache=${join(work, 'cache')}`,
+    `Dir::Etc::sourcelist=${join(work, 'sources.list')}`,
+    'Dir::Etc::sourceparts=/dev/null',
+    'Debug::NoLocking=true',
+    'Acquire::Languages=none',
+    ...(process.getuid?.() === 0 ? ['APT::Sandbox::User=root'] : []),
+  ].flatMap((option) => ['-o', option])
+}
+
+/** A script that runs the program with the libraries beside it. */
+function writeLauncher({ name, binary }: ReleaseTool, root: string): string {
+  const libraries = readdirSync(join(root, 'usr/lib')).find((folder) => folder.endsWith('-linux-gnu')) ?? ''
+  const folder = join(root, 'usr/lib', libraries)
+  const loader = readdirSync(folder).find((file) => file.startsWith('ld-linux')) ?? ''
+  const script = `#!/bin/sh
+here=$(dirname "$(readlink -f "$0")")
+lib=$here/usr/lib/${libraries}
+exec "$lib/${loader}" --library-path "$lib" "$here/${binary}" "$@"
+`
+  writeFileSync(join(root, name), script, { mode: 0o755 })
+  return join(root, name)
+}
