@@ -151,9 +151,16 @@ async function planMissingTag(
   access: ProjectCall<Caller>,
   { tag, tagMessage, start }: CreateReleaseCommand,
 ): Promise<RefChange[]> {
-  if (isRefName(tag) && (await access.repository.findTagTarget(tag)) !== null) return []
+  const exists = async () => isRefName(tag) && (await access.repository.findTagTarget(tag)) !== null
+  if (await exists()) return []
   if (start === undefined) throw unprocessable('Ref is not specified')
-  return [await planTag(access, { name: tag, start, message: tagMessage })]
+  try {
+    return [await planTag(access, { name: tag, start, message: tagMessage })]
+  } catch (error) {
+    // Another request may have made the tag meanwhile.
+    if (await exists()) return []
+    throw error
+  }
 }
 
 /** Requires that the caller may create the tag of the release, which every change of a release needs. @throws DomainError forbidden */
