@@ -27,6 +27,7 @@ export const healthy: Series = {
   ...Object.fromEntries(
     serviceNames.map((name) => [`process_start_time_seconds{service="${name}"}`, always('1000+0')]),
   ),
+  switchyard_backup_cut_timestamp_seconds: always('-60000+0'),
   [request('200')]: always('0+600'),
   [request('500')]: always('0+0.3'),
   [request('404')]: always('0+300'),
@@ -114,6 +115,7 @@ export const troubles: Record<string, Trouble> = {
   ProjectWebhooksFail: { input: { [projectHook('failed')]: always('0+90') } },
   SagaWebhooksFail: { input: { [sagaHook('failed')]: always('0+90') } },
   WebhooksGivenUp: { input: { [projectHook('given_up')]: '0+0x160 2+0x20' } },
+  BackupTooOld: { input: { switchyard_backup_cut_timestamp_seconds: always('-90000+0') } },
   StorageAlmostFull: { input: { 'git_api_storage_free_bytes{service="git-api"}': always('9e10+0') } },
   StorageFull: {
     input: { 'git_api_storage_free_bytes{service="git-api"}': always('2e10+0') },

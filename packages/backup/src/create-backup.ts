@@ -1,4 +1,4 @@
-import { mkdir, readFile, rm } from 'node:fs/promises'
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { findPostgres, type Progress, SetupProblem } from '@switchyard/dev-env'
 import { dumpDatabase, lfsRowsFile, listStorages, type StoredRepository } from './database/dump-database.js'
@@ -65,8 +65,20 @@ export async function createBackup({ place, folder, version, progress }: BackupO
   await writeManifest(folder, manifest)
   await syncFileSystem(folder)
   await progress.step('files of the former backup', () => removeFormer(folder, manifest))
+  if (place.metricsFile) await writeMetrics(place.metricsFile, cut)
   tellLosses(progress, withoutRepository, lfs.missing)
   return manifest
+}
+
+/** Prometheus reads a whole file, the former or this one. */
+async function writeMetrics(file: string, cut: Date): Promise<void> {
+  const name = 'switchyard_backup_cut_timestamp_seconds'
+  const text = `# HELP ${name} Everything that was acknowledged before is in the last backup.
+# TYPE ${name} gauge
+${name} ${cut.getTime() / 1000}
+`
+  await writeFile(`${file}.new`, text, { mode: 0o644 })
+  await rename(`${file}.new`, file)
 }
 
 const ownNames = new Set(['runs', 'repositories', 'lfs', 'manifest.json.new'])

@@ -9,11 +9,18 @@ it('takes the data folder of npm start unless another place is named', () => {
     databaseUrl: null,
     storageRoots: new Map([['default', '/checkout/.switchyard/repositories']]),
     dataDir: '/checkout/.switchyard',
+    metricsFile: null,
   })
-  expect(readPlace('/checkout', { DATABASE_URL: 'postgresql://db/x', SWITCHYARD_DATA: '/data' })).toEqual({
+  const env = {
+    DATABASE_URL: 'postgresql://db/x',
+    SWITCHYARD_DATA: '/data',
+    BACKUP_METRICS_FILE: '/m/b.prom',
+  }
+  expect(readPlace('/checkout', env)).toEqual({
     databaseUrl: 'postgresql://db/x',
     storageRoots: new Map([['default', '/data/repositories']]),
     dataDir: '/data',
+    metricsFile: '/m/b.prom',
   })
   expect(
     readPlace('/checkout', { DATABASE_URL: 'postgresql://db/x', SWITCHYARD_STORAGE_ROOT: '/storage' }),
@@ -21,6 +28,7 @@ it('takes the data folder of npm start unless another place is named', () => {
     databaseUrl: 'postgresql://db/x',
     storageRoots: new Map([['default', '/storage']]),
     dataDir: null,
+    metricsFile: null,
   })
 })
 

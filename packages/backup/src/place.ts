@@ -11,6 +11,8 @@ export interface Place {
   storageRoots: ReadonlyMap<string, string>
   /** Data folder of `npm start`; null: the installation has none. */
   dataDir: string | null
+  /** Where a backup writes a figure for Prometheus; null: nowhere. */
+  metricsFile: string | null
 }
 
 /** Files of the data folder of `npm start` without which tokens and encrypted rows of the database are of no use. */
@@ -48,6 +50,13 @@ export const configSchema = z
         'In place of `SWITCHYARD_STORAGE_ROOT` where there are several [storages](scaling.md#storages-of-repositories): the folder of each, `default=/srv/first,second=/srv/second`',
       ),
     SWITCHYARD_DATA: z.string().default('.switchyard').describe('The data folder of `npm start`'),
+    BACKUP_METRICS_FILE: z
+      .string()
+      .endsWith('.prom')
+      .optional()
+      .describe(
+        'File for the textfile collector of the node exporter, which a backup writes at its end: [alert](backup.md#every-night)',
+      ),
   })
   .superRefine((config, context) => {
     const refuse = (name: string, message: string) =>
@@ -68,16 +77,17 @@ export const configSchema = z
 export function readPlace(root: string, env: NodeJS.ProcessEnv): Place {
   const config = loadConfig('the backup', configSchema, env)
   const url = config.DATABASE_URL?.reveal() ?? null
+  const metricsFile = config.BACKUP_METRICS_FILE ? resolve(root, config.BACKUP_METRICS_FILE) : null
   const one = config.SWITCHYARD_STORAGE_ROOT
   const given =
     config.SWITCHYARD_STORAGE_ROOTS ?? (one === undefined ? null : new Map([[defaultStorage, one]]))
   if (given) {
     const storageRoots = new Map([...given].map(([name, folder]) => [name, resolve(root, folder)]))
-    return { databaseUrl: url, storageRoots, dataDir: null }
+    return { databaseUrl: url, storageRoots, dataDir: null, metricsFile }
   }
   const dataDir = resolve(root, config.SWITCHYARD_DATA)
   const storageRoots = new Map([[defaultStorage, join(dataDir, 'repositories')]])
-  return { databaseUrl: url, storageRoots, dataDir }
+  return { databaseUrl: url, storageRoots, dataDir, metricsFile }
 }
 
 /** The folder of a storage. @throws SetupProblem when the environment names none */

@@ -15,6 +15,7 @@ import {
   createInstallation,
   type FilledProject,
   type Installation,
+  placeOf,
   restore,
   restoreInto,
   told,
@@ -129,7 +130,7 @@ it('refuses a database with tables and a folder with repositories', async () => 
   const dataDir = await newFolder()
   await writeFile(join(dataDir, 'root-token'), 'of another installation')
   const storageRoots = new Map([['default', join(dataDir, 'repositories')]])
-  const place = { databaseUrl: target.url, storageRoots, dataDir }
+  const place = { databaseUrl: target.url, storageRoots, dataDir, metricsFile: null }
   await expect(restoreInto(place, folder)).rejects.toThrow('holds root-token already')
   expect(await tablesIn(target)).toBe(0)
 })
@@ -235,14 +236,17 @@ it('restores each project into the folder of its storage, and refuses while the 
       ['default', one],
       ['second', other],
     ])
-  await backUpFrom({ databaseUrl: url, storageRoots: roots(storageRoot, elsewhere), dataDir: null }, path)
+  await backUpFrom(
+    { databaseUrl: url, storageRoots: roots(storageRoot, elsewhere), dataDir: null, metricsFile: null },
+    path,
+  )
 
   const target = await newTarget()
   await expect(restore(target, path)).rejects.toThrow(unnamed)
   expect(await tablesIn(target)).toBe(0)
   const other = await newFolder()
   const storageRoots = roots(target.storageRoot, other)
-  await restoreInto({ databaseUrl: target.url, storageRoots, dataDir: null }, path)
+  await restoreInto({ databaseUrl: target.url, storageRoots, dataDir: null, metricsFile: null }, path)
   for (const [root, project] of [
     [target.storageRoot, first],
     [other, second],
@@ -304,4 +308,14 @@ it('refuses folders that are no backup', async () => {
   await expect(backUp(source, path)).rejects.toThrow('holds other files, such as notes.txt')
   await writeFile(join(path, 'manifest.json'), '{}')
   await expect(restore(target, path)).rejects.toThrow('damaged or of another version')
+})
+
+it('a complete backup writes its cut for Prometheus, whole at any moment', async () => {
+  const [path, folder] = [await newFolder(), await newFolder()]
+  const metricsFile = join(folder, 'backup.prom')
+  await writeFile(metricsFile, 'of the former backup')
+  const { cut } = await backUpFrom({ ...placeOf(source), metricsFile }, path)
+  const figure = `switchyard_backup_cut_timestamp_seconds ${Date.parse(cut) / 1000}\n`
+  expect(await readFile(metricsFile, 'utf8')).toMatch(new RegExp(`^# HELP .*\n# TYPE .* gauge\n${figure}$`))
+  expect(await readdir(folder)).toEqual(['backup.prom'])
 })

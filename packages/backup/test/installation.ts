@@ -55,10 +55,11 @@ export async function createInstallation({ migrated = true } = {}): Promise<Inst
   }
 }
 
-const placeOf = ({ url, storageRoot }: Installation): Place => ({
+export const placeOf = ({ url, storageRoot }: Installation): Place => ({
   databaseUrl: url,
   storageRoots: new Map([['default', storageRoot]]),
   dataDir: null,
+  metricsFile: null,
 })
 
 export const backUp = (installation: Installation, folder: string): Promise<Manifest> =>
