@@ -179,6 +179,30 @@ describe('docker-compose.tls.yml', () => {
   })
 })
 
+describe('the files that are added to docker-compose.yml', () => {
+  const needed = { TLS_FOLDER: '/etc/certificates', CLIENT_CA_FILE: '/etc/ca.pem' }
+
+  it.each(['docker-compose.tls.yml', 'docker-compose.mtls.yml'])('%s fits the schema', (file) => {
+    expect(validateCompose(readCompose(needed, file))).toEqual([])
+    const { gateway } = readCompose(needed, file).services
+    expect(validateCompose({ services: { gateway: { ...gateway, volume: [] } } })).toHaveLength(1)
+  })
+
+  it('that for client certificates puts files that ask for them where the gateway looks, and starts only with authorities', () => {
+    const { gateway } = readCompose(needed, 'docker-compose.mtls.yml').services
+    const [http = '', grpc = '', authorities] = (gateway?.volumes ?? []).map((volume) => volume.split(':'))
+    for (const [source = '', target = ''] of [http, grpc]) {
+      const name = /^\/etc\/gateway\/clients-(http|grpc)\.conf$/.exec(target)?.[1]
+      expect(readRepositoryFile(`gateway/tls/listen-${name}.conf`)).toContain(
+        `include clients-${name}*.conf;`,
+      )
+      expect(readRepositoryFile(source)).toContain(`ssl_client_certificate ${authorities?.[1]};`)
+    }
+    expect(authorities?.[0]).toBe('/etc/ca.pem')
+    expect(() => readCompose({}, 'docker-compose.mtls.yml')).toThrow(MissingVariable)
+  })
+})
+
 describe('make-env', () => {
   let folder: string
   beforeEach(() => {
