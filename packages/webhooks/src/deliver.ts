@@ -37,7 +37,7 @@ export interface DeliverOptions {
 }
 
 /** Longer than an attempt takes, including the recording of its result. */
-const leaseMs = 30_000
+export const deliveryLeaseMs = 30_000
 const concurrencyDefault = 4
 const failingMsMax = 5 * 86_400_000
 const failuresMin = 20
@@ -53,7 +53,7 @@ export async function deliverToHost(host: string, options: DeliverOptions): Prom
   let isAnswering = true
   const lanes = Array.from({ length: options.concurrency ?? concurrencyDefault }, async () => {
     while (isAnswering && !options.signal.aborted) {
-      const delivery = await claimDelivery(options.database, host, leaseMs)
+      const delivery = await claimDelivery(options.database, host, deliveryLeaseMs)
       if (delivery === null) return
       if (await deliver(delivery, options)) isAnswering = false
     }

@@ -1,5 +1,5 @@
 export { auditedWebhook } from './audited.js'
-export { type Delivered, deliverToHost } from './deliver.js'
+export { type Delivered, deliverToHost, deliveryLeaseMs } from './deliver.js'
 export type { HookRules } from './hook-rules.js'
 export { addWebhook, changeWebhook, redeliverWebhook, removeWebhook, testWebhook } from './manage.js'
 export {

@@ -58,7 +58,8 @@ export async function createService(config: Config, context: ServiceContext) {
 
   const redisUrl = config.REDIS_URL?.reveal()
   const limits = streamLimitsOf(config)
-  const live = createLiveSagas({ database, readDatabase, redisUrl, logger, metrics, limits })
+  const requireTenant = (tenant: string) => void cells.ofTenant(tenant, true)
+  const live = createLiveSagas({ database, readDatabase, redisUrl, logger, metrics, limits, requireTenant })
   const stream = { live, stallMsMax: config.SAGA_STREAM_STALL_MS_MAX }
   const figures = createIngestFigures(metrics)
   const store = createSagaEventStore(database, { strict: config.SAGA_STRICT, onCommitted: live.announce })

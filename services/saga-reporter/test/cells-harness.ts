@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { createDatabase, setTenantCell } from '@switchyard/db'
+import { createDatabase, setTenantPlace } from '@switchyard/db'
 import { createTestDatabase, findFreePort, waitFor } from '@switchyard/testing'
 import { execa } from 'execa'
 import { connect } from './grpc-client.js'
@@ -11,20 +11,6 @@ export type CellName = (typeof cellNames)[number]
 const root = resolve(import.meta.dirname, '../../..')
 const main = resolve(import.meta.dirname, '../src/main.ts')
 
-/** Runs `saga:place-tenant` as it is shipped, on its sources. */
-export async function runPlaceTenant(databaseUrl: string, tenant: string, cell: string) {
-  const command = resolve(import.meta.dirname, '../src/cells/place-tenant-main.ts')
-  const options = ['--import', 'tsx', '--conditions=@switchyard/source', command, tenant, cell]
-  const env = { DATABASE_URL: databaseUrl }
-  const { exitCode, all } = await execa(process.execPath, options, {
-    cwd: root,
-    env,
-    reject: false,
-    all: true,
-  })
-  return { code: exitCode, output: all.trim() }
-}
-
 async function openCell(name: CellName) {
   const testDatabase = await createTestDatabase()
   return {
@@ -32,12 +18,36 @@ async function openCell(name: CellName) {
     port: await findFreePort(),
     grpcPort: await findFreePort(),
     url: testDatabase.urlOf('saga-reporter'),
+    ownerUrl: testDatabase.url,
+    workerUrl: testDatabase.urlOf('worker'),
     database: createDatabase({ url: testDatabase.url, poolSizeMax: 2, applicationName: 'test' }),
     dropDatabase: testDatabase.close,
   }
 }
 
 type Cell = Awaited<ReturnType<typeof openCell>>
+
+/** `saga:move-tenant` as it is shipped, on its sources. */
+export function startMoveTenant(cells: Record<CellName, Cell>, tenant: string, to: CellName) {
+  const command = resolve(import.meta.dirname, '../src/cells/move-tenant-main.ts')
+  const options = ['--import', 'tsx', '--conditions=@switchyard/source', command, tenant, to]
+  const env = {
+    DATABASE_URL: cells.default.ownerUrl,
+    SAGA_CELL_DATABASE_URLS: `second=${cells.second.ownerUrl}`,
+  }
+  return execa(process.execPath, options, { cwd: root, env, reject: false, all: true })
+}
+
+export async function runMoveTenant(cells: Record<CellName, Cell>, tenant: string, to: CellName) {
+  const { exitCode, all } = await startMoveTenant(cells, tenant, to)
+  return { code: exitCode, output: all.trim() }
+}
+
+/** Writes the map of tenants. */
+const placeIn =
+  ({ database }: Cell) =>
+  (tenant: string, cell: CellName | null) =>
+    setTenantPlace(database, tenant, { cell, movesFrom: null, movesTo: null })
 
 /** The processes of two cells, each with a database of its own; that of `default` is the directory. `acme` belongs to `second`. */
 export async function startCells() {
@@ -72,7 +82,7 @@ export async function startCells() {
     return { child }
   }
 
-  await setTenantCell(cells.default.database, 'acme', 'second')
+  await placeIn(cells.default)('acme', 'second')
   const running = { default: await start(cells.default), second: await start(cells.second) }
   const tokens = await createTokens(cells.default.database)
   const grpc = { default: connect(cells.default.grpcPort), second: connect(cells.second.grpcPort) }
@@ -91,7 +101,7 @@ export async function startCells() {
       const text = await response.text()
       return { status: response.status, body: text === '' ? null : JSON.parse(text) }
     },
-    place: (tenant: string, cell: CellName | null) => setTenantCell(cells.default.database, tenant, cell),
+    place: placeIn(cells.default),
     /** Rows of a tenant in the log of a cell. */
     async countEvents(name: CellName, tenant: string): Promise<number> {
       const { rows } = await cells[name].database.pool.query<{ count: number }>(

@@ -45,7 +45,7 @@ export function followTenantMap(directory: Pick<Database, 'pool'>, logger: Logge
     cellOf(tenant) {
       if (performance.now() - readAtMs > mapAgeMsMax) throw unavailable('the cells of tenants are not known')
       const cell = cells.get(tenant)
-      if (cell === null) throw unavailable('the tenant is being placed in a cell')
+      if (cell === null) throw unavailable('the tenant moves to another cell')
       return cell ?? defaultCell
     },
     async close() {

@@ -50,6 +50,8 @@ export interface LiveSagasOptions {
   logger: Logger
   metrics: Metrics
   limits: StreamLimits
+  /** Throws a DomainError once another cell answers for the tenant. */
+  requireTenant: (tenant: string) => void
 }
 
 const heartbeatMs = 15_000
@@ -57,7 +59,7 @@ const heartbeatMs = 15_000
 const recheckMs = 300
 
 export function createLiveSagas(options: LiveSagasOptions): LiveSagas {
-  const { database, readDatabase, redisUrl, logger, metrics, limits } = options
+  const { database, readDatabase, redisUrl, logger, metrics, limits, requireTenant } = options
   const streams = new OpenStreams(limits, metrics)
   const lastPosition = () => readLastPosition(database)
   const feed = new SagaFeed(
@@ -80,7 +82,12 @@ export function createLiveSagas(options: LiveSagasOptions): LiveSagas {
     recheck,
   }: Watch): AsyncGenerator<Batch> {
     const { ending, close } = streams.open(kind, owner, client)
-    const stopChecking = recheck && recheckRegularly(recheck, ending)
+    const stopChecking = recheckRegularly(
+      async () => requireTenant(filter.tenant),
+      ending,
+      () => true,
+    )
+    const stopRechecking = recheck && recheckRegularly(recheck, ending, isRefusal)
     const { signal } = ending
     try {
       const readPage = (wanted: WatchFilter, range: { after: number; upTo: number }) =>
@@ -96,7 +103,8 @@ export function createLiveSagas(options: LiveSagasOptions): LiveSagas {
       })
       if (signal.reason instanceof DomainError) throw signal.reason
     } finally {
-      stopChecking?.()
+      stopChecking()
+      stopRechecking?.()
       close()
     }
   }
@@ -114,11 +122,17 @@ export function createLiveSagas(options: LiveSagasOptions): LiveSagas {
   }
 }
 
-/** A refusal ends the stream. While tokens cannot be checked, the stream goes on. */
-function recheckRegularly(recheck: () => Promise<unknown>, ending: AbortController): () => void {
+/** While tokens cannot be checked, a stream goes on. */
+const isRefusal = ({ kind }: DomainError) => kind !== 'unavailable'
+
+function recheckRegularly(
+  recheck: () => Promise<unknown>,
+  ending: AbortController,
+  isEnd: (error: DomainError) => boolean,
+): () => void {
   const timer = setInterval(() => {
     recheck().catch((error: unknown) => {
-      if (error instanceof DomainError && error.kind !== 'unavailable') ending.abort(error)
+      if (error instanceof DomainError && isEnd(error)) ending.abort(error)
     })
   }, recheckMs)
   return () => clearInterval(timer)

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { DomainError } from '@switchyard/domain'
+import { DomainError, type ErrorKind } from '@switchyard/domain'
 import { type Call, eventStreamHeaders } from '@switchyard/service-kit/http'
 import type { Batch } from '../live/follow.js'
 import { presentLogEntry } from '../presenters/log-entry.js'
@@ -28,10 +28,10 @@ export async function sendEvents(
     for (let { value, done } = first; !done; { value, done } = await batches.next()) {
       if (!response.write(textOf(value)) && !(await drains(response, stallMsMax))) return
     }
-    response.end(closing('503 Service Unavailable'))
+    response.end(closing(unavailable))
   } catch (error) {
     if (!(error instanceof DomainError)) throw error
-    response.end(closing(error.kind === 'unauthenticated' ? '401 Unauthorized' : '403 Forbidden'))
+    response.end(closing(reasons[error.kind] ?? '403 Forbidden'))
   } finally {
     await batches.return(undefined)
   }
@@ -45,6 +45,9 @@ function textOf({ entries, sequence, reset }: Batch): string {
   )
   return events.length > 0 ? events.join('') : `: heartbeat\nid: ${sequence}\n\n`
 }
+
+const unavailable = '503 Service Unavailable'
+const reasons: { [kind in ErrorKind]?: string } = { unauthenticated: '401 Unauthorized', unavailable }
 
 const closing = (message: string) => `event: close\ndata: ${JSON.stringify({ message })}\n\n`
 

@@ -5,7 +5,7 @@ type Pool = Pick<Database, 'pool'>
 /** A row of the map that leads a tenant to its cell. */
 export interface TenantCell {
   tenant: string
-  /** Null while the tenant is being placed. */
+  /** Null while the tenant moves. */
   cell: string | null
   changedAt: Date
 }
@@ -22,29 +22,39 @@ export async function listTenantCells({ pool }: Pool, since: Date | null): Promi
   return rows
 }
 
-/** The cell of a tenant; undefined when the map does not name it, null while it is being placed. */
-export async function findTenantCell({ pool }: Pool, tenant: string): Promise<string | null | undefined> {
-  const { rows } = await pool.query<Pick<TenantCell, 'cell'>>(
-    'SELECT cell FROM saga_tenant_cells WHERE tenant = $1',
+/** Where a tenant is, and its move when one is under way. */
+export interface TenantPlace {
+  /** Null while nobody takes events of the tenant. */
+  cell: string | null
+  /** Null in both: it does not move. */
+  movesFrom: string | null
+  movesTo: string | null
+}
+
+/** With the time since when it is so; undefined when the map does not name the tenant. */
+export async function findTenantPlace(
+  { pool }: Pool,
+  tenant: string,
+): Promise<(TenantPlace & { sinceMs: number }) | undefined> {
+  const { rows } = await pool.query<TenantPlace & { sinceMs: number }>(
+    `SELECT cell, moves_from AS "movesFrom", moves_to AS "movesTo",
+        EXTRACT(epoch FROM clock_timestamp() - changed_at)::float8 * 1000 AS "sinceMs"
+      FROM saga_tenant_cells WHERE tenant = $1`,
     [tenant],
   )
-  return rows[0]?.cell
+  return rows[0]
 }
 
-/** @param cell null: the tenant is being placed */
-export async function setTenantCell({ pool }: Pool, tenant: string, cell: string | null): Promise<void> {
+export async function setTenantPlace(
+  { pool }: Pool,
+  tenant: string,
+  { cell, movesFrom, movesTo }: TenantPlace,
+): Promise<void> {
   await pool.query(
-    `INSERT INTO saga_tenant_cells AS known (tenant, cell, changed_at) VALUES ($1, $2, clock_timestamp())
-      ON CONFLICT (tenant) DO UPDATE SET cell = excluded.cell, changed_at = excluded.changed_at`,
-    [tenant, cell],
+    `INSERT INTO saga_tenant_cells AS known (tenant, cell, moves_from, moves_to, changed_at)
+      VALUES ($1, $2, $3, $4, clock_timestamp())
+      ON CONFLICT (tenant) DO UPDATE SET cell = excluded.cell, moves_from = excluded.moves_from,
+        moves_to = excluded.moves_to, changed_at = excluded.changed_at`,
+    [tenant, cell, movesFrom, movesTo],
   )
-}
-
-const tablesOfTenants = ['saga_events', 'sagas', 'saga_activities', 'saga_tombstones', 'webhooks']
-
-/** Whether this database holds anything of a tenant. */
-export async function holdsTenant({ pool }: Pool, tenant: string): Promise<boolean> {
-  const found = tablesOfTenants.map((table) => `EXISTS (SELECT FROM ${table} WHERE tenant = $1)`)
-  const { rows } = await pool.query<{ holds: boolean }>(`SELECT ${found.join(' OR ')} AS holds`, [tenant])
-  return rows[0]?.holds ?? false
 }

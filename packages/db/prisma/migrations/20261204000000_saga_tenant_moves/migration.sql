@@ -1,0 +1,3 @@
+-- From where and to where a tenant moves, until nothing of it is left in the cell that it leaves.
+ALTER TABLE saga_tenant_cells ADD COLUMN moves_from text;
+ALTER TABLE saga_tenant_cells ADD COLUMN moves_to text;

@@ -1,0 +1,85 @@
+import pg from 'pg'
+import type { Database } from '../../../client.js'
+
+/** Marks webhooks that are disabled only while their tenant moves. */
+export const movingReason = 'the tenant moves to another cell'
+
+/** What is added to ids that another cell may have given as well. */
+export interface IdShifts {
+  events: bigint
+  webhooks: bigint
+}
+
+interface TenantTable {
+  name: string
+  /** Who writes rows of the tenant must be kept out, not only asked to stop. */
+  isFenced: boolean
+  /** SQL of columns that change on the way. */
+  changed?: (shifts: IdShifts) => Record<string, string>
+  /** SQL for rows that the other cell finds by itself. */
+  leftOut?: string
+}
+
+const plain = (name: string): TenantTable => ({ name, isFenced: true })
+
+/** A flag that webhooks may not have been told of is left out, as the worker of the other cell sets and tells it. */
+const untoldFlags = `set_at > (SELECT flags_set_at FROM webhook_cursors WHERE name = 'sagas') - interval '30 seconds'`
+
+/** Every table with rows of tenants, in an order that foreign keys allow. A test compares it with the catalog. */
+export const tenantTables: readonly TenantTable[] = [
+  { ...plain('saga_events'), changed: ({ events }) => ({ id: `id + ${events}` }) },
+  ...['saga_event_ids', 'sagas', 'saga_activities', 'saga_tags', 'saga_leases', 'saga_notes'].map(plain),
+  ...['saga_errors', 'saga_bulk_jobs', 'saga_bulk_items'].map(plain),
+  { name: 'saga_flags', isFenced: false, leftOut: untoldFlags },
+  { name: 'saga_tombstones', isFenced: false },
+  {
+    name: 'webhooks',
+    // Attempts of deliveries are recorded here until they have ended.
+    isFenced: false,
+    changed: ({ webhooks }) => ({
+      id: `id + ${webhooks}`,
+      // Users are known in the cell default alone.
+      created_by: 'NULL::integer',
+      enabled: `enabled OR disabled_reason IS NOT DISTINCT FROM '${movingReason}'`,
+      disabled_reason: `NULLIF(disabled_reason, '${movingReason}')`,
+      disabled_at: `CASE WHEN disabled_reason IS DISTINCT FROM '${movingReason}' THEN disabled_at END`,
+    }),
+  },
+  {
+    name: 'webhook_deliveries',
+    isFenced: false,
+    changed: ({ webhooks }) => ({ webhook_id: `webhook_id + ${webhooks}` }),
+  },
+]
+
+/** SQL for the rows of a tenant. */
+export const ofTenant = (table: string, tenant: string): string =>
+  table === 'webhook_deliveries'
+    ? `webhook_id IN (SELECT id FROM webhooks WHERE tenant = ${pg.escapeLiteral(tenant)})`
+    : `tenant = ${pg.escapeLiteral(tenant)}`
+
+/** Whether this database holds anything of a tenant. */
+export async function holdsTenant({ pool }: Pick<Database, 'pool'>, tenant: string): Promise<boolean> {
+  const found = tenantTables.map(({ name }) => `EXISTS (SELECT FROM ${name} WHERE ${ofTenant(name, tenant)})`)
+  const { rows } = await pool.query<{ holds: boolean }>(`SELECT ${found.join(' OR ')} AS holds`)
+  return rows[0]?.holds ?? false
+}
+
+const rowsAtOnce = 5000
+
+/** Deletes all rows of a tenant, some thousand at once. It may be interrupted and run again. */
+export async function deleteTenant({ pool }: Pick<Database, 'pool'>, tenant: string): Promise<void> {
+  for (const { name } of tenantTables.toReversed()) {
+    // Places of rows are those of one partition.
+    const { rows } = await pool.query<{ table: string }>(
+      `SELECT relid::regclass::text AS table FROM pg_partition_tree($1::regclass) WHERE isleaf`,
+      [name],
+    )
+    for (const { table } of rows.length > 0 ? rows : [{ table: name }]) {
+      const some = `SELECT ctid FROM ${table} WHERE ${ofTenant(name, tenant)} LIMIT ${rowsAtOnce}`
+      const text = `DELETE FROM ${table} WHERE ctid = ANY (ARRAY(${some}))`
+      for (let deleted = rowsAtOnce; deleted === rowsAtOnce; )
+        deleted = (await pool.query(text)).rowCount ?? 0
+    }
+  }
+}
