@@ -21,6 +21,7 @@ describe('nginx.conf and routes.json', () => {
       'admin-broadcast',
       'jobqueue-metrics',
       'jobqueue-metrics',
+      'console',
       'git-api',
     ])
     for (const { service, inner } of locations) expect(new Set(inner)).toEqual(new Set([service]))

@@ -24,7 +24,7 @@ async function openObject(answer: RequestListener) {
     header: { name: secretHeader, value: 'secret' },
     isSecret: () => false,
   }
-  const chunks = await otherStorage(storages, 'second').openLfsObject(1, 'oid', AbortSignal.timeout(10_000))
+  const chunks = await otherStorage(storages, 'second').openLfsObject(1, 'oid', AbortSignal.timeout(100_000))
   return {
     chunks,
     async close() {
