@@ -1,7 +1,15 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { resolve } from 'node:path'
-import { createWebhook, recordSagaEvents } from '@switchyard/db'
+import {
+  createWebhook,
+  type Database,
+  fenceTenant,
+  findTenantPlace,
+  holdsTenant,
+  recordSagaEvents,
+  setTenantPlace,
+} from '@switchyard/db'
 import { createSagaClient, type ReportResult } from '@switchyard/saga-client'
 import { findFreePort, startTestRedis, type TestRedis, waitFor } from '@switchyard/testing'
 import { execa } from 'execa'
@@ -162,7 +170,6 @@ it('moves a tenant there and back under load, after a kill as well: nothing ackn
   const stream = await openStream(cells.urlOf('default', '/sagas/stream?tenant=busy'), headers)
   await stream.waitForEvents(10)
   const told = () => new Set(receiver.told)
-  await waitFor(() => told().size > 0, { what: 'the webhook to be told' })
 
   const killed = startMoveTenant(cells.cells, 'busy', 'second')
   await whileCopying('second', async () => {
@@ -215,18 +222,60 @@ it('moves a tenant there and back under load, after a kill as well: nothing ackn
   expect(await Promise.all(verified)).toMatchObject([{ code: 0 }, { code: 0 }])
 }, 120_000)
 
+const databases = () =>
+  new Map(cellNames.map((name): [string, Database] => [name, cells.cells[name].database]))
+const move = (tenant: string, cell: string) => moveTenant(databases(), tenant, cell)
+
+const addNote = (name: CellName, tenant: string) =>
+  cells.cells[name].database.pool.query(
+    `INSERT INTO saga_notes (tenant, saga_id, author_id, author_name, body) VALUES ($1, 's', 1, 'a', '')`,
+    [tenant],
+  )
+
+/** As a run that was killed a minute ago has left it. */
+async function leaveMove(tenant: string, cell: CellName | null) {
+  const directory = cells.cells.default.database
+  await setTenantPlace(directory, tenant, { cell, movesFrom: 'default', movesTo: 'second' })
+  await directory.pool.query(
+    `UPDATE saga_tenant_cells SET changed_at = now() - interval '1 minute' WHERE tenant = $1`,
+    [tenant],
+  )
+}
+
+it('goes on after a kill behind the copy, before or after the map leads to it', async () => {
+  for (const [tenant, cell] of [
+    ['unled', null],
+    ['led', 'second'],
+  ] as const) {
+    await addNote('default', tenant)
+    await addNote('second', tenant)
+    await fenceTenant(cells.cells.default.database, tenant)
+    await leaveMove(tenant, cell)
+    await move(tenant, 'second')
+    expect(await findTenantPlace(cells.cells.default.database, tenant)).toMatchObject({
+      ...{ cell: 'second', movesFrom: null, movesTo: null },
+    })
+    expect(await holdsTenant(cells.cells.default.database, tenant)).toBe(false)
+    expect(await holdsTenant(cells.cells.second.database, tenant)).toBe(true)
+  }
+})
+
+it('gives an interrupted move up when it is told the cell that the tenant leaves', async () => {
+  await addNote('default', 'torn')
+  await fenceTenant(cells.cells.default.database, 'torn')
+  await leaveMove('torn', null)
+  await expect(move('torn', 'third')).rejects.toThrow('the tenant is moving to the cell second')
+  await move('torn', 'default')
+  expect(await findTenantPlace(cells.cells.default.database, 'torn')).toMatchObject({ cell: 'default' })
+  await addNote('default', 'torn')
+})
+
 it('refuses a cell without a database, the cell of the tenant itself, and a tenant with a running bulk job', async () => {
-  const { default: source, second } = cells.cells
-  await source.database.pool.query(
+  await cells.cells.default.database.pool.query(
     `INSERT INTO saga_bulk_jobs (tenant, action, note, filter, author_id, author_name, audit_author, active_user_id,
         owner, owned_until)
       VALUES ('bulky', 'note', '', '{}', 1, 'a', '{}', 1, 'somebody', now() + interval '1 hour')`,
   )
-  const databases = new Map([
-    ['default', source.database],
-    ['second', second.database],
-  ])
-  const move = (tenant: string, cell: string) => moveTenant(databases, tenant, cell)
   await expect(move('bulky', 'third')).rejects.toThrow('no database of the cell third is given')
   await expect(move('bulky', 'default')).rejects.toThrow('the tenant belongs to the cell default already')
   await expect(move('bulky', 'second')).rejects.toThrow('a bulk job of the tenant is running')
