@@ -1,4 +1,4 @@
-import pg from 'pg'
+import pg, { type PoolClient } from 'pg'
 import type { Database } from '../../../client.js'
 
 /** Marks webhooks that are disabled only while their tenant moves. */
@@ -69,17 +69,38 @@ const rowsAtOnce = 5000
 
 /** Deletes all rows of a tenant, some thousand at once. It may be interrupted and run again. */
 export async function deleteTenant({ pool }: Pick<Database, 'pool'>, tenant: string): Promise<void> {
-  for (const { name } of tenantTables.toReversed()) {
-    // Places of rows are those of one partition.
-    const { rows } = await pool.query<{ table: string }>(
-      `SELECT relid::regclass::text AS table FROM pg_partition_tree($1::regclass) WHERE isleaf`,
-      [name],
-    )
-    for (const { table } of rows.length > 0 ? rows : [{ table: name }]) {
-      const some = `SELECT ctid FROM ${table} WHERE ${ofTenant(name, tenant)} LIMIT ${rowsAtOnce}`
-      const text = `DELETE FROM ${table} WHERE ctid = ANY (ARRAY(${some}))`
-      for (let deleted = rowsAtOnce; deleted === rowsAtOnce; )
-        deleted = (await pool.query(text)).rowCount ?? 0
+  const client = await pool.connect()
+  try {
+    for (const { name } of tenantTables.toReversed()) {
+      // Places of rows are those of one partition.
+      const { rows } = await client.query<{ table: string }>(
+        'SELECT relid::regclass::text AS table FROM pg_partition_tree($1::regclass) WHERE isleaf',
+        [name],
+      )
+      for (const { table } of rows.length > 0 ? rows : [{ table: name }])
+        while (await deleteRows(client, table, ofTenant(name, tenant)));
     }
+  } finally {
+    client.release(true)
   }
+}
+
+/** Deletes the rows that are there, and says whether there were any: a row that is written meanwhile has another place. */
+async function deleteRows(client: PoolClient, table: string, condition: string): Promise<boolean> {
+  let isEmpty = true
+  // One search finds all places: one for each batch would come upon what was deleted before again and again.
+  await client.query(
+    `DECLARE places CURSOR WITH HOLD FOR SELECT ctid::text AS place FROM ${table} WHERE ${condition}`,
+  )
+  for (;;) {
+    const { rows } = await client.query<{ place: string }>(`FETCH ${rowsAtOnce} FROM places`)
+    if (rows.length === 0) break
+    isEmpty = false
+    // A place may have been given to another row.
+    await client.query(`DELETE FROM ${table} WHERE ctid = ANY ($1::tid[]) AND ${condition}`, [
+      rows.map(({ place }) => place),
+    ])
+  }
+  await client.query('CLOSE places')
+  return !isEmpty
 }
