@@ -1,11 +1,17 @@
-import { status } from '@grpc/grpc-js'
+import { credentials, Metadata, status } from '@grpc/grpc-js'
 import {
   EventOutcome,
   ReportEventsRequest,
   ReportEventsResponse,
   ReportedEvent,
 } from '@switchyard/contracts/saga-ingest'
-import { GetSagaRequest, GetSagaResponse, SagaQueryService } from '@switchyard/contracts/saga-query'
+import {
+  GetSagaRequest,
+  GetSagaResponse,
+  SagaQueryClient,
+  SagaQueryService,
+  type WatchSagasResponse,
+} from '@switchyard/contracts/saga-query'
 import {
   ClaimRequest,
   ClaimResponse,
@@ -182,6 +188,58 @@ describe('two cells', () => {
     await stream.waitForEvents(1)
     await stream.close()
     expect(stream.events[0]?.data).toMatchObject({ saga_id: 'live', operation: 'SagaStarted' })
+  })
+
+  it('streams over gRPC through the wrong cell, and ends there as well when the client leaves', async () => {
+    const client = new SagaQueryClient(
+      `127.0.0.1:${cells.cells.default.grpcPort}`,
+      credentials.createInsecure(),
+    )
+    const metadata = new Metadata()
+    metadata.set('private-token', cells.tokens.reader)
+    const openStreams = async () => {
+      const metrics = await fetch(`http://127.0.0.1:${cells.cells.second.port}/metrics`)
+      return /saga_watch_streams\{[^}]*kind="grpc"[^}]*\} (\d+)/.exec(await metrics.text())?.[1]
+    }
+    try {
+      const request = { tenant: 'acme', sagaId: 'watched', statuses: [], operations: [] }
+      const stream = client.watchSagas(request, metadata)
+      const messages: WatchSagasResponse[] = []
+      stream.on('data', (message: WatchSagasResponse) => messages.push(message))
+      stream.on('error', () => {})
+      await waitFor(() => messages.length > 0, { what: 'the stream to begin' })
+      expect(await openStreams()).toBe('1')
+      await reportBatch('default', [start('watched', 'acme')])
+      await waitFor(() => messages.some(({ event }) => event?.sagaId === 'watched'), { what: 'the event' })
+      stream.cancel()
+      await waitFor(async () => (await openStreams()) === '0', { what: 'the stream to end in second' })
+    } finally {
+      client.close()
+    }
+  })
+
+  it('runs and cancels bulk jobs through the wrong cell', async () => {
+    const { administrator } = cells.tokens
+    await reportBatch('default', [start('noted', 'acme')])
+    const body = { tenant: 'acme', action: 'note', note: 'seen', filter: { id_prefix: 'noted' } }
+    const made = await cells.ask('default', 'POST', '/sagas/bulk', administrator, body)
+    expect(made).toMatchObject({ status: 201, body: { matched: 1 } })
+    const path = `/sagas/bulk/${made.body.id}`
+    const isFinished = async () =>
+      (await cells.ask('default', 'GET', `${path}?tenant=acme`, administrator)).body.state === 'finished'
+    await waitFor(isFinished, { what: 'the job to end' })
+    const saga = await cells.ask('second', 'GET', '/sagas/noted?tenant=acme', cells.tokens.reader)
+    expect(saga.body.notes).toMatchObject([{ body: 'seen' }])
+    // A job that a process holds goes on until it is canceled.
+    const { rows } = await cells.cells.second.database.pool.query<{ id: number }>(
+      `INSERT INTO saga_bulk_jobs (tenant, action, note, filter, author_id, author_name, audit_author, active_user_id,
+          owner, owned_until)
+        VALUES ('acme', 'note', '', '{}', 1, 'a', '{}', 1, 'somebody', now() + interval '1 hour') RETURNING id`,
+    )
+    const cancel = (tenant: string) =>
+      cells.ask('default', 'POST', `/sagas/bulk/${rows[0]?.id}/cancel`, administrator, { tenant })
+    expect((await cancel('own')).status).toBe(404)
+    expect(await cancel('acme')).toMatchObject({ status: 200, body: { state: 'canceled' } })
   })
 
   it('finishes a lease through the cell that did not give it', async () => {
