@@ -2,10 +2,10 @@ import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createDatabase } from '@switchyard/db'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type RunningPostgres, startPostgres } from '../../dev-env/src/postgres.js'
-import { createDatabase } from '../src/index.js'
+import { type RunningPostgres, startPostgres } from '../src/postgres.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'switchyard-tls-'))
 const [authority, otherAuthority] = [join(folder, 'ca.pem'), join(folder, 'other.pem')]
