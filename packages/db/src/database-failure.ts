@@ -46,10 +46,9 @@ const temporaryKinds = [
 
 /** Begins the names of the constraints that refuse rows of a tenant in a cell that it has left. */
 export const fencePrefix = 'saga_moved_'
-const fenceText = new RegExp(`violates check constraint "${fencePrefix}`)
-
 /** Whether a row was refused because its tenant has left this cell. */
-export const isFenced = (error: unknown): boolean => error instanceof Error && fenceText.test(error.message)
+export const isFenced = (error: unknown): boolean =>
+  error instanceof Error && error.message.includes(`violates check constraint "${fencePrefix}`)
 
 /** The SQLSTATE of a failed statement; undefined when PostgreSQL did not answer. */
 export function sqlStateOf(error: unknown): string | undefined {

@@ -1,6 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 
 const askEveryMs = 5000
+/** Until the first answer, so that a process which stands still right after its start is noticed, too. */
+const askStartingEveryMs = 500
 const failuresMax = 3
 
 export interface LivenessWatch {
@@ -11,8 +13,8 @@ export interface LivenessWatch {
 }
 
 /**
- * Checks every five seconds whether a process is alive. A process that has never answered is still starting, so its checks do not
- * count. Time in which the machine is suspended does not count.
+ * Checks every five seconds whether a process is alive. A process that has never answered is still starting, so its checks come
+ * sooner and do not count. Time in which the machine is suspended does not count.
  *
  * @returns a function that ends the checks
  */
@@ -24,7 +26,10 @@ export function watchLiveness({ isAlive, onStalled }: LivenessWatch): () => void
   async function askUntil(end: AbortSignal): Promise<void> {
     let failures = 0
     for (let hasAnswered = false; failures < failuresMax; ) {
-      await delay(askEveryMs, undefined, { signal: end, ref: false }).catch(() => {})
+      await delay(hasAnswered ? askEveryMs : askStartingEveryMs, undefined, {
+        signal: end,
+        ref: false,
+      }).catch(() => {})
       const alive = !end.aborted && (await isAlive().catch(() => false))
       if (end.aborted) return
       hasAnswered ||= alive
