@@ -74,7 +74,7 @@ async function withDatabase(
   progress: Progress,
   work: (url: string) => Promise<void>,
 ): Promise<void> {
-  const release = dataDir ? claimDataFolder(dataDir) : () => {}
+  const release = dataDir ? await claimDataFolder(dataDir) : () => {}
   try {
     if (databaseUrl) return await work(databaseUrl)
     const postgres = await startPostgres({ dataDir: join(dataDir ?? '', 'postgres'), log: progress.notice })

@@ -13,18 +13,21 @@ it('npm start refuses a data folder while a restore fills it, and takes it over 
   // Only its command line tells what a process does.
   const script = join(folder, 'restore.mjs')
   const dataDir = join(folder, 'data')
-  claimDataFolder(dataDir)()
+  const releaseFirst = await claimDataFolder(dataDir)
+  releaseFirst()
   writeFileSync(script, "process.stdout.write('up'); setInterval(() => {}, 1000)")
   const restore = spawn(process.execPath, [script], { stdio: ['ignore', 'pipe', 'inherit'] })
   try {
     await once(restore.stdout, 'data')
     writeFileSync(join(dataDir, 'start.pid'), String(restore.pid))
-    expect(() => claimDataFolder(dataDir)).toThrow(`already runs on ${dataDir} (process ${restore.pid})`)
+    await expect(claimDataFolder(dataDir)).rejects.toThrow(
+      `already runs on ${dataDir} (process ${restore.pid})`,
+    )
   } finally {
     restore.kill()
     await once(restore, 'exit')
   }
-  const release = claimDataFolder(dataDir)
+  const release = await claimDataFolder(dataDir)
   release()
   expect(existsSync(join(dataDir, 'start.pid'))).toBe(false)
 })

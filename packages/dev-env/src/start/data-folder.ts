@@ -1,15 +1,19 @@
 import { accessSync, chmodSync, constants, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { SetupProblem } from '../problem.js'
 import { findCommandLine } from '../process/find-process.js'
 
+/** A start whose npm was killed ends what it has started before it ends itself. */
+const endingMsMax = 5_000
+
 /**
  * Locks the data folder for this process. The lock file contains the process id; the lock of a process that has ended is taken
- * over.
+ * over, also when it ends within seconds.
  *
  * @returns a function that releases the lock
  */
-export function claimDataFolder(dataDir: string): () => void {
+export async function claimDataFolder(dataDir: string): Promise<() => void> {
   try {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 })
     accessSync(dataDir, constants.W_OK | constants.X_OK)
@@ -23,7 +27,10 @@ export function claimDataFolder(dataDir: string): () => void {
   const lockFile = join(dataDir, 'start.pid')
   if (!tryWrite(lockFile)) {
     const holder = Number(readFileSync(lockFile, 'utf8'))
-    if (isStart(holder)) {
+    const deadlineMs = performance.now() + endingMsMax
+    while (isStart(holder)) {
+      await delay(100)
+      if (performance.now() < deadlineMs) continue
       throw new SetupProblem(
         `Switchyard already runs on ${dataDir} (process ${holder}): stop it, or set SWITCHYARD_DATA to another folder`,
       )

@@ -39,7 +39,7 @@ export class Tree {
 
   private async startAll(): Promise<void> {
     const { settings, progress } = this
-    this.cleanups.push(claimDataFolder(settings.dataDir))
+    this.cleanups.push(await claimDataFolder(settings.dataDir))
     makeServiceFolders(settings.dataDir)
     await this.openPorts()
     const [database, redis] = await this.openNeighbours()
