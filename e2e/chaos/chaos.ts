@@ -85,12 +85,18 @@ function* plan(possible: Fault[], chance: () => number, minutes?: number): Gener
   else yield* longPlan(possible, chance, performance.now() + minutes * 60_000)
 }
 
+/** Faults of clocks begin with a wait for writes, which others may prevent. */
+const fits = (fault: Fault, other: Fault) =>
+  fault.hits !== other.hits &&
+  (fault.hits !== 'clock' || other.goesOn === true) &&
+  (other.hits !== 'clock' || fault.goesOn === true)
+
 /** All faults again and again, four of ten with another one that hits something else. */
 function* longPlan(possible: Fault[], chance: () => number, endMs: number): Generator<Fault[]> {
   for (;;) {
     for (const fault of shuffle(possible, chance)) {
       if (performance.now() > endMs) return
-      const others = possible.filter(({ hits }) => hits !== fault.hits)
+      const others = possible.filter((other) => fits(fault, other))
       const other = others[Math.floor(chance() * others.length)]
       yield other && chance() < 0.4 ? [fault, other] : [fault]
     }
