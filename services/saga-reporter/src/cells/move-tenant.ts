@@ -63,6 +63,8 @@ async function moveAlone(databases: ReadonlyMap<string, Database>, tenant: strin
     source: databaseOf(databases, from),
     destination: databaseOf(databases, place.movesTo ?? to),
   }
+  if (from !== move.to && (await idOf(move.source)) === (await idOf(move.destination)))
+    throw conflict('both cells were given one database: check SAGA_CELL_DATABASE_URLS')
   if (place.movesTo !== null && place.movesTo !== to) return giveUp(directory, move, to)
   if (place.cell === to && place.movesTo === null)
     throw conflict(`the tenant belongs to the cell ${to} already`)
@@ -119,6 +121,15 @@ async function giveBack(directory: Database, { tenant, source, from }: Move): Pr
   await unfenceTenant(source, tenant)
   await resumeWebhooks(source, tenant)
   await setTenantPlace(directory, tenant, { cell: from, movesFrom: null, movesTo: null })
+}
+
+/** Tells databases apart whatever their URLs say. Rows of a tenant that is its own copy would be deleted. */
+async function idOf({ pool }: Database): Promise<string | undefined> {
+  const { rows } = await pool.query<{ id: string }>(
+    `SELECT concat_ws(' ', system_identifier, oid) AS id
+       FROM pg_control_system(), pg_database WHERE datname = current_database()`,
+  )
+  return rows[0]?.id
 }
 
 function databaseOf(databases: ReadonlyMap<string, Database>, cell: string): Database {
