@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createScratchDatabase, type ScratchDatabase } from '../scripts/scratch-database.js'
@@ -8,6 +9,7 @@ import {
   deleteTenant,
   fenceTenant,
   holdsTenant,
+  isCopied,
   reserveIds,
   unfenceTenant,
 } from '../src/index.js'
@@ -103,7 +105,13 @@ it('copies the rows of all tables with ids above those of both cells, and delete
   await destination.pool.query(fill('there', '02'))
   await fenceTenant(source, "o'neil")
   const shifts = await reserveIds({ source, destination }, "o'neil")
-  await copyTenant({ source, destination }, "o'neil", shifts)
+  const moved = { tenant: "o'neil", moveId: randomUUID() }
+  await copyTenant({ source, destination }, moved, shifts)
+  expect(await isCopied(destination, moved.moveId)).toBe(true)
+  // Rows of a tenant are no sign that all of them are there.
+  const other = { ...moved, moveId: randomUUID() }
+  await expect(copyTenant({ source, destination }, other, shifts)).rejects.toThrow('other rows of the tenant')
+  expect(await isCopied(destination, other.moveId)).toBe(false)
   expect(await countRows(destination, "o'neil")).toEqual(everyTable(1, 2))
   await deleteTenant(source, "o'neil")
   expect(await holdsTenant(source, "o'neil")).toBe(false)

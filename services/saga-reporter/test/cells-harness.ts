@@ -47,7 +47,7 @@ export async function runMoveTenant(cells: Record<CellName, Cell>, tenant: strin
 const placeIn =
   ({ database }: Cell) =>
   (tenant: string, cell: CellName | null) =>
-    setTenantPlace(database, tenant, { cell, movesFrom: null, movesTo: null })
+    setTenantPlace(database, tenant, { cell, movesFrom: null, movesTo: null, moveId: null })
 
 /** The processes of two cells, each with a database of its own; that of `default` is the directory. `acme` belongs to `second`. */
 export async function startCells() {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { resolve } from 'node:path'
@@ -235,11 +236,13 @@ const addNote = (name: CellName, tenant: string) =>
 /** As a run that was killed a minute ago has left it. */
 async function leaveMove(tenant: string, cell: CellName | null) {
   const directory = cells.cells.default.database
-  await setTenantPlace(directory, tenant, { cell, movesFrom: 'default', movesTo: 'second' })
+  const moveId = randomUUID()
+  await setTenantPlace(directory, tenant, { cell, movesFrom: 'default', movesTo: 'second', moveId })
   await directory.pool.query(
     `UPDATE saga_tenant_cells SET changed_at = now() - interval '1 minute' WHERE tenant = $1`,
     [tenant],
   )
+  return moveId
 }
 
 it('goes on after a kill behind the copy, before or after the map leads to it', async () => {
@@ -250,7 +253,10 @@ it('goes on after a kill behind the copy, before or after the map leads to it', 
     await addNote('default', tenant)
     await addNote('second', tenant)
     await fenceTenant(cells.cells.default.database, tenant)
-    await leaveMove(tenant, cell)
+    const moveId = await leaveMove(tenant, cell)
+    await cells.cells.second.database.pool.query('INSERT INTO saga_tenant_copies (move_id) VALUES ($1)', [
+      moveId,
+    ])
     await move(tenant, 'second')
     expect(await findTenantPlace(cells.cells.default.database, tenant)).toMatchObject({
       ...{ cell: 'second', movesFrom: null, movesTo: null },
@@ -258,6 +264,21 @@ it('goes on after a kill behind the copy, before or after the map leads to it', 
     expect(await holdsTenant(cells.cells.default.database, tenant)).toBe(false)
     expect(await holdsTenant(cells.cells.second.database, tenant)).toBe(true)
   }
+})
+
+it('deletes nothing when the database of the cell does not have the copy: rows of the tenant or another database are none', async () => {
+  const directory = cells.cells.default.database
+  await addNote('default', 'stray')
+  await addNote('second', 'stray')
+  await leaveMove('stray', null)
+  await expect(move('stray', 'second')).rejects.toThrow('the new cell has other rows of the tenant')
+  expect(await findTenantPlace(directory, 'stray')).toMatchObject({ cell: 'default', movesTo: null })
+
+  await addNote('default', 'mistaken')
+  await leaveMove('mistaken', 'second')
+  const mistaken = new Map(cellNames.map((name): [string, Database] => [name, directory]))
+  await expect(moveTenant(mistaken, 'mistaken', 'second')).rejects.toThrow('does not have the copy')
+  for (const tenant of ['stray', 'mistaken']) expect(await holdsTenant(directory, tenant)).toBe(true)
 })
 
 it('gives an interrupted move up when it is told the cell that the tenant leaves', async () => {

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import {
   findRepositoryPlace,
   listActiveMoves,
@@ -10,6 +9,7 @@ import {
   withRepositoryLock,
 } from '@switchyard/db'
 import { Counter } from 'prom-client'
+import { type Repeated, repeat } from '../repeat.js'
 import { moveRepository } from './move-repository.js'
 import type { MovingDependencies } from './moving-dependencies.js'
 
@@ -20,31 +20,14 @@ const pauseMs = 2_000
  * left. This happens here and not in the worker, because only git-api may write projects. A move whose process ended begins
  * anew in the next process.
  */
-export function startMoves(dependencies: MovingDependencies): { close: () => Promise<void> } {
+export function startMoves(dependencies: MovingDependencies): Repeated {
   const { logger, metrics } = dependencies
   const ended = createFigure(metrics)
-  const stopping = new AbortController()
-  const { signal } = stopping
-
-  async function run(): Promise<void> {
-    while (!signal.aborted) {
-      try {
-        await runMoves(dependencies, ended, signal)
-        await removeLeftCopies(dependencies, signal)
-      } catch (error) {
-        if (!signal.aborted) logger.warn({ err: error }, 'moves of repositories have to wait')
-      }
-      await delay(pauseMs, undefined, { signal }).catch(() => {})
-    }
+  const work = async (signal: AbortSignal) => {
+    await runMoves(dependencies, ended, signal)
+    await removeLeftCopies(dependencies, signal)
   }
-
-  const running = run()
-  return {
-    async close() {
-      stopping.abort()
-      await running
-    },
-  }
+  return repeat(work, pauseMs, (err) => logger.warn({ err }, 'moves of repositories have to wait'))
 }
 
 function createFigure({ registry }: MovingDependencies['metrics']) {

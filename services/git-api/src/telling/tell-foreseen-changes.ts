@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import {
   type ClaimedForeseenChange,
   claimForeseenChanges,
@@ -9,6 +8,7 @@ import { isZeroId, type RefChange } from '@switchyard/domain/access'
 import { fullName, type Repository } from '@switchyard/git-storage'
 import { z } from 'zod'
 import type { Dependencies } from '../dependencies.js'
+import { type Repeated, repeat } from '../repeat.js'
 import { noteDeliveries } from '../use-cases/references-changed.js'
 
 type Needs = Pick<Dependencies, 'database' | 'git' | 'logger' | 'storages'>
@@ -33,27 +33,12 @@ const aboutSchema = z.object({
  * Tells webhooks of changes whose process ended before it had told of them, and forgets those that did not happen. Where the
  * process lives and is slow, the deliveries have the same key as its own, so that nothing is told twice.
  */
-export function startTelling(needs: Needs): { close: () => Promise<void> } {
-  const stopping = new AbortController()
-  const { signal } = stopping
-
-  async function run(): Promise<void> {
-    while (!signal.aborted) {
-      await tellForeseenChanges(needs, signal).catch((err: unknown) =>
-        needs.logger.warn({ err }, 'changes that webhooks were not told of have to wait'),
-      )
-      await delay(pauseMs, undefined, { signal }).catch(() => {})
-    }
-  }
-
-  const running = run()
-  return {
-    async close() {
-      stopping.abort()
-      await running
-    },
-  }
-}
+export const startTelling = (needs: Needs): Repeated =>
+  repeat(
+    (signal) => tellForeseenChanges(needs, signal),
+    pauseMs,
+    (err) => needs.logger.warn({ err }, 'changes that webhooks were not told of have to wait'),
+  )
 
 async function tellForeseenChanges(needs: Needs, signal: AbortSignal): Promise<void> {
   const { database, storages, logger } = needs

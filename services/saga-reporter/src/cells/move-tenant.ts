@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
   awaitToldWebhooks,
@@ -7,9 +8,11 @@ import {
   deleteTenant,
   fenceTenant,
   findTenantPlace,
+  forgetCopy,
   hasWebhooks,
   holdsTenant,
   inPoolTransaction,
+  isCopied,
   requireNoBulkJob,
   reserveIds,
   resumeWebhooks,
@@ -30,6 +33,7 @@ interface Move extends CellPair {
   tenant: string
   from: string
   to: string
+  moveId: string
 }
 
 /**
@@ -56,22 +60,27 @@ export async function moveTenant(
 async function moveAlone(databases: ReadonlyMap<string, Database>, tenant: string, to: string) {
   const directory = databaseOf(databases, defaultCell)
   const known = await findTenantPlace(directory, tenant)
-  const place = known ?? { cell: defaultCell, movesFrom: null, movesTo: null, sinceMs: 0 }
+  const place = known ?? { ...standing(defaultCell), sinceMs: 0 }
   const from = place.movesFrom ?? place.cell ?? defaultCell
   const move = {
-    ...{ tenant, from, to: place.movesTo ?? to },
+    ...{ tenant, from, to: place.movesTo ?? to, moveId: place.moveId ?? randomUUID() },
     source: databaseOf(databases, from),
     destination: databaseOf(databases, place.movesTo ?? to),
   }
-  if (from !== move.to && (await idOf(move.source)) === (await idOf(move.destination)))
-    throw conflict('both cells were given one database: check SAGA_CELL_DATABASE_URLS')
-  if (place.movesTo !== null && place.movesTo !== to) return giveUp(directory, move, to)
+  if (place.movesTo !== null && place.movesTo !== to) return giveUp(directory, move, { place, to })
   if (place.cell === to && place.movesTo === null)
     throw conflict(`the tenant belongs to the cell ${to} already`)
   if (place.cell !== to) await bring(directory, move, place)
+  // The URL may be another one than that of the run which has copied.
+  if (!(await isCopied(move.destination, move.moveId)))
+    throw conflict(`the database of the cell ${to} does not have the copy of the tenant: check its URL`)
   await deleteTenant(move.source, tenant)
-  await setTenantPlace(directory, tenant, { cell: to, movesFrom: null, movesTo: null })
+  await setTenantPlace(directory, tenant, standing(to))
+  await forgetCopy(move.destination, move.moveId)
 }
+
+/** The place of a tenant that does not move. */
+const standing = (cell: string): TenantPlace => ({ cell, movesFrom: null, movesTo: null, moveId: null })
 
 /** Copies the tenant and leads reporters to the copy. */
 async function bring(
@@ -79,8 +88,8 @@ async function bring(
   move: Move,
   place: TenantPlace & { sinceMs: number },
 ): Promise<void> {
-  const { tenant, from, to, source, destination } = move
-  const moves = { movesFrom: from, movesTo: to }
+  const { tenant, from, to, moveId, source, destination } = move
+  const moves = { movesFrom: from, movesTo: to, moveId }
   if (place.movesTo === null) {
     if (await holdsTenant(destination, tenant))
       throw conflict(`the cell ${to} has sagas or webhooks of the tenant`)
@@ -88,8 +97,7 @@ async function bring(
     await setTenantPlace(directory, tenant, { cell: null, ...moves })
   }
   await sleep(place.movesTo === null ? quietMs : Math.max(0, quietMs - place.sinceMs))
-  // All is copied at once or nothing.
-  if (!(await holdsTenant(destination, tenant))) {
+  if (!(await isCopied(destination, moveId))) {
     await copy(move).catch(async (error: unknown) => {
       if (error instanceof DomainError) await giveBack(directory, move)
       throw error
@@ -98,8 +106,7 @@ async function bring(
   await setTenantPlace(directory, tenant, { cell: to, ...moves })
 }
 
-async function copy({ tenant, source, destination }: Move): Promise<void> {
-  await unfenceTenant(destination, tenant)
+async function copy({ tenant, moveId, source, destination }: Move): Promise<void> {
   await fenceTenant(source, tenant)
   await requireNoBulkJob(source, tenant)
   const shifts = await reserveIds({ source, destination }, tenant)
@@ -107,12 +114,16 @@ async function copy({ tenant, source, destination }: Move): Promise<void> {
     await Promise.all([awaitToldWebhooks(source), awaitToldWebhooks(destination)])
     await stopWebhooks(source, tenant, deliveryLeaseMs)
   }
-  await copyTenant({ source, destination }, tenant, shifts)
+  await unfenceTenant(destination, tenant)
+  await copyTenant({ source, destination }, { tenant, moveId }, shifts)
 }
 
-async function giveUp(directory: Database, move: Move, to: string): Promise<void> {
-  const { tenant, destination, from } = move
-  if (to !== from || (await holdsTenant(destination, tenant)))
+async function giveUp(
+  directory: Database,
+  move: Move,
+  { place, to }: { place: TenantPlace; to: string },
+): Promise<void> {
+  if (to !== move.from || place.cell !== null || (await isCopied(move.destination, move.moveId)))
     throw conflict(`the tenant is moving to the cell ${move.to}: run this with it first`)
   await giveBack(directory, move)
 }
@@ -120,16 +131,7 @@ async function giveUp(directory: Database, move: Move, to: string): Promise<void
 async function giveBack(directory: Database, { tenant, source, from }: Move): Promise<void> {
   await unfenceTenant(source, tenant)
   await resumeWebhooks(source, tenant)
-  await setTenantPlace(directory, tenant, { cell: from, movesFrom: null, movesTo: null })
-}
-
-/** Tells databases apart whatever their URLs say. Rows of a tenant that is its own copy would be deleted. */
-async function idOf({ pool }: Database): Promise<string | undefined> {
-  const { rows } = await pool.query<{ id: string }>(
-    `SELECT concat_ws(' ', system_identifier, oid) AS id
-       FROM pg_control_system(), pg_database WHERE datname = current_database()`,
-  )
-  return rows[0]?.id
+  await setTenantPlace(directory, tenant, standing(from))
 }
 
 function databaseOf(databases: ReadonlyMap<string, Database>, cell: string): Database {

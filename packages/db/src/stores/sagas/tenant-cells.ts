@@ -26,9 +26,11 @@ export async function listTenantCells({ pool }: Pool, since: Date | null): Promi
 export interface TenantPlace {
   /** Null while nobody takes events of the tenant. */
   cell: string | null
-  /** Null in both: it does not move. */
+  /** Null in all three: it does not move. */
   movesFrom: string | null
   movesTo: string | null
+  /** A UUID. */
+  moveId: string | null
 }
 
 /** With the time since when it is so; undefined when the map does not name the tenant. */
@@ -37,7 +39,7 @@ export async function findTenantPlace(
   tenant: string,
 ): Promise<(TenantPlace & { sinceMs: number }) | undefined> {
   const { rows } = await pool.query<TenantPlace & { sinceMs: number }>(
-    `SELECT cell, moves_from AS "movesFrom", moves_to AS "movesTo",
+    `SELECT cell, moves_from AS "movesFrom", moves_to AS "movesTo", move_id AS "moveId",
         EXTRACT(epoch FROM clock_timestamp() - changed_at)::float8 * 1000 AS "sinceMs"
       FROM saga_tenant_cells WHERE tenant = $1`,
     [tenant],
@@ -48,13 +50,13 @@ export async function findTenantPlace(
 export async function setTenantPlace(
   { pool }: Pool,
   tenant: string,
-  { cell, movesFrom, movesTo }: TenantPlace,
+  { cell, movesFrom, movesTo, moveId }: TenantPlace,
 ): Promise<void> {
   await pool.query(
-    `INSERT INTO saga_tenant_cells AS known (tenant, cell, moves_from, moves_to, changed_at)
-      VALUES ($1, $2, $3, $4, clock_timestamp())
+    `INSERT INTO saga_tenant_cells AS known (tenant, cell, moves_from, moves_to, move_id, changed_at)
+      VALUES ($1, $2, $3, $4, $5, clock_timestamp())
       ON CONFLICT (tenant) DO UPDATE SET cell = excluded.cell, moves_from = excluded.moves_from,
-        moves_to = excluded.moves_to, changed_at = excluded.changed_at`,
-    [tenant, cell, movesFrom, movesTo],
+        moves_to = excluded.moves_to, move_id = excluded.move_id, changed_at = excluded.changed_at`,
+    [tenant, cell, movesFrom, movesTo, moveId],
   )
 }

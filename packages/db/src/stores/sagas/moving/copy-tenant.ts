@@ -65,17 +65,29 @@ const raiseSequence = (database: Pool, table: string, above: bigint, span: bigin
     return BigInt(rows[0]?.base ?? 0)
   })
 
-const keyOfCopy = "hashtextextended('switchyard.saga_tenant_copy', 0)"
+const lockCopies = "SELECT pg_advisory_xact_lock(hashtextextended('switchyard.saga_tenant_copy', 0))"
+
+/** Whether a move has copied all rows. Waits for the end of its transaction, which may outlive a run that was killed. */
+export const isCopied = ({ pool }: Pool, moveId: string): Promise<boolean> =>
+  inPoolTransaction(pool, async (client) => {
+    await client.query(lockCopies)
+    return (await client.query('SELECT FROM saga_tenant_copies WHERE move_id = $1', [moveId])).rowCount === 1
+  })
+
+/** Forgets that a move has copied all rows, when nothing depends on it any more. */
+export async function forgetCopy({ pool }: Pool, moveId: string): Promise<void> {
+  await pool.query('DELETE FROM saga_tenant_copies WHERE move_id = $1', [moveId])
+}
 
 /**
- * Copies all rows of a tenant as they are at one moment, in one transaction: the destination has all of them or none. It must be
- * called while nobody writes rows of the tenant.
+ * Copies all rows of a tenant as they are at one moment, in one transaction: the destination has all of them and the id of the
+ * move, or nothing. It must be called while nobody writes rows of the tenant.
  *
- * @throws DomainError conflict when the copy is not equal to what was copied
+ * @throws DomainError conflict when the destination has other rows of the tenant, or the copy is not equal to what was copied
  */
 export async function copyTenant(
   { source, destination }: CellPair,
-  tenant: string,
+  { tenant, moveId }: { tenant: string; moveId: string },
   shifts: IdShifts,
 ): Promise<void> {
   await addPartitions({ source, destination }, tenant)
@@ -83,11 +95,12 @@ export async function copyTenant(
     source.pool,
     (from) =>
       inPoolTransaction(destination.pool, async (to) => {
-        // The transaction of a run that was killed may not have ended yet.
-        await to.query(`SELECT pg_advisory_xact_lock(${keyOfCopy})`)
-        if (await holdsTenant(destination, tenant)) return
+        await to.query(lockCopies)
+        if (await holdsTenant(destination, tenant))
+          throw conflict('the new cell has other rows of the tenant')
         for (const { name, changed, leftOut } of tenantTables)
           await copyTable(from, to, { name, tenant, changed: changed?.(shifts) ?? {}, leftOut })
+        await to.query('INSERT INTO saga_tenant_copies (move_id) VALUES ($1)', [moveId])
       }),
     'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY',
   )
