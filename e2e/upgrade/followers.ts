@@ -5,7 +5,7 @@ import { before, type Installation, root } from './installation.js'
 
 /** A client that follows a stream over the ends of its servers. */
 export interface Follower {
-  /** Ids of what it was told of. */
+  /** Ids of the events that the stream has sent. */
   seen: Set<string>
   /** Streams that did not begin or end as clients expect, and events that came twice or out of order. */
   failures: string[]
@@ -65,7 +65,7 @@ const bearing = ({ rootToken }: Installation) => ({ 'PRIVATE-TOKEN': rootToken }
 interface LogPart {
   sequence: number
   sagaId: string | undefined
-  /** The log is shorter than what was known of it. */
+  /** The server says that its log ends before the position of the follower. */
   isReset: boolean
 }
 

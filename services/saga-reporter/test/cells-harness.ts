@@ -27,7 +27,7 @@ async function openCell(name: CellName) {
 
 type Cell = Awaited<ReturnType<typeof openCell>>
 
-/** `saga:move-tenant` as it is shipped, on its sources. */
+/** Starts the command `saga:move-tenant` from its sources, as a process of its own. */
 export function startMoveTenant(cells: Record<CellName, Cell>, tenant: string, to: CellName) {
   const command = resolve(import.meta.dirname, '../src/cells/move-tenant-main.ts')
   const options = ['--import', 'tsx', '--conditions=@switchyard/source', command, tenant, to]

@@ -45,15 +45,31 @@ export async function fetchAptFolder(
   complete: (root: string) => unknown,
 ): Promise<string> {
   if (!findOnPath('apt-get') || !findOnPath('dpkg-deb')) throw new Error('there is no apt on this system')
-  mkdirSync(toolsDir, { recursive: true, mode: 0o700 })
-  const target = join(toolsDir, wanted.name)
-  // Two starts may fetch at the same time: each works in a folder of its own, the first rename wins.
-  const work = join(toolsDir, `${wanted.name}.${process.pid}.partial`)
-  try {
+  return makeToolFolder(wanted.name, toolsDir, async (work) => {
     const root = await downloadAndUnpack(wanted.packages, work)
     complete(root)
+    return root
+  })
+}
+
+/**
+ * Makes the folder `toolsDir/name`. Two starts may make it at the same time: each works in a folder of its own, and the first
+ * rename wins.
+ *
+ * @param fill gets the path of a folder to work in, and gives that of the finished folder inside
+ */
+export async function makeToolFolder(
+  name: string,
+  toolsDir: string,
+  fill: (work: string) => Promise<string>,
+): Promise<string> {
+  mkdirSync(toolsDir, { recursive: true, mode: 0o700 })
+  const target = join(toolsDir, name)
+  const work = join(toolsDir, `${name}.${process.pid}.partial`)
+  try {
+    const made = await fill(work)
     rmSync(target, { recursive: true, force: true })
-    renameSync(root, target)
+    renameSync(made, target)
   } catch (error) {
     if (!existsSync(target)) throw error
   } finally {

@@ -1,6 +1,7 @@
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { execa } from 'execa'
+import { makeToolFolder } from './apt-copy.js'
 
 /** A program of another release of Debian than that of this machine. */
 export interface ReleaseTool {
@@ -21,10 +22,8 @@ export interface ReleaseTool {
  * @returns a launcher script, which may be called like the program itself
  */
 export async function fetchFromRelease(tool: ReleaseTool, toolsDir: string): Promise<string> {
-  const target = join(toolsDir, tool.name)
-  const work = join(toolsDir, `${tool.name}.${process.pid}.partial`)
-  const root = join(work, 'root')
-  try {
+  const target = await makeToolFolder(tool.name, toolsDir, async (work) => {
+    const root = join(work, 'root')
     for (const folder of ['state/lists/partial', 'cache/archives/partial', 'archives', 'root'])
       mkdirSync(join(work, folder), { recursive: true, mode: 0o700 })
     const options = await aptOptions(tool.release, work)
@@ -33,14 +32,8 @@ export async function fetchFromRelease(tool: ReleaseTool, toolsDir: string): Pro
     for (const file of readdirSync(join(work, 'archives')))
       await execa('dpkg-deb', ['-x', join(work, 'archives', file), root])
     await execa(writeLauncher(tool, root), tool.check)
-    rmSync(target, { recursive: true, force: true })
-    renameSync(root, target)
-  } catch (error) {
-    // Of two processes that fetch it at the same time, the first one has put it there.
-    if (!existsSync(target)) throw error
-  } finally {
-    rmSync(work, { recursive: true, force: true })
-  }
+    return root
+  })
   return join(target, tool.name)
 }
 

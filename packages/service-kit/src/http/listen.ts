@@ -1,15 +1,15 @@
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
-import { type AddressInfo, Server as NetServer } from 'node:net'
-import { setImmediate } from 'node:timers/promises'
+import type { AddressInfo } from 'node:net'
+import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 import type { Express } from 'express'
 import { messagesOf } from './messages.js'
 import { answerUnreadableRequests } from './unreadable-requests.js'
 
 /** All parameters may come in the query, where each character of a description takes up to twelve bytes. */
 const headerBytesMax = 64 * 1024
-/** A closing server closes idle connections once it has got no request for this part of the time that it has. */
-const quietPart = 1 / 20
+/** For this part of its time, a closing server asks for each connection to be closed with its next answer. */
+const farewellPart = 1 / 20
 
 /**
  * The target of a request with each run of slashes in its path made one slash, as clients whose base URL ends in a slash
@@ -39,10 +39,9 @@ export async function listen(
   port: number,
   drainTimeoutMs: number,
 ): Promise<HttpServer> {
-  let lastRequestMs = 0
+  let isClosing = false
   const server = createServer({ maxHeaderSize: headerBytesMax, ...messagesOf(app) }, (request, response) => {
-    lastRequestMs = performance.now()
-    if (!server.listening) response.setHeader('Connection', 'close')
+    if (isClosing) response.setHeader('Connection', 'close')
     request.url = mergeSlashes(request.url ?? '/')
     app(request, response)
   }).listen(port, host)
@@ -51,23 +50,26 @@ export async function listen(
   server.requestTimeout = 0
   server.keepAliveTimeout = 75_000
   await once(server, 'listening')
-  const isQuiet = () => performance.now() - lastRequestMs > drainTimeoutMs * quietPart
-  return { port: (server.address() as AddressInfo).port, close: () => close(server, isQuiet, drainTimeoutMs) }
+  const close = async () => {
+    isClosing = true
+    await sleep(drainTimeoutMs * farewellPart)
+    await closeServer(server, drainTimeoutMs)
+  }
+  return { port: (server.address() as AddressInfo).port, close }
 }
 
 /**
- * A proxy in front may send a request on an idle connection while it is being closed, and may not repeat a POST. So the
- * connections that it uses are closed by it, after an answer that asks for that, and only those that it does not use are closed here.
- * Whatever is closed, is closed right after all that has arrived was read (setImmediate).
+ * Closes a server that has asked its clients to close their connections for a while. The end of an idle connection may meet a request on its way, which
+ * a proxy in front may not repeat, when it is a POST; by then, a proxy has used and closed the connections that it uses.
  */
-async function close(server: Server, isQuiet: () => boolean, drainTimeoutMs: number): Promise<void> {
+async function closeServer(server: Server, drainTimeoutMs: number): Promise<void> {
   const closed = once(server, 'close')
-  await setImmediate()
-  // That of an HTTP server closes idle connections at once.
-  NetServer.prototype.close.call(server)
+  // What has arrived is read before idle connections are closed.
+  await turn()
+  server.close()
   const sweep = setInterval(async () => {
-    await setImmediate()
-    if (isQuiet()) server.closeIdleConnections()
+    await turn()
+    server.closeIdleConnections()
   }, 50)
   const cut = setTimeout(() => server.closeAllConnections(), drainTimeoutMs)
   await closed

@@ -26,7 +26,7 @@ import { deliveryLeaseMs } from '@switchyard/webhooks'
 import { defaultCell } from './cell-settings.js'
 import { mapAgeMsMax } from './tenant-map.js'
 
-/** Longer than a reporter uses what it has read of the map. */
+/** A reporter answers from a map that it has read within a shorter time than this. */
 const quietMs = mapAgeMsMax + 1_000
 
 interface Move extends CellPair {

@@ -16,7 +16,7 @@ export function createOpenStreams(): OpenStreams {
     if (!responseStream) return new ServerInterceptingCall(call)
     open.add(call)
     if (ending) setImmediate(end, call)
-    // After a status that was sent here, the method may still send what it has: the library would reset the stream.
+    // The method may still send messages after `end` has sent the status, for which the library would reset the stream.
     return new ServerInterceptingCall(call, {
       start: (next) => next({ onCancel: () => open.delete(call) }),
       sendMetadata: (metadata, next) => open.has(call) && next(metadata),

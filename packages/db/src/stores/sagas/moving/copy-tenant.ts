@@ -151,7 +151,7 @@ async function copyTable(
   if (wanted !== copied) throw conflict(`the copy of ${name} is not equal to its rows`)
 }
 
-/** The number of rows and a sum over what is in them. */
+/** The number of rows, and a checksum of their content. */
 async function sumOf(client: PoolClient, selected: string): Promise<string> {
   const { rows } = await client.query<{ sum: string }>(
     `SELECT concat_ws(' ', count(*), sum(hashtextextended(r::text, 0)::numeric)) AS sum FROM (${selected}) r`,

@@ -16,7 +16,7 @@ const lockPauseMs = 200
 /**
  * Runs `work` in a transaction that waits for locks only shortly, as writers wait behind it, and tries again.
  *
- * @throws DomainError conflict when others keep the table
+ * @throws DomainError conflict when other transactions hold a lock on the table for too long
  */
 export async function withShortLocks<T>(
   { pool }: Pool,

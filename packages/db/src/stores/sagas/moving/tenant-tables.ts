@@ -4,7 +4,7 @@ import type { Database } from '../../../client.js'
 /** Marks webhooks that are disabled only while their tenant moves. */
 export const movingReason = 'the tenant moves to another cell'
 
-/** What is added to ids that another cell may have given as well. */
+/** What is added to the ids of copied rows, because the new cell may have given the same ids to other rows. */
 export interface IdShifts {
   events: bigint
   webhooks: bigint
@@ -72,7 +72,7 @@ export async function deleteTenant({ pool }: Pick<Database, 'pool'>, tenant: str
   const client = await pool.connect()
   try {
     for (const { name } of tenantTables.toReversed()) {
-      // Places of rows are those of one partition.
+      // A ctid, the place of a row, is unique within one partition only.
       const { rows } = await client.query<{ table: string }>(
         'SELECT relid::regclass::text AS table FROM pg_partition_tree($1::regclass) WHERE isleaf',
         [name],
