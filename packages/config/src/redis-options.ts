@@ -8,8 +8,6 @@ export interface RedisConnectionOptions {
   /** The Sentinels' name of the primary. */
   name?: string
   sentinelPassword?: string
-  /** Leaves a primary that the Sentinels have replaced, though its connections stay open. */
-  failoverDetector?: boolean
   sentinelRetryStrategy?: (attempt: number) => number
   username?: string
   password?: string
@@ -63,7 +61,7 @@ function sentinelOptions(url: string): RedisConnectionOptions {
     }),
     name: decodeURIComponent(name),
     sentinelPassword: parsed.searchParams.get('sentinel_password') ?? undefined,
-    failoverDetector: true,
+    // Without the failover detector of ioredis: a client that asks a Sentinel when the detector speaks never connects again.
     sentinelRetryStrategy: (attempt) => Math.min(attempt * 100, 2000),
     ...credentialsOf(parsed),
     db: Number(db),

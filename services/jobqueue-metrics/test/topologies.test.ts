@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createHeartbeat } from '@switchyard/jobs-heartbeat'
+import { createRedis } from '@switchyard/service-kit/redis'
 import { findFreePort, waitFor } from '@switchyard/testing'
 import { Queue, Worker } from 'bullmq'
 import { execa } from 'execa'
@@ -108,7 +109,11 @@ it('the master that Sentinel names is read, also after it has changed, by a sour
     { kind: 'sidekiq', sentinel: { nodes: [`127.0.0.1:${three}`], master: 'jobs' } },
     'redis://127.0.0.1:1',
   )
-  const byUrl = openSource({ kind: 'sidekiq' }, `redis+sentinel://127.0.0.1:${three}/jobs`)
+  const url = `redis+sentinel://127.0.0.1:${three}/jobs`
+  const byUrl = openSource({ kind: 'sidekiq' }, url)
+  // Asks the Sentinel nearly always, so also in the moment in which the Sentinel says that another server is the master.
+  const often = { retryStrategy: () => 5, sentinelRetryStrategy: () => 500 }
+  const eager = createRedis({ url, onError: () => {}, ...often })
   const backlogsOf = async (of: typeof source) => (await of.read()).queues.map(({ backlog }) => backlog)
   for (const each of [source, byUrl])
     expect(await waitFor(() => backlogsOf(each), { what: 'the master' })).toEqual([1])
@@ -123,6 +128,8 @@ it('the master that Sentinel names is read, also after it has changed, by a sour
     expect(await waitFor(isRead, { timeoutMs: 60_000 })).toBe(true)
     each.close()
   }
+  await expect.poll(() => eager.status, { timeout: 30_000 }).toBe('ready')
+  eager.disconnect()
 }, 180_000)
 
 it('a server that only speaks TLS is read by a user with a certificate', async () => {
