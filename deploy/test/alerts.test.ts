@@ -10,6 +10,11 @@ import { alerts, type Rule, ruleFiles } from './support/alert-rules.js'
 const promtool = process.env.SWITCHYARD_TEST_PROMTOOL ?? ''
 if (!promtool) console.error('SKIPPED: the alerts are not tried, because there is no promtool')
 
+const backupOfKubernetes = {
+  switchyard_backup_cut_timestamp_seconds: null,
+  'kube_cronjob_status_last_successful_time{namespace="switchyard",cronjob="backup"}': '-90000+0x180',
+}
+
 const folder = mkdtempSync(join(tmpdir(), 'switchyard-alerts-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
@@ -84,6 +89,7 @@ describe.runIf(promtool)('the alerts', () => {
       ...Object.entries(troubles).map(([alert, { input, also = [] }]) =>
         caseOf(alert, input, [alert, ...also]),
       ),
+      caseOf('a backup of Kubernetes', backupOfKubernetes, ['BackupTooOld']),
     ]
     const file = join(folder, 'alerts.test.yml')
     writeFileSync(file, stringify({ rule_files: ruleFiles, evaluation_interval: '10m', tests }))

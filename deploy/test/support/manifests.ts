@@ -1,8 +1,9 @@
-import { readdirSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, relative, resolve } from 'node:path'
 import { execaSync } from 'execa'
 import ts from 'typescript'
-import { parseAllDocuments } from 'yaml'
+import { parseAllDocuments, stringify } from 'yaml'
 
 const kubernetesFolder = resolve(import.meta.dirname, '../../kubernetes')
 
@@ -56,8 +57,24 @@ export type Workload = Manifest<{
 }>
 
 /** The manifests of an overlay, as `kubectl apply --kustomize` sends them. */
-export function render(kubectl: string, overlay: string): Manifest[] {
-  const { stdout } = execaSync(kubectl, ['kustomize', join(kubernetesFolder, 'overlays', overlay)])
+export const render = (kubectl: string, overlay: string): Manifest[] =>
+  renderFolder(kubectl, join(kubernetesFolder, 'overlays', overlay))
+
+/** The manifests of an overlay of somebody's own, which adds a component to one of ours. */
+export function renderWithComponent(kubectl: string, overlay: string, component: string): Manifest[] {
+  const folder = mkdtempSync(join(realpathSync(tmpdir()), 'switchyard-overlay-'))
+  const pathOf = (name: string) => relative(folder, join(kubernetesFolder, name))
+  const own = { resources: [pathOf(`overlays/${overlay}`)], components: [pathOf(`components/${component}`)] }
+  writeFileSync(join(folder, 'kustomization.yaml'), stringify({ namespace: 'switchyard', ...own }))
+  try {
+    return renderFolder(kubectl, folder)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+function renderFolder(kubectl: string, folder: string): Manifest[] {
+  const { stdout } = execaSync(kubectl, ['kustomize', folder])
   return parseAllDocuments(stdout).map((document) => document.toJS() as Manifest)
 }
 
