@@ -4,7 +4,7 @@ import { call, createUser } from '../hostile/scene.js'
 import type { Tree } from '../hostile/tree.js'
 
 /** Most times the mix runs at once. */
-const underWayMax = 200
+export const underWayMax = 200
 const readPaths = ['/sagas?per_page=20', '/broadcast_messages', '/jobqueue/queue_metrics', '/user']
 
 /** A mix of what clients do. No list that it reads grows with the time, so that the load stays the same. */
