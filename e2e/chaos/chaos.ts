@@ -85,7 +85,7 @@ function* plan(possible: Fault[], chance: () => number, minutes?: number): Gener
   else yield* longPlan(possible, chance, performance.now() + minutes * 60_000)
 }
 
-/** Faults of clocks begin with a wait for writes, which others may prevent. */
+/** A clock fault waits for an acknowledged write before it begins, so its pair must be a fault during which writes go on. */
 const fits = (fault: Fault, other: Fault) =>
   fault.hits !== other.hits &&
   (fault.hits !== 'clock' || other.goesOn === true) &&

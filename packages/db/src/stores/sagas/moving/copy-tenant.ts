@@ -83,7 +83,8 @@ export async function forgetCopy({ pool }: Pool, moveId: string): Promise<void> 
  * Copies all rows of a tenant as they are at one moment, in one transaction: the destination has all of them and the id of the
  * move, or nothing. It must be called while nobody writes rows of the tenant.
  *
- * @throws DomainError conflict when the destination has other rows of the tenant, or the copy is not equal to what was copied
+ * @throws DomainError conflict when the destination already has rows of the tenant, or when the copied rows differ from the
+ *   original ones
  */
 export async function copyTenant(
   { source, destination }: CellPair,

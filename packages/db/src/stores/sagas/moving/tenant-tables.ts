@@ -4,7 +4,7 @@ import type { Database } from '../../../client.js'
 /** Marks webhooks that are disabled only while their tenant moves. */
 export const movingReason = 'the tenant moves to another cell'
 
-/** What is added to the ids of copied rows, because the new cell may have given the same ids to other rows. */
+/** Numbers that the copy adds to the ids of rows, because other rows of the new cell may have the same ids. */
 export interface IdShifts {
   events: bigint
   webhooks: bigint
