@@ -48,14 +48,14 @@ export const databaseUrl = () =>
   )
 
 const redisForms =
-  'redis://host:port, rediss://host:port, redis+sentinel://host:port,host:port/name or unix:///path'
+  'redis://host:port, rediss://host:port, redis+sentinel://host:port,host:port/name, rediss+sentinel://… or unix:///path'
 
 /** A URL that {@link redisOptions} reads; a secret, as it may hold a password. */
 export const redisUrl = () =>
   secretField(z.string(`must be ${redisForms}`).refine(isRedisUrl, `must be ${redisForms}`))
 
 function isRedisUrl(value: string): boolean {
-  if (!/^(redis|rediss|redis\+sentinel|unix):/i.test(value)) return false
+  if (!/^(rediss?|rediss?\+sentinel|unix):/i.test(value)) return false
   try {
     redisOptions(value)
     return true

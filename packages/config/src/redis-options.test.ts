@@ -29,6 +29,11 @@ describe('redisOptions', () => {
       db: 4,
     })
     expect(redisOptions('redis+sentinel://s1/main')).toMatchObject({ name: 'main', db: 0 })
+    expect(redisOptions('redis+sentinel://s1/main')).not.toHaveProperty('tls')
+    expect(redisOptions('rediss+sentinel://s1/main')).toMatchObject({
+      sentinels: [{ host: 's1', port: 26_379 }],
+      ...{ name: 'main', db: 0, tls: {}, sentinelTLS: {}, enableTLSForSentinelMode: true },
+    })
   })
 })
 
@@ -43,6 +48,7 @@ describe('a URL of Redis that nobody could connect to', () => {
     'redis+sentinel://s1:port/main',
     'redis+sentinel://s1/main/first',
     'redis+sentinel://s1/main/1/2',
+    'rediss+sentinel://s1',
     'redis://cache:port',
   ])('is a problem at the start: %s', (url) => {
     expect(() => loadConfig('demo', schema, { REDIS_URL: url })).toThrow('redis+sentinel://host:port')

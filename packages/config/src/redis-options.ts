@@ -9,6 +9,10 @@ export interface RedisConnectionOptions {
   name?: string
   sentinelPassword?: string
   sentinelRetryStrategy?: (attempt: number) => number
+  /** Sentinels that speak TLS. */
+  sentinelTLS?: Record<string, never>
+  /** Uses `tls` for the primary that the Sentinels name, too. */
+  enableTLSForSentinelMode?: boolean
   username?: string
   password?: string
   db: number
@@ -17,12 +21,13 @@ export interface RedisConnectionOptions {
 
 /**
  * Connection options for a URL: `redis://`, `rediss://` (TLS), `unix:///path/to/redis.sock`, which may name a database
- * and a user (`unix:///path?db=3&user=name&password=secret`), or `redis+sentinel://user:password@host:port,host:port/name/db?sentinel_password=…`.
+ * and a user (`unix:///path?db=3&user=name&password=secret`), or `redis+sentinel://user:password@host:port,host:port/name/db?sentinel_password=…`,
+ * or the same with `rediss+sentinel://`: TLS to the Sentinels and to Redis.
  *
  * @throws TypeError for a text that is none of these
  */
 export function redisOptions(url: string): RedisConnectionOptions {
-  if (url.startsWith('redis+sentinel:')) return sentinelOptions(url)
+  if (/^rediss?\+sentinel:/.test(url)) return sentinelOptions(url)
   const parsed = new URL(url)
   if (parsed.protocol === 'unix:') {
     const { searchParams } = parsed
@@ -49,7 +54,7 @@ const credentialsOf = ({ username, password }: URL) => ({
 
 function sentinelOptions(url: string): RedisConnectionOptions {
   // A URL has one host, so that the list of the Sentinels is read apart from the rest.
-  const [, before, hosts = '', after] = /^(redis\+sentinel:\/\/(?:[^@/]*@)?)([^@/]+)(\/.+)$/.exec(url) ?? []
+  const [, before, hosts = '', after] = /^(rediss?\+sentinel:\/\/(?:[^@/]*@)?)([^@/]+)(\/.+)$/.exec(url) ?? []
   const parsed = new URL(`${before}sentinels${after}`)
   const [name = '', db = '0', ...rest] = parsed.pathname.slice(1).split('/')
   if (name === '' || !/^\d+$/.test(db) || rest.length > 0) throw new TypeError('Invalid URL')
@@ -65,5 +70,8 @@ function sentinelOptions(url: string): RedisConnectionOptions {
     sentinelRetryStrategy: (attempt) => Math.min(attempt * 100, 2000),
     ...credentialsOf(parsed),
     db: Number(db),
+    ...(parsed.protocol === 'rediss+sentinel:'
+      ? { tls: {}, sentinelTLS: {}, enableTLSForSentinelMode: true }
+      : {}),
   }
 }

@@ -1,11 +1,8 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
 import { jobKeyPrefix } from '@switchyard/contracts/jobs'
 import { registryKeys } from '@switchyard/jobs-heartbeat/registry'
-import { findFreePort } from '@switchyard/testing'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startHarness } from './harness.js'
+import { startWorkerProcess } from './worker-process.js'
 
 let harness: Awaited<ReturnType<typeof startHarness>>
 beforeAll(async () => {
@@ -13,25 +10,8 @@ beforeAll(async () => {
 })
 afterAll(() => harness.close())
 
-const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
-const nodeArguments = ['--conditions=@switchyard/source', '--import', 'tsx', main]
-
-async function startProcess(overrides: Record<string, string> = {}) {
-  const port = await findFreePort()
-  const env = { PATH: process.env.PATH, ...harness.environment, PORT: String(port), ...overrides }
-  const child = spawn(process.execPath, nodeArguments, { env, stdio: ['ignore', 'ignore', 'pipe'] })
-  let errors = ''
-  child.stderr.on('data', (chunk) => {
-    errors += chunk
-  })
-  const exited = once(child, 'exit')
-  return {
-    child,
-    exited,
-    errors: () => errors,
-    get: (path: string) => fetch(`http://127.0.0.1:${port}${path}`),
-  }
-}
+const startProcess = (overrides: Record<string, string> = {}) =>
+  startWorkerProcess({ ...harness.environment, ...overrides })
 
 const statusOf = async (answer: Promise<Response>) => (await answer).status
 

@@ -23,7 +23,7 @@ export function openRedis({ connection, timeoutMs, onError, onReady }: OpenRedis
   const url = connection.url.reveal()
   const given: RedisOptions = {
     ...credentialsOf(connection),
-    ...tlsOf(connection.tls, redisOptions(url).tls),
+    ...tlsOf(connection.tls ? readTls(connection.tls) : redisOptions(url).tls),
     // One timer for the connection instead of one for each of thousands of commands.
     socketTimeout: timeoutMs,
     connectTimeout: timeoutMs,
@@ -35,7 +35,7 @@ export function openRedis({ connection, timeoutMs, onError, onReady }: OpenRedis
     cluster.on('ready', onReady)
     return createClusterReader(cluster)
   }
-  const sentinel = connection.sentinel ? sentinelOf(connection.sentinel, given.tls) : {}
+  const sentinel = connection.sentinel ? sentinelOf(connection.sentinel) : {}
   const redis = createRedis({ url, onError, ...given, ...sentinel })
   redis.on('ready', onReady)
   return createServerReader(redis)
@@ -49,29 +49,21 @@ function credentialsOf({ username, password }: SourceConnection): RedisOptions {
   }
 }
 
-function tlsOf(files: TlsFiles | undefined, byUrl: ConnectionOptions | undefined): RedisOptions {
-  if (!files) return byUrl ? { tls: byUrl } : {}
+/** The same for a server and for Sentinels. */
+const tlsOf = (tls?: ConnectionOptions): RedisOptions =>
+  tls ? { tls, sentinelTLS: tls, enableTLSForSentinelMode: true } : {}
+
+function readTls({ ca, cert, key, servername }: TlsFiles): ConnectionOptions {
   const read = (path?: string) => (path === undefined ? undefined : readFileSync(path))
-  return {
-    tls: {
-      ca: read(files.ca),
-      cert: read(files.cert),
-      key: read(files.key),
-      servername: files.servername,
-    },
-  }
+  return { ca: read(ca), cert: read(cert), key: read(key), servername }
 }
 
-function sentinelOf(
-  sentinel: NonNullable<SourceConnection['sentinel']>,
-  tls?: ConnectionOptions,
-): RedisOptions {
+function sentinelOf(sentinel: NonNullable<SourceConnection['sentinel']>): RedisOptions {
   return {
     sentinels: sentinel.nodes,
     name: sentinel.master,
     sentinelUsername: sentinel.username,
     sentinelPassword: sentinel.password?.reveal(),
-    ...(tls ? { sentinelTLS: tls, enableTLSForSentinelMode: true } : {}),
     sentinelRetryStrategy: (attempt) => Math.min(attempt * 100, 2000),
   }
 }
