@@ -53,9 +53,11 @@ export async function pickCommit(repository: OpenRepository, request: PickReques
     return withObjectsAside(repository, (place) => previewPick(repository, request, place, tip))
   }
   const place = objectsInside(repository)
-  const first = tip && (await tryPick(repository, request, place, tip))
+  const turns = repository.engine.branchTurns
+  const isFree = !turns.isTaken(repository.path, branch)
+  const first = isFree && tip && (await tryPick(repository, request, place, tip))
   if (first) return first
-  return repository.engine.branchTurns.retry(repository.path, branch, repository, async () => {
+  return turns.take(repository.path, branch, repository, async () => {
     const now = await findCommit(repository, branchRef(branch))
     return now ? tryPick(repository, request, place, now) : undefined
   })

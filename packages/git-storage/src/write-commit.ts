@@ -47,11 +47,15 @@ export interface CommitRequest {
 export async function writeCommit(repository: OpenRepository, request: CommitRequest): Promise<Commit> {
   const { branch, tip, parent } = request
   const objects = new NewObjects(repository.path)
-  const first = await tryWrite(repository, request, objects, { tip, parent })
-  if (first) return first
-  // Creating or force-moving a branch is not repeated after another change of the branch.
-  if (parent !== tip) throw movedMeanwhile(branch)
-  return repository.engine.branchTurns.retry(repository.path, branch, repository, async () => {
+  const turns = repository.engine.branchTurns
+  const isOrdinary = tip !== null && parent === tip
+  if (!isOrdinary || !turns.isTaken(repository.path, branch)) {
+    const first = await tryWrite(repository, request, objects, { tip, parent })
+    if (first) return first
+    // Creating or force-moving a branch is not repeated after another change of the branch.
+    if (parent !== tip) throw movedMeanwhile(branch)
+  }
+  return turns.take(repository.path, branch, repository, async () => {
     const now = await findCommit(repository, branchRef(branch))
     return now ? tryWrite(repository, request, objects, { tip: now.id, parent: now.id }) : undefined
   })

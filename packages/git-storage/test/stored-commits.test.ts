@@ -95,6 +95,35 @@ test('commits and cherry-picks of two processes to one branch all land, and each
   expect(await bare.git('fsck', '--strict', '--no-dangling')).toBe('')
 })
 
+test('ten writers that never pause hardly ever try a commit to their branch in vain', async () => {
+  await commit(0, 'busy', null, [create('start', 's')])
+  const [writers, each] = [10, 8]
+  let attempts = 0
+  const foresee = async () => {
+    attempts += 1
+  }
+  const write = async (writer: number) => {
+    for (let number = 0; number < each; number += 1) {
+      const tip = (await repositories[0]?.findBranchTip('busy')) ?? null
+      await repositories[0]?.writeCommit({
+        ...{
+          branch: 'busy',
+          tip,
+          parent: tip,
+          author: who,
+          committer: who,
+          message: `by ${writer}`,
+          foresee,
+        },
+        edits: readActions([create(`${writer}/${number}`, 'b')]),
+      })
+    }
+  }
+  await Promise.all(Array.from({ length: writers }, (_, writer) => write(writer)))
+  // Each writer may lose the race with which they begin.
+  expect(attempts).toBeLessThanOrEqual(writers * each + 2 * writers)
+})
+
 test('of two processes that make one branch, one makes it and the other is told', async () => {
   const results = await Promise.allSettled(
     [0, 1].map((n) => commit(n, 'new', null, [create(`${n}`, `${n}`)])),

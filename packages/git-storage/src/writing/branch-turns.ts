@@ -5,11 +5,16 @@ import type { Cancellable } from '../cancellable.js'
 const attemptsMax = 20
 
 /**
- * Runs the retries of writers that lost a race for a branch one after the other. In parallel, all but one would create a
- * commit in vain each time. The order holds within this process only.
+ * Runs writers that wait for a branch one after the other: those that lost a race for it, and those that come meanwhile. In
+ * parallel, all but one would create a commit in vain each time. The order holds within this process only.
  */
 export class BranchTurns {
   readonly #last = new Map<string, Promise<void>>()
+
+  /** @returns whether a writer has its turn: others then wait for theirs, instead of a race that they may lose */
+  isTaken(path: string, branch: string): boolean {
+    return this.#last.has(keyOf(path, branch))
+  }
 
   /**
    * @param path of the repository
@@ -17,13 +22,13 @@ export class BranchTurns {
    * @throws DomainError conflict when the branch is deleted or keeps moving; the reason of the signal when it is aborted before
    *   the turn comes; the error of an attempt
    */
-  retry<Result>(
+  take<Result>(
     path: string,
     branch: string,
     cancellable: Cancellable,
     attempt: () => Promise<Result | null | undefined>,
   ): Promise<Result> {
-    return this.#take(path, branch, cancellable, async () => {
+    return this.#inTurn(keyOf(path, branch), cancellable, async () => {
       for (let count = 0; count < attemptsMax; count += 1) {
         const result = await attempt()
         if (result) return result
@@ -33,13 +38,7 @@ export class BranchTurns {
     })
   }
 
-  async #take<Result>(
-    path: string,
-    branch: string,
-    cancellable: Cancellable,
-    work: () => Promise<Result>,
-  ): Promise<Result> {
-    const key = `${path} ${branch}`
+  async #inTurn<Result>(key: string, cancellable: Cancellable, work: () => Promise<Result>): Promise<Result> {
     const before = this.#last.get(key)
     const turn = (async () => {
       await before
@@ -55,6 +54,8 @@ export class BranchTurns {
     }
   }
 }
+
+const keyOf = (path: string, branch: string) => `${path} ${branch}`
 
 const nothing = () => {}
 
