@@ -95,7 +95,7 @@ export async function measureCapacity(mix: Mix, callers: number, seconds: number
     }
   }
   await Promise.all(Array.from({ length: callers }, caller))
-  // The last times of many callers end long after the others.
+  // Callers finish their last round after the given time is over, so the rate counts the time that has really passed.
   return done / ((performance.now() - startedMs) / 1000)
 }
 

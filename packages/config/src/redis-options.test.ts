@@ -30,10 +30,11 @@ describe('redisOptions', () => {
     })
     expect(redisOptions('redis+sentinel://s1/main')).toMatchObject({ name: 'main', db: 0 })
     expect(redisOptions('redis+sentinel://s1/main')).not.toHaveProperty('tls')
-    expect(redisOptions('rediss+sentinel://s1/main')).toMatchObject({
-      sentinels: [{ host: 's1', port: 26_379 }],
-      ...{ name: 'main', db: 0, tls: {}, sentinelTLS: {}, enableTLSForSentinelMode: true },
-    })
+    for (const scheme of ['rediss+sentinel', 'REDISS+Sentinel'])
+      expect(redisOptions(`${scheme}://s1/main`)).toMatchObject({
+        sentinels: [{ host: 's1', port: 26_379 }],
+        ...{ name: 'main', db: 0, tls: {}, sentinelTLS: {}, enableTLSForSentinelMode: true },
+      })
   })
 })
 

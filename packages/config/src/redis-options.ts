@@ -27,7 +27,7 @@ export interface RedisConnectionOptions {
  * @throws TypeError for a text that is none of these
  */
 export function redisOptions(url: string): RedisConnectionOptions {
-  if (/^rediss?\+sentinel:/.test(url)) return sentinelOptions(url)
+  if (/^rediss?\+sentinel:/i.test(url)) return sentinelOptions(url)
   const parsed = new URL(url)
   if (parsed.protocol === 'unix:') {
     const { searchParams } = parsed
@@ -54,7 +54,8 @@ const credentialsOf = ({ username, password }: URL) => ({
 
 function sentinelOptions(url: string): RedisConnectionOptions {
   // A URL has one host, so that the list of the Sentinels is read apart from the rest.
-  const [, before, hosts = '', after] = /^(rediss?\+sentinel:\/\/(?:[^@/]*@)?)([^@/]+)(\/.+)$/.exec(url) ?? []
+  const [, before, hosts = '', after] =
+    /^(rediss?\+sentinel:\/\/(?:[^@/]*@)?)([^@/]+)(\/.+)$/i.exec(url) ?? []
   const parsed = new URL(`${before}sentinels${after}`)
   const [name = '', db = '0', ...rest] = parsed.pathname.slice(1).split('/')
   if (name === '' || !/^\d+$/.test(db) || rest.length > 0) throw new TypeError('Invalid URL')

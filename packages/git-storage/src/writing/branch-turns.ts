@@ -11,7 +11,7 @@ const attemptsMax = 20
 export class BranchTurns {
   readonly #last = new Map<string, Promise<void>>()
 
-  /** @returns whether a writer has its turn: others then wait for theirs, instead of a race that they may lose */
+  /** Whether another writer has the turn for the branch. A new writer should then wait in line by calling `take`. */
   isTaken(path: string, branch: string): boolean {
     return this.#last.has(keyOf(path, branch))
   }
