@@ -2,7 +2,6 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { type Client, type ServiceError, status } from '@grpc/grpc-js'
 import { SagaClient } from '@switchyard/contracts/saga'
-import { waitFor } from '@switchyard/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startUpstream, type Upstream } from './support/echo-server.js'
 import { type Gateway, startGateway } from './support/gateway.js'
@@ -118,10 +117,7 @@ describe('a gRPC call', () => {
 describe('the log', () => {
   it('says which upstream failed, and never a query', async () => {
     await rawRequest(gateway.httpPort, '/api/v4/sagas?private_token=hunter2')
-    const log = await waitFor(async () => {
-      const text = await gateway.log()
-      return text.includes('"status":"502","') && text
-    })
+    const log = await gateway.logOnceItHas('"status":"502","')
     expect(log).toMatch(/"path":"\/api\/v4\/sagas".*"upstream":"127\.0\.0\.1:\d+","upstream_status":"502"/)
     expect(log).not.toContain('hunter2')
   })

@@ -220,7 +220,7 @@ describe('the access log', () => {
         Referer: 'http://x/?private_token=hunter2',
       },
     })
-    const log = await gateway.log()
+    const log = await gateway.logOnceItHas('find-me')
     const lines = log.split('\n').filter((line) => line.includes('find-me'))
     expect(lines.map((line) => JSON.parse(line))).toMatchObject([
       {

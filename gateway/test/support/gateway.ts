@@ -27,8 +27,11 @@ export interface Gateway {
   httpPort: number
   /** `127.0.0.1:…`, HTTP/2 without TLS */
   grpcAddress: string
-  /** What it wrote so far, access log and errors. */
-  log(): Promise<string>
+  /**
+   * Everything that nginx wrote, access log and errors, once a given text is in it: nginx logs a request after it has
+   * answered.
+   */
+  logOnceItHas(text: string): Promise<string>
   stop(): Promise<void>
 }
 
@@ -98,7 +101,14 @@ export async function startGateway(
     url,
     httpPort,
     grpcAddress: `127.0.0.1:${grpcPort}`,
-    log,
+    logOnceItHas: (text) =>
+      waitFor(
+        async () => {
+          const written = await log()
+          return written.includes(text) && written
+        },
+        { what: `the log of nginx to have ${text}` },
+      ),
     async stop() {
       child.kill('SIGTERM')
       await exited

@@ -115,12 +115,15 @@ const scenario: fc.Arbitrary<Scenario> = fc.record({
   kind: fc.constantFrom<Scenario['kind'][]>('plain', 'plain', 'plain', 'merge', 'root'),
 })
 
-/** What git's own cherry-pick or revert comes to, in a work tree. */
+/**
+ * What git's own cherry-pick or revert comes to, in a work tree. That git prints CONFLICT says little: git also prints it for a
+ * file in the way of a folder when the result has neither.
+ */
 async function appliedByGit(tip: string, pick: string, { kind, isRevert }: Scenario) {
   const script = `
     git checkout --quiet --force --detach "$1" && git clean -ffdxq || exit 9
     said=$(git -c user.name=x -c user.email=x@x $3 "$2" 2>&1)
-    case $?$said in 1*'CONFLICT ('*) echo yes ;; *) echo no ;; esac
+    case $said in *'error: could not apply'* | *'error: could not revert'*) echo yes ;; *) echo no ;; esac
     git ls-files -z --unmerged | tr '\\0' '\\n' | cut -f2 | sort -u
     echo "HEAD $(git rev-parse HEAD) $(git rev-parse 'HEAD^{tree}')"
     git cherry-pick --quit; git revert --quit; git reset --quiet --hard`
