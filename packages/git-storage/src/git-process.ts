@@ -121,7 +121,12 @@ export interface SpawnOptions {
  */
 export const processBytesDefault = 1024 ** 3
 
-/** Starts git from this process, which stands still for that (see `runProgram`). The caller handles its streams. */
+/**
+ * Starts git from this process, which stands still for that (see `runProgram`). The caller handles its streams, and learns from
+ * {@link ended} how git ended.
+ *
+ * @throws DomainError unavailable when this process has too many open files
+ */
 export function spawnGit(args: string[], options: SpawnOptions = {}): ChildProcessWithoutNullStreams {
   const child = spawn('sh', limited(args, options), {
     cwd: '/',
@@ -133,6 +138,10 @@ export function spawnGit(args: string[], options: SpawnOptions = {}): ChildProce
       ...Array.from({ length: options.hookStreams ?? 0 }, () => 'pipe' as const),
     ],
   }) as ChildProcessWithoutNullStreams
+  // Without a listener, a process that cannot be started would end this process.
+  child.on('error', () => {})
+  // Node creates no streams when this process has too many open files.
+  if (!child.stdin) throw unavailable('git', { cause: new Error('too many open files') })
   // The exit code of a process that stops reading early tells the reason; the error of the broken pipe does not.
   child.stdin.on('error', () => {})
   return child
@@ -238,10 +247,17 @@ export class GitError extends Error {
   }
 }
 
-/** Resolves with the exit code (null after a signal) when the process has ended and all its output was read. */
+/**
+ * Resolves with the exit code (null after a signal) when the process has ended and all its output was read.
+ *
+ * @throws DomainError unavailable when the process could not be started
+ */
 export function ended(child: ChildProcessWithoutNullStreams): Promise<number | null> {
-  return new Promise((resolve, reject) => {
-    child.once('error', reject)
-    child.once('close', (code) => resolve(code))
+  const code = new Promise<number | null>((resolve, reject) => {
+    child.once('error', (cause) => reject(unavailable('git', { cause })))
+    child.once('close', resolve)
   })
+  // Callers read the output first, and wait for the code afterwards.
+  code.catch(() => {})
+  return code
 }

@@ -59,6 +59,7 @@ class ProgramStarter {
    */
   async run({ signal, ...program }: Program): Promise<ProgramResult> {
     const starter = this.#start()
+    if (!starter.connected) throw unavailable('git', { cause: new Error('no process could be started') })
     this.#lastId += 1
     const id = this.#lastId
     const result = new Promise<ProgramResult>((resolve, reject) => this.#waiting.set(id, { resolve, reject }))
@@ -78,6 +79,8 @@ class ProgramStarter {
 
   #start(): ChildProcess {
     if (this.#process?.connected) return this.#process
+    // The event that tells of its end comes later than the end.
+    if (this.#process) this.#fail(this.#process)
     // It needs no secret of this process, and none of its options for Node.
     const options: ForkOptions = {
       env: { PATH: process.env.PATH },

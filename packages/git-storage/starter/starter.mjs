@@ -24,14 +24,16 @@ function run({ id, command, args, env, stdin, timeoutMs, stdoutBytesMax, stderrB
   const stop = () => stopProgram(child)
   stops.set(id, stop)
   const timer = setTimeout(stop, timeoutMs)
-  const stdout = collect(child.stdout, stdoutBytesMax, stop)
-  const stderr = collect(child.stderr, stderrBytesMax, () => {})
   const finish = (outcome) => {
     clearTimeout(timer)
     stops.delete(id)
     if (process.connected) process.send({ id, ...outcome })
   }
   child.once('error', ({ message }) => finish({ failure: message }))
+  // Node creates no streams when this process has too many open files.
+  if (!child.stdin) return
+  const stdout = collect(child.stdout, stdoutBytesMax, stop)
+  const stderr = collect(child.stderr, stderrBytesMax, () => {})
   child.once('close', (code) => {
     const outputs = { stdout: stdout.bytes(), stderr: stderr.bytes(), truncated: stdout.overflown() }
     finish({ result: { code, ...outputs, tookMs: performance.now() - startedAt } })

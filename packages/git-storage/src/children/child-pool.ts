@@ -159,14 +159,16 @@ export class ChildPool {
   #serve(): void {
     if (this.#waiting.length === 0) return
     const full = new Set<Lane>()
-    this.#waiting = this.#waiting.filter(({ lane, take }) => {
-      const child = full.has(lane) ? null : this.#childFor(lane)
-      if (!child) {
-        full.add(lane)
-        return true
+    this.#waiting = this.#waiting.filter(({ lane, take, refuse }) => {
+      try {
+        const child = full.has(lane) ? null : this.#childFor(lane)
+        if (child) take(occupy(lane, child))
+        else full.add(lane)
+        return child === null
+      } catch (error) {
+        refuse(error)
+        return false
       }
-      take(occupy(lane, child))
-      return false
     })
     if (this.#waiting.length === 0 || this.#slowTimer) return
     this.#slowTimer = setTimeout(() => {
@@ -188,11 +190,12 @@ export class ChildPool {
       if (quick >= quickMax) return null
     }
     if (this.#total >= totalMax && !this.#endLeastUsed()) return null
-    this.#total += 1
-    return new GitChild(lane.path, lane.kind, {
+    const child = new GitChild(lane.path, lane.kind, {
       memoryBytesMax: processBytesMax,
       onIdle: (child) => this.#returned(lane, child),
     })
+    this.#total += 1
+    return child
   }
 
   /** Makes room for another repository's child. */

@@ -78,7 +78,7 @@ export class GitChild {
     this.#child.stderr.on('data', (chunk: Buffer) => {
       this.#stderr = (this.#stderr + chunk.toString()).slice(-stderrTextMax)
     })
-    this.#child.once('error', (error) => this.#gone(error))
+    this.#child.once('error', (cause) => this.#gone(unavailable('git', { cause })))
     this.#child.once('close', (code) => this.#gone(this.#failure(code)))
   }
 
