@@ -27,7 +27,7 @@ const questions = [
 const refusals: string[] = []
 const files: number[] = []
 try {
-  for (;;) files.push(openSync('/dev/null'))
+  for (;;) files.push(openSync('/dev/null', 'r'))
 } catch {
   // The limit of open files is reached.
 }

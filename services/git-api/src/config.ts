@@ -37,6 +37,11 @@ export const configSchema = z.object({
     .describe(
       'Memory of one git process that compares commits or reads objects (others have 1 GiB); packs do not count. A commit that takes more has [no diff](commits.md#diffs)',
     ),
+  GIT_SESSIONS_MAX: integer(4, 10_000)
+    .default(64)
+    .describe(
+      'Clones, fetches and pushes of all users at once; a quarter is kept free for users that have at most one; [more wait](git.md#limits)',
+    ),
   GIT_SESSIONS_PER_USER_MAX: integer(1, 10_000)
     .default(20)
     .describe(

@@ -1,13 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { rateLimited } from '@switchyard/domain'
+import { rateLimited, unavailable } from '@switchyard/domain'
 import type { Caller } from '@switchyard/domain/access'
 import { type Call, senderAddress } from '@switchyard/service-kit/http'
 
-/** Sessions of one sender that wait for their turn. */
+/** Sessions of one sender that wait for a place. */
 const waitingMax = 100
 const waitMsMax = 30_000
+/** A sender with fewer sessions than this may use the places that are kept free. */
+const fewSessions = 2
 
 export interface GitSessionLimits {
+  /** Most sessions of all senders together. A quarter of them is kept free for senders that have at most one. */
+  totalMax: number
   /** Most sessions that one sender may have at the same time. */
   perSenderMax: number
   /** A client that neither sends nor reads for this time is disconnected. */
@@ -16,94 +20,122 @@ export interface GitSessionLimits {
   what: string
 }
 
-/** Bounds the sessions of each sender, such as fetches and pushes, because all senders share the machine. */
+/** Bounds the sessions of each sender and of all together, such as fetches and pushes, because they share the machine. */
 export interface GitSessions {
   readonly idleMs: number
   /**
-   * Does the work as soon as the sender has a free session.
+   * Does the work as soon as there is a place for a session of the sender.
    *
    * @param sender a user, or an address
-   * @throws DomainError rate-limited when too many sessions of the sender wait, or this session waits too long; the
-   *   reason of the signal when it is aborted; every error of the work
+   * @throws DomainError rate-limited when too many sessions of the sender wait, or have run during the whole wait;
+   *   unavailable when the sessions of all senders have taken every place during it; the reason of the signal when it is
+   *   aborted; every error of the work
    */
   run<Result>(sender: string, signal: AbortSignal, work: () => Promise<Result>): Promise<Result>
 }
 
-export function createGitSessions({ perSenderMax, idleMs, what }: GitSessionLimits): GitSessions {
-  const senders = new Map<string, Turns>()
+interface Sender {
+  running: number
+  waiting: number
+}
+
+export function createGitSessions(limits: GitSessionLimits): GitSessions {
+  const places = new Places(limits)
   return {
-    idleMs,
-    async run(sender, signal, work) {
-      const turns = senders.get(sender) ?? new Turns(perSenderMax, what)
-      senders.set(sender, turns)
+    idleMs: limits.idleMs,
+    async run(name, signal, work) {
+      const sender = await places.take(name, signal)
       try {
-        await turns.take(signal)
-        try {
-          return await work()
-        } finally {
-          turns.giveBack()
-        }
+        return await work()
       } finally {
-        if (turns.isIdle) senders.delete(sender)
+        places.giveBack(name, sender)
       }
     },
   }
 }
 
-/** The sessions of one sender, in order of arrival. */
-class Turns {
+class Places {
+  readonly #limits: GitSessionLimits
+  readonly #senders = new Map<string, Sender>()
+  /** In the order of their arrival. */
+  readonly #waiting = new Set<{ sender: Sender; start: () => void }>()
   #running = 0
-  readonly #waiting = new Set<() => void>()
-  readonly #max: number
-  readonly #what: string
 
-  constructor(max: number, what: string) {
-    this.#max = max
-    this.#what = what
+  constructor(limits: GitSessionLimits) {
+    this.#limits = limits
   }
 
-  get isIdle(): boolean {
-    return this.#running === 0 && this.#waiting.size === 0
-  }
-
-  async take(signal: AbortSignal): Promise<void> {
-    if (this.#running >= this.#max) await this.#wait(signal)
-    else this.#running += 1
-  }
-
-  /** Gives the turn to the session that has waited longest. */
-  giveBack(): void {
-    const [next] = this.#waiting
-    if (!next) this.#running -= 1
+  async take(name: string, signal: AbortSignal): Promise<Sender> {
+    const sender = this.#senders.get(name) ?? { running: 0, waiting: 0 }
+    this.#senders.set(name, sender)
+    if (this.#hasPlaceFor(sender)) this.#begin(sender)
     else {
-      this.#waiting.delete(next)
-      next()
+      try {
+        await this.#wait(sender, signal)
+      } finally {
+        this.#forgetIdle(name, sender)
+      }
+    }
+    return sender
+  }
+
+  giveBack(name: string, sender: Sender): void {
+    this.#running -= 1
+    sender.running -= 1
+    this.#forgetIdle(name, sender)
+    for (const waiting of this.#waiting) {
+      if (this.#running >= this.#limits.totalMax) return
+      if (!this.#hasPlaceFor(waiting.sender)) continue
+      this.#waiting.delete(waiting)
+      this.#begin(waiting.sender)
+      waiting.start()
     }
   }
 
-  async #wait(signal: AbortSignal): Promise<void> {
-    if (this.#waiting.size >= waitingMax) throw tooMany(this.#what)
+  #hasPlaceFor({ running }: Sender): boolean {
+    const { totalMax, perSenderMax } = this.#limits
+    const max = running < fewSessions ? totalMax : Math.ceil(totalMax * 0.75)
+    return running < perSenderMax && this.#running < max
+  }
+
+  #begin(sender: Sender): void {
+    this.#running += 1
+    sender.running += 1
+  }
+
+  #forgetIdle(name: string, { running, waiting }: Sender): void {
+    if (running === 0 && waiting === 0) this.#senders.delete(name)
+  }
+
+  async #wait(sender: Sender, signal: AbortSignal): Promise<void> {
+    if (sender.waiting >= waitingMax) throw this.#refusal(sender)
     let start = () => {}
-    const turn = new Promise<void>((resolve) => {
+    const started = new Promise<void>((resolve) => {
       start = resolve
     })
-    this.#waiting.add(start)
-    const given = new AbortController()
-    const timedOut = delay(waitMsMax, undefined, { signal: AbortSignal.any([signal, given.signal]) }).then(
-      () => true,
-      () => false,
+    const waiting = { sender, start }
+    this.#waiting.add(waiting)
+    sender.waiting += 1
+    const over = new AbortController()
+    const timedOut = delay(waitMsMax, undefined, { signal: AbortSignal.any([signal, over.signal]) }).catch(
+      () => undefined,
     )
-    await Promise.race([turn, timedOut])
-    given.abort()
-    // A session whose turn has come is no longer in the set.
-    if (!this.#waiting.delete(start)) return
+    await Promise.race([started, timedOut])
+    over.abort()
+    sender.waiting -= 1
+    // A session that has got its place is no longer in the set.
+    if (!this.#waiting.delete(waiting)) return
     signal.throwIfAborted()
-    throw tooMany(this.#what)
+    throw this.#refusal(sender)
+  }
+
+  #refusal({ running }: Sender): Error {
+    const { perSenderMax, what } = this.#limits
+    return running < perSenderMax
+      ? unavailable(`too many ${what} are under way`, { retryAfterMs: waitMsMax })
+      : rateLimited(`You have too many ${what} under way. Try again later.`, waitMsMax)
   }
 }
-
-const tooMany = (what: string) =>
-  rateLimited(`You have too many ${what} under way. Try again later.`, waitMsMax)
 
 /** The sender whose fetches, pushes and downloads are counted together: a user, or an address. */
 export const senderOf = (caller: Caller | null, { raw }: Call): string =>

@@ -195,12 +195,17 @@ function transfersOf(
   config: Config,
 ): Pick<Dependencies, 'gitSessions' | 'lfsTransfers' | 'lfsObjectBytesMax'> {
   const idleMs = config.GIT_IDLE_TIMEOUT_MS
-  const perSenderMax = config.GIT_SESSIONS_PER_USER_MAX
-  const lfsPerSenderMax = config.LFS_TRANSFERS_PER_USER_MAX
   return {
-    gitSessions: createGitSessions({ perSenderMax, idleMs, what: 'fetches and pushes' }),
+    gitSessions: createGitSessions({
+      totalMax: config.GIT_SESSIONS_MAX,
+      perSenderMax: config.GIT_SESSIONS_PER_USER_MAX,
+      idleMs,
+      what: 'fetches and pushes',
+    }),
     lfsTransfers: createGitSessions({
-      perSenderMax: lfsPerSenderMax,
+      // A transfer takes no process.
+      totalMax: Number.POSITIVE_INFINITY,
+      perSenderMax: config.LFS_TRANSFERS_PER_USER_MAX,
       idleMs,
       what: 'transfers of LFS objects',
     }),

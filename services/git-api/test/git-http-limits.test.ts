@@ -12,21 +12,26 @@ import { type GitHarness, sessionsOf, startGitHarness } from './git-harness.js'
 let impatient: GitHarness
 /** Lets one user have two sessions at once, and limits rates. */
 let narrow: GitHarness
+/** Lets all users have four sessions at once, one of which is kept for users that have at most one. */
+let full: GitHarness
 
 beforeAll(async () => {
   impatient = await startGitHarness({ env: { GIT_IDLE_TIMEOUT_MS: '1000' } })
   narrow = await startGitHarness({ env: { GIT_SESSIONS_PER_USER_MAX: '2', RATE_LIMIT_PER_MINUTE: '6000' } })
+  full = await startGitHarness({ env: { GIT_SESSIONS_MAX: '4' } })
 })
 afterAll(async () => {
   await impatient?.close()
   await narrow?.close()
+  await full?.close()
 })
 
 type Service = 'git-receive-pack' | 'git-upload-pack'
+type User = Parameters<GitHarness['remote']>[0]
 
 /** A request of which only the beginning is sent so far. */
-function begin(harness: GitHarness, service: Service, project: Project, start: string) {
-  const { origin, pathname, username, password } = new URL(harness.remote('owner', project))
+function begin(harness: GitHarness, service: Service, project: Project, start: string, user: User = 'owner') {
+  const { origin, pathname, username, password } = new URL(harness.remote(user, project))
   const request = httpRequest(`${origin}${pathname}/${service}`, {
     method: 'POST',
     headers: {
@@ -133,6 +138,35 @@ test('a user with a hundred sessions waiting is told to try again later', async 
   ])
   for (const { request } of begun) request.destroy()
   await expect.poll(() => sessionsOf(narrow, project)).toEqual([])
+})
+
+test('one user cannot take every session, and others are served in turn once the rest are taken', async () => {
+  const project = await full.project()
+  const start = `${command('refs/heads/main', 'report-status')}0000`
+  const ofOne = Array.from({ length: 5 }, () => begin(full, 'git-receive-pack', project, start))
+  await expect.poll(() => sessionsOf(full, project)).toHaveLength(3)
+  const work = await createGitRepository()
+  await work.commit({ files: { a: 'a' } })
+  await work.git('push', '--quiet', full.remote('developer', project), 'main')
+  expect(await sessionsOf(full, project)).toHaveLength(3)
+
+  const ofAnother = begin(full, 'git-receive-pack', project, start, 'developer')
+  await expect.poll(() => sessionsOf(full, project)).toHaveLength(4)
+  const waiting = Array.from({ length: 101 }, () =>
+    begin(full, 'git-upload-pack', project, '0032want', 'reporter'),
+  )
+  const refused = await Promise.race(waiting.map(({ answer }) => answer))
+  expect([refused.status, JSON.parse(refused.text)]).toMatchObject([
+    503,
+    { message: '503 Service Unavailable - too many fetches and pushes are under way' },
+  ])
+  for (const { request } of waiting) request.destroy()
+  const served = work.git('ls-remote', full.remote('developer', project))
+  ofAnother.request.destroy()
+  expect(await served).toContain('refs/heads/main')
+  for (const { request } of ofOne) request.destroy()
+  await expect.poll(() => sessionsOf(full, project)).toEqual([])
+  await work.close()
 })
 
 const tooMany = 'A push can change 20000 references at most; push them in several parts'
