@@ -122,8 +122,8 @@ export interface SpawnOptions {
 export const processBytesDefault = 1024 ** 3
 
 /**
- * Starts git from this process, which stands still for that (see `runProgram`). The caller handles its streams, and learns from
- * {@link ended} how git ended.
+ * Starts git from this process, which the system pauses meanwhile (see `runProgram`). The caller handles the streams, and learns
+ * from {@link ended} how git ended.
  *
  * @throws DomainError unavailable when this process has too many open files
  */

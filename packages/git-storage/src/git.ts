@@ -81,15 +81,15 @@ export interface GitOptions {
   cacheBytesMax?: number
   /** Most memory of one git process in bytes; packs that are mapped into memory do not count. Unset: 1 GiB. */
   processBytesMax?: number
-  /** Runs a change of a repository while it stays in this storage. Unset: repositories stay for ever. */
-  whileItStays?: <Result>(diskPath: string, work: () => Promise<Result>) => Promise<Result>
+  /** Runs `work`, which changes a repository, while the repository cannot be moved. Unset: repositories are never moved. */
+  withoutMove?: <Result>(diskPath: string, work: () => Promise<Result>) => Promise<Result>
 }
 
 const cacheBytesDefault = 128 * 1024 * 1024
 
 /** @param storageRoot folder of the bare repositories */
 export function createGit(storageRoot: string, options: GitOptions = {}): Git {
-  const { cacheBytesMax = cacheBytesDefault, processBytesMax = processBytesDefault, whileItStays } = options
+  const { cacheBytesMax = cacheBytesDefault, processBytesMax = processBytesDefault, withoutMove } = options
   const engine: GitEngine = {
     processBytesMax,
     children: new ChildPool({ processBytesMax }),
@@ -112,7 +112,7 @@ export function createGit(storageRoot: string, options: GitOptions = {}): Git {
       openRepository({
         path: join(storageRoot, diskPath),
         engine,
-        change: whileItStays ? (work) => whileItStays(diskPath, work) : (work) => work(),
+        withoutMove: withoutMove ? (work) => withoutMove(diskPath, work) : (work) => work(),
         get signal() {
           return cancellable?.signal
         },
@@ -136,7 +136,7 @@ const lfsOf = (repository: OpenRepository) => ({
 
 const openRepository = (repository: OpenRepository) => ({
   path: repository.path,
-  change: repository.change,
+  withoutMove: repository.withoutMove,
   findCommit: (revision: string) => findCommit(repository, revision),
   findCommitId: (revision: string) => findCommitId(repository, revision),
   listCommits: (query: CommitQuery) => listCommits(repository, query),

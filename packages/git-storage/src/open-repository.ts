@@ -4,10 +4,14 @@ import type { Cancellable } from './cancellable.js'
 import type { ChildPool } from './children/child-pool.js'
 import type { BranchTurns } from './writing/branch-turns.js'
 
-/** Runs a change of a repository; refuses to run it when the repository lies in another storage by now. */
-export type Change = <Result>(work: () => Promise<Result>) => Promise<Result>
+/**
+ * Changes a repository in `work`, while the repository cannot be moved to another storage.
+ *
+ * @throws DomainError unavailable, without running `work`, when the repository is in another storage by now
+ */
+export type WithoutMove = <Result>(work: () => Promise<Result>) => Promise<Result>
 
-/** Is told of changes of references before they happen; what it rejects with prevents them. */
+/** Receives changes of references before they happen, and prevents them by rejecting. */
 export type Foresee = (changes: readonly RefChange[]) => Promise<void>
 
 /** The parts that answer questions about repositories, shared by all requests of this process. */
@@ -24,6 +28,5 @@ export interface OpenRepository extends Cancellable {
   /** Path of the bare repository. */
   path: string
   engine: GitEngine
-  /** Moves references in `work` while the repository stays in its storage. */
-  change: Change
+  withoutMove: WithoutMove
 }

@@ -9,7 +9,7 @@ const answerMsMax = 15_000
 const objects = z.array(z.object({ oid: z.string(), size: z.int() }))
 const emptiness = z.object({ empty: z.array(z.int()) })
 
-/** What the git-api of another storage says of its repositories; see routes/storages-door.ts. */
+/** What the git-api of another storage says of its repositories; see routes/between-storages.ts. */
 export interface OtherStorage {
   /** Where git fetches a repository from. @returns the header has the form `Name: value` */
   originalOf(projectId: number): { url: string; header: string }
@@ -24,13 +24,13 @@ export interface OtherStorage {
 export function otherStorage({ others, header }: Storages, name: string): OtherStorage {
   const address = others.get(name)
   if (address === undefined || header === null) throw unavailable(`the storage ${name} is not known here`)
-  const door = `${address}/-/storages`
+  const base = `${address}/-/storages`
 
   async function ask(path: string, signal: AbortSignal, body?: object): Promise<Response | null> {
     const headers = { [header?.name ?? '']: header?.value ?? '', 'Content-Type': 'application/json' }
     const init = body ? { method: 'POST', body: JSON.stringify(body) } : {}
     const failed = (cause?: unknown) => unavailable(`the storage ${name} does not answer`, { cause })
-    const response = await fetch(`${door}${path}`, { ...init, headers, signal, redirect: 'error' }).catch(
+    const response = await fetch(`${base}${path}`, { ...init, headers, signal, redirect: 'error' }).catch(
       (cause: unknown) => {
         throw failed(cause)
       },
@@ -44,7 +44,7 @@ export function otherStorage({ others, header }: Storages, name: string): OtherS
 
   return {
     originalOf: (projectId) => ({
-      url: `${door}/projects/${projectId}/repository.git`,
+      url: `${base}/projects/${projectId}/repository.git`,
       header: `${header.name}: ${header.value}`,
     }),
     async listLfsObjects(projectId, signal) {

@@ -31,6 +31,7 @@ import { createGitSessions } from './git-sessions.js'
 import { createGuards } from './guards.js'
 import { createJobs } from './jobs.js'
 import { startMoves } from './moving/run-moves.js'
+import { startNotifying } from './notify-of-foreseen-changes.js'
 import { provisionAdministrator } from './provisioning/administrator.js'
 import { startProvisioning } from './provisioning/provisioning.js'
 import { routes } from './routes/index.js'
@@ -39,7 +40,6 @@ import { checkStorage } from './storage.js'
 import { exposeStorage } from './storage-figures.js'
 import { type Storages, storagesOf } from './storages.js'
 import { createSystemState } from './system-state.js'
-import { startTelling } from './telling/tell-foreseen-changes.js'
 import { recordingSessionUse, recordingTokenUse } from './token-use.js'
 
 /**
@@ -71,8 +71,8 @@ export async function createService(config: Config, { logger, metrics, health, l
   lifecycle.onClose('git', () => git.close())
   const guards = createGuards(database, git, storages.own)
   const forward = joinStorages({ database, git, storages, storageRoot, logger, metrics }, lifecycle)
-  const telling = startTelling({ database, git, storages, logger })
-  lifecycle.onClose('telling', () => telling.close())
+  const notifying = startNotifying({ database, git, storages, logger })
+  lifecycle.onClose('notifying', () => notifying.close())
   const commitBodies = createCommitBodies()
   lifecycle.onClose('commit bodies', () => commitBodies.close())
   const app = createHttpApp({
@@ -142,7 +142,7 @@ function openGit(config: Config, storages: Storages, database: Database): Git {
     processBytesMax: config.GIT_PROCESS_BYTES_MAX,
   }
   if (isOneOfMany(storages)) {
-    options.whileItStays = (diskPath, work) =>
+    options.withoutMove = (diskPath, work) =>
       whileRepositoryStays(database, { storage: storages.own, diskPath }, work)
   }
   return createGit(config.SWITCHYARD_STORAGE_ROOT, options)

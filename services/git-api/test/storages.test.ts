@@ -146,15 +146,19 @@ test('a request is forwarded once: where two git-api disagree, the client is ask
   expect(await figure('default', 'git_api_refused_forwards_total')).toBe(1)
 })
 
-describe('the door between storages', () => {
-  const door = (path: string, header?: string) =>
+describe('the internal API between storages', () => {
+  const askInternally = (path: string, header?: string) =>
     fetch(`${harness.urlOf('second')}/-/storages${path}`, {
       headers: header === undefined ? {} : { [secretHeader]: header },
     })
 
   test('does not exist without the secret', async () => {
     const path = `/projects/${project.id}/lfs_objects`
-    const statuses = [await door(path), await door(path, 'wrong'), await door(path, secret)]
+    const statuses = [
+      await askInternally(path),
+      await askInternally(path, 'wrong'),
+      await askInternally(path, secret),
+    ]
     expect(statuses.map(({ status }) => status)).toEqual([404, 404, 200])
   })
 
@@ -164,7 +168,7 @@ describe('the door between storages', () => {
     const header = `http.extraHeader=${secretHeader}: ${secret}`
     const listed = await work.git('-c', header, 'ls-remote', repository)
     expect(listed).toContain('refs/keep-around/')
-    expect((await door('/projects/999999/lfs_objects', secret)).status).toBe(404)
+    expect((await askInternally('/projects/999999/lfs_objects', secret)).status).toBe(404)
   })
 })
 

@@ -16,7 +16,7 @@ const readAtOnce = 20_000
  * Removes the objects of Git LFS that no pointer among the objects of the repository names, when they are older than two weeks. A
  * pointer counts also when no reference leads to it, until git removes it.
  *
- * @param forget is told the ids of the objects before they are removed
+ * @param forget receives the ids of the objects before they are removed
  * @throws the reason of the signal when it is aborted
  */
 export async function removeLfsObjects(

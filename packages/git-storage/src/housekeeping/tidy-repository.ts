@@ -9,7 +9,7 @@ export interface TidyOptions {
   collectEveryMs?: number
   /** Age at which an unreachable object is removed, in git's notation of times. Unset: two weeks. */
   grace?: string
-  /** Is told the ids of objects of Git LFS that are about to be removed. */
+  /** Receives the ids of Git LFS objects that are about to be removed. */
   forgetLfsObjects: (oids: readonly string[]) => Promise<void>
 }
 

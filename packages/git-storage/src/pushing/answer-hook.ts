@@ -2,7 +2,7 @@ import type { Duplex } from 'node:stream'
 import { setTimeout as delay, setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { DomainError } from '@switchyard/domain'
 import { isZeroId, type PushJudge, type RefChange } from '@switchyard/domain/access'
-import type { Change } from '../open-repository.js'
+import type { WithoutMove } from '../open-repository.js'
 import { findFastForwards, type Move } from './fast-forwards.js'
 import { type FileLocks, findLockedChanges } from './locked-changes.js'
 import { lacksLfsObjects } from './missing-lfs-objects.js'
@@ -15,11 +15,11 @@ export interface PushRules {
   locks: FileLocks
   /** Refuse pointers of Git LFS whose objects are not stored. */
   needsLfsObjects: boolean
-  /** Holds the repository in its storage from the answer until git has changed the references. */
-  change: Change
+  /** Prevents a move of the repository from the answer until git has changed the references. */
+  withoutMove: WithoutMove
   /**
-   * Is told of the changes that git is about to make, and of the options of the push. When it rejects with a DomainError, they
-   * are refused with its message.
+   * Receives the changes that git is about to make, and the options of the push. When it rejects with a DomainError, git refuses
+   * the changes with the message of the error.
    */
   foresee: (changes: readonly RefChange[], options: readonly string[]) => Promise<void>
 }
@@ -98,12 +98,12 @@ async function foreseeChanges(
 async function answerWhereItStays(
   hook: Duplex,
   judged: Judged[],
-  { change }: PushRules,
+  { withoutMove }: PushRules,
   over: Promise<unknown>,
 ): Promise<void> {
   const answer = () => hook.end(judged.map(answerOf).join('') + flushPacket, 'latin1')
   try {
-    await change(async () => {
+    await withoutMove(async () => {
       answer()
       await Promise.race([over, delay(heldMsMax, undefined, { ref: false })])
     })

@@ -47,10 +47,10 @@ export const moveBranch = (repository: OpenRepository, { branch, ...move }: Bran
 export async function moveReference(repository: OpenRepository, asked: ReferenceMove): Promise<boolean> {
   const { ref, from, to, foresee } = asked
   await foresee?.([{ ref, before: from ?? zeroId, after: to ?? zeroId }])
-  return repository.change(() => moveWhereItStays(repository, asked))
+  return repository.withoutMove(() => moveWhileInStorage(repository, asked))
 }
 
-async function moveWhereItStays(
+async function moveWhileInStorage(
   repository: OpenRepository,
   { ref, from, to }: ReferenceMove,
 ): Promise<boolean> {
@@ -60,7 +60,7 @@ async function moveWhereItStays(
   } catch (error) {
     const now = (await findRefs({ ...repository, signal: undefined }, [ref])).get(ref) ?? null
     // Without a refusal of git, its process may have ended after it moved the reference and before it answered. A new
-    // reference that git refused was made by another request, which tells of it.
+    // reference that git refused was made by another request, which notifies webhooks.
     if (now !== to || (from === null && refusalOf(error) !== '')) {
       if (now !== from) return false
       refuseName(error)
@@ -74,7 +74,7 @@ async function moveWhereItStays(
 
 /** Creates a hidden reference to a commit, so that git keeps the commit when no branch contains it. */
 export async function keepCommit(repository: OpenRepository, id: string): Promise<void> {
-  await repository.change(() => updateRef(repository, `update ${keptPrefix}${id}\0${id}\0\0`))
+  await repository.withoutMove(() => updateRef(repository, `update ${keptPrefix}${id}\0${id}\0\0`))
 }
 
 /** Ignores the signal of the request, because the caller must know whether the reference moved. */

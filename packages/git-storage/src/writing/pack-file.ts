@@ -30,7 +30,7 @@ export async function writePack(objectsPath: string, objects: readonly NewObject
   const places: PackedPlace[] = []
   let checksum: Buffer = Buffer.alloc(0)
   const pack = (name: string) => join(folder, name)
-  // The name is a hash of the ids, as in git, so a second attempt does not create a second pack.
+  // The name is a hash of the ids, so a second attempt replaces the first pack.
   const name = `pack-${createHash('sha1')
     .update(objects.map(({ id }) => id).join())
     .digest('hex')}`

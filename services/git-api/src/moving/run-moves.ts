@@ -27,7 +27,9 @@ export function startMoves(dependencies: MovingDependencies): Repeated {
     await runMoves(dependencies, ended, signal)
     await removeLeftCopies(dependencies, signal)
   }
-  return repeat(work, pauseMs, (err) => logger.warn({ err }, 'moves of repositories have to wait'))
+  return repeat(work, pauseMs, (err) =>
+    logger.warn({ err }, 'could not work on moves of repositories; tried again in 2 s'),
+  )
 }
 
 function createFigure({ registry }: MovingDependencies['metrics']) {
@@ -49,7 +51,7 @@ async function runMoves(
   const { database, storages } = dependencies
   for (const move of await listActiveMoves(database, storages.own)) {
     if (signal.aborted) return
-    // Housekeeping, or another process of this storage, may have the repository; it is looked at again soon.
+    // Housekeeping, or another process of this storage, may have the lock; the move is tried again soon.
     await withRepositoryLock(database, move.projectId, (lockLost) =>
       runMove(dependencies, ended, move, AbortSignal.any([signal, lockLost])),
     )

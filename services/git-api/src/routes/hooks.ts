@@ -151,7 +151,7 @@ const deliveryIds = z.object({ ...hookId, delivery_id: z.uuid() })
 
 const listDeliveries = (deps: Dependencies) =>
   endpoint({
-    summary: 'What a webhook was told, the newest first',
+    summary: 'Deliveries of a webhook, the newest first',
     replies: { 200: z.array(listedDeliveryShape) },
     input: z.object({
       ...pageParameters,

@@ -3,6 +3,7 @@ import type { Dependencies } from '../dependencies.js'
 import { archiveRoutes } from './archive.js'
 import { auditEventRoutes } from './audit-events.js'
 import { badgeRoutes } from './badges.js'
+import { betweenStoragesRoutes } from './between-storages.js'
 import { blobRoutes } from './blobs.js'
 import { branchRoutes } from './branches/index.js'
 import { commentRoutes } from './comments.js'
@@ -36,7 +37,6 @@ import { savedViewRoutes } from './saved-views.js'
 import { sessionRoutes } from './session.js'
 import { statusRoutes } from './statuses.js'
 import { storageMoveRoutes } from './storage-moves.js'
-import { storagesDoorRoutes } from './storages-door.js'
 import { tagRoutes } from './tags/index.js'
 import { tokenRoutes } from './tokens/index.js'
 import { listTree } from './tree/list-tree.js'
@@ -81,7 +81,7 @@ export const routes = (deps: Dependencies): Route[] => [
   ...deploymentRoutes(deps),
   ...freezePeriodRoutes(deps),
   ...storageMoveRoutes(deps),
-  ...storagesDoorRoutes(deps),
+  ...betweenStoragesRoutes(deps),
   ...gitHttpRoutes(deps),
   ...lfsRoutes(deps),
   ...badgeRoutes(deps),

@@ -184,7 +184,7 @@ export async function deleteMergedBranches(
       if (change) changes.push(change)
     }
   } finally {
-    // The branches that are gone are told of, whatever ends the work.
+    // Webhooks are notified of the deleted branches, however the work ends.
     await happened(changes)
   }
 }

@@ -3,22 +3,22 @@ import { forgetForeseenChanges, storeForeseenChanges } from '@switchyard/db'
 import type { RefChange } from '@switchyard/domain/access'
 import type { Foresee } from '@switchyard/git-storage'
 import type { Dependencies } from '../dependencies.js'
-import { type Change, eventOf, referencesChanged, toldChangesMax } from './references-changed.js'
+import { type Change, eventOf, notifiedChangesMax, referencesChanged } from './references-changed.js'
 
 /** A change of references by one request. */
 export interface ReferenceChange {
-  /** Stores what webhooks have to be told, before the references change. */
+  /** Stores the changes that webhooks have to be notified of, before the references change. */
   foresee: Foresee
   /** Does the work that follows from the changes that happened. */
   happened: (changes: readonly RefChange[]) => Promise<void>
 }
 
-/** Longer than most changes take from being foreseen to being told of. */
+/** Longer than most changes take from `foresee` until their deliveries are stored. */
 const lookInMs = 10_000
 
 /**
  * Begins a change of references. When this process ends between `foresee` and the end of `happened`, another one finds out
- * whether the references have changed, and tells webhooks: see telling/tell-foreseen-changes.ts.
+ * whether the references have changed, and notifies webhooks: see notify-of-foreseen-changes.ts.
  */
 export function beginChange(dependencies: Dependencies, about: Change): ReferenceChange {
   const { database } = dependencies
@@ -35,13 +35,13 @@ export function beginChange(dependencies: Dependencies, about: Change): Referenc
 
   return {
     async foresee(changes) {
-      const told = changes.slice(0, toldChangesMax - foreseen.size).flatMap((change) => {
+      const notified = changes.slice(0, notifiedChangesMax - foreseen.size).flatMap((change) => {
         const event = eventOf(change.ref)
         return event === null ? [] : [{ ...change, event, id: randomUUID() as string }]
       })
-      if (told.length === 0) return
-      const stored = new Set(await storeForeseenChanges(database, told, row))
-      for (const change of told) if (stored.has(change.id)) foreseen.set(keyOf(change), change.id)
+      if (notified.length === 0) return
+      const stored = new Set(await storeForeseenChanges(database, notified, row))
+      for (const change of notified) if (stored.has(change.id)) foreseen.set(keyOf(change), change.id)
     },
     happened: (changes) =>
       referencesChanged(dependencies, about, changes, {

@@ -77,7 +77,7 @@ export const takePush: ServeExchange = async (
     judge,
     locks,
     needsLfsObjects: lfsEnabled,
-    change: repository.change,
+    withoutMove: repository.withoutMove,
     async foresee(foreseen, options) {
       pushOptions.push(...options)
       await foresee(foreseen).catch(refuseWithoutDatabase)

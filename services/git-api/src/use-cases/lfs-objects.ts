@@ -73,7 +73,7 @@ export async function uploadLfsObject(
     if (isStored) await access.repository.renewLfsObject(object.oid)
     else await access.repository.storeLfsObject(object, chunks)
     // A move that has not seen the object has ended by then, and the client sends the object again.
-    await access.repository.change(async () => {})
+    await access.repository.withoutMove(async () => {})
     await recordLfsObjects(deps.database, access.project.id, [object])
   })
 }

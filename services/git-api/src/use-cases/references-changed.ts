@@ -28,8 +28,8 @@ export interface Change {
 
 const tagsFolder = 'refs/tags/'
 
-/** Webhooks hear of this many references of one push: a push of more mirrors a repository. */
-export const toldChangesMax = 100
+/** Webhooks are notified of this many references of one push: a push of more references mirrors a repository. */
+export const notifiedChangesMax = 100
 /** Commits of one reference in the body of a webhook, as in GitLab. */
 const shownCommitsMax = 20
 /** Commits that are compared with the commits before the push, to find the new commits. */
@@ -52,7 +52,7 @@ export interface Foreseen {
 
 /**
  * Does the work that follows a change of references: releases of deleted tags, housekeeping, notices, webhooks. The references have changed by
- * now, so a failure here does not make a push look refused, and slow work does not keep it waiting.
+ * now, so a failure here does not make a push look refused, and slow work does not delay its answer.
  */
 export async function referencesChanged(
   dependencies: Dependencies,
@@ -63,28 +63,30 @@ export async function referencesChanged(
   const { jobs, logger } = dependencies
   jobs.requestHousekeeping(about.project.id)
   await deleteReleasesOfTags(dependencies, about, changes)
-  const told = changes.slice(0, toldChangesMax).flatMap((change) => {
+  const notified = changes.slice(0, notifiedChangesMax).flatMap((change) => {
     const event = eventOf(change.ref)
     return event === null ? [] : [{ event, change }]
   })
-  for (const { event, change } of told) jobs.announce({ event, project_id: about.project.id, ...change })
-  const noted = noteDeliveries(
+  for (const { event, change } of notified) jobs.announce({ event, project_id: about.project.id, ...change })
+  const stored = storeDeliveries(
     dependencies,
     about,
-    told.map(({ change }) => ({ change, id: foreseen.idOf(change) })),
+    notified.map(({ change }) => ({ change, id: foreseen.idOf(change) })),
   )
   const forget = async () => {
-    if (await noted) await foreseen.forget()
+    if (await stored) await foreseen.forget()
   }
   jobs.goOn(
-    forget().catch((err: unknown) => logger.warn({ err }, 'could not forget changes that are told of')),
+    forget().catch((err: unknown) =>
+      logger.warn({ err }, 'could not forget changes whose deliveries are stored'),
+    ),
   )
-  await Promise.race([noted, delay(awaitedMs, undefined, { ref: false })])
+  await Promise.race([stored, delay(awaitedMs, undefined, { ref: false })])
 }
 
 /**
- * A release does not outlive its tag, and webhooks hear of its end. When the database is away, it stays, and is shown without a
- * commit.
+ * A release is deleted with its tag, and webhooks are notified. While the database is unreachable, the release stays, and is shown
+ * without a commit.
  */
 async function deleteReleasesOfTags(
   { database, git, jobs, logger }: Dependencies,
@@ -100,8 +102,8 @@ async function deleteReleasesOfTags(
   const tags = [...targets.keys()]
   const repository = git.open(project)
   try {
-    const told = await inTransaction(database, async (transaction) => {
-      const releases = await findReleasesOfTags(transaction, project.id, tags, toldChangesMax)
+    const deleted = await inTransaction(database, async (transaction) => {
+      const releases = await findReleasesOfTags(transaction, project.id, tags, notifiedChangesMax)
       if (releases.length > 0) await deleteReleases(transaction, project.id, tags)
       for (const release of releases) {
         await enqueueForProject(sqlOf(transaction), project.id, 'releases', async () => {
@@ -111,7 +113,7 @@ async function deleteReleasesOfTags(
       }
       return releases
     })
-    for (const { id, tag } of told) {
+    for (const { id, tag } of deleted) {
       jobs.announce({ event: 'releases', project_id: project.id, id: Number(id), tag, action: 'delete' })
     }
   } catch (error) {
@@ -119,27 +121,27 @@ async function deleteReleasesOfTags(
   }
 }
 
-interface NotingDependencies extends Pick<Dependencies, 'database' | 'git' | 'logger'> {
+interface StoringDependencies extends Pick<Dependencies, 'database' | 'git' | 'logger'> {
   /** Null: one try is enough. */
   jobs: Pick<Dependencies['jobs'], 'pause'> | null
 }
 
 /**
- * Stores what webhooks are told of changes.
+ * Stores the webhook deliveries of changes.
  *
- * @param told `id` identifies the event, so that what is noted twice is told once
- * @returns whether all of it is stored
+ * @param changes `id` identifies the event, so that a change whose deliveries are stored twice is delivered once
+ * @returns whether all deliveries are stored
  */
-export async function noteDeliveries(
-  { database, git, jobs, logger }: NotingDependencies,
+export async function storeDeliveries(
+  { database, git, jobs, logger }: StoringDependencies,
   about: Change,
-  told: readonly { change: RefChange; id: string | undefined }[],
+  changes: readonly { change: RefChange; id: string | undefined }[],
 ): Promise<boolean> {
   const { project } = about
   const compareUntilMs = performance.now() + comparingMs
   try {
     const repository = git.open(project)
-    for (const { change, id } of told) {
+    for (const { change, id } of changes) {
       const event = eventOf(change.ref)
       if (event === null) continue
       let made: Promise<ReturnType<typeof pushHook>> | undefined
@@ -155,14 +157,14 @@ export async function noteDeliveries(
     }
     return true
   } catch (error) {
-    logger.warn({ err: error, project_id: project.id }, 'could not tell webhooks of a push')
+    logger.warn({ err: error, project_id: project.id }, 'could not notify webhooks of a push')
     return false
   }
 }
 
-/** Tries again while the database is away or has no space; the push has been acknowledged, so nobody else repeats it. */
+/** Tries again while the database is unreachable or has no space: the push is acknowledged, so its client does not repeat it. */
 async function storeWhenPossible(
-  jobs: NotingDependencies['jobs'],
+  jobs: StoringDependencies['jobs'],
   store: () => Promise<void>,
 ): Promise<void> {
   const untilMs = performance.now() + storedWithinMs

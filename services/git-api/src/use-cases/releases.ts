@@ -132,7 +132,7 @@ export async function createRelease(
         await addTag(access, change)
         made.push(change)
       }
-      await noteDeliveries(transaction, access, { release: stored, action: 'create', baseUrl })
+      await storeDeliveries(transaction, access, { release: stored, action: 'create', baseUrl })
       return stored
     })
     announce(dependencies, release, 'create')
@@ -141,7 +141,7 @@ export async function createRelease(
     if (violatedUniqueIndex(error) === null) throw error
     throw conflict('Release already exists', { cause: error })
   } finally {
-    // Webhooks hear of a tag that was made, also when the database went away after it.
+    // Webhooks are notified of a tag that was created, also when the database is unreachable afterwards.
     if (made.length > 0) await happened(made)
   }
 }
@@ -185,7 +185,7 @@ export async function changeRelease(
   const release = await inTransaction(dependencies.database, async (transaction) => {
     const changed = await updateRelease(transaction, access.project.id, tag, changes)
     if (!changed) throw notFound('Release')
-    await noteDeliveries(transaction, access, { release: changed, action: 'update', baseUrl })
+    await storeDeliveries(transaction, access, { release: changed, action: 'update', baseUrl })
     return changed
   })
   announce(dependencies, release, 'update')
@@ -205,7 +205,7 @@ export async function removeRelease(
   const { release } = view
   await inTransaction(database, async (transaction) => {
     if ((await deleteReleases(transaction, access.project.id, [tag])) === 0) throw notFound('Release')
-    await noteDeliveries(transaction, access, { release, action: 'delete', baseUrl })
+    await storeDeliveries(transaction, access, { release, action: 'delete', baseUrl })
   })
   announce(dependencies, release, 'delete')
   return view
@@ -217,8 +217,8 @@ interface ReleaseEvent {
   baseUrl: string
 }
 
-/** Stores what webhooks are told of a release, together with its change. */
-const noteDeliveries = (
+/** Stores the webhook deliveries of a release, in the transaction of its change. */
+const storeDeliveries = (
   transaction: DatabaseOrTransaction,
   { project, repository }: Pick<ProjectCall, 'project' | 'repository'>,
   { release, action, baseUrl }: ReleaseEvent,

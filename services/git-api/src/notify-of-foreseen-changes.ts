@@ -7,19 +7,19 @@ import {
 import { isZeroId, type RefChange } from '@switchyard/domain/access'
 import { fullName, type Repository } from '@switchyard/git-storage'
 import { z } from 'zod'
-import type { Dependencies } from '../dependencies.js'
-import { type Repeated, repeat } from '../repeat.js'
-import { noteDeliveries } from '../use-cases/references-changed.js'
+import type { Dependencies } from './dependencies.js'
+import { type Repeated, repeat } from './repeat.js'
+import { storeDeliveries } from './use-cases/references-changed.js'
 
 type Needs = Pick<Dependencies, 'database' | 'git' | 'logger' | 'storages'>
 
 const pauseMs = 5_000
 const atOnceMax = 50
-/** Time until a change that cannot be decided yet is looked at again. */
+/** Time until a change that cannot be decided yet is checked again. */
 const againInMs = 60_000
-/** git has changed a reference by then, or never does. */
+/** git has changed a reference within this time, or never changes it. */
 const undecidedMsMax = 10 * 60_000
-/** A repository that cannot be read for this time is not waited for. */
+/** A change is forgotten when its repository cannot be read for this time. */
 const unreadableMsMax = 24 * 60 * 60_000
 
 /** What `beginChange` stores beside a change. */
@@ -30,23 +30,24 @@ const aboutSchema = z.object({
 })
 
 /**
- * Tells webhooks of changes whose process ended before it had told of them, and forgets those that did not happen. Where the
- * process lives and is slow, the deliveries have the same key as its own, so that nothing is told twice.
+ * Stores the webhook deliveries of changes whose process ended before it stored them, and forgets changes that did not happen.
+ * Where that process is only slow, its deliveries have the same key, so that no change is delivered twice.
  */
-export const startTelling = (needs: Needs): Repeated =>
+export const startNotifying = (needs: Needs): Repeated =>
   repeat(
-    (signal) => tellForeseenChanges(needs, signal),
+    (signal) => notifyOfForeseenChanges(needs, signal),
     pauseMs,
-    (err) => needs.logger.warn({ err }, 'changes that webhooks were not told of have to wait'),
+    (err) =>
+      needs.logger.warn({ err }, 'could not notify webhooks of interrupted changes; tried again in 5 s'),
   )
 
-async function tellForeseenChanges(needs: Needs, signal: AbortSignal): Promise<void> {
+async function notifyOfForeseenChanges(needs: Needs, signal: AbortSignal): Promise<void> {
   const { database, storages, logger } = needs
   const claim = { storage: storages.own, rowsMax: atOnceMax, againInMs }
   for (const change of await claimForeseenChanges(database, claim)) {
     if (signal.aborted) return
     try {
-      if ((await tell(needs, change)) || change.foreseenMsAgo > undecidedMsMax) {
+      if ((await notify(needs, change)) || change.foreseenMsAgo > undecidedMsMax) {
         await forgetForeseenChanges(database, [change.id])
       }
     } catch (err) {
@@ -57,20 +58,20 @@ async function tellForeseenChanges(needs: Needs, signal: AbortSignal): Promise<v
 }
 
 /** @returns whether the change has happened and its deliveries are stored */
-async function tell(
+async function notify(
   needs: Needs,
-  { id, projectId, about, ref, before, after }: ClaimedForeseenChange,
+  { id, projectId, about: stored, ref, before, after }: ClaimedForeseenChange,
 ): Promise<boolean> {
   const change = { ref, before, after }
   const found = await findProjectForUser(needs.database, String(projectId), null)
   if (!found || !(await hasHappened(needs.git.open(found.project), change))) return false
-  const told = { ...aboutSchema.parse(about), project: found.project }
-  return noteDeliveries({ ...needs, jobs: null }, told, [{ change, id }])
+  const about = { ...aboutSchema.parse(stored), project: found.project }
+  return storeDeliveries({ ...needs, jobs: null }, about, [{ change, id }])
 }
 
 /**
- * Whether a reference has been changed, as far as it shows: a branch may have moved on since, and a commit that was taken from its
- * history again counts as one that never came.
+ * Whether a reference has been changed, as far as the repository shows: the branch may have moved on since. A commit that a later
+ * force push removed counts as one that never arrived.
  */
 async function hasHappened(repository: Repository, { ref, before, after }: RefChange): Promise<boolean> {
   const tags = fullName('tag', '')

@@ -13,11 +13,11 @@ import {
 import { z } from 'zod'
 import type { Dependencies } from '../dependencies.js'
 import { secretHeader } from '../storages.js'
-import * as door from '../use-cases/storages-door.js'
+import * as storage from '../use-cases/between-storages.js'
 import { requestBody } from './git-http/request-body.js'
 
-/** What the git-api of other storages ask this one for: copies of its repositories, and whether they are empty. */
-export function storagesDoorRoutes(deps: Dependencies): Route[] {
+/** The internal API between the git-api processes of several storages: copies of repositories, and which of them are empty. */
+export function betweenStoragesRoutes(deps: Dependencies): Route[] {
   const guard: Guard<void> = ({ raw }) => {
     if (!deps.storages.isSecret(raw.request.get(secretHeader))) throw notFound()
   }
@@ -43,7 +43,7 @@ const project = { id: rowId() }
 const findEmpty = (deps: Dependencies) =>
   endpoint({
     input: z.object({ ids: list(rowId(), 100) }),
-    handle: async ({ ids }) => ok({ empty: await door.findEmptyRepositories(deps, ids) }),
+    handle: async ({ ids }) => ok({ empty: await storage.findEmptyRepositories(deps, ids) }),
   })
 
 const infoRefs = (deps: Dependencies) =>
@@ -52,7 +52,11 @@ const infoRefs = (deps: Dependencies) =>
     async handle({ id, service }, _access, { raw: { request, response }, signal }) {
       const type = `application/x-${service}-advertisement`
       response.set({ 'Content-Type': type, 'Cache-Control': 'no-cache' })
-      await door.advertiseAll(deps, id, { protocol: request.get('Git-Protocol'), signal, output: response })
+      await storage.advertiseAll(deps, id, {
+        protocol: request.get('Git-Protocol'),
+        signal,
+        output: response,
+      })
       return streamed
     },
   })
@@ -64,7 +68,7 @@ const uploadPack = (deps: Dependencies) =>
       const { request, response } = raw
       const input = requestBody(raw, 'git-upload-pack')
       response.set({ 'Content-Type': 'application/x-git-upload-pack-result', 'Cache-Control': 'no-cache' })
-      await door.serveAll(deps, id, {
+      await storage.serveAll(deps, id, {
         protocol: request.get('Git-Protocol'),
         signal,
         input,
@@ -78,14 +82,14 @@ const uploadPack = (deps: Dependencies) =>
 const listObjects = (deps: Dependencies) =>
   endpoint({
     input: z.object(project),
-    handle: async ({ id }) => ok(await door.listLfsObjects(deps, id)),
+    handle: async ({ id }) => ok(await storage.listLfsObjects(deps, id)),
   })
 
 const sendObject = (deps: Dependencies) =>
   endpoint({
     input: z.object({ ...project, oid: text() }),
     async handle({ id, oid }, _access, { raw: { response }, signal }) {
-      const { size, write } = await door.openLfsObject(deps, id, oid, signal)
+      const { size, write } = await storage.openLfsObject(deps, id, oid, signal)
       response.type('application/octet-stream').set('Content-Length', String(size))
       await write(response)
       response.end()

@@ -6,7 +6,7 @@ import { advertiseRefs, type Repository, serveFetch } from '@switchyard/git-stor
 import type { Dependencies } from '../dependencies.js'
 
 /** The connection to the git-api of another storage. */
-interface Line {
+interface Connection {
   protocol: string | undefined
   signal: AbortSignal
   output: Writable
@@ -24,22 +24,26 @@ async function openOwn(
 }
 
 /** Lists every reference, hidden ones included. */
-export async function advertiseAll(deps: Dependencies, projectId: number, line: Line): Promise<void> {
+export async function advertiseAll(
+  deps: Dependencies,
+  projectId: number,
+  connection: Connection,
+): Promise<void> {
   const { path } = await openOwn(deps, projectId)
-  await advertiseRefs(sessionOf(deps, path, line), 'git-upload-pack', line.output)
+  await advertiseRefs(sessionOf(deps, path, connection), 'git-upload-pack', connection.output)
 }
 
 /** Serves a fetch of any reference. The caller ends the output. */
 export async function serveAll(
   deps: Dependencies,
   projectId: number,
-  line: Line & { input: Readable },
+  connection: Connection & { input: Readable },
 ): Promise<void> {
   const { path } = await openOwn(deps, projectId)
-  await serveFetch(sessionOf(deps, path, line), line.input, line.output)
+  await serveFetch(sessionOf(deps, path, connection), connection.input, connection.output)
 }
 
-const sessionOf = ({ gitSessions }: Dependencies, path: string, { protocol, signal }: Line) => ({
+const sessionOf = ({ gitSessions }: Dependencies, path: string, { protocol, signal }: Connection) => ({
   path,
   protocol,
   signal,
