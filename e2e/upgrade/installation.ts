@@ -8,8 +8,8 @@ import { findFreePort } from '../../packages/dev-env/src/process/free-port.js'
 import { startRedis } from '../../packages/dev-env/src/redis.js'
 import { applyMigrations, prepareLogins } from '../../packages/dev-env/src/start/schema.js'
 import {
+  type BackingUrls,
   makeServiceFolders,
-  type Neighbours,
   type RunningService,
   type ServiceName,
   serviceNames,
@@ -41,7 +41,7 @@ export async function startInstallation() {
   }
   try {
     const rootToken = `swy-${randomBytes(24).toString('hex')}`
-    const neighbours = await startNeighbours(folder, cleanups)
+    const backingUrls = await startBackingServices(folder, cleanups)
     const own = { httpPort: await findFreePort(), grpcPort: await findFreePort() }
     const env = {
       NODE_ENV: 'test',
@@ -54,7 +54,7 @@ export async function startInstallation() {
     const instances: Instance[] = []
     cleanups.push(() => Promise.all(instances.map(({ running }) => running.process.stop())))
     for (const name of [...serviceNames, ...serviceNames].sort())
-      instances.push(await start(before, env, neighbours, { name, ...(await freePorts()) }))
+      instances.push(await start(before, env, backingUrls, { name, ...(await freePorts()) }))
     const of = (name: ServiceName) => instances.filter((instance) => instance.name === name)
     const ports = Object.fromEntries(serviceNames.map((name) => [name, of(name).map(({ port }) => port)]))
     const grpcPorts = of('saga-reporter').map(({ grpcPort }) => grpcPort)
@@ -68,7 +68,7 @@ export async function startInstallation() {
       async replaceEach() {
         for (const [index, instance] of instances.entries()) {
           await instance.running.process.stop()
-          instances[index] = await start(root, env, neighbours, instance)
+          instances[index] = await start(root, env, backingUrls, instance)
         }
       },
       stop,
@@ -81,7 +81,7 @@ export async function startInstallation() {
 
 const freePorts = async () => ({ port: await findFreePort(), grpcPort: await findFreePort() })
 
-async function startNeighbours(folder: string, cleanups: (() => unknown)[]): Promise<Neighbours> {
+async function startBackingServices(folder: string, cleanups: (() => unknown)[]): Promise<BackingUrls> {
   const log = () => {}
   const postgres = await startPostgres({ dataDir: join(folder, 'postgres'), log })
   cleanups.push(postgres.stop)
@@ -98,12 +98,12 @@ async function startNeighbours(folder: string, cleanups: (() => unknown)[]): Pro
 async function start(
   from: string,
   env: { [name: string]: string },
-  neighbours: Neighbours,
+  backingUrls: BackingUrls,
   { name, port, grpcPort }: Omit<Instance, 'running'>,
 ): Promise<Instance> {
   const { DATABASE_URL: _database, REDIS_URL: _redis, ...inherited } = process.env
   const settings = { ...readSettings(from, { ...inherited, ...env }, false), grpcPort }
-  const running = await startService(name, settings, neighbours, () => {}, port)
+  const running = await startService(name, settings, backingUrls, () => {}, port)
   await waitUntilReady(running, () => false)
   return { name, port, grpcPort, running }
 }

@@ -11,8 +11,8 @@ import {
 import { findFreePort } from '../../../packages/dev-env/src/process/free-port.js'
 import { applyMigrations, prepareLogins } from '../../../packages/dev-env/src/start/schema.js'
 import {
+  type BackingUrls,
   makeServiceFolders,
-  type Neighbours,
   type RunningService,
   type ServiceName,
   serviceNames,
@@ -64,11 +64,11 @@ export async function startInstallation(options: InstallationOptions = {}) {
       stop: async () => {},
       kill: () => {},
     })
-    const neighbours = { databaseUrlOf, redisUrlOf: () => redis.url }
+    const backingUrls = { databaseUrlOf, redisUrlOf: () => redis.url }
     const dataDir = servers.makeFolder('data')
     const rootToken = `swy-${randomBytes(24).toString('hex')}`
     const [httpPort, grpcPort] = [await findFreePort(), await findFreePort()]
-    const replicas = await startReplicas({ ...options, dataDir, rootToken, httpPort, neighbours })
+    const replicas = await startReplicas({ ...options, dataDir, rootToken, httpPort, backingUrls })
     cleanups.push(() =>
       Promise.all(Object.values(replicas).flatMap((all) => all.map((one) => one.process.stop()))),
     )
@@ -94,11 +94,11 @@ interface ReplicasOptions extends InstallationOptions {
   dataDir: string
   rootToken: string
   httpPort: number
-  neighbours: Neighbours
+  backingUrls: BackingUrls
 }
 
 async function startReplicas(options: ReplicasOptions): Promise<Record<ServiceName, Replica[]>> {
-  const { dataDir, rootToken, httpPort, neighbours, single } = options
+  const { dataDir, rootToken, httpPort, backingUrls, single } = options
   makeServiceFolders(dataDir)
   const { DATABASE_URL: _database, REDIS_URL: _redis, ...inherited } = process.env
   const env = {
@@ -119,7 +119,7 @@ async function startReplicas(options: ReplicasOptions): Promise<Record<ServiceNa
     const count = single ? 1 : name === 'worker' ? 3 : 2
     for (let number = 0; number < count; number += 1) {
       const grpcPort = await findFreePort()
-      const started = await startService(name, { ...settings, grpcPort }, neighbours, () => {})
+      const started = await startService(name, { ...settings, grpcPort }, backingUrls, () => {})
       replicas[name].push({ ...started, grpcPort })
     }
   }

@@ -35,10 +35,10 @@ async function createTokens(database: Database) {
 }
 
 /** The real worker service, as a process of its own. */
-async function startWorker(neighbours: { DATABASE_URL: string; REDIS_URL: string }) {
+async function startWorker(backingUrls: { DATABASE_URL: string; REDIS_URL: string }) {
   const storageRoot = await mkdtemp(join(tmpdir(), 'switchyard-metrics-'))
   const env = {
-    ...neighbours,
+    ...backingUrls,
     PATH: process.env.PATH,
     SWITCHYARD_STORAGE_ROOT: storageRoot,
     WORKER_TAG: 'test',

@@ -28,7 +28,7 @@ it('answers probes and scrapes, and on SIGTERM leaves the registry and exits wit
   expect(await processes()).toEqual([])
 })
 
-it('starts without its neighbours, alive and not ready, and names what is missing', async () => {
+it('starts without PostgreSQL and Redis, alive and not ready, and names what is missing', async () => {
   const worker = await startProcess({
     REDIS_URL: 'unix:///nonexistent/redis.sock',
     DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/none',

@@ -4,7 +4,7 @@ import { applyRoles, derivePasswords, serviceUrl } from '@switchyard/db/roles'
 import { execa } from 'execa'
 import pg from 'pg'
 import { SetupProblem } from '../problem.js'
-import type { Neighbour } from './neighbours.js'
+import type { BackingService } from './backing-services.js'
 import type { DatabaseServiceName } from './services.js'
 
 /** Applies the migrations with the one-shot process that production uses. */
@@ -44,7 +44,7 @@ export async function isSchemaCurrent(root: string, databaseUrl: string): Promis
 export async function prepareLogins({
   url,
   embedded,
-}: Neighbour): Promise<(service: DatabaseServiceName) => string> {
+}: BackingService): Promise<(service: DatabaseServiceName) => string> {
   if (!embedded) return () => url
   const passwords = derivePasswords(new URL(url).password)
   await applyRoles(url, passwords)

@@ -27,7 +27,7 @@ export interface RunningService {
   process: SupervisedProcess
 }
 
-export interface Neighbours {
+export interface BackingUrls {
   /** The database URL of a service. */
   databaseUrlOf: (service: DatabaseServiceName) => string
   /** The Redis URL of a service. */
@@ -53,7 +53,7 @@ const nodeOptions: Partial<Record<ServiceName, string[]>> = {
 export async function startService(
   name: ServiceName,
   settings: Settings,
-  neighbours: Neighbours,
+  backingUrls: BackingUrls,
   notice: (line: string) => void,
   givenPort?: number,
 ): Promise<RunningService> {
@@ -67,7 +67,7 @@ export async function startService(
     command: process.execPath,
     args: ['--enable-source-maps', ...(nodeOptions[name] ?? []), main],
     cwd: join(settings.root, 'services', name),
-    env: serviceEnvironment(name, port, settings, neighbours),
+    env: serviceEnvironment(name, port, settings, backingUrls),
     logFile,
     // A breakpoint of a developer may stop a service for any time.
     isAlive: settings.watch ? undefined : () => askLiveness(port),
@@ -80,7 +80,7 @@ function serviceEnvironment(
   name: ServiceName,
   port: number,
   settings: Settings,
-  { databaseUrlOf, redisUrlOf }: Neighbours,
+  { databaseUrlOf, redisUrlOf }: BackingUrls,
 ): NodeJS.ProcessEnv {
   const { dataDir, rootToken } = settings
   const storage = { SWITCHYARD_STORAGE_ROOT: join(dataDir, 'repositories') }

@@ -3,14 +3,14 @@ import { startGateway } from '../gateway/gateway.js'
 import { ensureFree } from '../gateway/listen.js'
 import { metricsRoutes, readRoutes } from '../gateway/routing-table.js'
 import { redisUrlOf } from '../redis-users.js'
+import { type BackingService, openDatabase, openRedis } from './backing-services.js'
 import { claimDataFolder } from './data-folder.js'
-import { type Neighbour, openDatabase, openRedis } from './neighbours.js'
 import type { Progress } from './progress.js'
 import { applyMigrations, isSchemaCurrent, prepareLogins } from './schema.js'
 import {
+  type BackingUrls,
   type DatabaseServiceName,
   makeServiceFolders,
-  type Neighbours,
   type RunningService,
   serviceNames,
   startService,
@@ -42,7 +42,7 @@ export class Tree {
     this.cleanups.push(await claimDataFolder(settings.dataDir))
     makeServiceFolders(settings.dataDir)
     await this.openPorts()
-    const [database, redis] = await this.openNeighbours()
+    const [database, redis] = await this.openBackingServices()
     // The migrations also create the partitions of the next days. Without this step, the worker creates them.
     if (!(await isSchemaCurrent(settings.root, database.url))) {
       await progress.step('database schema', () => applyMigrations(settings.root, database.url))
@@ -50,8 +50,8 @@ export class Tree {
     const databaseUrlOf = await prepareLogins(database)
     const redisUrlFor = (service: DatabaseServiceName) =>
       redis.embedded ? redisUrlOf(redis.url, service) : redis.url
-    const neighbours = { databaseUrlOf, redisUrlOf: redisUrlFor }
-    await progress.step(`${serviceNames.length} services`, () => this.startServices(neighbours))
+    const backingUrls = { databaseUrlOf, redisUrlOf: redisUrlFor }
+    await progress.step(`${serviceNames.length} services`, () => this.startServices(backingUrls))
   }
 
   /** Stops the services, then PostgreSQL and Redis, then the gateway. */
@@ -86,13 +86,13 @@ export class Tree {
     await ensureFree({ host, port: grpcPort, variable: 'GRPC_PORT' })
   }
 
-  private async openNeighbours(): Promise<[Neighbour, Neighbour]> {
+  private async openBackingServices(): Promise<[BackingService, BackingService]> {
     const { settings, progress } = this
-    const keep = (opening: Promise<Neighbour>) =>
-      opening.then((neighbour) => {
-        this.cleanups.push(() => neighbour.stop())
-        this.kills.push(() => neighbour.kill())
-        return neighbour
+    const keep = (opening: Promise<BackingService>) =>
+      opening.then((backing) => {
+        this.cleanups.push(() => backing.stop())
+        this.kills.push(() => backing.kill())
+        return backing
       })
     return await allOf(
       progress.step('PostgreSQL', () => keep(openDatabase(settings, progress))),
@@ -100,14 +100,14 @@ export class Tree {
     )
   }
 
-  private async startServices(neighbours: Neighbours): Promise<void> {
+  private async startServices(backingUrls: BackingUrls): Promise<void> {
     this.cleanups.push(() => Promise.all(this.services.map(({ process }) => process.stop())))
     this.kills.push(() => {
       for (const { process } of this.services) process.kill()
     })
     for (const name of serviceNames) {
       if (this.isStopping) return
-      this.services.push(await startService(name, this.settings, neighbours, this.progress.notice))
+      this.services.push(await startService(name, this.settings, backingUrls, this.progress.notice))
     }
     await Promise.all(this.services.map((service) => waitUntilReady(service, () => this.isStopping)))
   }

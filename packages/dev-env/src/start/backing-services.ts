@@ -10,7 +10,7 @@ import type { Progress } from './progress.js'
 import type { Settings } from './settings.js'
 
 /** A server that the services need: an embedded one, which stops with `npm start`, or an external one with a configured URL. */
-export interface Neighbour {
+export interface BackingService {
   url: string
   /** Whether the server is embedded. */
   embedded: boolean
@@ -18,7 +18,7 @@ export interface Neighbour {
   kill(): void
 }
 
-const external = (url: string): Neighbour => ({
+const external = (url: string): BackingService => ({
   url,
   embedded: false,
   stop: async () => {},
@@ -26,7 +26,7 @@ const external = (url: string): Neighbour => ({
 })
 
 /** Opens PostgreSQL: the server of DATABASE_URL when it is set, else the embedded server. */
-export async function openDatabase(settings: Settings, progress: Progress): Promise<Neighbour> {
+export async function openDatabase(settings: Settings, progress: Progress): Promise<BackingService> {
   if (settings.databaseUrl) {
     await checkDatabaseUrl(settings.databaseUrl)
     return external(settings.databaseUrl)
@@ -40,7 +40,7 @@ export async function openDatabase(settings: Settings, progress: Progress): Prom
 }
 
 /** Opens Redis: the server of REDIS_URL when it is set, else the embedded server. */
-export async function openRedis(settings: Settings, progress: Progress): Promise<Neighbour> {
+export async function openRedis(settings: Settings, progress: Progress): Promise<BackingService> {
   if (settings.redisUrl) {
     await checkRedisUrl(settings.redisUrl)
     return external(settings.redisUrl)
