@@ -31,7 +31,7 @@ const defaults = {
 }
 const answeredBytesMax = 1024 * 1024 * 1024
 /** A child that ends within this time after a question was ended by something else than the question. */
-const blamelessMs = 1_000
+const endedSoonMs = 1_000
 const waitingMax = 1_000
 const sweepMs = 5_000
 
@@ -92,8 +92,8 @@ export class ChildPool {
     } catch (error) {
       // A child that answered before may have been killed from outside: the question is asked again. A question that ran
       // for long or out of memory would fail again.
-      const blameless = performance.now() - askedAtMs < blamelessMs && !isTooHard(error)
-      if (isFirst || !kind.readsOnly || !blameless || this.#closed || signal?.aborted) throw error
+      const endedSoon = performance.now() - askedAtMs < endedSoonMs && !isTooHard(error)
+      if (isFirst || !kind.readsOnly || !endedSoon || this.#closed || signal?.aborted) throw error
       return await this.ask(path, kind, question, cancellable)
     } finally {
       signal?.removeEventListener('abort', abandon)
