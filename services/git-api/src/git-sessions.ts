@@ -2,6 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { rateLimited, unavailable } from '@switchyard/domain'
 import type { Caller } from '@switchyard/domain/access'
 import { type Call, senderAddress } from '@switchyard/service-kit/http'
+import type { Metrics } from '@switchyard/service-kit/observability'
+import { Gauge } from 'prom-client'
 
 /** Sessions of one sender that wait for a place. */
 const waitingMax = 100
@@ -23,6 +25,8 @@ export interface GitSessionLimits {
 /** Bounds the sessions of each sender and of all together, such as fetches and pushes, because they share the machine. */
 export interface GitSessions {
   readonly idleMs: number
+  /** The numbers of sessions that run, and that wait for a place. */
+  count(): { running: number; waiting: number }
   /**
    * Does the work as soon as there is a place for a session of the sender.
    *
@@ -43,6 +47,7 @@ export function createGitSessions(limits: GitSessionLimits): GitSessions {
   const places = new Places(limits)
   return {
     idleMs: limits.idleMs,
+    count: () => places.count(),
     async run(name, signal, work) {
       const sender = await places.take(name, signal)
       try {
@@ -63,6 +68,10 @@ class Places {
 
   constructor(limits: GitSessionLimits) {
     this.#limits = limits
+  }
+
+  count() {
+    return { running: this.#running, waiting: this.#waiting.size }
   }
 
   async take(name: string, signal: AbortSignal): Promise<Sender> {
@@ -140,3 +149,17 @@ class Places {
 /** The sender whose fetches, pushes and downloads are counted together: a user, or an address. */
 export const senderOf = (caller: Caller | null, { raw }: Call): string =>
   caller ? `user ${caller.user.id}` : `address ${senderAddress(raw.request.ip)}`
+
+export function exposeGitSessions({ registry }: Metrics, sessions: GitSessions): void {
+  new Gauge({
+    name: 'git_api_sessions',
+    help: 'Fetches, pushes, and downloads of archives and large files, by state: running, or waiting for a place.',
+    labelNames: ['state'],
+    registers: [registry],
+    collect() {
+      const { running, waiting } = sessions.count()
+      this.set({ state: 'running' }, running)
+      this.set({ state: 'waiting' }, waiting)
+    },
+  })
+}

@@ -27,7 +27,7 @@ import type { Config } from './config.js'
 import type { Dependencies } from './dependencies.js'
 import { createForwarding, type Forwarding } from './forwarding.js'
 import { createFreezeCalendar } from './freeze-calendar.js'
-import { createGitSessions } from './git-sessions.js'
+import { createGitSessions, exposeGitSessions } from './git-sessions.js'
 import { createGuards } from './guards.js'
 import { createJobs } from './jobs.js'
 import { startMoves } from './moving/run-moves.js'
@@ -97,7 +97,7 @@ export async function createService(config: Config, { logger, metrics, health, l
       git,
       storages,
       readSystemState: createSystemState({ database, jobs, git, storageRoot }),
-      ...transfersOf(config),
+      ...transfersOf(config, metrics),
       storageRoot,
       logger,
     }),
@@ -193,15 +193,18 @@ function openAuthentication(config: Config, { database, createLimiter, logger }:
 /** The limits of what goes between clients of git and the storage. */
 function transfersOf(
   config: Config,
+  metrics: ServiceContext['metrics'],
 ): Pick<Dependencies, 'gitSessions' | 'lfsTransfers' | 'lfsObjectBytesMax'> {
   const idleMs = config.GIT_IDLE_TIMEOUT_MS
+  const gitSessions = createGitSessions({
+    totalMax: config.GIT_SESSIONS_MAX,
+    perSenderMax: config.GIT_SESSIONS_PER_USER_MAX,
+    idleMs,
+    what: 'fetches and pushes',
+  })
+  exposeGitSessions(metrics, gitSessions)
   return {
-    gitSessions: createGitSessions({
-      totalMax: config.GIT_SESSIONS_MAX,
-      perSenderMax: config.GIT_SESSIONS_PER_USER_MAX,
-      idleMs,
-      what: 'fetches and pushes',
-    }),
+    gitSessions,
     lfsTransfers: createGitSessions({
       // A transfer takes no process.
       totalMax: Number.POSITIVE_INFINITY,
