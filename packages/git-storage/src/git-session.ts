@@ -1,9 +1,10 @@
 import type { ChildProcessWithoutNullStreams } from 'node:child_process'
 import { once } from 'node:events'
-import type { Readable, Writable } from 'node:stream'
+import { PassThrough, type Readable, type Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { DomainError, invalid, timedOut } from '@switchyard/domain'
 import { ended, type SpawnOptions, spawnGit, stopGit } from './git-process.js'
+import { pushLimits } from './pushing/push-head.js'
 import { StallGuard } from './stall-guard.js'
 
 export type GitService = 'git-upload-pack' | 'git-receive-pack'
@@ -36,6 +37,15 @@ const settings = [
   // GitLab's servers hide these references; a repository that was moved here may hold some.
   ...['environments', 'pipelines', 'tmp'].map((folder) => `transfer.hideRefs=refs/${folder}/`),
 ]
+/**
+ * Most bytes of git's output that are kept in memory for the client. The report of a push fits, so that git ends, and the
+ * repository is released, although the client does not read. A fetch goes as fast as its client.
+ */
+const keptBytesMax: Record<GitService, number> = {
+  'git-receive-pack': 2 * pushLimits.commandBytesMax,
+  'git-upload-pack': 64 * 1024,
+}
+
 /** Long enough for a push of gigabytes over a slow line. */
 const timeoutMs = 4 * 3_600_000
 
@@ -85,7 +95,10 @@ export async function converse(
   input.on('data', () => guard.moved())
   try {
     // stdout stays open when the client disconnects: git removes the objects of an interrupted push only while it can write.
-    await pipeline(child.stdout.iterator({ destroyOnReturn: false }), output, { end: false })
+    const printed = child.stdout.iterator({ destroyOnReturn: false })
+    const kept = new PassThrough({ writableHighWaterMark: keptBytesMax[service] })
+    kept.on('data', () => guard.moved())
+    await pipeline(printed, kept, output, { end: false })
     const code = await finished
     if (signal.aborted) return { answered, failure: null }
     if (guard.stalled) return { answered, failure: standsStill(session) }
