@@ -9,13 +9,10 @@ import { requireSize } from './limit-requests.js'
  * Makes a gRPC method of an async function. An error that it throws becomes the status of the error table; an
  * unexpected failure is logged here, exactly once, with its cause. Work that was left because the caller no longer
  * waits is no failure.
- *
- * @param retryAfterMs the wait that callers are asked for after a failure that waiting may cure
  */
 export function unary<Request, Response>(
   handle: (request: Request, call: ServerUnaryCall<Request, Response>) => Promise<Response>,
   logger: Logger,
-  retryAfterMs?: number,
 ): handleUnaryCall<Request, Response> {
   return (call, answer) => {
     answerTo(handle, call).then(
@@ -24,7 +21,7 @@ export function unary<Request, Response>(
         const method = call.getPath()
         if (isGivenUp(error, call)) logger.debug({ method, reason: error.message }, 'call given up')
         else if (!isExpected(error)) logger.error({ err: error, method }, 'call failed')
-        answer(failureOf(error, call, retryAfterMs))
+        answer(failureOf(error, call))
       },
     )
   }
