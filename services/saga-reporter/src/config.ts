@@ -55,7 +55,7 @@ export const configSchema = z
     REDIS_URL: redisUrl()
       .optional()
       .describe(
-        '`redis://host:port`, `rediss://…` (TLS), [`redis+sentinel://…`](scaling.md#redis) or `unix:///path`; wakes the [streams](sagas.md#live) of every replica. Unset, or while it is away: each looks at the log every second',
+        '`redis://host:port`, `rediss://…` (TLS), [`redis+sentinel://…`](scaling.md#redis) or `unix:///path`; wakes the [streams](sagas.md#live) of every replica. Unset, or while it is unreachable: each polls the log every second',
       ),
     SAGA_STREAMS_MAX: integer(0, 1_000_000)
       .default(1000)
@@ -98,7 +98,9 @@ export const configSchema = z
       .describe('Bytes that waiting events may take'),
     SAGA_STRICT: booleanFlag()
       .default(false)
-      .describe('`true` refuses events that do not follow from what is known'),
+      .describe(
+        '`true` refuses events out of order: before the reported start or after the end of their saga, or contradicting a recorded status',
+      ),
     SAGA_UNAVAILABLE_AS_FAILURE: booleanFlag()
       .default(false)
       .describe(

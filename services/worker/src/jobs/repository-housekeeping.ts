@@ -24,7 +24,8 @@ export const repositoryHousekeeping = ({
       const alone = await withRepositoryLock(database, projectId, async (lockLost) => {
         // The lock keeps the repository in its storage, too.
         const place = await findRepositoryPlace(database, projectId)
-        if (place?.storage !== storage) return logger.info({ projectId }, 'no such project here any more')
+        if (place?.storage !== storage)
+          return logger.info({ projectId }, 'the project is gone or in another storage')
         const { diskPath } = place
         const found = await tidyRepository(join(storageRoot, diskPath), AbortSignal.any([signal, lockLost]), {
           forgetLfsObjects: (oids) => deleteLfsObjects(database, projectId, oids),

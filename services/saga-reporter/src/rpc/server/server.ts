@@ -64,8 +64,8 @@ export interface GrpcServer {
   /** The port in use, also when 0 was asked for. */
   port: number
   /**
-   * NOT_SERVING → a probe period → no new connections, streams end → used connections are closed, each with its next call → calls
-   * under way finish → all connections are closed.
+   * NOT_SERVING → a probe period → no new connections, streams end → each connection is closed when its next call begins, until
+   * no call has begun for a while → calls under way finish → all connections are closed.
    */
   close: () => Promise<void>
 }
