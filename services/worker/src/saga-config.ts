@@ -61,7 +61,7 @@ type SagaConfig = z.output<z.ZodObject<typeof sagaFields>>
 /** Settings of the jobs for sagas. */
 export interface SagaSettings {
   sweepEveryMs: number
-  /** How long one sweep may take; the next one goes on from its position. */
+  /** How long one sweep may take; the next one continues from its position. */
   sweepBudgetMs: number
   flagRules: FlagRules
   retention: RetentionPolicy

@@ -31,7 +31,7 @@ interface Dependencies {
 export interface BulkRunner {
   /** Checks for jobs now. */
   wake: () => void
-  /** Stops after the step under way; another process can go on with the job at once. */
+  /** Stops after the step under way; another process can continue the job at once. */
   close: () => Promise<void>
 }
 

@@ -11,7 +11,7 @@ import {
 import { defaultTenant } from '@switchyard/domain/saga'
 import { forwardedHeader } from '@switchyard/service-kit/http'
 import type { Cells, OtherCell } from '../cells/cells.js'
-import { otherCellAway } from '../cells/other-cell-away.js'
+import { otherCellUnreachable } from '../cells/other-cell-unreachable.js'
 import { addressOf } from '../wire/metadata.js'
 import { cellOfLease } from '../wire/recovery-requests.js'
 import { failureOf } from './server/errors.js'
@@ -50,7 +50,7 @@ export const byLease =
 
 /**
  * The same service, whose calls for another cell are answered by the reporters there: message, metadata, deadline, cancellation and
- * status pass as they are. Both cells authenticate the call.
+ * status pass unchanged. Both cells authenticate the call.
  */
 export function forwardCalls(service: GrpcService, own: string, cellOf: CellOfCall): GrpcService {
   const implementation = Object.fromEntries(
@@ -143,8 +143,8 @@ function metadataOf(call: Call, own: string): Metadata {
 }
 
 function statusOf(error: ServiceError, cell: string, call: Call): Partial<ServiceError> {
-  const away = otherCellAway(error, cell)
-  if (away) return failureOf(away, call)
+  const unreachable = otherCellUnreachable(error, cell)
+  if (unreachable) return failureOf(unreachable, call)
   // Every other status passes unchanged. CANCELLED comes from `forwarded.cancel()`, which runs when the caller here has gone.
   return { code: error.code ?? status.UNKNOWN, details: error.details, metadata: error.metadata }
 }

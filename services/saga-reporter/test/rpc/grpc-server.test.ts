@@ -203,7 +203,7 @@ describe('a call that fails once nobody waits for it', () => {
     const line = await failAfterEnd(how, unavailable('the call ended before its event was written'))
     expect(line).toMatchObject({
       level: 20,
-      msg: 'call given up',
+      msg: 'the caller no longer waits',
       method: '/test.Test/Call',
       reason: 'the call ended before its event was written',
     })

@@ -16,7 +16,7 @@ export interface WorkersOptions {
   figures: JobFigures
   /** Counts the attempts at jobs; started here. */
   heartbeat: Heartbeat
-  /** How long running jobs may go on once closing has begun; then they go back to their queues. */
+  /** How long running jobs may continue once closing has begun; then they go back to their queues. */
   graceMs: number
   /** Whether another client of this process is connected to Redis. */
   isRedisReady: () => boolean
@@ -25,14 +25,14 @@ export interface WorkersOptions {
 }
 
 export interface Workers {
-  /** Takes no more jobs; finishes the running ones or gives them back. */
+  /** Takes no more jobs; finishes the running ones or returns them to their queues. */
   close(): Promise<void>
 }
 
 const dayMs = 86_400_000
 const kept = {
   removeOnComplete: { age: dayMs / 1000, count: 1000 },
-  /** Dead jobs, for operators to look at. */
+  /** Dead jobs are kept for operators. */
   removeOnFail: { age: (30 * dayMs) / 1000, count: 10_000 },
 }
 

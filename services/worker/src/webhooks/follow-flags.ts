@@ -11,11 +11,11 @@ import {
   type SagaFlagNews,
   type SagaWebhook,
 } from '@switchyard/db'
-import { type FollowOptions, toldErrors } from './follow-sagas.js'
+import { type FollowOptions, payloadErrors } from './follow-sagas.js'
 import { deliveriesOf, flagged } from './saga-deliveries.js'
 
 const flagsAtOnce = 500
-/** The date of a flag is the begin of its transaction. The flag becomes visible up to this much later. */
+/** The date of a flag is the start of its transaction. The flag becomes visible up to this much later. */
 const overlapMs = 30_000
 
 /**
@@ -66,7 +66,10 @@ async function noteFlags(
 }
 
 const sagasAndErrors = (database: Database, tenant: string, ids: string[]) =>
-  Promise.all([listSagaNews(database, tenant, ids), listFailedActivities(database, tenant, ids, toldErrors)])
+  Promise.all([
+    listSagaNews(database, tenant, ids),
+    listFailedActivities(database, tenant, ids, payloadErrors),
+  ])
 
 function byTenant(flags: SagaFlagNews[]): Map<string, SagaFlagNews[]> {
   const groups = new Map<string, SagaFlagNews[]>()

@@ -32,7 +32,7 @@ const settleTries = 20
 const settleWaitMs = 100
 
 /** Bounds of the errors in a payload. */
-export const toldErrors = { ofEachMax: 20, textMax: 1000 }
+export const payloadErrors = { ofEachMax: 20, textMax: 1000 }
 
 /**
  * Stores deliveries for sagas that have become Ended, Error or resolved since the last run. Safe to run twice at once and
@@ -90,10 +90,10 @@ async function noteSagas(
   webhooks: SagaWebhook[],
 ): Promise<number> {
   let noted = 0
-  for (let begin = 0; begin < sagas.length; begin += sagasAtOnce) {
-    const some = sagas.slice(begin, begin + sagasAtOnce)
+  for (let start = 0; start < sagas.length; start += sagasAtOnce) {
+    const some = sagas.slice(start, start + sagasAtOnce)
     const ids = some.map(({ id }) => id)
-    const failed = await listFailedActivities(database, tenant, ids, toldErrors)
+    const failed = await listFailedActivities(database, tenant, ids, payloadErrors)
     const occurrences = some.flatMap((saga) => {
       const activities = failed.filter(({ sagaId }) => sagaId === saga.id)
       return decided(saga, activities)

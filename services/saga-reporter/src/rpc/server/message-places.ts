@@ -106,7 +106,7 @@ export class MessagePlaces {
     }
   }
 
-  /** Nothing tells when the stream of an abandoned call is closed. */
+  /** No event reports that the stream of an abandoned call is closed. */
   #freeClosed({ abandoned }: Connection): void {
     for (const reader of abandoned) if (reader.isClosed()) this.#leave(reader)
   }
