@@ -29,20 +29,21 @@ export async function followFlags(options: FollowOptions): Promise<number> {
   const webhooks = await listSagaWebhooks(database)
   const { flagsSetAt, now } = await readSagaCursor(database)
   const setSince = new Date(flagsSetAt.getTime() - overlapMs)
-  let noted = 0
+  let stored = 0
   let after: FlagKey | null = null
   for (;;) {
     const flags: SagaFlagNews[] = await listNewFlags(database, { setSince, after, rowsMax: flagsAtOnce })
     after = flags.at(-1) ?? after
-    for (const [tenant, some] of byTenant(flags)) noted += await noteFlags(options, tenant, some, webhooks)
+    for (const [tenant, some] of byTenant(flags))
+      stored += await storeFlagDeliveries(options, tenant, some, webhooks)
     if (flags.length < flagsAtOnce) break
-    if (signal.aborted) return noted
+    if (signal.aborted) return stored
   }
   await advanceFlagCursor(database, now)
-  return noted
+  return stored
 }
 
-async function noteFlags(
+async function storeFlagDeliveries(
   { database, externalUrl }: FollowOptions,
   tenant: string,
   flags: SagaFlagNews[],

@@ -50,7 +50,7 @@ export async function followDecidedSagas(options: FollowOptions): Promise<number
     await advanceSagaCursor(database, String(horizon))
     return 0
   }
-  let noted = 0
+  let stored = 0
   let position = BigInt((await readSagaCursor(database)).position)
   while (position < horizon && !signal.aborted) {
     const next = position + BigInt(chunkIds)
@@ -58,12 +58,12 @@ export async function followDecidedSagas(options: FollowOptions): Promise<number
     const range = { after: String(position), upTo: String(upTo) }
     for (const tenant of new Set(wanted.map((webhook) => webhook.tenant))) {
       const sagas = await listDecidedSagas(database, tenant, range)
-      noted += await noteSagas(options, tenant, sagas, wanted)
+      stored += await storeSagaDeliveries(options, tenant, sagas, wanted)
     }
     await advanceSagaCursor(database, range.upTo)
     position = upTo
   }
-  return noted
+  return stored
 }
 
 /** Id up to which the log can be read; null without new events, or while their transactions are still open. */
@@ -83,13 +83,13 @@ async function awaitHorizon(database: Database): Promise<bigint | null> {
   return null
 }
 
-async function noteSagas(
+async function storeSagaDeliveries(
   { database, externalUrl }: FollowOptions,
   tenant: string,
   sagas: SagaNews[],
   webhooks: SagaWebhook[],
 ): Promise<number> {
-  let noted = 0
+  let stored = 0
   for (let start = 0; start < sagas.length; start += sagasAtOnce) {
     const some = sagas.slice(start, start + sagasAtOnce)
     const ids = some.map(({ id }) => id)
@@ -99,7 +99,7 @@ async function noteSagas(
       return decided(saga, activities)
     })
     const deliveries = occurrences.flatMap((occurrence) => deliveriesOf(occurrence, webhooks, externalUrl))
-    noted += (await enqueueDeliveries(database.pool, deliveries)).length
+    stored += (await enqueueDeliveries(database.pool, deliveries)).length
   }
-  return noted
+  return stored
 }
