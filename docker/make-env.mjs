@@ -81,6 +81,6 @@ secret('webhook_secret_keys', () => randomBytes(32).toString('base64url'))
 const example = readFileSync(join(repository, '.env.example'), 'utf8')
 if (!writeNew(join(folder, '.env'), example, 0o600) && !settings.SECRETS_FOLDER)
   console.log(
-    'Add SECRETS_FOLDER=./secrets to .env, and take its passwords, token and keys away: files have them now.',
+    'Add SECRETS_FOLDER=./secrets to .env, and remove the passwords, the token and the keys from .env: files in `secrets` hold them.',
   )
 console.log(`The secrets are in ${secretsFolder}. The administrator's token is in root_token.`)

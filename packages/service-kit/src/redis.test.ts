@@ -1,8 +1,28 @@
-import { expect, it } from 'vitest'
-import { createRedis } from './redis.js'
+import { pino } from 'pino'
+import { afterEach, expect, it, vi } from 'vitest'
+import { createRedis, reportRedis } from './redis.js'
+
+afterEach(() => vi.useRealTimers())
 
 it('every client gives up a connection on which answers do not come, because no network says that it swallows packets', () => {
   const redis = createRedis({ url: 'redis://127.0.0.1:1', onError: () => {}, lazyConnect: true })
   expect(redis.options.socketTimeout).toBe(10_000)
   redis.disconnect()
+})
+
+it('commands that fail are logged with their own words, once a minute, and outages whatever has failed before', () => {
+  vi.useFakeTimers({ toFake: ['performance'] })
+  const lines: string[] = []
+  const logger = pino(
+    {},
+    { write: (line) => lines.push(JSON.parse(line).err?.message ?? JSON.parse(line).msg) },
+  )
+  const report = reportRedis(logger, 'an outage')
+  for (let count = 0; count < 100; count += 1) report.commandFailed(new Error('OOM'))
+  for (let count = 0; count < 100; count += 1) report.disconnected(new Error('ECONNREFUSED'))
+  report.connected()
+  report.connected()
+  vi.advanceTimersByTime(60_000)
+  report.commandFailed(new Error('NOPERM'))
+  expect(lines).toEqual(['OOM', 'ECONNREFUSED', 'connected to Redis again', 'NOPERM'])
 })

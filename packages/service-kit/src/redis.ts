@@ -27,21 +27,35 @@ export function createRedis({ url, onError, ...options }: RedisClientOptions): R
   return redis
 }
 
+/** A command that is refused is refused again and again, such as every write while the memory of Redis is full. */
+const failedCommandEveryMs = 60_000
+
 /**
- * Logs the begin and the end of an outage of Redis, not every attempt to reconnect.
+ * Logs the start and the end of an outage of Redis, not every attempt to reconnect; and commands that fail, with at most one line
+ * a minute.
  *
- * @param message logged when an outage begins
+ * @param message logged when an outage starts
  */
-export function reportOutages(logger: Logger, message: string) {
-  let away = false
+export function reportRedis(logger: Logger, message: string) {
+  let isConnected = true
+  let quietUntilMs = 0
   return {
-    failed(error: unknown) {
-      if (!away) logger.warn({ err: error }, message)
-      away = true
+    /** For the `error` events of a connection. */
+    disconnected(error: unknown) {
+      if (isConnected) logger.warn({ err: error }, message)
+      isConnected = false
     },
-    over() {
-      if (away) logger.info('Redis is back')
-      away = false
+    /** For its `ready` events. */
+    connected() {
+      if (!isConnected) logger.info('connected to Redis again')
+      isConnected = true
+    },
+    /** For commands that nobody waits for: a Redis that answers may refuse them, for want of memory or of a right. */
+    commandFailed(error: unknown) {
+      const nowMs = performance.now()
+      if (nowMs < quietUntilMs) return
+      quietUntilMs = nowMs + failedCommandEveryMs
+      logger.warn({ err: error }, 'a Redis command failed')
     },
   }
 }

@@ -6,7 +6,7 @@ export const configSchema = z.object({
   DATABASE_URL: databaseUrl().describe('`postgresql://user:password@host:port/database`'),
   DATABASE_POOL_SIZE_MAX: integer(1, 1000).default(5).describe('Connections to PostgreSQL'),
   REDIS_URL: redisUrl().describe(
-    '`redis://host:port`, `rediss://…` (TLS), [`redis+sentinel://…`](scaling.md#redis) or `unix:///path`; news between replicas and the jobs that keep time. While it is away, all goes on',
+    '`redis://host:port`, `rediss://…` (TLS), [`redis+sentinel://…`](scaling.md#redis) or `unix:///path`; notices between replicas, and the jobs for the times at which messages go on and off. While it is unreachable, changes reach other replicas up to a second late',
   ),
   BROADCAST_STREAM_CLIENTS_MAX: integer(0, 1_000_000)
     .default(5000)

@@ -8,7 +8,7 @@ import {
 } from '@switchyard/contracts/jobs'
 import { createJobQueue } from '@switchyard/service-kit/job-queue'
 import type { Logger } from '@switchyard/service-kit/observability'
-import { createRedis } from '@switchyard/service-kit/redis'
+import { createRedis, reportRedis } from '@switchyard/service-kit/redis'
 
 export interface RedisFigures {
   version: string
@@ -21,7 +21,7 @@ export interface Jobs {
   requestHousekeeping(projectId: number): void
   /** Publishes an event of a project to the current listeners. */
   announce(notice: ProjectNotice): void
-  /** Null while Redis is away. */
+  /** Null without a connection to Redis. */
   readRedisFigures(): Promise<RedisFigures | null>
   /** Registers work that goes on after the answer and never rejects; `close` waits for it. */
   goOn(work: Promise<void>): void
@@ -37,23 +37,22 @@ const pauseMs = 1000
 const goingOnMax = 1000
 
 /**
- * Hands jobs to the workers through Redis. While Redis is away, jobs are dropped: the next push to a project requests
+ * Hands jobs to the workers through Redis. Without a connection to Redis, jobs are dropped: the next push to a project requests
  * the same work again.
  *
  * @param storage name of the storage whose repositories the jobs are about
  */
 export function createJobs(redisUrl: string, logger: Logger, storage: string): Jobs {
-  let wasReady = false
-  const onError = (error: Error) => {
-    if (wasReady) logger.warn({ err: error }, 'Redis is away: background jobs are dropped until it is back')
-    wasReady = false
-  }
-  const redis = createRedis({ url: redisUrl, onError })
-  redis.on('ready', () => {
-    wasReady = true
-  })
+  const report = reportRedis(logger, 'no connection to Redis: background jobs are dropped')
+  const redis = createRedis({ url: redisUrl, onError: report.disconnected })
+  redis.on('ready', report.connected)
   const name = repositoryHousekeepingQueue(storage)
-  const queue = createJobQueue({ name, prefix: jobKeyPrefix, connection: redis, onError })
+  const queue = createJobQueue({
+    name,
+    prefix: jobKeyPrefix,
+    connection: redis,
+    onError: report.disconnected,
+  })
 
   const goingOn = new Set<Promise<void>>()
   const stopping = new AbortController()
@@ -62,11 +61,11 @@ export function createJobs(redisUrl: string, logger: Logger, storage: string): J
     requestHousekeeping(projectId) {
       if (redis.status !== 'ready') return
       const { name, data, options } = repositoryHousekeepingJob(projectId)
-      queue.add(name, data, options).catch(onError)
+      queue.add(name, data, options).catch(report.commandFailed)
     },
     announce(notice) {
       if (redis.status !== 'ready') return
-      redis.publish(projectEventsChannel, JSON.stringify(notice)).catch(onError)
+      redis.publish(projectEventsChannel, JSON.stringify(notice)).catch(report.commandFailed)
     },
     async readRedisFigures() {
       if (redis.status !== 'ready') return null

@@ -4,7 +4,7 @@ import { createLogger } from '@switchyard/service-kit/observability'
 import { createRedis } from '@switchyard/service-kit/redis'
 import { startTestRedis, type TestRedis, waitFor } from '@switchyard/testing'
 import { Queue } from 'bullmq'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { createJobs } from '../src/jobs.js'
 
 let redis: TestRedis
@@ -49,7 +49,31 @@ it('gathers many pushes to a project in one job, and goes on when Redis comes ba
   await jobs.close()
 })
 
-it('closes while Redis is away', async () => {
+it('says why Redis refused a job, and reports an outage after that', async () => {
+  const warned = vi.spyOn(logger, 'warn')
+  const informed = vi.spyOn(logger, 'info')
+  const administrator = createRedis({ url: redis.url, onError: () => {}, enableOfflineQueue: true })
+  const jobs = createJobs(redis.urlOf('git-api'), logger, 'default')
+  await waitFor(async () => (await jobs.readRedisFigures()) !== null, { what: 'a connection' })
+
+  await administrator.config('SET', 'maxmemory', '1')
+  jobs.requestHousekeeping(5)
+  await waitFor(() => warned.mock.calls.length > 0, { what: 'a log line' })
+  await administrator.config('SET', 'maxmemory', '0')
+  administrator.disconnect()
+  const oom = { err: expect.objectContaining({ message: expect.stringMatching(/^OOM command not allowed/) }) }
+  expect(warned.mock.calls).toEqual([[oom, 'a Redis command failed']])
+
+  await redis.kill()
+  await waitFor(() => warned.mock.calls.length > 1, { what: 'the line of the outage' })
+  await redis.restart()
+  await waitFor(() => informed.mock.calls.length > 0, { what: 'the line of the end of the outage' })
+  expect(warned.mock.lastCall?.[1]).toBe('no connection to Redis: background jobs are dropped')
+  expect(informed.mock.calls).toEqual([['connected to Redis again']])
+  await jobs.close()
+})
+
+it('closes while Redis is unreachable', async () => {
   const jobs = createJobs('redis://127.0.0.1:1', logger, 'default')
   jobs.requestHousekeeping(1)
   await jobs.close()

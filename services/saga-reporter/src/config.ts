@@ -12,7 +12,7 @@ import { z } from 'zod'
 import type { SagaAuth } from './access/authorize.js'
 import { parsePeerBindings } from './access/peer.js'
 import { cellFields } from './cells/cell-settings.js'
-import type { StreamLimits } from './live/open-streams.js'
+import type { StreamLimits } from './live/stream-quota.js'
 import { isTraceUrlTemplate } from './presenters/trace-url.js'
 import type { TlsFiles } from './rpc/server/tls.js'
 
@@ -25,7 +25,7 @@ const tlsFields = {
   SAGA_TLS_CLIENT_CA_FILE: z
     .string()
     .optional()
-    .describe("Authorities of the clients' certificates, PEM. With it nobody connects without a certificate"),
+    .describe("Authorities of the clients' certificates, PEM. With it, every client needs a certificate"),
   SAGA_MTLS_PEERS: z
     .string()
     .transform((text, context) => {
@@ -47,15 +47,15 @@ export const configSchema = z
     DATABASE_POOL_SIZE_MAX: integer(1, 1000).default(10).describe('Connections to PostgreSQL'),
     DATABASE_READ_POOL_SIZE_MAX: integer(1, 1000)
       .default(5)
-      .describe('Connections to PostgreSQL for questions over HTTP, beside those for events'),
+      .describe('Connections to PostgreSQL for reads over HTTP, beside those for events'),
     DATABASE_READ_TIMEOUT_MS: integer(100, 600_000)
       .default(10_000)
-      .describe('A question over HTTP that takes longer is answered with 503'),
+      .describe('A read over HTTP that takes longer is answered with 503'),
     ...cellFields,
     REDIS_URL: redisUrl()
       .optional()
       .describe(
-        '`redis://host:port`, `rediss://…` (TLS), [`redis+sentinel://…`](scaling.md#redis) or `unix:///path`; wakes the [streams](sagas.md#live) of every replica. Unset, or while it is away: each looks at the log every second',
+        '`redis://host:port`, `rediss://…` (TLS), [`redis+sentinel://…`](scaling.md#redis) or `unix:///path`; wakes the [streams](sagas.md#live) of every replica. Unset, or while it is unreachable: each polls the log every second',
       ),
     SAGA_STREAMS_MAX: integer(0, 1_000_000)
       .default(1000)
@@ -68,7 +68,7 @@ export const configSchema = z
       .describe('Of them, clients from one address. Unset: a quarter of `SAGA_STREAMS_MAX`, at least one'),
     SAGA_STREAM_STALL_MS_MAX: integer(100, 3_600_000)
       .default(30_000)
-      .describe('A client of a stream that takes nothing for so long is disconnected'),
+      .describe('A client of a stream that reads nothing for this time is disconnected'),
     GRPC_HOST: z.string().default('127.0.0.1').describe('Address the gRPC port listens on'),
     GRPC_PORT: port().default(50051).describe('gRPC port'),
     SAGA_AUTH: z
@@ -86,10 +86,10 @@ export const configSchema = z
       .describe('Events a second that each service may report to one process. `0`: no limit'),
     SAGA_RATE_LIMIT_BURST: integer(1, 10_000_000)
       .optional()
-      .describe('Events a service may report at once after a quiet time. Unset: those of a second'),
+      .describe('Events that a service may report at once after a pause. Unset: those of a second'),
     SAGA_SERVICE_NAME_OPTIONAL: booleanFlag()
       .default(false)
-      .describe('`true` takes a SagaStarted without a service name'),
+      .describe('`true` accepts a SagaStarted without a service name'),
     SAGA_INGEST_QUEUE_MAX: integer(1, 1_000_000)
       .default(10_000)
       .describe('Events that may wait to be written. More are refused with `UNAVAILABLE`'),
@@ -98,11 +98,13 @@ export const configSchema = z
       .describe('Bytes that waiting events may take'),
     SAGA_STRICT: booleanFlag()
       .default(false)
-      .describe('`true` refuses events that do not follow from what is known'),
+      .describe(
+        '`true` refuses events out of order: before the reported start or after the end of their saga, or contradicting a recorded status',
+      ),
     SAGA_UNAVAILABLE_AS_FAILURE: booleanFlag()
       .default(false)
       .describe(
-        '`true` answers `isSuccess=false` in place of `UNAVAILABLE`, for clients that know no status',
+        '`true` answers `isSuccess=false` in place of `UNAVAILABLE`, for clients that ignore gRPC statuses',
       ),
     SAGA_PAYLOAD_BYTES_MAX: integer(4096, 64 * 1024 * 1024)
       .default(256 * 1024)
@@ -111,7 +113,7 @@ export const configSchema = z
       ),
     SAGA_ERRORS_BYTES_MAX: integer(1024, 16 * 1024 * 1024)
       .default(16 * 1024)
-      .describe('Bytes of errors that are stored; of longer ones size and SHA-256 of the whole too'),
+      .describe('Bytes of errors that are stored; of longer ones also the size and SHA-256 of the whole'),
     SAGA_INGEST_LANES: integer(1, 64)
       .default(2)
       .describe('Transactions that write events at the same time, at most'),
@@ -137,7 +139,7 @@ export const configSchema = z
     if (cert !== undefined && key === undefined) refuse('SAGA_TLS_KEY_FILE', 'beside SAGA_TLS_CERT_FILE')
     if (cert === undefined && (key ?? ca) !== undefined) refuse('SAGA_TLS_CERT_FILE', 'for TLS')
     if (config.SAGA_CELLS && config.SAGA_AUTH === 'mtls')
-      refuse('SAGA_CELLS', 'does not fit SAGA_AUTH=mtls: a certificate cannot be handed on')
+      refuse('SAGA_CELLS', 'does not work with SAGA_AUTH=mtls: a certificate cannot be forwarded')
     if (config.SAGA_AUTH === 'mtls') {
       if (ca === undefined) refuse('SAGA_TLS_CLIENT_CA_FILE', 'for SAGA_AUTH=mtls')
       if (config.SAGA_MTLS_PEERS === undefined) refuse('SAGA_MTLS_PEERS', 'for SAGA_AUTH=mtls')

@@ -47,7 +47,7 @@ import { createReportEvents } from './use-cases/report-events.js'
 import { createResolveSaga } from './use-cases/resolve-saga.js'
 import { requireSingleValues } from './wire/metadata.js'
 
-/** Takes lifecycle events over gRPC and shows sagas over HTTP. Closing drains gRPC first, the pool last. */
+/** Takes lifecycle events over gRPC and shows sagas over HTTP. When it closes, gRPC drains first, and the connections to PostgreSQL close last. */
 export async function createService(config: Config, context: ServiceContext) {
   const { logger, metrics, health, lifecycle } = context
   const databases = openDatabases(config, lifecycle)
@@ -207,7 +207,7 @@ function openDatabases(config: Config, lifecycle: ServiceContext['lifecycle']) {
     poolSizeMax: config.DATABASE_READ_POOL_SIZE_MAX,
     applicationName: 'saga-reporter-read',
     statementTimeoutMs: config.DATABASE_READ_TIMEOUT_MS,
-    // The server cancels first, and says so.
+    // PostgreSQL cancels the statement first, with an error that says so.
     answerTimeoutMs: config.DATABASE_READ_TIMEOUT_MS + 5000,
   })
   lifecycle.onClose('postgres for reading', () => readDatabase.close())

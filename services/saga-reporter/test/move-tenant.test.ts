@@ -3,12 +3,12 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { resolve } from 'node:path'
 import {
+  createSagaEventStore,
   createWebhook,
   type Database,
   fenceTenant,
   findTenantPlace,
   holdsTenant,
-  recordSagaEvents,
   setTenantPlace,
 } from '@switchyard/db'
 import { createSagaClient, type ReportResult } from '@switchyard/saga-client'
@@ -201,7 +201,7 @@ it('moves a tenant there and back under load, after a kill as well: nothing ackn
   await again.close()
 
   // A reporter that was paused for a long time between its look at the map and its write.
-  const late = recordSagaEvents(cells.cells.default.database, [
+  const late = createSagaEventStore(cells.cells.default.database).record([
     {
       ...{ tenant: 'busy', receivedAt: new Date(), eventId: null, eventTime: null },
       event: { operation: 'SagaStarted', sagaId: 'late', serviceName: 'load', addTime: null },

@@ -1,4 +1,4 @@
-import { recordSagaEvents } from '@switchyard/db'
+import { createSagaEventStore } from '@switchyard/db'
 import { contentHash } from '@switchyard/domain/saga'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { startHarness, startService } from './harness.js'
@@ -45,7 +45,7 @@ it('finds nothing to do after any history', async () => {
   await harness.grpc.report('ActivityCompensateAborted', { activityId: 'failed', sagaId: 'resolved' })
   const resolution = { sagaId: 'resolved', author: 'root', note: 'refunded by hand' }
   const request = Buffer.from(JSON.stringify(resolution))
-  await recordSagaEvents(harness.database, [
+  await createSagaEventStore(harness.database).record([
     {
       tenant: 'default',
       event: { operation: 'OperatorResolved', ...resolution },

@@ -9,7 +9,7 @@ export const configSchema = z.object({
   DATABASE_URL: databaseUrl().describe('`postgresql://user:password@host:port/database`'),
   DATABASE_POOL_SIZE_MAX: integer(1, 1000).default(5).describe('Connections to PostgreSQL'),
   REDIS_URL: redisUrl().describe(
-    '`redis://host:port`, `rediss://…` (TLS), [`redis+sentinel://…`](scaling.md#redis) or `unix:///path`; background work comes from there',
+    '`redis://host:port`, `rediss://…` (TLS), [`redis+sentinel://…`](scaling.md#redis) or `unix:///path`; the queues of background jobs',
   ),
   SWITCHYARD_STORAGE_ROOT: z
     .string()
@@ -26,7 +26,7 @@ export const configSchema = z.object({
     ),
   WORKER_HOUSEKEEPING_CONCURRENCY: integer(1, 64)
     .default(2)
-    .describe('Repositories this process tidies at once'),
+    .describe('Repositories that this process tidies at the same time'),
   WORKER_TAG: z
     .string()
     .max(100)

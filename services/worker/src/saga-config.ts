@@ -20,36 +20,40 @@ export const sagaFields = {
   SAGA_SWEEP_SECONDS: integer(1, 3600)
     .default(15)
     .describe(
-      'Between two looks for what is overdue, stuck, settled, parked or inconsistent, and between figures of sagas',
+      'Interval of the sweep that sets and clears the flags overdue, stuck, settled, parked and inconsistent, and of the figures of sagas',
     ),
   SAGA_GRACE_SECONDS: integer(0, 86_400)
     .default(5)
-    .describe('Past a deadline, and after the last event of what contradicts itself, until it is flagged'),
+    .describe(
+      'Time after a deadline until an activity is flagged overdue, and after the last event until contradicting facts are flagged inconsistent',
+    ),
   SAGA_STUCK_AFTER_SECONDS: seconds()
     .default(900)
-    .describe('Without an event, until an unfinished saga is stuck, or settled'),
+    .describe(
+      'Time without an event until an unfinished saga is flagged stuck, or settled when every activity has finished',
+    ),
   SAGA_PARKED_AFTER_SECONDS: seconds()
     .default(86_400)
     .describe(
-      'From its first event on, until an activity without a saga, or a saga without a start, is parked',
+      'Time from the first event until an activity without a saga, or a saga without a start, is flagged parked',
     ),
   SAGA_RETENTION: retention()
     .default('ended=30d')
     .describe('How long sagas are kept: see [operations](operations.md#how-long-sagas-are-kept)'),
   SAGA_RETENTION_EVERY_SECONDS: integer(1, 86_400)
     .default(60)
-    .describe('Between two looks for sagas whose time is up'),
+    .describe('Interval of the sweep that deletes sagas whose retention has ended'),
   SAGA_LOG_RETENTION_DAYS: integer(1, 36_500)
     .default(30)
     .describe('Days for which the event log is kept; a day with events of a saga that is kept stays longer'),
   SAGA_TOMBSTONE_DAYS: integer(1, 36_500)
     .default(90)
     .describe(
-      'How long ids of what was deleted are remembered, so that late reports about it stay without effect',
+      'How long the ids of deleted sagas are remembered, so that late reports about them have no effect',
     ),
   SAGA_METRIC_SERVICES_MAX: integer(1, 10_000)
     .default(100)
-    .describe('Services that figures of sagas name; the rest are `other`'),
+    .describe('Services that have their own label in the figures of sagas; the rest share `other`'),
 }
 
 type SagaConfig = z.output<z.ZodObject<typeof sagaFields>>
@@ -57,7 +61,7 @@ type SagaConfig = z.output<z.ZodObject<typeof sagaFields>>
 /** Settings of the jobs for sagas. */
 export interface SagaSettings {
   sweepEveryMs: number
-  /** How long one sweep may take; the next one goes on from its position. */
+  /** How long one sweep may take; the next one continues from its position. */
   sweepBudgetMs: number
   flagRules: FlagRules
   retention: RetentionPolicy

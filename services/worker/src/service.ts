@@ -4,7 +4,7 @@ import { createHeartbeat } from '@switchyard/jobs-heartbeat'
 import { createAuthenticate, createHttpApp, listen } from '@switchyard/service-kit/http'
 import type { ServiceContext } from '@switchyard/service-kit/lifecycle'
 import { exposePools } from '@switchyard/service-kit/observability'
-import { createRedis, reportOutages } from '@switchyard/service-kit/redis'
+import { createRedis, reportRedis } from '@switchyard/service-kit/redis'
 import { checkStoredSecrets } from '@switchyard/webhooks'
 import type { Config } from './config.js'
 import { jobTypes } from './jobs/index.js'
@@ -29,9 +29,9 @@ export async function createService(config: Config, { logger, metrics, health, l
   health.addCheck('postgres', () => checkDatabase(database))
   exposePools(metrics, { main: database.pool })
 
-  const outages = reportOutages(logger, 'Redis is away: no jobs are run until it is back')
-  const redis = createRedis({ url: config.REDIS_URL.reveal(), onError: outages.failed })
-  redis.on('ready', outages.over)
+  const report = reportRedis(logger, 'no connection to Redis: no jobs are run')
+  const redis = createRedis({ url: config.REDIS_URL.reveal(), onError: report.disconnected })
+  redis.on('ready', report.connected)
   lifecycle.onClose('redis', () => redis.disconnect())
   health.addCheck('redis', () => redis.ping())
 
@@ -85,6 +85,7 @@ export async function createService(config: Config, { logger, metrics, health, l
     heartbeat,
     graceMs: config.SHUTDOWN_TIMEOUT_MS,
     isRedisReady: () => redis.status === 'ready',
+    onCommandFailed: report.commandFailed,
   })
   lifecycle.onClose('heartbeat', () => heartbeat.stop())
   lifecycle.onClose('workers', () => workers.close())

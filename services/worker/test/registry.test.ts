@@ -8,7 +8,7 @@ import { createHeartbeat } from '@switchyard/jobs-heartbeat'
 import { type ProcessInfo, registryKeys } from '@switchyard/jobs-heartbeat/registry'
 import { createServiceContext } from '@switchyard/service-kit/lifecycle'
 import { createRedis } from '@switchyard/service-kit/redis'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { type JobContext, jobType } from '../src/jobs/job-type.js'
 import { createJobFigures } from '../src/queues/job-figures.js'
 import { startWorkers } from '../src/queues/workers.js'
@@ -99,6 +99,7 @@ function startJob(
     heartbeat,
     graceMs,
     isRedisReady: () => redis.status === 'ready',
+    onCommandFailed: (error) => silent.warn({ err: error }),
   })
   return {
     busy: heartbeat.busy,
@@ -166,7 +167,21 @@ describe('jobs', () => {
     await worker.close()
   })
 
-  it('do not hold up a stop while Redis is away, whether they are under way or not', async () => {
+  it('that Redis refuses to hand out leave the reason in the log', async () => {
+    const warned = vi.spyOn(silent, 'warn')
+    const worker = startJob('expired-token-cleanup', async () => {})
+    const queue = harness.queue('expired-token-cleanup')
+    await queue.add('expired-token-cleanup', {}, { delay: 100 })
+    await harness.redis.config('SET', 'maxmemory', '1')
+    await expect
+      .poll(() => warned.mock.calls.map(([fields]) => String((fields as { err: Error }).err)))
+      .toContainEqual(expect.stringMatching(/OOM command not allowed/))
+    await harness.redis.config('SET', 'maxmemory', '0')
+    warned.mockRestore()
+    await worker.close()
+  })
+
+  it('do not hold up a stop while Redis is unreachable, whether they are under way or not', async () => {
     const worker = startJob('expired-token-cleanup', () => new Promise(() => {}))
     const idle = startJob('saga-event-partitions', async () => {})
     await harness.queue('expired-token-cleanup').add('expired-token-cleanup', {})

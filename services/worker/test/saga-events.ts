@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { type Database, type NewSagaEvent, recordSagaEvents } from '@switchyard/db'
+import { createSagaEventStore, type Database, type NewSagaEvent } from '@switchyard/db'
 import type { SagaEvent } from '@switchyard/domain/saga'
 
 export const ago = (seconds: number) => new Date(Date.now() - seconds * 1000)
@@ -17,8 +17,7 @@ const received = (event: SagaEvent, receivedAt: Date, tenant: string): NewSagaEv
 
 /** Reports events that were received in the past, in their order, each `[event, seconds ago]`. */
 export const report = (database: Database, events: [SagaEvent, number][], tenant = 'default') =>
-  recordSagaEvents(
-    database,
+  createSagaEventStore(database).record(
     events.map(([event, seconds]) => received(event, ago(seconds), tenant)),
   )
 

@@ -55,7 +55,7 @@ export async function whileRepositoryStays<Result>(
 export const repositoryMoved = () =>
   unavailable('the repository has been moved to another storage', { retryAfterMs: 1_000 })
 
-/** What is done while the repository of a project holds still. */
+/** What a move does while changes of the repository wait. */
 export interface StillWork {
   /** Brings the copy up to date. Nobody changes the original until the move has ended. */
   complete: () => Promise<void>

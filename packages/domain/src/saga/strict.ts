@@ -14,6 +14,6 @@ export function refuseDisorder(event: SagaEvent, result: EventResult, saga: Saga
   if (!isStart && !saga?.startedAt) throw new SagaRejection('SAGA_UNKNOWN', 'its start has not been reported')
   if (saga?.endedAt) throw new SagaRejection('SAGA_ALREADY_ENDED', `saga ${saga.id} has ended`)
   if (result === 'late' || result === 'conflict recorded') {
-    throw new SagaRejection('TRANSITION_NOT_ALLOWED', 'something stronger is known already')
+    throw new SagaRejection('TRANSITION_NOT_ALLOWED', 'a recorded status takes precedence over this event')
   }
 }

@@ -39,7 +39,7 @@ export interface HttpAppOptions {
   rateLimitPerMinute: number
   /** Makes what counts for the limits. Unset: this process counts by itself. */
   createLimiter?: CreateLimiter
-  /** Whether an error means that the database is away, so that trying again later may work. Unset: no error does. */
+  /** Whether an error means that the database is unavailable, so that trying again later may work. Unset: no error does. */
   isUnavailable?: (error: unknown) => boolean
   /** Base of links in answers. Unset: taken from the request. */
   externalUrl?: string
@@ -68,7 +68,7 @@ export interface HttpAppOptions {
 
 const mebibyte = 1024 * 1024
 
-/** A commit of 300 MB fits beside others of its sender, and two such beside the small bodies of all. */
+/** A sender may send a commit of 300 MB and smaller bodies at once. Two such commits leave memory for small bodies. */
 const bodyMemory: MemoryLimits = {
   senderBytesMax: 320 * mebibyte,
   bytesMax: 768 * mebibyte,

@@ -2,7 +2,7 @@ import type { Redis } from 'ioredis'
 import { type RateLimiterAbstract, RateLimiterMemory, RateLimiterRedis } from 'rate-limiter-flexible'
 import type { Lifecycle } from '../lifecycle/index.js'
 import type { Logger } from '../observability/index.js'
-import { createRedis, reportOutages } from '../redis.js'
+import { createRedis, reportRedis } from '../redis.js'
 
 export interface Limit {
   /** Part of its keys in Redis: limiters of replicas with the same name count together. */
@@ -33,7 +33,7 @@ export interface SharedLimiterOptions {
 }
 
 /**
- * Limiters that count for all replicas of a service together, in Redis. While Redis is away or slow, each process counts by
+ * Limiters that count for all replicas of a service together, in Redis. While Redis is unreachable or slow, each process counts by
  * itself: a limit never fails a request, and delays it by 50 ms at most.
  */
 export function limitersOfReplicas(options: SharedLimiterOptions): CreateLimiter {
@@ -53,14 +53,14 @@ export function limitersOfReplicas(options: SharedLimiterOptions): CreateLimiter
 }
 
 function connect({ redisUrl, logger, lifecycle }: SharedLimiterOptions): Redis {
-  const outages = reportOutages(logger, 'Redis is away: each process counts for its limits by itself')
+  const report = reportRedis(logger, 'no connection to Redis: each process counts for its limits by itself')
   const redis = createRedis({
     url: redisUrl,
-    onError: outages.failed,
+    onError: report.disconnected,
     commandTimeout: commandTimeoutMs,
     socketTimeout: silenceMsMax,
   })
-  redis.on('ready', outages.over)
+  redis.on('ready', report.connected)
   lifecycle.onClose('limits', () => redis.disconnect())
   return redis
 }

@@ -8,8 +8,8 @@ import { answerUnreadableRequests } from './unreadable-requests.js'
 
 /** All parameters may come in the query, where each character of a description takes up to twelve bytes. */
 const headerBytesMax = 64 * 1024
-/** For this part of its time, a closing server asks for each connection to be closed with its next answer. */
-const farewellPart = 1 / 20
+/** The part of the drain time for which a closing server answers with `Connection: close` before it closes connections itself. */
+const askToClosePart = 1 / 20
 
 /**
  * The target of a request with each run of slashes in its path made one slash, as clients whose base URL ends in a slash
@@ -52,19 +52,19 @@ export async function listen(
   await once(server, 'listening')
   const close = async () => {
     isClosing = true
-    await sleep(drainTimeoutMs * farewellPart)
+    await sleep(drainTimeoutMs * askToClosePart)
     await closeServer(server, drainTimeoutMs)
   }
   return { port: (server.address() as AddressInfo).port, close }
 }
 
 /**
- * Closes a server that has asked its clients to close their connections for a while. The end of an idle connection may meet a request on its way, which
- * a proxy in front may not repeat, when it is a POST; by then, a proxy has used and closed the connections that it uses.
+ * Closes a server whose answers have asked for `Connection: close` for a while. Closing an idle connection may lose a request that
+ * the proxy is sending, and a proxy may not repeat a POST; by now, the proxy has closed the connections that it uses.
  */
 async function closeServer(server: Server, drainTimeoutMs: number): Promise<void> {
   const closed = once(server, 'close')
-  // What has arrived is read before idle connections are closed.
+  // Requests that have arrived are read before idle connections are closed.
   await turn()
   server.close()
   const sweep = setInterval(async () => {

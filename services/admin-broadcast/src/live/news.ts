@@ -12,7 +12,7 @@ import type { Clock } from '@switchyard/domain'
 import { turnsBetween } from '@switchyard/domain/broadcast'
 import { createJobQueue } from '@switchyard/service-kit/job-queue'
 import type { Logger } from '@switchyard/service-kit/observability'
-import { createRedis, reportOutages } from '@switchyard/service-kit/redis'
+import { createRedis, reportRedis } from '@switchyard/service-kit/redis'
 import type { MessageBoard } from './message-board.js'
 
 export interface NewsOptions {
@@ -34,16 +34,19 @@ export interface News {
 }
 
 export function createNews({ redisUrl, board, clock, logger }: NewsOptions): News {
-  const report = reportOutages(logger, 'Redis is away: changes reach other replicas a second late')
-  const publisher = createRedis({ url: redisUrl, onError: report.failed })
-  publisher.on('ready', report.over)
+  const report = reportRedis(
+    logger,
+    'no connection to Redis: other replicas find the changes of this one up to a second late',
+  )
+  const publisher = createRedis({ url: redisUrl, onError: report.disconnected })
+  publisher.on('ready', report.connected)
   const turns = createJobQueue({
     name: queueNames.broadcastTurn,
     prefix: jobKeyPrefix,
     connection: publisher,
-    onError: report.failed,
+    onError: report.disconnected,
   })
-  const stopListening = listenForNews(redisUrl, board)
+  const stopListening = listenForNews(redisUrl, board, logger)
 
   async function plan(message: BroadcastMessage): Promise<void> {
     const now = clock()
@@ -57,8 +60,8 @@ export function createNews({ redisUrl, board, clock, logger }: NewsOptions): New
     async announce(message) {
       if (publisher.status === 'ready') {
         const changed: BroadcastNotice = {}
-        publisher.publish(broadcastChannel, JSON.stringify(changed)).catch(report.failed)
-        if (message) plan(message).catch(report.failed)
+        publisher.publish(broadcastChannel, JSON.stringify(changed)).catch(report.commandFailed)
+        if (message) plan(message).catch(report.commandFailed)
       }
       await board.refresh().catch((error: unknown) => logger.warn({ err: error }, 'could not show a change'))
     },
@@ -71,16 +74,21 @@ export function createNews({ redisUrl, board, clock, logger }: NewsOptions): New
 }
 
 /** Passes notices on to the board, and tells the board whether it receives notices. */
-function listenForNews(redisUrl: string, board: MessageBoard): () => void {
-  // The publisher's connection reports outages.
-  const subscriber = createRedis({ url: redisUrl, onError: () => {}, autoResubscribe: false })
+function listenForNews(redisUrl: string, board: MessageBoard, logger: Logger): () => void {
+  const report = reportRedis(
+    logger,
+    'no connection to Redis: this replica finds the changes of others up to a second late',
+  )
+  const subscriber = createRedis({ url: redisUrl, onError: report.disconnected, autoResubscribe: false })
   const refresh = () => board.refresh().catch(() => board.setTold(false))
   subscriber.on('ready', async () => {
+    report.connected()
     try {
       await subscriber.subscribe(broadcastChannel)
       board.setTold(true)
       await refresh()
-    } catch {
+    } catch (error) {
+      report.commandFailed(error)
       // Without the subscription the connection is of no use; a new one tries again.
       subscriber.disconnect(true)
     }

@@ -35,7 +35,7 @@ export function createAuthorize(options: SagaAuth): Authorize {
 const everybody: Peer = { name: null, service: null, tenant: null }
 
 /**
- * Verdicts live this long. Together with the half second for which authentication remembers tokens, a revoked token
+ * Verdicts are remembered for this long. Together with the half second for which authentication remembers tokens, a revoked token
  * stops working within a second.
  */
 const verdictMs = 400

@@ -16,7 +16,7 @@ export interface Arrival {
 
 export interface RateLimit {
   /**
-   * Counts an event whose message is not read yet, when the sender's certificate tells its service.
+   * Counts an event whose message is not read yet, when the sender's certificate names its service.
    *
    * @throws DomainError rate-limited when that service has reported too much
    */
@@ -32,7 +32,7 @@ export interface RateLimit {
 interface Options {
   /** Events a second for each service; 0 switches the limit off. */
   perSecond: number
-  /** Events at once after a quiet time. */
+  /** Events at once after a pause. */
   burst: number
   /** Milliseconds that never go back. */
   nowMs: () => number
@@ -72,7 +72,7 @@ export function createRateLimit({ perSecond, burst, nowMs, rememberedMax = 100_0
       if (peer.service !== null) return
       const service = serviceOf(tenant, event)
       if (service !== null) countService(service)
-      // The blank keeps this key apart from names of services, which are trimmed.
+      // The space distinguishes this key from names of services, which are trimmed.
       else count(` ${peer.name ?? address}`, 'this sender')
     },
   }

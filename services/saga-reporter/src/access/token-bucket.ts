@@ -1,6 +1,6 @@
 /**
- * Lets `perSecond` events through a second, and up to `burst` at once after a quiet time. Each call is given
- * the time, in milliseconds that never go back.
+ * Lets `perSecond` events through a second, and up to `burst` at once after a pause. Each call passes the
+ * time, in milliseconds that never go back.
  */
 export class TokenBucket {
   readonly #perMs: number

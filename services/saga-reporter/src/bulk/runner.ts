@@ -14,9 +14,9 @@ import { type Clock, DomainError } from '@switchyard/domain'
 import type { Logger } from '@switchyard/service-kit/observability'
 import { runBulkStep } from '../use-cases/run-bulk-step.js'
 
-/** A job goes on in another process when its process says nothing for this time. */
+/** Another process takes a job over whose process has not renewed its lease for this time. */
 const leaseMs = 30_000
-/** Between two looks for jobs of other processes, and before an attempt after a failure. */
+/** Interval of the checks for jobs of other processes, and the pause before an attempt after a failure. */
 const pauseMs = 2000
 const keptDays = 30
 const cleaningMs = 3_600_000
@@ -29,9 +29,9 @@ interface Dependencies {
 }
 
 export interface BulkRunner {
-  /** Looks for jobs now. */
+  /** Checks for jobs now. */
   wake: () => void
-  /** Stops after the step under way; another process can go on with the job at once. */
+  /** Stops after the step under way; another process can continue the job at once. */
   close: () => Promise<void>
 }
 
@@ -67,7 +67,7 @@ export function startBulkRunner(dependencies: Dependencies): BulkRunner {
         else await clean()
         if (!lease) await rest()
       } catch (error) {
-        logger.warn({ err: error }, 'bulk jobs of sagas have to wait')
+        logger.warn({ err: error }, 'could not work on bulk jobs; tried again in 2 s')
         await rest()
       }
     }

@@ -34,7 +34,7 @@ export const cellFields = {
   SAGA_DIRECTORY_DATABASE_URL: databaseUrl()
     .optional()
     .describe(
-      'Of another [cell of sagas](scaling.md#cells-of-sagas) than `default`: the database of `default`, with users, tokens and the map of tenants. Unset: `DATABASE_URL`',
+      'In every [cell of sagas](scaling.md#cells-of-sagas) but `default`: the database of `default`, which has the users, the tokens and the map of tenants. Unset: `DATABASE_URL`',
     ),
   SAGA_CELL: cellName()
     .default(defaultCell)

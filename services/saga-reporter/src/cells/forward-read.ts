@@ -8,7 +8,10 @@ type ForwardRead = (
   call: Pick<Call, 'requestId' | 'raw'>,
 ) => Promise<boolean>
 
-/** Hands HTTP requests with the parameter `tenant` to the cell of the tenant. Events are divided by themselves. */
+/**
+ * Forwards HTTP requests with the parameter `tenant` to the cell of the tenant. `POST /saga_events` has no such parameter:
+ * `report-by-cell.ts` splits its events by tenant.
+ */
 export function createForwardRead(cells: Cells): { forwardRead: ForwardRead; close: () => void } {
   const { hand, close } = createHandOn(cells.own)
   return {
@@ -26,7 +29,7 @@ export function createForwardRead(cells: Cells): { forwardRead: ForwardRead; clo
   }
 }
 
-/** The body was read already, with the parameters of the query and the path; the other cell reads the same from this one. */
+/** The body is parsed already, so the parsed parameters, those of the path and the query among them, are sent as a JSON body. */
 function bodyOf(request: Call['raw']['request'], given: object): Readable | undefined {
   if (request.method === 'GET' || request.method === 'HEAD') return undefined
   const text = Buffer.from(JSON.stringify(given))

@@ -27,7 +27,7 @@ const cellUrls = z
         if (isCellName(name) && url.success) return [name, url.data] as const
         context.addIssue({
           code: 'custom',
-          message: 'must be cells such as second=postgresql://…, by spaces',
+          message: 'must be cells such as second=postgresql://…, separated by spaces',
         })
         return z.NEVER
       }),

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
-  awaitToldWebhooks,
+  awaitStoredDeliveries,
   type CellPair,
   copyTenant,
   type Database,
@@ -26,7 +26,7 @@ import { deliveryLeaseMs } from '@switchyard/webhooks'
 import { defaultCell } from './cell-settings.js'
 import { mapAgeMsMax } from './tenant-map.js'
 
-/** A reporter answers from a map that it has read within a shorter time than this. */
+/** Every reporter has read the map again, or stopped using it, after this time. */
 const quietMs = mapAgeMsMax + 1_000
 
 interface Move extends CellPair {
@@ -37,8 +37,9 @@ interface Move extends CellPair {
 }
 
 /**
- * Moves a tenant, with all its sagas and webhooks, to another cell. Until it is there nobody takes its events. When it was
- * interrupted, running it again goes on; running it with the cell that the tenant leaves gives the move up, unless all is copied.
+ * Moves a tenant, with all its sagas and webhooks, to another cell. Until the copy is complete, every reporter refuses the
+ * tenant's events with UNAVAILABLE. A second run with the same cell continues an interrupted move; a run with the cell that the
+ * tenant comes from cancels the move, unless the copy is complete.
  *
  * @param databases of the cells by their names, for the owner of the schema; that of `default` has the map
  * @throws DomainError invalid for a cell without a database; conflict when the tenant cannot move now
@@ -60,30 +61,30 @@ export async function moveTenant(
 async function moveAlone(databases: ReadonlyMap<string, Database>, tenant: string, to: string) {
   const directory = databaseOf(databases, defaultCell)
   const known = await findTenantPlace(directory, tenant)
-  const place = known ?? { ...standing(defaultCell), sinceMs: 0 }
+  const place = known ?? { ...settledAt(defaultCell), sinceMs: 0 }
   const from = place.movesFrom ?? place.cell ?? defaultCell
   const move = {
     ...{ tenant, from, to: place.movesTo ?? to, moveId: place.moveId ?? randomUUID() },
     source: databaseOf(databases, from),
     destination: databaseOf(databases, place.movesTo ?? to),
   }
-  if (place.movesTo !== null && place.movesTo !== to) return giveUp(directory, move, { place, to })
+  if (place.movesTo !== null && place.movesTo !== to) return cancelMove(directory, move, { place, to })
   if (place.cell === to && place.movesTo === null)
     throw conflict(`the tenant belongs to the cell ${to} already`)
-  if (place.cell !== to) await bring(directory, move, place)
-  // The URL may be another one than that of the run which has copied.
+  if (place.cell !== to) await copyAndSwitch(directory, move, place)
+  // The run that made the copy may have had another URL for this cell.
   if (!(await isCopied(move.destination, move.moveId)))
     throw conflict(`the database of the cell ${to} does not have the copy of the tenant: check its URL`)
   await deleteTenant(move.source, tenant)
-  await setTenantPlace(directory, tenant, standing(to))
+  await setTenantPlace(directory, tenant, settledAt(to))
   await forgetCopy(move.destination, move.moveId)
 }
 
 /** The place of a tenant that does not move. */
-const standing = (cell: string): TenantPlace => ({ cell, movesFrom: null, movesTo: null, moveId: null })
+const settledAt = (cell: string): TenantPlace => ({ cell, movesFrom: null, movesTo: null, moveId: null })
 
-/** Copies the tenant and leads reporters to the copy. */
-async function bring(
+/** Copies the tenant, and has the map send reporters to the copy. */
+async function copyAndSwitch(
   directory: Database,
   move: Move,
   place: TenantPlace & { sinceMs: number },
@@ -99,7 +100,7 @@ async function bring(
   await sleep(place.movesTo === null ? quietMs : Math.max(0, quietMs - place.sinceMs))
   if (!(await isCopied(destination, moveId))) {
     await copy(move).catch(async (error: unknown) => {
-      if (error instanceof DomainError) await giveBack(directory, move)
+      if (error instanceof DomainError) await restoreSource(directory, move)
       throw error
     })
   }
@@ -111,27 +112,27 @@ async function copy({ tenant, moveId, source, destination }: Move): Promise<void
   await requireNoBulkJob(source, tenant)
   const shifts = await reserveIds({ source, destination }, tenant)
   if (await hasWebhooks(source, tenant)) {
-    await Promise.all([awaitToldWebhooks(source), awaitToldWebhooks(destination)])
+    await Promise.all([awaitStoredDeliveries(source), awaitStoredDeliveries(destination)])
     await stopWebhooks(source, tenant, deliveryLeaseMs)
   }
   await unfenceTenant(destination, tenant)
   await copyTenant({ source, destination }, { tenant, moveId }, shifts)
 }
 
-async function giveUp(
+async function cancelMove(
   directory: Database,
   move: Move,
   { place, to }: { place: TenantPlace; to: string },
 ): Promise<void> {
   if (to !== move.from || place.cell !== null || (await isCopied(move.destination, move.moveId)))
     throw conflict(`the tenant is moving to the cell ${move.to}: run this with it first`)
-  await giveBack(directory, move)
+  await restoreSource(directory, move)
 }
 
-async function giveBack(directory: Database, { tenant, source, from }: Move): Promise<void> {
+async function restoreSource(directory: Database, { tenant, source, from }: Move): Promise<void> {
   await unfenceTenant(source, tenant)
   await resumeWebhooks(source, tenant)
-  await setTenantPlace(directory, tenant, standing(from))
+  await setTenantPlace(directory, tenant, settledAt(from))
 }
 
 function databaseOf(databases: ReadonlyMap<string, Database>, cell: string): Database {

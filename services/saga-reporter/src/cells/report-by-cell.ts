@@ -12,13 +12,13 @@ import { forwardedHeader } from '@switchyard/service-kit/http'
 import type { ReportCall, ReportEvents, ReportOutcome } from '../use-cases/report-events.js'
 import type { CallMetadata } from '../wire/reported-events.js'
 import type { Cells, OtherCell } from './cells.js'
-import { otherCellAway } from './other-cell-away.js'
+import { otherCellUnreachable } from './other-cell-unreachable.js'
 
-/** What the other cell is told of the sender of a batch. */
+/** What the other cell needs to know about the sender of a batch. */
 export interface BatchSender {
   headers: { 'private-token'?: string | undefined; authorization?: string | undefined }
   isForwarded: boolean
-  /** Holds for events that name no tenant or trace themselves. */
+  /** Applies to events that name no tenant or no trace. */
   metadata: CallMetadata
   deadline?: Date | number
   /** Aborted when the sender no longer waits. */
@@ -27,12 +27,12 @@ export interface BatchSender {
 
 export type ReportByCell = (call: ReportCall, sender: BatchSender) => Promise<ReportOutcome[]>
 
-/** A cell that is asked on behalf of a client without a deadline has this time. */
+/** Time for the answer of another cell when the client has set no deadline. */
 const answerMsMax = 60_000
 
 /**
- * Has each event of a batch stored in the cell of its tenant, and gives the outcomes in their order. A cell that is away refuses
- * its own events only.
+ * Has each event of a batch stored in the cell of its tenant, and returns the outcomes in the order of the events. When a cell is
+ * unreachable, only the events of its tenants are refused.
  *
  * @throws DomainError unavailable when no event was written
  */
@@ -54,9 +54,9 @@ export const createReportByCell =
       [...parts].map(async ([cell, indexes]) => {
         const part = { ...call, reports: indexes.flatMap((index) => call.reports[index] ?? []) }
         const results = cell ? reportThere(cell, cells.own, part, sender) : reportHere(part)
-        const told = await results.catch((error: unknown) => indexes.map(() => domainError(error)))
+        const answered = await results.catch((error: unknown) => indexes.map(() => domainError(error)))
         indexes.forEach((index, at) => {
-          outcomes[index] = told[at] ?? new Error('an event has no outcome')
+          outcomes[index] = answered[at] ?? new Error('an event has no outcome')
         })
       }),
     )
@@ -125,12 +125,14 @@ function send(
   })
 }
 
-/** Nobody knows whether the events of a call that failed were written: they are sent again, and known by their ids then. */
+/** The events of a failed call may have been written. Sent again, they are recognized by their ids. */
 function failureOf(error: ServiceError, cell: OtherCell): DomainError {
-  return otherCellAway(error, cell.name) ?? unavailable(`the cell ${cell.name} refuses: ${error.details}`)
+  return (
+    otherCellUnreachable(error, cell.name) ?? unavailable(`the cell ${cell.name} refuses: ${error.details}`)
+  )
 }
 
-/** The outcome that the other cell has told; the inverse of the presenter of replies. */
+/** The outcome in a reply of another cell; the inverse of the presenter of replies. */
 export function outcomeOf({ outcome, message, errors }: EventReply): ReportOutcome {
   if (outcome === EventOutcome.EVENT_OUTCOME_RECORDED || outcome === EventOutcome.EVENT_OUTCOME_DUPLICATE)
     return message as EventResult

@@ -5,12 +5,12 @@ import { defaultCell } from './cell-settings.js'
 
 const readEveryMs = 1_000
 
-/** A map that could not be read for so long is not used: a tenant may have another cell by now. */
+/** After this time without a successful read, the map is not used: a tenant may have moved meanwhile. */
 export const mapAgeMsMax = 5_000
 
 /** Which cell a tenant belongs to. */
 export interface TenantMap {
-  /** @throws DomainError unavailable when it is not known, or nobody may take events of the tenant now */
+  /** @throws DomainError unavailable when the cell is not known, or while the tenant moves */
   cellOf: (tenant: string) => string
   close: () => Promise<void>
 }

@@ -17,7 +17,7 @@ export class RecordFailure {
 export type EventOutcome = RecordedSagaEvent | RecordFailure
 
 /**
- * Stores a batch. A batch that fails is halved until the event that makes it fail stands alone, so that the other events
+ * Stores a batch. A batch that fails is halved until the event that makes it fail is alone, so that the other events
  * are stored. A database that cannot work now fails the whole batch at once.
  *
  * @param onUnavailable called once with the cause, because callers only learn that they may try again
@@ -39,7 +39,7 @@ export async function recordSplitting(
   const middle = Math.ceil(events.length / 2)
   const first = await recordSplitting(record, events.slice(0, middle), onUnavailable)
   const last = first.at(-1)
-  // The second half waits with the first one, so that the order is kept when both are sent again.
+  // The second half is not stored either, so that the order is kept when both are sent again.
   if (last instanceof RecordFailure && isUnavailable(last.error))
     return [...first, ...failAll(events.slice(middle), last.error)]
   const second = await recordSplitting(record, events.slice(middle), onUnavailable)

@@ -69,7 +69,7 @@ export function createSagaIngest({ writeBatch, transactionsMax, queue: limits }:
       answer(outcomes.slice(first, first + events.length))
       first += events.length
     }
-    tellIdle()
+    reportIdle()
   }
 
   function startTransactions(): void {
@@ -83,10 +83,10 @@ export function createSagaIngest({ writeBatch, transactionsMax, queue: limits }:
       transactions += 1
       void runTransaction(calls)
     }
-    tellIdle()
+    reportIdle()
   }
 
-  function tellIdle(): void {
+  function reportIdle(): void {
     if (transactions === 0 && queue.events === 0) onIdle?.()
   }
 

@@ -17,12 +17,12 @@ export interface FeedSource {
 const entriesKept = 10_000
 const entriesAtOnce = 1000
 /** Polling interval while no notice of new entries arrives. */
-const lookMs = 1000
+const pollMs = 1000
 /** Pause between two reads, so that a busy log is read in larger pieces. */
 const restMs = 20
-const gapLookMsMax = 500
-/** How much older than the newest entry an entry may be and still be found by a read after a notice. */
-const lookBackMs = 60 * 60 * 1000
+const gapPollMsMax = 500
+/** A read after a notice finds entries that are at most this much older than the newest entry. */
+const overlapMs = 60 * 60 * 1000
 
 /**
  * The end of the log as it grows. It is read once for all followers in this process, and only while there are
@@ -123,17 +123,17 @@ export class SagaFeed {
   }
 
   async #run(): Promise<void> {
-    let lookEverywhere = false
-    let looksAtGap = 0
+    let searchAllDays = false
+    let readsAtGap = 0
     while (this.#followers > 0) {
       this.#woken = false
-      const isAtEnd = await this.#lookSafely(lookEverywhere)
-      lookEverywhere = false
+      const isAtEnd = await this.#readSafely(searchAllDays)
+      searchAllDays = false
       if (!isAtEnd) continue
-      looksAtGap = this.#gap ? looksAtGap + 1 : 0
+      readsAtGap = this.#gap ? readsAtGap + 1 : 0
       await delay(restMs)
-      const pauseMs = this.#gap ? Math.min(restMs * looksAtGap, gapLookMsMax) : lookMs
-      if (!this.#woken && this.#followers > 0) lookEverywhere = await this.#pause(pauseMs)
+      const pauseMs = this.#gap ? Math.min(restMs * readsAtGap, gapPollMsMax) : pollMs
+      if (!this.#woken && this.#followers > 0) searchAllDays = await this.#pause(pauseMs)
     }
     this.#starting = null
   }
@@ -151,9 +151,9 @@ export class SagaFeed {
     })
   }
 
-  async #lookSafely(everywhere: boolean): Promise<boolean> {
+  async #readSafely(allDays: boolean): Promise<boolean> {
     try {
-      const isAtEnd = await this.#look(everywhere)
+      const isAtEnd = await this.#read(allDays)
       if (this.#failing) this.#logger.info('the log of sagas can be read again')
       this.#failing = false
       return isAtEnd
@@ -161,24 +161,24 @@ export class SagaFeed {
       // Followers stay connected: they get the entries later.
       if (!this.#failing) this.#logger.warn({ err: error }, 'the log of sagas cannot be read')
       this.#failing = true
-      await delay(lookMs)
+      await delay(pollMs)
       return true
     }
   }
 
   /** @returns whether every entry that can be delivered was delivered */
-  async #look(everywhere: boolean): Promise<boolean> {
+  async #read(allDays: boolean): Promise<boolean> {
     if (this.#gap && !(await this.#anyUnderWay(this.#gap.writers))) {
       this.#settledTo = this.#gap.upTo
       this.#gap = null
     }
     const after = this.#recent.position
-    // Before a gap is skipped, all days are searched: the clock of the entry's writer may have been wrong.
-    const receivedSince = everywhere || this.#settledTo > after ? null : this.#lookBack()
+    // Before a gap is skipped, all days are searched, because the clock of the writer of an entry may have been wrong.
+    const receivedSince = allDays || this.#settledTo > after ? null : this.#overlapStart()
     const entries = await this.#source.readTail({ after, receivedSince, take: entriesAtOnce })
     const isAll = entries.length < entriesAtOnce
     const { ready, position } = settledPrefix(entries, { after, settledTo: this.#settledTo, isAll })
-    this.#giveOut(ready, position)
+    this.#deliver(ready, position)
     const last = entries.at(-1)
     if (ready.length === entries.length || !last) return isAll
     if (this.#gap) return true
@@ -186,16 +186,16 @@ export class SagaFeed {
     return this.#gap.writers.size > 0
   }
 
-  #giveOut(entries: readonly LogEntry[], position: number): void {
+  #deliver(entries: readonly LogEntry[], position: number): void {
     if (position === this.#recent.position) return
     this.#recent.append(entries, position)
     const newest = entries.at(-1)?.receivedAt.getTime() ?? Number.NEGATIVE_INFINITY
     this.#newestReceivedMs = Math.max(this.#newestReceivedMs, Math.min(newest, Date.now()))
-    for (const tell of [...this.#waiting]) tell()
+    for (const wake of [...this.#waiting]) wake()
   }
 
-  #lookBack(): Date | null {
-    return Number.isFinite(this.#newestReceivedMs) ? new Date(this.#newestReceivedMs - lookBackMs) : null
+  #overlapStart(): Date | null {
+    return Number.isFinite(this.#newestReceivedMs) ? new Date(this.#newestReceivedMs - overlapMs) : null
   }
 
   async #anyUnderWay(writers: Set<string>): Promise<boolean> {

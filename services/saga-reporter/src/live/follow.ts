@@ -35,17 +35,17 @@ export async function* follow(options: FollowOptions): AsyncGenerator<Batch> {
   const { feed, filter, signal, heartbeatMs } = options
   const leave = await feed.join()
   try {
-    const begin = await beginOf(options)
-    let { position } = begin
-    let toldAtMs = performance.now()
-    yield { entries: [], sequence: position, reset: begin.isBeyond }
+    const start = await startOf(options)
+    let { position } = start
+    let yieldedAtMs = performance.now()
+    yield { entries: [], sequence: position, reset: start.isBeyond }
     while (!signal.aborted) {
       const page = await nextPage(options, position)
       const entries = page ? page.entries.filter((entry) => isWanted(filter, entry)) : []
       position = page?.readTo ?? position
-      const untilHeartbeatMs = toldAtMs + heartbeatMs - performance.now()
+      const untilHeartbeatMs = yieldedAtMs + heartbeatMs - performance.now()
       if (entries.length > 0 || untilHeartbeatMs <= 0) {
-        toldAtMs = performance.now()
+        yieldedAtMs = performance.now()
         yield { entries, sequence: position, reset: false }
       } else if (position >= feed.position) await feed.changed(untilHeartbeatMs, signal)
     }
@@ -64,7 +64,7 @@ async function nextPage(
   return readPage(filter, { after: position, upTo: feed.position })
 }
 
-async function beginOf({ feed, after, readLastPosition }: FollowOptions) {
+async function startOf({ feed, after, readLastPosition }: FollowOptions) {
   const end = feed.position
   if (after === null) return { position: end, isBeyond: false }
   // Another replica may be ahead of this one. A position beyond the end of the log itself means that its end was lost.

@@ -11,7 +11,7 @@ import type { Logger, Metrics } from '@switchyard/service-kit/observability'
 import { SagaFeed } from './feed.js'
 import { type Batch, follow } from './follow.js'
 import { createNotices, noNotices } from './notices.js'
-import { OpenStreams, type StreamKind, type StreamLimits, type StreamOwner } from './open-streams.js'
+import { type StreamKind, type StreamLimits, type StreamOwner, StreamQuota } from './stream-quota.js'
 import type { WatchFilter } from './watch-filter.js'
 
 export interface Watch {
@@ -20,9 +20,9 @@ export interface Watch {
   filter: WatchFilter
   /** The position after which to begin; null: new entries only. */
   after: number | null
-  /** Aborts when the client has disconnected, or with a DomainError when it may not read any more. */
+  /** Aborts when the client has disconnected, or with a DomainError when it may no longer read. */
   signal: AbortSignal
-  /** Throws a DomainError once the client may not read any more. Unset: only the signal ends the stream. */
+  /** Throws a DomainError once the client may no longer read. Unset: only the signal ends the stream. */
   recheck?: () => Promise<unknown>
 }
 
@@ -60,7 +60,7 @@ const recheckMs = 300
 
 export function createLiveSagas(options: LiveSagasOptions): LiveSagas {
   const { database, readDatabase, redisUrl, logger, metrics, limits, requireTenant } = options
-  const streams = new OpenStreams(limits, metrics)
+  const quota = new StreamQuota(limits, metrics)
   const lastPosition = () => readLastPosition(database)
   const feed = new SagaFeed(
     {
@@ -81,7 +81,7 @@ export function createLiveSagas(options: LiveSagasOptions): LiveSagas {
     signal: client,
     recheck,
   }: Watch): AsyncGenerator<Batch> {
-    const { ending, close } = streams.open(kind, owner, client)
+    const { ending, close } = quota.open(kind, owner, client)
     const stopChecking = recheckRegularly(
       async () => requireTenant(filter.tenant),
       ending,
@@ -116,7 +116,7 @@ export function createLiveSagas(options: LiveSagasOptions): LiveSagas {
       notices.publish(batch)
     },
     close() {
-      streams.close()
+      quota.close()
       notices.close()
     },
   }

@@ -1,7 +1,7 @@
 import { sagaEventsChannel } from '@switchyard/contracts/jobs'
 import type { CommittedBatch } from '@switchyard/db'
 import type { Logger } from '@switchyard/service-kit/observability'
-import { createRedis } from '@switchyard/service-kit/redis'
+import { createRedis, reportRedis } from '@switchyard/service-kit/redis'
 
 /** Notices between replicas. A lost notice only delays events, since every replica polls as well. */
 export interface Notices {
@@ -20,16 +20,20 @@ export interface NoticesOptions {
 }
 
 export function createNotices({ redisUrl, onNotice, logger }: NoticesOptions): Notices {
-  let isAway = false
-  const onError = (error: Error) => {
-    if (!isAway) logger.warn({ err: error }, 'Redis is away: replicas look for saga events every second')
-    isAway = true
-  }
-  const publisher = createRedis({ url: redisUrl, onError })
-  const subscriber = createRedis({ url: redisUrl, onError, autoResubscribe: false })
+  const publishing = reportRedis(
+    logger,
+    'no connection to Redis: other replicas find the saga events of this one up to a second late',
+  )
+  const publisher = createRedis({ url: redisUrl, onError: publishing.disconnected })
+  publisher.on('ready', publishing.connected)
+  const listening = reportRedis(
+    logger,
+    'no connection to Redis: this replica finds the saga events of others up to a second late',
+  )
+  const subscriber = createRedis({ url: redisUrl, onError: listening.disconnected, autoResubscribe: false })
   subscriber.on('ready', () => {
-    isAway = false
-    subscriber.subscribe(sagaEventsChannel).catch(onError)
+    listening.connected()
+    subscriber.subscribe(sagaEventsChannel).catch(listening.commandFailed)
     // Notices from before the subscription are lost.
     onNotice()
   })
@@ -37,7 +41,7 @@ export function createNotices({ redisUrl, onNotice, logger }: NoticesOptions): N
   return {
     publish(batch) {
       if (publisher.status !== 'ready') return
-      publisher.publish(sagaEventsChannel, JSON.stringify(batch)).catch(onError)
+      publisher.publish(sagaEventsChannel, JSON.stringify(batch)).catch(publishing.commandFailed)
     },
     close() {
       publisher.disconnect()

@@ -21,11 +21,11 @@ export interface PhaseView {
   status: ActivityStatus | null
   /** 1 is the first; 0 until the phase has begun. */
   attempts: number
-  /** From its reported beginning to its end; null while either is unknown. */
+  /** From its reported start to its end; null while either is unknown. */
   durationMs: number | null
 }
 
-/** The execution and the compensation of an activity apart, as its one status does not say how the execution ended. */
+/** The two phases of an activity. Once it is compensated, its status alone does not say how the execution ended. */
 export function phasesOf(activity: Facts): { execute: PhaseView; compensate: PhaseView } {
   const compensating = rankOf(activity.status) > rankOf('Executed')
   const executeStatus = executeStatusOf(activity)

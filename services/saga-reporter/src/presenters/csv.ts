@@ -1,4 +1,4 @@
-/** What spreadsheets take for a formula, also in its full-width forms. */
+/** The first characters of formulas in spreadsheets, also in their full-width forms. */
 const formulaStart = /^[=+\-@\t\r\uFF1D\uFF0B\uFF0D\uFF20]/
 
 /**

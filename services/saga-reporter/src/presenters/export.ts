@@ -6,7 +6,7 @@ export const exportFormats = ['csv', 'ndjson'] as const
 
 export interface SagaFormat {
   contentType: string
-  /** Stands before the first saga. */
+  /** Text before the first saga. */
   head: string
   /** The text of some sagas, complete lines. */
   write: (sagas: SagaView[]) => string
@@ -31,7 +31,7 @@ const csvColumns = [
   'duration_ms',
 ] as const
 
-/** The items of a list stand in one cell, separated by blanks. */
+/** The items of a list share one cell, separated by spaces. */
 function csvCells(saga: SagaView): unknown[] {
   const presented = {
     ...presentSaga(saga),

@@ -46,7 +46,7 @@ export const sagaShape = z
   })
   .meta({ id: 'Saga', description: 'A saga in a list' })
 
-/** Readers of sagas may not see the project, so its id stands for it. */
+/** The project has its id alone, because readers of sagas may not see the project itself. */
 const sagaDeploymentShape = z
   .object({
     id: z.int(),

@@ -68,7 +68,7 @@ export const presentStats = (
   })),
 })
 
-/** Sagas without such a value are not among them. */
+/** The sums of the counts by a key. Counts without the key are left out. */
 function totals(
   counts: SagaKindCount[],
   keyOf: (count: SagaKindCount) => string | null,

@@ -41,7 +41,7 @@ export async function rebuildSagas(options: RebuildOptions): Promise<RebuildCoun
     await forEachPage(
       (after) => session.nextWithoutEvents(table, after, rowsMax),
       async (keys) => {
-        for (const key of keys) tell(options, counts, { table, ...key, what: 'unexpected' })
+        for (const key of keys) reportDifference(options, counts, { table, ...key, what: 'unexpected' })
       },
     )
   }
@@ -59,7 +59,11 @@ async function forEachPage(
   }
 }
 
-function tell({ onDifference }: RebuildOptions, counts: RebuildCounts, difference: Difference): void {
+function reportDifference(
+  { onDifference }: RebuildOptions,
+  counts: RebuildCounts,
+  difference: Difference,
+): void {
   counts.differences += 1
   onDifference(difference)
 }
@@ -75,7 +79,7 @@ async function rebuildUnit(
   counts.sagas += found.sagas.length
   counts.activities += found.activities.length
   found.refused.forEach(onRefused)
-  for (const difference of found.differences) tell(options, counts, difference)
+  for (const difference of found.differences) reportDifference(options, counts, difference)
   if (!repair || found.differences.length === 0) return
   // Compared again under locks: reporters may have changed the rows since the differences were found.
   counts.repaired += await session.atOnce({ sagas, activities: found.activities }, async () => {

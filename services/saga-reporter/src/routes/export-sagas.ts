@@ -15,7 +15,7 @@ export const exportSagas = (database: Readable) =>
     input: z.object({ ...searchParameters, format: z.enum(exportFormats).default('csv') }),
     handle: async ({ format, ...given }, _caller, call) => {
       const batches = walkSagas(database, toSearch(given))
-      // Before the first byte is sent, a database that is away can still be answered with 503.
+      // Before the first byte is sent, the answer can still be 503 when the database is unavailable.
       const first = await batches.next()
       await send(call, sagaFormats[format], `sagas.${format}`, textsOf(sagaFormats[format], first, batches))
       return streamed
@@ -50,8 +50,8 @@ async function send(call: Call, { contentType }: SagaFormat, file: string, texts
   try {
     await pipeline(Stream.from(texts, { objectMode: true, highWaterMark: 1 }), response)
   } catch (error) {
-    // The connection was closed early, so that the client does not take a part for the whole file.
-    if (!hasLeft(error)) call.logger.error({ err: error }, 'an export was broken off')
+    // The connection is closed early, so that the client does not take a part for the whole file.
+    if (!hasLeft(error)) call.logger.error({ err: error }, 'an export failed before its end')
   }
 }
 

@@ -6,12 +6,12 @@ import { presentLogEntry } from '../presenters/log-entry.js'
 
 type Response = Call['raw']['response']
 
-/** Clients come back within this span, not all at the same moment. */
+/** Clients reconnect after a random time in this range, so that not all reconnect at once. */
 const retryMs = { least: 1000, spread: 2000 }
 
 /**
- * Sends pieces of the log as server-sent events until there are no more. A client that takes nothing for `stallMsMax`
- * is cut off; it goes on later after the last event that it has.
+ * Sends pieces of the log as server-sent events until there are no more. A client that reads nothing for `stallMsMax`
+ * is disconnected; when it connects again, it continues after its last event.
  *
  * @throws what the first piece throws, before anything is sent
  */

@@ -9,7 +9,7 @@ import { sendEvents } from './send-events.js'
 
 export interface StreamDependencies {
   live: LiveSagas
-  /** How long a client may take nothing. */
+  /** How long a client may read nothing. */
   stallMsMax: number
 }
 

@@ -11,7 +11,7 @@ import {
 import { defaultTenant } from '@switchyard/domain/saga'
 import { forwardedHeader } from '@switchyard/service-kit/http'
 import type { Cells, OtherCell } from '../cells/cells.js'
-import { otherCellAway } from '../cells/other-cell-away.js'
+import { otherCellUnreachable } from '../cells/other-cell-unreachable.js'
 import { addressOf } from '../wire/metadata.js'
 import { cellOfLease } from '../wire/recovery-requests.js'
 import { failureOf } from './server/errors.js'
@@ -38,7 +38,7 @@ export const byRequest =
   ({ request }, forwarded) =>
     cells.ofTenant((request as { tenant?: string }).tenant || defaultTenant, forwarded)
 
-/** A claim names its tenant, and everything else a lease, which names its cell. */
+/** A claim names its tenant; every other request names a lease, which names its cell. */
 export const byLease =
   (cells: Cells): CellOfCall =>
   (call, forwarded) => {
@@ -50,7 +50,7 @@ export const byLease =
 
 /**
  * The same service, whose calls for another cell are answered by the reporters there: message, metadata, deadline, cancellation and
- * status pass as they are. The call is judged here first, and there again.
+ * status pass unchanged. Both cells authenticate the call.
  */
 export function forwardCalls(service: GrpcService, own: string, cellOf: CellOfCall): GrpcService {
   const implementation = Object.fromEntries(
@@ -118,7 +118,7 @@ function stream(
     forwarded.on('error', (error: ServiceError) => {
       if (!call.cancelled) call.emit('error', statusOf(error, name, call))
     })
-    // Reads from the other cell only as fast as the client takes it.
+    // Reads from the other cell only as fast as the client reads.
     forwarded.pipe(call)
   }
 }
@@ -143,8 +143,8 @@ function metadataOf(call: Call, own: string): Metadata {
 }
 
 function statusOf(error: ServiceError, cell: string, call: Call): Partial<ServiceError> {
-  const away = otherCellAway(error, cell)
-  if (away) return failureOf(away, call)
-  // The library cancels a call of its own accord only when nobody waits for it here.
+  const unreachable = otherCellUnreachable(error, cell)
+  if (unreachable) return failureOf(unreachable, call)
+  // Every other status passes unchanged. CANCELLED comes from `forwarded.cancel()`, which runs when the caller here has gone.
   return { code: error.code ?? status.UNKNOWN, details: error.details, metadata: error.metadata }
 }

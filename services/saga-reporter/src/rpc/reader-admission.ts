@@ -4,7 +4,7 @@ import type { AuthorizeReader } from '../access/authorize-reader.js'
 import { credentialsOf } from './credentials.js'
 import { type Admission, createAdmission } from './server/admission.js'
 
-/** A reader whose token was good when the call began. */
+/** A reader whose token was valid when the call began. */
 export interface AdmittedReader {
   caller: Caller
   credentials: Credentials

@@ -31,10 +31,10 @@ export interface ReportHeaders {
   metadata: ReportMetadata
 }
 
-/** With `unavailableAsFailure`, a report that cannot be judged now is admitted, and its answer says isSuccess=false. */
+/** With `unavailableAsFailure`, a report that cannot be checked now is admitted, and its answer says isSuccess=false. */
 type AdmittedReport = ReportHeaders | { unavailable: DomainError }
 
-/** Judges reports by their headers: token or certificate, metadata, tenant, and the rate of the certificate's service. */
+/** Admits or refuses reports by their headers: token or certificate, metadata, tenant, and the rate of the certificate's service. */
 export function createReportAdmission(deps: ReportDependencies): Admission<AdmittedReport> {
   return createAdmission<AdmittedReport>(async (call) => {
     try {
@@ -69,8 +69,8 @@ export const reportMethod =
       try {
         return await report(deps, admission.of(call), decode, request, call)
       } catch (error) {
-        const isTold = deps.unavailableAsFailure && !isPastDeadline(call, Date.now())
-        if (isTold && isUnavailable(error)) return unavailableResponse(error)
+        const isAwaited = deps.unavailableAsFailure && !isPastDeadline(call, Date.now())
+        if (isAwaited && isUnavailable(error)) return unavailableResponse(error)
         throw error
       }
     }, deps.logger)

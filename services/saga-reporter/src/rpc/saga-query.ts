@@ -25,7 +25,7 @@ export interface SagaQueryDependencies {
   database: Readable
   live: LiveSagas
   authorize: AuthorizeReader
-  /** How long a client of a stream may take no message. */
+  /** How long a client of a stream may read no message. */
   stallMsMax: number
   logger: Logger
 }

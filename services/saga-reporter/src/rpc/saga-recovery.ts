@@ -27,7 +27,7 @@ import { unary } from './server/unary.js'
 export interface SagaRecoveryDependencies {
   database: Pick<Database, 'pool'>
   authorize: Authorize
-  /** Name of this cell, which leads a lease to its sagas. */
+  /** Name of this cell. Tokens of leases contain it, so that calls about a lease reach its cell. */
   cell: string
   logger: Logger
 }

@@ -15,7 +15,7 @@ export interface WatchDependencies {
   live: LiveSagas
   authorize: AuthorizeReader
   admission: Admission<AdmittedReader>
-  /** How long a client of a stream may take no message. */
+  /** How long a client of a stream may read no message. */
   stallMsMax: number
 }
 
@@ -55,7 +55,7 @@ export function createWatchMessages({
 }
 
 function cut(call: Call): void {
-  // The stream waits for its connection to take more, and is woken by this.
+  // The stream waits until its connection takes more; this error ends the wait.
   call.emit('error', conflict('the client reads too slowly: go on from the last sequence'))
 }
 
@@ -65,6 +65,6 @@ function toMessages({ entries, sequence, reset }: Batch): WatchSagasResponse[] {
     event: toEventMessage(entry),
     reset: false,
   }))
-  // The log may have been looked through further than to its last event that is wanted.
+  // The log may have been searched beyond the last event that passes the filter.
   return events.at(-1)?.sequence === sequence ? events : [...events, { sequence, event: undefined, reset }]
 }

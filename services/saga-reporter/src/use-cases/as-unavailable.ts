@@ -8,5 +8,5 @@ import { unavailable } from '@switchyard/domain'
  */
 export const asUnavailable = <Result>(work: Promise<Result>): Promise<Result> =>
   work.catch((error: unknown) => {
-    throw isDatabaseUnavailable(error) ? unavailable('the database is away', { cause: error }) : error
+    throw isDatabaseUnavailable(error) ? unavailable('the database does not answer', { cause: error }) : error
   })

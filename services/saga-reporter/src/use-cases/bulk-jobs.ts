@@ -33,11 +33,11 @@ export async function previewBulkJob(
 
 /** The runner of jobs: see `src/bulk/runner.ts`. */
 interface Runner {
-  /** Looks for jobs now. */
+  /** Checks for jobs now. */
   wake: () => void
 }
 
-/** Stores a job, and has it begin. @throws as `createBulkJob` */
+/** Stores a job and starts it. @throws as `createBulkJob` */
 export async function startBulkJob(
   { database, runner }: { database: Readable; runner: Runner },
   job: NewBulkJob,
@@ -48,7 +48,7 @@ export async function startBulkJob(
   return created
 }
 
-/** Has the resolutions of a job undone. @throws as `startBulkUndo` */
+/** Starts to undo the resolutions of a job. @throws as `startBulkUndo` */
 export async function undoBulkJob(
   { database, runner }: { database: Readable; runner: Runner },
   { tenant, id }: { tenant: string; id: number },

@@ -78,8 +78,8 @@ export function createReportEvents(dependencies: Dependencies): ReportEvents {
 }
 
 /**
- * Each event as it can be stored, or why it is refused. Once an event is over the sender's rate, the events behind it
- * wait with it, so that the order is kept when they are sent again.
+ * Each event as it can be stored, or why it is refused. Once an event is over the sender's rate, the events after
+ * it are refused as well, so that the order is kept when they are sent again.
  */
 function prepareEvents(
   dependencies: Dependencies,

@@ -26,7 +26,7 @@ const hasChanged = 'The saga has changed since'
 interface Dependencies {
   store: SagaEventStore
   clock: Clock
-  /** How long the lease lasts from the beginning of the step. */
+  /** How long the lease lasts from the start of the step. */
   leaseMs: number
 }
 
@@ -34,7 +34,7 @@ interface Dependencies {
  * Processes the next sagas of a job. What it changes, the results and the position of the job are committed together,
  * so that after a crash no saga is processed twice and none is left out.
  *
- * @returns whether the job has to go on; false also when the lease has ended
+ * @returns whether the job has further steps; false also when the lease has ended
  */
 export const runBulkStep = ({ store, clock, leaseMs }: Dependencies, lease: BulkLease): Promise<boolean> =>
   store.recordWithin(async (transaction) => {
@@ -65,7 +65,7 @@ async function process(transaction: RecordingTransaction, step: BulkStep, now: D
   return { outcomes: await resolve(transaction, step, now), eventName: 'saga_resolved' }
 }
 
-/** The same as resolving each saga by itself. */
+/** The same as resolving each saga alone. */
 async function resolve({ record }: RecordingTransaction, { job, items }: BulkStep, now: Date) {
   const { tenant, note, authorName: author } = job
   const events: NewSagaEvent[] = []
@@ -90,7 +90,7 @@ async function note({ client }: RecordingTransaction, { job, items }: BulkStep) 
   )
 }
 
-/** Gives each saga the resolution back that it had before, unless it had events since. */
+/** Restores the resolution that each saga had before the job, unless the saga has had events since. */
 async function undo({ record }: RecordingTransaction, { job, items }: BulkStep, now: Date) {
   const events: NewSagaEvent[] = []
   const outcomes = items.map((item): BulkItemOutcome => {

@@ -36,7 +36,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** No saga has a time that PostgreSQL cannot hold. */
+/** No saga has a time that PostgreSQL cannot store. */
 function dateOf(ms: number, name: string): Date {
   if (Math.abs(ms) > 4e12) throw parameterProblem(name, 'is invalid')
   return new Date(ms)

@@ -65,7 +65,7 @@ const examples = [
   },
 ]
 
-/** The body of `POST /saga_events`. Items are read one by one later, so that a bad event refuses only itself. */
+/** The body of `POST /saga_events`. Items are read one by one later, so that only the bad ones among them are refused. */
 export const jsonEventsShape = z.object({
   events: list(z.unknown().meta({ ...eventJsonSchema, id: 'ReportedSagaEvent', examples }), eventsMax).refine(
     (events) => events.length > 0,
@@ -73,7 +73,7 @@ export const jsonEventsShape = z.object({
   ),
 })
 
-/** Each event of a body as a report, or the error that tells why the event cannot be read. */
+/** Each event of a body as a report, or the error that says why the event cannot be read. */
 export const readJsonReports = (events: readonly unknown[], metadata: CallMetadata) =>
   readReports(events, toMessage, metadata)
 

@@ -16,7 +16,7 @@ const singleKeys = [
 
 /**
  * Refuses a key that came twice. HTTP may join the values of a repeated header with a comma, so a value with a comma is
- * refused as well: `a, b` would otherwise be a tenant of its own.
+ * refused as well: `a, b` would otherwise be taken for one tenant.
  *
  * @throws DomainError invalid-parameters
  */

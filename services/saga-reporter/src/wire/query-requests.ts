@@ -16,7 +16,7 @@ export function readSagaKey({ tenant, sagaId }: GetSagaRequest): { tenant: strin
   return { tenant: tenant || defaultTenant, sagaId }
 }
 
-/** PostgreSQL holds no text with NUL. */
+/** PostgreSQL cannot store a text with NUL. */
 function refuseNul(texts: Record<string, string | undefined>): void {
   const bad = Object.entries(texts).filter(([, text]) => text?.includes('\0'))
   if (bad.length > 0) throw invalidParameters(bad.map(([name]) => `${name} is invalid`))

@@ -85,5 +85,5 @@ function readToken(text: string): string | null {
   return uuid.test(token) ? token : null
 }
 
-/** PostgreSQL holds no text with NUL. */
+/** PostgreSQL cannot store a text with NUL. */
 const shownText = (text: string): string => text.replaceAll('\0', '').slice(0, limits.textChars)

@@ -16,7 +16,7 @@ export interface ReportMetadata {
   attempt: number | null
   /** `traceparent` by the rules of W3C; null when missing or invalid. */
   traceParent: string | null
-  /** `x-parent-saga-id`: the saga that began the saga of the event; null when it is missing or empty. */
+  /** `x-parent-saga-id`: the saga that started the saga of the event; null when it is missing or empty. */
   parentSagaId: string | null
   /** `x-tag`, each `key=value`; invalid tags are left out. */
   tags: readonly string[]

@@ -34,15 +34,15 @@ function decodeRequest(bytes: Uint8Array): ReportEventsRequest {
   }
 }
 
-/** The metadata of a call that holds for those of its events that name no tenant or trace themselves. */
+/** The metadata of a call that applies to those of its events that name no tenant or no trace. */
 export type CallMetadata = Pick<ReportMetadata, 'tenant' | 'traceParent'>
 
 /**
- * Reads each event by itself.
+ * Reads each event separately.
  *
  * @param events the events in the format of their protocol
  * @param toMessage converts one of them
- * @returns for each event, in their order, the report, or the error that tells why the event cannot be read
+ * @returns for each event, in their order, the report, or the error that says why the event cannot be read
  */
 export const readReports = <Event>(
   events: readonly Event[],

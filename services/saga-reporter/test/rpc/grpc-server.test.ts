@@ -41,7 +41,7 @@ const collect = (stream: ReturnType<ReturnType<typeof connect>['watch']>) => {
 describe('a failure that waiting may cure', () => {
   const failing = (error: DomainError) => ({
     ...both,
-    call: unary<Buffer, Buffer>(() => Promise.reject(error), logger, 250),
+    call: unary<Buffer, Buffer>(() => Promise.reject(error), logger),
   })
   const details = async (error: DomainError) => {
     const { client } = await start(failing(error))
@@ -50,7 +50,7 @@ describe('a failure that waiting may cure', () => {
     return { code: failure.code, encoded: encoded as Buffer | undefined }
   }
 
-  it('says when as google.rpc.RetryInfo: what the failure says, else what the method says', async () => {
+  it('says when as google.rpc.RetryInfo: what the failure says, else a second', async () => {
     const limited = await details(rateLimited('too many', 1500))
     expect(limited.code).toBe(status.RESOURCE_EXHAUSTED)
     // Written by hand after google/rpc/status.proto, error_details.proto and google/protobuf/duration.proto.
@@ -74,8 +74,8 @@ describe('a failure that waiting may cure', () => {
     )
     const down = await details(unavailable('the database'))
     expect(down.code).toBe(status.UNAVAILABLE)
-    // 250 ms: no seconds, 250,000,000 nanoseconds.
-    expect(down.encoded?.subarray(-5)).toEqual(Buffer.from([0x10, 0x80, 0xe5, 0x9a, 0x77]))
+    // One second and no nanoseconds.
+    expect(down.encoded?.subarray(-4)).toEqual(Buffer.from([0x08, 1, 0x10, 0]))
   })
 
   it('is none for what stays too large', async () => {
@@ -203,7 +203,7 @@ describe('a call that fails once nobody waits for it', () => {
     const line = await failAfterEnd(how, unavailable('the call ended before its event was written'))
     expect(line).toMatchObject({
       level: 20,
-      msg: 'call given up',
+      msg: 'the caller no longer waits',
       method: '/test.Test/Call',
       reason: 'the call ended before its event was written',
     })

@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import type { ClientHttp2Stream } from 'node:http2'
 import { status } from '@grpc/grpc-js'
 import { unauthenticated } from '@switchyard/domain'
 import { createLogger } from '@switchyard/service-kit/observability'
@@ -64,6 +66,10 @@ async function sendUnfinished({ port }: { port: number }, calls: number, perConn
   }
 }
 
+/** The status of a call that is answered although its message is not complete, and whose stream stays open. */
+const statusBeforeEnd = async (stream: ClientHttp2Stream) =>
+  (await once(stream, 'response'))[0]['grpc-status']
+
 describe('200 calls that leave 4 MiB each unfinished', () => {
   it.each([
     ['on two connections', 100],
@@ -98,6 +104,20 @@ describe('200 calls that leave 4 MiB each unfinished', () => {
     await waitFor(() => client.answers() === 200)
     expect(handled()).toBe(0)
   })
+})
+
+it('calls whose deadlines pass before their messages are complete keep their places, and take none of those for other connections', async () => {
+  const { server, neighbour } = await start()
+  expect(await neighbour.call('before')).toBe('before')
+  const raw = await connectRaw(server.port)
+  closing.push(raw.close)
+  for (let round = 0; round < 4; round += 1) {
+    const calls = Array.from({ length: 16 }, () => raw.open({ 'grpc-timeout': '50m' }))
+    for (const { stream } of calls) stream.write(frame('', 0, 4 * mib))
+    const statuses = (await Promise.all(calls.map(({ stream }) => statusBeforeEnd(stream)))).map(String)
+    expect(new Set(statuses)).toEqual(new Set([String(status.DEADLINE_EXCEEDED)]))
+  }
+  expect(await neighbour.call('beside', 300)).toBe('beside')
 })
 
 it('1,500 resets in a burst end no other connection, and no call of one', async () => {

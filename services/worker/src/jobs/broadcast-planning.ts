@@ -4,9 +4,9 @@ import { turnsBetween } from '@switchyard/domain/broadcast'
 import { type JobDependencies, jobType } from './job-type.js'
 
 /**
- * Plans a job for every instant of the day ahead at which a message goes on or off. It reads the table alone, so that no
- * message is missed which was written while Redis was away, whose job Redis has lost, or which was written over a day
- * before. Jobs that are planned already stay as they are.
+ * Plans a job for every instant of the day ahead at which a message goes on or off. It reads the messages from the
+ * table, so that it also plans the jobs that Redis has lost, those of messages that were written while Redis was unreachable, and
+ * those that were more than a day ahead. Jobs that are planned already stay as they are.
  */
 export const broadcastPlanning = ({
   database,

@@ -4,7 +4,7 @@ import { type JobDependencies, jobType } from './job-type.js'
 
 /**
  * Notifies every replica of admin-broadcast at the instant at which a message goes on or off. The replicas know the
- * messages: they ignore a repeated notice, and one for an instant at which nothing happens any more. The job starts a
+ * messages: they ignore a repeated notice, and one for an instant at which no message changes any longer. The job starts a
  * little early and waits for its instant, because BullMQ hands delayed jobs out ten times a second only.
  */
 export const broadcastTurn = ({ redis, clock }: Pick<JobDependencies, 'redis' | 'clock'>) =>

@@ -35,7 +35,7 @@ export interface JobContext {
 export type Schedule = ScheduleTimes & {
   /** Also as soon as a worker has reached Redis. */
   atStart?: boolean
-  /** 1: the next run makes up for one that failed, which therefore is no dead job. */
+  /** 1: a run that failed is neither repeated nor kept as a dead job, because the next run does its work. */
   attempts: number
   /** Wait before the second attempt; doubles with each one after it. */
   retryDelayMs: number
@@ -46,14 +46,14 @@ type ScheduleTimes = { pattern: string } | { everyMs: number }
 
 /** A kind of job. A job that was interrupted anywhere runs again, so that `run` must be safe to repeat. */
 export interface JobType<Name extends QueueName = QueueName> {
-  /** The queue, and what its payloads are checked as. */
+  /** The queue; its schema checks the payloads. */
   queue: Name
   /** Name of the queue where there are several of its kind. Unset: `queue`. */
   queueName?: string
   /** Jobs of this type that one process runs at once. */
   concurrency: number
   timeoutMs: number
-  /** Unset: the job runs only when another one, or a service, adds it; that also decides how often it is tried. */
+  /** Unset: the job runs only when a service or another job adds it, which also sets the number of attempts. */
   schedule?: Schedule
   run(payload: JobPayload<Name>, context: JobContext): Promise<void>
 }

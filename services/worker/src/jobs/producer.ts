@@ -15,7 +15,7 @@ export interface Producer {
   /**
    * Adds jobs to one queue.
    *
-   * @throws Error at once while Redis is away
+   * @throws Error at once while Redis is unreachable
    */
   addAll<Name extends QueueName>(queue: Name, jobs: readonly NewJob<Name>[]): Promise<void>
   close(): Promise<void>

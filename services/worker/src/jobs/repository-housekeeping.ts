@@ -22,9 +22,10 @@ export const repositoryHousekeeping = ({
     timeoutMs: 30 * 60_000,
     async run({ projectId }, { signal, logger }) {
       const alone = await withRepositoryLock(database, projectId, async (lockLost) => {
-        // The lock keeps the repository in its storage, too.
+        // The lock also keeps the repository from being moved to another storage.
         const place = await findRepositoryPlace(database, projectId)
-        if (place?.storage !== storage) return logger.info({ projectId }, 'no such project here any more')
+        if (place?.storage !== storage)
+          return logger.info({ projectId }, 'the project is gone or in another storage')
         const { diskPath } = place
         const found = await tidyRepository(join(storageRoot, diskPath), AbortSignal.any([signal, lockLost]), {
           forgetLfsObjects: (oids) => deleteLfsObjects(database, projectId, oids),

@@ -1,7 +1,7 @@
 import { ensureSagaEventPartitions } from '@switchyard/db'
 import { type JobDependencies, jobType } from './job-type.js'
 
-/** Today and the six days after it, so that no partition is missing when all workers stand still for most of a week. */
+/** Today and the six days after it, so that no partition is missing when no worker runs for most of a week. */
 const daysAhead = 7
 
 /** Creates the daily partitions of the saga event log before their day begins. */

@@ -25,7 +25,7 @@ type Dependencies = Pick<JobDependencies, 'database' | 'clock' | 'sagas' | 'saga
 /**
  * Sets and clears the flags of sagas and activities: overdue, stuck, settled, parked, inconsistent. Each run reads the
  * sagas and activities that have come due since the last run, and those that are flagged. A run whose time is up stores its
- * position, and the next run goes on from there.
+ * position, and the next run continues from there.
  */
 export const sagaFlagSweep = ({ database, clock, sagas, sagaFigures }: Dependencies) =>
   jobType({

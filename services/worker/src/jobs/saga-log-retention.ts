@@ -21,9 +21,9 @@ const name = 'log-retention'
 type Dependencies = Pick<JobDependencies, 'database' | 'clock' | 'sagas'>
 
 /**
- * Drops the partitions of old days of the event log that hold no event of an existing saga. From a day that holds some, it
- * deletes the other events, and checks the day again a day later. A run whose time is up stores its position, and the next
- * run goes on from there.
+ * Drops the partitions of old days of the event log that hold no event of an existing saga. From a partition that holds some, it
+ * deletes the other events, and checks the partition again a day later. A run whose time is up stores its position, and the
+ * next run continues from there.
  */
 export const sagaLogRetention = ({ database, clock, sagas }: Dependencies) =>
   jobType({
@@ -49,7 +49,10 @@ interface Run {
   logger: Logger
 }
 
-/** What to do with a partition, and the id after which; `held`: kept for its events, and when that was found. */
+/**
+ * The next action for a partition and its argument: `check` and `thin` continue after an event id; `held` keeps the partition,
+ * with the time of that decision.
+ */
 type Step = readonly ['check' | 'thin' | 'held', string]
 
 async function tidyLog(run: Run): Promise<void> {
@@ -68,7 +71,7 @@ async function tidyLog(run: Run): Promise<void> {
 
 const firstStep = (partition: string): Step => [isDroppable(partition) ? 'check' : 'thin', '0']
 
-/** A held day is checked again a day later. */
+/** A partition that is kept is checked again a day later. */
 const isOpen = ([kind, at]: Step, now: Date): boolean =>
   kind !== 'held' || now.getTime() - Date.parse(at) >= dayMs
 
@@ -86,7 +89,10 @@ async function takeStep(run: Run, partition: string, [kind, after]: Step): Promi
   if (living > 0) return ['thin', '0']
   if (next !== null) return ['check', next]
   const dropped = await dropLogPartition(database, partition)
-  logger.info({ partition, dropped }, dropped ? 'dropped a day of the event log' : 'a day is still in use')
-  // A reader of the log locks the partition for a moment; the next run tries again.
+  logger.info(
+    { partition, dropped },
+    dropped ? 'dropped a partition of the event log' : 'the partition was not dropped: it is locked',
+  )
+  // A reader of the log locks the partition for a moment. The decision is dated back, so that it is tried again a minute later.
   return dropped ? null : ['held', new Date(now.getTime() - dayMs + 60_000).toISOString()]
 }

@@ -16,15 +16,15 @@ import { type JobDependencies, jobType } from './job-type.js'
 import { withSweepHeld } from './saga-sweep-held.js'
 
 const rowsMax = 500
-/** Sagas of one transaction. Recording events of these sagas waits for it. */
+/** Sagas that one transaction deletes at most. Recording events of these sagas waits for it. */
 const purgedAtOnce = 50
 const name = 'retention'
 
 type Dependencies = Pick<JobDependencies, 'database' | 'clock' | 'sagas' | 'sagaFigures'>
 
 /**
- * Deletes sagas whose retention has ended, by the policy or by their clients, and old tombstones of deleted sagas. A run
- * whose time is up stores its position, and the next run goes on from there.
+ * Deletes sagas whose retention has ended, as the policy or their clients have set it, and old tombstones of deleted sagas. A run
+ * whose time is up stores its position, and the next run continues from there.
  */
 export const sagaRetention = (dependencies: Dependencies) => {
   const { database, sagas } = dependencies

@@ -5,7 +5,7 @@ import { type Database, holdSweep, releaseSweep } from '@switchyard/db'
  * Runs `work` unless a run of the same sweep is under way in any process: a run may take longer than the interval of its
  * schedule.
  *
- * @param holdMs time after which a run that was killed no longer keeps other runs away
+ * @param holdMs time after which a run that was killed no longer blocks other runs
  */
 export async function withSweepHeld(
   database: Database,

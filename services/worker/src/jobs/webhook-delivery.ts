@@ -1,7 +1,7 @@
 import { deliverToHost } from '@switchyard/webhooks'
 import { type JobDependencies, jobType } from './job-type.js'
 
-/** A host gives way to other hosts after this time. The next dispatch goes on with its deliveries. */
+/** A job ends after this time, so that other hosts get their turn. The next dispatch continues with the deliveries of its host. */
 const turnMs = 30_000
 
 /** Sends the due deliveries of one host. */

@@ -11,7 +11,7 @@ export const webhookSagaEvents = ({ database, webhooks }: Pick<JobDependencies, 
     schedule: { everyMs: 5000, attempts: 1, retryDelayMs: 1000 },
     async run(_payload, { signal, logger }) {
       const options = { database, externalUrl: webhooks.externalUrl, signal }
-      const noted = (await followFlags(options)) + (await followDecidedSagas(options))
-      if (noted > 0) logger.info({ noted }, 'stored deliveries of webhooks')
+      const stored = (await followFlags(options)) + (await followDecidedSagas(options))
+      if (stored > 0) logger.info({ stored }, 'stored deliveries of webhooks')
     },
   })

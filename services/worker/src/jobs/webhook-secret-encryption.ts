@@ -2,8 +2,8 @@ import { encryptStoredSecrets } from '@switchyard/webhooks'
 import { type JobDependencies, jobType } from './job-type.js'
 
 /**
- * Encrypts the secrets of webhooks with the first key of `WEBHOOK_SECRET_KEYS`: those that older versions stored as they
- * are, and after a change of keys those of the keys that are to go.
+ * Encrypts the secrets of webhooks with the first key of `WEBHOOK_SECRET_KEYS`: those that older versions stored
+ * unencrypted, and after a change of keys those that another key encrypted.
  */
 export const webhookSecretEncryption = ({
   database,

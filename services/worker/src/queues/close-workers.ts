@@ -5,15 +5,15 @@ export interface CloseWorkersOptions {
   workers: Worker[]
   /** Aborted here when jobs that still run have to stop. */
   stopping: AbortController
-  /** How long running jobs may go on; then they go back to their queues. */
+  /** How long running jobs may continue; then they go back to their queues. */
   graceMs: number
   isRedisReady: () => boolean
 }
 
 /** How long it may take to give jobs back. */
 const giveBackMs = 1000
-/** After this long without Redis, closing goes on without it: another worker finds the unfinished jobs stalled later. */
-const redisAwayMs = 1000
+/** After this time without Redis, workers close without it: another worker finds the unfinished jobs stalled later. */
+const redisOutageMsMax = 1000
 const disconnectMs = 500
 
 /** Takes no more jobs; finishes the running ones or gives them back. Without Redis neither is possible nor waited for. */
@@ -24,7 +24,7 @@ export async function closeWorkers(options: CloseWorkersOptions): Promise<void> 
   const timer = setTimeout(giveBack, graceMs)
   const closed = Promise.all(workers.map((worker) => worker.close())).then(() => 'closed')
   const tooLate = delay(graceMs + giveBackMs, 'too late', { signal: over.signal })
-  const outcome = await Promise.race([closed, tooLate, redisIsAway(options.isRedisReady, over.signal)])
+  const outcome = await Promise.race([closed, tooLate, redisIsUnreachable(options.isRedisReady, over.signal)])
   over.abort()
   clearTimeout(timer)
   if (outcome === 'closed') return
@@ -33,12 +33,12 @@ export async function closeWorkers(options: CloseWorkersOptions): Promise<void> 
   await Promise.race([disconnected, delay(disconnectMs)])
 }
 
-/** Resolves once Redis has been away for `redisAwayMs` without a break; rejects when the signal aborts. */
-async function redisIsAway(isReady: () => boolean, signal: AbortSignal): Promise<string> {
-  let awayMs = 0
-  while (awayMs < redisAwayMs) {
+/** Resolves once Redis has been unreachable for `redisOutageMsMax` without a break; rejects when the signal aborts. */
+async function redisIsUnreachable(isReady: () => boolean, signal: AbortSignal): Promise<string> {
+  let outageMs = 0
+  while (outageMs < redisOutageMsMax) {
     await delay(50, undefined, { signal })
-    awayMs = isReady() ? 0 : awayMs + 50
+    outageMs = isReady() ? 0 : outageMs + 50
   }
-  return 'Redis is away'
+  return 'Redis is unreachable'
 }

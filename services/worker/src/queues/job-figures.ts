@@ -14,7 +14,7 @@ export interface JobFigures {
   died(queue: string): void
 }
 
-/** @param queues every queue, because the figures of a queue stand at 0 from the start */
+/** @param queues every queue, because the figures of a queue are 0 from the start */
 export function createJobFigures({ registry }: Metrics, queues: string[]): JobFigures {
   const registers = [registry]
   const attempts = new Counter({

@@ -3,6 +3,7 @@ import type { Heartbeat } from '@switchyard/jobs-heartbeat'
 import { type Logger, tracing } from '@switchyard/service-kit/observability'
 import { redisOptions } from '@switchyard/service-kit/redis'
 import { Worker } from 'bullmq'
+import { ReplyError } from 'ioredis'
 import { type JobType, queueOf } from '../jobs/job-type.js'
 import { closeWorkers } from './close-workers.js'
 import type { JobFigures } from './job-figures.js'
@@ -15,27 +16,29 @@ export interface WorkersOptions {
   figures: JobFigures
   /** Counts the attempts at jobs; started here. */
   heartbeat: Heartbeat
-  /** How long running jobs may go on once closing has begun; then they go back to their queues. */
+  /** How long running jobs may continue once closing has begun; then they go back to their queues. */
   graceMs: number
   /** Whether another client of this process is connected to Redis. */
   isRedisReady: () => boolean
+  /** Called when Redis refuses a command of a worker. */
+  onCommandFailed: (error: Error) => void
 }
 
 export interface Workers {
-  /** Takes no more jobs; finishes the running ones or gives them back. */
+  /** Takes no more jobs; finishes the running ones or returns them to their queues. */
   close(): Promise<void>
 }
 
 const dayMs = 86_400_000
 const kept = {
   removeOnComplete: { age: dayMs / 1000, count: 1000 },
-  /** Dead jobs, for operators to look at. */
+  /** Dead jobs are kept for operators. */
   removeOnFail: { age: (30 * dayMs) / 1000, count: 10_000 },
 }
 
-/** Works on the queue of every job type. Connects by itself, again and again, for as long as Redis is away. */
+/** Works on the queue of every job type. While Redis is unreachable, it goes on trying to connect. */
 export function startWorkers(options: WorkersOptions): Workers {
-  const { types, redisUrl, logger, figures, heartbeat, graceMs, isRedisReady } = options
+  const { types, redisUrl, logger, figures, heartbeat, graceMs, isRedisReady, onCommandFailed } = options
   const stopping = new AbortController()
   const connection = {
     ...redisOptions(redisUrl),
@@ -61,8 +64,11 @@ export function startWorkers(options: WorkersOptions): Workers {
         ...kept,
       },
     )
-    // The shared client logs an outage once; each worker has this event at every attempt to reconnect.
-    worker.on('error', (error) => logger.debug({ err: error, queue }, 'worker error'))
+    worker.on('error', (error) => {
+      if (error instanceof ReplyError) onCommandFailed(error)
+      // The shared client logs an outage once; each worker has this event at every attempt to reconnect.
+      else logger.debug({ err: error, queue }, 'worker error')
+    })
     worker.on('failed', (job, error) => {
       // A failure finishes only a job without further attempts. A job that is not kept has a next run instead.
       const dead = job?.finishedOn !== undefined && job.opts.removeOnFail !== true

@@ -20,12 +20,12 @@ export interface KeepFiguresOptions {
 }
 
 export interface KeptFigures {
-  /** Hides the figures and gives up the lease, so that another process shows them. */
+  /** Hides the figures and releases the lease, so that another process shows them. */
   stop(): Promise<void>
 }
 
 /**
- * Shows the figures of sagas in exactly one of all workers: the one that holds a lease. It renews the lease until it
+ * Shows the figures of sagas in one worker alone: the one that holds a lease. It renews the lease until it
  * stops, so that the series stay with one process. When it fails to renew in time it hides the figures by its own clock,
  * before the lease runs out for another worker to take.
  */
@@ -61,9 +61,9 @@ export function keepFigures({ database, figures, logger, everyMs }: KeepFiguresO
       await running
       clearTimeout(hiding)
       figures.hideGauges()
-      // While the database is away, the lease runs out by itself.
+      // When the database is unreachable, the lease runs out without this.
       await releaseSweep(database, figuresSweep, owner).catch((error: unknown) =>
-        logger.debug({ err: error }, 'could not give up the lease of the figures of sagas'),
+        logger.debug({ err: error }, 'could not release the lease of the figures of sagas'),
       )
     },
   }

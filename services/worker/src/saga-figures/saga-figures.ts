@@ -17,7 +17,7 @@ export interface SagaFigures {
 /** Seconds from a short call between two services to a process of a week. */
 const durationBuckets = [0.05, 0.25, 1, 5, 15, 60, 300, 900, 3600, 14_400, 86_400, 604_800]
 
-/** @param servicesMax services with a label of their own; further ones share the label `other` */
+/** @param servicesMax services that are named by a label; further ones share the label `other` */
 export function createSagaFigures(registry: Registry, servicesMax: number): SagaFigures {
   const labelOf = createBoundedLabels(servicesMax)
   const gauges = createGauges(registry)

@@ -11,11 +11,11 @@ import {
   type SagaFlagNews,
   type SagaWebhook,
 } from '@switchyard/db'
-import { type FollowOptions, toldErrors } from './follow-sagas.js'
+import { type FollowOptions, payloadErrors } from './follow-sagas.js'
 import { deliveriesOf, flagged } from './saga-deliveries.js'
 
 const flagsAtOnce = 500
-/** The date of a flag is the begin of its transaction. The flag becomes visible up to this much later. */
+/** The date of a flag is the start of its transaction. The flag becomes visible up to this much later. */
 const overlapMs = 30_000
 
 /**
@@ -29,20 +29,21 @@ export async function followFlags(options: FollowOptions): Promise<number> {
   const webhooks = await listSagaWebhooks(database)
   const { flagsSetAt, now } = await readSagaCursor(database)
   const setSince = new Date(flagsSetAt.getTime() - overlapMs)
-  let noted = 0
+  let stored = 0
   let after: FlagKey | null = null
   for (;;) {
     const flags: SagaFlagNews[] = await listNewFlags(database, { setSince, after, rowsMax: flagsAtOnce })
     after = flags.at(-1) ?? after
-    for (const [tenant, some] of byTenant(flags)) noted += await noteFlags(options, tenant, some, webhooks)
+    for (const [tenant, some] of byTenant(flags))
+      stored += await storeFlagDeliveries(options, tenant, some, webhooks)
     if (flags.length < flagsAtOnce) break
-    if (signal.aborted) return noted
+    if (signal.aborted) return stored
   }
   await advanceFlagCursor(database, now)
-  return noted
+  return stored
 }
 
-async function noteFlags(
+async function storeFlagDeliveries(
   { database, externalUrl }: FollowOptions,
   tenant: string,
   flags: SagaFlagNews[],
@@ -66,7 +67,10 @@ async function noteFlags(
 }
 
 const sagasAndErrors = (database: Database, tenant: string, ids: string[]) =>
-  Promise.all([listSagaNews(database, tenant, ids), listFailedActivities(database, tenant, ids, toldErrors)])
+  Promise.all([
+    listSagaNews(database, tenant, ids),
+    listFailedActivities(database, tenant, ids, payloadErrors),
+  ])
 
 function byTenant(flags: SagaFlagNews[]): Map<string, SagaFlagNews[]> {
   const groups = new Map<string, SagaFlagNews[]>()

@@ -32,7 +32,7 @@ const settleTries = 20
 const settleWaitMs = 100
 
 /** Bounds of the errors in a payload. */
-export const toldErrors = { ofEachMax: 20, textMax: 1000 }
+export const payloadErrors = { ofEachMax: 20, textMax: 1000 }
 
 /**
  * Stores deliveries for sagas that have become Ended, Error or resolved since the last run. Safe to run twice at once and
@@ -50,7 +50,7 @@ export async function followDecidedSagas(options: FollowOptions): Promise<number
     await advanceSagaCursor(database, String(horizon))
     return 0
   }
-  let noted = 0
+  let stored = 0
   let position = BigInt((await readSagaCursor(database)).position)
   while (position < horizon && !signal.aborted) {
     const next = position + BigInt(chunkIds)
@@ -58,12 +58,12 @@ export async function followDecidedSagas(options: FollowOptions): Promise<number
     const range = { after: String(position), upTo: String(upTo) }
     for (const tenant of new Set(wanted.map((webhook) => webhook.tenant))) {
       const sagas = await listDecidedSagas(database, tenant, range)
-      noted += await noteSagas(options, tenant, sagas, wanted)
+      stored += await storeSagaDeliveries(options, tenant, sagas, wanted)
     }
     await advanceSagaCursor(database, range.upTo)
     position = upTo
   }
-  return noted
+  return stored
 }
 
 /** Id up to which the log can be read; null without new events, or while their transactions are still open. */
@@ -83,23 +83,23 @@ async function awaitHorizon(database: Database): Promise<bigint | null> {
   return null
 }
 
-async function noteSagas(
+async function storeSagaDeliveries(
   { database, externalUrl }: FollowOptions,
   tenant: string,
   sagas: SagaNews[],
   webhooks: SagaWebhook[],
 ): Promise<number> {
-  let noted = 0
-  for (let begin = 0; begin < sagas.length; begin += sagasAtOnce) {
-    const some = sagas.slice(begin, begin + sagasAtOnce)
+  let stored = 0
+  for (let start = 0; start < sagas.length; start += sagasAtOnce) {
+    const some = sagas.slice(start, start + sagasAtOnce)
     const ids = some.map(({ id }) => id)
-    const failed = await listFailedActivities(database, tenant, ids, toldErrors)
+    const failed = await listFailedActivities(database, tenant, ids, payloadErrors)
     const occurrences = some.flatMap((saga) => {
       const activities = failed.filter(({ sagaId }) => sagaId === saga.id)
       return decided(saga, activities)
     })
     const deliveries = occurrences.flatMap((occurrence) => deliveriesOf(occurrence, webhooks, externalUrl))
-    noted += (await enqueueDeliveries(database.pool, deliveries)).length
+    stored += (await enqueueDeliveries(database.pool, deliveries)).length
   }
-  return noted
+  return stored
 }

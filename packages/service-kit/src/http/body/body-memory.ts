@@ -6,9 +6,9 @@ export interface MemoryLimits {
   senderBytesMax: number
   /** Of all senders. */
   bytesMax: number
-  /** The last part of it, which only senders may use that hold little. */
+  /** The part of it that is reserved for senders that hold at most `littleBytes`. */
   reserveBytes: number
-  /** What counts as little. */
+  /** The most that a sender may hold to use the reserve. */
   littleBytes: number
   /** How long a request may wait for memory. */
   waitMs: number

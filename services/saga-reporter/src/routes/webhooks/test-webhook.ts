@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { tenantParameter } from '../../wire/search-parameters.js'
 import { ofSagas, type WebhookDependencies } from './dependencies.js'
 
-/** `POST /sagas/webhooks/:id/test`: the worker sends it soon; the delivery's own page shows what came of it. */
+/** `POST /sagas/webhooks/:id/test`: the worker sends it soon; the delivery shows the result. */
 export const testWebhook = ({ database }: WebhookDependencies) =>
   endpoint({
     summary: 'Send a test to a webhook',

@@ -15,16 +15,16 @@ export interface ArrivedCall {
 }
 
 /**
- * Judges a call by its headers.
+ * Checks a call by its headers.
  *
  * @throws DomainError when the call is refused
  */
 export type Admit = (call: ArrivedCall) => unknown
 
-/** Judges calls by their headers, and keeps the result of each for its handler. */
+/** Checks calls by their headers, and keeps the result of each for its handler. */
 export interface Admission<Admitted> {
   admit: Admit
-  /** The result of judging an admitted call. */
+  /** The result of the check of an admitted call. */
   of: (call: { metadata: Metadata }) => Admitted
 }
 
@@ -46,14 +46,14 @@ export function createAdmission<Admitted extends object>(
 }
 
 interface AdmissionOptions {
-  /** Judges a call of a method, whose path is given. */
+  /** Checks a call of the method with this path. */
   admit: (path: string, call: ArrivedCall) => unknown
   places: MessagePlaces
   logger: Logger
 }
 
 /**
- * Judges every call when its headers arrive. A refused call is answered before its message is read; the message of an
+ * Checks every call when its headers arrive. A refused call is answered before its message is read; the message of an
  * admitted one is read once there is a place for it.
  */
 export function admission({ admit, places, logger }: AdmissionOptions): ServerInterceptor {
@@ -63,13 +63,13 @@ export function admission({ admit, places, logger }: AdmissionOptions): ServerIn
     let isWhole = false
     let isOver = false
     const judge = async (metadata: Metadata) => {
-      // The library lets a call through whose deadline is at once, and ends it a moment later.
+      // The library lets a call through whose deadline has passed on arrival, and ends it a moment later.
       if (isPastDeadline(call, Date.now())) throw unavailable('nobody waits for the answer')
       return admit(path, { metadata, peer, getAuthContext: () => call.getAuthContext() })
     }
     const refuse = (error: unknown) => {
       const isNews = !isExpected(error) && !isPastDeadline(call, Date.now())
-      if (isNews) logger.error({ err: error, method: path }, 'call could not be judged')
+      if (isNews) logger.error({ err: error, method: path }, 'a call could not be checked')
       call.sendStatus(failureOf(error, call))
     }
     const isClosed = () => call.getPeer() === 'unknown'

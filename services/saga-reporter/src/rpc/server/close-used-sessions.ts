@@ -2,13 +2,13 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { ServerHttp2Stream } from 'node:http2'
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 
-/** Where Node tells of each stream that begins on a server of this process. The library does not show its sessions. */
+/** Node publishes each stream that begins on a server of this process. The library does not show its sessions. */
 const channel = 'http2.server.stream.created'
 
 /**
- * Closes each session of a port with its next call, until no call has come for a twentieth of the given time. The end of a session refuses calls that
- * are on their way, and a gateway may not repeat them. But a gateway has one call under way on a connection, and reads with its
- * answer that it is the last.
+ * Closes each HTTP/2 session of a port when its next call begins, so that GOAWAY does not meet another call in transit, which a
+ * proxy may not repeat: a proxy has one call at a time on a connection. Ends when no call has begun for a twentieth of
+ * `timeoutMs`, and after `timeoutMs` at the latest.
  */
 export async function closeUsedSessions(port: number, timeoutMs: number): Promise<void> {
   const quietMs = timeoutMs / 20
@@ -24,7 +24,7 @@ export async function closeUsedSessions(port: number, timeoutMs: number): Promis
   try {
     while (performance.now() < Math.min(lastCallMs + quietMs, deadlineMs)) {
       await sleep(quietMs / 4)
-      // All that has arrived is read before the last look.
+      // Calls that have arrived are noticed before the time is checked.
       await turn()
     }
   } finally {

@@ -30,15 +30,13 @@ const retryAfterMsDefault = 1000
 /**
  * The one table from failures to gRPC statuses. An unexpected failure shows nothing of its text. A status after which
  * the caller may try again says when, as `google.rpc.RetryInfo` in `grpc-status-details-bin`.
- *
- * @param retryAfterMs the wait asked for when the failure names none
  */
-export function toServiceError(error: unknown, retryAfterMs = retryAfterMsDefault): ServiceError {
+export function toServiceError(error: unknown): ServiceError {
   if (!(error instanceof DomainError)) return serviceError(status.INTERNAL, 'internal error')
   const details = detailsOf(error)
   const failure = serviceError(codeOf[error.kind], details)
   if (retried.includes(error.kind)) {
-    const info = encodeRetryInfo(failure.code, details, error.retryAfterMs ?? retryAfterMs)
+    const info = encodeRetryInfo(failure.code, details, error.retryAfterMs ?? retryAfterMsDefault)
     failure.metadata.set(statusDetailsKey, info)
   }
   return failure
@@ -48,13 +46,9 @@ export function toServiceError(error: unknown, retryAfterMs = retryAfterMsDefaul
  * The status of a call that failed. Once its deadline has passed that is DEADLINE_EXCEEDED, whatever failed: work that
  * was abandoned because its caller no longer waits must not be answered with a status that asks for a retry.
  */
-export function failureOf(
-  error: unknown,
-  call: Parameters<typeof isPastDeadline>[0],
-  retryAfterMs?: number,
-): ServiceError {
+export function failureOf(error: unknown, call: Parameters<typeof isPastDeadline>[0]): ServiceError {
   if (isPastDeadline(call, Date.now())) return serviceError(status.DEADLINE_EXCEEDED, 'Deadline exceeded')
-  return toServiceError(error, retryAfterMs)
+  return toServiceError(error)
 }
 
 function detailsOf({ kind, detail, message }: DomainError): string {

@@ -1,7 +1,7 @@
 import type { ServiceDefinition } from '@grpc/grpc-js'
 import { tooLarge } from '@switchyard/domain'
 
-/** Stands in for a request that is larger than its service takes. */
+/** Replaces a request that is larger than its service accepts. */
 class OversizedRequest {
   readonly bytesMax: number
 
@@ -10,7 +10,7 @@ class OversizedRequest {
   }
 }
 
-/** The same service, whose methods refuse requests that are larger; the server's own limit is that of reported events. */
+/** The same service, with methods that refuse larger requests. The limit of the server is that of reported events. */
 export function limitRequests(definition: ServiceDefinition, bytesMax: number): ServiceDefinition {
   return Object.fromEntries(
     Object.entries(definition).map(([name, method]) => [

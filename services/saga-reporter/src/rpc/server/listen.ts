@@ -16,7 +16,7 @@ export interface ListenOptions {
 
 export interface Listener {
   port: number
-  /** New connections begin with these certificates. */
+  /** New connections use these certificates. */
   renew: (tls: TlsOptions) => void
   /** Accepts no new connections; open connections stay. */
   close: () => void

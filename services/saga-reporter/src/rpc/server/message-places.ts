@@ -2,14 +2,14 @@ import type { Socket } from 'node:net'
 
 /** Calls whose messages may be read at the same time: a message has up to 4 MiB, so they hold 256 MiB at most. */
 const placesMax = 64
-/** Places of these that only connections without a place can take, so that busy connections do not block new ones. */
+/** Places among them that only connections without a place can take, so that busy connections do not block new ones. */
 const firstPlaces = 16
 /** Places that the calls of one connection may take. */
 const placesPerConnectionMax = 16
 /** Interval of the checks for stalled connections while calls wait for a place. */
-const lookMs = 500
+const checkEveryMs = 500
 /** A connection that has sent nothing between this number of checks in a row counts as stalled. */
-const silentLooksMax = 3
+const silentChecksMax = 3
 /** How long a message may take to arrive while calls wait for a place. */
 const arrivalMsMax = 30_000
 
@@ -21,9 +21,10 @@ export interface MessagePlace {
   abandon(): void
 }
 
+/** A call, from the moment it waits for a place until it has left it. */
 interface Reader {
   connection: Connection
-  begin: () => void
+  startReading: () => void
   /** Whether its stream is closed, so that the bytes of its message are freed. */
   isClosed: () => boolean
   sinceMs: number
@@ -37,7 +38,7 @@ interface Connection {
   abandoned: Set<Reader>
   /** Bytes received at the last check, and the number of checks in a row without new bytes. */
   bytesSeen: number
-  silentLooks: number
+  silentChecks: number
 }
 
 /**
@@ -59,7 +60,7 @@ export class MessagePlaces {
       reading: new Set(),
       abandoned: new Set(),
       bytesSeen: -1,
-      silentLooks: 0,
+      silentChecks: 0,
     }
     const peer = peerOf(socket)
     this.#connections.set(peer, connection)
@@ -72,17 +73,26 @@ export class MessagePlaces {
   }
 
   /**
-   * Begins to read the message of a call, at once or when there is a place.
+   * Reads the message of a call, at once or when there is a place.
    *
    * @param peer the call's `host:port`
+   * @param startReading called once there is a place
+   * @param isClosed whether the stream of the call is closed
    */
-  enter(peer: string, begin: () => void, isClosed: () => boolean): MessagePlace {
+  enter(peer: string, startReading: () => void, isClosed: () => boolean): MessagePlace {
     const connection = this.#connections.get(peer)
     // The connection has been closed, and its calls have ended.
     if (!connection) return { leave: () => {}, abandon: () => {} }
-    const reader: Reader = { connection, begin, isClosed, sinceMs: performance.now(), state: 'waiting' }
+    const reader: Reader = {
+      connection,
+      startReading,
+      isClosed,
+      sinceMs: performance.now(),
+      state: 'waiting',
+    }
     connection.waiting.add(reader)
     this.#withWaiting.add(connection)
+    this.#freeClosed(connection)
     this.#assign()
     return {
       leave: () => this.#leave(reader),
@@ -94,6 +104,11 @@ export class MessagePlaces {
         this.#assign()
       },
     }
+  }
+
+  /** No event reports that the stream of an abandoned call is closed. */
+  #freeClosed({ abandoned }: Connection): void {
+    for (const reader of abandoned) if (reader.isClosed()) this.#leave(reader)
   }
 
   #leave(reader: Reader): void {
@@ -118,30 +133,30 @@ export class MessagePlaces {
       next.state = 'reading'
       next.sinceMs = performance.now()
       this.#taken += 1
-      next.begin()
+      next.startReading()
     }
-    if (this.#withWaiting.size > 0) this.#timer ??= setTimeout(() => this.#look(), lookMs).unref()
+    if (this.#withWaiting.size > 0) this.#timer ??= setTimeout(() => this.#check(), checkEveryMs).unref()
   }
 
   /** The oldest waiting call of the connection that has the fewest places, when there is a place for it. */
   #next(): Reader | undefined {
     let chosen: Connection | undefined
     for (const connection of this.#withWaiting) {
-      if (connection.reading.size >= placesPerConnectionMax) continue
-      if (!chosen || connection.reading.size < chosen.reading.size) chosen = connection
+      if (placesOf(connection) >= placesPerConnectionMax) continue
+      if (!chosen || placesOf(connection) < placesOf(chosen)) chosen = connection
     }
-    const isFirst = chosen?.reading.size === 0
+    if (!chosen) return undefined
+    const isFirst = placesOf(chosen) === 0
     if (this.#taken >= (isFirst ? placesMax : placesMax - firstPlaces)) return undefined
-    return chosen?.waiting.values().next().value
+    return chosen.waiting.values().next().value
   }
 
-  #look(): void {
+  #check(): void {
     this.#timer = undefined
-    for (const { abandoned } of this.#connections.values())
-      for (const reader of abandoned) if (reader.isClosed()) this.#leave(reader)
+    for (const connection of this.#connections.values()) this.#freeClosed(connection)
     for (const connection of this.#connections.values()) {
       const { bytesRead } = connection.socket
-      connection.silentLooks = bytesRead === connection.bytesSeen ? connection.silentLooks + 1 : 0
+      connection.silentChecks = bytesRead === connection.bytesSeen ? connection.silentChecks + 1 : 0
       connection.bytesSeen = bytesRead
     }
     if (this.#taken >= placesMax - firstPlaces && this.#withWaiting.size > 0) this.#endHolders()
@@ -162,7 +177,7 @@ export class MessagePlaces {
     const nowMs = performance.now()
     return [...this.#withWaiting].some((connection) => {
       const [oldest] = connection.waiting
-      return placesOf(connection) === 0 && oldest !== undefined && nowMs - oldest.sinceMs >= lookMs
+      return placesOf(connection) === 0 && oldest !== undefined && nowMs - oldest.sinceMs >= checkEveryMs
     })
   }
 }
@@ -170,9 +185,9 @@ export class MessagePlaces {
 const placesOf = ({ reading, abandoned }: Connection): number => reading.size + abandoned.size
 
 /** Whether a connection holds places without getting its messages through. */
-function isStalled({ reading, abandoned, silentLooks }: Connection): boolean {
+function isStalled({ reading, abandoned, silentChecks }: Connection): boolean {
   if (abandoned.size > 0) return true
-  if (silentLooks >= silentLooksMax) return reading.size > 0
+  if (silentChecks >= silentChecksMax) return reading.size > 0
   const [oldest] = reading
   return oldest !== undefined && performance.now() - oldest.sinceMs > arrivalMsMax
 }

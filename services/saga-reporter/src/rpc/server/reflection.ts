@@ -6,7 +6,7 @@ import { loadSync, type PackageDefinition } from '@grpc/proto-loader'
 import { ReflectionService } from '@grpc/reflection'
 import { protoPath as healthProto } from 'grpc-health-check'
 
-/** A service that is served under a second name, in a package of its own. */
+/** A service that is served under a second name, in another package. */
 export interface ServiceAlias {
   /** The file that declares the service, e.g. `saga.proto`. */
   file: string

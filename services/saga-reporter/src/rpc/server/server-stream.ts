@@ -6,8 +6,8 @@ import { requireSize } from './limit-requests.js'
 import { isExpected } from './unary.js'
 
 /**
- * Gives the messages of one call. The signal aborts when the caller has gone, its deadline has passed or the server
- * stops: the generator must then end soon, and no message that it still gives is sent.
+ * Yields the messages of one call. The signal aborts when the caller has gone, its deadline has passed or the server
+ * stops: the generator must then end soon, and no message that it still yields is sent.
  */
 export type StreamMessages<Request, Response> = (
   request: Request,

@@ -16,8 +16,8 @@ import { serveHealth } from './health.js'
 import { listen } from './listen.js'
 import { MessagePlaces } from './message-places.js'
 import { observe } from './observe.js'
-import { createOpenStreams } from './open-streams.js'
 import { createReflection, type ServiceAlias } from './reflection.js'
+import { createStreamingCalls } from './streaming-calls.js'
 import { followTls, readTls, type TlsFiles } from './tls.js'
 
 export interface GrpcService {
@@ -25,7 +25,7 @@ export interface GrpcService {
   name: string
   definition: ServiceDefinition
   implementation: UntypedServiceImplementation
-  /** Judges each call when its headers arrive, before its message is read. */
+  /** Admits or refuses each call when its headers arrive, before its message is read. */
   admit: Admit
 }
 
@@ -45,8 +45,8 @@ export interface GrpcServerOptions {
   /** Certificates. Unset: no TLS, for a gateway that adds it. */
   tls?: TlsFiles | undefined
   /**
-   * The age at which a connection is closed gracefully, so that its client connects again and new replicas get clients
-   * and shows new certificates. Calls under way then have `connectionAgeGraceMs` to finish.
+   * The age at which a connection is closed gracefully. Its client connects again, perhaps to a new replica, and gets the newest
+   * certificate. Calls under way then have `connectionAgeGraceMs` to finish.
    */
   connectionAgeMsMax?: number
   connectionAgeGraceMs?: number
@@ -56,7 +56,7 @@ export interface GrpcServerOptions {
   healthIntervalMs?: number
   /** Pause between NOT_SERVING and the end of new calls, so that load balancers notice. */
   probePeriodMs?: number
-  /** How long calls under way may take once draining has begun. */
+  /** How long calls under way may take once closing has begun. */
   drainTimeoutMs: number
 }
 
@@ -64,8 +64,8 @@ export interface GrpcServer {
   /** The port in use, also when 0 was asked for. */
   port: number
   /**
-   * NOT_SERVING → a probe period → no new connections, streams end → used connections are closed, each with its next call → calls
-   * under way finish → all connections are closed.
+   * NOT_SERVING → a probe period → no new connections, streams end → each connection is closed when its next call begins, until
+   * no call has begun for a while → calls under way finish → all connections are closed.
    */
   close: () => Promise<void>
 }
@@ -76,9 +76,9 @@ const minuteMs = 60_000
 const channelOptions = (options: GrpcServerOptions) => ({
   'grpc.max_receive_message_length': 4 * mib,
   'grpc.max_concurrent_streams': 256,
-  // In MiB. A client that takes no answers has further calls refused beyond it.
+  // In MiB. Beyond it, further calls of a client that does not read its answers are refused.
   'grpc-node.max_session_memory': 32,
-  // It would count every call once more, for a service that is not served here.
+  // Channelz would count every call once more, for a service that is not served here.
   'grpc.enable_channelz': 0,
   'grpc.keepalive_time_ms': minuteMs,
   'grpc.keepalive_timeout_ms': 20_000,
@@ -97,12 +97,16 @@ export async function startGrpcServer(options: GrpcServerOptions): Promise<GrpcS
   setLogVerbosity(logVerbosity.NONE)
   tracing()?.instrumentGrpc(grpc)
   const { host, port, tls, logger, metrics, services } = options
-  const streams = createOpenStreams()
+  const streamingCalls = createStreamingCalls()
   const places = new MessagePlaces()
   const admit = admitOf(options)
   const server = new Server({
     ...channelOptions(options),
-    interceptors: [streams.interceptor, observe(logger, metrics), admission({ admit, places, logger })],
+    interceptors: [
+      streamingCalls.interceptor,
+      observe(logger, metrics),
+      admission({ admit, places, logger }),
+    ],
   })
   for (const { definition, implementation } of services) server.addService(definition, implementation)
   createReflection(options.descriptorSet, options.aliases).addToServer(server)
@@ -127,10 +131,10 @@ export async function startGrpcServer(options: GrpcServerOptions): Promise<GrpcS
       // Connections that have arrived are accepted first; those that are left are reset.
       await turn()
       listener.close()
-      streams.end()
+      streamingCalls.end()
       await closeUsedSessions(listener.port, options.drainTimeoutMs)
       const shutDown = new Promise<void>((resolve) => server.tryShutdown(() => resolve()))
-      // Node 24 begins to close the sessions with the server, and the library does not wait for sessions that already close.
+      // Node 24 starts to close the sessions with the server, and the library does not wait for sessions that are closing.
       const closed = [...sockets].map(
         (socket) => new Promise<void>((resolve) => socket.once('close', resolve)),
       )
@@ -155,7 +159,7 @@ function admitOf({ services, checkMetadata }: GrpcServerOptions) {
   }
 }
 
-/** A call that never ends must not keep the process, so waiting for the calls under way has a limit. */
+/** A call that never ends must not keep the process alive, so waiting for the calls under way has a limit. */
 async function within(timeoutMs: number, work: Promise<unknown>): Promise<void> {
   const limit = new AbortController()
   await Promise.race([work, sleep(timeoutMs, undefined, { signal: limit.signal }).catch(() => {})])

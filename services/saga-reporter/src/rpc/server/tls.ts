@@ -28,8 +28,8 @@ export function readTls(files: TlsFiles): TlsOptions {
 }
 
 /**
- * Reads files again when they change; the result ends that. Polling beats watching here: mounted secrets are replaced
- * by renaming folders, which file watchers miss. A set that does not fit (a new certificate beside the old key, half a
+ * Reads files again when they change; the returned function stops that. Files are polled, not watched: mounted secrets are
+ * replaced by renaming folders, which file watchers miss. A set that does not fit (a new certificate beside the old key, half a
  * file) is logged and the last valid one stays in use; open connections keep their certificate.
  */
 export function followTls(files: TlsFiles, logger: Logger, renew: (tls: TlsOptions) => void): () => void {
@@ -42,7 +42,7 @@ export function followTls(files: TlsFiles, logger: Logger, renew: (tls: TlsOptio
       seen = current
       logger.info('certificates loaded')
     } catch (error) {
-      logger.error({ err: error }, 'certificates cannot be loaded, the last good ones stay')
+      logger.error({ err: error }, 'certificates cannot be loaded; the last valid ones stay in use')
     }
   }
   const timer = setInterval(refresh, refreshMs)

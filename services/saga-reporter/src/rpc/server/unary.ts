@@ -7,24 +7,22 @@ import { requireSize } from './limit-requests.js'
 
 /**
  * Makes a gRPC method of an async function. An error that it throws becomes the status of the error table; an
- * unexpected failure is logged here, exactly once, with its cause. Work that was left because the caller no longer
- * waits is no failure.
- *
- * @param retryAfterMs the wait that callers are asked for after a failure that waiting may cure
+ * unexpected failure is logged here, exactly once, with its cause. Work that was abandoned because the caller no
+ * longer waits is no failure.
  */
 export function unary<Request, Response>(
   handle: (request: Request, call: ServerUnaryCall<Request, Response>) => Promise<Response>,
   logger: Logger,
-  retryAfterMs?: number,
 ): handleUnaryCall<Request, Response> {
   return (call, answer) => {
     answerTo(handle, call).then(
       (response) => answer(null, response),
       (error: unknown) => {
         const method = call.getPath()
-        if (isGivenUp(error, call)) logger.debug({ method, reason: error.message }, 'call given up')
+        if (isGivenUp(error, call))
+          logger.debug({ method, reason: error.message }, 'the caller no longer waits')
         else if (!isExpected(error)) logger.error({ err: error, method }, 'call failed')
-        answer(failureOf(error, call, retryAfterMs))
+        answer(failureOf(error, call))
       },
     )
   }
@@ -38,7 +36,7 @@ async function answerTo<Request, Response>(
   return handle(call.request, call)
 }
 
-/** A refusal by a rule, which operators need not know of; the failure of a neighbour is none. */
+/** Whether an error is a refusal by a rule, which is not logged as an error, and not the failure of a neighbour. */
 export const isExpected = (error: unknown): boolean =>
   error instanceof DomainError && error.kind !== 'unavailable'
 

@@ -25,11 +25,11 @@ export async function requireNoBulkJob({ pool }: Pool, tenant: string): Promise<
 }
 
 /**
- * Gives the copied rows ids of their own: ids of the log above all of both cells, so that nobody who has followed the tenant in the
- * other cell passes one over.
+ * Reserves new ids for the copied rows. Those of the log are above all ids of both cells, so that a client that has followed the
+ * tenant in the other cell misses none.
  */
 export async function reserveIds({ source, destination }: CellPair, tenant: string): Promise<IdShifts> {
-  // Their ids are those of a tenant: they stay, and are not given again.
+  // Their ids are unique within a tenant, so they stay; no later row gets one of them.
   for (const table of ['saga_notes', 'saga_bulk_jobs'])
     await raiseSequence(destination, table, (await idsOf(source, table, tenant)).highest, 0n)
   const shiftOf = async (table: string, above: bigint) => {
@@ -52,7 +52,7 @@ async function idsOf({ pool }: Pool, table: string, tenant: string) {
   return { lowest: BigInt(lowest), highest: BigInt(highest), count: BigInt(count) }
 }
 
-/** Passes `span` ids over, after `above` and all that were given. Gives the id before the first of them. */
+/** Reserves `span` ids after `above` and after all that are in use. Gives the id before the first of them. */
 const raiseSequence = (database: Pool, table: string, above: bigint, span: bigint): Promise<bigint> =>
   withShortLocks(database, async (client) => {
     const sequence = `${table}_id_seq`

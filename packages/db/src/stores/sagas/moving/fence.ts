@@ -14,7 +14,7 @@ const lockTries = 60
 const lockPauseMs = 200
 
 /**
- * Runs `work` in a transaction that waits for locks only shortly, as writers wait behind it, and tries again.
+ * Runs `work` in a transaction that waits for locks only for a second, as writers wait behind it, and tries again.
  *
  * @throws DomainError conflict when other transactions hold a lock on the table for too long
  */
@@ -38,8 +38,8 @@ const fenceOf = (tenant: string) => `${fencePrefix}${createHash('md5').update(te
 const fencedTables = tenantTables.filter(({ isFenced }) => isFenced).map(({ name }) => name)
 
 /**
- * Has PostgreSQL refuse new and changed rows of a tenant: a process that looked at the map before, and was paused, writes nothing
- * afterwards. Transactions that have written already have ended when it resolves. Only the owner of the schema may do it.
+ * Has PostgreSQL refuse new and changed rows of a tenant, so a process with an outdated map of tenants cannot write. Transactions
+ * that have written already have ended when it resolves. Only the owner of the schema may do it.
  */
 export async function fenceTenant(
   database: Pool,
@@ -60,7 +60,10 @@ export async function fenceTenant(
     })
 }
 
-/** Takes away what {@link fenceTenant} has made, and touches no other table: somebody may keep it for long. */
+/**
+ * Removes the constraints of {@link fenceTenant}. It locks no table that has none, because another transaction may hold a lock on
+ * it for long.
+ */
 export async function unfenceTenant(database: Pool, tenant: string): Promise<void> {
   const fence = fenceOf(tenant)
   const { rows } = await database.pool.query<{ table: string }>(

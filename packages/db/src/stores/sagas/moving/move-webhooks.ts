@@ -7,14 +7,14 @@ import { movingReason } from './tenant-tables.js'
 
 type Pool = Pick<Database, 'pool'>
 
-const lookMs = 200
-const toldMsMax = 60_000
+const pollMs = 200
+const deliveriesMsMax = 60_000
 
 async function waitUntil(isSo: () => Promise<boolean>, timeMsMax: number, otherwise: string): Promise<void> {
   const endMs = performance.now() + timeMsMax
   while (!(await isSo())) {
     if (performance.now() > endMs) throw conflict(otherwise)
-    await delay(lookMs)
+    await delay(pollMs)
   }
 }
 
@@ -23,24 +23,28 @@ export async function hasWebhooks({ pool }: Pool, tenant: string): Promise<boole
 }
 
 /**
- * Waits until webhooks have been told of all that the log has by now, and will not look at it again.
+ * Waits until the worker has stored deliveries for every event that the log has now; it reads none of these events again.
  *
  * @throws DomainError conflict when the worker of the cell does not do it
  */
-export async function awaitToldWebhooks(database: Pool): Promise<void> {
+export async function awaitStoredDeliveries(database: Pool): Promise<void> {
   const last = await lastSagaEventId(database)
-  const isTold = async () => {
+  const areStored = async () => {
     const { rowCount } = await database.pool.query(
       "SELECT FROM webhook_cursors WHERE name = 'sagas' AND position >= $1",
       [last],
     )
     return rowCount !== 0
   }
-  await waitUntil(isTold, toldMsMax, 'the worker of a cell does not tell webhooks what happens')
+  await waitUntil(
+    areStored,
+    deliveriesMsMax,
+    'the worker of a cell does not process saga events for webhooks',
+  )
 }
 
 /**
- * Has the worker begin no further delivery to webhooks of a tenant, and waits for those under way. Nothing about these webhooks
+ * Has the worker start no further delivery to webhooks of a tenant, and waits for those under way. Nothing about these webhooks
  * changes afterwards.
  *
  * @param leaseMs the time that a worker has for an attempt

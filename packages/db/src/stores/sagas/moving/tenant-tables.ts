@@ -12,25 +12,25 @@ export interface IdShifts {
 
 interface TenantTable {
   name: string
-  /** Who writes rows of the tenant must be kept out, not only asked to stop. */
+  /** A constraint refuses writes of the tenant's rows during the copy. */
   isFenced: boolean
-  /** SQL of columns that change on the way. */
+  /** SQL of the columns that differ in the copy. */
   changed?: (shifts: IdShifts) => Record<string, string>
-  /** SQL for rows that the other cell finds by itself. */
+  /** SQL for rows that are not copied, because the other cell makes them itself. */
   leftOut?: string
 }
 
 const plain = (name: string): TenantTable => ({ name, isFenced: true })
 
-/** A flag that webhooks may not have been told of is left out, as the worker of the other cell sets and tells it. */
-const untoldFlags = `set_at > (SELECT flags_set_at FROM webhook_cursors WHERE name = 'sagas') - interval '30 seconds'`
+/** Flags whose deliveries may not be stored yet are left out: the worker of the other cell sets them and stores the deliveries. */
+const flagsWithoutDelivery = `set_at > (SELECT flags_set_at FROM webhook_cursors WHERE name = 'sagas') - interval '30 seconds'`
 
 /** Every table with rows of tenants, in an order that foreign keys allow. A test compares it with the catalog. */
 export const tenantTables: readonly TenantTable[] = [
   { ...plain('saga_events'), changed: ({ events }) => ({ id: `id + ${events}` }) },
   ...['saga_event_ids', 'sagas', 'saga_activities', 'saga_tags', 'saga_leases', 'saga_notes'].map(plain),
   ...['saga_errors', 'saga_bulk_jobs', 'saga_bulk_items'].map(plain),
-  { name: 'saga_flags', isFenced: false, leftOut: untoldFlags },
+  { name: 'saga_flags', isFenced: false, leftOut: flagsWithoutDelivery },
   { name: 'saga_tombstones', isFenced: false },
   {
     name: 'webhooks',
@@ -67,7 +67,7 @@ export async function holdsTenant({ pool }: Pick<Database, 'pool'>, tenant: stri
 
 const rowsAtOnce = 5000
 
-/** Deletes all rows of a tenant, some thousand at once. It may be interrupted and run again. */
+/** Deletes all rows of a tenant, some thousand at a time. It may be interrupted and run again. */
 export async function deleteTenant({ pool }: Pick<Database, 'pool'>, tenant: string): Promise<void> {
   const client = await pool.connect()
   try {

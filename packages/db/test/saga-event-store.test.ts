@@ -2,13 +2,7 @@ import { createHash } from 'node:crypto'
 import { type RawSagaEvent, SagaRejection, validateSagaEvent } from '@switchyard/domain/saga'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createScratchDatabase, type ScratchDatabase } from '../scripts/scratch-database.js'
-import {
-  createDatabase,
-  createSagaEventStore,
-  type Database,
-  type NewSagaEvent,
-  recordSagaEvents,
-} from '../src/index.js'
+import { createDatabase, createSagaEventStore, type Database, type NewSagaEvent } from '../src/index.js'
 import { applyMigrations } from '../src/migrations/index.js'
 
 let scratch: ScratchDatabase
@@ -56,7 +50,7 @@ const start: RawSagaEvent = { operation: 'SagaStarted', sagaId: 's', serviceName
 const end: RawSagaEvent = { operation: 'SagaEnded', sagaId: 's', serviceName: '' }
 
 it('takes many events in one transaction, each as if it came after the one before', async () => {
-  const results = await recordSagaEvents(database, [
+  const results = await createSagaEventStore(database).record([
     received(done('a')),
     received(start, { eventId: 'e-1' }),
     received(execute('a', 's')),
@@ -91,12 +85,12 @@ it('takes many events in one transaction, each as if it came after the one befor
 })
 
 it('finds the saga of an activity that an earlier call has named', async () => {
-  expect(await recordSagaEvents(database, [received(done('a')), received(done('b'))])).toEqual([
+  expect(await createSagaEventStore(database).record([received(done('a')), received(done('b'))])).toEqual([
     'duplicate',
     'parked',
   ])
   const compensated: RawSagaEvent = { operation: 'ActivityCompensated', activityId: 'a' }
-  expect(await recordSagaEvents(database, [received(compensated)])).toEqual(['recorded'])
+  expect(await createSagaEventStore(database).record([received(compensated)])).toEqual(['recorded'])
   const saga = await database.prisma.saga.findUniqueOrThrow({
     where: { tenant_id: { tenant: 't', id: 's' } },
   })
@@ -116,9 +110,11 @@ it('stores all of the events or none', async () => {
   const count = await database.prisma.sagaEvent.count()
   // Text that PostgreSQL cannot hold, which validation would have refused.
   const broken = received(done('c'), { eventId: 'nul\0' })
-  await expect(recordSagaEvents(database, [received(done('d')), broken])).rejects.toThrow('invalid byte')
+  await expect(createSagaEventStore(database).record([received(done('d')), broken])).rejects.toThrow(
+    'invalid byte',
+  )
   expect(await database.prisma.sagaEvent.count()).toBe(count)
-  expect(await recordSagaEvents(database, [received(done('d'))])).toEqual(['parked'])
+  expect(await createSagaEventStore(database).record([received(done('d'))])).toEqual(['parked'])
 })
 
 it('does not deadlock when batches about the same sagas come in any order at once', async () => {
@@ -128,7 +124,7 @@ it('does not deadlock when batches about the same sagas come in any order at onc
       .map((_, index) => sagas[(index * 3 + turn) % sagas.length] as string)
       .flatMap((id) => [received(execute(`${id}-a${turn}`, id)), received(done(`${id}-a${(turn + 1) % 12}`))])
   const results = await Promise.all(
-    Array.from({ length: 12 }, (_, turn) => recordSagaEvents(database, batch(turn))),
+    Array.from({ length: 12 }, (_, turn) => createSagaEventStore(database).record(batch(turn))),
   )
   expect(results.flat().filter((result) => result instanceof SagaRejection)).toEqual([])
   const activities = await database.prisma.sagaActivity.findMany({ where: { id: { startsWith: 'many-' } } })

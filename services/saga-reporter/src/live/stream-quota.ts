@@ -21,8 +21,8 @@ export interface StreamLimits {
 /** How long a client over its limit is asked to wait: streams end often. */
 const retryAfterMs = 5000
 
-/** The streams of this process: counted, bounded, and ended together. */
-export class OpenStreams {
+/** Limits how many streams are open in this process, counts them, and ends them all at once. */
+export class StreamQuota {
   readonly #limits: StreamLimits
   readonly #gauge: Gauge<'kind'>
   readonly #open = new Set<AbortController>()

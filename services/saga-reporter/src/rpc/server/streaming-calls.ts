@@ -2,14 +2,14 @@ import { ServerInterceptingCall, type ServerInterceptor, status } from '@grpc/gr
 
 type NextCall = ConstructorParameters<typeof ServerInterceptingCall>[0]
 
-/** The calls under way whose answers are streams. Some never end by themselves, such as a watch of health. */
-export interface OpenStreams {
+/** The calls under way whose answers are streams. Some do not end without `end`, such as a watch of health. */
+export interface StreamingCalls {
   interceptor: ServerInterceptor
   /** Ends every stream with UNAVAILABLE, also streams that begin later; their clients connect to another replica. */
   end: () => void
 }
 
-export function createOpenStreams(): OpenStreams {
+export function createStreamingCalls(): StreamingCalls {
   const open = new Set<NextCall>()
   let ending = false
   const interceptor: ServerInterceptor = ({ responseStream }, call) => {

@@ -1,9 +1,9 @@
 import { createMetrics } from '@switchyard/service-kit/observability'
 import { expect, it } from 'vitest'
-import { OpenStreams } from './open-streams.js'
+import { StreamQuota } from './stream-quota.js'
 
 it('a stream that begins while the process stops ends at once and is not refused, because a browser does not connect again after a refusal', () => {
-  const streams = new OpenStreams({ total: 1, perToken: 1, perAddress: 1 }, createMetrics('test'))
+  const streams = new StreamQuota({ total: 1, perToken: 1, perAddress: 1 }, createMetrics('test'))
   streams.close()
   const owner = { token: 1, address: '127.0.0.1' }
   expect(streams.open('sse', owner, new AbortController().signal).ending.signal.aborted).toBe(true)
