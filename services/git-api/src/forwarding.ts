@@ -2,9 +2,9 @@ import { type Database, findProjectStorage } from '@switchyard/db'
 import { unavailable } from '@switchyard/domain'
 import {
   type Call,
-  createHandOn,
+  createForwarder,
   forwardedHeader,
-  handOnRetryMs,
+  forwardRetryMs,
   type Route,
 } from '@switchyard/service-kit/http'
 import type { Metrics } from '@switchyard/service-kit/observability'
@@ -26,7 +26,7 @@ export interface Forwarding {
  */
 export function createForwarding(database: Database, storages: Storages, { registry }: Metrics): Forwarding {
   const figures = createFigures(registry)
-  const proxy = createHandOn(storages.own)
+  const forwarder = createForwarder(storages.own)
 
   /** @returns null for a request that has to be answered here */
   async function holderOf(route: Route, params: Record<string, string>): Promise<string | null> {
@@ -44,16 +44,16 @@ export function createForwarding(database: Database, storages: Storages, { regis
       if (headers[forwardedHeader] !== undefined) {
         if (route.path === '/projects') return false
         figures.refused.inc()
-        throw unavailable('the project is being moved to another storage', { retryAfterMs: handOnRetryMs })
+        throw unavailable('the project is being moved to another storage', { retryAfterMs: forwardRetryMs })
       }
       const address = storages.others.get(storage)
       if (address === undefined)
-        throw unavailable(`the storage ${storage} is not known here`, { retryAfterMs: handOnRetryMs })
+        throw unavailable(`the storage ${storage} is not known here`, { retryAfterMs: forwardRetryMs })
       figures.forwarded.inc({ storage })
-      await proxy.hand(call, { name: `the storage ${storage}`, address })
+      await forwarder.forward(call, { name: `the storage ${storage}`, address })
       return true
     },
-    close: proxy.close,
+    close: forwarder.close,
   }
 }
 
@@ -67,7 +67,7 @@ function createFigures(registry: Metrics['registry']) {
   return {
     forwarded: new Counter({
       name: 'git_api_forwarded_requests_total',
-      help: 'Requests that were handed to the git-api of another storage.',
+      help: 'Requests that were forwarded to the git-api of another storage.',
       labelNames: ['storage'],
       registers: [registry],
     }),

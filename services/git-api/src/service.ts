@@ -148,7 +148,7 @@ function openGit(config: Config, storages: Storages, database: Database): Git {
   return createGit(config.SWITCHYARD_STORAGE_ROOT, options)
 }
 
-/** Where there are several storages: carries out moves of repositories to this one, and hands requests on to the others. */
+/** Where there are several storages: carries out moves of repositories to this one, and forwards requests to the others. */
 function joinStorages(
   moving: Parameters<typeof startMoves>[0],
   lifecycle: ServiceContext['lifecycle'],

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import { type Call, createHandOn, forwardedHeader } from '@switchyard/service-kit/http'
+import { type Call, createForwarder, forwardedHeader } from '@switchyard/service-kit/http'
 import type { Cells } from './cells.js'
 
 type ForwardRead = (
@@ -13,7 +13,7 @@ type ForwardRead = (
  * `report-by-cell.ts` splits its events by tenant.
  */
 export function createForwardRead(cells: Cells): { forwardRead: ForwardRead; close: () => void } {
-  const { hand, close } = createHandOn(cells.own)
+  const { forward, close } = createForwarder(cells.own)
   return {
     async forwardRead(input, given, call) {
       const { tenant } = input as { tenant?: unknown }
@@ -21,8 +21,8 @@ export function createForwardRead(cells: Cells): { forwardRead: ForwardRead; clo
       const { request } = call.raw
       const cell = cells.ofTenant(tenant, request.headers[forwardedHeader] !== undefined)
       if (!cell) return false
-      const neighbour = { name: `the cell ${cell.name}`, address: cell.http }
-      await hand(call, neighbour, bodyOf(request, given))
+      const upstream = { name: `the cell ${cell.name}`, address: cell.http }
+      await forward(call, upstream, bodyOf(request, given))
       return true
     },
     close,

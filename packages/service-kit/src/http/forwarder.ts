@@ -5,39 +5,39 @@ import { unavailable } from '@switchyard/domain'
 import { createProxyServer } from 'http-proxy-3'
 import type { Call } from './endpoint.js'
 
-/** A request with this header was handed on once, and is not handed on again. */
+/** A request with this header was forwarded once, and is not forwarded again. */
 export const forwardedHeader = 'x-switchyard-forwarded-by'
 
-/** When a request that cannot be handed on may be sent again. */
-export const handOnRetryMs = 2_000
+/** Time after which a client may repeat a request that could not be forwarded. */
+export const forwardRetryMs = 2_000
 
 const connectMsMax = 5_000
 
 /** Another process that answers a request. */
-export interface Neighbour {
+export interface Upstream {
   /** In answers, such as `the storage second`. */
   name: string
   /** `http://host:port` */
   address: string
 }
 
-export interface HandOn {
+export interface Forwarder {
   /**
-   * Has another process answer a request, as it is.
+   * Forwards a request to another process, unchanged, and its answer to the client.
    *
-   * @param body stands for the body of the request, when that was read already
-   * @throws DomainError unavailable when the other process does not answer
+   * @param body replaces the body of the request, where it has been read already
+   * @throws DomainError unavailable when the upstream does not answer
    */
-  hand: (
+  forward: (
     call: Pick<Call, 'requestId' | 'raw'>,
-    neighbour: Neighbour,
+    upstream: Upstream,
     body?: Readable | undefined,
   ) => Promise<void>
   close: () => void
 }
 
-/** @param own what the other process is told of the one that asks it */
-export function createHandOn(own: string): HandOn {
+/** @param own name of this process, which the upstream gets in `forwardedHeader` */
+export function createForwarder(own: string): Forwarder {
   const agents = { 'http:': new Agent({ keepAlive: true }), 'https:': new TlsAgent({ keepAlive: true }) }
   const proxy = createProxyServer({ toProxy: true })
   proxy.on('proxyReq', (forwarded, request, response, _options, socket) => {
@@ -46,19 +46,19 @@ export function createHandOn(own: string): HandOn {
       socket.once('connect', () => clearTimeout(timer))
       forwarded.once('close', () => clearTimeout(timer))
     }
-    // What a client still sends after the answer is read and discarded by the kit; nobody waits for it there.
+    // The rest of a body that arrives after the answer is read and discarded in this process.
     response.once('close', () => {
       if (!request.complete || !response.writableFinished) forwarded.destroy()
     })
   })
-  // An answer that breaks off must not look complete to the client.
+  // An incomplete answer must not look complete to the client.
   proxy.on('proxyRes', (answer, _request, response) => {
     answer.once('error', () => response.destroy())
     answer.once('aborted', () => response.destroy())
   })
 
   return {
-    hand({ raw: { request, response }, requestId }, { name, address }, body) {
+    forward({ raw: { request, response }, requestId }, { name, address }, body) {
       const target = new URL(address)
       const { headers, socket } = request
       headers[forwardedHeader] = own
@@ -66,14 +66,14 @@ export function createHandOn(own: string): HandOn {
       headers['x-forwarded-for'] = [headers['x-forwarded-for'], socket.remoteAddress]
         .filter(Boolean)
         .join(', ')
-      // The client has been told to go on already.
+      // The client has received `100 Continue` already.
       delete headers.expect
       return new Promise<void>((resolve, reject) => {
         response.once('close', resolve)
         const agent = agents[target.protocol as keyof typeof agents]
         proxy.web(request, response, { target, agent, ...(body && { buffer: body }) }, (cause) => {
           if (response.headersSent) response.destroy()
-          else reject(unavailable(`${name} does not answer`, { cause, retryAfterMs: handOnRetryMs }))
+          else reject(unavailable(`${name} does not answer`, { cause, retryAfterMs: forwardRetryMs }))
         })
       })
     },
