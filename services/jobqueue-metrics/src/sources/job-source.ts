@@ -2,7 +2,7 @@
 export interface JobSource {
   /** Shown to clients; narrows their questions. */
   name: string
-  /** Everything at one moment. Rejects when any part of it cannot be read. */
+  /** Everything at one moment. Rejects when any part of it cannot be read, and when the source stops answering. */
   read(): Promise<SourceSnapshot>
   close(): void
 }
