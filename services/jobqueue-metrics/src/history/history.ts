@@ -20,9 +20,10 @@ export interface Point extends Figures {
 export type Resolution = 10 | 60
 
 export interface History {
-  add(sample: Sample): void
+  /** @returns the part of the sample that the history keeps */
+  add(sample: Sample): Sample
   /** Puts stored samples before those that this process has taken itself. */
-  restore(resolution: Resolution, samples: Sample[], nowMs: number): void
+  restore(resolution: Resolution, samples: AsyncIterable<Sample>, nowMs: number): Promise<void>
   /** Whether a sample of this time begins a new minute. */
   beginsMinute(atMs: number): boolean
   points(question: PointsQuestion): Point[]
@@ -52,8 +53,10 @@ export function createHistory(sources: readonly string[]): History {
   return {
     beginsMinute,
     add(sample) {
-      if (beginsMinute(sample.atMs)) coarse.add(sample)
-      fine.add(sample)
+      const kept = numbers.known(sample)
+      if (beginsMinute(kept.atMs)) coarse.add(kept)
+      fine.add(kept)
+      return kept
     },
     restore: (resolution, samples, nowMs) => ringOf(resolution).restore(samples, nowMs),
     points({ source, queue = null, fromMs, toMs, resolutionSeconds }) {

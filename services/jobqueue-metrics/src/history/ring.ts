@@ -17,6 +17,11 @@ export class SeriesNumbers {
   find(key: string): number | undefined {
     return this.#numbers.get(key)
   }
+
+  /** The part of a sample whose series have a number. Series without one get theirs, as long as there are any. */
+  known({ atMs, figures }: Sample): Sample {
+    return { atMs, figures: new Map([...figures].filter(([key]) => this.numberOf(key) !== undefined)) }
+  }
 }
 
 const parts = ['backlog', 'latency', 'processed', 'failed', 'busy'] as const satisfies (keyof Figures)[]
@@ -49,13 +54,19 @@ export class Ring {
     }
   }
 
-  /** Puts stored samples before the present ones; leaves out those that are newer than these or too old. */
-  restore(samples: Sample[], nowMs: number): void {
+  /**
+   * Puts stored samples before the present ones; leaves out those that are newer than these or too old. Each sample is packed
+   * as it comes: a day of unpacked samples can take more than a gigabyte.
+   */
+  async restore(samples: AsyncIterable<Sample>, nowMs: number): Promise<void> {
+    const stored = new Map<number, Row>()
+    for await (const sample of samples) {
+      if (sample.atMs >= nowMs - this.ageMsMax && sample.atMs <= nowMs)
+        stored.set(sample.atMs, this.#pack(sample))
+    }
     const beforeMs = this.#rows[0]?.atMs ?? Number.POSITIVE_INFINITY
-    const older = samples
-      .filter(({ atMs }) => atMs < beforeMs && atMs >= nowMs - this.ageMsMax && atMs <= nowMs)
-      .sort((a, b) => a.atMs - b.atMs)
-    this.#rows = [...older.map((sample) => this.#pack(sample)), ...this.#rows].slice(-this.rowsMax)
+    const older = [...stored.values()].filter(({ atMs }) => atMs < beforeMs).sort((a, b) => a.atMs - b.atMs)
+    this.#rows = [...older, ...this.#rows].slice(-this.rowsMax)
   }
 
   /** The figures of each series at every moment of a span; null for a series that was not seen then. */
