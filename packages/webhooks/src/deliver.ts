@@ -29,8 +29,6 @@ export interface DeliverOptions {
   database: Database
   sender: Sender
   secretBox: SecretBox
-  /** Most simultaneous requests to the host. Unset: 4. */
-  concurrency?: number
   /** When it is aborted, no further delivery begins. */
   signal: AbortSignal
   onDelivered: (delivered: Delivered) => void
@@ -38,7 +36,8 @@ export interface DeliverOptions {
 
 /** Longer than an attempt takes, including the recording of its result. */
 export const deliveryLeaseMs = 30_000
-const concurrencyDefault = 4
+/** To one host. */
+const requestsAtOnce = 4
 const failingMsMax = 5 * 86_400_000
 const failuresMin = 20
 const gone = 410
@@ -51,7 +50,7 @@ const gone = 410
  */
 export async function deliverToHost(host: string, options: DeliverOptions): Promise<void> {
   let isAnswering = true
-  const lanes = Array.from({ length: options.concurrency ?? concurrencyDefault }, async () => {
+  const lanes = Array.from({ length: requestsAtOnce }, async () => {
     while (isAnswering && !options.signal.aborted) {
       const delivery = await claimDelivery(options.database, host, deliveryLeaseMs)
       if (delivery === null) return
