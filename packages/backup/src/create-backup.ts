@@ -126,7 +126,7 @@ async function keepObjects(
   async function* kept() {
     for await (const object of readObjectList(rows)) {
       const storageRoot = rootOfRepository(place, storages, object.diskPath)
-      const isThere = (await keepObject(folder, storageRoot, object)) !== 'missing'
+      const isThere = await keepObject(folder, storageRoot, object)
       found[isThere ? 'objects' : 'missing'] += 1
       if (isThere) yield toLine(object)
     }

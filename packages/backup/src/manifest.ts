@@ -69,6 +69,13 @@ export async function findManifest(folder: string): Promise<Manifest | null> {
   )
 }
 
+/** The manifest of a folder. @throws SetupProblem when there is none */
+export async function getManifest(folder: string): Promise<Manifest> {
+  const found = await findManifest(folder)
+  if (!found) throw new SetupProblem(`${folder} has no manifest.json: it is no complete backup`)
+  return found
+}
+
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)

@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import { listShippedMigrations } from '@switchyard/db/migrations'
 import { claimDataFolder, type Progress, SetupProblem, startPostgres } from '@switchyard/dev-env'
 import { createGit } from '@switchyard/git-storage'
-import { checkBackup } from './check-backup.js'
 import { createSchema, loadRows, refuseTables } from './database/load-database.js'
 import { namesIn, syncFileSystem, writeFlushed } from './files.js'
-import { findManifest, lfsListFile, type Manifest, runFolderOf } from './manifest.js'
+import { findDamage } from './find-damage.js'
+import { getManifest, lfsListFile, type Manifest, runFolderOf } from './manifest.js'
 import { defaultStorage, type Place, rootOf, rootOfRepository, secretFiles } from './place.js'
 import { readObjectList, restoreObject } from './storage/lfs-objects.js'
 import { restoreRepository } from './storage/mirror.js'
@@ -23,13 +23,13 @@ export interface RestoreOptions {
  * at once, so a restore that was interrupted does not look like a complete one.
  */
 export async function restoreBackup({ place, folder, progress }: RestoreOptions): Promise<Manifest> {
-  const manifest = await findManifest(folder)
-  if (!manifest) throw new SetupProblem(`${folder} has no manifest.json: it is no complete backup`)
+  const manifest = await getManifest(folder)
   await refuseNewerSchema(manifest)
   for (const storage of storagesOf(manifest)) rootOf(place, storage)
   await refuseFiles(place)
   if (place.databaseUrl) await refuseTables(place.databaseUrl)
-  await progress.step('check of the backup', () => checkBackup(folder, manifest))
+  const damage = await progress.step('check of the backup', () => findDamage(folder, manifest))
+  if (damage !== null) throw new SetupProblem(`The backup is damaged: ${damage}. Nothing was restored`)
 
   await withDatabase(place, progress, async (url) => {
     await refuseTables(url)

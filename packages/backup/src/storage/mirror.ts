@@ -39,12 +39,13 @@ const exists = (path: string) =>
     () => false,
   )
 
-/** Copies references with all that they need from one repository on this machine to another. */
+/**
+ * Copies the references below `from` of a source, with all objects that they need, to references below `to` of a repository. Both
+ * are on this machine.
+ */
 async function fetchReferences(
   repository: string,
-  source: string,
-  from: string,
-  { to }: { to: string },
+  { source, from, to }: { source: string; from: string; to: string },
 ): Promise<void> {
   await runGitOk(
     repository,
@@ -90,7 +91,7 @@ export async function mirrorRepository(
     if (former?.references === references && (await isIntact(mirror, former))) return { ...former, head }
     if (!(await exists(mirror)))
       await createGit(join(folder, 'repositories')).createRepository(diskPath, 'main')
-    await fetchReferences(mirror, source, allReferences, { to: referencesOf(run) })
+    await fetchReferences(mirror, { source, from: allReferences, to: referencesOf(run) })
     return { diskPath, head, run, references: await hashReferences(mirror, referencesOf(run)) }
   } catch (error) {
     // It may be deleted at any step.
@@ -145,7 +146,10 @@ export async function tidyMirror(
  * What is wrong with a mirror: an object that is damaged or missing, or other references than the manifest says. Null when
  * nothing is.
  */
-export async function findDamage(folder: string, repository: MirroredRepository): Promise<string | null> {
+export async function findMirrorDamage(
+  folder: string,
+  repository: MirroredRepository,
+): Promise<string | null> {
   const mirror = mirrorOf(folder, repository.diskPath)
   try {
     if (!(await isIntact(mirror, repository))) return 'its references are not those of the backup'
@@ -181,7 +185,8 @@ export async function restoreRepository(
   const unfinished = `${diskPath}.restoring`
   await createGit(storageRoot).createRepository(unfinished, head)
   const path = join(storageRoot, unfinished)
-  await fetchReferences(path, mirrorOf(folder, diskPath), referencesOf(run), { to: allReferences })
+  const source = mirrorOf(folder, diskPath)
+  await fetchReferences(path, { source, from: referencesOf(run), to: allReferences })
   await checkObjects(path, '--all')
   if ((await hashReferences(path, allReferences)) !== references)
     throw new Error(`${diskPath} has other references than the backup`)
