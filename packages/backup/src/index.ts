@@ -9,7 +9,7 @@ import { restoreBackup } from './restore-backup.js'
 export interface CommandOptions {
   /** The folder of the checkout. */
   root: string
-  /** Of Switchyard. */
+  /** The version of Switchyard. */
   version: string
   /** The folder of the backup. */
   folder: string | undefined

@@ -12,15 +12,15 @@ import { readObjectList, restoreObject } from './storage/lfs-objects.js'
 import { restoreRepository } from './storage/mirror.js'
 
 export interface RestoreOptions {
-  /** An empty installation, which does not run. */
+  /** An empty installation that is not running. */
   place: Place
   folder: string
   progress: Progress
 }
 
 /**
- * Restores a backup into an empty place. Everything is checked before anything is written. The rows of the database come last and
- * at once, so a restore that was interrupted does not look like a complete one.
+ * Restores a backup into an empty place. Everything is checked before anything is written. The rows of the database come last, in
+ * one transaction, so a restore that was interrupted does not look like a complete one.
  */
 export async function restoreBackup({ place, folder, progress }: RestoreOptions): Promise<Manifest> {
   const manifest = await getManifest(folder)
@@ -97,7 +97,7 @@ async function restoreRepositories(
     await mkdir(storageRoot, { recursive: true, mode: 0o700 })
   for (const repository of repositories)
     await restoreRepository(folder, rootOfRepository(place, storages, repository.diskPath), repository)
-  // Their projects are in the database, and work with an empty repository only.
+  // Their projects are in the database and need a repository, if only an empty one.
   for (const diskPath of withoutRepository)
     await createGit(rootOfRepository(place, storages, diskPath)).createRepository(diskPath, 'main')
 }

@@ -43,8 +43,8 @@ const failuresMin = 20
 const gone = 410
 
 /**
- * Sends the due deliveries of a host until none is left or the host does not answer. The rest waits then, so that an unreachable
- * host causes one time-out instead of one for each delivery.
+ * Sends the due deliveries of a host until none is left or the host does not answer. In that case the remaining ones wait, so that
+ * an unreachable host causes one time-out instead of one for each delivery.
  *
  * A delivery is sent at least once: it is sent again when the process dies before it has recorded the result.
  */
@@ -57,7 +57,7 @@ export async function deliverToHost(host: string, options: DeliverOptions): Prom
       if (await deliver(delivery, options)) isAnswering = false
     }
   })
-  // When one lane fails, the function still waits for the end of all lanes.
+  // When one of them fails, the others are still awaited.
   const ends = await Promise.allSettled(lanes)
   const failed = ends.find((end) => end.status === 'rejected')
   if (failed) throw failed.reason

@@ -137,8 +137,8 @@ const storable = (text: string) => text.replaceAll('\0', '\uFFFD')
 
 const failureTexts: Record<string, string> = {
   ECONNREFUSED: 'the connection was refused',
-  ECONNRESET: 'the connection was broken off',
-  UND_ERR_SOCKET: 'the connection was broken off',
+  ECONNRESET: 'the target closed the connection',
+  UND_ERR_SOCKET: 'the target closed the connection',
   ENOTFOUND: 'the name of the host does not resolve',
   EAI_AGAIN: 'the name of the host could not be resolved',
   UND_ERR_CONNECT_TIMEOUT: 'timeout: no connection',

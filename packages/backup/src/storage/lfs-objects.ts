@@ -58,7 +58,7 @@ export async function keepObject(
 export const restoreObject = (folder: string, storageRoot: string, object: StoredObject): Promise<void> =>
   copyChecked(lfsFileOf(folder, object.oid), storedFileOf(storageRoot, object), object.oid)
 
-/** Copies an object and flushes it; it appears whole. @throws Error when its bytes are not those of its name */
+/** Copies an object and flushes it. The copy appears when it is complete. @throws Error when its bytes are not those of its name */
 async function copyChecked(from: string, to: string, oid: string): Promise<void> {
   await mkdir(dirname(to), { recursive: true })
   const temporary = join(dirname(to), `${randomUUID()}.new`)

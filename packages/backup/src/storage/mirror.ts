@@ -11,14 +11,14 @@ import { type MirroredRepository, mirrorOf } from '../manifest.js'
 const limits = { memoryBytesMax: 4 * 1024 ** 3, timeoutMs: 6 * 60 * 60_000 }
 
 const packing = {
-  // Packs of their own are checked as a whole, and small ones are joined later.
+  // Fetched objects stay in packs, which are checked as a whole. Small packs are joined later.
   'fetch.unpackLimit': '1',
   'pack.threads': '1',
   'pack.windowMemory': '128m',
 }
 
-// A fetch from a folder starts git's server without these settings, so the owner of the folder is not checked here. It hides
-// no reference.
+// A fetch from a folder starts git's server without the settings of the fetch, so they are given here: the server does not check
+// the owner of the folder. It hides no reference.
 const uploadPack = "git -c 'safe.directory=*' -c pack.threads=1 -c pack.windowMemory=128m upload-pack"
 
 const fetchFlags = [
@@ -72,8 +72,8 @@ async function hashReferences(repository: string, folder: string): Promise<strin
 }
 
 /**
- * Brings the mirror of a repository up to date. The references of a run are in a folder of their own, so the mirror still has
- * those of the former backup.
+ * Brings the mirror of a repository up to date. The references of each run are below a separate prefix, so the mirror
+ * still has those of the former backup.
  *
  * @param former the repository in the former backup
  * @returns null when there is no such repository (any more)
@@ -94,7 +94,7 @@ export async function mirrorRepository(
     await fetchReferences(mirror, { source, from: allReferences, to: referencesOf(run) })
     return { diskPath, head, run, references: await hashReferences(mirror, referencesOf(run)) }
   } catch (error) {
-    // It may be deleted at any step.
+    // The repository may be deleted at any step.
     if (await exists(source)) throw error
     return null
   }

@@ -17,7 +17,7 @@ const loadedAtOnce = 10
 export interface HistoryStore {
   /** Of several replicas that sample at the same time, one stores its sample. */
   save(sample: Sample, resolutions: Resolution[]): Promise<void>
-  /** The latest sample first. One that another replica saves meanwhile may come twice. */
+  /** The latest sample first. When a sample is saved meanwhile, others may come twice. */
   load(resolution: Resolution): AsyncIterable<Sample>
 }
 

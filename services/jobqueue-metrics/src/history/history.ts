@@ -67,8 +67,8 @@ export function createHistory(sources: readonly string[]): History {
 }
 
 /**
- * Figures of the sources together. A source that was away makes the point unknown, because the figures of the other
- * sources would look like the whole; unless the source never had the queue.
+ * Figures of the sources together. When a source did not answer, the point is unknown, because the figures of the other
+ * sources alone would look complete. A source that never had the queue is left out.
  */
 function pointsOf(
   ring: Ring,
@@ -82,10 +82,10 @@ function pointsOf(
   const wholeSince = wholes.map((key) => ring.firstSeenMs(key))
   const askedSince = asked.map((key) => ring.firstSeenMs(key))
   return [...ring.between([...wholes, ...asked], fromMs, toMs)].map(({ atMs, figures }) => {
-    const isAway = (index: number) =>
+    const isMissing = (index: number) =>
       figures[index] === null && atMs > (wholeSince[index] as number) && Number.isFinite(askedSince[index])
     const known = figures.slice(sources.length).filter((each) => each !== null)
-    return { atMs, ...mergeFigures(sources.some((_name, index) => isAway(index)) ? [] : known) }
+    return { atMs, ...mergeFigures(sources.some((_name, index) => isMissing(index)) ? [] : known) }
   })
 }
 

@@ -1,6 +1,6 @@
 import type { Figures, Sample } from './sample.js'
 
-/** Gives each series a number that is the same in every ring. Bounded, because there is no limit to names of queues. */
+/** Gives each series a number that is the same in every ring. Their number is limited, because that of queues is not. */
 export class SeriesNumbers {
   readonly #numbers = new Map<string, number>()
 
@@ -18,7 +18,7 @@ export class SeriesNumbers {
     return this.#numbers.get(key)
   }
 
-  /** The part of a sample whose series have a number. Series without one get theirs, as long as there are any. */
+  /** The part of a sample whose series have a number. A new series gets one until all are given. */
   known({ atMs, figures }: Sample): Sample {
     return { atMs, figures: new Map([...figures].filter(([key]) => this.numberOf(key) !== undefined)) }
   }
