@@ -20,14 +20,14 @@ export interface BackupOptions {
   place: Place
   /** Folder of the backup: empty, new, or with an earlier backup of the same installation. */
   folder: string
-  /** Of Switchyard. */
+  /** The version of Switchyard. */
   version: string
   progress: Progress
 }
 
 /**
- * Backs up an installation that may run. The snapshot of the database is the cut; repositories and LFS objects are copied after
- * it, so that everything that a row names is there. The folder's former backup counts until this one is complete.
+ * Backs up an installation that may run. The moment of the snapshot of the database is the cut; repositories and LFS objects are
+ * copied after it, so that everything that a row names is there. The former backup in the folder is valid until this one is complete.
  */
 export async function createBackup({ place, folder, version, progress }: BackupOptions): Promise<Manifest> {
   const former = await findManifest(folder)
@@ -66,11 +66,11 @@ export async function createBackup({ place, folder, version, progress }: BackupO
   await syncFileSystem(folder)
   await progress.step('files of the former backup', () => removeFormer(folder, manifest))
   if (place.metricsFile) await writeMetrics(place.metricsFile, cut)
-  tellLosses(progress, withoutRepository, lfs.missing)
+  reportLosses(progress, withoutRepository, lfs.missing)
   return manifest
 }
 
-/** Prometheus reads a whole file, the former or this one. */
+/** Replaces the file at once, so that Prometheus never reads half of one. */
 async function writeMetrics(file: string, cut: Date): Promise<void> {
   const name = 'switchyard_backup_cut_timestamp_seconds'
   const text = `# HELP ${name} Everything that was acknowledged before is in the last backup.
@@ -83,7 +83,7 @@ ${name} ${cut.getTime() / 1000}
 
 const ownNames = new Set(['runs', 'repositories', 'lfs', 'manifest.json.new'])
 
-/** A folder that an interrupted first backup left holds nothing else. */
+/** Allows what an interrupted first backup leaves behind. */
 async function refuseOtherFiles(folder: string): Promise<void> {
   const other = (await namesIn(folder)).find((name) => !ownNames.has(name))
   if (other !== undefined)
@@ -126,7 +126,7 @@ async function keepObjects(
   async function* kept() {
     for await (const object of readObjectList(rows)) {
       const storageRoot = rootOfRepository(place, storages, object.diskPath)
-      const isThere = (await keepObject(folder, storageRoot, object)) !== 'missing'
+      const isThere = await keepObject(folder, storageRoot, object)
       found[isThere ? 'objects' : 'missing'] += 1
       if (isThere) yield toLine(object)
     }
@@ -150,8 +150,8 @@ async function keepSecrets({ dataDir }: Place, runFolder: string): Promise<Manif
   return secrets
 }
 
-function tellLosses(progress: Progress, withoutRepository: string[], missingObjects: number): void {
+function reportLosses(progress: Progress, withoutRepository: string[], missingObjects: number): void {
   for (const path of withoutRepository)
-    progress.notice(`the project of ${path} has no repository: it was deleted meanwhile`)
+    progress.notice(`the project of ${path} has no repository: it was deleted during the backup`)
   if (missingObjects > 0) progress.notice(`${missingObjects} LFS objects are missing in the repositories`)
 }

@@ -46,14 +46,14 @@ export async function writeCompressed(
 /** The lines of a compressed text. */
 export async function* readCompressedLines(file: string): AsyncGenerator<string> {
   const text = createGunzip()
-  // The reader of lines sees no error of the streams, so this promise tells it.
+  // The line reader does not see the errors of the streams; this promise rejects with them.
   const read = pipeline(createReadStream(file), text)
   read.catch(() => {})
   yield* createInterface({ input: text, crlfDelay: Number.POSITIVE_INFINITY })
   await read
 }
 
-/** Makes all files in a file system durable, names included; a system without `sync -f` does so within seconds. */
+/** Flushes all files and folders of a file system to the disk. A system without `sync -f` does so by itself within seconds. */
 export const syncFileSystem = (folder: string): Promise<unknown> =>
   promisify(execFile)('sync', ['-f', folder]).catch(() => {})
 

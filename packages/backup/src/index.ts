@@ -1,31 +1,42 @@
-import { ConfigError } from '@switchyard/config'
 import { createProgress, SetupProblem } from '@switchyard/dev-env'
 import { createBackup } from './create-backup.js'
-import type { Manifest } from './manifest.js'
-import { type Place, readPlace } from './place.js'
+import { findDamage } from './find-damage.js'
+import { isSolvable } from './is-solvable.js'
+import { getManifest, type Manifest } from './manifest.js'
+import { readPlace } from './place.js'
 import { restoreBackup } from './restore-backup.js'
 
 export interface CommandOptions {
   /** The folder of the checkout. */
   root: string
-  /** Of Switchyard. */
+  /** The version of Switchyard. */
   version: string
   /** The folder of the backup. */
   folder: string | undefined
 }
 
 /** `pnpm backup FOLDER`. @returns the exit code */
-export const runBackup = (options: CommandOptions): Promise<number> =>
-  run('backup', options, async (place, folder) => {
-    const { version } = options
-    const manifest = await createBackup({ place, folder, version, progress: createProgress() })
-    return `${folder} has everything up to ${describe(manifest)}`
+export const runBackup = ({ root, version, folder }: CommandOptions): Promise<number> =>
+  run('backup', folder, async (named) => {
+    const place = readPlace(root, process.env)
+    const manifest = await createBackup({ place, folder: named, version, progress: createProgress() })
+    return `${named} has everything up to ${describe(manifest)}`
+  })
+
+/** `pnpm backup --check FOLDER`. @returns the exit code */
+export const runCheck = ({ folder }: Pick<CommandOptions, 'folder'>): Promise<number> =>
+  run('backup --check', folder, async (named) => {
+    const manifest = await getManifest(named)
+    const damage = await createProgress().step('check of the backup', () => findDamage(named, manifest))
+    if (damage === null) return `${named} is undamaged and has everything up to ${describe(manifest)}`
+    throw new SetupProblem(`The backup is damaged: ${damage}. Remove that path and back up again`)
   })
 
 /** `pnpm restore FOLDER`. @returns the exit code */
-export const runRestore = (options: CommandOptions): Promise<number> =>
-  run('restore', options, async (place, folder) => {
-    const manifest = await restoreBackup({ place, folder, progress: createProgress() })
+export const runRestore = ({ root, folder }: CommandOptions): Promise<number> =>
+  run('restore', folder, async (named) => {
+    const place = readPlace(root, process.env)
+    const manifest = await restoreBackup({ place, folder: named, progress: createProgress() })
     return `restored everything up to ${describe(manifest)}`
   })
 
@@ -37,20 +48,16 @@ function describe({ cut, database, repositories, lfsObjects }: Manifest): string
 /** Prints what `work` returns, or in one line a problem that the user can solve. */
 async function run(
   command: string,
-  { root, folder }: CommandOptions,
-  work: (place: Place, folder: string) => Promise<string>,
+  folder: string | undefined,
+  work: (folder: string) => Promise<string>,
 ): Promise<number> {
   try {
     if (!folder) throw new SetupProblem(`Name the folder of the backup: pnpm ${command} FOLDER`)
-    process.stdout.write(`${await work(readPlace(root, process.env), folder)}\n`)
+    process.stdout.write(`${await work(folder)}\n`)
     return 0
   } catch (error) {
-    if (!(error instanceof SetupProblem || error instanceof ConfigError || isOfSystem(error))) throw error
+    if (!isSolvable(error)) throw error
     process.stderr.write(`✗ ${error.message}\n`)
     return 1
   }
 }
-
-/** An error of the operating system, such as a full disk, or of PostgreSQL. */
-const isOfSystem = (error: unknown): error is Error =>
-  error instanceof Error && 'code' in error && typeof error.code === 'string'

@@ -1,17 +1,18 @@
-// The program of the image: `node dist/bundle/main.js backup|restore FOLDER`. DATABASE_URL and SWITCHYARD_STORAGE_ROOT name the
+// The program of the image: `node dist/bundle/main.js backup|check|restore FOLDER`. DATABASE_URL and SWITCHYARD_STORAGE_ROOT name the
 // installation.
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { runBackup, runRestore } from './index.js'
+import { type CommandOptions, runBackup, runCheck, runRestore } from './index.js'
 
-const commands = new Map([
+const commands = new Map<string, (options: CommandOptions) => Promise<number>>([
   ['backup', runBackup],
+  ['check', runCheck],
   ['restore', runRestore],
 ])
 const [name = '', folder] = process.argv.slice(2)
 const command = commands.get(name)
 if (!command) {
-  process.stderr.write('usage: main.js backup|restore FOLDER\n')
+  process.stderr.write('usage: main.js backup|check|restore FOLDER\n')
   process.exit(1)
 }
 const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }

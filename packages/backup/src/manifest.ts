@@ -17,13 +17,13 @@ const repository = z.object({
   head: z.string().max(1000),
   /** The run that fetched these references; they are below `refs/backup/<run>/` of the mirror. */
   run: name,
-  /** Of the list of references, as `git for-each-ref` prints it. */
+  /** SHA-256 of the list of references, as `git for-each-ref` prints it. */
   references: sha256,
 })
 
 const manifest = z.object({
   format: z.literal(1),
-  /** Of the Switchyard that wrote the backup. */
+  /** The version of Switchyard that wrote the backup. */
   version: z.string(),
   /** Everything that was acknowledged before is in the backup. */
   cut: z.iso.datetime(),
@@ -69,6 +69,13 @@ export async function findManifest(folder: string): Promise<Manifest | null> {
   )
 }
 
+/** The manifest of a folder. @throws SetupProblem when there is none */
+export async function getManifest(folder: string): Promise<Manifest> {
+  const found = await findManifest(folder)
+  if (!found) throw new SetupProblem(`${folder} has no manifest.json: it is no complete backup`)
+  return found
+}
+
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -77,7 +84,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** Replaces the manifest at once: until then the former backup is the one that counts. */
+/** Replaces the manifest in one step. Until then the former backup is the valid one. */
 export async function writeManifest(folder: string, content: Manifest): Promise<void> {
   const file = join(folder, manifestFile)
   await writeFlushed(`${file}.new`, `${JSON.stringify(content, null, 2)}\n`)

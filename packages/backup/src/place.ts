@@ -3,7 +3,7 @@ import { databaseUrl, loadConfig } from '@switchyard/config'
 import { SetupProblem } from '@switchyard/dev-env'
 import { z } from 'zod'
 
-/** Where an installation keeps what a backup has. */
+/** Where an installation keeps the data that a backup copies. */
 export interface Place {
   /** Null: the embedded PostgreSQL of `npm start`. */
   databaseUrl: string | null
@@ -22,13 +22,13 @@ export const defaultStorage = 'default'
 
 const namedFolder = /^[a-z0-9][a-z0-9-]{0,62}=[^,]+$/
 
-/** `name=folder`, divided by commas. */
+/** `name=folder`, separated by commas. */
 const namedFolders = () =>
   z
     .string()
     .transform((text) => text.split(',').map((entry) => entry.trim()))
     .refine((entries) => entries.every((entry) => namedFolder.test(entry)), {
-      error: 'must be storages such as second=/srv/second, divided by commas',
+      error: 'must be storages such as second=/srv/second, separated by commas',
     })
     .transform((entries) => new Map(entries.map((entry) => splitAt(entry, entry.indexOf('=')))))
 
@@ -69,8 +69,8 @@ export const configSchema = z
   })
 
 /**
- * The installation that the environment names: with SWITCHYARD_STORAGE_ROOT or SWITCHYARD_STORAGE_ROOTS one with servers of its own, else that of
- * `npm start`.
+ * The installation that the environment names. With SWITCHYARD_STORAGE_ROOT or SWITCHYARD_STORAGE_ROOTS its servers are not those
+ * of `npm start`.
  *
  * @throws ConfigError naming every variable that does not fit
  */

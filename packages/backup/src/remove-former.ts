@@ -17,7 +17,7 @@ export async function removeFormer(folder: string, { run, repositories }: Manife
   await removeOthers(join(folder, 'lfs'), (_path, name) => oids.has(name))
 }
 
-/** Removes the entries two folders below that are not kept. */
+/** Removes the entries of the folders `<first>/<second>`, except those that are kept. */
 async function removeOthers(root: string, isKept: (path: string, name: string) => boolean): Promise<void> {
   for (const first of await namesIn(root))
     for (const second of await namesIn(join(root, first)))

@@ -3,33 +3,33 @@ import { join } from 'node:path'
 import { listShippedMigrations } from '@switchyard/db/migrations'
 import { claimDataFolder, type Progress, SetupProblem, startPostgres } from '@switchyard/dev-env'
 import { createGit } from '@switchyard/git-storage'
-import { checkBackup } from './check-backup.js'
 import { createSchema, loadRows, refuseTables } from './database/load-database.js'
 import { namesIn, syncFileSystem, writeFlushed } from './files.js'
-import { findManifest, lfsListFile, type Manifest, runFolderOf } from './manifest.js'
+import { findDamage } from './find-damage.js'
+import { getManifest, lfsListFile, type Manifest, runFolderOf } from './manifest.js'
 import { defaultStorage, type Place, rootOf, rootOfRepository, secretFiles } from './place.js'
 import { readObjectList, restoreObject } from './storage/lfs-objects.js'
 import { restoreRepository } from './storage/mirror.js'
 
 export interface RestoreOptions {
-  /** An empty installation, which does not run. */
+  /** An empty installation that is not running. */
   place: Place
   folder: string
   progress: Progress
 }
 
 /**
- * Restores a backup into an empty place. Everything is checked before anything is written. The rows of the database come last and
- * at once, so a restore that was interrupted does not look like a complete one.
+ * Restores a backup into an empty place. Everything is checked before anything is written. The rows of the database come last, in
+ * one transaction, so a restore that was interrupted does not look like a complete one.
  */
 export async function restoreBackup({ place, folder, progress }: RestoreOptions): Promise<Manifest> {
-  const manifest = await findManifest(folder)
-  if (!manifest) throw new SetupProblem(`${folder} has no manifest.json: it is no complete backup`)
+  const manifest = await getManifest(folder)
   await refuseNewerSchema(manifest)
   for (const storage of storagesOf(manifest)) rootOf(place, storage)
   await refuseFiles(place)
   if (place.databaseUrl) await refuseTables(place.databaseUrl)
-  await progress.step('check of the backup', () => checkBackup(folder, manifest))
+  const damage = await progress.step('check of the backup', () => findDamage(folder, manifest))
+  if (damage !== null) throw new SetupProblem(`The backup is damaged: ${damage}. Nothing was restored`)
 
   await withDatabase(place, progress, async (url) => {
     await refuseTables(url)
@@ -97,7 +97,7 @@ async function restoreRepositories(
     await mkdir(storageRoot, { recursive: true, mode: 0o700 })
   for (const repository of repositories)
     await restoreRepository(folder, rootOfRepository(place, storages, repository.diskPath), repository)
-  // Their projects are in the database, and work with an empty repository only.
+  // Their projects are in the database and need a repository, if only an empty one.
   for (const diskPath of withoutRepository)
     await createGit(rootOfRepository(place, storages, diskPath)).createRepository(diskPath, 'main')
 }

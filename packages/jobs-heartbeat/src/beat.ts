@@ -3,6 +3,7 @@ import type { QueueCounts } from './job-counts.js'
 import { type ProcessHash, type ProcessInfo, processTtlSeconds, type RegistryKeys } from './registry.js'
 
 const forgottenMs = 3_600_000
+/** For reports of the users of this package. Switchyard itself does not read the counts by day. */
 const dailyTtlSeconds = 5 * 366 * 86_400
 
 /** The changing data of a process. */

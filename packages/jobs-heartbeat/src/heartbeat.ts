@@ -55,7 +55,7 @@ export function createHeartbeat(options: HeartbeatOptions = {}): Heartbeat {
   return {
     count: (processor) => countJobs(processor, counts),
     start(workers) {
-      if (heart) throw new Error('a heartbeat is started once, with all workers')
+      if (heart) throw new Error('the heartbeat has started already: start it once, with all workers')
       const all: readonly BullmqWorker[] = Array.isArray(workers) ? workers : [workers]
       const keys = registryKeys(sharedPrefix(all))
       heart = new Heart(keys, describeProcess(all, options), counts, options.onError ?? (() => {}))

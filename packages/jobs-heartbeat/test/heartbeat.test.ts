@@ -211,7 +211,7 @@ it('is refused for workers of several prefixes, for none, and a second time', as
   expect(() => heartbeat.start([one, other])).toThrow('several prefixes')
   expect(() => heartbeat.start([])).toThrow('needs a worker')
   heartbeat.start(one)
-  expect(() => heartbeat.start(other)).toThrow('started once')
+  expect(() => heartbeat.start(other)).toThrow('start it once, with all workers')
   await heartbeat.stop()
   await Promise.all([one, other].map((worker) => worker.close()))
 })

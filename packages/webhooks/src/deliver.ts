@@ -29,8 +29,6 @@ export interface DeliverOptions {
   database: Database
   sender: Sender
   secretBox: SecretBox
-  /** Most simultaneous requests to the host. Unset: 4. */
-  concurrency?: number
   /** When it is aborted, no further delivery begins. */
   signal: AbortSignal
   onDelivered: (delivered: Delivered) => void
@@ -38,27 +36,28 @@ export interface DeliverOptions {
 
 /** Longer than an attempt takes, including the recording of its result. */
 export const deliveryLeaseMs = 30_000
-const concurrencyDefault = 4
+/** To one host. */
+const requestsAtOnce = 4
 const failingMsMax = 5 * 86_400_000
 const failuresMin = 20
 const gone = 410
 
 /**
- * Sends the due deliveries of a host until none is left or the host does not answer. The rest waits then, so that an unreachable
- * host causes one time-out instead of one for each delivery.
+ * Sends the due deliveries of a host until none is left or the host does not answer. In that case the remaining ones wait, so that
+ * an unreachable host causes one time-out instead of one for each delivery.
  *
  * A delivery is sent at least once: it is sent again when the process dies before it has recorded the result.
  */
 export async function deliverToHost(host: string, options: DeliverOptions): Promise<void> {
   let isAnswering = true
-  const lanes = Array.from({ length: options.concurrency ?? concurrencyDefault }, async () => {
+  const lanes = Array.from({ length: requestsAtOnce }, async () => {
     while (isAnswering && !options.signal.aborted) {
       const delivery = await claimDelivery(options.database, host, deliveryLeaseMs)
       if (delivery === null) return
       if (await deliver(delivery, options)) isAnswering = false
     }
   })
-  // When one lane fails, the function still waits for the end of all lanes.
+  // When one of them fails, the others are still awaited.
   const ends = await Promise.allSettled(lanes)
   const failed = ends.find((end) => end.status === 'rejected')
   if (failed) throw failed.reason

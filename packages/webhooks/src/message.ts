@@ -14,7 +14,7 @@ export function messageOf(
   secret: string | null,
   now: Date,
 ): Message {
-  // It says where the delivery comes from. Whoever sends the request adds a header for this attempt.
+  // The stored header names the trace of the event. The tracing of the process adds one for this attempt.
   const { traceparent: _, ...requestHeaders } = delivery.requestHeaders
   return {
     url: delivery.url,

@@ -15,7 +15,7 @@ export const listedDeliveryShape = z
     response_status: z.int().nullable(),
     error: z.string().nullable(),
   })
-  .meta({ id: 'ListedDelivery', description: 'One telling of a webhook' })
+  .meta({ id: 'ListedDelivery', description: 'A delivery of a webhook' })
 
 export const deliveryShape = z
   .object({
@@ -25,7 +25,7 @@ export const deliveryShape = z
     response_headers: z.unknown(),
     response_body: z.string().nullable(),
   })
-  .meta({ id: 'Delivery', description: 'One telling of a webhook, with what was sent and answered' })
+  .meta({ id: 'Delivery', description: 'A delivery of a webhook, with its request and the last response' })
 
 /** A delivery in the lists of the API. */
 export const presentListedDelivery = (delivery: ListedDelivery): z.output<typeof listedDeliveryShape> => ({

@@ -75,7 +75,9 @@ describe('WEBHOOK_SECRET_KEYS', () => {
   it.each(['short', `${newKey()},x`, randomBytes(31).toString('base64'), randomBytes(33).toString('base64')])(
     'refuses %s',
     (keys) => {
-      expect(read(keys).error?.issues[0]?.message).toBe('must be keys of 32 bytes in base64')
+      expect(read(keys).error?.issues[0]?.message).toBe(
+        'must be keys of 32 bytes in base64, separated by commas',
+      )
     },
   )
 })

@@ -30,12 +30,12 @@ export const webhookSecretFields = {
       .string()
       .refine(
         (list) => entries(list).every((key) => decode(key) !== null),
-        'must be keys of 32 bytes in base64',
+        'must be keys of 32 bytes in base64, separated by commas',
       ),
   )
     .optional()
     .describe(
-      'Keys that encrypt the [secrets of webhooks](webhooks.md#secrets): 32 bytes in base64 each, by commas. The first encrypts, each decrypts. Unset: no webhook can have a secret',
+      'Keys that encrypt the [secrets of webhooks](webhooks.md#secrets): 32 bytes in base64 each, separated by commas. The first encrypts, each decrypts. Unset: no webhook can have a secret',
     ),
 }
 
@@ -90,7 +90,7 @@ function decode(text: string): Buffer | null {
 
 function decodeOrThrow(text: string): Buffer {
   const key = decode(text)
-  if (!key) throw new Error(`${keysName} holds text that is no key`)
+  if (!key) throw new Error(`${keysName} has an entry that is not a key`)
   return key
 }
 

@@ -24,7 +24,7 @@ export interface Message {
 
 export interface Sender {
   /** Never rejects. Errors are part of the result. */
-  send(message: Message, signal?: AbortSignal): Promise<SendResult>
+  send(message: Message): Promise<SendResult>
   close(): Promise<void>
 }
 
@@ -41,26 +41,17 @@ const keptHeaderCharacters = 300
 
 /** Sends requests to targets that the policy allows. It follows no redirects and reads only the stored part of responses. */
 export function createSender({ policy, timeoutMs = timeoutMsDefault }: SenderOptions): Sender {
-  let opening: Promise<Agent> | undefined
-  // undici is loaded with the first message, because most processes that can send never do.
-  const open = async () => {
-    const { Agent } = await import('undici')
-    return new Agent({
-      connect: { lookup: createCheckedLookup(policy), timeout: timeoutMs },
-      headersTimeout: timeoutMs,
-      bodyTimeout: timeoutMs,
-      keepAliveTimeout: 5000,
-      // Single messages gain nothing from HTTP/2, and every receiver speaks 1.1.
-      allowH2: false,
-    })
-  }
+  let agent: Promise<Agent> | undefined
   return {
-    async send(message, signal) {
+    async send(message) {
       const startedAt = performance.now()
       const timeout = AbortSignal.timeout(timeoutMs)
-      const signals = signal ? AbortSignal.any([timeout, signal]) : timeout
-      opening ??= open()
-      const exchanged = opening.then((agent) => exchange(agent, message, policy, signals))
+      agent ??= openAgent(policy, timeoutMs).catch((error) => {
+        // Loading undici fails while the process has no file handles left. The next message loads it again.
+        agent = undefined
+        throw error
+      })
+      const exchanged = agent.then((opened) => exchange(opened, message, policy, timeout))
       const answer = await exchanged.catch((error: unknown) => ({
         ...noAnswer,
         error: timeout.aborted ? `timeout: no answer within ${timeoutMs / 1000} seconds` : failureText(error),
@@ -68,9 +59,22 @@ export function createSender({ policy, timeoutMs = timeoutMsDefault }: SenderOpt
       return { ...answer, durationMs: Math.round(performance.now() - startedAt) }
     },
     async close() {
-      await (await opening)?.close()
+      await (await agent)?.close()
     },
   }
+}
+
+/** undici is loaded with the first message: it takes 26 MB, and most processes that can send never do. */
+async function openAgent(policy: TargetPolicy, timeoutMs: number): Promise<Agent> {
+  const { Agent } = await import('undici')
+  return new Agent({
+    connect: { lookup: createCheckedLookup(policy), timeout: timeoutMs },
+    headersTimeout: timeoutMs,
+    bodyTimeout: timeoutMs,
+    keepAliveTimeout: 5000,
+    // Single messages gain nothing from HTTP/2, and every receiver speaks 1.1.
+    allowH2: false,
+  })
 }
 
 const noAnswer = { status: null, headers: {}, body: '' }
@@ -133,8 +137,8 @@ const storable = (text: string) => text.replaceAll('\0', '\uFFFD')
 
 const failureTexts: Record<string, string> = {
   ECONNREFUSED: 'the connection was refused',
-  ECONNRESET: 'the connection was broken off',
-  UND_ERR_SOCKET: 'the connection was broken off',
+  ECONNRESET: 'the target closed the connection',
+  UND_ERR_SOCKET: 'the target closed the connection',
   ENOTFOUND: 'the name of the host does not resolve',
   EAI_AGAIN: 'the name of the host could not be resolved',
   UND_ERR_CONNECT_TIMEOUT: 'timeout: no connection',

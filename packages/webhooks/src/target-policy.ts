@@ -15,10 +15,13 @@ export interface TargetPolicy {
 export const webhookTargetFields = {
   WEBHOOK_ALLOWED_HOSTS: z
     .string()
-    .refine((list) => entries(list).every(isHostOrNetwork), 'must be hosts, addresses or networks by commas')
+    .refine(
+      (list) => entries(list).every(isHostOrNetwork),
+      'must be hosts, addresses or networks, separated by commas',
+    )
     .optional()
     .describe(
-      'Hosts, addresses and networks, by commas, that [webhooks](webhooks.md) may be sent to though they are not public',
+      'Hosts, addresses and networks, separated by commas, that [webhooks](webhooks.md) may be sent to although they are not public',
     ),
   WEBHOOK_ALLOW_PRIVATE_NETWORKS: booleanFlag()
     .default(false)

@@ -1,6 +1,9 @@
+import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createCheckedLookup } from '../src/checked-lookup.js'
 import { createSender, type Sender, targetPolicy } from '../src/index.js'
@@ -49,6 +52,15 @@ describe('a request', () => {
     expect(result.headers).not.toHaveProperty('set-cookie')
     expect(result.durationMs).toBeGreaterThanOrEqual(0)
   })
+
+  it('is sent again after one that failed because the process had no file handles left', async () => {
+    const port = await listen((_request, response) => response.end())
+    const program = fileURLToPath(new URL('./fixtures/send-without-handles.ts', import.meta.url))
+    const node = [process.execPath, '--conditions=@switchyard/source', '--import', 'tsx', program]
+    const limited = ['-c', 'ulimit -n 1024; exec "$@"', 'sh', ...node, `http://127.0.0.1:${port}/`]
+    const { stdout } = await promisify(execFile)('sh', limited)
+    expect(JSON.parse(stdout)).toEqual([expect.stringContaining('the request failed'), null])
+  }, 30_000)
 
   it('does not follow a redirect', async () => {
     let inside = 0

@@ -8,16 +8,16 @@ export type Job = Awaited<ReturnType<Queue['getFailed']>>[number]
 export interface FoundJob {
   queue: string
   job: Job
-  /** In BullMQ's words, such as `failed` or `waiting`. */
+  /** As BullMQ names it, such as `failed` or `waiting`. */
   state: string
 }
 
 /** The queues of this Switchyard's own worker. */
 export interface OwnQueues {
-  /** Those that every Switchyard has. */
+  /** The queues of every installation. */
   names: readonly string[]
   /**
-   * Whether there is such a queue: one of `names`, or one of a further storage that has been used.
+   * Whether a queue exists: one of `names`, or that of a further storage once it has had a job.
    *
    * @throws DomainError unavailable while Redis does not answer
    */
@@ -31,7 +31,7 @@ export interface OwnQueues {
   close(): Promise<void>
 }
 
-/** @param redis has a timeout for each command, so that work on a queue ends while Redis hangs */
+/** @param redis with a time limit for each command, so that work on a queue also ends while Redis hangs */
 export function createOwnQueues(redis: Redis): OwnQueues {
   const queues = new Map<string, Queue>()
 
@@ -56,8 +56,8 @@ export function createOwnQueues(redis: Redis): OwnQueues {
     try {
       return await work()
     } catch (error) {
-      const isAway = redis.status !== 'ready' || (error instanceof Error && isTimeout(error))
-      throw isAway && !(error instanceof DomainError) ? unavailable('Redis', { cause: error }) : error
+      const isUnreachable = redis.status !== 'ready' || (error instanceof Error && isTimeout(error))
+      throw isUnreachable && !(error instanceof DomainError) ? unavailable('Redis', { cause: error }) : error
     }
   }
 

@@ -62,7 +62,7 @@ export async function createService(config: Config, { logger, metrics, health, l
   const redis = createRedis({
     url: config.REDIS_URL.reveal(),
     // Readiness shows the outage; this is called at every attempt to reconnect.
-    onError: (error) => logger.debug({ err: error }, 'Redis is away'),
+    onError: (error) => logger.debug({ err: error }, 'Redis is unreachable'),
     commandTimeout: deadlineMs,
   })
   lifecycle.onClose('redis', () => redis.disconnect())

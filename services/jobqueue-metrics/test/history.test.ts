@@ -1,5 +1,8 @@
+import { fileURLToPath } from 'node:url'
+import { deflateRawSync, inflateRawSync } from 'node:zlib'
 import { createLogger } from '@switchyard/service-kit/observability'
 import { createRedis } from '@switchyard/service-kit/redis'
+import { execa } from 'execa'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createHistory, type History } from '../src/history/history.js'
 import { shareSource } from '../src/sources/shared-source.js'
@@ -105,6 +108,31 @@ describe('the history', () => {
     expect(ask(next.history, 10, 'mail').map(({ backlog }) => backlog)).toEqual([1, 2, 3, 3])
     next.close()
   })
+
+  it('stores no more series than it keeps', async () => {
+    const clock = { nowMs: startMs }
+    const { tick, close } = await startRecorder(clock)
+    await harness.redis.sadd('queues', ...Array.from({ length: 2100 }, (_each, index) => `queue-${index}`))
+    await tick()
+    close()
+    const stored = await harness.redis.lindexBuffer('{jq}:history:1m', 0)
+    const [, figures] = JSON.parse(String(inflateRawSync(stored ?? Buffer.alloc(0))))
+    expect(figures).toHaveLength(2000)
+  })
+
+  it('of many queues is restored within little memory', async () => {
+    const figures = { backlog: 1, latency: 2, processed: 3, failed: 4, busy: 5 }
+    const row = Array.from({ length: 5000 }, (_each, index) => [`test\nqueue-${index}`, figures])
+    const nowMs = Date.now()
+    for (let age = 360; age > 0; age -= 1) {
+      const packed = deflateRawSync(JSON.stringify([nowMs - age * 9000, row]), { level: 1 })
+      await harness.redis.lpush('{jq}:history:10s', packed)
+    }
+    const program = fileURLToPath(new URL('./fixtures/restore-history.ts', import.meta.url))
+    const flags = ['--max-old-space-size=96', '--conditions=@switchyard/source', '--import', 'tsx']
+    const { stdout } = await execa(process.execPath, [...flags, program, harness.testRedis.url])
+    expect(stdout).toBe('360')
+  }, 60_000)
 
   it('forgets what is older than an hour, and than a day', async () => {
     const clock = { nowMs: startMs }

@@ -65,6 +65,6 @@ it('answers 400 when one source is asked for as well', async () => {
   const response = await harness.get('scraper', '/jobqueue/stream?by_source=true&source=mails')
   expect([response.status, await response.json()]).toMatchObject([
     400,
-    { error: 'by_source goes without source' },
+    { error: 'by_source cannot be combined with source' },
   ])
 })

@@ -117,6 +117,6 @@ async function readColumn(client: pg.Client, sql: string): Promise<string[]> {
 async function readValue<T>(client: pg.Client, sql: string): Promise<T> {
   const { rows } = await client.query<[T]>({ text: sql, rowMode: 'array' })
   const [row] = rows
-  if (!row) throw new Error('the query gave no row')
+  if (!row) throw new Error('the query returned no row')
   return row[0]
 }

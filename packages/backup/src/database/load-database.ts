@@ -34,7 +34,7 @@ export async function loadRows(url: string, dump: DatabaseDump, folder: string):
       "SELECT ensure_saga_event_partitions(to_date(day, 'YYYYMMDD'), 1) FROM unnest($1::text[]) AS day",
       [dump.logDays],
     )
-    // Migrations add rows, too.
+    // The migrations have inserted rows that the dump has as well.
     await client.query(`TRUNCATE ${dump.tables.map(({ name }) => pg.escapeIdentifier(name)).join(', ')}`)
     for (const table of await inOrderOfReferences(client, dump.tables))
       await loadTable(client, table, join(folder, tableFileOf(table.name)))
@@ -66,7 +66,7 @@ async function inOrderOfReferences(client: pg.Client, tables: TableFile[]): Prom
     const names = new Set(waiting.map(({ name }) => name))
     const waits = ({ name }: TableFile) => references.some(({ from, to }) => from === name && names.has(to))
     const ready = waiting.filter((table) => !waits(table))
-    if (ready.length === 0) throw new Error(`foreign keys form a circle: ${[...names].join(', ')}`)
+    if (ready.length === 0) throw new Error(`foreign keys form a cycle: ${[...names].join(', ')}`)
     ordered.push(...ready)
     waiting = waiting.filter(waits)
   }

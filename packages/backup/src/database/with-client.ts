@@ -21,7 +21,7 @@ export async function withClient<T>(url: string, work: (client: pg.Client) => Pr
     await client.end()
     return result
   } catch (error) {
-    // Without waiting: a server in the middle of COPY reads no request to end.
+    // Not awaited: in the middle of COPY a server does not read the request to end the connection.
     client.end().catch(() => {})
     throw error
   }

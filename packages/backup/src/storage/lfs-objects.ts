@@ -36,24 +36,29 @@ const sizeOf = (file: string): Promise<number | null> =>
     },
   )
 
-/** Copies an object into the folder of the backup unless it is there. @returns whether it is there, and is new */
+/**
+ * Copies an object into the folder of the backup, unless the folder has a file of its name and size. Reading that file as well
+ * would make every backup as slow as the first one; `pnpm backup --check` reads it.
+ *
+ * @returns whether the folder has the object; false when its repository has lost it
+ */
 export async function keepObject(
   folder: string,
   storageRoot: string,
   object: StoredObject,
-): Promise<'new' | 'known' | 'missing'> {
+): Promise<boolean> {
   const kept = lfsFileOf(folder, object.oid)
-  if ((await sizeOf(kept)) === object.size) return 'known'
+  if ((await sizeOf(kept)) === object.size) return true
   const stored = storedFileOf(storageRoot, object)
-  if ((await sizeOf(stored)) === null) return 'missing'
+  if ((await sizeOf(stored)) === null) return false
   await copyChecked(stored, kept, object.oid)
-  return 'new'
+  return true
 }
 
 export const restoreObject = (folder: string, storageRoot: string, object: StoredObject): Promise<void> =>
   copyChecked(lfsFileOf(folder, object.oid), storedFileOf(storageRoot, object), object.oid)
 
-/** Copies an object and flushes it; it appears whole. @throws Error when its bytes are not those of its name */
+/** Copies an object and flushes it. The copy appears when it is complete. @throws Error when its bytes are not those of its name */
 async function copyChecked(from: string, to: string, oid: string): Promise<void> {
   await mkdir(dirname(to), { recursive: true })
   const temporary = join(dirname(to), `${randomUUID()}.new`)

@@ -11,14 +11,14 @@ import { type MirroredRepository, mirrorOf } from '../manifest.js'
 const limits = { memoryBytesMax: 4 * 1024 ** 3, timeoutMs: 6 * 60 * 60_000 }
 
 const packing = {
-  // Packs of their own are checked as a whole, and small ones are joined later.
+  // Fetched objects stay in packs, which are checked as a whole. Small packs are joined later.
   'fetch.unpackLimit': '1',
   'pack.threads': '1',
   'pack.windowMemory': '128m',
 }
 
-// A fetch from a folder starts git's server without these settings, so the owner of the folder is not checked here. It hides
-// no reference.
+// A fetch from a folder starts git's server without the settings of the fetch, so they are given here: the server does not check
+// the owner of the folder. It hides no reference.
 const uploadPack = "git -c 'safe.directory=*' -c pack.threads=1 -c pack.windowMemory=128m upload-pack"
 
 const fetchFlags = [
@@ -39,12 +39,13 @@ const exists = (path: string) =>
     () => false,
   )
 
-/** Copies references with all that they need from one repository on this machine to another. */
+/**
+ * Copies the references below `from` of a source, with all objects that they need, to references below `to` of a repository. Both
+ * are on this machine.
+ */
 async function fetchReferences(
   repository: string,
-  source: string,
-  from: string,
-  { to }: { to: string },
+  { source, from, to }: { source: string; from: string; to: string },
 ): Promise<void> {
   await runGitOk(
     repository,
@@ -71,8 +72,8 @@ async function hashReferences(repository: string, folder: string): Promise<strin
 }
 
 /**
- * Brings the mirror of a repository up to date. The references of a run are in a folder of their own, so the mirror still has
- * those of the former backup.
+ * Brings the mirror of a repository up to date. The references of each run are below a separate prefix, so the mirror
+ * still has those of the former backup.
  *
  * @param former the repository in the former backup
  * @returns null when there is no such repository (any more)
@@ -90,10 +91,10 @@ export async function mirrorRepository(
     if (former?.references === references && (await isIntact(mirror, former))) return { ...former, head }
     if (!(await exists(mirror)))
       await createGit(join(folder, 'repositories')).createRepository(diskPath, 'main')
-    await fetchReferences(mirror, source, allReferences, { to: referencesOf(run) })
+    await fetchReferences(mirror, { source, from: allReferences, to: referencesOf(run) })
     return { diskPath, head, run, references: await hashReferences(mirror, referencesOf(run)) }
   } catch (error) {
-    // It may be deleted at any step.
+    // The repository may be deleted at any step.
     if (await exists(source)) throw error
     return null
   }
@@ -145,7 +146,10 @@ export async function tidyMirror(
  * What is wrong with a mirror: an object that is damaged or missing, or other references than the manifest says. Null when
  * nothing is.
  */
-export async function findDamage(folder: string, repository: MirroredRepository): Promise<string | null> {
+export async function findMirrorDamage(
+  folder: string,
+  repository: MirroredRepository,
+): Promise<string | null> {
   const mirror = mirrorOf(folder, repository.diskPath)
   try {
     if (!(await isIntact(mirror, repository))) return 'its references are not those of the backup'
@@ -181,7 +185,8 @@ export async function restoreRepository(
   const unfinished = `${diskPath}.restoring`
   await createGit(storageRoot).createRepository(unfinished, head)
   const path = join(storageRoot, unfinished)
-  await fetchReferences(path, mirrorOf(folder, diskPath), referencesOf(run), { to: allReferences })
+  const source = mirrorOf(folder, diskPath)
+  await fetchReferences(path, { source, from: referencesOf(run), to: allReferences })
   await checkObjects(path, '--all')
   if ((await hashReferences(path, allReferences)) !== references)
     throw new Error(`${diskPath} has other references than the backup`)

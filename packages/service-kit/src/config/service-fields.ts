@@ -13,7 +13,9 @@ export const httpServiceFields = {
     ),
   CORS_ALLOWED_ORIGINS: origins()
     .optional()
-    .describe('[Web pages](operations.md#calls-from-web-pages) of these origins, by commas, may call'),
+    .describe(
+      '[Web pages](operations.md#calls-from-web-pages) of these origins, separated by commas, may call',
+    ),
   LOG_LEVEL: z
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])
     .default('info')
@@ -35,6 +37,6 @@ export const httpServiceFields = {
   EVENT_LOOP_STALL_MS: millisecondsOrOff(1000, 3_600_000)
     .default(30_000)
     .describe(
-      'How long the process may stand still until it [ends itself](operations.md#health). `0`: for ever',
+      'How long the event loop may be blocked before the process [ends itself](operations.md#health). `0`: for ever',
     ),
 }

@@ -10,12 +10,15 @@ const inflate = promisify(inflateRaw)
 const keys: Record<Resolution, string> = { 10: '{jq}:history:10s', 60: '{jq}:history:1m' }
 const rows: Record<Resolution, number> = { 10: fineRows, 60: coarseRows }
 const keptSeconds = 25 * 3600
+/** Samples in memory at once while the history is loaded. */
+const loadedAtOnce = 10
 
 /** Keeps samples in Switchyard's own Redis, so that a restart loses none. */
 export interface HistoryStore {
   /** Of several replicas that sample at the same time, one stores its sample. */
   save(sample: Sample, resolutions: Resolution[]): Promise<void>
-  load(resolution: Resolution): Promise<Sample[]>
+  /** The latest sample first. When a sample is saved meanwhile, others may come twice. */
+  load(resolution: Resolution): AsyncIterable<Sample>
 }
 
 /** @param tickMs time between two samples */
@@ -33,14 +36,15 @@ export function createHistoryStore(redis: Redis, tickMs: number): HistoryStore {
       const failure = (await multi.exec())?.find(([error]) => error)?.[0]
       if (failure) throw failure
     },
-    async load(resolution) {
-      const samples: Sample[] = []
-      // One after the other: unpacking a day of many queues at once would block the event loop for too long.
-      for (const packed of await redis.lrangeBuffer(keys[resolution], 0, -1)) {
-        const [atMs, figures] = JSON.parse(String(await inflate(packed))) as [number, [string, Figures][]]
-        samples.push({ atMs, figures: new Map(figures) })
+    async *load(resolution) {
+      for (let start = 0; start < rows[resolution]; start += loadedAtOnce) {
+        const packed = await redis.lrangeBuffer(keys[resolution], start, start + loadedAtOnce - 1)
+        if (packed.length === 0) return
+        for (const each of packed) {
+          const [atMs, figures] = JSON.parse(String(await inflate(each))) as [number, [string, Figures][]]
+          yield { atMs, figures: new Map(figures) }
+        }
       }
-      return samples
     },
   }
 }

@@ -20,9 +20,10 @@ export interface Point extends Figures {
 export type Resolution = 10 | 60
 
 export interface History {
-  add(sample: Sample): void
+  /** @returns the part of the sample that the history keeps */
+  add(sample: Sample): Sample
   /** Puts stored samples before those that this process has taken itself. */
-  restore(resolution: Resolution, samples: Sample[], nowMs: number): void
+  restore(resolution: Resolution, samples: AsyncIterable<Sample>, nowMs: number): Promise<void>
   /** Whether a sample of this time begins a new minute. */
   beginsMinute(atMs: number): boolean
   points(question: PointsQuestion): Point[]
@@ -52,8 +53,10 @@ export function createHistory(sources: readonly string[]): History {
   return {
     beginsMinute,
     add(sample) {
-      if (beginsMinute(sample.atMs)) coarse.add(sample)
-      fine.add(sample)
+      const kept = numbers.known(sample)
+      if (beginsMinute(kept.atMs)) coarse.add(kept)
+      fine.add(kept)
+      return kept
     },
     restore: (resolution, samples, nowMs) => ringOf(resolution).restore(samples, nowMs),
     points({ source, queue = null, fromMs, toMs, resolutionSeconds }) {
@@ -64,8 +67,8 @@ export function createHistory(sources: readonly string[]): History {
 }
 
 /**
- * Figures of the sources together. A source that was away makes the point unknown, because the figures of the other
- * sources would look like the whole; unless the source never had the queue.
+ * Figures of the sources together. When a source did not answer, the point is unknown, because the figures of the other
+ * sources alone would look complete. A source that never had the queue is left out.
  */
 function pointsOf(
   ring: Ring,
@@ -79,10 +82,10 @@ function pointsOf(
   const wholeSince = wholes.map((key) => ring.firstSeenMs(key))
   const askedSince = asked.map((key) => ring.firstSeenMs(key))
   return [...ring.between([...wholes, ...asked], fromMs, toMs)].map(({ atMs, figures }) => {
-    const isAway = (index: number) =>
+    const isMissing = (index: number) =>
       figures[index] === null && atMs > (wholeSince[index] as number) && Number.isFinite(askedSince[index])
     const known = figures.slice(sources.length).filter((each) => each !== null)
-    return { atMs, ...mergeFigures(sources.some((_name, index) => isAway(index)) ? [] : known) }
+    return { atMs, ...mergeFigures(sources.some((_name, index) => isMissing(index)) ? [] : known) }
   })
 }
 

@@ -1,6 +1,6 @@
 import type { Figures, Sample } from './sample.js'
 
-/** Gives each series a number that is the same in every ring. Bounded, because there is no limit to names of queues. */
+/** Gives each series a number that is the same in every ring. Their number is limited, because that of queues is not. */
 export class SeriesNumbers {
   readonly #numbers = new Map<string, number>()
 
@@ -16,6 +16,11 @@ export class SeriesNumbers {
 
   find(key: string): number | undefined {
     return this.#numbers.get(key)
+  }
+
+  /** The part of a sample whose series have a number. A new series gets one until all are given. */
+  known({ atMs, figures }: Sample): Sample {
+    return { atMs, figures: new Map([...figures].filter(([key]) => this.numberOf(key) !== undefined)) }
   }
 }
 
@@ -49,13 +54,19 @@ export class Ring {
     }
   }
 
-  /** Puts stored samples before the present ones; leaves out those that are newer than these or too old. */
-  restore(samples: Sample[], nowMs: number): void {
+  /**
+   * Puts stored samples before the present ones; leaves out those that are newer than these or too old. Each sample is packed
+   * as it comes: a day of unpacked samples can take more than a gigabyte.
+   */
+  async restore(samples: AsyncIterable<Sample>, nowMs: number): Promise<void> {
+    const stored = new Map<number, Row>()
+    for await (const sample of samples) {
+      if (sample.atMs >= nowMs - this.ageMsMax && sample.atMs <= nowMs)
+        stored.set(sample.atMs, this.#pack(sample))
+    }
     const beforeMs = this.#rows[0]?.atMs ?? Number.POSITIVE_INFINITY
-    const older = samples
-      .filter(({ atMs }) => atMs < beforeMs && atMs >= nowMs - this.ageMsMax && atMs <= nowMs)
-      .sort((a, b) => a.atMs - b.atMs)
-    this.#rows = [...older.map((sample) => this.#pack(sample)), ...this.#rows].slice(-this.rowsMax)
+    const older = [...stored.values()].filter(({ atMs }) => atMs < beforeMs).sort((a, b) => a.atMs - b.atMs)
+    this.#rows = [...older, ...this.#rows].slice(-this.rowsMax)
   }
 
   /** The figures of each series at every moment of a span; null for a series that was not seen then. */

@@ -7,7 +7,7 @@ export type PresentMetrics = (snapshot: SourceSnapshot, extended: boolean, nowMs
 
 const figure = z.int().nullable()
 
-/** Fields of extended answers only are optional. */
+/** The optional fields are in extended answers only. */
 const queueShape = z
   .object({
     backlog: z.int(),

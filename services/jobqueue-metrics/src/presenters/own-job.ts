@@ -7,13 +7,15 @@ export const jobShape = z
     queue: z.string(),
     id: z.string(),
     name: z.string(),
-    state: z.string().meta({ description: "In BullMQ's words: `failed`, `waiting`, `active`, `delayed`, …" }),
+    state: z
+      .string()
+      .meta({ description: 'As BullMQ names it: `failed`, `waiting`, `active`, `delayed`, …' }),
     attempts_made: z.int(),
     attempts_max: z.int(),
     failed_reason: z
       .string()
       .nullable()
-      .meta({ description: 'Of the last attempt; URLs without what follows the host' }),
+      .meta({ description: 'Error of the last attempt. URLs are cut after the host' }),
     data_fields: z.array(z.string()).meta({ description: 'Names of the fields of the payload' }),
     created_at: timeText(),
     started_at: timeText().nullable(),

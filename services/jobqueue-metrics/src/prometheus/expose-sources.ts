@@ -16,7 +16,7 @@ interface Exposing {
 
 /**
  * Figures of the sources themselves, read when Prometheus asks. Those of a source that does not answer are left
- * out: the last ones known would look like good ones for hours.
+ * out, because its last known figures would look current.
  */
 export function exposeSources({ registry }: Metrics, snapshots: Snapshots): void {
   let refreshing: Promise<void> | null = null

@@ -19,9 +19,9 @@ export function createReadFigures({ registry }: Metrics) {
     registers: [registry],
   })
   return {
-    onRead(source: string, seconds: number, failure: unknown): void {
+    onRead(source: string, seconds: number, hasFailed: boolean): void {
       duration.observe({ source }, seconds)
-      failures.inc({ source }, failure === undefined ? 0 : 1)
+      failures.inc({ source }, hasFailed ? 1 : 0)
     },
   }
 }

@@ -1,7 +1,7 @@
 import type { JobTotals, QueueFigures } from '../sources/job-source.js'
 import type { TakenSnapshot } from '../sources/shared-source.js'
 
-/** A figure of a source or of a queue; null: the source does not tell it. */
+/** A figure of a source or of a queue; null when the source does not have it. */
 export interface Figure<Of> {
   name: string
   help: string
@@ -17,7 +17,7 @@ const sum = (values: number[]) => values.reduce((total, value) => total + value,
 
 const ofSource = { gauge: figure<TakenSnapshot>('gauge'), counter: figure<TakenSnapshot>('counter') }
 
-/** The number of jobs that BullMQ still keeps can fall. Prometheus takes a falling counter for one that restarted, so this is a gauge. */
+/** The number of jobs that BullMQ still keeps can fall. Prometheus takes a falling counter for one that restarted, so such a total is left out. */
 const onlyGrowing = ({ approximate }: JobTotals, total: number) => (approximate ? null : total)
 
 /** Labelled with the source. */
@@ -33,7 +33,7 @@ export const sourceFigures: Figure<TakenSnapshot>[] = [
   ofSource.counter('jobqueue_failed_total', 'Attempts that failed.', ({ jobs }) =>
     onlyGrowing(jobs, jobs.failed),
   ),
-  ofSource.gauge('jobqueue_scheduled', 'Jobs for later.', ({ jobs }) => jobs.scheduled),
+  ofSource.gauge('jobqueue_scheduled', 'Jobs scheduled for later.', ({ jobs }) => jobs.scheduled),
   ofSource.gauge('jobqueue_retry', 'Jobs that wait for another attempt.', ({ jobs }) => jobs.retry),
   ofSource.gauge(
     'jobqueue_dead',
@@ -49,7 +49,7 @@ export const sourceFigures: Figure<TakenSnapshot>[] = [
   ),
   ofSource.gauge(
     'jobqueue_heartbeat_age_seconds_max',
-    'Age of the oldest last beat of a process.',
+    'Longest time since the last heartbeat of a process.',
     ({ processes }) => {
       const beats = processes.flatMap(({ beatMs }) => beatMs ?? [])
       return beats.length === 0 ? null : (Date.now() - beats.reduce((a, b) => Math.min(a, b))) / 1000
@@ -78,16 +78,16 @@ export const queueFigures: Figure<ServedQueue>[] = [
   ofQueue.gauge('jobqueue_queue_paused', '1 when the queue is paused, else 0.', ({ paused }) =>
     Number(paused),
   ),
-  ofQueue.gauge('jobqueue_queue_busy', 'Jobs under way, where the source tells.', ({ busy }) => busy),
+  ofQueue.gauge('jobqueue_queue_busy', 'Running jobs, of sources that show them.', ({ busy }) => busy),
   ofQueue.gauge('jobqueue_queue_processes', 'Processes that serve the queue.', ({ processes }) => processes),
   ofQueue.counter(
     'jobqueue_queue_processed_total',
-    'Attempts ever made at jobs of the queue, failed ones included, where the source tells.',
+    'Attempts ever made at jobs of the queue, failed ones included, of sources that count them.',
     ({ processed }) => processed,
   ),
   ofQueue.counter(
     'jobqueue_queue_failed_total',
-    'Attempts at jobs of the queue that failed, where the source tells.',
+    'Attempts at jobs of the queue that failed, of sources that count them.',
     ({ failed }) => failed,
   ),
 ]

@@ -6,21 +6,24 @@ export type ReadState = () => Promise<unknown>
 
 export interface EventStreams {
   /**
-   * Sends the state at once, then whenever it has changed, until the client leaves or its time is over.
+   * Sends the state at once, then whenever it has changed, until the client disconnects or `lifeMs` have passed.
    *
    * @param channel listeners of one channel share the reads of its state
    */
   open(response: ServerResponse, channel: string, read: ReadState): Promise<void>
-  /** Ends every stream, and those that begin later after their first event: a browser does not connect again after a refusal. */
+  /**
+   * Ends every stream. A stream that is opened later ends after its first event. It is not refused, because a browser does not
+   * connect again after a refusal.
+   */
   close(): void
 }
 
 export interface EventStreamsOptions {
   /** Time between two reads of a state. */
   intervalMs: number
-  /** How long one connection lives. Its token is checked when the client connects again. */
+  /** How long one connection lasts. Its token is checked when the client connects again. */
   lifeMs: number
-  /** A client that takes nothing for this long is disconnected. */
+  /** A client that reads nothing for this long is disconnected. */
   stallMs?: number
 }
 
@@ -66,7 +69,7 @@ export function createEventStreams({
   return {
     async open(response, name, read) {
       const event = await eventOf(read)
-      // A client that left during the read has emitted 'close' already: nothing would ever remove it from the list.
+      // When the client disconnected during the read, 'close' was emitted before: nothing would ever remove its listener.
       if (response.destroyed) return
       response.writeHead(200, eventStreamHeaders)
       response.write(`retry: ${retryMs}\n\n`)
@@ -95,8 +98,8 @@ export function createEventStreams({
 }
 
 /**
- * One client. Each event is the whole state, so that a client which is slow to read skips events: at most one waits in
- * its connection and the newest one here.
+ * One client. Each event is the whole state, so that a client that reads slowly can skip events: at most one waits in its
+ * connection, and only the newest one here.
  */
 class Listener {
   #skipped: string | null = null
@@ -129,14 +132,14 @@ class Listener {
     if (isBehind && performance.now() - this.#behindSinceMs > this.stallMs) this.response.destroy()
   }
 
-  /** A client that reads nothing would keep the connection open for good, so that it is cut after a while. */
+  /** A client that reads nothing would keep the connection open for ever, so that it is closed after `stallMs`. */
   end(): void {
     this.response.end()
     setTimeout(() => this.response.destroy(), this.stallMs).unref()
   }
 }
 
-/** A failure is an event, because old figures must not look like new ones. Its message has no internal text. */
+/** A failed read is an event, because old figures must not look like new ones. Its message has no internal text. */
 async function eventOf(read: ReadState): Promise<string> {
   try {
     return `event: metrics\ndata: ${JSON.stringify(await read())}\n\n`

@@ -6,7 +6,7 @@ import type { ReadHistory } from '../use-cases/read-history.js'
 /** The figures of the last hour every ten seconds, or of the last day every minute. */
 export const getHistory = (readHistory: ReadHistory) =>
   endpoint({
-    summary: 'What was, in the last hour or the last day',
+    summary: 'Figures of the last hour or the last day',
     replies: { 200: historyShape },
     input: z.object({
       source: text().optional(),

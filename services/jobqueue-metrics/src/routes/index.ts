@@ -21,7 +21,7 @@ export interface RouteDependencies {
   snapshots: Snapshots
   readHistory: ReadHistory
   streams: EventStreams
-  /** Places for streams. */
+  /** Limits the number of streams. */
   places: StreamPlaces
 }
 
@@ -35,7 +35,7 @@ export const jobRoutes = (deps: JobDependencies): Route[] => [
   route('DELETE', '/jobqueue/jobs/:queue/:id', mayManageJobs, removeJob(deps)),
 ]
 
-/** Every path stands twice: GitLab's clients know it as `/sidekiq/…`. */
+/** Every path exists twice, because GitLab's clients use `/sidekiq/…`. */
 export const metricRoutes = ({ snapshots, readHistory, streams, places }: RouteDependencies): Route[] => {
   const { queues, processes, jobs } = partShapes
   const ofQueues = getMetrics(snapshots, 'Queues of jobs', z.object({ queues }), (snapshot, extended) => ({

@@ -18,7 +18,7 @@ import * as ownJobs from '../use-cases/own-jobs.js'
 /** Deeper pages of several queues together would read too many jobs. */
 const mergedMax = 1_000
 
-/** Each storage besides `default` has a queue of its own. */
+/** Each storage except `default` has a separate queue. */
 const queueName = z.union([z.enum(queueNames), z.string().regex(furtherHousekeepingQueue)])
 
 const reference = z.object({ queue: text(), id: text() })
@@ -65,7 +65,7 @@ export const retryJob = (deps: ownJobs.JobDependencies) =>
 
 export const removeJob = (deps: ownJobs.JobDependencies) =>
   endpoint({
-    summary: 'Remove a failed job for good',
+    summary: 'Remove a failed job permanently',
     replies: { 204: null },
     refusals: [409, 503],
     input: reference,

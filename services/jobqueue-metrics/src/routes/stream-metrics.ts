@@ -24,8 +24,9 @@ export const streamMetrics = (snapshots: Snapshots, streams: EventStreams, place
     }),
     async handle({ source, by_source, extended }, _access, call) {
       const { raw } = call
-      if (by_source && source !== undefined) throw parameterProblem('by_source', 'goes without source')
-      // A status can only tell of an unknown source, or of one that does not answer, before the stream begins.
+      if (by_source && source !== undefined)
+        throw parameterProblem('by_source', 'cannot be combined with source')
+      // Once the stream has begun, no status can report that the source is unknown or does not answer.
       if (!by_source) await snapshots.read(source)
       // Express answers HEAD with the handler of GET, and a stream would never end.
       if (raw.request.method === 'HEAD') return noContent()

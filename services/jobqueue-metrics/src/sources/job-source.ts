@@ -2,7 +2,7 @@
 export interface JobSource {
   /** Shown to clients; narrows their questions. */
   name: string
-  /** Everything at one moment. Rejects when any part of it cannot be read. */
+  /** Everything at one moment. Rejects when any part of it cannot be read, and when the source stops answering. */
   read(): Promise<SourceSnapshot>
   close(): void
 }
@@ -22,9 +22,9 @@ export interface QueueFigures {
   /** Age of the oldest job that could run now, whole seconds; 0 without one. */
   latencySeconds: number
   paused: boolean
-  /** Jobs under way. Null where the source does not tell. */
+  /** Running jobs. Null where the source does not show them. */
   busy: number | null
-  /** Attempts ever made at its jobs, failed ones included. Null where the source does not tell. */
+  /** Attempts ever made at its jobs, failed ones included. Null where the source does not count them. */
   processed: number | null
   failed: number | null
 }
@@ -32,7 +32,7 @@ export interface QueueFigures {
 export interface WorkerProcess {
   identity: string
   hostname: string
-  /** 0 where the source does not tell. */
+  /** 0 where the source does not show it. */
   pid: number
   tag: string
   startedAt: Date
@@ -46,7 +46,7 @@ export interface WorkerProcess {
   quiet: boolean
   /** Time of its last beat, epoch ms. Null for a process that does not beat. */
   beatMs: number | null
-  /** Resident memory. Null where the source does not tell. */
+  /** Resident memory. Null where the source does not show it. */
   rssKib: number | null
 }
 
@@ -54,12 +54,12 @@ export interface JobTotals {
   /** Attempts ever made, failed ones included. */
   processed: number
   failed: number
-  /** Jobs for later. */
+  /** Jobs scheduled for later. */
   scheduled: number
   /** Jobs that wait for another attempt. */
   retry: number
   /** Jobs whose attempts are used up. */
   dead: number
-  /** Whether `processed` and `failed` only count what is still kept of the jobs of some queue. */
+  /** Whether `processed` and `failed` have, of some queue, only the jobs that are still kept. */
   approximate: boolean
 }

@@ -9,7 +9,7 @@ import type { SourceConfig } from './source-config.js'
 
 export interface OpenSourcesOptions {
   sources: SourceConfig[]
-  /** For sources without a URL of their own. */
+  /** For sources whose configuration has no URL. */
   redisUrl: Secret
   timeoutMs: number
   clock: Clock
@@ -37,15 +37,15 @@ export function openSources(options: OpenSourcesOptions): JobSource[] {
 
 /** Logs an outage once, not at every attempt to reconnect. Only the message is logged: the error may hold the password. */
 function logOutages(logger: Logger) {
-  let away = false
+  let isUnreachable = false
   return {
     onError({ message }: Error) {
-      if (!away) logger.warn({ reason: message }, 'the source is away')
-      away = true
+      if (!isUnreachable) logger.warn({ reason: message }, 'the source is unreachable')
+      isUnreachable = true
     },
     onReady() {
-      if (away) logger.info('the source is back')
-      away = false
+      if (isUnreachable) logger.info('the source is reachable again')
+      isUnreachable = false
     },
   }
 }

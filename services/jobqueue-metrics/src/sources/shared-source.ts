@@ -6,8 +6,8 @@ export interface SharedSourceOptions {
   cacheMs: number
   /** How long a request waits for the source. */
   deadlineMs: number
-  /** Called after every read. */
-  onRead?: (source: string, seconds: number, failure: unknown) => void
+  /** Called after every read. A read that takes longer than `deadlineMs` has failed. */
+  onRead?: (source: string, seconds: number, hasFailed: boolean) => void
 }
 
 /** The figures of a source, and when their read began (`performance.now()`). */
@@ -18,13 +18,16 @@ export interface TakenSnapshot extends SourceSnapshot {
 /** A source whose reads are shared. */
 export interface SharedSource {
   name: string
-  /** Rejects with the failure of the source. */
+  /** Rejects with the failure of the source, or after `deadlineMs`. */
   read(): Promise<TakenSnapshot>
 }
 
 /**
  * Requests that come at the same time share one read of the source, and later ones its result for `cacheMs`. A failed
  * read is not kept, and older figures never stand in for it.
+ *
+ * A request gives up after `deadlineMs`, but the read goes on and serves later requests: a second read beside it would
+ * make a slow source slower still.
  */
 export function shareSource({ source, cacheMs, deadlineMs, onRead }: SharedSourceOptions): SharedSource {
   let kept: { snapshot: TakenSnapshot; untilMs: number } | null = null
@@ -32,17 +35,15 @@ export function shareSource({ source, cacheMs, deadlineMs, onRead }: SharedSourc
 
   async function read(): Promise<TakenSnapshot> {
     const takenMs = performance.now()
-    let failure: unknown
+    let hasFailed = true
     try {
-      const snapshot = { ...(await within(deadlineMs, source.read())), takenMs }
+      const snapshot = { ...(await source.read()), takenMs }
       kept = { snapshot, untilMs: performance.now() + cacheMs }
+      hasFailed = performance.now() - takenMs > deadlineMs
       return snapshot
-    } catch (error) {
-      failure = error
-      throw error
     } finally {
       reading = null
-      onRead?.(source.name, (performance.now() - takenMs) / 1000, failure)
+      onRead?.(source.name, (performance.now() - takenMs) / 1000, hasFailed)
     }
   }
 
@@ -51,7 +52,7 @@ export function shareSource({ source, cacheMs, deadlineMs, onRead }: SharedSourc
     async read() {
       if (kept && performance.now() < kept.untilMs) return kept.snapshot
       reading ??= read()
-      return await reading
+      return await within(deadlineMs, reading)
     },
   }
 }

@@ -49,9 +49,22 @@ describe('snapshots', () => {
     expect(await snapshots.read()).toMatchObject(empty)
   })
 
-  it('are refused when the source takes too long', async () => {
-    const source = countingSource('test', () => new Promise(() => {}))
-    await expect(kept(source, 1000, 20).read()).rejects.toMatchObject({ kind: 'unavailable' })
+  it('are refused when the source takes too long, while its one read goes on and serves later requests', async () => {
+    let answer = (_snapshot: SourceSnapshot) => {}
+    const reading = new Promise<SourceSnapshot>((resolve) => {
+      answer = resolve
+    })
+    const source = countingSource('test', () => reading)
+    const failures: boolean[] = []
+    const onRead = (_source: string, _seconds: number, hasFailed: boolean) => failures.push(hasFailed)
+    const shared = shareSource({ source, cacheMs: 60_000, deadlineMs: 20, onRead })
+    await expect(createSnapshots([shared]).read()).rejects.toMatchObject({ kind: 'unavailable' })
+    await expect(shared.read()).rejects.toThrow('no answer within 20 ms')
+    expect([source.reads, failures]).toEqual([1, []])
+    answer(empty)
+    expect(await shared.read()).toMatchObject(empty)
+    expect(await shared.read()).toMatchObject(empty)
+    expect([source.reads, failures]).toEqual([1, [true]])
   })
 
   it('of several sources are merged once, and name every source that fails', async () => {

@@ -9,7 +9,7 @@ import type { Snapshots } from './read-snapshots.js'
 export interface RecordHistoryOptions {
   snapshots: Snapshots
   history: History
-  /** Switchyard's own Redis. While it is away, the history is kept in memory only. */
+  /** Switchyard's own Redis. While it is unreachable, the history is kept in memory only. */
   redis: Redis
   clock: Clock
   logger: Logger
@@ -27,7 +27,7 @@ export function recordHistory({ snapshots, history, redis, clock, logger }: Reco
     restored = true
     try {
       for (const resolution of [10, 60] as const) {
-        history.restore(resolution, await store.load(resolution), clock().getTime())
+        await history.restore(resolution, store.load(resolution), clock().getTime())
       }
     } catch (error) {
       restored = false
@@ -38,9 +38,9 @@ export function recordHistory({ snapshots, history, redis, clock, logger }: Reco
   async function tick(): Promise<void> {
     const sample = await takeSample(snapshots, clock().getTime())
     const resolutions: Resolution[] = history.beginsMinute(sample.atMs) ? [10, 60] : [10]
-    history.add(sample)
+    const kept = history.add(sample)
     await store
-      .save(sample, resolutions)
+      .save(kept, resolutions)
       .catch((error: unknown) => logger.debug({ err: error }, 'could not store the history'))
   }
 

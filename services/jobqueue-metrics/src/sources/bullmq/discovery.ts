@@ -4,17 +4,17 @@ import { type Redis, ReplyError } from 'ioredis'
 import type { RedisReader } from '../redis/redis-reader.js'
 import { type WorkerConnection, workerConnectionsOf } from './worker-connections.js'
 
-/** Finds queues and workers that no heartbeat tells of. */
+/** Finds queues and workers without a heartbeat. */
 export interface Discovery {
   /**
-   * Names of queues that the last search found. Before the first search has ended, waits for it for up to a second
-   * from the start.
+   * Names of queues that the last search found. Waits for the end of the first search, but no longer than a second after
+   * the start.
    */
   queueNames(): Promise<string[]>
   /**
    * Workers by their connections; none while Redis refuses CLIENT LIST.
    *
-   * @throws Error while Redis is away
+   * @throws Error while Redis is unreachable
    */
   connections(): Promise<WorkerConnection[]>
   stop(): void
@@ -24,7 +24,7 @@ const searchEveryMs = 10 * 60_000
 const firstSearchMs = 1000
 const retryMs = { least: 50, most: 30_000 }
 
-/** Keys that Redis looks at in one call: about a millisecond of its time, followed by a pause for its other clients. */
+/** Keys that Redis scans in one call, which takes about a millisecond. A pause for its other clients follows. */
 const keysPerCall = 1000
 const pauseMs = 20
 
@@ -40,8 +40,7 @@ export function createDiscovery(redis: RedisReader, prefix: string, logger: Logg
 
   async function search(): Promise<void> {
     names = await findQueueNames(redis.servers(), prefix, signal)
-    if (names.length >= queuesMax)
-      logger.warn({ queuesMax }, 'the source has more queues than are searched for')
+    if (names.length >= queuesMax) logger.warn({ queuesMax }, 'the source has more queues than are read')
   }
 
   async function searchUntilStopped(searched: () => void): Promise<void> {

@@ -13,7 +13,7 @@ export const dueMs = (score: number): number => Math.floor(score / delayedScoreF
 export interface JobTimes {
   /** Creation, ms; kept when the job is promoted or tried again. */
   timestamp: string | null
-  /** Begin of the last attempt, ms. */
+  /** Start of the last attempt, ms. */
   processedOn: string | null
   /** JSON; `delay` (ms) in it outlives the promotion of the job. */
   opts: string | null

@@ -6,7 +6,7 @@ import type { QueueCounts } from './queue-counts.js'
 /** BullMQ scores prioritized jobs by priority times this, plus a counter below it. */
 const priorityScoreFactor = 2 ** 32
 
-/** A queue may have two million priorities. With more than this, evenly spread ones are looked at. */
+/** A queue may have two million priorities. Of more than this, evenly spread ones are read. */
 const prioritiesMax = 16
 
 /** Workers take from the tail of a list. A job that was put there out of turn may hide older ones behind it. */
@@ -19,7 +19,7 @@ export interface CountedQueue {
   counts: QueueCounts
 }
 
-/** A question about one queue. */
+/** A command about one queue. */
 interface Asked {
   queue: number
   command: ReadCommand
@@ -27,7 +27,7 @@ interface Asked {
 
 /**
  * Reads since when the jobs of each queue that can be its oldest could run: the last ones of its lists, the first one of
- * each priority, the first overdue one. Never reads what a job carries. Queues without such jobs cost nothing; the
+ * each priority, the first overdue one. Never reads the payload of a job. Queues without such jobs cost nothing; the
  * others take two round trips, or three when a queue has several priorities.
  *
  * @returns epoch ms for each queue, in any order; null where the hash of a job is gone
@@ -119,7 +119,7 @@ function readTimes(redis: RedisReader, jobs: readonly string[][]): Promise<(numb
   })
 }
 
-/** Sends the questions about all queues together, and sorts what the answers mean by queue. */
+/** Sends the commands about all queues together. @returns the values of their answers, by queue */
 async function ask<Value>(
   redis: RedisReader,
   queueCount: number,

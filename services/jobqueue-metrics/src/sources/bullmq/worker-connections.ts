@@ -46,8 +46,8 @@ const ageRoundingMs = 2000
  * Derives processes without a heartbeat from their connections: one for each address and worker name. Their pid and
  * concurrency are unknown and shown as 0; they started when they connected last.
  *
- * @param startsMs starts of the processes of the read before, by identity; a process keeps its start
- * @param busyOf jobs under way of a queue, in whichever process
+ * @param startsMs starts of the processes of the previous read, by identity; a process keeps its start
+ * @param busyOf number of running jobs of a queue, in all processes
  */
 export function processesOf(
   connections: readonly WorkerConnection[],

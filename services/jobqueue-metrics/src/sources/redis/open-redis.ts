@@ -14,8 +14,8 @@ export interface OpenRedisOptions {
 }
 
 /**
- * Connects to a source: a server, the master that Sentinel names, or a cluster. Goes on connecting for as long as
- * it is away; what is read meanwhile fails at once.
+ * Connects to a source: a server, the master that Sentinel names, or a cluster. While it is
+ * unreachable, it is connected again and again, and reads fail at once.
  *
  * @throws Error when a certificate cannot be read
  */

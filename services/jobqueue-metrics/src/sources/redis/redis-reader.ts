@@ -59,7 +59,7 @@ export const createClusterReader = (cluster: Cluster): RedisReader => ({
 })
 
 /**
- * Sends the chunks one after the other, with a few of them under way at a time. Each chunk is one turn of the event loop,
+ * Sends the chunks one after the other, while the answers of a few earlier ones are still to come. Each chunk is one turn of the event loop,
  * and so is the reading of its answers: other requests have their turn in between.
  */
 async function inChunks(

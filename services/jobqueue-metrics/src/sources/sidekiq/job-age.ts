@@ -7,8 +7,8 @@ import { numberOf, objectOf } from '../values.js'
 const millisecondsFrom = 1e11
 
 /**
- * When a job was put into its queue, epoch ms. Null when it does not say, or cannot be read: then its age is
- * unknown, which is no error.
+ * When a job was put into its queue, epoch ms. Null when the job has no such time or cannot be parsed: its age is
+ * unknown then, which is no error.
  *
  * @param text the job as its list holds it
  */
@@ -17,7 +17,7 @@ export function enqueuedAtMs(text: string | null): number | null {
   if (job === null) return null
   const enqueuedAt = numberOf(job.enqueued_at)
   if (enqueuedAt !== null) return enqueuedAt > millisecondsFrom ? enqueuedAt : enqueuedAt * 1000
-  // Only version 8 takes the creation instead.
+  // Only Sidekiq 8 uses the time of creation instead.
   const createdAt = numberOf(job.created_at)
   return createdAt !== null && createdAt > millisecondsFrom ? createdAt : null
 }

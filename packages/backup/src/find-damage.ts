@@ -1,0 +1,28 @@
+import { join } from 'node:path'
+import { hashFile } from './files.js'
+import { lfsFileOf, lfsListFile, type Manifest, mirrorOf, runFolderOf, tableFileOf } from './manifest.js'
+import { readObjectList } from './storage/lfs-objects.js'
+import { findMirrorDamage } from './storage/mirror.js'
+
+/** Reads the whole backup. @returns the first path that is not what the manifest says, and why; null when everything is */
+export async function findDamage(folder: string, manifest: Manifest): Promise<string | null> {
+  for await (const { file, sha256 } of filesOf(folder, manifest)) {
+    const found = await hashFile(file)
+    if (found !== sha256) return `${file} ${found === null ? 'is missing' : 'has another checksum'}`
+  }
+  for (const repository of manifest.repositories) {
+    const damage = await findMirrorDamage(folder, repository)
+    if (damage !== null) return `${mirrorOf(folder, repository.diskPath)}: ${damage}`
+  }
+  return null
+}
+
+/** The list of LFS objects comes before the objects: a damaged list is found before it is read. */
+async function* filesOf(folder: string, { run, database, lfsObjects, secrets }: Manifest) {
+  const runFolder = runFolderOf(folder, run)
+  const list = join(runFolder, lfsListFile)
+  for (const { name, sha256 } of database.tables) yield { file: join(runFolder, tableFileOf(name)), sha256 }
+  for (const { name, sha256 } of secrets) yield { file: join(runFolder, name), sha256 }
+  yield { file: list, sha256: lfsObjects.sha256 }
+  for await (const { oid } of readObjectList(list)) yield { file: lfsFileOf(folder, oid), sha256: oid }
+}

@@ -1,0 +1,88 @@
+import { execFile } from 'node:child_process'
+import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { lfsFileOf, mirrorOf } from '../src/manifest.js'
+import {
+  addProject,
+  backUp,
+  createInstallation,
+  type FilledProject,
+  type Installation,
+} from './installation.js'
+
+let source: Installation
+let project: FilledProject
+let folder: string
+
+beforeAll(async () => {
+  source = await createInstallation()
+  project = await addProject(source)
+  folder = await mkdtemp(join(tmpdir(), 'switchyard-backup-'))
+  await backUp(source, folder)
+})
+afterAll(async () => {
+  await project.work.close()
+  await source.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+const packageFolder = fileURLToPath(new URL('..', import.meta.url))
+
+/** The program of the image: its exit code and what it prints. */
+const check = (checked: string) =>
+  promisify(execFile)(
+    process.execPath,
+    ['--conditions=@switchyard/source', '--import', 'tsx', 'src/main.ts', 'check', checked],
+    { cwd: packageFolder },
+  ).then(
+    ({ stdout }) => ({ code: 0, text: stdout }),
+    ({ code, stderr }: { code: number; stderr: string }) => ({ code, text: stderr }),
+  )
+
+async function damage(file: string): Promise<void> {
+  const bytes = await readFile(file)
+  bytes.writeUInt8(bytes.readUInt8(30) ^ 1, 30)
+  await chmod(file, 0o644)
+  await writeFile(file, bytes)
+}
+
+it('a check says what a backup holds', async () => {
+  const text = expect.stringMatching(/is undamaged and has .* rows, 1 repositories, 1 LFS objects\n$/)
+  expect(await check(folder)).toEqual({ code: 0, text })
+})
+
+it('a check finds a damaged LFS object, which the next backup replaces once it is removed', async () => {
+  const kept = lfsFileOf(folder, project.oid)
+  await damage(kept)
+  await backUp(source, folder)
+  expect(await check(folder)).toEqual({
+    code: 1,
+    text: expect.stringContaining(
+      `The backup is damaged: ${kept} has another checksum. Remove that path and back up again`,
+    ),
+  })
+  await rm(kept)
+  await backUp(source, folder)
+  expect(await check(folder)).toMatchObject({ code: 0 })
+})
+
+it('a check finds a damaged mirror, which the next backup replaces once it is removed', async () => {
+  const mirror = mirrorOf(folder, project.diskPath)
+  const packs = join(mirror, 'objects', 'pack')
+  await damage(join(packs, (await readdir(packs)).find((name) => name.endsWith('.pack')) ?? ''))
+  await backUp(source, folder)
+  const text = expect.stringContaining(`The backup is damaged: ${mirror}`)
+  expect(await check(folder)).toEqual({ code: 1, text })
+  await rm(mirror, { recursive: true })
+  await backUp(source, folder)
+  expect(await check(folder)).toMatchObject({ code: 0 })
+})
+
+it('a check of a folder without a backup says so', async () => {
+  const text = expect.stringContaining('has no manifest.json: it is no complete backup')
+  expect(await check(join(folder, 'lfs'))).toEqual({ code: 1, text })
+})
