@@ -19,14 +19,14 @@ export const millisecondsOrOff = (min: number, max: number) =>
 
 const isOrigin = (text: string) => URL.canParse(text) && new URL(text).origin === text
 
-/** Origins of web pages, exactly as browsers send them, divided by commas. */
+/** Origins of web pages, exactly as browsers send them, separated by commas. */
 export const origins = () =>
   z
     .string()
     .transform((text) => text.split(',').map((origin) => origin.trim()))
     .refine(
       (list) => list.every(isOrigin),
-      'must be origins such as https://console.example.com, divided by commas, each without a path',
+      'must be origins such as https://console.example.com, separated by commas, each without a path',
     )
 
 /** `true` or `false`, nothing else. */

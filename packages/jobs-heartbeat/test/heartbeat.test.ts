@@ -171,7 +171,7 @@ describe.each(Object.entries(versions))('a worker of %s', (_name, { Queue, Worke
     await expect.poll(processes).toEqual([])
   })
 
-  it('keeps its counts while Redis is away, and is there again as soon as it is back', async () => {
+  it('keeps its counts while Redis is unreachable, and is there again as soon as it is back', async () => {
     const errors: unknown[] = []
     const queue = await queueOf('mail')
     const heartbeat = createHeartbeat({ onError: (error) => errors.push(error) })
@@ -190,7 +190,7 @@ describe.each(Object.entries(versions))('a worker of %s', (_name, { Queue, Worke
     await queue.close()
   })
 
-  it('closes within two seconds while Redis is away', async () => {
+  it('closes within two seconds while Redis is unreachable', async () => {
     const heartbeat = createHeartbeat()
     const worker = workerOf(heartbeat, 'mail', async () => {})
     heartbeat.start(worker)

@@ -142,7 +142,7 @@ describe('a change', () => {
     },
   )
 
-  it('shows at once everywhere while Redis is away, and so it does when Redis is back', async () => {
+  it('shows at once everywhere while Redis is unreachable, and so it does when Redis is back', async () => {
     await harness.testRedis.kill()
     // The connections notice within their own time; until then a replica may be a second behind.
     await createMessage({ message: 'Without Redis' })

@@ -26,7 +26,7 @@ it('starts without its database, and says which part is missing', async () => {
 })
 
 it.each(['/broadcast_messages/active', '/broadcast_messages'])(
-  'answers 503, not 500, while its database is away: %s',
+  'answers 503, not 500, while its database is unreachable: %s',
   async (path) => {
     const response = await fetch(`${baseUrl}/api/v4${path}`, { headers: { 'PRIVATE-TOKEN': 'any' } })
     expect(response.status).toBe(503)

@@ -113,7 +113,7 @@ describe('GET /broadcast_messages/stream', () => {
       ])
   })
 
-  it('goes on while Redis is away: within about a second elsewhere', async () => {
+  it('goes on while Redis is unreachable: within about a second elsewhere', async () => {
     const stream = await follow(other.baseUrl)
     await harness.testRedis.kill()
     try {

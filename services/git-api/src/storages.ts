@@ -11,14 +11,14 @@ const storageName = () =>
 
 const httpUrl = /^https?:\/\/[^\s,/?#@]+$/
 
-/** `name=http://host:port`, divided by commas. */
+/** `name=http://host:port`, separated by commas. */
 const addresses = () =>
   z
     .string()
     .transform((text) => new Map(text.split(',').map((entry) => splitAt(entry.trim(), entry.indexOf('=')))))
     .refine(
       (storages) => [...storages].every(([name, url]) => namePattern.test(name) && httpUrl.test(url)),
-      'must be storages such as second=http://git-api-second:8080, divided by commas, each without a path',
+      'must be storages such as second=http://git-api-second:8080, separated by commas, each without a path',
     )
 
 const splitAt = (entry: string, at: number) => [entry.slice(0, at), entry.slice(at + 1)] as const

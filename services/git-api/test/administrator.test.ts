@@ -151,7 +151,7 @@ describe('SWITCHYARD_ROOT_TOKEN', () => {
 })
 
 describe('starting', () => {
-  it('survives a database that is away, says what is missing, and catches up', () =>
+  it('survives a database that is unreachable, says what is missing, and catches up', () =>
     withDatabase(async (url) => {
       const name = new URL(url).pathname.slice(1)
       const adminUrl = Object.assign(new URL(url), { pathname: '/postgres' }).href

@@ -216,7 +216,7 @@ describe('POST /projects/:id/repository_storage_moves', () => {
   })
 })
 
-test('while a storage is away, its projects answer 503 and all others work', async () => {
+test('while a storage is unreachable, its projects answer 503 and all others work', async () => {
   await harness.kill('second')
   const away = await harness.ask('default', 'GET', below(''))
   expect([away.status, away.headers.get('Retry-After')]).toEqual([503, '2'])

@@ -85,7 +85,7 @@ it('answers without the database part while a lock keeps its size from being rea
   }
 })
 
-it('answers without Redis while Redis is away', async () => {
+it('answers without Redis while Redis is unreachable', async () => {
   const base = await harness.start({ REDIS_URL: 'redis://127.0.0.1:1' })
   const { status, body } = await systemOf(base)
   expect([status, body.redis]).toEqual([200, null])

@@ -71,7 +71,7 @@ describe('the search for queues', () => {
     source.close()
   })
 
-  it('begins anew soon after Redis was away when the service started', async () => {
+  it('begins anew soon after Redis was unreachable when the service started', async () => {
     await redis.hset('bull:late:meta', 'field', '1')
     await redis.call('BGREWRITEAOF').catch(() => {})
     await testRedis.kill()

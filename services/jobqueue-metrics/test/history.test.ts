@@ -176,7 +176,7 @@ describe('the history of several sources', () => {
   })
   const backlogs = (history: History, queue?: string) => ask(history, 10, queue).map(({ backlog }) => backlog)
 
-  it('is unknown while one of them is away, and the sum of those there were before another came', () => {
+  it('is unknown while one of them is unreachable, and the sum of those there were before another came', () => {
     const history = createHistory(['mail', 'shop'])
     history.add(sample(10_000, { mail: 1 }))
     history.add(sample(20_000, { mail: 1, shop: 10 }))

@@ -23,7 +23,7 @@ async function expectUnavailable() {
 
 const status = async () => (await harness.get('admin', '/jobqueue/job_stats')).status
 
-it('answers 503 with the name of the source while Redis is away, and recovers by itself', async () => {
+it('answers 503 with the name of the source while Redis is unreachable, and recovers by itself', async () => {
   expect(await status()).toBe(200)
   await harness.testRedis.kill()
   await expect.poll(status).toBe(503)

@@ -235,7 +235,7 @@ it('administrators and tokens with the scope manage_jobs may use it; a reading t
   expect((await harness.get('jobManager', '/jobqueue/job_stats')).status).toBe(403)
 })
 
-it('answers 503 while Redis is away, and recovers by itself', async () => {
+it('answers 503 while Redis is unreachable, and recovers by itself', async () => {
   const id = await failedJob('saga-retention', {})
   await harness.testRedis.kill()
   for (const [method, path] of [

@@ -57,7 +57,7 @@ const recovery = async (at: (typeof cellNames)[number], method: string, request:
     metadata: { 'private-token': cells.tokens.reporter },
   })
 
-/** What callers see while the cell `second` is away. */
+/** What callers see while the cell `second` is unreachable. */
 async function expectAway() {
   const results = await reportBatch('default', [start('a1', 'own'), start('a2', 'acme'), start('a3', 'own')])
   expect(results.map(({ outcome }) => outcome)).toEqual([
@@ -289,7 +289,7 @@ describe('two cells', () => {
     expect(await cells.countEvents('second', 'newcomer')).toBe(1)
   })
 
-  it('refuses only the events of a cell that is away, and loses and doubles none that an orchestrator repeats', async () => {
+  it('refuses only the events of a cell that is unreachable, and loses and doubles none that an orchestrator repeats', async () => {
     const client = createSagaClient({
       address: `127.0.0.1:${cells.cells.default.grpcPort}`,
       token: cells.tokens.reporter,

@@ -43,7 +43,7 @@ it('starts without PostgreSQL and Redis, alive and not ready, and names what is 
   expect(await worker.exited).toEqual([0, null])
 })
 
-it('stops within two seconds while Redis is away', async () => {
+it('stops within two seconds while Redis is unreachable', async () => {
   const worker = await startProcess()
   await expect.poll(() => statusOf(worker.get('/-/readiness')), { timeout: 20_000 }).toBe(200)
   await harness.testRedis.kill()

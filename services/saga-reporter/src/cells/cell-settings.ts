@@ -19,7 +19,7 @@ export interface CellAddress {
 
 const entryPattern = /^(?<name>[^=]+)=(?<http>https?:\/\/[^\s,/?#@+]+)\+(?<grpc>[^\s,/?#@+]+:\d{1,5})$/
 
-/** `name=http://host:port+host:grpcport`, divided by commas; null when the text is no such list. */
+/** `name=http://host:port+host:grpcport`, separated by commas; null when the text is no such list. */
 function parseCells(text: string): Map<string, CellAddress> | null {
   const cells = new Map<string, CellAddress>()
   for (const entry of text.split(',')) {
@@ -49,7 +49,7 @@ export const cellFields = {
       context.addIssue({
         code: 'custom',
         message:
-          'must be cells such as second=http://reporter-second:8080+reporter-second:50051, divided by commas',
+          'must be cells such as second=http://reporter-second:8080+reporter-second:50051, separated by commas',
       })
       return z.NEVER
     })

@@ -148,7 +148,7 @@ it('lets one that lags behind read the log, and joins it to the end without loss
   expect(follower.positions()).toEqual(ascending([...old, ...recent]))
 })
 
-it('reads on after the database was away', async () => {
+it('reads on after the database was unreachable', async () => {
   const follower = await startFollower()
   await database.pool.query(
     "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'test' AND pid <> pg_backend_pid() AND datname = current_database()",

@@ -103,7 +103,10 @@ describe('the deadline of a call', () => {
 
   it.each([
     ['work was left because nobody waits', unavailable('the call ended before its event was written')],
-    ['a neighbour is away', unavailable('the database is away', { cause: new Error('ECONNREFUSED') })],
+    [
+      'a dependency is unreachable',
+      unavailable('the database is unreachable', { cause: new Error('ECONNREFUSED') }),
+    ],
     ['nothing was found', notFound('Saga')],
   ])('that passes is DEADLINE_EXCEEDED without RetryInfo, though %s', async (_why, error) => {
     const call = unary<Buffer, Buffer>(async (_request, current) => {
@@ -121,7 +124,7 @@ describe('the deadline of a call', () => {
     // biome-ignore lint/correctness/useYield: a stream that fails before its first message.
     const failing = serverStream<Buffer, Buffer>(async function* (_request, call) {
       while (Date.now() < Number(call.getDeadline())) {}
-      throw unavailable('the database is away')
+      throw unavailable('the database is unreachable')
     }, logger)
     const server = await startServer({ call: waiting().call, watch: failing })
     closing.push(server.close)

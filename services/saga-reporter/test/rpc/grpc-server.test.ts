@@ -212,7 +212,7 @@ describe('a call that fails once nobody waits for it', () => {
 
   it.each([
     ['a defect', new Error('defect')],
-    ['a neighbour', unavailable('the database is away', { cause: new Error('ECONNREFUSED') })],
+    ['a dependency', unavailable('the database is unreachable', { cause: new Error('ECONNREFUSED') })],
   ])('is an error when %s is the cause', async (_what, error) => {
     for (const how of ends)
       expect(await failAfterEnd(how, error)).toMatchObject({
@@ -223,7 +223,7 @@ describe('a call that fails once nobody waits for it', () => {
   })
 })
 
-it('is an error when a neighbour fails a call that somebody waits for', async () => {
+it('is an error when a dependency fails a call that somebody waits for', async () => {
   const lines: object[] = []
   const lineLogger = pino({ level: 'debug' }, { write: (line) => lines.push(JSON.parse(line)) })
   const call = unary<Buffer, Buffer>(() => Promise.reject(unavailable('too many events wait')), lineLogger)

@@ -96,7 +96,7 @@ export const refusedWith: Record<number, Refused> = {
   },
   503: {
     name: 'Unavailable',
-    description: 'A part of the system is away or out of memory; trying again later may work',
+    description: 'A part of the system is unreachable or out of memory; trying again later may work',
     shapes: [refusal],
   },
 }

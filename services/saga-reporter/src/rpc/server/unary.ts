@@ -36,11 +36,11 @@ async function answerTo<Request, Response>(
   return handle(call.request, call)
 }
 
-/** Whether an error is a refusal by a rule, which is not logged as an error, and not the failure of a neighbour. */
+/** Whether an error is a refusal by a rule, which is not logged as an error, and not the failure of a dependency. */
 export const isExpected = (error: unknown): boolean =>
   error instanceof DomainError && error.kind !== 'unavailable'
 
-/** An error with a cause is the failure of a neighbour. It is logged also when the caller no longer waits. */
+/** An error with a cause is the failure of a dependency. It is logged also when the caller no longer waits. */
 const isGivenUp = (error: unknown, call: Parameters<typeof isAbandoned>[0]): error is DomainError =>
   error instanceof DomainError &&
   error.kind === 'unavailable' &&
