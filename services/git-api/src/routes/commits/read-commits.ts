@@ -39,7 +39,7 @@ export const listCommits = endpoint({
     until: optional(time()),
     path: optionalText(text()),
     author: optionalText(text()),
-    search: optionalText(text()).meta({ description: 'Part of the message, in any case' }),
+    search: optionalText(text()).meta({ description: 'Part of the message, in upper or lower case' }),
     all: flag().default(false),
     first_parent: flag().default(false),
     order: z.enum(['default', 'topo']).default('default'),
