@@ -12,7 +12,7 @@ import type { BackgroundJob } from '../../generated/types.gen'
 
 const perPage = 25
 
-/** Jobs of Switchyard's own worker that failed for good: their reasons, and what can be done. */
+/** Jobs of Switchyard's own worker that failed and are not tried again: the reasons, and what can be done. */
 export function OwnJobs({
   queue,
   page,

@@ -169,7 +169,7 @@ function withEvents(data: Pages, events: LogEvent[]): Pages {
 }
 
 /**
- * Runs `work` at most once in `periodMs`, and never twice at a time. A call that comes too early is made up for later. Failures
+ * Runs `work` at most once in `periodMs`, and never twice at a time. A call that comes too early runs later. Failures
  * are left out, because the next call does the same work.
  */
 function useThrottled(periodMs: number, work: () => Promise<void>): () => void {
