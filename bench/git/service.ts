@@ -18,7 +18,7 @@ export interface Project {
   path: string
 }
 
-/** What a process says about itself, since it was asked before. */
+/** What a process reports about itself for the time since its previous report. */
 export interface ProcessFigures {
   residentMiB: number
   /** Of the event loop. */
@@ -87,7 +87,7 @@ export async function startService() {
 
 export type Service = Awaited<ReturnType<typeof startService>>
 
-/** Built code and plain Node, as in production: what tsx adds to each function is paid with each request. */
+/** Built code and plain Node, as in production, because the code that tsx adds to functions slows requests down. */
 async function startTwo(file: string, env: NodeJS.ProcessEnv): Promise<Processes> {
   const children = await Promise.all(
     [0, 1].map(async () => {

@@ -6,7 +6,7 @@ import {
 } from '../../../packages/saga-client/src/index.js'
 import { type Step, traceOf } from './traces.js'
 
-/** What was reported, and what came of it. */
+/** The results of the reported events, and the expected state of each saga. */
 export interface Reported {
   /** Of each event, by its {@link Step.key}. */
   results: Map<string, ReportResult>
