@@ -52,12 +52,12 @@ export class Traffic implements Reported {
     return this.#sum('stored')
   }
 
-  /** Attempts that had no success so far. */
+  /** Attempts that have failed so far. */
   get failed(): number {
     return this.#sum('repeated')
   }
 
-  /** Lets sagas under way come to their end. */
+  /** Waits until the sagas under way have ended. */
   async stop(): Promise<void> {
     this.#stopped = true
     await Promise.all(this.#callers)

@@ -74,7 +74,7 @@ export async function findMerged(
   if (branches.length === 0) return new Set()
   const names = branches.map((branch) => fullName('branch', branch))
   const flags = [`--merged=${commitId}`, '--format=%(refname)']
-  // A command line holds a limited number of names; beyond it, all branches are asked for.
+  // A command line holds a limited number of names. For more, git lists all branches.
   const paths = names.length > 1000 ? [folders.branch] : names
   const { stdout } = await runGitOk(path, { command: 'for-each-ref', flags, paths }, { signal })
   return new Set(

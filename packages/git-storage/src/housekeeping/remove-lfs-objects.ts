@@ -35,7 +35,7 @@ export async function removeLfsObjects(
   signal.throwIfAborted()
   await forget([...unneeded.keys()])
   for (const file of unneeded.values()) {
-    // A client may have asked for the object since it was listed.
+    // A client that is about to push may have renewed the object since it was listed.
     if (await isOld(file)) await rm(file, { force: true })
   }
 }

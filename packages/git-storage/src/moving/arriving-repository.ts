@@ -36,7 +36,7 @@ export interface ArrivingRepository {
 const limits = { timeoutMs: 12 * 3_600_000, memoryBytesMax: 4 * 1024 ** 3 }
 const referenceBytesMax = 256 * 1024 * 1024
 
-/** Starts a copy from nothing. @param diskPath where the repository lies in both storages */
+/** Starts an empty copy. @param diskPath path of the repository, the same in both storages */
 export async function receiveRepository(
   storageRoot: string,
   diskPath: string,

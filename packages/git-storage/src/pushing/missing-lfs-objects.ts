@@ -15,7 +15,7 @@ const listingMsMax = 20_000
  * Whether the new files of a push have pointers of Git LFS whose objects are not stored. Files that cannot be checked within
  * the limits are accepted, because the push of a large history must not fail.
  *
- * @param tips ids of the new commits and tags, which no reference points to yet
+ * @param tips ids of the commits and tags that references are about to point to
  */
 export async function lacksLfsObjects(path: string, tips: readonly string[]): Promise<boolean> {
   if (tips.length === 0) return false

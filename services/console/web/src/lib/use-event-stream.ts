@@ -1,7 +1,7 @@
 import { useEffect, useEffectEvent, useState } from 'react'
 import { addressOf, type Query } from '../api/client'
 
-/** `off`: not asked for. `ended`: the server refuses the stream to this session. */
+/** `off`: not enabled. `ended`: the server refuses the stream to this session. */
 export type StreamState = 'off' | 'connecting' | 'live' | 'reconnecting' | 'ended'
 
 export interface StreamOptions<Event> {

@@ -87,8 +87,8 @@ export const getDiff = endpoint({
   replies: { 200: z.array(diffEntryShape) },
   refusals: [413],
   headers: {
-    Link: 'Other pages, when pages were asked for',
-    'X-Total': 'Files in the diff, when pages were asked for',
+    Link: 'Other pages, when the request names a page',
+    'X-Total': 'Files in the diff, when the request names a page',
   },
   input: z.object({ ...pageParameters, ...diffParameters, sha: text() }),
   handle(query, access: ProjectCall, call) {

@@ -51,7 +51,7 @@ export function OwnJobs({
               rows={rows}
               rowKey={({ id }) => id}
               columns={columns}
-              empty={<Empty title="No job of this queue has failed for good." />}
+              empty={<Empty title="No job of this queue has failed after all attempts." />}
             />
             <Pager page={page} nextPage={nextPage} total={total} onMove={onMove} />
           </>

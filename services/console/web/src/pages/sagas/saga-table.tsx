@@ -181,7 +181,7 @@ function RowTime({ at, now }: { at: string; now: number }) {
 }
 
 /**
- * A link of a row. The router's own link follows every change of the address and builds it anew for each row, which takes too
+ * A link of a row. The router's own link follows every change of the address and rebuilds its own for each row, which takes too
  * long while a list scrolls.
  */
 function SagaLink({ sagaId, tenant }: { sagaId: string; tenant: string | undefined }) {

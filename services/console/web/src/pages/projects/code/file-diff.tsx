@@ -21,7 +21,7 @@ const rowHeight = 24
 /**
  * What a commit changed in one file. A text that did not come with the list is requested when the reader scrolls near it.
  *
- * @param source unset: texts cannot be asked for, or not yet
+ * @param source unset: texts cannot be requested, or not yet
  */
 export function FileDiff({
   change,

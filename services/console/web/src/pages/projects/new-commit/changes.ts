@@ -5,7 +5,7 @@ import { fileQuery, splitPath, treeQuery } from '../files/file-data'
 export const kinds = ['write', 'move', 'delete'] as const
 export type Kind = (typeof kinds)[number]
 
-/** One change of a new commit, as it stands in the form. */
+/** One change of a new commit, as the form has it. */
 export interface Change {
   key: number
   kind: Kind
