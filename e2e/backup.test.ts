@@ -84,7 +84,7 @@ async function uploadObject(): Promise<string> {
   return oid
 }
 
-/** Writes one thing under a new name. @returns what names it when it is looked for */
+/** Writes one thing under a new name. @returns the key by which it is found again */
 const writers: Record<string, (name: string) => Promise<string>> = {
   commits: async (name) => (await commit(name)).body.id,
   pushes: async (name) => {
@@ -169,7 +169,7 @@ afterAll(async () => {
   rmSync(scratch, { recursive: true, force: true })
 })
 
-/** Of what was acknowledged before the cut, what is not there any more, by kind. */
+/** The acknowledged writes before the cut that are missing, by kind. */
 async function findLost(cut: number): Promise<Record<string, string[]>> {
   const list = 'projects/root%2Fsafe/repository/commits'
   const idsOf = (items: Record<string, unknown>[], key: string) => new Set(items.map((item) => item[key]))
@@ -247,7 +247,7 @@ it('a restore brings back everything that was acknowledged before the cut of a b
   expect((await call('user', undefined, userToken)).body.username).toBe('ann')
   expect(await findLost(cut)).toEqual(Object.fromEntries(Object.keys(writers).map((kind) => [kind, []])))
 
-  // It goes on: the secrets of webhooks can be read, ids of events are known, and new ids do not meet old ones.
+  // The service continues: the secrets of webhooks can be read, ids of events are known, and new ids do not meet old ones.
   received.length = 0
   await commit('after the restore')
   const known = namesBefore('events', cut)[0]

@@ -156,7 +156,7 @@ it.each(imageNames)(
       // Node's image has npm, which is made of many.
       expect(npm.length).toBeGreaterThan(100)
       expect(listed('generic')).toEqual([`node ${/:([\d.]+)-/.exec(base)?.[1]}`])
-      // What comes with Node is under licences of its own.
+      // The packages that come with Node have their own licences.
       const ofNode = await npmPackagesIn(join(files, 'usr/local/lib'))
       const ours = components.filter(
         (item) => item.purl.startsWith('pkg:npm/') && !ofNode.includes(`${item.name} ${item.version}`),

@@ -7,7 +7,7 @@ import { isRunning, listDescendants } from './support/processes.js'
 import { spawnStart, startTree, type Tree } from './support/tree.js'
 import { waitFor } from './support/wait-for.js'
 
-/** They have a database, and know tokens by it. */
+/** The services that check tokens in the database. */
 const databaseServices = ['git-api', 'admin-broadcast', 'jobqueue-metrics', 'saga-reporter', 'worker']
 const services = [...databaseServices, 'console']
 const dataDir = mkdtempSync(join(tmpdir(), 'switchyard-e2e-'))
@@ -104,7 +104,7 @@ describe('a child that is killed', () => {
   const victims = services.map((name) => [name, `services/${name}/dist/bundle/main.js`])
 
   it.each([...victims, ['redis', 'redis.sock'], ['postgresql', 'postgres/cluster']])(
-    '%s comes back, and is said to',
+    '%s is started again, and the output says so',
     async (name, part) => {
       const victim = childOf(part)
       process.kill(victim?.pid ?? 0, 'SIGKILL')
@@ -114,7 +114,7 @@ describe('a child that is killed', () => {
     },
   )
 
-  it('that stands still is ended and started again, and is said to', async () => {
+  it('that no longer answers is ended and started again, and the output says so', async () => {
     const victim = childOf('services/admin-broadcast/')
     process.kill(victim?.pid ?? 0, 'SIGSTOP')
     const restarted = () => (childOf('services/admin-broadcast/')?.pid ?? victim?.pid) !== victim?.pid

@@ -83,7 +83,7 @@ describe('everything that was started ends, and both ports are free', () => {
 })
 
 describe('the servers and the command of scripts/with-infra.mjs end', () => {
-  // A command that does not end by itself, and a child of it.
+  // A command that runs until it is stopped, and a child of it.
   const command = [
     'scripts/with-infra.mjs',
     'sh',

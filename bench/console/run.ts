@@ -44,7 +44,7 @@ async function onEmbeddedDefault(browser: Browser): Promise<void> {
   }
 }
 
-/** The same with millions of sagas in a PostgreSQL of its own. */
+/** The same with millions of sagas in a separate PostgreSQL. */
 async function onManySagas(browser: Browser): Promise<void> {
   const postgres = await startPostgres({ dataDir: resolve(dataDir), log: console.error })
   try {

@@ -8,7 +8,7 @@ import { dataDir } from './make-repository.js'
 
 const program = join(dataDir, 'libgit2')
 
-/** Compiles the baseline in C. @returns why it cannot be; null when it is there */
+/** Compiles the baseline in C. @returns the reason why it cannot be compiled; null when it is compiled */
 export function buildLibgit2(): string | null {
   mkdirSync(dirname(program), { recursive: true })
   const source = fileURLToPath(new URL('./libgit2.c', import.meta.url))
@@ -21,7 +21,7 @@ export function buildLibgit2(): string | null {
 }
 
 /**
- * Answers a second of libgit2 in one thread.
+ * Answers per second of libgit2 in one thread.
  *
  * @param lines ids, or what to pick, onto what, to which branch
  * @param objects whether it keeps what it has read, as it does by default
@@ -44,9 +44,9 @@ export async function libgit2(
 }
 
 /**
- * Diffs a second of two processes that do nothing but ask `git diff-tree --stdin`. Each of them gets every question, as
- * those that are compared with it, and begins elsewhere: with a part of its own, it would find in git's memory what it
- * had read for the same question before.
+ * Diffs per second of two processes that only ask `git diff-tree --stdin`. Each asks for all commits, like the processes that
+ * are compared with it, and begins at another one. A process that asks only for a part would find more of its commits in
+ * git's memory.
  */
 export async function engine(path: string, ids: string[], seconds: number): Promise<number> {
   const counts = [0, Math.floor(ids.length / 2)].map(async (first) => {

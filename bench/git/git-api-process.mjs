@@ -8,7 +8,7 @@ const { port } = await createService(configSchema.parse(process.env), context)
 const delay = monitorEventLoopDelay({ resolution: 5 })
 delay.enable()
 
-/** Says what it needs and how late its event loop is, since it was asked before. */
+/** Reports the resident memory, and the delays of the event loop since the previous report. */
 process.on('message', () => {
   const figures = {
     residentMiB: process.memoryUsage.rss() / 2 ** 20,

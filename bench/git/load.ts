@@ -74,7 +74,7 @@ export interface Answer {
   text: string
 }
 
-/** A client for what is not sent a thousand times a second. */
+/** A client for requests that are sent less often than a thousand times a second. */
 export function createClient(ports: number[], token: string) {
   const agent = new Agent({ keepAlive: true, maxSockets: 16 })
   let turn = 0

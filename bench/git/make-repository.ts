@@ -128,7 +128,7 @@ interface Lines {
   upToHere: number[]
 }
 
-/** Made anew only when it may have changed by much. */
+/** Computed again only when it may have changed by much. */
 let counted: Lines | undefined
 let age = 0
 function countLines(tree: Map<string, string[]>): Lines {

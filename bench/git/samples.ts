@@ -1,7 +1,7 @@
 import { gitText } from './baselines.js'
 import type { Project, Service } from './service.js'
 
-/** What of a repository is asked for. */
+/** The commits of a repository that are requested. */
 export interface Sample {
   project: Project
   /** Commits all over the history, merges aside, in no order. */

@@ -18,7 +18,7 @@ export interface Project {
   path: string
 }
 
-/** What a process says about itself, since it was asked before. */
+/** What a process reports about itself for the time since its previous report. */
 export interface ProcessFigures {
   residentMiB: number
   /** Of the event loop. */
@@ -48,7 +48,7 @@ export async function startService() {
     PORT: '0',
     RATE_LIMIT_PER_MINUTE: '0',
   }
-  /** @param cacheBytes 0: every answer is made anew */
+  /** @param cacheBytes 0: no answer is cached */
   const gitApi = (cacheBytes?: number) => {
     const cache = cacheBytes === undefined ? {} : { GIT_CACHE_BYTES_MAX: String(cacheBytes) }
     return startTwo('./git-api-process.mjs', { ...environment, ...cache })
@@ -60,7 +60,7 @@ export async function startService() {
     token,
     projects,
     gitApi,
-    /** Processes that send what one `git cat-file --batch` each says of a repository. */
+    /** Processes that each send the output of one `git cat-file --batch` in a repository. */
     catFile: (path: string) =>
       startTwo('./cat-file-process.mjs', { ...environment, CAT_FILE_REPOSITORY: path }),
     /** Adds a project with a copy of a prepared repository. */
@@ -87,7 +87,7 @@ export async function startService() {
 
 export type Service = Awaited<ReturnType<typeof startService>>
 
-/** Built code and plain Node, as in production: what tsx adds to each function is paid with each request. */
+/** Built code and plain Node, as in production, because the code that tsx adds to functions slows requests down. */
 async function startTwo(file: string, env: NodeJS.ProcessEnv): Promise<Processes> {
   const children = await Promise.all(
     [0, 1].map(async () => {

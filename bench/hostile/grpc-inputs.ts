@@ -6,7 +6,7 @@ import type { Tree } from './tree.js'
 const reportPath = '/svc.Sagas.Server.Grpc.Saga/SagaStarted'
 const mebibyte = 1024 * 1024
 
-/** Sends more than Node's client takes by itself: gigabytes, and headers of a megabyte. */
+/** Lets Node's client send more than it does by default: gigabytes, and headers of a megabyte. */
 const options = { maxSessionMemory: 4000, maxSendHeaderBlockLength: mebibyte }
 
 const session = (tree: Tree) => connect(`http://${tree.grpcAddress}`, options).on('error', () => {})
@@ -49,7 +49,7 @@ const calls = (name: string, tokenOf: (attacker: string) => string): Input => ({
 })
 
 const resets: Input = {
-  name: '900 gRPC calls reset at once; a call of the same connection goes on',
+  name: '900 gRPC calls reset at once; a call of the same connection continues',
   service: 'saga-reporter',
   async run({ tree, attacker }) {
     const one = session(tree)
@@ -65,7 +65,7 @@ const resets: Input = {
 }
 
 const metadata: Input = {
-  name: 'gRPC metadata of 200 KB; a call of the same connection goes on',
+  name: 'gRPC metadata of 200 KB; a call of the same connection continues',
   service: 'saga-reporter',
   async run({ tree, attacker }) {
     const one = session(tree)

@@ -29,6 +29,6 @@ export interface Input {
   name: string
   /** The service whose memory counts, and which the neighbour asks. */
   service: Service
-  /** @returns what became of it, in a few words */
+  /** @returns the result, in a few words */
   run(scene: Scene): Promise<string>
 }

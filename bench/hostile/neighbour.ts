@@ -15,8 +15,8 @@ export interface Seen extends Answers {
 }
 
 /**
- * Runs `attack` while a neighbour asks the service a small question again and again, and says how the neighbour fared.
- * The neighbour is a process of its own, so that its time does not hold that of the attacker's own work.
+ * Runs `attack` while a neighbour asks the service a small question again and again, and reports how the neighbour was
+ * answered. The neighbour is a separate process, so that its times do not include the work of the attacker.
  */
 export async function besideNeighbour(
   tree: Tree,

@@ -12,7 +12,7 @@ const tree = await startTree()
 try {
   const attacker = await createUser(tree, 'attacker')
   const neighbour = await createUser(tree, 'neighbour')
-  console.log('| input | what became of it | neighbour, worst ms | failures | memory, MB |')
+  console.log('| input | result | neighbour, worst ms | failures | memory, MB |')
   console.log('| --- | --- | --- | --- | --- |')
   for (const { name, service, run } of inputs) {
     let outcome = ''

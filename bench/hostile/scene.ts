@@ -1,6 +1,6 @@
 import type { Tree } from './tree.js'
 
-/** An ordinary user with a project of their own. */
+/** An ordinary user who owns a project. */
 export interface User {
   token: string
   /** Id of the project. */

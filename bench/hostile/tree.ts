@@ -25,7 +25,7 @@ export interface Tree {
 
 export type Service = 'git-api' | 'saga-reporter'
 
-/** What `npm start` runs, on free ports and with data of its own. */
+/** What `npm start` runs, on free ports and with new data. */
 export async function startTree(given: Record<string, string> = {}): Promise<Tree> {
   const dataDir = mkdtempSync(join(tmpdir(), 'switchyard-hostile-'))
   const [httpPort, grpcPort] = [await findFreePort(), await findFreePort()]

@@ -32,7 +32,7 @@ export async function bareSidekiq(redis: Redis): Promise<number> {
   return answers.length
 }
 
-/** Names are known, or it would be three. */
+/** Two pipelines, because the names of the queues are known. Otherwise three are needed. */
 export async function bareBullmq(redis: Redis, names: string[], ids: string[]): Promise<number> {
   const keys = registryKeys('bull')
   const overdue = (Date.now() + 1) * 4096 - 1

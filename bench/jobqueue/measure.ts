@@ -69,15 +69,15 @@ export async function longestTurn(work: () => Promise<unknown>): Promise<Cost> {
   let lastMs = performance.now()
   let lastCpu = process.cpuUsage()
   let over = false
-  const look = () => {
+  const check = () => {
     const nowMs = performance.now()
     longest.ms = Math.max(longest.ms, nowMs - lastMs)
     longest.cpuMs = Math.max(longest.cpuMs, cpuMsSince(lastCpu))
     lastMs = nowMs
     lastCpu = process.cpuUsage()
-    if (!over) setImmediate(look)
+    if (!over) setImmediate(check)
   }
-  setImmediate(look)
+  setImmediate(check)
   await work()
   over = true
   return longest

@@ -78,7 +78,7 @@ export class H2Client {
     return client
   }
 
-  /** Puts a request into the next write; its answer is told with the same slot. */
+  /** Puts a request into the next write; its answer is reported with the same slot. */
   send(slot: number, template: Template, runDigits: string, saga: number): void {
     const { bytes, messageAt, dataAt } = this.#framesOf(template)
     if (this.#outEnd + bytes.length > this.#out.length) this.flush()

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { findJemalloc } from '@switchyard/dev-env'
 import { findFreePort } from '@switchyard/dev-env/free-port'
 
-/** A server under load, in a process of its own. */
+/** A server under load, in a separate process. */
 export interface Subject {
   port: number
   pid: number

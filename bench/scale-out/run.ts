@@ -27,7 +27,7 @@ async function http(target: Target, request: autocannon.Request): Promise<number
   return result['2xx'] / result.duration
 }
 
-/** Each commit has a file of its own, and all are of one branch. */
+/** Each commit adds a new file, and all are on one branch. */
 let files = 0
 const commitRequest: autocannon.Request = {
   method: 'POST',

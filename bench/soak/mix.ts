@@ -99,7 +99,7 @@ export async function measureCapacity(mix: Mix, callers: number, seconds: number
   return done / ((performance.now() - startedMs) / 1000)
 }
 
-/** Begins the mix `perSecond` times a second, whatever becomes of it, until `isOver`. */
+/** Begins the mix `perSecond` times a second, also when earlier ones fail or are slow, until `isOver`. */
 export async function keepLoad(
   mix: Mix,
   perSecond: number,

@@ -21,7 +21,7 @@ export interface Sample {
   value: number
 }
 
-/** What the services and PostgreSQL say of themselves at one moment. */
+/** The figures of the services and of PostgreSQL at one moment. */
 export async function takeSamples(tree: Tree, databaseUrl: string, seconds: number): Promise<Sample[]> {
   const ofServices = await Promise.all(services.map((service) => samplesOf(tree, service, seconds)))
   return [...ofServices.flat(), ...(await connectionsOf(databaseUrl, seconds))]

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { findFreePort } from '@switchyard/dev-env/free-port'
 import { startRedis } from '../jobqueue/redis.js'
 
-/** The service in a process of its own, with a public project that has one commit. */
+/** The service in a separate process, with a public project that has one commit. */
 export async function startGitApi(databaseUrl: string) {
   const storageRoot = mkdtempSync(join(tmpdir(), 'switchyard-bench-'))
   const redis = await startRedis()

@@ -85,11 +85,11 @@ function* plan(possible: Fault[], chance: () => number, minutes?: number): Gener
   else yield* longPlan(possible, chance, performance.now() + minutes * 60_000)
 }
 
-/** A clock fault waits for an acknowledged write before it begins, so its pair must be a fault during which writes go on. */
+/** A clock fault waits for an acknowledged write before it begins, so its pair must be a fault during which writes continue. */
 const fits = (fault: Fault, other: Fault) =>
   fault.hits !== other.hits &&
-  (fault.hits !== 'clock' || other.goesOn === true) &&
-  (other.hits !== 'clock' || fault.goesOn === true)
+  (fault.hits !== 'clock' || other.writesContinue === true) &&
+  (other.hits !== 'clock' || fault.writesContinue === true)
 
 /** All faults again and again, four of ten with another one that hits something else. */
 function* longPlan(possible: Fault[], chance: () => number, endMs: number): Generator<Fault[]> {
@@ -108,7 +108,7 @@ async function survive(round: Fault[], scene: Scene, heldMs: number): Promise<Su
   const failedBefore = load.failed()
   const ends = await Promise.all(round.map(async (fault) => fault.begin(scene)))
   await sleep(heldMs * (1 + chance()))
-  if (round.every(({ goesOn }) => goesOn)) {
+  if (round.every(({ writesContinue }) => writesContinue)) {
     const before = load.counts()
     await waitFor(`writes during ${round.map(({ name }) => name)}`, () => load.idleSince(before).length === 0)
   }
@@ -120,7 +120,7 @@ async function survive(round: Fault[], scene: Scene, heldMs: number): Promise<Su
   return { fault, failed: load.failed() - failedBefore, recoverySeconds }
 }
 
-/** @returns seconds until every service was ready and every kind of write went on */
+/** @returns seconds until every service was ready and every kind of write was acknowledged again */
 async function waitForRecovery({ installation, load }: Scene): Promise<number> {
   const startedMs = performance.now()
   const before = load.counts()

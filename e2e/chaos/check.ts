@@ -57,7 +57,7 @@ async function findRepositoryProblems({ installation, load }: Scene): Promise<st
   ]
 }
 
-/** Acknowledged changes that no webhook has told. */
+/** Acknowledged changes for which no webhook came. */
 function untold({ load }: Scene): string[] {
   const { told } = load.receiver
   const subjects = load.writers.flatMap(({ kind, ledger }) => {

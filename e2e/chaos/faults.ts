@@ -15,10 +15,10 @@ export interface Scene {
 
 export interface Fault {
   name: string
-  /** What it hits: two faults at once hit different things. */
+  /** The part that it hits: two simultaneous faults hit different parts. */
   hits: string
-  /** Every kind of write goes on while it lasts. */
-  goesOn?: boolean
+  /** Every kind of write continues while it lasts. */
+  writesContinue?: boolean
   /** Takes longer than the short run has. */
   long?: boolean
   /** @returns what this process lacks to try it */
@@ -63,7 +63,7 @@ const paused = (what: string, hits: string, pick: Pick): Fault => ({
   },
 })
 
-/** Services finish what they have begun, and end by themselves. */
+/** Services finish what they have begun, and then end. */
 const stopped = (what: string, hits: string, pick: Pick): Fault => ({
   name: `SIGTERM to ${what}`,
   hits,
@@ -129,7 +129,7 @@ const ofDatabase: Fault[] = [
   {
     name: 'slow database (40 ms each way)',
     hits: 'database',
-    goesOn: true,
+    writesContinue: true,
     begin: ({ installation }) => {
       for (const { database } of installation.links) database.delay(40)
       return () => mendAll(installation.links.map(({ database }) => database))
@@ -149,7 +149,7 @@ const ofRedis: Fault[] = [
   {
     name: 'pause of Redis',
     hits: 'redis',
-    goesOn: true,
+    writesContinue: true,
     begin({ installation }) {
       signalRedis(installation, 'SIGSTOP')
       return () => signalRedis(installation, 'SIGCONT')
@@ -171,9 +171,9 @@ const ofLinks: Fault[] = (['database', 'redis'] as const).flatMap((to) =>
   (['cut', 'swallow'] as const).map((how) => ({
     name: `network to ${to === 'database' ? 'PostgreSQL' : 'Redis'} ${how === 'cut' ? 'cut' : 'swallows packets'}`,
     hits: to,
-    // What swallows is noticed by its silence only.
+    // Lost packets are noticed only by a timeout.
     long: how === 'swallow',
-    goesOn: to === 'redis',
+    writesContinue: to === 'redis',
     begin({ installation }: Scene) {
       const links = installation.links.map((link) => link[to])
       for (const link of links) link[how]()
@@ -192,10 +192,10 @@ const cablePulled: Fault = {
   },
 }
 
-const diskFull = (which: keyof Installation['disks'], goesOn: boolean): Fault => ({
+const diskFull = (which: keyof Installation['disks'], writesContinue: boolean): Fault => ({
   name: `disk of ${which === 'database' ? 'PostgreSQL' : which === 'redis' ? 'Redis' : 'repositories'} full`,
   hits: which,
-  goesOn,
+  writesContinue,
   lacks: ({ disks }) => (disks[which] ? null : 'may not mount a disk (needs root)'),
   begin({ installation }) {
     const disk = installation.disks[which] as Disk
@@ -228,12 +228,12 @@ const clockJumps: Fault = {
 const clockSkew: Fault = {
   name: 'clocks of machine 1 run 20 seconds ahead, then behind',
   hits: 'clock',
-  goesOn: true,
+  writesContinue: true,
   async begin({ installation, load }) {
     const services = onMachine(1)(installation)
     for (const service of services) installation.setClock(service, 20)
     const before = load.counts()
-    await waitFor('every kind of write to go on', () => load.idleSince(before).length === 0)
+    await waitFor('every kind of write to continue', () => load.idleSince(before).length === 0)
     for (const service of services) installation.setClock(service, -20)
     return () => {
       for (const service of services) installation.setClock(service, 0)

@@ -17,7 +17,7 @@ interface VisitOptions {
   height?: number
 }
 
-/** A browser window of its own, signed in by the form of the console. */
+/** A new browser window, signed in by the form of the console. */
 export async function visit(browser: Browser, options: VisitOptions): Promise<Visit> {
   const { url, token, theme = 'light', width = 1280, height = 900 } = options
   const context = await browser.newContext({

@@ -270,7 +270,7 @@ describe.skipIf(!browser)('more work in the console', { timeout: 120_000 }, () =
   })
 
   it('reverts a commit after a preview', async () => {
-    // A preview that is refused is told in the console of the browser, too.
+    // The console of the browser also reports a preview that is refused.
     const expects = /400 \(Bad Request\).*\/revert\)/
     await as(
       async (page) => {

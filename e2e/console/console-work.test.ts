@@ -86,7 +86,7 @@ describe.skipIf(!browser)('work in the console', { timeout: 120_000 }, () => {
     expect(tip?.title).toBe('Mend the total')
   })
 
-  it('writes a commit in the browser after a look at its diff, as a developer', async () => {
+  it('writes a commit in the browser after checking its diff, as a developer', async () => {
     await as(async (page) => {
       await open(page, '/projects/root/shop/new-commit?ref=main')
       await page.getByLabel('Branch').fill('main')

@@ -107,7 +107,7 @@ describe.skipIf(!browser)('the console', { timeout: 240_000 }, () => {
       })
     })
 
-    it('is told when the token is wrong', async () => {
+    it('sees an error when the token is wrong', async () => {
       if (!browser) return
       const { page, close } = await visit(browser, { url: tree.url })
       await page.goto('/console/sign-in')

@@ -9,7 +9,7 @@ export interface Component {
   licenses?: { expression: string }[]
 }
 
-/** What an image says it is made of. */
+/** The components that an image lists. */
 export const listedIn = (files: string): Component[] =>
   JSON.parse(readFileSync(join(files, 'app/sbom.cdx.json'), 'utf8')).components
 

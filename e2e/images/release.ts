@@ -16,7 +16,7 @@ export interface Release {
   /** The file of a signed statement, read and written as what is signed. */
   readStatement(file: string): Statement
   writeStatement(file: string, statement: Statement): void
-  /** Makes a pair of keys; the public one takes the place of the former. */
+  /** Makes a pair of keys; the public key replaces the former one. */
   makeKeys(): Promise<void>
 }
 

@@ -65,7 +65,7 @@ async function drill(what: string, harm: () => unknown, isOver: () => Promise<un
   pauseAround(what, begin, writes, errorsBefore)
 }
 
-it('loses no acknowledged write when servers and services are killed, and goes on by itself', async () => {
+it('loses no acknowledged write when servers and services are killed, and recovers without an operator', async () => {
   const { postgres, redis, replicas } = installation
   const before = await postgres.primaryName()
   await drill('PostgreSQL primary', postgres.killPrimary, async () => {

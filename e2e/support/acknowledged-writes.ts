@@ -165,7 +165,7 @@ export class AcknowledgedWrites {
       this.#client.sagaStarted({ sagaId, serviceName: 'e2e' }, new Metadata(), options, (error, response) => {
         if (error) return reject(error)
         if (response.isSuccess) return resolve(sagaId)
-        reject(new Error('a fault of ours must never be told to the caller as a refusal'))
+        reject(new Error('a fault of the service must never be reported to the caller as a refusal'))
       })
     })
   }

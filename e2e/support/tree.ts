@@ -20,8 +20,8 @@ export interface Start {
 const startScript: Command = { command: 'node', args: ['scripts/start.mjs'] }
 
 /**
- * Runs what `npm start` runs, or `given`, in a process group of its own and with an environment of its own. It may
- * fail, and that is for the caller to see.
+ * Runs what `npm start` runs, or `given`, in a separate process group and with `env` added to the environment. It
+ * may fail, which the caller checks.
  */
 export function spawnStart(env: Record<string, string>, given: Command = startScript): Start {
   // Servers given to the integration tests are not for this tree.

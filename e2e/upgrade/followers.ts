@@ -61,7 +61,7 @@ async function* eventsOf(url: string, headers: { [name: string]: string }, signa
 
 const bearing = ({ rootToken }: Installation) => ({ 'PRIVATE-TOKEN': rootToken })
 
-/** A piece of the log of sagas; without a saga it only says where to go on from. */
+/** A piece of the log of sagas; without a saga it only has the position to continue from. */
 interface LogPart {
   sequence: number
   sagaId: string | undefined
@@ -125,7 +125,7 @@ interface Message {
   id: number
 }
 
-/** Follows broadcast messages, and remembers the ids of those it was told of. */
+/** Follows broadcast messages, and remembers the ids of those that it received. */
 export const followMessages = (installation: Installation): Follower =>
   follow(async ({ seen }, leaving) => {
     const url = `${installation.url}/api/v4/broadcast_messages/stream`

@@ -17,7 +17,7 @@ const headersOf = ({ rootToken }: Installation) => ({
 
 const addressOf = ({ url }: Installation, oid: string) => `${url}/root/safe.git/gitlab-lfs/objects/${oid}`
 
-/** Uploads an object of Git LFS, and returns what downloads it slowly and looks whether it came whole. */
+/** Uploads an object of Git LFS, and returns a function that downloads it slowly and checks its bytes. */
 export async function uploadLargeObject(installation: Installation) {
   const content = randomBytes(objectBytes)
   const oid = hashOf(content)

@@ -9,7 +9,7 @@ const seconds = 2
 const warmUpSeconds = 6
 
 /**
- * Reads whose answers are made anew each time: nothing that git said is kept, but how many commits lead to a tip.
+ * Reads without a cache of answers: only the number of commits in the history of a tip is kept.
  * Lists are also read as in service, with the commits kept that were read before, as libgit2 keeps objects.
  */
 export async function coldReads(context: Context): Promise<void> {

@@ -7,7 +7,7 @@ const seconds = 2
 const warmUpSeconds = 6
 const headings = ['a second', 'p50 ms', 'p99 ms', 'loop p99', 'loop max', 'RSS MiB']
 
-/** Cold reads of the large repository at 1, 8 and 64 connections, with what the processes say of themselves. */
+/** Cold reads of the large repository at 1, 8 and 64 connections, with the figures of the processes. */
 export async function sweep({ service, samples }: Context, kinds: readonly Kind[]): Promise<void> {
   const sample = samples.at(-1) as Sample
   const processes = await service.gitApi(0)

@@ -6,7 +6,7 @@ const seconds = 2
 /** Until the code of a fresh process is compiled, it is several times slower. */
 const warmUpSeconds = 6
 
-/** Reads of what was asked for before, beside bare express with the same bytes and the same authentication. */
+/** Reads whose answers are cached, beside bare express with the same bytes and the same authentication. */
 export async function warmReads({ service, samples }: Context): Promise<void> {
   const sample = samples.at(-1) as Sample
   const paths = [pathTo(sample, ''), pathTo(sample, `/${sample.tip}`), pathTo(sample, `/${sample.tip}/diff`)]

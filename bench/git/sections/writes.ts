@@ -67,7 +67,7 @@ export async function creates({ service, samples }: Context): Promise<void> {
   await processes.stop()
 }
 
-/** Each worker has a branch of its own, and commits to it one after the other. */
+/** Each worker has a separate branch, and commits to it one after the other. */
 async function run(
   sample: Sample,
   commit: (branch: string, worker: number, index: number) => Promise<void>,
@@ -93,7 +93,7 @@ async function checkSound({ project, tip }: Sample): Promise<void> {
   if (connected.trim() !== '' || Number(made) === 0) throw new Error(`fsck says ${connected}`)
 }
 
-/** Each pick goes to a branch of its own, some commits below what is picked. */
+/** Each pick goes to a separate branch, some commits before the picked one. */
 export async function cherryPicks({ service, samples, withLibgit2 }: Context): Promise<void> {
   const processes = await service.gitApi()
   const client = createClient(processes.ports, service.token)

@@ -1,4 +1,4 @@
-/** A question of a list of 50, and how its value varies from one request to the next. */
+/** A query of a list of 50 sagas, and how its value varies from one request to the next. */
 export interface Question {
   name: string
   query: (round: number) => string

@@ -8,7 +8,7 @@ import { hashToken } from '@switchyard/service-kit/http'
 
 const main = fileURLToPath(new URL('../../../services/saga-reporter/dist/bundle/main.js', import.meta.url))
 
-/** The service in a process of its own, as it runs everywhere. */
+/** The service in a separate process, as in production. */
 export async function startService(databaseUrl: string) {
   const port = await findFreePort()
   const child = spawn(process.execPath, [main], {

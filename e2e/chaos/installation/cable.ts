@@ -9,7 +9,7 @@ export interface Cable {
   farAddress: string
   /** A command as it runs on the machine. */
   onMachine(command: Command): Command
-  /** Packets are lost in both directions, and nobody is told. */
+  /** Packets are lost in both directions without an error. */
   pull(): void
   plug(): void
   remove(): void
@@ -17,7 +17,7 @@ export interface Cable {
 
 const ip = (...args: string[]) => execFileSync('ip', args, { stdio: 'pipe' })
 
-/** Makes a machine of its own; null for those who may not make network namespaces. */
+/** Makes a network namespace that stands for a machine; null when this process may not make one. */
 export function layCable(): Cable | null {
   const name = `sw${process.pid}`
   const network = `10.213.${process.pid % 250}`

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 
 export type Disk = NonNullable<ReturnType<typeof mountDisk>>
 
-/** A small disk of its own, in memory; null for those who may not mount one. */
+/** Mounts a small disk in memory; null when this process may not mount one. */
 export function mountDisk(sizeMib: number) {
   const folder = mkdtempSync(join(tmpdir(), 'switchyard-disk-'))
   try {

@@ -24,7 +24,7 @@ export type Link = Awaited<ReturnType<typeof startLink>>
 type Links = Record<'database' | 'redis', Link>
 export type Installation = Awaited<ReturnType<typeof startInstallation>>
 
-/** Everything that the parts of an installation have to be told, and stopped. */
+/** Collects how the parts of an installation are stopped, and stops the newest first. */
 class Parts {
   readonly cleanups: (() => unknown)[] = []
 
@@ -39,7 +39,7 @@ class Parts {
 }
 
 /**
- * Starts two of each service on one storage, with PostgreSQL and Redis on disks of their own. Services reach both by links that can
+ * Starts two of each service on one storage, with PostgreSQL and Redis on separate disks. Services reach both by links that can
  * fail. The services numbered 2 are on a machine behind a cable when this process may make one.
  *
  * @param diskMib size of the disk of PostgreSQL

@@ -26,7 +26,7 @@ export async function startServer(parent = tmpdir()) {
   return {
     folder,
     createDatabase: createTestDatabase,
-    /** As when the machine loses its power: no session ends by itself. */
+    /** As in a power failure: no session can finish. */
     killHard: () => signalAll('SIGKILL'),
     /** After it was killed, or has given up. */
     restart: () => postgres.process.restart(),
@@ -44,6 +44,6 @@ function signalQuietly(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal)
   } catch {
-    // It has ended by itself.
+    // The process has ended already.
   }
 }

@@ -82,7 +82,7 @@ export async function startLoad(installation: Installation) {
   }
 }
 
-/** Events in batches of twenty, in a tenant of their own, which are not repeated. */
+/** Events in batches of twenty, in a separate tenant, which are not repeated. */
 const sagaEventsOverHttp = (api: Api, databaseUrl: string): Writer =>
   createWriter('saga events over HTTP', 200, (ledger) => ({
     async write(number) {

@@ -67,7 +67,7 @@ export const commits = (api: Api, client: number): Writer =>
   }))
 
 /** A webhook shows so many commits of a push. */
-const toldOfPushMax = 20
+const commitsOfPushMax = 20
 
 /** Commits pushed by git. What a push could not bring comes with the next one. */
 export function pushes(api: Api, token: string, clone: string): Writer {
@@ -78,7 +78,7 @@ export function pushes(api: Api, token: string, clone: string): Writer {
         mkdirSync(clone)
         await git(clone, 'init', '--quiet', '--initial-branch', 'pushed')
       }
-      if (waiting.length < toldOfPushMax) {
+      if (waiting.length < commitsOfPushMax) {
         const name = `push-${number}`
         writeFileSync(join(clone, name), `content of ${name}`)
         await git(clone, 'add', name)

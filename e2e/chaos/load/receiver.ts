@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** A receiver of webhooks, which remembers what it was told of. */
+/** A receiver of webhooks, which remembers the subjects of their bodies. */
 export async function startReceiver(host: string) {
   const told = new Set<string>()
   const deliveries = new Set<string>()

@@ -18,7 +18,7 @@ export interface Trace {
   final: string
 }
 
-/** What an orchestrator reports of one saga: it succeeds, is compensated, tries again, or fails for good. */
+/** What an orchestrator reports of one saga: it succeeds, is compensated, is retried, or fails finally. */
 export function traceOf(sagaId: string, number: number): Trace {
   const step = <Name extends Method>(
     method: Name,

@@ -6,7 +6,7 @@ import {
 } from '../../../packages/saga-client/src/index.js'
 import { type Step, traceOf } from './traces.js'
 
-/** What was reported, and what came of it. */
+/** The results of the reported events, and the expected state of each saga. */
 export interface Reported {
   /** Of each event, by its {@link Step.key}. */
   results: Map<string, ReportResult>
@@ -52,12 +52,12 @@ export class Traffic implements Reported {
     return this.#sum('stored')
   }
 
-  /** Attempts that had no success so far. */
+  /** Attempts that have failed so far. */
   get failed(): number {
     return this.#sum('repeated')
   }
 
-  /** Lets sagas under way come to their end. */
+  /** Waits until the sagas under way have ended. */
   async stop(): Promise<void> {
     this.#stopped = true
     await Promise.all(this.#callers)

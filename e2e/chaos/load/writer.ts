@@ -13,7 +13,7 @@ export interface Writer {
   read(): Promise<(readonly [key: string, content: string])[]>
 }
 
-/** A writer with a ledger of its own. */
+/** A writer with a new ledger. */
 export const createWriter = (
   kind: string,
   pauseMs: number,

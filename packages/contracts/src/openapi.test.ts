@@ -10,7 +10,7 @@ it('the document of the API is valid OpenAPI 3.1', async () => {
   expect(validator.version).toBe('3.1')
 })
 
-it('every operation has a name of its own and a line that says what it does', async () => {
+it('every operation has a unique name and a line that says what it does', async () => {
   const { paths } = JSON.parse(await readFile(openApiFile, 'utf8')) as {
     paths: Record<string, Record<string, { operationId: string; summary: string }>>
   }

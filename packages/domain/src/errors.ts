@@ -78,7 +78,7 @@ export const notSupported = (detail: string) => new DomainError('not-supported',
 export const conflict = (detail: string, options?: DomainErrorOptions) =>
   new DomainError('conflict', detail, options)
 
-/** A request is well-formed, and GitLab's clients expect the status 422 for what it lacks. */
+/** A request is well-formed, and GitLab's clients expect the status 422 for its problem. */
 export const unprocessable = (detail: string, options?: DomainErrorOptions) =>
   new DomainError('unprocessable', detail, options)
 
@@ -86,9 +86,9 @@ export const unprocessable = (detail: string, options?: DomainErrorOptions) =>
 export const preconditionFailed = () => new DomainError('precondition-failed', '')
 
 /**
- * Refuses a change of something that has changed since the caller has seen it.
+ * Refuses a change of a resource that has changed since the caller read it.
  *
- * @param sinceMs whole seconds since 1970, in milliseconds; NaN: the caller does not ask for it
+ * @param sinceMs whole seconds since 1970, in milliseconds; NaN: no check
  * @throws DomainError precondition-failed
  */
 export function requireUnmodifiedSince(changedAt: Date, sinceMs: number): void {

@@ -5,7 +5,7 @@ import { findObject, readObject } from './object-reader.js'
 import type { OpenRepository } from './open-repository.js'
 import { streamOutput } from './stream-output.js'
 
-/** Smaller files are read without a process of their own. */
+/** Smaller files are read without a separate process. */
 const inMemoryBytesMax = 1024 * 1024
 
 /** A file that is stored, and its size in bytes. */
@@ -46,7 +46,7 @@ export async function writeBlob(
   await streamOutput(repository.path, command, output, { signal: repository.signal, transform: cut(range) })
 }
 
-/** Passes on the bytes of a range alone. */
+/** Passes on the bytes of a range only. */
 const cut = ({ start, end }: ByteRange) =>
   async function* (source: AsyncIterable<Buffer>) {
     let at = 0
@@ -71,7 +71,7 @@ export async function hashBlob(repository: OpenRepository, blob: StoredBlob): Pr
   return hash.digest('hex')
 }
 
-/** The small file that a request has read last: its hash, its beginning and its bytes are asked for one after the other. */
+/** The small file that a request read last, because a request may need its hash, its start and its bytes one after the other. */
 const lastRead = new WeakMap<OpenRepository, { id: string; content: Buffer }>()
 
 /** The bytes of a file in memory. @throws DomainError too-large for more than 64 MB */

@@ -9,15 +9,15 @@ const tooSlowHoldsMs = 60_000
 /** git cannot compare a commit with its first parent. */
 export class Incomparable extends DomainError {
   /** True: the comparison needs more memory than git may use, so it always fails. False: it took too long this time. */
-  readonly forGood: boolean
+  readonly isPermanent: boolean
 
   constructor(cause: DomainError) {
-    const forGood = cause.kind === 'too-large'
-    const detail = forGood
+    const isPermanent = cause.kind === 'too-large'
+    const detail = isPermanent
       ? 'The commit changes more than can be compared: git ran out of the memory it may use for it'
       : cause.detail
     super(cause.kind, detail, { cause: cause.cause })
-    this.forGood = forGood
+    this.isPermanent = isPermanent
   }
 }
 
@@ -46,7 +46,7 @@ export async function compareCommits(
     const refusal = new Incomparable(error)
     const [key] = keys
     if (key !== undefined && keys.length === 1) {
-      engine.cache.setRefusal(path, key, refusal, refusal.forGood ? undefined : tooSlowHoldsMs)
+      engine.cache.setRefusal(path, key, refusal, refusal.isPermanent ? undefined : tooSlowHoldsMs)
     }
     throw refusal
   }

@@ -10,7 +10,7 @@ export interface CommitRange {
 }
 
 /**
- * The newest commit that all of some commits have in their history.
+ * The newest common ancestor of commits.
  *
  * @param ids at least two, of commits
  * @returns null when they have none
@@ -25,7 +25,7 @@ export async function findMergeBase(
 }
 
 /**
- * The commits that lead to one commit and not to another.
+ * The commits in the history of `to` that are not in the history of `from`.
  *
  * @param range `skip` leaves out this many of the newest ones
  * @returns the ids of the newest `take` of the rest, the oldest first, and how many there are in all

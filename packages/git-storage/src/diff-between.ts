@@ -11,13 +11,13 @@ import { cachedEntries, diffAnswerBytesMax, diffLimits, flagUncompared, listChan
 export type Compared = readonly [commitId: string] | readonly [from: string, to: string]
 
 const timeoutMs = 20_000
-/** Longest patch of a file that is read alone; all of git's answer is read for it. */
+/** Limits for the diff of one file, which has the whole answer of git for itself. */
 const fileLimits = { patchBytesMax: 2 * 1024 * 1024, diffBytesMax: diffAnswerBytesMax }
 const patchFlags = ['--patch', '--no-color', '--no-ext-diff', '--no-textconv']
 const comparison = ['--no-commit-id', '-r', '-M', '--root', '--diff-merges=first-parent', '-z', '--raw']
 
 interface DiffTree extends Pick<SpawnOptions, 'variables'> {
-  /** What git prints behind the list of changes. */
+  /** Choose what git prints after the list of changes. */
   flags: string[]
   paths?: string[] | undefined
   /** Path of the repository in which git runs. Unset: the repository itself. */
@@ -40,7 +40,7 @@ function diffTree(
 }
 
 /**
- * What differs between two commits or trees, renames found.
+ * The differences between two commits or trees, with renames.
  *
  * @param place where git runs, and with which objects. Unset: in the repository
  * @throws DomainError unavailable after 20 seconds; too-large when git needs more memory than it may use
@@ -56,9 +56,9 @@ export async function diffBetween(
 }
 
 /**
- * What one commit changes since it and another one have parted, renames found.
+ * The differences between the merge base of two commits and `to`, with renames.
  *
- * @returns null when they have parted nowhere, or in several places
+ * @returns null when the commits have no merge base, or several
  * @throws DomainError like diffBetween
  */
 export async function diffSinceParting(
@@ -78,7 +78,7 @@ export async function diffSinceParting(
 }
 
 /**
- * What differs, without patches and with the numbers of lines.
+ * The differences, with the numbers of lines instead of patches.
  *
  * @throws DomainError like diffBetween
  */
@@ -94,7 +94,7 @@ export async function listChanges(
 }
 
 /**
- * What differs in one file, whose patch may be longer than in a list of all files.
+ * The differences in one file, whose patch may be longer than in a list of all files.
  *
  * @param filePath the old or the new path
  * @returns no entry when the file does not differ; two when its type has changed

@@ -3,7 +3,7 @@ import { type DomainError, notFound, tooLarge, unavailable } from '@switchyard/d
 import { withProcessPlace } from './process-places.js'
 import { runProgram } from './program-starter.js'
 
-/** git neither compares nor deltifies files above this size, so it does not load them into memory as a whole. */
+/** git neither compares files above this size nor stores them as deltas, so it does not load them into memory as a whole. */
 export const comparedBytesMax = 64 * 1024 * 1024
 
 /** Id of the tree without entries, which git knows without storing it. */
@@ -122,7 +122,7 @@ export interface SpawnOptions {
 export const processBytesDefault = 1024 ** 3
 
 /**
- * Starts git from this process, which the system pauses meanwhile (see `runProgram`). The caller handles the streams, and learns
+ * Starts git from this process, which the operating system pauses for that (see `runProgram`). The caller handles the streams, and learns
  * from {@link ended} how git ended.
  *
  * @throws DomainError unavailable when this process has too many open files
@@ -148,8 +148,8 @@ export function spawnGit(args: string[], options: SpawnOptions = {}): ChildProce
 }
 
 /**
- * A shell sets the memory limit, where the system supports it, and replaces itself with git. It interprets no argument. Where
- * processors are short, git comes after the services, so that small requests are answered while git works for large ones.
+ * A shell sets the memory limit, where the system supports it, and replaces itself with git. It interprets no argument. `nice`
+ * lowers the priority of git, so that small requests are answered while git works for large ones.
  */
 function limited(args: string[], { memoryBytesMax = processBytesDefault }: SpawnOptions): string[] {
   const kilobytes = String(Math.ceil(memoryBytesMax / 1024))
@@ -162,7 +162,7 @@ const outOfMemory = /out of memory|cannot allocate memory/i
 /** The error for a git process that ran out of memory, according to its stderr; null when it did not. */
 export const memoryRefusal = (stderr: string): DomainError | null =>
   stderr.split('\n').some((line) => complaint.test(line) && outOfMemory.test(line))
-    ? tooLarge('This is more than git can work on within its memory')
+    ? tooLarge('git needs more memory for this request than it may use')
     : null
 
 const killAfterMs = 2000

@@ -15,7 +15,7 @@ export interface GitSession {
   path: string
   /** The header `Git-Protocol` of the client. */
   protocol: string | undefined
-  /** The session ends when the client neither sends nor reads anything for this time although it is its turn. */
+  /** The session ends when it is the client's turn and the client neither sends nor reads anything for this time. */
   idleMs: number
   signal: AbortSignal
   /** Whether the client sees hidden references, too. Unset: it does not. */
@@ -82,7 +82,7 @@ export async function converse(
   const timer = setTimeout(() => stopGit(child), timeoutMs)
   signal.addEventListener('abort', abandon)
   const finished = ended(child)
-  const complaints = textOf(child.stderr, complaintBytesMax)
+  const stderr = textOf(child.stderr, stderrBytesMax)
   child.stdout.on('data', () => {
     answered = true
     guard.moved()
@@ -101,11 +101,11 @@ export async function converse(
     await pipeline(printed, kept, output, { end: false })
     const code = await finished
     if (signal.aborted) return { answered, failure: null }
-    if (guard.stalled) return { answered, failure: standsStill(session) }
+    if (guard.stalled) return { answered, failure: stallError(session) }
     if (answered) return { answered, failure: null }
     const inputError = await received
     if (inputError instanceof DomainError) return { answered, failure: inputError }
-    return { answered, failure: code === 0 ? null : failureOf(service, code, await complaints) }
+    return { answered, failure: code === 0 ? null : failureOf(service, code, await stderr) }
   } catch (error) {
     child.stdout.resume()
     await finished
@@ -119,21 +119,19 @@ export async function converse(
 }
 
 /** The reason why git wrote no output: a malformed request, or a failure of git. */
-function failureOf(service: GitService, code: number | null, complaint: string): Error {
-  if (misunderstood.test(complaint)) return unreadable(service)
+function failureOf(service: GitService, code: number | null, stderr: string): Error {
+  if (malformedRequest.test(stderr)) return malformedRequestError(service)
   // git quotes text that the client sent, which must not reach a log.
-  return new Error(
-    `${service} exited with ${code}: ${complaint.replace(/'[^'\n]*'?/g, "'…'").slice(0, 1000)}`,
-  )
+  return new Error(`${service} exited with ${code}: ${stderr.replace(/'[^'\n]*'?/g, "'…'").slice(0, 1000)}`)
 }
 
-export const unreadable = (service: GitService) => invalid(`${service} could not read the request`)
+export const malformedRequestError = (service: GitService) => invalid(`${service} could not read the request`)
 
-export const standsStill = ({ idleMs }: GitSession) =>
-  timedOut(`nothing was sent or taken for ${Math.ceil(idleMs / 1000)} seconds`)
+export const stallError = ({ idleMs }: GitSession) =>
+  timedOut(`nothing was sent or received for ${Math.ceil(idleMs / 1000)} seconds`)
 
-/** Messages of git for a request that violates its protocol or breaks off. */
-const misunderstood =
+/** Messages of git for a request that violates its protocol or ends early. */
+const malformedRequest =
   /^fatal: (?:git upload-pack: )?(?:protocol error|bad line length|the remote end hung up|expected |unexpected |unknown |invalid |no command requested|command '[^'\n]*' requested after)/im
 
 export interface StartOptions extends Pick<SpawnOptions, 'hooksPath' | 'hookStreams'> {
@@ -164,7 +162,7 @@ export function start(
 
 const acceptableProtocol = /^[\w=:.-]{1,200}$/
 
-const complaintBytesMax = 64 * 1024
+const stderrBytesMax = 64 * 1024
 
 /** The text that a stream delivers until it closes, cut after about `bytesMax` bytes. */
 export async function textOf(stream: Readable, bytesMax: number): Promise<string> {

@@ -10,10 +10,10 @@ import type { OpenRepository } from './open-repository.js'
 import { sendToClient } from './send-to-client.js'
 import { syncFolder, writeDurably } from './writing/durable-files.js'
 
-// An object lies beside the objects of git, in a folder that git's own commands leave alone.
+// Objects of Git LFS are in a folder of the repository that git's own commands do not touch.
 
 const uploadFolders = ['lfs', 'tmp']
-/** The folder of uploads under way and other temporary files, relative to the repository. */
+/** The folder of unfinished uploads and other temporary files, relative to the repository. */
 export const lfsUploads = join(...uploadFolders)
 
 const readAtOnce = 256 * 1024
@@ -46,15 +46,15 @@ export async function findLfsObject(
  */
 export async function renewLfsObject(repository: OpenRepository, oid: string): Promise<void> {
   const now = new Date()
-  // An object that has just gone is uploaded again when the push that needs it is refused.
+  // When the object was removed meanwhile, the push that needs it is refused, and the client uploads the object again.
   await utimes(pathOf(repository, oid), now, now).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT') throw error
   })
 }
 
 /**
- * Stores an object in bounded memory. It is checked while it is written to a temporary file, is on disk when the promise
- * resolves, and appears at once and whole. Nothing is left of an object that is not complete.
+ * Stores an object in bounded memory. The bytes are checked while they are written to a temporary file, which is then renamed,
+ * so an incomplete object never appears. The object is durable when the promise resolves.
  *
  * @param object its oid is well-formed, as `isLfsOid` says
  * @throws DomainError invalid when the bytes have another SHA-256 or another number; not-found when the repository was
@@ -111,7 +111,7 @@ function whenDeleted(error: NodeJS.ErrnoException): never {
 
 export interface LfsReading {
   range: ByteRange
-  /** A client that takes nothing for this time is disconnected. */
+  /** A client that reads nothing for this time is disconnected. */
   idleMs: number
 }
 

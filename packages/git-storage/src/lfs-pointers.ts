@@ -1,10 +1,10 @@
 import { type LfsObject, lfsPointerBytesMax, parseLfsPointer } from '@switchyard/domain/commit'
 import { type RunOptions, runGitOk } from './git-process.js'
 
-/** Small files that are read at once: their contents take some 20 MB at most. */
+/** Small files that one process reads: their contents take some 20 MB at most. */
 const readAtOnce = 20_000
 
-/** Flags of `rev-list` that list the blobs alone that may be pointers. */
+/** Flags of `rev-list` that list only the blobs that may be pointers. */
 export const pointerFilter = [
   `--filter=combine:object:type=blob+blob:limit=${lfsPointerBytesMax + 1}`,
   '--filter-provided-objects',

@@ -9,8 +9,8 @@ export interface Contributor {
 }
 
 /**
- * Everybody who wrote a commit or one of its ancestors, most commits first. Authors with the same e-mail address, in any
- * case, count as one; the name is that of most of their commits.
+ * Everybody who wrote a commit or one of its ancestors, most commits first. Authors with the same e-mail address, in
+ * upper or lower case, count as one, who gets the name of most of these commits.
  *
  * @throws DomainError unavailable after a minute
  */

@@ -7,14 +7,14 @@ import type { BranchTurns } from './writing/branch-turns.js'
 /**
  * Changes a repository in `work`, while the repository cannot be moved to another storage.
  *
- * @throws DomainError unavailable, without running `work`, when the repository is in another storage by now
+ * @throws DomainError unavailable, without running `work`, when the repository has been moved to another storage
  */
 export type WithoutMove = <Result>(work: () => Promise<Result>) => Promise<Result>
 
 /** Receives changes of references before they happen, and prevents them by rejecting. */
 export type Foresee = (changes: readonly RefChange[]) => Promise<void>
 
-/** The parts that answer questions about repositories, shared by all requests of this process. */
+/** The parts that read and write repositories, shared by all requests of this process. */
 export interface GitEngine {
   /** Memory of one git process. */
   processBytesMax: number

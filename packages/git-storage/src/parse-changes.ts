@@ -46,7 +46,7 @@ async function parseNumstat(output: Buffer): Promise<Map<string, LineCounts>> {
     const found = /^(\d+|-)\t(\d+|-)\t/.exec(field.toString('latin1'))
     if (!found) break
     const [start, additions = '', deletions = ''] = found
-    // Of a renamed file, the old and the new path follow as fields of their own.
+    // The old and the new path of a renamed file follow as separate fields.
     const renamed = field.length === start.length
     const path = renamed ? next() && next() : field.subarray(start.length)
     if (!path) break

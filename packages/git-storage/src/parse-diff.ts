@@ -50,7 +50,7 @@ export interface RawChange {
   status: string
   oldPath: string
   newPath: string
-  /** One of the two changes that stand for a change of type. */
+  /** Set for each of the two changes that a change of type is split into. */
   isTypeChange?: true
 }
 
@@ -112,7 +112,7 @@ const rawChange = /^:(\d{6}) (\d{6}) ([0-9a-f]+) ([0-9a-f]+) ([A-Z])\d*$/
 /**
  * Parses the list at the start of the output of `diff-tree --raw -z`.
  *
- * @returns the changes, and the offset of the byte behind the list
+ * @returns the changes, and the offset of the first byte after the list
  */
 export function parseRaw(output: Buffer): { changes: RawChange[]; listEnd: number } {
   const changes: RawChange[] = []
@@ -149,7 +149,7 @@ function splitTypeChange(change: RawChange): RawChange[] {
 const patchStart = Buffer.from('\ndiff --git ')
 
 /**
- * The patches of a text. Every line inside a hunk starts with a mark, so `diff --git` at the start of a line begins a patch.
+ * Splits a text into its patches. Every line inside a hunk starts with a mark, so `diff --git` at the start of a line begins a patch.
  *
  * @param truncated the last patch is incomplete and left out
  */

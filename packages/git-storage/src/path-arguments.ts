@@ -27,6 +27,7 @@ export function pathArgument(filePath: string): string {
 export function pathArguments(filePath: string): PathArguments {
   const bytes = bytesOfName(filePath)
   if (isUtf8(bytes)) return { flags: [], paths: [bytes.toString()] }
-  if (bytes.includes('\n')) throw invalid('git cannot be asked for a path with such a line break')
+  if (bytes.includes('\n'))
+    throw invalid('git cannot be asked about a path that is not UTF-8 and has a line break')
   return { flags: ['--stdin'], stdin: Buffer.concat([Buffer.from('--\n'), bytes, Buffer.from('\n')]) }
 }

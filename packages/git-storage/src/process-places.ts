@@ -9,19 +9,19 @@ const perRepositoryMax = processesMax / 2
 const waitingMax = 1_000
 const repositoriesMax = 10_000
 
-const ofAll = pLimit(processesMax)
-const ofRepositories = new LRUCache<string, LimitFunction>({ max: repositoriesMax })
+const totalLimit = pLimit(processesMax)
+const repositoryLimits = new LRUCache<string, LimitFunction>({ max: repositoriesMax })
 
 /**
- * Runs work that starts a git process when it is its turn. Questions about one repository wait for each other, and leave
- * processes for other repositories.
+ * Runs work that starts a git process when it is its turn. One repository gets at most half of the processes, so that
+ * others are served meanwhile.
  *
  * @param path of the repository
- * @throws DomainError unavailable when too many questions about the repository wait
+ * @throws DomainError unavailable when too much work on the repository waits
  */
 export async function withProcessPlace<T>(path: string, work: () => Promise<T>): Promise<T> {
-  const ofRepository = ofRepositories.get(path) ?? pLimit(perRepositoryMax)
-  ofRepositories.set(path, ofRepository)
-  if (ofRepository.pendingCount >= waitingMax) throw unavailable('git')
-  return ofRepository(() => ofAll(work))
+  const repositoryLimit = repositoryLimits.get(path) ?? pLimit(perRepositoryMax)
+  repositoryLimits.set(path, repositoryLimit)
+  if (repositoryLimit.pendingCount >= waitingMax) throw unavailable('git')
+  return repositoryLimit(() => totalLimit(work))
 }

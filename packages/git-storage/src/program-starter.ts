@@ -44,8 +44,8 @@ interface Waiting {
 }
 
 /**
- * Runs programs from a small process beside this one. The system copies the page tables of a process that starts a program,
- * and holds it up meanwhile: for 10 to 100 ms when it has a gigabyte of memory, for 2 ms when it is small.
+ * Runs programs from a small process beside this one. The operating system copies the page tables of a process that starts a program,
+ * and pauses it meanwhile: for 10 to 100 ms when it has a gigabyte of memory, for 2 ms when it is small.
  */
 class ProgramStarter {
   readonly #waiting = new Map<number, Waiting>()
@@ -79,9 +79,9 @@ class ProgramStarter {
 
   #start(): ChildProcess {
     if (this.#process?.connected) return this.#process
-    // The event that tells of its end comes later than the end.
+    // `connected` turns false before the event `disconnect` arrives.
     if (this.#process) this.#fail(this.#process)
-    // It needs no secret of this process, and none of its options for Node.
+    // The starter gets neither the secrets in this process's environment nor its Node options.
     const options: ForkOptions = {
       env: { PATH: process.env.PATH },
       execArgv: [],

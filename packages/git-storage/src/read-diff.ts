@@ -8,7 +8,7 @@ import type { OpenRepository } from './open-repository.js'
 import { parseChanges } from './parse-changes.js'
 import { type DiffEntry, leftOut, parseDiff } from './parse-diff.js'
 
-/** Longest answer of git. Later entries keep their paths and lose their patches. */
+/** Longest answer of git. Entries whose patch is cut off keep their paths. */
 export const diffAnswerBytesMax = 32 * 1024 * 1024
 const entryBytes = 400
 
@@ -27,22 +27,22 @@ export const diffLimits = {
 export const readDiff = (repository: OpenRepository, id: string): Promise<DiffEntry[]> =>
   cachedEntries(repository, `diff ${id}`, async () => {
     const { bytes, truncated } = await compare(repository, patchChild, id)
-    return flagUncompared(repository, await parseDiff(behindId(bytes, id), truncated, diffLimits))
+    return flagUncompared(repository, await parseDiff(afterId(bytes, id), truncated, diffLimits))
   })
 
 /**
- * The same list of changes without patches, and with the numbers of lines, which fit for commits of many files.
+ * The same changes with the numbers of lines instead of patches, so that the list is complete for a commit of many files, too.
  *
  * @throws Incomparable when git cannot compare the commit
  */
 export const listChangesOf = (repository: OpenRepository, id: string): Promise<DiffEntry[]> =>
   cachedEntries(repository, `changes ${id}`, async () => {
     const { bytes } = await compare(repository, changesChild, id)
-    return parseChanges(behindId(bytes, id))
+    return parseChanges(afterId(bytes, id))
   })
 
 /** The answer of git begins with the id and a NUL. */
-const behindId = (bytes: Buffer, id: string) => bytes.subarray(id.length + 1)
+const afterId = (bytes: Buffer, id: string) => bytes.subarray(id.length + 1)
 
 /** @param key ids of what is compared, and how */
 export async function cachedEntries(
@@ -62,7 +62,7 @@ async function compare(repository: OpenRepository, kind: ChildKind, id: string):
   try {
     return await compareCommits(repository, kind, [id], diffAnswerBytesMax)
   } catch (error) {
-    if (!(error instanceof Incomparable) || !error.forGood) throw error
+    if (!(error instanceof Incomparable) || !error.isPermanent) throw error
     return { ...(await compareCommits(repository, namesChild, [id], diffAnswerBytesMax)), truncated: true }
   }
 }

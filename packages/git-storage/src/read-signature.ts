@@ -4,11 +4,11 @@ import type { OpenRepository } from './open-repository.js'
 /** The header of a signature ends at the next line that does not begin with a blank. */
 const signature = /^gpgsig (.*(?:\n .*)*)/m
 
-/** The signature of a tag stands behind its message. */
+/** The signature of a tag follows its message. */
 const trailingSignature = /^-----BEGIN (?:PGP|SSH|SIGNED) .*/ms
 
 /**
- * The signature of a commit, as its header has it, or of an annotated tag; null for an object without one.
+ * The signature in the header of a commit, or after the message of an annotated tag; null for an object without one.
  *
  * @param id of a commit or a tag
  */

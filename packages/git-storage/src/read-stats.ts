@@ -34,7 +34,7 @@ async function countLines(repository: OpenRepository, ids: readonly string[]): P
   const refused = answer instanceof Incomparable
   if (!refused && !answer.truncated) return parseNumstat(answer.bytes.toString('latin1'))
   if (ids.length > 1) return countOneByOne(repository, ids)
-  return new Map(refused && !answer.forGood ? [] : ids.map((id) => [id, null]))
+  return new Map(refused && !answer.isPermanent ? [] : ids.map((id) => [id, null]))
 }
 
 function orIncomparable(error: unknown): Incomparable {

@@ -9,7 +9,7 @@ export type ReferenceKind = 'branch' | 'tag'
 export interface Reference {
   /** Without `refs/heads/` or `refs/tags/`. */
   name: string
-  /** Id of the object that the reference stands on: a commit, or the object of an annotated tag. */
+  /** Id of the object that the reference points to: a commit, or the object of an annotated tag. */
   target: string
 }
 
@@ -20,7 +20,7 @@ export interface ReferenceQuery {
   descending: boolean
 }
 
-/** What an annotated tag says. */
+/** The message and the date of an annotated tag. */
 export interface TagAnnotation {
   message: string
   /** Seconds since 1970; null when the tag has no date. */
@@ -38,7 +38,7 @@ const annotationBytesMax = 16 * 1024 * 1024
 export const fullName = (kind: ReferenceKind, name: string): string => folders[kind] + name
 
 /**
- * Every branch, or every tag, of a repository, in the order that is asked for.
+ * Every branch, or every tag, of a repository, in the given order.
  *
  * @throws DomainError too-large when the names take more than 32 MB
  */
@@ -59,13 +59,13 @@ export async function listReferences(
     .map((line) => ({ target: line.slice(0, 40), name: line.slice(41 + folder.length) }))
 }
 
-/** The object that a tag stands on; null when there is no such tag. @param tag a valid name */
+/** The object that a tag points to; null when there is no such tag. @param tag a valid name */
 export async function findTagTarget(repository: OpenRepository, tag: string): Promise<string | null> {
   const ref = fullName('tag', tag)
   return (await findRefs(repository, [ref])).get(ref) ?? null
 }
 
-/** The branches, of those given, that a commit has in its history. A branch that points to the commit itself counts. */
+/** Those of the given branches whose newest commit is the given commit or one of its ancestors. */
 export async function findMerged(
   { path, signal }: OpenRepository,
   branches: readonly string[],
@@ -74,7 +74,7 @@ export async function findMerged(
   if (branches.length === 0) return new Set()
   const names = branches.map((branch) => fullName('branch', branch))
   const flags = [`--merged=${commitId}`, '--format=%(refname)']
-  // A command line holds a limited number of names; beyond it, all branches are asked for.
+  // A command line holds a limited number of names. For more, git lists all branches.
   const paths = names.length > 1000 ? [folders.branch] : names
   const { stdout } = await runGitOk(path, { command: 'for-each-ref', flags, paths }, { signal })
   return new Set(

@@ -56,7 +56,7 @@ export async function countBytes({ path, signal }: OpenRepository): Promise<numb
   return 1024 * kibibytes.reduce((sum, size) => sum + size, 0)
 }
 
-/** Renames a repository, so that it is gone at once, and then deletes its files. Does nothing when it does not exist. */
+/** Renames a repository, so that nobody finds it any more, and then deletes its files. Does nothing when it does not exist. */
 export async function deleteRepository(storageRoot: string, diskPath: string): Promise<void> {
   const path = join(storageRoot, diskPath)
   const removed = `${path}.${randomUUID()}.removed`

@@ -3,17 +3,17 @@ import { pipeline } from 'node:stream/promises'
 import { StallGuard } from './stall-guard.js'
 
 export interface SendOptions {
-  /** A client that takes nothing for this time is disconnected. */
+  /** A client that reads nothing for this time is disconnected. */
   idleMs: number
   signal?: AbortSignal | undefined
-  /** Changes the bytes on their way. */
+  /** Changes the bytes before they are sent. */
   transform?: ((source: AsyncIterable<Buffer>) => AsyncIterable<Buffer>) | undefined
 }
 
 /**
  * Sends a stream to a client, in bounded memory. The stream to the client is left for the caller to end.
  *
- * @throws Error when the source breaks off, or the client goes away; the reason of the signal when it is aborted
+ * @throws Error when the source ends early, or the client disconnects; the reason of the signal when it is aborted
  */
 export async function sendToClient(
   source: Readable,

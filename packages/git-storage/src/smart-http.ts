@@ -2,7 +2,7 @@ import type { Readable, Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { tooLarge } from '@switchyard/domain'
 import { ended, stopGit } from './git-process.js'
-import { converse, type GitService, type GitSession, start, unreadable } from './git-session.js'
+import { converse, type GitService, type GitSession, malformedRequestError, start } from './git-session.js'
 import { flushPacket, packetLine } from './pushing/packet-lines.js'
 import { StallGuard } from './stall-guard.js'
 
@@ -45,8 +45,8 @@ export async function advertiseRefs(
 /**
  * Serves one request of a fetch with git. The caller ends `output` when the promise resolves.
  *
- * @throws DomainError invalid when git cannot read the request, too-large for a longer request; Error when git failed. No
- *   output was written then
+ * @throws DomainError invalid when git cannot read the request, too-large for a longer request; Error when git failed. In each
+ *   case, nothing was written to `output`
  */
 export async function serveFetch(session: GitSession, input: Readable, output: Writable): Promise<void> {
   let isEmpty = true
@@ -60,7 +60,7 @@ export async function serveFetch(session: GitSession, input: Readable, output: W
   )
   if (failure) throw failure
   // git accepts an empty request of protocol version 2 without an answer.
-  if (!answered && isEmpty && !session.signal.aborted) throw unreadable('git-upload-pack')
+  if (!answered && isEmpty && !session.signal.aborted) throw malformedRequestError('git-upload-pack')
 }
 
 /** Passes chunks through, and fails when they exceed `bytesMax`. */

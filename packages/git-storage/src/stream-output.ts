@@ -2,7 +2,7 @@ import type { Writable } from 'node:stream'
 import { argumentsOf, ended, type GitCommand, type SpawnOptions, spawnGit, stopGit } from './git-process.js'
 import { type SendOptions, sendToClient } from './send-to-client.js'
 
-/** A client that takes nothing for so long is given up: its download holds a process. */
+/** A client that reads nothing for this time is disconnected, because its download occupies a process. */
 const idleMs = 300_000
 
 export type StreamOptions = Pick<SpawnOptions, 'variables' | 'settings'> &

@@ -42,7 +42,7 @@ export interface FolderQuery {
   rows: { skip: number; take: number } | undefined
 }
 
-/** Names of everything below a folder. */
+/** Longest list of everything below a folder. */
 const recursiveBytesMax = 16 * 1024 * 1024
 
 /**
@@ -65,7 +65,7 @@ export async function listFolder(
   return { entries: page.map((entry) => presentEntry(entry, prefix)), total: all.length }
 }
 
-/** The file at a path of a tree; null when there is none. A symbolic link is a file, a submodule is none. */
+/** The file at a path of a tree; null when there is none. A symbolic link is a file; a submodule is not. */
 export async function findFile(
   repository: OpenRepository,
   treeId: string,

@@ -62,7 +62,7 @@ export async function writeCommit(repository: OpenRepository, request: CommitReq
 }
 
 /**
- * What a commit would change, compared with its first parent. No object of it stays, and no reference moves.
+ * What a commit would change, compared with its first parent. No object is kept, and no reference moves.
  *
  * @throws DomainError invalid for an edit that does not fit the tree; too-large when git cannot compare the trees
  */

@@ -18,13 +18,13 @@ type Encoders = typeof encoders
 type Methods = { [Name in keyof Encoders]: (event: Parameters<Encoders[Name]>[0]) => Promise<ReportResult> }
 
 /**
- * Reports sagas, many events in one call. Each method takes an event, returns at once, and resolves with what became of
- * the event. A caller that does not wait for that loses nothing. No method rejects, unless the client was asked to throw.
+ * Reports sagas, many events in one call. Each method takes an event, returns at once, and resolves with the result
+ * of the event. A caller need not wait for the result. No method rejects, unless the client was asked to throw.
  */
 export interface SagaClient extends Methods {
   /** Sends waiting events at once; true when the results of all events are known within the time. */
   flush: (timeoutMs?: number) => Promise<boolean>
-  /** Accepts no more events, flushes, gives up the events that are left as lost, and disconnects. */
+  /** Accepts no more events, flushes, reports the remaining events as lost, and disconnects. */
   close: (timeoutMs?: number) => Promise<void>
   stats: () => Stats
 }
@@ -143,7 +143,7 @@ function createDelivery(settings: Settings) {
   }
 }
 
-/** Sends a batch until each of its events is decided or given up, or the client closes. */
+/** Sends a batch again until each of its events has a result or is given up, or the client closes. */
 async function deliver(
   batch: readonly Pending[],
   settings: Settings,

@@ -3,7 +3,7 @@ import { ReportEventsRequest, type ReportedEvent } from '@switchyard/contracts/s
 import { createEventId } from './event-id.js'
 import type { EncodedEvent, EventOptions } from './events.js'
 
-/** An event with what stays the same however often it is sent: its id, its number and its time. */
+/** An event with its id, its number and its time, which stay the same in every attempt to send it. */
 export interface IdentifiedEvent extends EncodedEvent {
   /** The event in a batch. */
   message: ReportedEvent
@@ -46,7 +46,7 @@ export function identify(
   return { operation, request, message, bytes }
 }
 
-/** The metadata that says of a single call what a batch says in the event. */
+/** The metadata of a single call, with the fields that a batch has in the event. */
 export function metadataOf({
   id,
   seq,

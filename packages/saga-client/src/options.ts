@@ -1,6 +1,6 @@
 import { messageBytesMax } from './identified-event.js'
 
-/** What became of one event. */
+/** The result of one event. */
 export type ReportResult =
   /** The reporter has stored it; `message` is `recorded`, `duplicate`, `late`, `parked` or `conflict recorded`. */
   | { outcome: 'stored'; message: string }
@@ -22,20 +22,20 @@ export interface SagaClientOptions {
   tenant?: string
   /** Time after which a call without an answer fails. */
   deadlineMs?: number
-  /** After this time without success an event is given up. */
+  /** An event that is not stored within this time is lost. */
   giveUpAfterMs?: number
-  /** Wait before the first repetition; it doubles up to `retryDelayMsMax`, with jitter. */
+  /** Wait before the first retry; it doubles up to `retryDelayMsMax`, with jitter. */
   retryDelayMs?: number
   retryDelayMsMax?: number
   /** Events that wait or are under way. A further event is lost at once, so that no method blocks. */
   queueMax?: number
   /** Calls under way at once. The events of one saga are never in two of these calls. */
   concurrencyMax?: number
-  /** Events that go together in one call, 1 to 1000; 1: each goes alone. */
+  /** Most events of one call, 1 to 1000; 1: each event is sent in a separate call. */
   batchEventsMax?: number
-  /** Bytes of such a call, up to 4 MiB. An event that is larger goes alone. */
+  /** Most bytes of one call, up to 4 MiB. A larger event is sent alone. */
   batchBytesMax?: number
-  /** How long an event waits for further events of its call. */
+  /** Longest time that an event waits for further events to be sent in the same call. */
   batchDelayMs?: number
   /** Called for every event that was refused or lost; for logs and metrics. */
   onNotStored?: (event: { operation: string; sagaId: string }, result: ReportResult) => void

@@ -19,7 +19,7 @@ export function isRetryable(error: ServiceError): boolean {
 
 /**
  * How long to wait before the next attempt: doubling from `firstMs` to `lastMs` with jitter, so that many
- * clients do not come back at once, and never sooner than the reporter asked.
+ * clients do not retry at once, and never shorter than the reporter asked for.
  *
  * @param attempt number of attempts so far
  * @param chance 0 to 1

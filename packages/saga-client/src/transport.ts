@@ -16,7 +16,7 @@ export interface Transport {
   close: () => void
 }
 
-/** How long events go one by one to a reporter that does not know batches; it may be a newer one later. */
+/** Time for which events are sent one by one to a reporter without batches. Then batches are tried again: it may be upgraded. */
 const oneByOneMs = 60_000
 
 export function createTransport(settings: Settings): Transport {
@@ -64,7 +64,7 @@ export function createTransport(settings: Settings): Transport {
     const verdicts: Verdict[] = []
     for (const event of events) {
       const last = verdicts.at(-1)
-      // Events behind one that is to be sent again wait with it, so that they keep their order.
+      // Events after one that must be sent again wait with it, so that they keep their order.
       verdicts.push(last instanceof Error ? last : await sendAlone(event))
     }
     return verdicts

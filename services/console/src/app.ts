@@ -12,7 +12,7 @@ export interface AppOptions {
   health: Health
 }
 
-/** The pages run scripts and styles of their own files only, and call nothing but their own origin. */
+/** Pages run only scripts and styles from files of their own origin, and send requests only to it. */
 const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",

@@ -4,7 +4,7 @@ import type { ServiceContext } from '@switchyard/service-kit/lifecycle'
 import { createApp } from './app.js'
 import type { Config } from './config.js'
 
-/** What `vite build` writes. The bundle of the service lies in a folder beside it. */
+/** The folder that `vite build` writes, next to the folder of the bundled service. */
 const webFolder = fileURLToPath(new URL('../web/', import.meta.url))
 
 /** Serves the files of the web application. It holds no data: the pages call the API of the other services. */

@@ -49,7 +49,7 @@ export const configSchema = z.object({
     ),
   GIT_IDLE_TIMEOUT_MS: integer(100, 24 * 3_600_000)
     .default(300_000)
-    .describe('Time after which a fetch or push whose client neither sends nor takes anything is ended'),
+    .describe('Time after which a fetch or push is ended whose client neither sends nor reads anything'),
   LFS_OBJECT_BYTES_MAX: integer(1, 2 ** 50)
     .default(5 * 1024 ** 3)
     .describe('Size of the largest object of [Git LFS](lfs.md)'),

@@ -18,7 +18,7 @@ export interface Rows {
   take: number
 }
 
-/** What sign-in works with. */
+/** The parts that sign-in needs. */
 export interface Sessions {
   /** Finds the holder of a token, and counts the unknown tokens of each address. */
   authenticate: AuthenticateFrom

@@ -21,11 +21,11 @@ export interface Forwarding {
 }
 
 /**
- * Forwards requests between the git-api of several storages. Only the storage of the project is looked up here. Token, rate and
- * right are judged where the repository is.
+ * Forwards requests between the git-api of several storages. Here, only the storage of the project is looked up.
+ * The git-api that has the repository checks the token, the rate limit and the rights.
  */
 export function createForwarding(database: Database, storages: Storages, { registry }: Metrics): Forwarding {
-  const figures = createFigures(registry)
+  const counters = createCounters(registry)
   const forwarder = createForwarder(storages.own)
 
   /** @returns null for a request that has to be answered here */
@@ -43,13 +43,13 @@ export function createForwarding(database: Database, storages: Storages, { regis
       const { headers } = call.raw.request
       if (headers[forwardedHeader] !== undefined) {
         if (route.path === '/projects') return false
-        figures.refused.inc()
+        counters.refused.inc()
         throw unavailable('the project is being moved to another storage', { retryAfterMs: forwardRetryMs })
       }
       const address = storages.others.get(storage)
       if (address === undefined)
         throw unavailable(`the storage ${storage} is not known here`, { retryAfterMs: forwardRetryMs })
-      figures.forwarded.inc({ storage })
+      counters.forwarded.inc({ storage })
       await forwarder.forward(call, { name: `the storage ${storage}`, address })
       return true
     },
@@ -63,7 +63,7 @@ function referenceOf({ path }: Route, params: Record<string, string>): string | 
   return path.startsWith('/:namespace/:project/') ? projectPathOf(params) : null
 }
 
-function createFigures(registry: Metrics['registry']) {
+function createCounters(registry: Metrics['registry']) {
   return {
     forwarded: new Counter({
       name: 'git_api_forwarded_requests_total',

@@ -21,7 +21,7 @@ interface Answer {
 export type FreezeCalendar = ReturnType<typeof createFreezeCalendar>
 
 /**
- * Tells which freeze periods are under way. The evaluation of a cron expression that happens on 29 February alone takes about
+ * Tells which freeze periods are under way. The evaluation of a cron expression that matches only 29 February takes about
  * a tenth of a second, so each answer is remembered until it may change.
  */
 export function createFreezeCalendar() {
@@ -52,7 +52,7 @@ export function createFreezeCalendar() {
  */
 function answerAt({ freezeStart, freezeEnd, cronTimezone: tz }: FreezePeriodFields, now: Date): Answer {
   const validFromMs = now.getTime()
-  // The library looks for times before the given one, and `now` may be the start itself.
+  // The library finds times before the given one, and `now` may be the start itself.
   const start = parse(freezeStart, { tz, currentDate: new Date(validFromMs + 1) })
     .prev()
     .toDate()
@@ -65,21 +65,21 @@ function answerAt({ freezeStart, freezeEnd, cronTimezone: tz }: FreezePeriodFiel
 const parse = (expression: string, at: { tz: string; currentDate: Date }): CronExpression =>
   CronExpressionParser.parse(expression, at)
 
-/** Problems of a freeze period, by field. An expression that never happens is one. */
+/** Problems of a freeze period, by field. An expression that matches no time is one. */
 export function freezePeriodProblems(period: FreezePeriodFields): FieldProblems {
   const { freezeStart, freezeEnd, cronTimezone } = period
   const wrong = ['syntax is invalid']
   return {
-    ...(happens(freezeStart) ? {} : { freeze_start: wrong }),
-    ...(happens(freezeEnd) ? {} : { freeze_end: wrong }),
+    ...(matchesSomeDay(freezeStart) ? {} : { freeze_start: wrong }),
+    ...(matchesSomeDay(freezeEnd) ? {} : { freeze_end: wrong }),
     ...(isTimezone(cronTimezone) ? {} : { cron_timezone: wrong }),
   }
 }
 
 const daysOfMonths = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
 
-/** Whether a text is a cron expression of five plain fields that some day of the calendar fits. */
-function happens(expression: string): boolean {
+/** Whether a text is a cron expression of five plain fields that matches some day of the calendar. */
+function matchesSomeDay(expression: string): boolean {
   if (expression.length > expressionLengthMax) return false
   const fields = expression.trim().split(/\s+/)
   if (fields.length !== 5 || !fields.every(isPlainField)) return false
@@ -93,7 +93,7 @@ function happens(expression: string): boolean {
   }
 }
 
-/** The library's extensions (`L`, `#`, `H`, `?`) are left out: some of them happen once in decades. */
+/** The library's extensions (`L`, `#`, `H`, `?`) are left out: some expressions with them match once in decades. */
 const isPlainField = (field: string) =>
   field
     .split(',')

@@ -31,9 +31,9 @@ export interface GitSessions {
    * Does the work as soon as there is a place for a session of the sender.
    *
    * @param sender a user, or an address
-   * @throws DomainError rate-limited when too many sessions of the sender wait, or have run during the whole wait;
-   *   unavailable when the sessions of all senders have taken every place during it; the reason of the signal when it is
-   *   aborted; every error of the work
+   * @throws DomainError when 100 sessions of the sender wait already, and after a wait of 30 seconds: rate-limited when the
+   *   sender has as many running sessions as are allowed, else unavailable; the reason of the signal when it is aborted; every
+   *   error of the work
    */
   run<Result>(sender: string, signal: AbortSignal, work: () => Promise<Result>): Promise<Result>
 }
@@ -62,7 +62,7 @@ export function createGitSessions(limits: GitSessionLimits): GitSessions {
 class Places {
   readonly #limits: GitSessionLimits
   readonly #senders = new Map<string, Sender>()
-  /** In the order of their arrival. */
+  /** Sessions in the order in which they began to wait. */
   readonly #waiting = new Set<{ sender: Sender; start: () => void }>()
   #running = 0
 

@@ -19,7 +19,7 @@ import { createProjectLookup } from './project-lookup.js'
 /** The project of a request, as its guard hands it to the endpoint. */
 export interface ProjectCall<Who extends Caller | null = Caller | null> {
   project: Project
-  /** The repository of the project. Reading and writing it ends when the client goes away. */
+  /** The repository of the project. Reading and writing it ends when the client disconnects. */
   repository: Repository
   /** The caller's access level in the project, 0 to 50. */
   level: number
@@ -28,7 +28,7 @@ export interface ProjectCall<Who extends Caller | null = Caller | null> {
   memberLevel: number | null
 }
 
-/** The words of the API's documentation for the holders of each right. */
+/** Who has each right, in the words of the API's documentation. */
 const holdersOf: Record<ProjectRight, string> = {
   read_project: 'everybody who may see the project',
   read_members: 'everybody signed in who may see the project',
@@ -61,7 +61,7 @@ export function createGuards(database: Database, git: Git, storage: string) {
   /**
    * The project and its repository, for a sender who has the right in it.
    *
-   * @param reference numeric id or full path, in any case
+   * @param reference numeric id or full path, in upper or lower case
    * @throws DomainError unauthenticated; not-found for a missing project and for a project that is hidden from the
    *   sender, alike; forbidden; unavailable when another storage holds the repository
    */
@@ -114,7 +114,7 @@ export function createGuards(database: Database, git: Git, storage: string) {
     readProject: open('read_project'),
     readMembers: closed('read_members'),
     readCode: open('read_code', 'read_repository'),
-    /** The same right for what is no part of the repository: tokens for git alone do not have it. */
+    /** The same right for data outside the repository, for which the scope `read_repository` is not enough. */
     readPipelines: open('read_code'),
     comment: closed('comment'),
     pushCode: closed('push_code'),

@@ -17,7 +17,7 @@ const pauseMs = 5_000
 const atOnceMax = 50
 /** Time until a change that cannot be decided yet is checked again. */
 const againInMs = 60_000
-/** git has changed a reference within this time, or never changes it. */
+/** When git has not changed a reference within this time, it never does. */
 const undecidedMsMax = 10 * 60_000
 /** A change is forgotten when its repository cannot be read for this time. */
 const unreadableMsMax = 24 * 60 * 60_000
@@ -31,7 +31,7 @@ const aboutSchema = z.object({
 
 /**
  * Stores the webhook deliveries of changes whose process ended before it stored them, and forgets changes that did not happen.
- * Where that process is only slow, its deliveries have the same key, so that no change is delivered twice.
+ * When that process is only slow, its deliveries have the same key, so that no change is delivered twice.
  */
 export const startNotifying = (needs: Needs): Repeated =>
   repeat(

@@ -3,20 +3,20 @@ import type { LfsObject } from '@switchyard/domain/commit'
 import { z } from 'zod'
 import type { Storages } from './storages.js'
 
-/** Answers that are no stream. */
+/** Time limit for answers that are not streams. */
 const answerMsMax = 15_000
 
 const objects = z.array(z.object({ oid: z.string(), size: z.int() }))
 const emptiness = z.object({ empty: z.array(z.int()) })
 
-/** What the git-api of another storage says of its repositories; see routes/between-storages.ts. */
+/** Requests to the git-api of another storage about its repositories; see routes/between-storages.ts. */
 export interface OtherStorage {
   /** Where git fetches a repository from. @returns the header has the form `Name: value` */
   originalOf(projectId: number): { url: string; header: string }
   listLfsObjects(projectId: number, signal: AbortSignal): Promise<LfsObject[]>
   /** The bytes of an object as they arrive; null when it is gone. */
   openLfsObject(projectId: number, oid: string, signal: AbortSignal): Promise<AsyncIterable<Buffer> | null>
-  /** The projects, of those given, that have no branch yet. */
+  /** Those of the given projects whose repository has no branch yet. */
   findEmptyRepositories(projectIds: readonly number[], signal: AbortSignal): Promise<number[]>
 }
 
@@ -63,7 +63,7 @@ export function otherStorage({ others, header }: Storages, name: string): OtherS
   }
 }
 
-/** Keeps the response while its body waits to be read: without it, fetch ends the body as if there was no byte in it. */
+/** Holds the response until its body is read: when only the body is referenced, fetch may end it as if it were empty. */
 async function* bytesOf(response: Response): AsyncGenerator<Buffer> {
   for await (const chunk of response.body ?? []) yield Buffer.from(chunk)
 }

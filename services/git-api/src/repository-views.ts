@@ -14,12 +14,12 @@ export interface BranchView {
   callerCanPush: boolean
 }
 
-/** A tag and the commit that it leads to. */
+/** A tag and its commit. */
 export interface TagView {
   name: string
   /** Id of the object of an annotated tag, else of the commit. */
   target: string
-  /** Null for a tag of something else than a commit. */
+  /** Null when the tag does not point to a commit. */
   commit: Commit | null
   /** Empty for a lightweight tag. */
   message: string
@@ -33,13 +33,13 @@ export interface TagView {
 /** A release, and the parts of it that depend on the repository and on the caller. */
 export interface ReleaseView {
   release: ReleaseWithLinks
-  /** Null when the tag leads to no commit, or is gone. */
+  /** Null when the tag does not point to a commit, or does not exist any more. */
   commit: Commit | null
   /** Whether the caller may read the code of the project. */
   showsCode: boolean
 }
 
-/** A pipeline, and what the repository says of its ref. */
+/** A pipeline, and whether its ref is a tag. */
 export interface PipelineView {
   pipeline: PipelineWithAuthor
   /** Whether its ref is a tag and no branch. */
@@ -58,7 +58,7 @@ export type SignatureKind = 'PGP' | 'SSH' | 'X509'
 /** A file at a revision. */
 export interface FileView {
   path: string
-  /** As asked for. */
+  /** As in the request. */
   revision: string
   blob: StoredBlob
   sha256: string
@@ -74,19 +74,19 @@ export interface BlamedLinesView {
   lines: string[]
 }
 
-/** What one revision has and another one has not. */
+/** The commits and changes of a revision that another one does not have. */
 export interface Comparison {
   /** The oldest first. */
   commits: Commit[]
   /** How many commits there are, also those left out. */
   commitsTotal: number
   diffs: DiffEntry[]
-  /** Whether git could not compare the revisions in time or within its memory, or a limit keeps a text out. */
+  /** Whether git could not compare the revisions in time or within its memory, or a patch is left out because of a limit. */
   isIncomplete: boolean
   isSame: boolean
 }
 
-/** What a project takes on disk. */
+/** The number of commits of a project, and its size on disk. */
 export interface ProjectStatistics {
   /** Of the default branch. */
   commitCount: number

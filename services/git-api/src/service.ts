@@ -135,7 +135,7 @@ const administratorOf = (config: Config) => ({
 
 const isOneOfMany = ({ others }: Storages) => others.size > 0
 
-/** Where there are several storages, changes of a repository exclude its move. */
+/** With several storages, a repository is not moved while it changes. */
 function openGit(config: Config, storages: Storages, database: Database): Git {
   const options: GitOptions = {
     cacheBytesMax: config.GIT_CACHE_BYTES_MAX,
@@ -148,7 +148,7 @@ function openGit(config: Config, storages: Storages, database: Database): Git {
   return createGit(config.SWITCHYARD_STORAGE_ROOT, options)
 }
 
-/** Where there are several storages: carries out moves of repositories to this one, and forwards requests to the others. */
+/** With several storages: carries out moves of repositories to this one, and forwards requests to the others. */
 function joinStorages(
   moving: Parameters<typeof startMoves>[0],
   lifecycle: ServiceContext['lifecycle'],
@@ -170,7 +170,7 @@ interface AuthenticationNeeds {
   logger: Logger
 }
 
-/** Finds the holders of tokens and of sessions, and notes that both are used. */
+/** Finds the holders of tokens and of sessions, and records their use. */
 function openAuthentication(config: Config, { database, createLimiter, logger }: AuthenticationNeeds) {
   const findToken: FindCaller = async (hash) =>
     (await findCaller(database, hash)) ?? findDeployCaller(database, hash)
@@ -190,7 +190,7 @@ function openAuthentication(config: Config, { database, createLimiter, logger }:
   return { authenticator, findSession, sessions }
 }
 
-/** The limits of what goes between clients of git and the storage. */
+/** The limits of transfers between clients and the storage. */
 function transfersOf(
   config: Config,
   metrics: ServiceContext['metrics'],
@@ -206,7 +206,7 @@ function transfersOf(
   return {
     gitSessions,
     lfsTransfers: createGitSessions({
-      // A transfer takes no process.
+      // A transfer of an LFS object occupies no git process.
       totalMax: Number.POSITIVE_INFINITY,
       perSenderMax: config.LFS_TRANSFERS_PER_USER_MAX,
       idleMs,

@@ -11,13 +11,13 @@ import {
 import { aggregateStatus } from '@switchyard/domain/commit-status'
 import { LRUCache } from 'lru-cache'
 
-/** Staleness bound if a process dies before writing the mark. */
+/** Longest time for which a state stays outdated when a process ends before it writes the mark. */
 const knownMs = 1_000
 const rememberedMax = 10_000
 /** In the folder of a repository; git ignores files that it does not know. */
 const markFile = 'switchyard-statuses'
 
-/** What the statuses of a commit say together. */
+/** The state and the newest pipeline of a commit, which follow from its statuses. */
 export interface CommitState {
   /** The state that follows from all statuses; null without any. */
   status: string | null
@@ -28,9 +28,9 @@ export interface CommitState {
 export type StatusLookup = ReturnType<typeof createStatusLookup>
 
 /**
- * Finds what the statuses of a commit say. Every post writes a new mark beside the repository, which all
- * replicas share, before it is answered. Reading the mark takes a few microseconds, so the database is only asked when
- * the mark has changed, or after a second.
+ * Finds the state of a commit. Every post of a status writes a new mark into the folder of the repository, which all replicas
+ * share, before it is answered. Reading the mark takes a few microseconds, so the database is only asked when the mark has
+ * changed, or after a second.
  */
 export function createStatusLookup(database: Database, storageRoot: string) {
   const markOf = ({ diskPath }: Project) => join(storageRoot, diskPath, markFile)

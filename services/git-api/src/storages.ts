@@ -27,7 +27,7 @@ export const storageFields = {
   SWITCHYARD_STORAGE: storageName()
     .default(defaultStorage)
     .describe(
-      'Name of the [storage](scaling.md#storages-of-repositories) below `SWITCHYARD_STORAGE_ROOT`; it stays the same for ever',
+      'Name of the [storage](scaling.md#storages-of-repositories) below `SWITCHYARD_STORAGE_ROOT`, which never changes',
     ),
   SWITCHYARD_STORAGES: addresses()
     .optional()
@@ -40,7 +40,7 @@ export const storageFields = {
       .regex(/^[\w.~+/=-]{32,255}$/, 'must be 32 to 255 characters of letters, digits and _ . ~ + / = -'),
   )
     .optional()
-    .describe('What the git-api of all storages know each other by, 32 to 255 characters'),
+    .describe('Secret by which the git-api of each storage recognize each other, 32 to 255 characters'),
   SWITCHYARD_NEW_PROJECTS_STORAGE: storageName()
     .optional()
     .describe('Storage of new projects. Unset: the one of the git-api that is asked'),
@@ -61,7 +61,7 @@ export interface Storages {
   ofNewProjects: string
   /** How long the former copy of a moved repository is kept. */
   graceMs: number
-  /** The header by which the git-api of another storage knows this one; null: there are no others. */
+  /** The header by which the git-api of another storage recognizes this one; null: there are no others. */
   header: { name: string; value: string } | null
   /** Whether a header value is the secret of the storages. */
   isSecret: (value: string | undefined) => boolean

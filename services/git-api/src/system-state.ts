@@ -25,7 +25,7 @@ export interface StorageSpace {
   freeBytes: number
 }
 
-/** How long one look is answered again. */
+/** Time for which a state that was read is used again. */
 const keptMs = 10_000
 const partTimeoutMs = 2_000
 
@@ -36,7 +36,7 @@ interface Parts {
   storageRoot: string
 }
 
-/** Reads the state of the installation. All requests within ten seconds share one look at it. */
+/** Reads the state of the installation. All requests within ten seconds share what was read. */
 export function createSystemState(parts: Parts): () => Promise<SystemState> {
   const startedAt = new Date(Date.now() - process.uptime() * 1000)
   const version = ownVersion()
@@ -82,7 +82,7 @@ async function inTime<Part>(reading: Promise<Part>): Promise<Part | null> {
   }
 }
 
-/** The package is found by its name, because sources and bundle lie at different depths. */
+/** The package is found by its name, because sources and bundle are in folders of different depth. */
 function ownVersion(): string {
   const path = createRequire(import.meta.url).resolve('@switchyard/git-api/package.json')
   return (JSON.parse(readFileSync(path, 'utf8')) as { version: string }).version

@@ -6,7 +6,7 @@ import type { Logger } from '@switchyard/service-kit/observability'
 const recordEveryMs = 60_000
 const rememberedMax = 10_000
 
-/** Records when a token of a user or a project is used, by itself or through a session. */
+/** Records when a token of a user or a project is used, directly or through a session. */
 export const recordingTokenUse = (database: Database, findCaller: FindCaller, logger: Logger): FindCaller =>
   recordingUse(findCaller, {
     idOf: ({ token }) => (token.deploy ? undefined : token.id),
@@ -45,7 +45,7 @@ function recordingUse(findCaller: FindCaller, { idOf, record, logger }: Recordin
     if (recordedAtMs.size >= rememberedMax) recordedAtMs.clear()
     recordedAtMs.set(id, nowMs)
     record(id).catch((error: unknown) => {
-      logger.warn({ err: error }, 'could not note the use of a token')
+      logger.warn({ err: error }, 'could not record the use of a token or a session')
     })
     return caller
   }

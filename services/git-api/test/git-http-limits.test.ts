@@ -61,7 +61,7 @@ const command = (ref: string, capabilities = '') =>
 test('a push that stands still before its references is ended before git is started', async () => {
   const project = await impatient.project()
   const { answer } = begin(impatient, 'git-receive-pack', project, '00')
-  expect(await answer).toEqual({ status: 408, text: expect.stringContaining('nothing was sent or taken') })
+  expect(await answer).toEqual({ status: 408, text: expect.stringContaining('nothing was sent or received') })
 })
 
 test('a push that stands still within its pack is ended', async () => {
@@ -90,7 +90,7 @@ test('an upload of an LFS object that stands still is ended, and leaves nothing'
 test('a fetch whose client stands still is ended', async () => {
   const project = await impatient.project()
   const { answer } = begin(impatient, 'git-upload-pack', project, '0032want')
-  expect(await answer).toEqual({ status: 408, text: expect.stringContaining('nothing was sent or taken') })
+  expect(await answer).toEqual({ status: 408, text: expect.stringContaining('nothing was sent or received') })
   expect(await sessionsOf(impatient, project)).toEqual([])
 })
 

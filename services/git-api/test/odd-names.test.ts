@@ -94,7 +94,7 @@ test('a path that git cannot be asked for is refused', async () => {
   const path = encodeURIComponent('"d\\357r/\\n"')
   expect(await send('GET', `?path=${path}`)).toMatchObject({
     status: 400,
-    body: { message: 'git cannot be asked for a path with such a line break' },
+    body: { message: 'git cannot be asked about a path that is not UTF-8 and has a line break' },
   })
 })
 

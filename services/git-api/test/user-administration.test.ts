@@ -13,7 +13,7 @@ const forbidden = { status: 403, body: { message: '403 Forbidden' } }
 const noUser = { status: 404, body: { message: '404 User Not Found' } }
 const lastAdministrator = {
   status: 403,
-  body: { message: '403 Forbidden - The last administrator stays one' },
+  body: { message: '403 Forbidden - The last active administrator cannot be blocked or lose these rights' },
 }
 
 const put = (who: string, id: number | string, fields: object) =>

@@ -88,7 +88,7 @@ describe('any text at all', () => {
       fc.property(anyText, (text) => {
         const letters = (value: string) => value.replace(/[^a-z]/gi, '')
         const shown = flatten(parseMarkdown(text)).filter((piece) => typeof piece === 'string')
-        // The address of a link with a text of its own is not shown.
+        // The address of a link with a separate text is not shown.
         if (!text.includes('](')) expect(letters(shown.join(''))).toBe(letters(text))
       }),
     )

@@ -36,7 +36,7 @@ const limitKeys = (service: RedisService) => `switchyard:limits:${service}:*`
 /** The rights of each service. Every integration and end-to-end test runs with them. */
 const redisAccess: Record<RedisService, RedisAccess> = {
   'git-api': {
-    // Each storage has a housekeeping queue of its own.
+    // Each storage has a separate housekeeping queue.
     keys: [
       queueKeys(queueNames.repositoryHousekeeping),
       queueKeys(`${queueNames.repositoryHousekeeping}-*`),
@@ -60,8 +60,8 @@ const redisAccess: Record<RedisService, RedisAccess> = {
 }
 
 /**
- * Commands on the keys that a service has. Scripts, as BullMQ's, run with the rights of the user: they reach no other keys.
- * ioredis asks for INFO when it connects.
+ * Commands that every service may use on its keys. Scripts, such as those of BullMQ, run with the rights of the user, so they
+ * reach no other keys. ioredis sends INFO when it connects.
  */
 const commands = [
   '-@all',
@@ -71,7 +71,7 @@ const commands = [
   '+@transaction',
   '-@dangerous',
   '-@scripting',
-  // They take no key, and would show what the others have.
+  // These commands take no key, and would show data of other services.
   '-scan',
   '-randomkey',
   '-dbsize',

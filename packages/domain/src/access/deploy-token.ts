@@ -3,7 +3,7 @@ import type { Caller } from './caller.js'
 /** The user name that a deploy token has unless its maker chose another one. */
 export const deployTokenUsername = (id: number): string => `gitlab+deploy-token-${id}`
 
-/** The negated id of a deploy token stands for a user and a token, and is the id of none. */
+/** The id of the user and the token of a deploy caller: the negated id of the deploy token, which no user or token has. */
 export const deployCallerId = (id: number): number => -id
 
 /** A caller who may fetch from one project and do nothing else: no endpoint of the API accepts a token without scopes. */

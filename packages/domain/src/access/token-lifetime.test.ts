@@ -51,7 +51,7 @@ describe('the life of a token', () => {
 describe('scopes of a token', () => {
   const some = fc.subarray([...scopes] as Scope[])
 
-  it('are never widened: what two tokens allow one after the other, the first allows by itself', () => {
+  it('are never widened: what two tokens allow one after the other, the first allows alone', () => {
     fc.assert(
       fc.property(some, some, some, (a, b, c) => {
         fc.pre(includesScopes(a, b) && includesScopes(b, c))

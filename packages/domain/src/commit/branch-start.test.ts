@@ -3,7 +3,7 @@ import { branchStart } from './branch-start.js'
 
 const asked = { branch: 'b', tip: null, start: undefined, empty: false, force: false }
 
-test('a commit goes on top of its branch, or begins an empty repository', () => {
+test('a commit has the tip of its branch as its parent, or begins an empty repository', () => {
   expect(branchStart({ ...asked, tip: 't' })).toEqual({ parent: 't', forced: false })
   expect(branchStart({ ...asked, empty: true })).toEqual({ parent: null, forced: false })
   expect(() => branchStart(asked)).toThrow('You can only create or edit files when you are on a branch')

@@ -1,7 +1,7 @@
-/** Files with more bytes are no pointers. */
+/** Files with more bytes are not pointers. */
 export const lfsPointerBytesMax = 1024
 
-/** An object of Git LFS, for which a small file of git stands. */
+/** An object of Git LFS. In git, a small file points to it. */
 export interface LfsObject {
   /** SHA-256 of its bytes, 64 hexadecimal digits in lower case. */
   oid: string

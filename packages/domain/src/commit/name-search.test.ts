@@ -17,7 +17,7 @@ it.each([
   expect(found(search)).toEqual(expected)
 })
 
-it('knows the name that is the whole search text, in any case', () => {
+it('knows the name that is the whole search text, in upper or lower case', () => {
   expect(names.filter(compileNameSearch('MAIN').isExact)).toEqual(['main'])
 })
 

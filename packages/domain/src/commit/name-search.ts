@@ -1,10 +1,10 @@
 import { compileWildcard } from '../wildcard.js'
 
 /**
- * Compiles a search over names of branches or tags, as GitLab reads it: a part of the name in any case; `^x` is how the
- * name begins, `x$` how it ends, and `*` stands for any characters.
+ * Compiles a search over names of branches or tags, as GitLab reads it: a part of the name, in upper or lower case. `^x`
+ * matches names that begin with x, `x$` those that end with x, and `*` any characters.
  *
- * @returns `matches`, and `isExact`: whether the name is the whole search text, in any case
+ * @returns `matches`, and `isExact`: whether the name is the whole search text, in upper or lower case
  */
 export function compileNameSearch(search: string) {
   const text = search.toLowerCase()

@@ -42,7 +42,7 @@ const tricky = fc
   })
   .map((parts) => bytes(parts.join('')))
 
-test('every path has a name of its own, and is found by it', () => {
+test('every path has a unique name, and is found by it', () => {
   const anyBytes = fc.oneof(
     fc.uint8Array({ maxLength: 40 }).map((array) => Buffer.from(array)),
     tricky,

@@ -51,5 +51,5 @@ export function parseRevision(text: string): ParsedRevision | null {
 
 export const isFullHash = (text: string): boolean => /^[0-9a-f]{40}$/.test(text)
 
-/** Whether a text is the id of an object, of SHA-1 or SHA-256, in any case. */
+/** Whether a text is the id of an object, of SHA-1 or SHA-256, in upper or lower case. */
 export const isObjectId = (text: string): boolean => /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/i.test(text)

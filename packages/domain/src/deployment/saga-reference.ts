@@ -9,7 +9,7 @@ export interface SagaReference {
 }
 
 /**
- * The saga that a caller names, by the rules for ids of sagas. Whether there is such a saga is not asked: its first event may
+ * The saga that a caller names, by the rules for ids of sagas. The saga need not exist yet, because its first event may
  * come later.
  *
  * @param given `sagaTenant` unset: the tenant of callers that name none

@@ -35,7 +35,7 @@ export function validateRelease({ name = '', description }: ReleaseTexts): void 
 }
 
 /**
- * Checks a link by itself and beside the other links of its release, whose names, addresses and paths it must not repeat.
+ * Checks the fields of a link, and that no other link of its release has its name, its address or its path.
  *
  * @throws DomainError invalid, with the problems by field
  */

@@ -70,7 +70,7 @@ export class GitCache {
     this.#refusals.set(`${this.#scopeOf(path)} ${key}`, refusal, { ttl: holdsMs ?? 0 })
   }
 
-  /** The number of commits of a query. The key holds the tips that the query starts from. */
+  /** The number of commits of a query. The key holds the tip that the query starts from. */
   getTotal(path: string, key: string): number | undefined {
     return this.#totals.get(`${this.#scopeOf(path)} ${key}`)
   }

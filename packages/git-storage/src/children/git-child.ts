@@ -44,7 +44,7 @@ interface Pending {
   reject: (error: unknown) => void
 }
 
-/** An abandoned answer may go on for this long before the child is ended. */
+/** Time in which an abandoned answer may still end. After it, the child is ended. */
 const drainMs = 50
 const stderrTextMax = 4096
 

@@ -16,7 +16,7 @@ const locks = [
 /** Longer than any run of housekeeping, so the process that took a lock of this age is gone. */
 const staleMs = 60 * 60_000
 
-/** Longer than git-api allows a push to take, or an upload to stand still. */
+/** Longer than git-api lets a push run, or an upload stall. */
 const pushStaleMs = 24 * 60 * 60_000
 
 /**

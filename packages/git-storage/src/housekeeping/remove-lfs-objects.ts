@@ -9,12 +9,12 @@ import { readLfsPointers } from '../lfs-pointers.js'
 /** A client may upload objects this long before the push that names them. */
 const graceMs = 14 * 24 * 3_600_000
 
-/** Small files that are read at once. */
+/** Most ids of small files in one part of the list. */
 const readAtOnce = 20_000
 
 /**
  * Removes the objects of Git LFS that no pointer among the objects of the repository names, when they are older than two weeks. A
- * pointer counts also when no reference leads to it, until git removes it.
+ * pointer also counts when no reference leads to it, as long as git keeps it.
  *
  * @param forget receives the ids of the objects before they are removed
  * @throws the reason of the signal when it is aborted
@@ -35,7 +35,7 @@ export async function removeLfsObjects(
   signal.throwIfAborted()
   await forget([...unneeded.keys()])
   for (const file of unneeded.values()) {
-    // A client may have asked for the object since it was listed.
+    // A client that is about to push may have renewed the object since it was listed.
     if (await isOld(file)) await rm(file, { force: true })
   }
 }
@@ -83,7 +83,7 @@ async function* listSmallBlobs(repository: string, signal: AbortSignal): AsyncGe
     }
     const code = await finished
     signal.throwIfAborted()
-    // An incomplete list would make needed objects look unneeded.
+    // An incomplete list would make needed objects appear unneeded.
     if (code !== 0) throw new Error(`git cat-file exited with ${code}`)
     yield ids
   } finally {

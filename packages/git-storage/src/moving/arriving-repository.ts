@@ -14,7 +14,7 @@ export interface Original {
   header: string
 }
 
-/** A copy of a repository of another storage that is under way. It lies beside the place that it takes at its end. */
+/** An unfinished copy of a repository of another storage. It is in a separate folder until `settle` moves it to its final path. */
 export interface ArrivingRepository {
   /** Fetches what the copy does not have yet: every reference, hidden ones included, and its objects. */
   fetch(signal: AbortSignal): Promise<void>
@@ -26,9 +26,9 @@ export interface ArrivingRepository {
   checkObjects(signal: AbortSignal): Promise<void>
   /** @throws Error when the references of copy and original differ */
   checkReferences(signal: AbortSignal): Promise<void>
-  /** Takes the place of the repository. What lies there is deleted: it was left by an earlier move. */
+  /** Moves the copy to the path of the repository. A repository that an earlier move left there is deleted. */
   settle(defaultBranch: string): Promise<void>
-  /** Deletes the copy, as far as it has not settled. */
+  /** Deletes the copy. Does nothing after `settle`. */
   discard(): Promise<void>
 }
 
@@ -36,7 +36,7 @@ export interface ArrivingRepository {
 const limits = { timeoutMs: 12 * 3_600_000, memoryBytesMax: 4 * 1024 ** 3 }
 const referenceBytesMax = 256 * 1024 * 1024
 
-/** Starts a copy from nothing. @param diskPath where the repository lies in both storages */
+/** Starts an empty copy. @param diskPath path of the repository, the same in both storages */
 export async function receiveRepository(
   storageRoot: string,
   diskPath: string,
@@ -74,11 +74,11 @@ export async function receiveRepository(
 function remoteCommands(path: string, { url, header }: Original) {
   const settings = {
     'http.extraHeader': header,
-    // The header is for the original alone.
+    // The header has a secret, which only the server of the original may see.
     'http.followRedirects': 'false',
     'http.lowSpeedLimit': '1',
     'http.lowSpeedTime': '60',
-    // Small fetches stay packs, too, which git makes durable as a whole.
+    // Small fetches are stored as packs, too, which git makes durable as a whole.
     'fetch.unpackLimit': '1',
   }
   const variables = { GIT_ALLOW_PROTOCOL: 'http:https' }

@@ -24,10 +24,13 @@ export interface PushRules {
   foresee: (changes: readonly RefChange[], options: readonly string[]) => Promise<void>
 }
 
-/** git changes references in less time; a client that does not take its answer keeps git running for longer. */
-const heldMsMax = 60_000
+/**
+ * Longest time for which the answer prevents a move. git changes references sooner, but keeps running as long as a client does
+ * not read its output.
+ */
+const moveHeldMsMax = 60_000
 
-/** Number of references that are judged before the next turn of the event loop. */
+/** Number of references that are judged before the event loop runs again. */
 const judgedAtOnce = 200
 
 /** The decision about one reference of a push. */
@@ -50,13 +53,13 @@ interface Addition {
  * Format: "proc-receive" in the manual page githooks.
  *
  * @param hook stream to the hook; it ends without data when git itself refuses every reference
- * @param over resolves when git has ended
+ * @param gitEnded resolves when git has ended
  */
 export async function answerHook(
   hook: Duplex,
   path: string,
   rules: PushRules,
-  over: Promise<unknown>,
+  gitEnded: Promise<unknown>,
 ): Promise<void> {
   try {
     const packets = new PacketReader(hook.iterator({ destroyOnReturn: false }))
@@ -70,7 +73,7 @@ export async function answerHook(
     const judged = await judgeAll(path, commands, rules)
     if (offered.includes('atomic')) refuseAllOrNone(judged)
     await foreseeChanges(judged, options, rules)
-    await answerWhereItStays(hook, judged, rules, over)
+    await answerWithoutMove(hook, judged, rules, gitEnded)
   } finally {
     // When no answer was written, the hook fails and git refuses every reference.
     hook.end()
@@ -95,17 +98,17 @@ async function foreseeChanges(
   }
 }
 
-async function answerWhereItStays(
+async function answerWithoutMove(
   hook: Duplex,
   judged: Judged[],
   { withoutMove }: PushRules,
-  over: Promise<unknown>,
+  gitEnded: Promise<unknown>,
 ): Promise<void> {
   const answer = () => hook.end(judged.map(answerOf).join('') + flushPacket, 'latin1')
   try {
     await withoutMove(async () => {
       answer()
-      await Promise.race([over, delay(heldMsMax, undefined, { ref: false })])
+      await Promise.race([gitEnded, delay(moveHeldMsMax, undefined, { ref: false })])
     })
   } catch (error) {
     // git has the answer, so the references may have changed.
@@ -127,7 +130,7 @@ async function judgeAll(
   for (const [index, command] of commands.entries()) {
     if (index % judgedAtOnce === judgedAtOnce - 1) await yieldToEventLoop()
     const { change, name } = parseCommand(command)
-    // git refuses such a name by itself. In an answer, the blank would end the name.
+    // git itself refuses such a name. In an answer, the blank would end the name.
     if (hasBlank(name)) continue
     const verdict = judge(change)
     const entry = { name, change, refusal: verdict.outcome === 'refused' ? verdict.reason : null }
@@ -145,7 +148,7 @@ async function judgeAll(
 const missingObjects =
   'LFS objects are missing. Ensure LFS is properly set up or try a manual "git lfs push --all".'
 
-/** Refuses, as GitLab does, everything that a push adds when one of its pointers has no object. */
+/** Refuses, as GitLab does, every reference that a push creates or moves when one of its pointers has no object. */
 async function refuseMissingObjects(path: string, additions: readonly Addition[]): Promise<void> {
   const accepted = additions.filter(({ entry }) => entry.refusal === null)
   const lacks = await lacksLfsObjects(

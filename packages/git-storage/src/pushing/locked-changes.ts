@@ -7,14 +7,14 @@ import { lfsUploads, makeUploadFolder } from '../lfs-objects.js'
 /** Locked files by path, each with the user name of the lock's owner. */
 export type FileLocks = ReadonlyMap<string, string>
 
-/** Most new commits of branches that are looked at alone, when a push changes locked files. */
+/** Most branches that are checked one by one when a push changes locked files. */
 const tipsMax = 50
 
 /**
  * Finds the new commits of branches that must be refused: a commit that comes with the push changes a locked file, and the
  * `.gitattributes` of the branch declare the file `lockable`.
  *
- * One process looks at the commits of all branches together, which is enough unless a locked file is changed.
+ * One process checks the commits of all branches together, which is enough unless a locked file is changed.
  *
  * @param tips ids of the new commits of the branches
  * @returns id of a commit → the reason for refusing it
@@ -42,7 +42,10 @@ export async function findLockedChanges(
   return refusals
 }
 
-/** The locked files that commits change which no reference contains yet; of a merge, the files that it changes itself. */
+/**
+ * The locked files that new commits change. A commit is new when no reference leads to it. A merge changes the files that differ
+ * from those of all its parents.
+ */
 async function listChangedFiles(path: string, tips: readonly string[], locks: FileLocks): Promise<string[]> {
   const flags = ['--full-history', '--no-renames', '-c', '--name-only', '-z', '--format=', '--ignore-missing']
   const { stdout } = await runGitOk(

@@ -4,7 +4,7 @@ import { findLfsObject } from '../lfs-objects.js'
 import { pointerFilter, readLfsPointers } from '../lfs-pointers.js'
 import { linesOf } from '../output-lines.js'
 
-/** Most new small files of a push that are looked at, the newest first. */
+/** Most new small files of a push that are checked, the newest first. */
 const filesMax = 100_000
 /** A line of the list: an id and a line break. */
 const lineBytes = 41
@@ -12,10 +12,10 @@ const lineBytes = 41
 const listingMsMax = 20_000
 
 /**
- * Whether the new files of a push have pointers of Git LFS whose objects are not stored. Files that cannot be looked at within
- * the limits count as complete, because the push of a large history must not fail for that.
+ * Whether the new files of a push have pointers of Git LFS whose objects are not stored. Files that cannot be checked within
+ * the limits are accepted, because the push of a large history must not fail.
  *
- * @param tips ids of the new commits and tags; the references still have their old ones
+ * @param tips ids of the commits and tags that references are about to point to
  */
 export async function lacksLfsObjects(path: string, tips: readonly string[]): Promise<boolean> {
   if (tips.length === 0) return false
@@ -33,14 +33,14 @@ export async function lacksLfsObjects(path: string, tips: readonly string[]): Pr
         timeoutMs: listingMsMax,
       },
     )
-    return await hasPointerAlone(path, linesOf(stdout).slice(0, filesMax))
+    return await hasPointerWithoutObject(path, linesOf(stdout).slice(0, filesMax))
   } catch (error) {
     if (error instanceof DomainError) return false
     throw error
   }
 }
 
-async function hasPointerAlone(path: string, ids: readonly string[]): Promise<boolean> {
+async function hasPointerWithoutObject(path: string, ids: readonly string[]): Promise<boolean> {
   for await (const pointers of readLfsPointers(path, ids)) {
     for (const { oid, size } of pointers) {
       if ((await findLfsObject({ path }, oid)) !== size) return true

@@ -31,7 +31,7 @@ export class PacketReader {
       const length = Number.parseInt(header ?? '', 16)
       if (length === 0) return texts
       const text = length >= 4 ? await this.#take(length - 4) : null
-      if (text === null) throw new Error('git sent no packets')
+      if (text === null) throw new Error('git sent bytes that are not packets')
       texts.push(text.replace(/\n$/, ''))
     }
   }

@@ -71,7 +71,7 @@ class HeadParser {
   #missing = 0
   /** The received part of the current packet. */
   #text = ''
-  /** They follow a NUL in the first command. Lines of a shallow clone may precede that command. */
+  /** The capabilities follow a NUL in the first command. Lines of a shallow clone may precede that command. */
   readonly #capabilities = new Set<string>()
 
   add(chunk: Buffer): void {

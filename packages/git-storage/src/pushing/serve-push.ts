@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 import type { Duplex, Readable, Writable } from 'node:stream'
 import type { RefChange } from '@switchyard/domain/access'
 import { stopGit } from '../git-process.js'
-import { converse, type GitSession, standsStill, start, textOf } from '../git-session.js'
+import { converse, type GitSession, stallError, start, textOf } from '../git-session.js'
 import { StallGuard } from '../stall-guard.js'
 import { removeStaleRefLocks } from '../writing/stale-locks.js'
 import { answerHook, type PushRules } from './answer-hook.js'
@@ -15,7 +15,7 @@ const hooksPath = dirname(
   createRequire(import.meta.url).resolve('@switchyard/git-storage/hooks/proc-receive'),
 )
 
-/** Above this number of references, one request flushes the file system instead of git flushing each file. */
+/** Above this number of references, the file system is flushed once, instead of each file by git. */
 const flushedAloneMax = 100
 /** Time for git to notice the end of its input. */
 const abandonedMs = 3000
@@ -74,7 +74,7 @@ async function readHead(session: GitSession, input: Readable) {
   const guard = new StallGuard(
     session.idleMs,
     () => true,
-    () => input.destroy(standsStill(session)),
+    () => input.destroy(stallError(session)),
   )
   const moved = () => guard.moved()
   input.on('readable', moved)

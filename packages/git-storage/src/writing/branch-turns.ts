@@ -5,8 +5,8 @@ import type { Cancellable } from '../cancellable.js'
 const attemptsMax = 20
 
 /**
- * Runs writers that wait for a branch one after the other: those that lost a race for it, and those that come meanwhile. In
- * parallel, all but one would create a commit in vain each time. The order holds within this process only.
+ * Runs the writers of a branch one after the other: those that lost a race for it, and those that come meanwhile. In parallel,
+ * all but one would create a commit in vain each time. The order holds within this process only.
  */
 export class BranchTurns {
   readonly #last = new Map<string, Promise<void>>()

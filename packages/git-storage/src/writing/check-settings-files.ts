@@ -20,7 +20,7 @@ const compress = promisify(deflate)
 
 /**
  * Checks files such as `.gitmodules` with the checks that git applies to a push. For example, the URL of a submodule must not
- * look like an option of a clone. A refused file is not stored.
+ * look like an option of a clone. A refused file is not committed.
  *
  * @throws DomainError invalid, with `action_index` and `file_path`, for a file that git refuses
  */

@@ -11,7 +11,7 @@ const compress = promisify(deflate)
 /** Housekeeping removes empty folders, so a new folder may vanish before its first file is written, several times in a row. */
 const attemptsMax = 50
 
-/** Stores each object in a file of its own. All files are durable when the promise resolves. */
+/** Stores each object in a separate file. All files are durable when the promise resolves. */
 export async function writeLooseObjects(objectsPath: string, objects: readonly NewObject[]): Promise<void> {
   const folders = await Promise.all(objects.map((object) => writeLoose(objectsPath, object)))
   const touched = new Set(folders.filter((folder) => folder !== null))

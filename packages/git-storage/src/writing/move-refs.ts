@@ -42,7 +42,7 @@ export const moveBranch = (repository: OpenRepository, { branch, ...move }: Bran
  *
  * @returns false, with nothing changed, when the reference does not point to `from`
  * @throws DomainError invalid when the name conflicts with another branch or tag; unavailable when git refuses for
- *   another reason, and when the repository lies in another storage by now; what `foresee` throws
+ *   another reason, and when the repository has been moved to another storage; what `foresee` throws
  */
 export async function moveReference(repository: OpenRepository, asked: ReferenceMove): Promise<boolean> {
   const { ref, from, to, foresee } = asked
@@ -59,8 +59,8 @@ async function moveWhileInStorage(
     await move()
   } catch (error) {
     const now = (await findRefs({ ...repository, signal: undefined }, [ref])).get(ref) ?? null
-    // Without a refusal of git, its process may have ended after it moved the reference and before it answered. A new
-    // reference that git refused was made by another request, which notifies webhooks.
+    // Without a message of git, its process may have ended after it moved the reference and before it answered. With one, a
+    // new reference that exists was made by another request, which notifies webhooks.
     if (now !== to || (from === null && refusalOf(error) !== '')) {
       if (now !== from) return false
       refuseName(error)

@@ -2,7 +2,7 @@ import { formatTagObject, type NewTagObject } from '@switchyard/domain/commit'
 import type { OpenRepository } from '../open-repository.js'
 import { NewObjects } from './new-objects.js'
 
-/** Stores the object of an annotated tag. @returns its id, which no reference stands on yet */
+/** Stores the object of an annotated tag. @returns its id, which no reference points to yet */
 export async function writeTag({ path }: OpenRepository, tag: NewTagObject): Promise<string> {
   const objects = new NewObjects(path)
   const id = await objects.add('tag', formatTagObject(tag))

@@ -11,7 +11,7 @@ const threadsMax = 2
  * memory. A body below it takes a fraction of a second.
  */
 const hugeBytesMin = 16 * 1024 * 1024
-/** A thread with nothing to do ends, and gives its memory back. */
+/** A thread that had no work for this time ends, which frees its memory. */
 const idleMs = 5_000
 /** Memory for the strings of the largest body, in which a character takes two bytes if any is beyond Latin 1. */
 const heapMegabytesMax = 2_500
@@ -26,7 +26,7 @@ export interface CommitBodies {
 }
 
 /**
- * Parses large bodies of commits and decodes the contents of their files in threads of their own. Each sender has one
+ * Parses large bodies of commits and decodes the contents of their files in separate threads. Each sender has one
  * body parsed at a time, so that a sender of many, or of a huge one, does not keep other senders waiting.
  */
 export function createCommitBodies(): CommitBodies {
@@ -63,7 +63,7 @@ export function createCommitBodies(): CommitBodies {
   }
 }
 
-/** The body as it is moved to a thread. What came from the network has memory of its own; other chunks are copied. */
+/** The body as it is moved to a thread. A chunk that shares its memory with other data is copied. */
 function takeMemory({ chunks, contentType }: LargeBody): SentBody {
   const moved = chunks.splice(0).map(({ buffer, byteOffset, byteLength }) => {
     const isWhole = buffer instanceof ArrayBuffer && buffer.byteLength === byteLength

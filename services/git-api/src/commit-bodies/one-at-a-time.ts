@@ -1,4 +1,4 @@
-/** Does the work of each key one after the other, in the order given; work of different keys goes on side by side. */
+/** Does the work of each key one after the other, in the order given; work of different keys runs in parallel. */
 export class OneAtATime {
   /** Key → the end of the work that was given last. */
   readonly #last = new Map<string, Promise<unknown>>()

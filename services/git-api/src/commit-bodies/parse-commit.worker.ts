@@ -9,7 +9,7 @@ export interface SentBody {
   contentType: string | undefined
 }
 
-/** The parameters of a body, or why they cannot be read: an error would lose its class on the way. */
+/** The parameters of a body, or why they cannot be read: an error would lose its class between threads. */
 export type Parsed = { fields: Record<string, unknown> } | { refusal: Pick<DomainError, 'kind' | 'detail'> }
 
 interface Content {
@@ -22,13 +22,13 @@ interface Content {
 /** All texts of a commit besides the contents of its files: a message, and 10,000 paths. */
 const textCharsMax = 8 * 1024 * 1024
 
-/** Stands for content that is not base64, of which only that much matters. */
+/** Replaces content that is not base64; the check of the actions refuses both. */
 const invalidBase64 = '?'
 
 /** Parses the body of a commit. The content of each file comes as bytes; all of them are moved to the caller at once. */
 export async function parseCommit({ chunks, contentType }: SentBody): Promise<unknown> {
   try {
-    // The chunks are let go of here: each byte would otherwise be kept twice.
+    // `splice` drops the references to the chunks, so that each byte is not kept twice.
     const fields = await parseBody(Buffer.concat(chunks.splice(0)), contentType)
     const memory = decodeContents(fields)
     if (textChars(fields) > textCharsMax) throw tooLarge('413 Request Entity Too Large')
@@ -39,7 +39,7 @@ export async function parseCommit({ chunks, contentType }: SentBody): Promise<un
   }
 }
 
-/** Puts bytes in the place of each content, all in the memory that is returned. */
+/** Replaces each content by its bytes, which are all in the returned memory. */
 function decodeContents(fields: Record<string, unknown>): ArrayBuffer {
   const { actions } = fields
   // The body of a commit has its contents in actions, that of a single file beside its other fields.
@@ -68,7 +68,7 @@ function contentOf(action: unknown): Content[] {
   return []
 }
 
-/** How long all texts of a value are together, names of its fields not counted. */
+/** Total length of all texts of a value, without the names of its fields. */
 function textChars(value: unknown): number {
   if (typeof value === 'string') return value.length
   if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return 0

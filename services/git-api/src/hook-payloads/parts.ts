@@ -4,7 +4,7 @@ import { type Commit, signatureTime, titleOf } from '@switchyard/domain/commit'
 import { tracing } from '@switchyard/service-kit/observability'
 import type { ProjectWebhookEvent } from '@switchyard/webhooks'
 
-/** The header by which receivers of GitLab's webhooks know an event. */
+/** The values of the header `X-Gitlab-Event`, by which receivers recognize an event. */
 const gitlabNames: Record<ProjectWebhookEvent, string> = {
   push: 'Push Hook',
   tag_push: 'Tag Push Hook',

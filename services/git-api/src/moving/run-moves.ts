@@ -16,13 +16,13 @@ import type { MovingDependencies } from './moving-dependencies.js'
 const pauseMs = 2_000
 
 /**
- * Carries out the moves of repositories to this storage, one at a time, and removes the copies that moves away from it have
- * left. This happens here and not in the worker, because only git-api may write projects. A move whose process ended begins
+ * Carries out the moves of repositories to this storage, one at a time, and removes old copies of repositories that were moved
+ * away from it. This happens here and not in the worker, because only git-api may write projects. A move whose process ended begins
  * anew in the next process.
  */
 export function startMoves(dependencies: MovingDependencies): Repeated {
   const { logger, metrics } = dependencies
-  const ended = createFigure(metrics)
+  const ended = createMovesCounter(metrics)
   const work = async (signal: AbortSignal) => {
     await runMoves(dependencies, ended, signal)
     await removeLeftCopies(dependencies, signal)
@@ -32,15 +32,15 @@ export function startMoves(dependencies: MovingDependencies): Repeated {
   )
 }
 
-function createFigure({ registry }: MovingDependencies['metrics']) {
-  const figure = new Counter({
+function createMovesCounter({ registry }: MovingDependencies['metrics']) {
+  const counter = new Counter({
     name: 'git_api_repository_moves_total',
     help: 'Moves of repositories to this storage that are over, by result.',
     labelNames: ['result'],
     registers: [registry],
   })
-  for (const result of ['moved', 'failed']) figure.inc({ result }, 0)
-  return figure
+  for (const result of ['moved', 'failed']) counter.inc({ result }, 0)
+  return counter
 }
 
 async function runMoves(
@@ -73,7 +73,7 @@ async function runMove(
     ended.inc({ result: 'moved' })
     logger.info({ ...fields, held_up_ms: heldUpMs }, 'moved a repository')
   } catch (error) {
-    // A move that the end of the process interrupts is carried out by the next one.
+    // The next process begins a move again that the end of this one interrupts.
     if (signal.aborted) throw error
     ended.inc({ result: 'failed' })
     logger.error({ err: error, ...fields }, 'could not move a repository')
@@ -94,7 +94,7 @@ async function removeLeftCopies(
     if (signal.aborted) return
     await withRepositoryLock(database, move.projectId, async () => {
       const place = await findRepositoryPlace(database, move.projectId)
-      // The project may have come back meanwhile.
+      // The repository may have been moved back meanwhile.
       if (place?.storage !== storages.own) await git.deleteRepository(move.diskPath)
       await markSourceRemoved(database, move.id)
       logger.info({ project_id: move.projectId }, 'removed the former copy of a repository')

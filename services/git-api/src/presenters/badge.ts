@@ -17,7 +17,7 @@ const statusColors = new Map([
 ])
 const grey = '#9f9f9f'
 
-/** What a pipeline badge says, as in GitLab. @param status null: there is none */
+/** Text and color of a pipeline badge, as in GitLab. @param status null: there is none */
 export const presentBadgeStatus = (status: string | null): Pick<Badge, 'value' | 'color'> => ({
   value: status === 'success' ? 'passed' : (status ?? 'unknown'),
   color: statusColors.get(status ?? '') ?? grey,
@@ -30,7 +30,7 @@ export interface CoverageLimits {
   medium: number
 }
 
-/** What a coverage badge says, as in GitLab. @param coverage per cent; null: there is none */
+/** Text and color of a coverage badge, as in GitLab. @param coverage per cent; null: there is none */
 export function presentBadgeCoverage(
   coverage: number | null,
   { good, acceptable, medium }: CoverageLimits,

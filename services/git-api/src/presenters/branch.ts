@@ -10,7 +10,7 @@ export const branchShape = z
     commit: commitShape,
     merged: z
       .boolean()
-      .meta({ description: 'Whether the default branch contains the branch, and more commits' }),
+      .meta({ description: 'Whether the default branch contains the branch and has more commits' }),
     protected: z.boolean(),
     developers_can_push: z.boolean().meta({ description: 'Whether a protection lets developers push' }),
     developers_can_merge: z.boolean(),

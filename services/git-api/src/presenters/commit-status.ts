@@ -19,7 +19,7 @@ export const commitStatusShape = z
     pipeline_id: z.int(),
     author: userShape.nullable(),
   })
-  .meta({ id: 'CommitStatus', description: 'What a build or a check says of a commit' })
+  .meta({ id: 'CommitStatus', description: 'The status that a build or a check gives a commit' })
 
 export const presentCommitStatus = (
   status: StatusWithAuthor,

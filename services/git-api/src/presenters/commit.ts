@@ -7,7 +7,7 @@ import { pipelineBasicShape, presentPipelineBasic } from './pipeline-basic.js'
 const statsShape = z
   .object({ additions: z.int(), deletions: z.int(), total: z.int() })
   .nullable()
-  .meta({ description: 'There when asked for; null for a commit that changes more than can be compared' })
+  .meta({ description: 'Only when requested; null when git cannot compare the commit with its parent' })
   .optional()
 
 const commitFields = {
@@ -39,7 +39,7 @@ export const commitDetailShape = z
     project_id: z.int(),
     last_pipeline: pipelineBasicShape.nullable(),
   })
-  .meta({ id: 'CommitDetail', description: 'A commit by itself, with what its statuses say' })
+  .meta({ id: 'CommitDetail', description: 'One commit, with the state that follows from its statuses' })
 
 /** A commit in a list. Dates keep the offset of their signature. */
 export function presentCommit(
@@ -74,7 +74,7 @@ export const presentStats = (stats: CommitStats | null) => ({
 
 interface CommitDetail {
   commit: Commit
-  /** Undefined: not asked for. Null: the commit could not be compared. */
+  /** Undefined: not requested. Null: the commit could not be compared with its parent. */
   stats: CommitStats | null | undefined
   /** The state that follows from all statuses of the commit; null without any. */
   status: string | null
@@ -82,7 +82,7 @@ interface CommitDetail {
   lastPipeline: PipelineWithAuthor | null
 }
 
-/** The fields of a commit in a list, the numbers of changed lines, and what the statuses say. */
+/** The fields of a commit in a list, the numbers of changed lines, and the state that follows from the statuses. */
 export const presentCommitDetail = (
   { commit, stats, status, lastPipeline }: CommitDetail,
   project: Project,

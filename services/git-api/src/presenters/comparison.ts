@@ -12,11 +12,16 @@ export const comparisonShape = z
     commits_total: z.int(),
     commits_truncated: z.boolean().meta({ description: 'Whether only the newest commits are listed' }),
     diffs: z.array(diffEntryShape),
-    compare_timeout: z.boolean().meta({ description: 'Whether a limit keeps a part of the diffs out' }),
+    compare_timeout: z
+      .boolean()
+      .meta({ description: 'Whether a part of the diffs is left out because of a limit' }),
     compare_same_ref: z.boolean(),
     web_url: link(),
   })
-  .meta({ id: 'Comparison', description: 'What one revision has and another one has not' })
+  .meta({
+    id: 'Comparison',
+    description: 'The commits and changes of one revision that another one does not have',
+  })
 
 interface ComparisonView {
   project: Project

@@ -23,7 +23,7 @@ export const deploymentShape = z
     saga_id: z.string().nullable(),
     saga_tenant: z.string().nullable(),
   })
-  .meta({ id: 'Deployment', description: 'A commit that is brought to an environment' })
+  .meta({ id: 'Deployment', description: 'A deployment of a commit to an environment' })
 
 /** A deployment in GitLab's shape, with the fields that only Switchyard has. */
 export const presentDeployment = (

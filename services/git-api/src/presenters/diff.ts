@@ -3,7 +3,7 @@ import type { DiffEntry } from '@switchyard/git-storage'
 import { z } from 'zod'
 
 const lineCount = z.int().nullable().optional().meta({
-  description: 'Lines, there with `stat`; null for a binary file and for one that was not compared',
+  description: 'Changed lines, only with `stat`; null for a binary file and for one that was not compared',
 })
 
 export const diffEntryShape = z

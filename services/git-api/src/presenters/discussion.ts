@@ -42,7 +42,7 @@ export const discussionShape = z
 
 const idDigits = 40
 
-/** The id of a comment as 40 hexadecimal digits, which is how ids of discussions look. */
+/** The id of a comment as 40 hexadecimal digits, the form of discussion ids. */
 const discussionId = (comment: CommentWithAuthor) => comment.id.toString(16).padStart(idDigits, '0')
 
 /** A comment as GitLab shows a discussion. */

@@ -52,7 +52,7 @@ export const presentEnvironment = (environment: Environment): z.output<typeof en
   auto_stop_setting: environment.autoStopSetting,
 })
 
-/** The same with the project, as lists and changes show it. */
+/** An environment with its project, for lists and for answers to changes. */
 export const presentEnvironmentWithProject = (
   environment: Environment,
   project: ProjectWithOwner,

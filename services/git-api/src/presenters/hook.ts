@@ -33,7 +33,10 @@ export const hookShape = z
     created_at: z.date(),
     updated_at: z.date(),
   })
-  .meta({ id: 'ProjectHook', description: 'A webhook of a project, and how it has been doing' })
+  .meta({
+    id: 'ProjectHook',
+    description: 'A webhook of a project, with its settings and its recent failures',
+  })
 
 /**
  * A webhook in GitLab's shape, with its failures. Events that only GitLab has are off. The secret is never shown.

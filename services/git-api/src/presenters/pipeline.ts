@@ -38,7 +38,7 @@ export const pipelineShape = pipelineBasicShape
     detailed_status: detailedStatusShape,
     archived: z.boolean(),
   })
-  .meta({ id: 'Pipeline', description: 'A pipeline by itself' })
+  .meta({ id: 'Pipeline', description: 'One pipeline' })
 
 export const jobShape = z
   .object({

@@ -8,10 +8,10 @@ export const projectStateShape = z
   .object({
     project: basicProjectShape,
     pipeline: listedPipelineShape.nullable().meta({
-      description: 'The newest one of the default branch, for callers who may read the code',
+      description: 'The newest pipeline of the default branch, for callers who may read the code',
     }),
     deployments: z.array(deploymentShape).meta({
-      description: 'The newest three that run, for reporters of the project',
+      description: 'The newest three running deployments, for reporters of the project',
     }),
   })
   .meta({ id: 'ProjectState', description: 'A project with its pipeline and its running deployments' })

@@ -17,7 +17,7 @@ export const namespaceShape = z
     avatar_url: z.null(),
     web_url: link(),
   })
-  .meta({ id: 'Namespace', description: 'The namespace of a user, in which the projects of the user stand' })
+  .meta({ id: 'Namespace', description: 'The namespace of a user, which has the projects of the user' })
 
 const projectAccessShape = z.object({ access_level: accessLevelShape, notification_level: z.int() })
 
@@ -84,7 +84,7 @@ interface DescribedProject {
   project: ProjectWithOwner
   /** The caller's access level in the project; null for an anonymous caller. */
   level: number | null
-  /** Nothing was pushed yet. */
+  /** The repository has no branch yet. */
   empty: boolean
   statistics?: ProjectStatistics
 }

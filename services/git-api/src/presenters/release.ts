@@ -41,7 +41,7 @@ export const releaseShape = z
     evidences: z.array(z.unknown()),
     _links: z.object({ self: link() }),
   })
-  .meta({ id: 'Release', description: 'What a tag gives to its users' })
+  .meta({ id: 'Release', description: 'A release of a tag, with notes and links' })
 
 const sourceFormats = ['zip', 'tar.gz', 'tar.bz2', 'tar']
 

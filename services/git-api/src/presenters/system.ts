@@ -11,7 +11,7 @@ export const systemShape = z
     version: z.string().meta({ description: 'Of Switchyard' }),
     node_version: z.string(),
     git_version: z.string().nullable(),
-    started_at: timeText().meta({ description: 'When the process of git-api that answers has started' }),
+    started_at: timeText().meta({ description: 'When the answering process of git-api started' }),
     uptime_seconds: z.int(),
     checked_at: timeText(),
     database: z

@@ -13,7 +13,7 @@ export const tagShape = z
     protected: z.boolean(),
     created_at: z.date().nullable().meta({ description: 'Null for a lightweight tag' }),
   })
-  .meta({ id: 'Tag', description: 'A tag and the commit that it leads to' })
+  .meta({ id: 'Tag', description: 'A tag and its commit' })
 
 /** A tag in GitLab's shape. */
 export const presentTag = (tag: TagView, project: Project, baseUrl: string): z.output<typeof tagShape> => ({

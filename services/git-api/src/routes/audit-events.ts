@@ -35,7 +35,7 @@ const listAuditEvents = (deps: Dependencies) =>
       event_name: optionalText(text()),
       search: optional(searchedText()).meta({
         description:
-          'Part of the name of the event, the type or id of the entity, or the name of the author, in any case',
+          'Part of the name of the event, the type or id of the entity, or the name of the author, in upper or lower case',
       }),
       created_after: optional(time()),
       created_before: optional(time()),

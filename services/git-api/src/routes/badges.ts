@@ -76,7 +76,7 @@ const coverageBadge = (deps: Dependencies) =>
     },
   })
 
-/** Pages show a badge of another server; caches on the way would show an old one. */
+/** Pages of other servers show the badge, so no cache between may keep an old one. */
 function sendBadge({ raw: { response } }: Call, badge: Badge): typeof streamed {
   response.set({
     'Cache-Control': 'private, no-store, no-cache, must-revalidate, max-age=0',

@@ -16,7 +16,7 @@ import { secretHeader } from '../storages.js'
 import * as storage from '../use-cases/between-storages.js'
 import { requestBody } from './git-http/request-body.js'
 
-/** The internal API between the git-api processes of several storages: copies of repositories, and which of them are empty. */
+/** The internal API between the git-api processes of several storages: reads repositories to copy, and finds empty ones. */
 export function betweenStoragesRoutes(deps: Dependencies): Route[] {
   const guard: Guard<void> = ({ raw }) => {
     if (!deps.storages.isSecret(raw.request.get(secretHeader))) throw notFound()

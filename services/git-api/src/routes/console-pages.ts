@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { consolePageOf, consolePageOfUser } from '../presenters/console-page.js'
 
 /**
- * The addresses that answers name as `web_url` lead browsers to the console. They are the same for every caller, so nobody
+ * The addresses that answers have as `web_url` redirect browsers to the console. They are the same for every caller, so nobody
  * learns from them whether a project exists.
  */
 export const consolePageRoutes = (): Route[] => [

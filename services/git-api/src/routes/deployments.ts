@@ -54,7 +54,7 @@ const orderColumns = {
 const listInput = z.object({
   ...pageParameters,
   environment: optionalText(text()).meta({ description: 'Name of the environment' }),
-  // GitLab's list has `skipped`, too, which no deployment is here.
+  // GitLab's clients may send `skipped`, a status that no deployment has here.
   status: optional(z.enum([...deploymentStatuses, 'skipped'])),
   order_by: z.enum(Object.keys(orderColumns) as [keyof typeof orderColumns]).default('id'),
   sort: z.enum(['asc', 'desc']).default('asc'),
@@ -86,7 +86,7 @@ const listDeployments = (deps: Dependencies) =>
     },
   })
 
-/** A filter by time goes with the order by that time, as with GitLab. */
+/** As in GitLab, a filter by a time requires the order by that time. */
 function refuseUnpairedTimes(given: z.output<typeof listInput>): void {
   const byUpdate = given.updated_after !== undefined || given.updated_before !== undefined
   const byEnd = given.finished_after !== undefined || given.finished_before !== undefined
@@ -103,7 +103,7 @@ function refuseUnpairedTimes(given: z.output<typeof listInput>): void {
 
 const createDeployment = (deps: Dependencies) =>
   endpoint({
-    summary: 'Note a deployment, and its environment when that is new',
+    summary: 'Create a deployment, and its environment when that does not exist',
     replies: { 201: deploymentShape },
     input: z.object({
       environment: filledText().meta({ description: 'Name of the environment' }),
@@ -111,7 +111,7 @@ const createDeployment = (deps: Dependencies) =>
       ref: filledText(),
       tag: flag().meta({ description: 'Whether ref is a tag' }),
       status: z.enum(deploymentStatuses),
-      saga_id: optionalText(text()).meta({ description: 'The saga that deploys' }),
+      saga_id: optionalText(text()).meta({ description: 'The saga that does the deployment' }),
       saga_tenant: optionalText(text()).meta({ description: 'The tenant of the saga; else `default`' }),
       enforce: flag().default(false).meta({ description: 'Refuse the deployment within a freeze period' }),
     }),
@@ -134,7 +134,7 @@ const getDeployment = (deps: Dependencies) =>
 
 const updateDeployment = (deps: Dependencies) =>
   endpoint({
-    summary: 'Say how a deployment is doing',
+    summary: 'Change the status of a deployment',
     replies: { 200: deploymentShape },
     input: z.object({ ...deploymentId, status: z.enum(deploymentStatuses) }),
     async handle({ deployment_id: id, status }, access: ProjectCall<Caller>, call) {
@@ -145,7 +145,7 @@ const updateDeployment = (deps: Dependencies) =>
 
 const deleteDeployment = (deps: Dependencies) =>
   endpoint({
-    summary: 'Delete a deployment that is neither running nor what its environment runs',
+    summary: 'Delete a deployment that is neither running nor the current one of its environment',
     replies: { 204: null },
     input: z.object(deploymentId),
     async handle({ deployment_id }, access: ProjectCall) {
@@ -156,7 +156,7 @@ const deleteDeployment = (deps: Dependencies) =>
 
 const listCommits = (deps: Dependencies) =>
   endpoint({
-    summary: 'Commits that a deployment brings, the newest first',
+    summary: 'Commits that are new in a deployment, the newest first',
     replies: { 200: z.array(commitShape) },
     refusals: [413],
     input: z.object({ ...pageParameters, ...deploymentId }),

@@ -54,7 +54,7 @@ const listEnvironments = (deps: Dependencies) =>
     input: z.object({
       ...pageParameters,
       name: optionalText(text()).meta({ description: 'The whole name' }),
-      search: optionalText(text()).meta({ description: 'Part of the name, in any case' }),
+      search: optionalText(text()).meta({ description: 'Part of the name, in upper or lower case' }),
       states: optional(z.enum(environmentStates)),
     }),
     async handle({ name, search, states: state, ...page }, access: ProjectCall, call) {

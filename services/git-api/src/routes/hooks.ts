@@ -92,7 +92,7 @@ const listHooks = (deps: Dependencies) =>
 
 const createHook = (deps: Dependencies) =>
   endpoint({
-    summary: 'Tell a server of what happens in a project',
+    summary: 'Add a webhook to a project',
     replies: { 201: hookShape },
     input: z.object({ ...optionalHookParameters, url: filledText() }),
     async handle({ url, token, enabled = true, ...flags }, access: ProjectCall<Caller>, call) {
@@ -137,7 +137,7 @@ const deleteHook = (deps: Dependencies) =>
 /** The answer comes before the delivery is sent; the route of the delivery shows its outcome. */
 const testHook = (deps: Dependencies) =>
   endpoint({
-    summary: 'Tell a webhook of the newest thing of a kind once more',
+    summary: 'Send the newest event of a kind to a webhook again',
     replies: { 201: z.object({ message: z.string(), ...deliveryShape.shape }) },
     refusals: [409],
     input: z.object({ ...hookId, trigger: z.enum(Object.keys(eventFlags) as [EventFlag]) }),

@@ -71,7 +71,9 @@ const listMembers = (deps: Dependencies) =>
     replies: { 200: z.array(memberShape) },
     input: z.object({
       ...pageParameters,
-      query: optionalText(text()).meta({ description: 'Part of the name or the user name, in any case' }),
+      query: optionalText(text()).meta({
+        description: 'Part of the name or the user name, in upper or lower case',
+      }),
     }),
     async handle({ query: search, ...page }, access: ProjectCall, call) {
       const found = await members.listMembers(deps, access, { search }, rowsOf(page))

@@ -28,7 +28,7 @@ export const namespaceRoutes = (deps: Dependencies): Route[] => [
 /** The other filters of GitLab choose among groups, so they change nothing. */
 const listNamespaces = (deps: Dependencies) =>
   endpoint({
-    summary: 'Namespaces: all for administrators, else the own one',
+    summary: "Namespaces: all for administrators, the caller's own for everybody else",
     replies: { 200: z.array(namespaceShape) },
     input: z.object({ ...pageParameters, search: optionalText(text()), owned_only: optional(flag()) }),
     async handle({ search, owned_only, ...page }, caller: Caller, call) {
@@ -58,7 +58,9 @@ const namespaceExists = (deps: Dependencies) =>
     replies: { 200: z.object({ exists: z.boolean(), suggests: z.array(z.string()) }) },
     input: z.object({
       path: text(),
-      parent_id: optional(rowId()).meta({ description: 'Nothing stands below a namespace' }),
+      parent_id: optional(rowId()).meta({
+        description: 'Namespaces are not nested: with a parent, no name exists',
+      }),
     }),
     async handle({ path, parent_id }) {
       if (parent_id !== undefined) return ok({ exists: false, suggests: [] })

@@ -9,7 +9,7 @@ import * as projectStates from '../use-cases/project-states.js'
 export const listProjectStates = (deps: Dependencies) =>
   endpoint({
     summary:
-      'How the projects that the caller may see stand, the last active one first, without archived ones',
+      'Newest pipeline and running deployments of the projects that are not archived, last active project first',
     replies: { 200: z.array(projectStateShape) },
     input: z.object(pageParameters),
     async handle(page, caller: Caller, call) {

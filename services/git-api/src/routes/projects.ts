@@ -51,7 +51,7 @@ export function projectRoutes(deps: Dependencies): Route[] {
 /** `tag_list` is the older name of `topics`. */
 const topicParameters = { topics: optional(topicList()), tag_list: optional(topicList()) }
 
-/** Projects stand below the caller's name; administrators may name another user. */
+/** A project is created in the caller's namespace; administrators may name another user. */
 const createProject = (deps: Dependencies) =>
   endpoint({
     summary: 'Create a project',
@@ -105,12 +105,12 @@ const listInput = z.object({
   simple: flag().default(false).meta({ description: 'Only the fields that do not depend on the caller' }),
   search: text()
     .optional()
-    .meta({ description: 'Part of the name, the path or the description, in any case' }),
+    .meta({ description: 'Part of the name, the path or the description, in upper or lower case' }),
   search_namespaces: flag().default(false).meta({ description: 'Search the full path, too' }),
   visibility: z.enum(visibilities).optional(),
   archived: optional(flag()),
   min_access_level: optional(accessLevel(...Object.values(accessLevels))),
-  topic: optional(topicList()).meta({ description: 'Topics that a project has, all of them' }),
+  topic: optional(topicList()).meta({ description: 'Only projects that have all these topics' }),
   id_after: optional(rowId()),
   id_before: optional(rowId()),
   last_activity_after: optional(time()),
@@ -119,10 +119,9 @@ const listInput = z.object({
   updated_before: optional(time()),
   order_by: z.enum(Object.keys(orderColumns) as [keyof typeof orderColumns]).default('created_at'),
   sort: z.enum(['asc', 'desc']).default('desc'),
-  pagination: z
-    .string()
-    .default('legacy')
-    .meta({ description: '`keyset`, with `order_by=id`: read on by `Link`' }),
+  pagination: z.string().default('legacy').meta({
+    description: '`keyset`, with `order_by=id`: the header `Link` has the address of the next page',
+  }),
 })
 
 const listProjects = (deps: Dependencies) =>
@@ -132,7 +131,7 @@ const listProjects = (deps: Dependencies) =>
     refusals: [405],
     input: listInput,
     async handle(given, caller: Caller, call) {
-      // Nobody stars projects.
+      // There are no stars.
       if (given.starred) return pageReply([], given, 0, call)
       const order = { column: orderColumns[given.order_by], direction: given.sort }
       const isKeyset = given.pagination === 'keyset'
@@ -247,9 +246,7 @@ const updateProject = (deps: Dependencies) =>
 
 const setArchived = (deps: Dependencies, archived: boolean) =>
   endpoint({
-    summary: archived
-      ? 'Archive a project: it can be read, and no longer be written'
-      : 'Take the archiving back',
+    summary: archived ? 'Archive a project: it can be read but not written' : 'Take the archiving back',
     replies: { 201: projectShape },
     input: z.object({}),
     async handle(_input, access: ProjectCall<Caller>, call) {

@@ -16,7 +16,7 @@ import type { Dependencies } from '../dependencies.js'
 import { presentSavedView, savedViewShape } from '../presenters/saved-view.js'
 import * as views from '../use-cases/saved-views.js'
 
-/** Every caller reads and changes only views of the own user. */
+/** Every caller reads and changes only the views of their own user. */
 export const savedViewRoutes = (deps: Dependencies): Route[] => [
   route('GET', '/saved_views', signedIn, listSavedViews(deps)),
   route('POST', '/saved_views', signedIn, createSavedView(deps)),

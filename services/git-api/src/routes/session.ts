@@ -38,11 +38,11 @@ const beginSession = (deps: Dependencies) =>
   })
 
 const showSession = endpoint({
-  summary: 'The session of the cookie, without a user where there is none',
+  summary: 'The session of the cookie; without a session, its user is null',
   replies: { 200: sessionOrNoneShape },
   input: z.object({}),
   async handle(_input, caller: Caller | null, call) {
-    // A browser would go on to send a cookie that does not work.
+    // Otherwise, the browser would keep sending a cookie that does not work.
     if (caller === null && call.raw.request.headers.cookie !== undefined) clearSessionCookie(call)
     return {
       status: 200,
@@ -54,7 +54,7 @@ const showSession = endpoint({
 
 const endSession = (deps: Dependencies) =>
   endpoint({
-    summary: 'Sign out: the cookie is worth nothing from then on',
+    summary: 'Sign out: the session ends, and its cookie does not work any more',
     replies: { 204: null },
     input: z.object({}),
     async handle(_input, caller: Caller | null, call) {

@@ -2,7 +2,7 @@ import type { ByteRange } from '@switchyard/git-storage'
 import type { Call } from '@switchyard/service-kit/http'
 
 /**
- * Writes the status and the headers of an answer that is bytes: all of them, or the part that `Range` asks for. The caller has
+ * Writes the status and the headers of an answer with all bytes, or with the part that `Range` asks for. The caller has
  * set the type of the content.
  *
  * @param etag strong, with its quotation marks

@@ -56,7 +56,7 @@ const listStatuses = (deps: Dependencies) =>
 
 const createStatus = (deps: Dependencies) =>
   endpoint({
-    summary: 'Say how a build or a check of a commit is doing',
+    summary: 'Set the status of a build or a check of a commit',
     replies: { 201: commitStatusShape },
     refusals: [409, 422],
     input: z.object({

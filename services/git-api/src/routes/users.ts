@@ -68,7 +68,7 @@ const orderColumns = {
   created_at: 'createdAt',
 } as const satisfies Record<string, UserOrder['column']>
 
-/** Newest first, unless another order is asked for. */
+/** Newest first, unless the request names another order. */
 const listUsers = (deps: Dependencies) =>
   endpoint({
     summary: 'Users',

@@ -3,8 +3,8 @@ import type { Dependencies } from '../dependencies.js'
 
 /**
  * Makes the first branch of a repository its default branch: a client that pushes `master` to a new project finds its
- * commits without naming the branch, and clones check it out. Does nothing while the default branch exists. It follows a
- * change, so it goes on when the client goes away.
+ * commits without naming the branch, and clones check it out. Does nothing while the default branch exists. The
+ * references have changed already, so this ignores the signal of the request and continues when the client disconnects.
  */
 export async function adoptDefaultBranch({ database, git }: Dependencies, project: Project): Promise<void> {
   const repository = git.open(project)

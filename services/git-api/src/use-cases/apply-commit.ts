@@ -21,7 +21,7 @@ export interface CherryPickCommand extends ApplyCommitCommand {
   message?: string | undefined
 }
 
-/** The words for an error: what cannot be done to the commit, and why nothing would change. */
+/** Parts of the error texts: the operation, and the reason why it would change nothing. */
 const pickWords = { verb: 'cherry-picked', empty: 'the branch has its changes already' }
 const revertWords = { verb: 'reverted', empty: 'the branch does not have its changes any more' }
 

@@ -16,7 +16,7 @@ export interface ArchiveQuery {
 }
 
 export interface Archive {
-  /** Name of the file, and without its extension of the folder that holds everything. */
+  /** Name of the file. Without the extension, it is also the name of the folder that holds everything. */
   fileName: string
   /** Equal for archives with the same bytes. */
   fingerprint: string

@@ -54,7 +54,7 @@ const sessionOf = ({ gitSessions }: Dependencies, path: string, { protocol, sign
 export const listLfsObjects = async (deps: Dependencies, projectId: number): Promise<LfsObject[]> =>
   (await openOwn(deps, projectId)).listLfsObjects()
 
-/** The size of an object, and what writes its bytes; the caller ends the output. @throws DomainError not-found */
+/** The size of an object, and a function that writes its bytes; the caller ends the output. @throws DomainError not-found */
 export async function openLfsObject(
   deps: Dependencies,
   projectId: number,
@@ -68,7 +68,7 @@ export async function openLfsObject(
   return { size, write: (output) => repository.writeLfsObject(oid, output, reading) }
 }
 
-/** The projects, of those given, whose repository is in this storage and has no branch yet. */
+/** Those of the given projects whose repository is in this storage and has no branch yet. */
 export async function findEmptyRepositories(
   deps: Dependencies,
   projectIds: readonly number[],

@@ -7,7 +7,7 @@ import type { ProjectCall } from '../guards.js'
 import type { BlamedLinesView, FileView } from '../repository-views.js'
 import { describeFile, type FileQuery } from './files.js'
 
-/** git compares a file with every version of it. */
+/** Larger files are refused, because git compares a file with all its versions. */
 const blamedBytesMax = 4 * 1024 * 1024
 
 export interface LineRange {
@@ -35,8 +35,7 @@ export async function blameFile(
   }
   const { repository, caller } = access
   const file = await describeFile(deps, access, query, call)
-  if (file.blob.size > blamedBytesMax)
-    throw tooLarge('The file is too large to name the commits of its lines')
+  if (file.blob.size > blamedBytesMax) throw tooLarge('The file is too large for blame')
   const lines = lineCountOf(await repository.readBlob(file.blob)) ?? 0
   if (lines === 0 || (range && range.start > lines)) return { file, groups: [] }
   const question = { commitId: file.commitId, path: file.path, lines: range }

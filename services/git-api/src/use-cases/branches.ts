@@ -26,7 +26,7 @@ export interface BranchQuery {
 }
 
 /**
- * Some of the branches that a search finds, and how many it finds in all.
+ * One window of the branches that a search finds, and how many it finds in all.
  *
  * @throws DomainError invalid-parameters for a window that begins after a branch that was not found
  */
@@ -98,7 +98,7 @@ const rightsIn = (covering: readonly BranchProtection[], level: number) => ({
 })
 
 /**
- * Makes a branch that stands on a commit.
+ * Creates a branch that points to a commit.
  *
  * @param start branch, tag or hash
  * @throws DomainError invalid for a name that no branch may have, a start that names no commit, a branch that exists,
@@ -132,7 +132,7 @@ export async function createBranch(
 /**
  * Deletes a branch.
  *
- * @param unmodifiedSinceMs the author's date of the newest commit must not be later; NaN: it may be
+ * @param unmodifiedSinceMs the author's date of the newest commit must not be later; NaN: no check
  * @throws DomainError invalid for the default branch and a name that no branch can have; forbidden for a protected
  *   branch; not-found; precondition-failed; conflict when the branch moves meanwhile
  */
@@ -158,7 +158,7 @@ export async function deleteBranch(
   await happened([change])
 }
 
-/** Deletes every branch that is merged into the default branch, but the protected ones. */
+/** Deletes every branch that is merged into the default branch, except protected ones. */
 export async function deleteMergedBranches(
   dependencies: Dependencies,
   { project, repository, caller }: ProjectCall<Caller>,
@@ -173,12 +173,12 @@ export async function deleteMergedBranches(
     defaultTip,
   )
   const covering = compileProtections(await listProtectedBranches(database, project.id))
-  const isLeftOver = ({ name, target }: Reference) =>
+  const isDeletable = ({ name, target }: Reference) =>
     merged.has(name) && name !== project.defaultBranch && target !== defaultTip && covering(name).length === 0
   const { foresee, happened } = beginChange(dependencies, { project, user: caller.user, baseUrl })
   const changes: RefChange[] = []
   try {
-    for (const branch of all.filter(isLeftOver)) {
+    for (const branch of all.filter(isDeletable)) {
       signal.throwIfAborted()
       const change = await removeBranch(repository, branch, foresee)
       if (change) changes.push(change)

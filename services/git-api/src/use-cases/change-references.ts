@@ -13,7 +13,10 @@ export interface ReferenceChange {
   happened: (changes: readonly RefChange[]) => Promise<void>
 }
 
-/** Longer than most changes take from `foresee` until their deliveries are stored. */
+/**
+ * Time after which another process checks whether a change has happened. It is longer than most changes take from `foresee`
+ * until their deliveries are stored.
+ */
 const lookInMs = 10_000
 
 /**
@@ -24,7 +27,7 @@ export function beginChange(dependencies: Dependencies, about: Change): Referenc
   const { database } = dependencies
   const { project, user, baseUrl, pushOptions = [] } = about
   const { id, name, username, email } = user
-  // The options of a push come between `beginChange` and `foresee`.
+  // The options of a push are added to this array between `beginChange` and `foresee`.
   const row = {
     projectId: project.id,
     about: { user: { id, name, username, email }, baseUrl, pushOptions },

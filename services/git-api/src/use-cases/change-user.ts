@@ -21,7 +21,7 @@ import { getUser, refuseTakenNames } from './users.js'
 const firstAdministrator = 'root'
 
 /**
- * Changes names, e-mail address and rights of a user; projects move along with a username.
+ * Changes names, e-mail address and rights of a user. The paths of projects follow a new username.
  *
  * @throws DomainError not-found; forbidden for taking the last administrator's rights; invalid, by field; conflict when
  *   the username or the e-mail address is taken
@@ -55,7 +55,8 @@ export async function changeUser(
 
 /**
  * Blocks or unblocks a user; does nothing when the user is in that state already. The tokens of a blocked user do not
- * work, nor do the project and deploy tokens that the user made; sessions that began with any of them end for good.
+ * work, nor do the project and deploy tokens that the user made; the sessions that began with the tokens of the user
+ * and of the projects are deleted.
  *
  * @throws DomainError not-found; forbidden for blocking oneself or the last administrator
  */
@@ -92,7 +93,7 @@ export async function setUserState(
 
 function refuseLastAdministrator(administrators: readonly number[], id: number): void {
   if (administrators.length === 1 && administrators[0] === id)
-    throw forbidden('The last administrator stays one')
+    throw forbidden('The last active administrator cannot be blocked or lose these rights')
 }
 
 function refuseBadChanges(user: User, changes: Omit<UserChanges, 'state'>): void {

@@ -67,7 +67,7 @@ export interface Place {
 }
 
 /**
- * Adds a comment to a commit. The commit is kept from then on, also when no branch leads to it any more.
+ * Adds a comment to a commit. From then on, git keeps the commit, also when no branch contains it any more.
  *
  * @throws DomainError not-found for an unknown commit; invalid for a blank note
  */
@@ -106,7 +106,7 @@ async function hasLine(repository: Repository, commit: Commit, { path, line, lin
   return content !== null && line <= (lineCountOf(content) ?? 0)
 }
 
-/** A file that the commit renamed is known by its new name too. */
+/** The file before the commit; a renamed file is found by its old and by its new path. */
 async function readOldFile(repository: Repository, { id, parentIds }: Commit, path: string) {
   const [parent] = parentIds
   if (parent === undefined) return null

@@ -4,19 +4,19 @@ import type { ProjectCall } from '../guards.js'
 import type { Comparison } from '../repository-views.js'
 import type { DiffQuery } from './read-commits.js'
 
-/** Commits in one comparison; of more the newest ones. */
+/** Most commits in one comparison, which has the newest ones. */
 const commitsMax = 1000
 
 export interface ComparisonQuery extends DiffQuery {
   /** Branch, tag or hash. */
   from: string
   to: string
-  /** Compare with `from` itself; else with where the two have parted. */
+  /** True: `to` is compared with `from` itself; false: with the merge base of both. */
   isStraight: boolean
 }
 
 /**
- * The commits that one revision has and another one has not, and what they change.
+ * The commits of `to` that `from` does not have, and the differences of their files.
  *
  * @throws DomainError not-found for a revision that names no commit
  */
@@ -68,12 +68,12 @@ async function readDiffs(
 ): Promise<DiffEntry[]> {
   const isWhole = path === undefined && !withCounts
   if (isWhole && !isStraight) {
-    // git finds where the two have parted while it compares them.
+    // git itself finds the merge base here, which saves a separate command.
     const read = () => repository.diffSinceParting(from, to)
     const since = await cached(repository, `diff ${from}...${to}`, read)
     if (since) return since
   }
-  // Histories with nothing in common are compared as they are.
+  // Without a common ancestor, the revisions themselves are compared.
   const base = isStraight ? from : ((await repository.findMergeBase([from, to])) ?? from)
   if (path !== undefined) return repository.readFileDiff([base, to], path)
   if (withCounts) return repository.listChanges([base, to])

@@ -36,7 +36,7 @@ export interface CreateCommitCommand {
 /**
  * Commits the actions to a branch, all of them or none.
  *
- * @throws DomainError forbidden for a protected branch; invalid for what does not fit the repository;
+ * @throws DomainError forbidden for a protected branch; invalid for an action that does not fit the repository;
  *   conflict when another request changed the same files meanwhile
  */
 export async function createCommit(
@@ -53,7 +53,7 @@ export async function createCommit(
   const { foresee } = change
   const commit = await repository.writeCommit({ branch, tip, parent, edits, message, ...signatures, foresee })
   if (empty) await adoptDefaultBranch(deps, project)
-  // When another commit came in between, this commit stands on a newer tip than the one that was found.
+  // When another commit was created meanwhile, the parent of this commit is a newer tip than the one that was found.
   const before = tip === null ? zeroId : forced ? tip : (commit.parentIds[0] ?? zeroId)
   await change.happened([{ ref: `refs/heads/${branch}`, before, after: commit.id }])
   return describeCommit(deps, access, commit, command.withStats)
@@ -72,7 +72,7 @@ export async function previewCommit(
   return access.repository.previewCommit(await planCommit(deps, access, command))
 }
 
-/** The checks before a commit: the caller may push to the branch, and the branch can start where it is asked to. */
+/** Checks that the caller may push to the branch, and that the branch can begin at the requested start. */
 async function planCommit(
   { database }: Dependencies,
   { project, repository, level }: ProjectCall<Caller>,

@@ -24,7 +24,7 @@ import { describeProject, type ProjectDescription } from './projects.js'
 import { signatureOf } from './signature.js'
 
 export interface CreateProjectCommand {
-  /** The user below whose name the project stands; undefined: the caller. */
+  /** The user in whose namespace the project is created; undefined: the caller. */
   ownerId: number | undefined
   /** Name or path may be missing, not both: the path is made from the name, or the name is the path. */
   name: string | undefined

@@ -39,7 +39,7 @@ export interface NewDeployTokenFields {
   name: string
   /** Undefined: made from the id. */
   username: string | undefined
-  /** Undefined: never, or with the project token that makes it. */
+  /** Undefined: the token does not expire, or expires with the project token that creates it. */
   expiresAt: Date | undefined
 }
 

@@ -62,7 +62,7 @@ export interface AddDeploymentCommand {
 }
 
 /**
- * Notes a deployment. One that repeats the last successful deployment of its environment is that deployment.
+ * Records a deployment. A request that repeats the last successful deployment of its environment returns that deployment.
  *
  * @throws DomainError invalid, by field; forbidden within a freeze period when the caller asks for it
  */
@@ -81,7 +81,7 @@ export async function addDeployment(
     const end = freezeEnd.toISOString()
     throw forbidden(`The project is frozen until ${end}`, { extra: { freeze_end_at: end } })
   }
-  // The deployment is compared with later ones, also when no branch leads to its commit any more.
+  // Later deployments are compared with this one, also when no branch contains its commit any more.
   await repository.keepCommit(commit.id)
   const progress = beginDeployment(status, now)
   const fields = { environment, ref, tag, sha: commit.id, saga, progress, frozen: freezeEnd !== null }
@@ -94,7 +94,7 @@ export async function addDeployment(
   return deployment
 }
 
-/** Looks at everything that a new deployment names. @throws DomainError invalid, with every problem by field */
+/** Checks the commit, the ref, the environment and the saga that a new deployment names. @throws DomainError invalid, with every problem by field */
 async function readReferences(repository: Repository, command: AddDeploymentCommand) {
   const { saga, problems: sagaProblems } = readSagaReference(command)
   const [commit, target] = await Promise.all([
@@ -147,8 +147,8 @@ export const removeDeployment = ({ database }: Dependencies, { project }: Projec
   deleteDeployment(database, project.id, id)
 
 /**
- * The commits that a deployment brings, the newest first: those that its commit has in its history, and the commit of the
- * last successful deployment before it has not. Without such a deployment it brings its whole history.
+ * The commits that are new in a deployment, the newest first: those in the history of its commit that are not in the history
+ * of the last successful deployment before it. Without such a deployment, the whole history is new.
  *
  * @throws DomainError not-found
  */

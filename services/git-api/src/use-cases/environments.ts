@@ -64,7 +64,8 @@ export interface EnvironmentWithProject {
   project: ProjectWithOwner
 }
 
-/** @throws DomainError invalid, by field; invalid for a name that the project has, and beyond the most environments */
+/** @throws DomainError invalid, by field; invalid for a name that the project has already, and when it has as many
+ * environments as are allowed */
 export async function addEnvironment(
   { database }: Dependencies,
   { project }: ProjectCall,

@@ -26,18 +26,18 @@ export interface FileQuery {
 
 /** Memory of a cached id or hash, roughly. */
 const idBytes = 64
-/** The content of a larger file is answered raw only. */
+/** Only the endpoints for raw content send larger files. */
 export const contentBytesMax = 32 * 1024 * 1024
 /** A larger file is read by a process of git. */
 const withoutProcessBytesMax = 1024 * 1024
-/** Bytes that tell a text from other content. */
+/** Number of first bytes that decide whether a file is text. */
 const sniffedBytes = 8000
 
 /**
  * Facts about a file.
  *
  * @throws DomainError invalid-parameters for a path that leaves the repository; not-found for a revision that names no
- *   commit, and for a path that is no file; rate-limited when too many large files are read for the sender
+ *   commit, and for a path that is not a file; rate-limited when too many large files are read for the sender
  */
 export async function describeFile(
   deps: Dependencies,
@@ -113,11 +113,11 @@ export async function openContent(
 const readPointer = async ({ repository }: ProjectCall, blob: StoredBlob) =>
   parseLfsPointer((await repository.readBlob(blob)).toString())
 
-/** The last character of the beginning of a text may be cut off. */
+/** @param start first bytes of a file, which may end within a character */
 const isText = (start: Buffer): boolean =>
   !start.includes(0) && [0, 1, 2, 3].some((cut) => isUtf8(start.subarray(0, start.length - cut)))
 
-/** Reads a large file when it is the turn of the sender, as each read holds a process like a fetch does. */
+/** Reads a large file when it is the sender's turn, because each read occupies a git process, as a fetch does. */
 const inTurn = <Result>(
   { gitSessions }: Dependencies,
   { caller }: ProjectCall,
@@ -171,7 +171,7 @@ async function describe(
   return { ...located, sha256, lastCommitId }
 }
 
-/** A change of one file, which becomes a commit of its own. */
+/** A change of one file, which becomes a separate commit. */
 export interface FileChange
   extends Omit<CreateCommitCommand, 'actions' | 'startSha' | 'force' | 'allowEmpty' | 'withStats'> {
   action: CommitAction
@@ -193,7 +193,7 @@ export async function writeFile(
   return describeFile(deps, access, { path: change.action.file_path, revision }, call)
 }
 
-/** Commits that a file is deleted. @throws DomainError as {@link writeFile} */
+/** Commits the deletion of a file. @throws DomainError as {@link writeFile} */
 export async function deleteFile(
   deps: Dependencies,
   access: ProjectCall<Caller>,
@@ -217,7 +217,7 @@ async function commitChange(
     return commit.id
   } catch (error) {
     if (!(error instanceof DomainError)) throw error
-    // The request has one file, so the number of an action means nothing to its caller.
+    // The request has one file and no list of actions, so the index of an action means nothing to its caller.
     const { action_index, ...extra } = error.extra
     throw new DomainError(error.kind, error.detail, { extra, cause: error })
   }

@@ -3,10 +3,10 @@ import type { Commit } from '@switchyard/domain/commit'
 import type { ProjectCall } from '../guards.js'
 
 /**
- * The newest commit that several revisions have in common.
+ * The newest common ancestor of several revisions.
  *
- * @throws DomainError invalid for less than two revisions, and for those that name no commit; not-found when the
- *   revisions have no commit in common
+ * @throws DomainError invalid for fewer than two revisions, and for one that names no commit; not-found when the
+ *   revisions have no common ancestor
  */
 export async function findMergeBase(
   { repository }: ProjectCall,

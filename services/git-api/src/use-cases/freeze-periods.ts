@@ -39,7 +39,7 @@ export async function getFreezePeriod(
   return period
 }
 
-/** @throws DomainError invalid, by field; invalid beyond the most freeze periods of a project */
+/** @throws DomainError invalid, by field; invalid when the project has as many freeze periods as are allowed */
 export async function addFreezePeriod(
   { database }: Dependencies,
   { project }: ProjectCall,

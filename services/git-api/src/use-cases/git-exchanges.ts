@@ -50,8 +50,8 @@ export const serveFetch: ServeExchange = (_deps, { repository }, { client, input
   serveFetchWithGit({ ...client, path: repository.path }, input, output)
 
 /**
- * Takes a push: each reference that the pusher may change is changed, each other reference is refused with its reason.
- * Then starts the work that follows from the changes.
+ * Serves a push: each reference that the caller may change is changed, each other reference is refused with the reason. Then
+ * does the work that follows the changes.
  *
  * @throws what `servePush` throws
  */
@@ -85,7 +85,7 @@ export const takePush: ServeExchange = async (
   })
   if (changes.length === 0) return
   await happened(changes)
-  // The references have changed: a database that is away now must not make the push look refused.
+  // The references have changed: a database that is away now must not make the push appear refused.
   await adoptDefaultBranch(deps, project).catch((error: unknown) => {
     logger.warn({ err: error, project_id: project.id }, 'could not adopt the default branch')
   })

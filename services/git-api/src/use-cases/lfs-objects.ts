@@ -55,7 +55,7 @@ export async function planLfsUpload(
  * Stores an object when it is the sender's turn; the bytes of an object that is stored already are not read.
  *
  * @param chunks the bytes as they arrive
- * @throws DomainError invalid for a malformed object and when the bytes are not the object; too-large; not-found when the
+ * @throws DomainError invalid for a malformed object and when the bytes do not have its size and SHA-256; too-large; not-found when the
  *   project was deleted; rate-limited when too many transfers of the sender wait; every error of the chunks
  */
 export async function uploadLfsObject(
@@ -72,7 +72,7 @@ export async function uploadLfsObject(
     const isStored = (await access.repository.findLfsObject(object.oid)) === object.size
     if (isStored) await access.repository.renewLfsObject(object.oid)
     else await access.repository.storeLfsObject(object, chunks)
-    // A move that has not seen the object has ended by then, and the client sends the object again.
+    // This throws when the repository was moved meanwhile: its copy may lack the object, which the client then sends again.
     await access.repository.withoutMove(async () => {})
     await recordLfsObjects(deps.database, access.project.id, [object])
   })

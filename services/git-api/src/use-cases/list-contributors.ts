@@ -13,7 +13,7 @@ export interface ContributorQuery {
 const contributorBytes = 200
 
 /**
- * Everybody who wrote a commit that a revision leads to. A repository without commits has nobody.
+ * The authors of the commits in the history of a revision. An empty repository has none.
  *
  * @throws DomainError not-found for a revision that names no commit
  */

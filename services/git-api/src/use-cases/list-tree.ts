@@ -16,9 +16,9 @@ export interface TreeQuery {
 const typeOrder = { tree: 0, blob: 1, commit: 2 }
 
 /**
- * Some of the entries of a folder: folders first, then files, then submodules, each in git's order.
+ * One window of the entries of a folder. Within it, folders come first, then files, then submodules, each in git's order.
  *
- * @throws DomainError not-found for a revision that names no commit, and for a path that is no folder; invalid-parameters
+ * @throws DomainError not-found for a revision that names no commit, and for a path that is not a folder; invalid-parameters
  *   for a window that begins after an entry that does not exist
  */
 export async function listTree(

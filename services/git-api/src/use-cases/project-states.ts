@@ -14,12 +14,12 @@ import {
 } from '@switchyard/domain/access'
 import type { Dependencies, Rows } from '../dependencies.js'
 
-/** How a project stands. */
+/** A project with its newest pipeline and its running deployments. */
 export interface ProjectState {
   project: ProjectWithOwner
-  /** The newest one of the default branch; null without one, and for a caller who may not read pipelines. */
+  /** The newest pipeline of the default branch; null without one, and for a caller who may not read pipelines. */
   pipeline: PipelineWithAuthor | null
-  /** Those that run, the newest first; none for a caller who may not read deployments. */
+  /** The running deployments, the newest first; none for a caller who may not read deployments. */
   deployments: DeploymentView[]
 }
 

@@ -70,7 +70,7 @@ export async function issueProjectToken(
   })
 }
 
-/** The user behind a new project token, and the last day that the token may have. */
+/** The user who counts as the creator of a new project token, and the last day that the token may have. */
 export async function makerOf(transaction: DatabaseOrTransaction, { user, token }: Caller) {
   if (typeof token.projectId !== 'number') return { createdBy: user.id, latestDay: null }
   const own = await findToken(transaction, token.id)

@@ -38,7 +38,7 @@ export interface ProjectDescription {
   project: ProjectWithOwner
   /** The caller's access level in the project; null for an anonymous caller. */
   level: number | null
-  /** Nothing was pushed yet. */
+  /** The repository has no branch yet. */
   empty: boolean
   statistics?: ProjectStatistics
 }
@@ -74,7 +74,7 @@ export async function listProjects(
   return { projects, total: found.total }
 }
 
-/** The projects, of those given, that lie in other storages and have no branch yet. */
+/** Those of the given projects whose repository is in another storage and has no branch yet. */
 async function findEmptyElsewhere(
   { storages, logger }: Dependencies,
   projects: readonly ProjectWithOwner[],
@@ -86,7 +86,8 @@ async function findEmptyElsewhere(
     try {
       return await otherStorage(storages, name).findEmptyRepositories(ids, signal)
     } catch (error) {
-      // A storage that is away must not hide a whole list of projects. They look as those whose repository cannot be read.
+      // A storage that is away must not hide a whole list of projects. Its projects are
+      // shown as empty, like those whose repository cannot be read.
       logger.error({ err: error, storage: name }, 'could not read the repositories of another storage')
       return ids
     }
@@ -94,7 +95,7 @@ async function findEmptyElsewhere(
   return new Set((await Promise.all(found)).flat())
 }
 
-/** The same without the fields that depend on the caller and on the repository. */
+/** Like {@link listProjects}, without the fields that depend on the caller and on the repository. */
 export async function listBasicProjects(
   { database }: Dependencies,
   caller: Caller,
@@ -136,7 +137,7 @@ async function readStatistics(
   return { commitCount, repositoryBytes, lfsObjectBytes }
 }
 
-/** Adds the caller's level, and whether anything was pushed yet. */
+/** Adds the caller's level, and whether the repository has a branch. */
 export async function describeProject(
   { logger }: Dependencies,
   project: ProjectWithOwner,
@@ -180,7 +181,7 @@ export async function changeProject(
 }
 
 /**
- * Archives a project, which can be read on and no longer be written, or takes that back.
+ * Archives a project, so that it can be read but not written, or unarchives it.
  *
  * @throws DomainError not-found when the project was deleted meanwhile
  */
@@ -206,7 +207,7 @@ export async function setArchived(
   return describeProject(deps, changed, access)
 }
 
-/** An empty repository takes any name, as its first branch comes later. */
+/** In an empty repository, the default branch need not exist yet. */
 async function refuseMissingBranch(repository: Repository, branch: string): Promise<void> {
   if ((await repository.findBranchTip(branch)) !== null) return
   if (isNewBranchName(branch) && (await repository.hasNoBranch())) return
@@ -230,8 +231,8 @@ async function writeChanges(
         path_with_namespace: changed.pathWithNamespace,
         visibility: changed.visibility,
       })
-      // A clone checks out the branch that HEAD points to. This is last, so that a refused change leaves HEAD alone, and
-      // goes on when the client goes away, so that HEAD and the row do not differ.
+      // A clone checks out the branch that HEAD points to. HEAD moves last, so that a refused change does not move it, and
+      // without the signal of the request, so that HEAD and the row do not differ when the client disconnects.
       if (changes.defaultBranch !== undefined) await git.open(project).pointHeadTo(changes.defaultBranch)
       return changed
     })

@@ -38,8 +38,8 @@ export async function getProtectedBranch({ database }: Dependencies, { project }
 /**
  * Protects a branch, or every branch that a pattern matches.
  *
- * @throws DomainError invalid for a name that no branch can have or that is too long, and beyond the most protections of
- *   a project; conflict when the name is protected already
+ * @throws DomainError invalid for a name that no branch can have or that is too long, and when the project has as many
+ *   protections as are allowed; conflict when the name is protected already
  */
 export async function protectBranch(
   { database }: Dependencies,

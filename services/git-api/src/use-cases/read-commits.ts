@@ -13,14 +13,14 @@ export async function getCommit(repository: Repository, revision: string): Promi
   return commit
 }
 
-/** The id of a commit, without reading it. @throws DomainError not-found like getCommit */
+/** The id of the commit that a revision names. @throws DomainError not-found like getCommit */
 export async function getCommitId(repository: Repository, revision: string): Promise<string> {
   const id = await repository.findCommitId(revision)
   if (id === null) throw notFound('Commit')
   return id
 }
 
-/** How many commits lead to a commit, itself included. @throws DomainError not-found like getCommit */
+/** The number of commits in the history of a commit, itself included. @throws DomainError not-found like getCommit */
 export async function countCommits(
   { repository }: ProjectCall,
   { revision, firstParent }: { revision: string; firstParent: boolean },
@@ -36,7 +36,7 @@ const signatureStarts: Record<SignatureKind, string> = {
   X509: '-----BEGIN SIGNED MESSAGE-----',
 }
 
-/** How a commit is signed. @throws DomainError not-found, also for a commit without a signature that is known */
+/** How a commit is signed. @throws DomainError not-found, also for a signature of an unknown kind */
 export async function readCommitSignature(
   { repository }: ProjectCall,
   revision: string,
@@ -44,7 +44,7 @@ export async function readCommitSignature(
   return readSignature(repository, await getCommitId(repository, revision))
 }
 
-/** @param id of a commit or a tag @throws DomainError not-found without a signature that is known */
+/** @param id of a commit or a tag @throws DomainError not-found without a signature, or for one of an unknown kind */
 export async function readSignature(repository: Repository, id: string): Promise<SignatureKind> {
   const signature = await repository.readSignatureText(id)
   const kinds = Object.keys(signatureStarts) as SignatureKind[]
@@ -55,11 +55,11 @@ export async function readSignature(repository: Repository, id: string): Promise
 
 export interface CommitDescription extends CommitState {
   commit: Commit
-  /** Undefined: not asked for. Null: the commit could not be compared. */
+  /** Undefined: not requested. Null: the commit could not be compared with its parent. */
   stats: CommitStats | null | undefined
 }
 
-/** Adds the numbers of changed lines, where asked for, and what the statuses say. */
+/** Adds the numbers of changed lines, if requested, and the state that follows from the statuses. */
 export async function describeCommit(
   { statusLookup }: Dependencies,
   { project, repository }: ProjectCall,
@@ -75,8 +75,8 @@ export async function describeCommit(
 }
 
 /**
- * The answer of a route that is made from a result. A commit never changes, so an answer about it is made once and then
- * taken from the cache; a branch that moves names another commit.
+ * How a route makes its answer from a result. A commit never changes, so an answer about it is made once and then taken from
+ * the cache. The cache does not depend on names of branches, which may move to other commits.
  */
 export interface CachedAnswer<Result, Answer extends object> {
   /** Everything that the answer depends on besides the commit. */
@@ -128,7 +128,7 @@ export interface ListCommitsQuery extends Omit<CommitQuery, 'revision' | 'all'> 
 export interface CommitPage {
   commits: Commit[]
   total: number
-  /** Null: not asked for. */
+  /** Null: not requested. */
   stats: StatsOfCommits | null
 }
 
@@ -154,7 +154,7 @@ export async function listCommits<Answer extends object>(
     return answer.make({ commits, total, stats })
   }
   if (!tip) return make()
-  // Numbers that are missing now may be there for the next request.
+  // A comparison that failed now may succeed for the next request, so an answer without its numbers is not cached.
   const bytesOf = (made: Answer) => (isComplete ? answer.bytesOf(made) : Number.POSITIVE_INFINITY)
   return repository.getOrCompute(`reply ${tip.id} ${answer.key}`, make, bytesOf)
 }

@@ -32,17 +32,17 @@ const tagsFolder = 'refs/tags/'
 export const notifiedChangesMax = 100
 /** Commits of one reference in the body of a webhook, as in GitLab. */
 const shownCommitsMax = 20
-/** Commits that are compared with the commits before the push, to find the new commits. */
+/** Most commits before and after a push that are compared with each other to find the new ones. */
 const knownCommitsMax = 500
 
 /** Longest time that an answer waits until its deliveries are stored, which takes milliseconds. */
 const awaitedMs = 500
-/** Time for which storing the deliveries is tried again. */
+/** Time after which storing a delivery is no longer tried again. */
 const storedWithinMs = 10 * 60_000
-/** Time after which no further commit of a push is compared with its parent. */
+/** Time after which the remaining commits of a push are given without their files. */
 const comparingMs = 10_000
 
-/** What was stored of changes before they happened. */
+/** The changes that were stored before they happened. */
 export interface Foreseen {
   /** Identifies the event of a change; undefined for one that was not stored. */
   idOf: (change: RefChange) => string | undefined
@@ -51,8 +51,9 @@ export interface Foreseen {
 }
 
 /**
- * Does the work that follows a change of references: releases of deleted tags, housekeeping, notices, webhooks. The references have changed by
- * now, so a failure here does not make a push look refused, and slow work does not delay its answer.
+ * Does the work that follows a change of references: requests housekeeping, deletes the releases of deleted tags, publishes
+ * events and stores webhook deliveries. The references have changed already, so a failure here does not make a push appear
+ * refused, and slow work does not delay its answer.
  */
 export async function referencesChanged(
   dependencies: Dependencies,
@@ -122,7 +123,7 @@ async function deleteReleasesOfTags(
 }
 
 interface StoringDependencies extends Pick<Dependencies, 'database' | 'git' | 'logger'> {
-  /** Null: one try is enough. */
+  /** Null: storing is tried only once. */
   jobs: Pick<Dependencies['jobs'], 'pause'> | null
 }
 
@@ -202,9 +203,11 @@ export async function pushedCommits(
   const [since, known] = await Promise.all([newest(after, knownCommitsMax), newest(base, knownCommitsMax)])
   const knownIds = new Set(known.commits.map(({ id }) => id))
   const fresh = since.commits.filter(({ id }) => !knownIds.has(id))
-  // Where the windows have no commit in common, the histories may still meet further back.
-  const mayMeet = fresh.length === since.commits.length && known.total > 0
-  const between = mayMeet ? await repository.commitsBetween({ from: base, to: after, take: 1 }) : null
+  // When the two lists have no commit in common, the histories may still have a common ancestor further back.
+  const mayHaveCommonAncestor = fresh.length === since.commits.length && known.total > 0
+  const between = mayHaveCommonAncestor
+    ? await repository.commitsBetween({ from: base, to: after, take: 1 })
+    : null
   const total = between?.total ?? (known.total > 0 ? fresh.length : since.total)
   const shown = fresh.slice(0, Math.min(shownCommitsMax, total)).reverse()
   return { commits: await withChanges(repository, shown, compareUntilMs), total }

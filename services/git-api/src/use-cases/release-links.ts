@@ -53,7 +53,7 @@ export async function getDownloadUrl(
  * Adds a link. A repetition of a link with the same name and address changes nothing, so that clients may try again.
  *
  * @returns the link, and whether it is new
- * @throws DomainError forbidden; not-found; invalid for fields that do not fit, and beyond the most links of a release
+ * @throws DomainError forbidden; not-found; invalid for wrong fields, and when the release has as many links as are allowed
  */
 export async function addLink(
   deps: Dependencies,
@@ -70,7 +70,7 @@ export async function addLink(
   })
 }
 
-/** @param changes undefined fields stay @throws DomainError forbidden; not-found; invalid for fields that do not fit */
+/** @param changes undefined fields stay @throws DomainError forbidden; not-found; invalid for wrong fields */
 export async function changeLink(
   deps: Dependencies,
   access: ProjectCall,

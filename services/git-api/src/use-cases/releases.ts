@@ -52,7 +52,7 @@ export const getRelease = async (
   tag: string,
 ): Promise<ReleaseView> => describe(access, await getStoredRelease(deps, access, tag))
 
-/** A release without what the repository says of its tag. @throws DomainError not-found */
+/** A release without the facts about its tag in the repository. @throws DomainError not-found */
 export async function getStoredRelease(
   { database }: Dependencies,
   { project }: ProjectCall,

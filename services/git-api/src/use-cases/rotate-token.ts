@@ -45,7 +45,7 @@ export async function rotateOwnToken(
 }
 
 /**
- * Replaces a token that the caller may know of. Administrators, who make tokens for everybody, choose any last day. For
+ * Replaces a token that the caller may see. Administrators, who make tokens for everybody, choose any last day. For
  * everybody else, and for the token of the request itself, the rules are those of {@link rotateOwnToken}, and no token
  * rotates one that may do more than itself.
  *
@@ -100,7 +100,7 @@ interface Rotation {
   expiresAt: Date | undefined
   /** The last day that the new token may have; null: any. */
   latestDay: Date | null
-  /** The user behind the new token, if it is one of a project; null: nobody noted. */
+  /** The creator of the new token, for a project token; null: unknown. */
   createdBy: number | null
   /** What is thrown when the old token is revoked. */
   onRevoked: () => Error
@@ -134,6 +134,6 @@ async function rotate(
   return rotated
 }
 
-/** A project token that rotates itself still depends on the user who made it, else on the user who learns its secret. */
+/** A project token that rotates itself keeps its creator. Otherwise the creator is the user who rotates it and gets its secret. */
 const creatorOf = ({ createdBy, userId }: PersonalAccessToken, { authorId }: AuditAuthor) =>
   authorId === userId ? createdBy : authorId

@@ -12,9 +12,9 @@ import type { ProjectCall } from '../guards.js'
 import { recordProjectEvent } from './audit.js'
 
 /**
- * Asks for a move, which the git-api of the destination carries out.
+ * Requests a move, which the git-api of the destination carries out.
  *
- * @throws DomainError invalid for a storage that is not known here or has the repository already; conflict beside another move
+ * @throws DomainError invalid for a storage that is not known here or has the repository already; conflict while another move is unfinished
  */
 export async function requestMove(
   { database, storages }: Dependencies,

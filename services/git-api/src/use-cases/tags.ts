@@ -28,7 +28,7 @@ export interface TagQuery {
 }
 
 /**
- * Some of the tags that a search finds, and how many it finds in all.
+ * One window of the tags that a search finds, and how many it finds in all.
  *
  * @throws DomainError invalid-parameters for a window that begins after a tag that was not found
  */
@@ -55,11 +55,11 @@ export async function getTag(
   return tag
 }
 
-/** How a tag is signed. @throws DomainError not-found, also for a tag without a signature that is known */
+/** How a tag is signed. @throws DomainError not-found, also for a signature of an unknown kind */
 export async function readTagSignature({ repository }: ProjectCall, name: string): Promise<SignatureKind> {
   const target = isRefName(name) ? await repository.findTagTarget(name) : null
   if (target === null) throw notFound('Tag')
-  // A lightweight tag has no signature, whatever the commit has that it leads to.
+  // A lightweight tag has no signature; that of its commit does not count.
   if ((await repository.findCommit(target))?.id === target) throw notFound('Signature')
   return readSignature(repository, target)
 }
@@ -101,7 +101,7 @@ export interface CreateTagCommand {
 }
 
 /**
- * Makes a tag that leads to a commit; the caller is the tagger of an annotated one.
+ * Creates a tag of a commit; the caller is the tagger of an annotated one.
  *
  * @throws DomainError invalid for a name that no tag may have, a protected name that the caller may not create, a start that
  *   names no commit, and a tag that exists
@@ -134,10 +134,10 @@ export async function mayCreateTag(
 }
 
 /**
- * Stores what a new tag leads to, whatever protections say.
+ * Checks a new tag, without its protections, and stores the object of an annotated tag.
  *
  * @returns the change of the reference, for {@link addTag}
- * @throws DomainError as createTag, but for protections
+ * @throws DomainError as createTag, except for protections
  */
 export async function planTag(
   { project, repository, caller }: ProjectCall<Caller>,
@@ -156,7 +156,7 @@ export async function planTag(
   return { ref: fullName('tag', name), before: zeroId, after: target }
 }
 
-/** Makes a tag. @throws DomainError invalid when it exists */
+/** Creates the reference of a tag. @throws DomainError invalid when it exists */
 export async function addTag({ repository }: ProjectCall, { ref, after }: RefChange): Promise<void> {
   if (await repository.moveReference({ ref, from: null, to: after })) return
   throw invalid(`Tag ${ref.slice(fullName('tag', '').length)} already exists`)
@@ -165,7 +165,7 @@ export async function addTag({ repository }: ProjectCall, { ref, after }: RefCha
 /**
  * Deletes a tag and its release.
  *
- * @param unmodifiedSinceMs the date of the tag, else of its commit, must not be later; NaN: it may be
+ * @param unmodifiedSinceMs the date of the tag, else of its commit, must not be later; NaN: no check
  * @throws DomainError not-found; forbidden for a protected tag; precondition-failed; conflict when the tag moves meanwhile
  */
 export async function deleteTag(

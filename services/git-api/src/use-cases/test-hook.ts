@@ -25,7 +25,7 @@ import { getCommit } from './read-commits.js'
 import { type Change, pushedCommits } from './references-changed.js'
 
 /**
- * Sends a webhook the newest event of a kind once more, whatever events it asks for. The worker sends it soon.
+ * Stores a delivery of the newest event of a kind, whichever events the webhook subscribes to. The worker sends it soon.
  *
  * @throws DomainError not-found; conflict for a disabled webhook; invalid when there is no such event yet
  */

@@ -5,9 +5,9 @@ import { optionalText } from './parameters.js'
 export const diffParameters = {
   unidiff: flag().default(false),
   path: optionalText(text()).meta({
-    description: 'Old or new path of the only file to show; its text may be longer than in a list',
+    description: 'Old or new path of the only file to show; its patch may be longer than in a list',
   }),
   stat: flag()
     .default(false)
-    .meta({ description: 'Give the numbers of lines instead of texts; has no effect with `path`' }),
+    .meta({ description: 'Give the numbers of changed lines instead of patches; has no effect with `path`' }),
 }

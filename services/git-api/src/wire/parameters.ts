@@ -71,14 +71,14 @@ export const windowOf = (
   page: Parameters<typeof rowsOf>[0],
 ) => (pagination === 'keyset' ? { after: pageToken, take: page.per_page } : rowsOf(page))
 
-/** A search over names of branches or tags; no longer one can find any. */
+/** A search over names of branches or tags. A text longer than a name can find nothing. */
 export const nameSearch = () =>
   text()
     .refine((search) => search.length <= refNameLengthMax, { error: 'is too long' })
     .default('')
     .meta({
       description:
-        'Part of the name in any case; `^x` is how it begins, `x$` how it ends, `*` any characters',
+        'Part of the name, in upper or lower case; `^x`: it begins with x; `x$`: it ends with x; `*`: any characters',
     })
 
 /** The rest of a path behind `/*`, which express gives in parts. */

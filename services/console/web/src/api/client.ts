@@ -30,7 +30,7 @@ export function addressOf(path: string, query: Query = {}): string {
   return base + path + (text ? `?${text}` : '')
 }
 
-/** A path segment that may contain slashes: `a/b` ⇒ `a%2Fb`. */
+/** Encodes a text, which may contain slashes, as one path segment: `a/b` ⇒ `a%2Fb`. */
 export const segment = encodeURIComponent
 
 async function call(method: string, path: string, query?: Query, body?: unknown, signal?: AbortSignal) {
@@ -82,7 +82,7 @@ export async function getBytes(path: string, query?: Query, signal?: AbortSignal
   return new Uint8Array(await (await call('GET', path, query, undefined, signal)).arrayBuffer())
 }
 
-/** One page of a list, with what its headers tell of the others. */
+/** One page of a list, with the facts about the other pages in its headers. */
 export async function getPage<Row>(path: string, query?: Query, signal?: AbortSignal): Promise<Page<Row>> {
   const response = await call('GET', path, query, undefined, signal)
   const { headers } = response

@@ -7,7 +7,7 @@ import { Problem } from './states'
  * A dialog with a form and one action. It stays open, with the sentence of the refusal, when the action fails.
  *
  * @param action the name of the button that does it
- * @param run gets the values of the form; it closes the dialog by itself when it shows a result
+ * @param run receives the values of the form. It must close the dialog when it succeeds
  */
 export function ActionDialog({
   title,

@@ -13,7 +13,7 @@ export interface Column<Row> {
  * A table of rows. `j` and `k` move the focus from row to row, to the first link or button of each; Enter opens the link.
  *
  * @param label the accessible name of the table
- * @param empty what stands there instead of a table without rows
+ * @param empty shown instead of a table without rows
  */
 export function DataTable<Row>({
   label,

@@ -2,7 +2,7 @@ import { type ReactNode, useEffect, useRef } from 'react'
 
 /**
  * A dialog of the browser: it holds the focus, Escape closes it, and the focus goes back to where it was. The content is
- * mounted only while it is open, so each opening begins anew.
+ * mounted only while it is open, so each opening begins with its initial state.
  *
  * @param title the accessible name, shown as a heading
  */

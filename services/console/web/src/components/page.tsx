@@ -5,7 +5,7 @@ let shownPath: string | undefined
 
 /**
  * The frame of a page: the title of the document, the one heading, and the actions beside it. Moving from another page puts
- * the focus on the heading, so that a screen reader tells what is shown; the first page of a visit leaves the focus alone.
+ * the focus on the heading, so that a screen reader announces what is shown; the first page of a visit leaves the focus alone.
  *
  * @param title what the page shows, without the name of the product
  * @param heading unset: the title
@@ -46,7 +46,7 @@ export function Page({
   )
 }
 
-/** A framed part of a page. With a name it is a region of its own. */
+/** A framed part of a page. With a name, it is a region for screen readers. */
 export function Panel({
   name,
   actions,
@@ -58,7 +58,7 @@ export function Panel({
   actions?: ReactNode
   children: ReactNode
   busy?: boolean | undefined
-  /** Content reaches the frame: tables and code. */
+  /** The content has no padding, for tables and code. */
   flush?: boolean
 }) {
   return (

@@ -11,7 +11,7 @@ export const Loading = ({ what = 'Loading…' }: { what?: string }) => (
   </div>
 )
 
-/** A failure, in a sentence, with a way to go on. */
+/** A failure as a sentence, with a button to try again when `retry` is set. */
 export function Problem({ error, retry }: { error: unknown; retry?: () => unknown }) {
   return (
     <div role="alert" className="flex flex-wrap items-center gap-3 rounded-lg bg-bad-soft px-4 py-3 text-bad">
@@ -37,7 +37,7 @@ export const Empty = ({ title, children }: { title: string; children?: ReactNode
 /** What is read of a query, of one answer or of many pages. */
 type Asked<Data> = Pick<UseQueryResult<Data>, 'data' | 'error' | 'isError'> & { refetch: () => unknown }
 
-/** Shows what a query gives, its failure, or that it is under way. A thing that does not exist is the page 'Not found'. */
+/** Shows the data of a query, its failure, or that it is loading. What does not exist is shown as the page 'Not found'. */
 export function Shown<Data>({
   query,
   children,

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react'
 import { exactTime, sinceNow } from '../lib/format'
 
-/** The current time, anew every `periodMs`. */
+/** The current time, updated every `periodMs`. */
 export function useNow(periodMs = 15_000): number {
   const [now, setNow] = useState(() => Date.now())
   useEffect(() => {

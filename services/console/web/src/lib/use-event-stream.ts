@@ -1,7 +1,7 @@
 import { useEffect, useEffectEvent, useState } from 'react'
 import { addressOf, type Query } from '../api/client'
 
-/** `off`: not asked for. `ended`: the server refuses the stream to this session. */
+/** `off`: not enabled. `ended`: the server refuses the stream to this session. */
 export type StreamState = 'off' | 'connecting' | 'live' | 'reconnecting' | 'ended'
 
 export interface StreamOptions<Event> {
@@ -17,7 +17,7 @@ export interface StreamOptions<Event> {
   /** Events are given together, at most once in this time. */
   batchMs?: number
   onEvents: (events: Event[]) => void
-  /** What happened before this moment may not have been told: read everything anew. */
+  /** Called when events may have been missed, so that everything must be read again. */
   onGap?: () => void
 }
 
@@ -115,7 +115,7 @@ function followStream(stream: Stream, { onState, onEvents, onGap, onClose }: Lis
     })
     source.addEventListener('error', onError)
   }
-  // The browser connects again by itself after a loss, but not after an answer that is no stream, such as 503.
+  // The browser reconnects after a lost connection, but not after an answer that is not a stream, such as 503.
   const onError = () => {
     onState('reconnecting')
     if (source?.readyState !== EventSource.CLOSED) return

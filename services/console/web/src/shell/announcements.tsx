@@ -64,7 +64,7 @@ export function Announcements() {
   )
 }
 
-/** The stream tells all messages at first, then each change. A hidden page keeps no connection open. */
+/** The stream sends all messages at first, then each change. A hidden page keeps no connection open. */
 function useActiveMessages(): Message[] {
   const [messages, setMessages] = useState<Message[]>([])
   const isShown = useIsShown()

@@ -5,7 +5,7 @@ import { countCommits } from '../../use-cases/read-commits.js'
 
 /** `GET /projects/:id/repository/commits/:sha/sequence` */
 export const getSequence = endpoint({
-  summary: 'How many commits lead to a commit, itself included',
+  summary: 'The number of commits in the history of a commit, itself included',
   replies: { 200: z.object({ count: z.int() }).meta({ id: 'CommitSequence' }) },
   input: z.object({ sha: text(), first_parent: flag().default(false) }),
   async handle({ sha, first_parent }, access: ProjectCall) {

@@ -39,7 +39,7 @@ export const listCommits = endpoint({
     until: optional(time()),
     path: optionalText(text()),
     author: optionalText(text()),
-    search: optionalText(text()).meta({ description: 'Part of the message, in any case' }),
+    search: optionalText(text()).meta({ description: 'Part of the message, in upper or lower case' }),
     all: flag().default(false),
     first_parent: flag().default(false),
     order: z.enum(['default', 'topo']).default('default'),
@@ -87,8 +87,8 @@ export const getDiff = endpoint({
   replies: { 200: z.array(diffEntryShape) },
   refusals: [413],
   headers: {
-    Link: 'Other pages, when pages were asked for',
-    'X-Total': 'Files in the diff, when pages were asked for',
+    Link: 'Other pages, when the request names a page',
+    'X-Total': 'Files in the diff, when the request names a page',
   },
   input: z.object({ ...pageParameters, ...diffParameters, sha: text() }),
   handle(query, access: ProjectCall, call) {

@@ -10,13 +10,13 @@ const input = z.object({
   to: filledText(),
   straight: flag()
     .default(false)
-    .meta({ description: 'Compare with `from` itself, not with where the two have parted' }),
+    .meta({ description: 'Compare with `from` itself instead of the merge base' }),
   ...diffParameters,
 })
 
 /** `GET /projects/:id/repository/compare` */
 export const compare = endpoint({
-  summary: 'What one revision has and another one has not',
+  summary: 'The commits and changes of one revision that another one does not have',
   replies: { 200: comparisonShape },
   input,
   async handle({ from, to, straight, unidiff, path, stat }, access: ProjectCall, call) {

@@ -15,7 +15,7 @@ const input = z.object({
 
 /** `GET /projects/:id/repository/merge_base` */
 export const getMergeBase = endpoint({
-  summary: 'The newest commit that several revisions have in common',
+  summary: 'The newest common ancestor of several revisions',
   replies: { 200: commitShape },
   input,
   async handle({ refs }, access: ProjectCall, call) {

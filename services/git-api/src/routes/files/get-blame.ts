@@ -18,7 +18,7 @@ const input = z.object({
   }),
 })
 
-/** `GET` and `HEAD /projects/:id/repository/files/:file_path/blame`; HEAD has the facts about the file alone. */
+/** `GET` and `HEAD /projects/:id/repository/files/:file_path/blame`; HEAD answers only with facts about the file. */
 export const getBlame = (deps: Dependencies) =>
   endpoint({
     summary: 'The lines of a file, each with the commit that wrote it',

@@ -5,7 +5,7 @@ import type { ProjectCall } from '../../guards.js'
 import { fileShape, presentFile, presentFileHeaders } from '../../presenters/file.js'
 import { describeFile, readFile } from '../../use-cases/files.js'
 
-/** `GET` and `HEAD /projects/:id/repository/files/:file_path`; HEAD has the facts in headers alone. */
+/** `GET` and `HEAD /projects/:id/repository/files/:file_path`; HEAD answers only with the facts in headers. */
 export const getFile = (deps: Dependencies) =>
   endpoint({
     summary: 'A file and its content',

@@ -58,8 +58,8 @@ const rpc = (deps: Dependencies, service: GitService, serve: ServeExchange) =>
           return serve(deps, access, { client, input, output: response }, call)
         })
       } finally {
-        // Bytes that git left unread would stand before the next request of this connection. A client that sends all of
-        // them before it reads an answer would wait for ever.
+        // Bytes that git did not read would precede the next request of this connection. And a client that sends all of them
+        // before it reads an answer would wait for ever.
         request.unpipe().resume()
         input.destroy()
       }
@@ -68,7 +68,7 @@ const rpc = (deps: Dependencies, service: GitService, serve: ServeExchange) =>
     },
   })
 
-/** Does the work when it is the sender's turn; the fetches and pushes of a user, or of an address, are counted together. */
+/** Does the work when it is the sender's turn. The fetches and pushes of one user, or of one address, share a limit. */
 function inSession(
   sessions: GitSessions,
   { caller }: ProjectCall,

@@ -4,7 +4,7 @@ import { documented, type Guard } from '@switchyard/service-kit/http'
 import type { Dependencies } from '../../dependencies.js'
 import type { ProjectCall } from '../../guards.js'
 
-/** A token of the project that `:id` names, whatever its role is, if it was made to replace itself. */
+/** A token of the project that `:id` names, with any role, and with a scope that lets it replace itself. */
 export const projectTokenItself = ({ guards }: Pick<Dependencies, 'guards'>): Guard<ProjectCall<Caller>> =>
   documented(
     {

@@ -52,7 +52,7 @@ export const getLink = (deps: Dependencies) =>
 /** `GET /projects/:id/releases/:tag_name/downloads/*file_path` */
 export const redirectToDownload = (deps: Dependencies) =>
   endpoint({
-    summary: 'The link with this path: an answer that leads to its address',
+    summary: 'Redirect to the address of the link with this path',
     replies: { 302: null },
     headers: { Location: 'The address of the link' },
     input: z.object({ ...ofRelease, file_path: pathRest() }),
@@ -65,7 +65,7 @@ export const redirectToDownload = (deps: Dependencies) =>
 /** `POST /projects/:id/releases/:tag_name/assets/links` */
 export const createLink = (deps: Dependencies) =>
   endpoint({
-    summary: 'Add a link to a release; a link that is there already is the answer, too',
+    summary: 'Add a link to a release, or get the link when it exists already',
     replies: { 201: releaseLinkShape, 200: releaseLinkShape },
     input: z.object({ ...ofRelease, ...releaseLinkParameters }),
     async handle({ tag_name, ...given }, access: ProjectCall<Caller>, call) {

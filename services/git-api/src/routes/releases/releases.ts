@@ -63,10 +63,10 @@ export const getRelease = (deps: Dependencies) =>
 /** Proxies and clients refuse longer headers. */
 const locationLengthMax = 8 * 1024
 
-/** `GET /projects/:id/releases/permalink/latest`, and any path below a release in its place. */
+/** `GET /projects/:id/releases/permalink/latest`, and any path below it, as for the newest release. */
 export const redirectToLatest = (deps: Dependencies) =>
   endpoint({
-    summary: 'The newest release: an answer that leads to it',
+    summary: 'Redirect to the newest release',
     replies: { 302: null },
     headers: { Location: 'The address of the newest release, or of what is below it' },
     input: z.object({ rest: pathRest().optional() }),
@@ -84,7 +84,7 @@ export const redirectToLatest = (deps: Dependencies) =>
 
 const milestones = { milestones: z.unknown().optional(), milestone_ids: z.unknown().optional() }
 
-/** Milestones do not exist here; a release that names one would be less than its client believes. */
+/** There are no milestones here. A request that names one is refused, because its client relies on it. */
 function refuseMilestones(given: { milestones?: unknown; milestone_ids?: unknown }): void {
   const named = [given.milestones ?? [], given.milestone_ids ?? []].flat().map(String).filter(Boolean)
   if (named.length === 0) return

@@ -43,7 +43,7 @@ const tokenHolder: Guard<Caller> = documented({ who: 'every token that works' },
   return caller
 })
 
-/** A token replaces itself only by a scope for that, so that a leaked reading token does not lock its owner out. */
+/** A token can only replace itself with a scope for that, so that a leaked read-only token does not lock its owner out. */
 const selfRotation: Guard<Caller> = documented(
   { who: 'tokens with the scope `api` or `self_rotate`' },
   ({ caller }) => requireScope(caller, 'self_rotate'),
@@ -77,7 +77,7 @@ const showOwnToken = (deps: Dependencies) =>
 
 const showToken = (deps: Dependencies) =>
   endpoint({
-    summary: 'One token: any for administrators, an own one for everybody else',
+    summary: "One token: any for administrators, one of the caller's own for everybody else",
     replies: { 200: tokenShape },
     input: z.object({ id: rowId() }),
     handle: async ({ id }, caller: Caller) => ok(presentToken(await getTokenFor(deps, caller, id))),
@@ -96,7 +96,7 @@ const revokeOwnToken = (deps: Dependencies) =>
 
 const revokeToken = (deps: Dependencies) =>
   endpoint({
-    summary: 'Revoke a token: any for administrators, an own one for everybody else',
+    summary: "Revoke a token: any for administrators, one of the caller's own for everybody else",
     replies: { 204: null },
     input: z.object({ id: rowId() }),
     async handle({ id }, caller: Caller, call) {
@@ -117,7 +117,7 @@ const rotateOwnToken = (deps: Dependencies) =>
 const rotateToken = (deps: Dependencies) =>
   endpoint({
     summary:
-      'Replace a token: any for administrators, an own one for everybody else; the secret is shown only here',
+      "Replace a token: any for administrators, one of the caller's own for everybody else; the secret is shown only here",
     replies: { 200: issuedTokenShape },
     input: z.object({ id: rowId(), expires_at: optionalDay() }),
     async handle({ id, expires_at: expiresAt }, caller: Caller, call) {

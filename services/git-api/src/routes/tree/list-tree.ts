@@ -20,10 +20,10 @@ const input = z.object({
   path: text().default(''),
   recursive: flag().default(false),
   ...keysetParameters,
-  pagination: z
-    .enum(['legacy', 'keyset', 'none'])
-    .default('legacy')
-    .meta({ description: '`keyset`: read on by `page_token`; `none`: every entry in one answer' }),
+  pagination: z.enum(['legacy', 'keyset', 'none']).default('legacy').meta({
+    description:
+      '`keyset`: the page begins after the entry that `page_token` names; `none`: every entry in one answer',
+  }),
 })
 
 /** `GET /projects/:id/repository/tree` */

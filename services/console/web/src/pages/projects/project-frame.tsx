@@ -54,7 +54,7 @@ function mayUsePart(part: string, { visibility, permissions }: Project, isAdmini
     Releases: true,
     Settings: level >= levels.maintainer,
   } satisfies Partial<Record<Part, boolean>>
-  // All other parts show the code, or what is told of its commits.
+  // All other parts show the code, or facts about its commits.
   return others[part] ?? (visibility !== 'private' || level >= levels.reporter)
 }
 

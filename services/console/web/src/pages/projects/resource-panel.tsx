@@ -48,7 +48,7 @@ export interface ResourcePanelProps<Row, Made> {
 /** A list of the API as a table, whose rows can be added and removed. */
 export function ResourcePanel<Row, Made = unknown>(props: ResourcePanelProps<Row, Made>) {
   const { name, address, columns, rowKey, empty, add, remove, rowActions } = props
-  // The page of each list has a parameter of its own: several lists stand on one page.
+  // Each list has a separate parameter for its page number, because several lists are shown together.
   const parameter = address.slice(address.lastIndexOf('/') + 1)
   const search: Record<string, string> = useSearch({ strict: false })
   const page = pageOf(search[parameter])

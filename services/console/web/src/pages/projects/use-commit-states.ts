@@ -12,7 +12,7 @@ const pipelinesAtOnce = 100
 
 /**
  * The state of each commit, from its newest pipeline. The newest pipelines are asked for together with the commits; only
- * commits that they leave open are asked for one by one.
+ * the commits without one of these are requested one by one.
  */
 export function useCommitStates(
   project: string,

@@ -18,7 +18,7 @@ export const historyQuery = (range: Range, source?: string, queue?: string) =>
     refetchInterval: resolutions[range] * 1000,
   })
 
-/** What a counter that only grows gained from point to point, a minute. Null where a point is unknown, or the counter began anew. */
+/** The growth of a counter from point to point, per minute. Null where a point is unknown, or the counter was reset. */
 export function perMinute(values: (number | null)[], resolutionSeconds: number): (number | null)[] {
   return values.map((value, index) => {
     const before = values[index - 1]

@@ -12,7 +12,7 @@ import type { BackgroundJob } from '../../generated/types.gen'
 
 const perPage = 25
 
-/** Jobs of Switchyard's own worker that failed for good: their reasons, and what can be done. */
+/** Jobs of Switchyard's own worker that failed and are not tried again: the reasons, and what can be done. */
 export function OwnJobs({
   queue,
   page,
@@ -51,7 +51,7 @@ export function OwnJobs({
               rows={rows}
               rowKey={({ id }) => id}
               columns={columns}
-              empty={<Empty title="No job of this queue has failed for good." />}
+              empty={<Empty title="No job of this queue has failed after all attempts." />}
             />
             <Pager page={page} nextPage={nextPage} total={total} onMove={onMove} />
           </>

@@ -18,7 +18,7 @@ const isMoving = ({ state }: SagaBulkJob) => state === 'running' || state === 'u
 const keyOf = (tenant: string | undefined, id: string) => ['sagas-bulk', tenant ?? '', id]
 const addressOf = (id: string) => `/sagas/bulk/${encodeURIComponent(id)}`
 
-/** A job, anew while it moves. */
+/** A job, which is polled while it runs. */
 export const useBulkJob = (tenant: string | undefined, id: string) =>
   useQuery({
     queryKey: keyOf(tenant, id),

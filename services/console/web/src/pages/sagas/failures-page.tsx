@@ -34,7 +34,7 @@ function Failures() {
   })
   const change = (changed: Partial<typeof search>) =>
     void navigate({ search: (before) => ({ ...before, ...changed }), resetScroll: false })
-  // Without a time, the API looks at the last day; the list must find the same sagas.
+  // Without a time, the API uses the last day; the list must find the same sagas.
   const shown: SagaSearch = { ...search, from: search.from ?? query.data?.from }
   const resolve = (cause: Cause) =>
     setRequest({ action: 'resolve', filter: filterOf(listOf(shown, cause), undefined) })

@@ -55,7 +55,7 @@ export function SagaEvents({
       cell: (event) => (
         <>
           <Details event={event} />
-          {/* Narrow screens have no columns of their own for these two. */}
+          {/* On narrow screens, these two have no columns. */}
           <div className="md:hidden">
             {activityOf(event)}
             {event.result !== 'recorded' && resultOf(event)}

@@ -10,7 +10,7 @@ export const countsText = (counts: SagaDetail['children_counts']): string =>
     .map(([status, count]) => `${count} ${status}`)
     .join(', ')
 
-/** The sagas that a saga began. */
+/** The child sagas of a saga. */
 export function Children({ items, tenant }: { items: readonly SagaChild[]; tenant: string | undefined }) {
   const columns: Column<SagaChild>[] = [
     {

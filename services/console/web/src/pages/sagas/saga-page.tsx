@@ -52,7 +52,7 @@ function ShownSaga() {
   return <Page title={sagaId}>{isError ? <Problem error={error} retry={refetch} /> : <Loading />}</Page>
 }
 
-/** Reads the saga anew while its log grows. */
+/** Reads the saga again when its log has grown. */
 function useFollowed(key: SagaKey, saga: SagaDetail | undefined) {
   const client = useQueryClient()
   const read = () => client.invalidateQueries({ queryKey: sagaQueryKey(key) })

@@ -102,7 +102,7 @@ function useRowsInWindow(rows: readonly Saga[], body: RefObject<HTMLTableSection
       setScrollMargin(Math.round(top + window.scrollY))
     }
     measure()
-    // What stands above the table changes its height with the width of the window and with what is told there.
+    // The content above the table changes its height with the width of the window and with its messages.
     const observer = new ResizeObserver(measure)
     observer.observe(document.body)
     return () => observer.disconnect()
@@ -128,7 +128,7 @@ interface RowProps {
   saga: Saga
   index: number
   tenant: string | undefined
-  /** The current time. All rows share it, as clocks of their own would keep a live list busy. */
+  /** The current time. All rows share it, because a clock for each row would keep a live list busy. */
   now: number
 }
 
@@ -181,7 +181,7 @@ function RowTime({ at, now }: { at: string; now: number }) {
 }
 
 /**
- * A link of a row. The router's own link follows every change of the address and builds it anew for each row, which takes too
+ * A link of a row. The router's own link follows every change of the address and rebuilds its own for each row, which takes too
  * long while a list scrolls.
  */
 function SagaLink({ sagaId, tenant }: { sagaId: string; tenant: string | undefined }) {

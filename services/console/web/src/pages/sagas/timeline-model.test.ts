@@ -57,14 +57,14 @@ describe('the lanes of an activity', () => {
     expect(rowOf({})?.compensate.bar).toBeUndefined()
   })
 
-  it('grow until now while the phase goes on', () => {
+  it('grow until now while the phase runs', () => {
     const open = { status: 'Executing', execute_status: 'Executing', started_at: at(100) } as const
     const timeline = timelineOf(saga([activity(open)], { ended_at: null }), [], now)
     expect(timeline.toMs).toBe(now)
     expect(timeline.rows[0]?.execute.bar).toEqual({ left: 50, width: 50, isOpen: true })
   })
 
-  it('end with the last event when the saga has ended, or nothing goes on', () => {
+  it('end with the last event when the saga has ended, or nothing runs', () => {
     const open = activity({ status: 'Executing', execute_status: 'Executing' })
     expect(timelineOf(saga([open]), [], now).toMs).toBe(Date.parse(at(100)))
     expect(timelineOf(saga([activity({})], { ended_at: null }), [], now).toMs).toBe(Date.parse(at(100)))

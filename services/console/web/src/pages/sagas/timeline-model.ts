@@ -21,7 +21,7 @@ export interface TimelineRow {
   activity: SagaActivity
   execute: Lane
   compensate: Lane
-  /** The end of the time that the activity has, in per cent; undefined when it is not within the timeline. */
+  /** The deadline of the activity, in per cent; undefined when it is not within the timeline. */
   deadline: number | undefined
   isOverdue: boolean
 }

@@ -69,7 +69,7 @@ export function useLiveSagas({
 
   const readHead = () => getPage<Saga>('/sagas', { ...filter, per_page: pageRows })
   const showHead = (head: Page<Saga>) => {
-    // Rows that are the same stay the same objects, so that they are not drawn anew.
+    // Rows that are the same stay the same objects, so that they are not rendered again.
     const shown = new Map(rows.map((row) => [row.saga_id, row]))
     const kept = head.rows.map((row) => sameRow(shown.get(row.saga_id), row))
     client.setQueryData<Pages>(key, { pages: [{ ...head, rows: kept }], pageParams: [undefined] })
@@ -134,7 +134,7 @@ function useSagaPages(key: QueryKey, filter: Query, enabled: boolean) {
     queryFn: ({ pageParam, signal }) =>
       getPage<Saga>('/sagas', { ...filter, per_page: pageRows, cursor: pageParam }, signal),
     getNextPageParam: (page) => page.nextCursor,
-    // The stream keeps the list true. A refetch would read all pages anew.
+    // The stream keeps the list up to date. A refetch would read all pages again.
     staleTime: Number.POSITIVE_INFINITY,
     structuralSharing: false,
     refetchOnWindowFocus: false,
@@ -169,7 +169,7 @@ function withEvents(data: Pages, events: LogEvent[]): Pages {
 }
 
 /**
- * Runs `work` at most once in `periodMs`, and never twice at a time. A call that comes too early is made up for later. Failures
+ * Runs `work` at most once in `periodMs`, and never twice at a time. A call that comes too early runs later. Failures
  * are left out, because the next call does the same work.
  */
 function useThrottled(periodMs: number, work: () => Promise<void>): () => void {

@@ -68,7 +68,7 @@ export function SignInPage() {
         </form>
         <div className="mt-4 text-sm text-quiet">
           {user && (
-            <p>You are signed in as {user.username}. Another token takes the place of this session.</p>
+            <p>You are signed in as {user.username}. Signing in with another token ends this session.</p>
           )}
           <p>
             The administrator’s first token is in the file <code>root-token</code> of the data folder.

@@ -11,7 +11,7 @@ const viewNames: Record<DiffView, string> = { unified: 'Unified', split: 'Split'
  *
  * @param path the file that the address names; it is scrolled to
  * @param total of more files than those given
- * @param more stands at the end, to ask for more files
+ * @param more shown at the end, to request more files
  */
 export function DiffFiles({
   changes,

@@ -10,7 +10,7 @@ import type { DiffView } from './diff-rows'
 import { countLines, type Hunk, parseDiff } from './parse-diff'
 import { useNear } from './use-near'
 
-/** How to get the text of one file, when the list of files has come without it. */
+/** How to request the text of one file, when the list of files has no texts. */
 export interface FileSource {
   key: readonly unknown[]
   load: (path: string, signal: AbortSignal) => Promise<FileChange[]>
@@ -19,9 +19,9 @@ export interface FileSource {
 const rowHeight = 24
 
 /**
- * What a commit changed in one file. A text that did not come with the list is asked for when the reader comes near.
+ * What a commit changed in one file. A text that did not come with the list is requested when the reader scrolls near it.
  *
- * @param source unset: texts cannot be asked for, or not yet
+ * @param source unset: texts cannot be requested, or not yet
  */
 export function FileDiff({
   change,

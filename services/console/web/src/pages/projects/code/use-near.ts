@@ -1,6 +1,6 @@
 import { type RefObject, useEffect, useState } from 'react'
 
-/** Whether the element has been within a screen of the visible part of the page. It stays true. */
+/** Whether the element has ever been within one screen height of the visible part of the page. */
 export function useNear(ref: RefObject<HTMLElement | null>): boolean {
   const [isNear, setIsNear] = useState(false)
   useEffect(() => {

@@ -29,7 +29,7 @@ export function useCommitDiff(project: string, sha: string) {
   })
   const texts = new Map(first.data?.rows.map((change) => [change.new_path, change]))
   const listed = list.data?.pages.flatMap(({ rows }) => rows)
-  // Without the list, which comes first for long commits, the texts stand for it.
+  // Until the list has come, the files with texts are shown instead.
   const changes = listed?.map((change) => withText(change, texts.get(change.new_path))) ?? first.data?.rows
   const source: FileSource | undefined = first.isPending
     ? undefined

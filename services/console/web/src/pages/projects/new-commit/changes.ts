@@ -5,7 +5,7 @@ import { fileQuery, splitPath, treeQuery } from '../files/file-data'
 export const kinds = ['write', 'move', 'delete'] as const
 export type Kind = (typeof kinds)[number]
 
-/** One change of a new commit, as it stands in the form. */
+/** One change of a new commit, as the form has it. */
 export interface Change {
   key: number
   kind: Kind
@@ -34,8 +34,8 @@ export function actionOf({ kind, path, previousPath, content, loaded }: Change):
 }
 
 /**
- * Whether the branch has an entry. It is looked for folder by folder, since the API answers a question for a missing file
- * with an error.
+ * Whether the branch has an entry. This searches folder by folder, because the API answers a request for a missing file with
+ * an error.
  */
 async function hasEntry(
   client: QueryClient,
@@ -49,7 +49,7 @@ async function hasEntry(
   return entries.some((entry) => entry.name === name && entry.type === type)
 }
 
-/** The text of a file for the form; null when there is no such file, or when it is no text. */
+/** The text of a file for the form; null when there is no such file, or when it is not text. */
 export async function loadFile(client: QueryClient, project: string, ref: string, path: string) {
   if (path === '' || path.endsWith('/') || !(await hasEntry(client, { project, ref }, path, 'blob')))
     return null

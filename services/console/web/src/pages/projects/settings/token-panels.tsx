@@ -22,7 +22,7 @@ const revoking = {
   effect: 'Every program that uses this token is refused from now on. This cannot be taken back.',
 }
 
-/** The secret of a new token, which the API tells only once. */
+/** The secret of a new token, which the API sends only once. */
 function SecretDialog({
   name,
   user,

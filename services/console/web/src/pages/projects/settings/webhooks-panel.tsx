@@ -23,7 +23,7 @@ const events = {
 type EventName = keyof typeof events
 const eventNames = Object.keys(events) as EventName[]
 
-/** Addresses that are told of what happens in the project. */
+/** The webhooks of the project. */
 export function WebhooksPanel({ mayChange }: { mayChange: boolean }) {
   const address = `${useProjectPath()}/hooks`
   const client = useQueryClient()
