@@ -119,7 +119,7 @@ it('writes the span of a request and of a job into the lines of their logs', asy
     )
 })
 
-it('says once that the receiver is away, and serves and stops as before', async () => {
+it('says once that the receiver is unreachable, and serves and stops as before', async () => {
   receiver.leave()
   const refusedOf = (service: string) => receiver.refused.filter(([span]) => span?.service === service)
   await waitFor('exports of git-api that fail', async () => {

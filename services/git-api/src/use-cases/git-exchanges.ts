@@ -85,7 +85,7 @@ export const takePush: ServeExchange = async (
   })
   if (changes.length === 0) return
   await happened(changes)
-  // The references have changed: a database that is away now must not make the push appear refused.
+  // The references have changed: a database that is unreachable now must not make the push appear refused.
   await adoptDefaultBranch(deps, project).catch((error: unknown) => {
     logger.warn({ err: error, project_id: project.id }, 'could not adopt the default branch')
   })

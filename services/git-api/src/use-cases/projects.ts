@@ -86,7 +86,7 @@ async function findEmptyElsewhere(
     try {
       return await otherStorage(storages, name).findEmptyRepositories(ids, signal)
     } catch (error) {
-      // A storage that is away must not hide a whole list of projects. Its projects are
+      // A storage that is unreachable must not hide a whole list of projects. Its projects are
       // shown as empty, like those whose repository cannot be read.
       logger.error({ err: error, storage: name }, 'could not read the repositories of another storage')
       return ids
