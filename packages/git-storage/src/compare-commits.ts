@@ -1,5 +1,6 @@
 import { DomainError } from '@switchyard/domain'
-import { type Answer, type ChildKind, isTooHard } from './children/git-child.js'
+import type { Answer, ChildKind } from './children/git-child.js'
+import { isTooHard } from './git-process.js'
 import type { OpenRepository } from './open-repository.js'
 
 const timeoutMs = 20_000

@@ -1,5 +1,5 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
-import { type DomainError, notFound, tooLarge, unavailable } from '@switchyard/domain'
+import { DomainError, notFound, tooLarge, unavailable } from '@switchyard/domain'
 import { withProcessPlace } from './process-places.js'
 import { runProgram } from './program-starter.js'
 
@@ -165,6 +165,15 @@ export const memoryRefusal = (stderr: string): DomainError | null =>
     ? tooLarge('git needs more memory for this request than it may use')
     : null
 
+/** The answer did not come within the time of the question. */
+export class TooSlow extends Error {
+  override readonly name = 'TooSlow'
+}
+
+/** Whether the question itself takes more time or memory than is allowed. */
+export const isTooHard = (error: unknown): error is DomainError =>
+  error instanceof DomainError && (error.kind === 'too-large' || error.cause instanceof TooSlow)
+
 const killAfterMs = 2000
 
 /** Sends SIGTERM, on which git removes its lock files, and SIGKILL when the process does not end in time. */
@@ -214,8 +223,8 @@ async function runToEnd(path: string, command: GitCommand, options: RunOptions):
   const { code, stdout, stderr, truncated, tookMs } = await runProgram(program)
   signal?.throwIfAborted()
   if (code === null && !truncated) {
-    const cause = new Error(`git ${command.command} ended after ${Math.round(tookMs)} ms`)
-    throw unavailable('git', { cause })
+    const text = `git ${command.command} ended after ${Math.round(tookMs)} ms`
+    throw unavailable('git', { cause: tookMs >= timeoutMs ? new TooSlow(text) : new Error(text) })
   }
   const result = { code, stdout: bufferOf(stdout), stderr: bufferOf(stderr).toString(), truncated }
   const refusal = code === 0 ? null : memoryRefusal(result.stderr)

@@ -1,6 +1,5 @@
-import { isTooHard } from './children/git-child.js'
 import type { GitCommand } from './git-process.js'
-import { runGitOk } from './git-process.js'
+import { isTooHard, runGitOk } from './git-process.js'
 import type { OpenRepository } from './open-repository.js'
 import { linesOf } from './output-lines.js'
 import { pathArguments } from './path-arguments.js'

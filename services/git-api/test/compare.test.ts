@@ -140,3 +140,17 @@ test('nobody compares without the right to read the code', async () => {
     expect((await ask('guest', url)).status).toBe(403)
   }
 })
+
+test('a comparison is refused as unavailable, not shown without differences, while git cannot be started', async () => {
+  const compare = (straight: boolean) => ask('reporter', `compare?from=main~1&to=main&straight=${straight}`)
+  // The commits are cached, the differences from the merge base are not.
+  expect((await compare(true)).status).toBe(200)
+  const { PATH } = process.env
+  process.env.PATH = '/nonexistent'
+  try {
+    expect((await compare(false)).status).toBe(503)
+  } finally {
+    process.env.PATH = PATH
+  }
+  expect(await compare(false)).toMatchObject({ status: 200, body: { compare_timeout: false } })
+})

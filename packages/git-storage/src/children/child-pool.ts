@@ -1,7 +1,7 @@
 import { unavailable } from '@switchyard/domain'
 import type { Cancellable } from '../cancellable.js'
-import { processBytesDefault } from '../git-process.js'
-import { type Answer, type ChildKind, GitChild, isTooHard, type Question } from './git-child.js'
+import { isTooHard, processBytesDefault } from '../git-process.js'
+import { type Answer, type ChildKind, GitChild, type Question } from './git-child.js'
 
 export interface ChildPoolOptions {
   /** Most children of all repositories together. */

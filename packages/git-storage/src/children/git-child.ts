@@ -1,8 +1,8 @@
 import type { ChildProcessWithoutNullStreams } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
-import { DomainError, notFound, unavailable } from '@switchyard/domain'
-import { argumentsOf, type GitCommand, memoryRefusal, spawnGit } from '../git-process.js'
+import { notFound, unavailable } from '@switchyard/domain'
+import { argumentsOf, type GitCommand, memoryRefusal, spawnGit, TooSlow } from '../git-process.js'
 
 /** A git command that answers questions from its standard input, one after the other. */
 export interface ChildKind {
@@ -174,15 +174,6 @@ export class GitChild {
     return memoryRefusal(this.#stderr) ?? ended()
   }
 }
-
-/** The answer did not come within the time of the question. */
-class TooSlow extends Error {
-  override readonly name = 'TooSlow'
-}
-
-/** Whether the question itself takes more time or memory than is allowed. */
-export const isTooHard = (error: unknown): error is DomainError =>
-  error instanceof DomainError && (error.kind === 'too-large' || error.cause instanceof TooSlow)
 
 /** The process ended before it answered. */
 export class ChildEnded extends Error {

@@ -1,5 +1,5 @@
-import { DomainError, notFound } from '@switchyard/domain'
-import type { DiffEntry, Repository } from '@switchyard/git-storage'
+import { notFound } from '@switchyard/domain'
+import { type DiffEntry, isTooHard, type Repository } from '@switchyard/git-storage'
 import type { ProjectCall } from '../guards.js'
 import type { Comparison } from '../repository-views.js'
 import type { DiffQuery } from './read-commits.js'
@@ -51,7 +51,7 @@ async function unlessTooHard<Result>(work: () => Promise<Result>): Promise<Resul
   try {
     return await work()
   } catch (error) {
-    if (error instanceof DomainError && ['too-large', 'unavailable'].includes(error.kind)) return null
+    if (isTooHard(error)) return null
     throw error
   }
 }

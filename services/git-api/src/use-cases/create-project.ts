@@ -3,6 +3,7 @@ import {
   findUser,
   createProject as insertProject,
   inTransaction,
+  isDatabaseUnavailable,
   type NewProject,
   nextProjectId,
   type ProjectWithOwner,
@@ -39,7 +40,8 @@ export interface CreateProjectCommand {
 
 /**
  * Adds a project and its repository, for the caller or, by an administrator, for any user. The row is committed only
- * after the repository exists; when one of the two fails, the other is removed.
+ * after the repository exists. When one of the two fails, the other is removed; the repository stays when nobody knows whether
+ * the row was committed.
  *
  * @throws DomainError forbidden for a project token; invalid, by field
  */
@@ -83,7 +85,8 @@ async function store(
     if (withReadme) await addReadme(deps, project)
     return project
   } catch (error) {
-    if (diskPath !== undefined) await deps.git.deleteRepository(diskPath)
+    // When the connection is lost, the row may be committed, and a repository without a row harms nobody.
+    if (diskPath !== undefined && !isDatabaseUnavailable(error)) await deps.git.deleteRepository(diskPath)
     if (violatedUniqueIndex(error) === null) throw error
     const taken = ['has already been taken']
     throw invalid({ name: taken, path: taken }, { cause: error })
