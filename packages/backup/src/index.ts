@@ -15,10 +15,12 @@ export interface CommandOptions {
   folder: string | undefined
 }
 
+const placeOf = (root: string) => readPlace(root, process.env)
+
 /** `pnpm backup FOLDER`. @returns the exit code */
 export const runBackup = ({ root, version, folder }: CommandOptions): Promise<number> =>
   run('backup', folder, async (named) => {
-    const place = readPlace(root, process.env)
+    const place = placeOf(root)
     const manifest = await createBackup({ place, folder: named, version, progress: createProgress() })
     return `${named} has everything up to ${describe(manifest)}`
   })
@@ -35,7 +37,7 @@ export const runCheck = ({ folder }: Pick<CommandOptions, 'folder'>): Promise<nu
 /** `pnpm restore FOLDER`. @returns the exit code */
 export const runRestore = ({ root, folder }: CommandOptions): Promise<number> =>
   run('restore', folder, async (named) => {
-    const place = readPlace(root, process.env)
+    const place = placeOf(root)
     const manifest = await restoreBackup({ place, folder: named, progress: createProgress() })
     return `restored everything up to ${describe(manifest)}`
   })

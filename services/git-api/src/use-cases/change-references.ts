@@ -21,7 +21,7 @@ const lookInMs = 10_000
 
 /**
  * Begins a change of references. When this process ends between `foresee` and the end of `happened`, another one finds out
- * whether the references have changed, and notifies webhooks: see notify-of-foreseen-changes.ts.
+ * whether the references have changed, and notifies webhooks: see notifying/notify-of-foreseen-changes.ts.
  */
 export function beginChange(dependencies: Dependencies, about: Change): ReferenceChange {
   const { database } = dependencies

@@ -7,9 +7,9 @@ import {
 import { isZeroId, type RefChange } from '@switchyard/domain/access'
 import { fullName, type Repository } from '@switchyard/git-storage'
 import { z } from 'zod'
-import type { Dependencies } from './dependencies.js'
-import { type Repeated, repeat } from './repeat.js'
-import { storeDeliveries } from './use-cases/references-changed.js'
+import type { Dependencies } from '../dependencies.js'
+import { type Repeated, repeat } from '../repeat.js'
+import { storeDeliveries } from '../use-cases/references-changed.js'
 
 type Needs = Pick<Dependencies, 'database' | 'git' | 'logger' | 'storages'>
 
