@@ -1,3 +1,4 @@
+import { ReplyError } from 'ioredis'
 import { pino } from 'pino'
 import { afterEach, expect, it, vi } from 'vitest'
 import { createRedis, reportRedis } from './redis.js'
@@ -18,11 +19,12 @@ it('commands that fail are logged with their own words, once a minute, and outag
     { write: (line) => lines.push(JSON.parse(line).err?.message ?? JSON.parse(line).msg) },
   )
   const report = reportRedis(logger, 'an outage')
-  for (let count = 0; count < 100; count += 1) report.commandFailed(new Error('OOM'))
+  for (let count = 0; count < 100; count += 1) report.commandFailed(new ReplyError('OOM'))
+  report.commandFailed(new Error('Connection is closed.'))
   for (let count = 0; count < 100; count += 1) report.disconnected(new Error('ECONNREFUSED'))
   report.connected()
   report.connected()
   vi.advanceTimersByTime(60_000)
-  report.commandFailed(new Error('NOPERM'))
+  report.commandFailed(new ReplyError('NOPERM'))
   expect(lines).toEqual(['OOM', 'ECONNREFUSED', 'connected to Redis again', 'NOPERM'])
 })

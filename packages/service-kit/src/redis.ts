@@ -1,5 +1,5 @@
 import { redisOptions } from '@switchyard/config'
-import { Redis, type RedisOptions } from 'ioredis'
+import { Redis, type RedisOptions, ReplyError } from 'ioredis'
 import type { Logger } from './observability/index.js'
 
 export { redisOptions }
@@ -50,8 +50,12 @@ export function reportRedis(logger: Logger, message: string) {
       if (!isConnected) logger.info('connected to Redis again')
       isConnected = true
     },
-    /** For commands that nobody waits for: a Redis that answers may refuse them, for want of memory or of a right. */
+    /**
+     * For commands that nobody waits for: a Redis that answers may refuse them, for want of memory or of a right. A command that
+     * fails with its connection is no refusal, and `disconnected` reports the connection.
+     */
     commandFailed(error: unknown) {
+      if (!(error instanceof ReplyError)) return
       const nowMs = performance.now()
       if (nowMs < quietUntilMs) return
       quietUntilMs = nowMs + failedCommandEveryMs
