@@ -48,7 +48,7 @@ export default defineConfig({
           ],
           isolate: false,
           // Each test brings servers of its own, and waits for much of its time. More files at once starve them on two cores.
-          maxWorkers: 3,
+          maxWorkers: 4,
           // Guards against hanging; a busy machine takes ten times as long as an idle one.
           testTimeout: 120_000,
           hookTimeout: 180_000,
