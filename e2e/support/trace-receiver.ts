@@ -63,7 +63,7 @@ export async function startTraceReceiver() {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     spans,
-    /** What came while it was unreachable, by request. */
+    /** The spans of each request that was refused. */
     refused,
     /** As they were sent. */
     bodies,

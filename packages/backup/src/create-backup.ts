@@ -70,7 +70,7 @@ export async function createBackup({ place, folder, version, progress }: BackupO
   return manifest
 }
 
-/** Replaces the file at once, so that Prometheus never reads half of one. */
+/** Replaces the file by a rename, so that Prometheus never reads an incomplete file. */
 async function writeMetrics(file: string, cut: Date): Promise<void> {
   const name = 'switchyard_backup_cut_timestamp_seconds'
   const text = `# HELP ${name} Everything that was acknowledged before is in the last backup.

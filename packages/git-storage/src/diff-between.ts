@@ -11,7 +11,7 @@ import { cachedEntries, diffAnswerBytesMax, diffLimits, flagUncompared, listChan
 export type Compared = readonly [commitId: string] | readonly [from: string, to: string]
 
 const timeoutMs = 20_000
-/** Limits for the diff of one file, which has the whole answer of git for itself. */
+/** Limits for the diff of one file, whose patch may fill the whole output of git. */
 const fileLimits = { patchBytesMax: 2 * 1024 * 1024, diffBytesMax: diffAnswerBytesMax }
 const patchFlags = ['--patch', '--no-color', '--no-ext-diff', '--no-textconv']
 const comparison = ['--no-commit-id', '-r', '-M', '--root', '--diff-merges=first-parent', '-z', '--raw']

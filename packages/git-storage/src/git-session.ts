@@ -38,13 +38,10 @@ const settings = [
   ...['environments', 'pipelines', 'tmp'].map((folder) => `transfer.hideRefs=refs/${folder}/`),
 ]
 /**
- * Most bytes of git's output that are kept in memory for the client. The report of a push fits, so that git ends, and the
- * repository is released, although the client does not read. A fetch goes as fast as its client.
+ * Most bytes of the report of a push that are kept in memory for its client. The longest report fits, so git ends, and the
+ * repository is released, although the client does not read.
  */
-const keptBytesMax: Record<GitService, number> = {
-  'git-receive-pack': 2 * pushLimits.commandBytesMax,
-  'git-upload-pack': 64 * 1024,
-}
+const reportBytesMax = 2 * pushLimits.commandBytesMax
 
 /** Long enough for a push of gigabytes over a slow line. */
 const timeoutMs = 4 * 3_600_000
@@ -96,9 +93,11 @@ export async function converse(
   try {
     // stdout stays open when the client disconnects: git removes the objects of an interrupted push only while it can write.
     const printed = child.stdout.iterator({ destroyOnReturn: false })
-    const kept = new PassThrough({ writableHighWaterMark: keptBytesMax[service] })
-    kept.on('data', () => guard.moved())
-    await pipeline(printed, kept, output, { end: false })
+    if (service === 'git-receive-pack') {
+      const report = new PassThrough({ writableHighWaterMark: reportBytesMax })
+      report.on('data', () => guard.moved())
+      await pipeline(printed, report, output, { end: false })
+    } else await pipeline(printed, output, { end: false })
     const code = await finished
     if (signal.aborted) return { answered, failure: null }
     if (guard.stalled) return { answered, failure: stallError(session) }

@@ -11,12 +11,12 @@ export const configSchema = z.object({
   BROADCAST_STREAM_CLIENTS_MAX: integer(0, 1_000_000)
     .default(5000)
     .describe(
-      'Clients that may follow the stream of one process at once; a further one gets 503 and polls instead',
+      'Clients that may follow the stream of one process at once; further clients get 503 and poll instead',
     ),
   BROADCAST_STREAM_CLIENTS_PER_ADDRESS_MAX: integer(0, 1_000_000)
     .default(500)
     .describe(
-      'Clients of one address, or of one token, that may follow the stream of one process at once; a further one gets 429 and polls instead',
+      'Clients of one address, or of one token, that may follow the stream of one process at once; further clients get 429 and poll instead',
     ),
 })
 

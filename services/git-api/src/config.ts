@@ -35,7 +35,7 @@ export const configSchema = z.object({
   GIT_PROCESS_BYTES_MAX: integer(32 * 1024 * 1024, 2 ** 40)
     .default(1024 ** 3)
     .describe(
-      'Memory of one git process that compares commits or reads objects (others have 1 GiB); packs do not count. A commit that takes more has [no diff](commits.md#diffs)',
+      'Most memory of one git process that compares commits or reads objects, without mapped packs; other git processes have 1 GiB. A commit that needs more has [no diff](commits.md#diffs)',
     ),
   GIT_SESSIONS_MAX: integer(4, 10_000)
     .default(64)

@@ -61,7 +61,7 @@ export interface Storages {
   ofNewProjects: string
   /** How long the former copy of a moved repository is kept. */
   graceMs: number
-  /** The header by which the git-api of another storage recognizes this one; null: there are no others. */
+  /** The header that proves to the git-api of other storages that this one asks; null without other storages. */
   header: { name: string; value: string } | null
   /** Whether a header value is the secret of the storages. */
   isSecret: (value: string | undefined) => boolean

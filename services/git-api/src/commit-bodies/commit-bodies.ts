@@ -63,7 +63,7 @@ export function createCommitBodies(): CommitBodies {
   }
 }
 
-/** The body as it is moved to a thread. A chunk that shares its memory with other data is copied. */
+/** The chunks of a body, each with memory that can be transferred to a thread: a chunk that shares its memory is copied. */
 function takeMemory({ chunks, contentType }: LargeBody): SentBody {
   const moved = chunks.splice(0).map(({ buffer, byteOffset, byteLength }) => {
     const isWhole = buffer instanceof ArrayBuffer && buffer.byteLength === byteLength

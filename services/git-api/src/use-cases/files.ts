@@ -171,7 +171,7 @@ async function describe(
   return { ...located, sha256, lastCommitId }
 }
 
-/** A change of one file, which becomes a separate commit. */
+/** A change of one file, stored as one commit. */
 export interface FileChange
   extends Omit<CreateCommitCommand, 'actions' | 'startSha' | 'force' | 'allowEmpty' | 'withStats'> {
   action: CommitAction

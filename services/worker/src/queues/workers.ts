@@ -3,7 +3,6 @@ import type { Heartbeat } from '@switchyard/jobs-heartbeat'
 import { type Logger, tracing } from '@switchyard/service-kit/observability'
 import { redisOptions } from '@switchyard/service-kit/redis'
 import { Worker } from 'bullmq'
-import { ReplyError } from 'ioredis'
 import { type JobType, queueOf } from '../jobs/job-type.js'
 import { closeWorkers } from './close-workers.js'
 import type { JobFigures } from './job-figures.js'
@@ -20,7 +19,7 @@ export interface WorkersOptions {
   graceMs: number
   /** Whether another client of this process is connected to Redis. */
   isRedisReady: () => boolean
-  /** Called when Redis refuses a command of a worker. */
+  /** Called with every error of a worker; see `commandFailed` of `reportRedis`. */
   onCommandFailed: (error: Error) => void
 }
 
@@ -65,9 +64,9 @@ export function startWorkers(options: WorkersOptions): Workers {
       },
     )
     worker.on('error', (error) => {
-      if (error instanceof ReplyError) onCommandFailed(error)
+      onCommandFailed(error)
       // The shared client logs an outage once; each worker has this event at every attempt to reconnect.
-      else logger.debug({ err: error, queue }, 'worker error')
+      logger.debug({ err: error, queue }, 'worker error')
     })
     worker.on('failed', (job, error) => {
       // A failure finishes only a job without further attempts. A job that is not kept has a next run instead.
