@@ -1,12 +1,18 @@
 // Writes what docker-compose.yml reads: `.env` with settings, and the folder `secrets` with one random secret a file. Never
 // replaces a setting or a secret; the URLs, which contain passwords, are written anew from them each time.
 import { createHash, createHmac, randomBytes } from 'node:crypto'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { parseEnv } from 'node:util'
+import { readArguments } from '../scripts/arguments.mjs'
 
+const { operands } = readArguments(
+  `node docker/make-env.mjs [FOLDER]
+  Writes .env and the folder secrets into FOLDER, else into this checkout.`,
+  { operands: ['FOLDER?'] },
+)
 const repository = resolve(import.meta.dirname, '..')
-const folder = resolve(process.argv[2] ?? repository)
+const folder = resolve(operands[0] ?? repository)
 const secretsFolder = join(folder, 'secrets')
 const services = ['git_api', 'saga_reporter', 'admin_broadcast', 'jobqueue_metrics', 'worker']
 const password = () => randomBytes(24).toString('base64url')
@@ -35,7 +41,7 @@ function writeNew(path, text, mode) {
 const settings = parseEnv(read(join(folder, '.env')) ?? '')
 
 // Only the owner can enter the folder. Each file can be read by the user of the container that it is mounted into.
-mkdirSync(secretsFolder, { recursive: true, mode: 0o700 })
+if (!existsSync(secretsFolder)) mkdirSync(secretsFolder, { mode: 0o700 })
 
 /** The secret of a file, or one that is made: with the value that `.env` has for it, else a random one. */
 function secret(name, make, variable = name.toUpperCase()) {

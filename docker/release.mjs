@@ -1,15 +1,21 @@
-// Signs images that were just built: `node docker/release.mjs FOLDER KEY BUILDER`. FOLDER has an archive of each image, NAME.tar
-// from `docker save` or `buildah push … docker-archive:…`. Beside it come a signature of the archive, and two signed
-// attestations (in-toto) about it: the list of libraries that is in the image, and its provenance (SLSA). KEY is a private key of
-// cosign, whose password is in COSIGN_PASSWORD. BUILDER is an address that names where the images were built.
+// Signs images that were just built. Beside the archive of each image come a signature of the archive, and two signed
+// attestations (in-toto) about it: the list of libraries that is in the image, and its provenance (SLSA).
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
+import { readArguments } from '../scripts/arguments.mjs'
 
+const { operands } = readArguments(
+  `node docker/release.mjs FOLDER KEY BUILDER
+  FOLDER   has an archive of each image, NAME.tar from "docker save" or "buildah push … docker-archive:…"
+  KEY      is a private key of cosign, whose password is in COSIGN_PASSWORD
+  BUILDER  is an address that names where the images were built, such as https://ci.example.com/switchyard`,
+  { operands: ['FOLDER', 'KEY', 'BUILDER'] },
+)
 const repository = resolve(import.meta.dirname, '..')
-const [folder, key, builder] = process.argv.slice(2)
+const [folder, key, builder] = operands
 const read = (command, args, options) =>
   execFileSync(command, args, { encoding: 'utf8', maxBuffer: 1e9, ...options })
 const sha256 = (content) => createHash('sha256').update(content).digest('hex')
@@ -121,8 +127,8 @@ function attest(archive, type, predicate, name) {
 }
 
 function signAll() {
-  if (!folder || !key || !builder?.includes('://'))
-    refuse('usage: node docker/release.mjs FOLDER KEY BUILDER, such as https://ci.example.com/switchyard')
+  if (!builder.includes('://'))
+    refuse(`BUILDER ${builder} is no address such as https://ci.example.com/switchyard`)
   const archives = readdirSync(folder).filter((name) => name.endsWith('.tar'))
   if (archives.length === 0) refuse(`${folder} has no archive of an image`)
   for (const name of archives) {

@@ -21,6 +21,7 @@ import { serviceNames } from '../docker/test/support/service-configs.js'
 import { startPostgres } from '../packages/dev-env/src/postgres.js'
 import { findFreePort } from '../packages/dev-env/src/process/free-port.js'
 import { findRedisServer } from '../packages/dev-env/src/tools/redis-server.js'
+import { toolsFolder } from '../packages/dev-env/src/tools/tools-folder.js'
 import { buildImages, imageOf } from './images/build-images.js'
 import { configOf, idOf, withFiles } from './images/buildah.js'
 import { type Container, startContainer } from './images/container.js'
@@ -42,7 +43,7 @@ beforeAll(async () => {
   // Under root PostgreSQL runs as another user, who must pass through this folder.
   chmodSync(folder, 0o711)
   postgres = await startPostgres({ dataDir: join(folder, 'postgres'), log: () => {}, durable: false })
-  const server = await findRedisServer('.switchyard/tools', console.error)
+  const server = await findRedisServer(toolsFolder(join(import.meta.dirname, '..')), console.error)
   const port = String(await findFreePort())
   redis = execa(server, ['--bind', '127.0.0.1', '--port', port, '--save', ''], { reject: false })
   redisUrl = `redis://127.0.0.1:${port}`

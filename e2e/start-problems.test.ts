@@ -51,7 +51,9 @@ describe('npm start says in one line what to change when', () => {
   })
 
   it.each([
-    ['PORT', 'eighty', 'PORT must be a port'],
+    ['PORT', 'eighty', 'PORT is "eighty"; it must be a port from 1 to 65535'],
+    ['PORT', '99999', 'PORT is "99999"; it must be a port from 1 to 65535'],
+    ['GRPC_PORT', '8080.5', 'GRPC_PORT is "8080.5"; it must be a port from 1 to 65535'],
     ['DATABASE_URL', 'mysql://root:hunter2@127.0.0.1/x', 'DATABASE_URL must be postgresql://'],
     ['REDIS_URL', 'http://:hunter2@127.0.0.1', 'REDIS_URL must be redis://'],
     [
@@ -61,6 +63,7 @@ describe('npm start says in one line what to change when', () => {
     ],
     ['REDIS_URL', 'redis://:hunter2@127.0.0.1:1', 'REDIS_URL .127.0.0.1:1.: nothing listens there'],
     ['DATABASE_URL', 'postgresql://me:hunter2@nowhere.invalid/x', 'the host name is unknown'],
+    ['SWITCHYARD_DATA', '/proc/nope', 'Cannot write to /proc/nope: .*SWITCHYARD_DATA'],
     ['SWITCHYARD_DATA', '/dev/null/data', 'Cannot write to /dev/null/data: .*SWITCHYARD_DATA'],
   ])('%s is %s', async (variable, value, problem) => {
     expect(await problemsOf({ [variable]: value })).toEqual([expect.stringMatching(problem)])

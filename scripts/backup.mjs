@@ -1,22 +1,24 @@
-// Backs up an installation that may run: `pnpm backup FOLDER`. DATABASE_URL and SWITCHYARD_STORAGE_ROOT choose one with
-// servers of its own; without them it is that of `npm start`. `pnpm backup --check FOLDER` reads a backup and says whether it is
-// undamaged.
+// Backs up an installation that may run, or checks a backup. DATABASE_URL and SWITCHYARD_STORAGE_ROOT choose an installation with
+// servers of its own; without them it is that of `npm start`.
 import { resolve } from 'node:path'
+import { readArguments } from './arguments.mjs'
 import { bootstrap, exitWhenStopped, root, run, version } from './bootstrap.mjs'
 import { withLock } from './lock.mjs'
 
-const isCheck = process.argv[2] === '--check'
-const name = process.argv[isCheck ? 3 : 2]
-// pnpm changes the folder; paths are relative to that of the caller.
-const folder = name && resolve(process.env.INIT_CWD ?? process.cwd(), name)
+const usage = `npm run backup -- [--check] FOLDER
+  Backs up the installation into FOLDER, which is new, empty, or has an earlier backup.
+  --check  changes nothing: reads the backup in FOLDER and says whether it is undamaged`
+const { values, operands } = readArguments(usage, { options: ['check'], operands: ['FOLDER'] })
+// npm and pnpm change the folder; paths are relative to that of the caller.
+const folder = resolve(process.env.INIT_CWD ?? process.cwd(), operands[0])
 
 await run(async (stop) => {
   await bootstrap(stop)
   exitWhenStopped(stop)
   const { runBackup, runCheck } = await import('../packages/backup/dist/index.js')
   const wait = () => console.error('• another backup or restore uses this folder; waiting for it')
-  return await withLock(folder ?? '', stop, wait, () =>
-    isCheck ? runCheck({ folder }) : runBackup({ root, version, folder }),
+  return await withLock(folder, stop, wait, () =>
+    values.check ? runCheck({ folder }) : runBackup({ root, version, folder }),
   )
 })
 // A handle that a library keeps open must not keep this process running.

@@ -1,7 +1,7 @@
 // Fingerprints of the inputs of an installation and a build.
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 
 const workspaceFolders = ['packages', 'services']
 const generatedFolders = new Set(['node_modules', 'dist', '.turbo', 'generated', 'test'])
@@ -19,7 +19,7 @@ export function installStamp(root) {
   const manifests = ['package.json', 'pnpm-lock.yaml', 'pnpm-workspace.yaml'].map((name) => join(root, name))
   for (const project of projects(root)) manifests.push(join(project, 'package.json'))
   for (const file of manifests.filter((file) => existsSync(file)))
-    hash.update(file).update(readFileSync(file))
+    hash.update(relative(root, file)).update(readFileSync(file))
   return hash.digest('hex')
 }
 
@@ -29,7 +29,7 @@ export const hasOutputs = (root) =>
     (project) => !existsSync(join(project, 'tsconfig.json')) || existsSync(join(project, 'dist')),
   )
 
-/** A fingerprint of the sizes and modification times of the sources. */
+/** A fingerprint of the names and contents of the sources, the same for a copy of the checkout at another path. */
 export function buildStamp(root) {
   const hash = createHash('sha256').update(installStamp(root))
   const sources = [
@@ -39,17 +39,17 @@ export function buildStamp(root) {
     join(root, 'turbo.json'),
     ...projects(root),
   ]
-  for (const source of sources) addTree(hash, source)
+  for (const source of sources) addTree(hash, root, source)
   return hash.digest('hex')
 }
 
-function addTree(hash, path) {
+function addTree(hash, root, path) {
   const stat = statSync(path, { throwIfNoEntry: false })
   if (!stat) return
   if (!stat.isDirectory()) {
-    hash.update(`${path} ${stat.size} ${stat.mtimeMs}\n`)
+    hash.update(`${relative(root, path)} ${stat.size}\n`).update(readFileSync(path))
     return
   }
   for (const name of readdirSync(path).sort())
-    if (!generatedFolders.has(name)) addTree(hash, join(path, name))
+    if (!generatedFolders.has(name)) addTree(hash, root, join(path, name))
 }

@@ -4,7 +4,9 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { isSecretField } from '../packages/config/src/index.ts'
 import { httpServiceFields } from '../packages/service-kit/src/config/index.ts'
+import { readArguments } from './arguments.mjs'
 
+const { values } = readArguments('pnpm generate:configuration [--check]', { options: ['check'] })
 const root = resolve(import.meta.dirname, '..')
 const file = join(root, 'docs/configuration.md')
 
@@ -70,7 +72,7 @@ const missing = Object.keys(sections).filter(
 )
 if (missing.length > 0) throw new Error(`docs/configuration.md has no table of: ${missing.join(', ')}`)
 
-if (!process.argv.includes('--check')) writeFileSync(file, text)
+if (!values.check) writeFileSync(file, text)
 else if (text !== before) {
   console.error('stale: docs/configuration.md\nrun: pnpm generate:configuration')
   process.exitCode = 1

@@ -7,7 +7,9 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { findFreePort } from '../packages/dev-env/dist/process/free-port.js'
+import { readArguments } from './arguments.mjs'
 
+const { values } = readArguments('node scripts/openapi.mjs [--check]', { options: ['check'] })
 const root = resolve(import.meta.dirname, '..')
 const file = join(root, 'packages/contracts/openapi.json')
 const services = ['git-api', 'admin-broadcast', 'jobqueue-metrics', 'saga-reporter']
@@ -87,7 +89,7 @@ const merged = {
 }
 const text = `${JSON.stringify(merged, null, 2)}\n`
 
-if (!process.argv.includes('--check')) writeFileSync(file, text)
+if (!values.check) writeFileSync(file, text)
 else if (readFileSync(file, 'utf8') !== text) {
   console.error('stale: packages/contracts/openapi.json\nrun: pnpm generate:openapi')
   process.exitCode = 1

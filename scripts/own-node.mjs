@@ -1,8 +1,8 @@
 // Runs a script of this folder again on the Node that Switchyard needs, where the machine's own is older. These modules
 // therefore hold only what Node 20.19 can read.
-import { spawn } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
-import { constants } from 'node:os'
+import { spawn, spawnSync } from 'node:child_process'
+import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { constants, homedir } from 'node:os'
 import { delimiter, join, resolve } from 'node:path'
 import { SetupProblem, step } from './setup-step.mjs'
 
@@ -33,23 +33,31 @@ export async function runOnOwnNode(root, stop) {
   })
 }
 
-/** The folder of the Node that npm has installed, which is kept with the other tools of the data folder. */
+/**
+ * The folder of the programs that are fetched (Node, Redis, nginx): one for all checkouts and data folders of a user, so that a
+ * restore needs no network on a machine where Switchyard has run.
+ */
+export function toolsFolder(root) {
+  const { SWITCHYARD_TOOLS, XDG_CACHE_HOME } = process.env
+  if (SWITCHYARD_TOOLS) return resolve(root, SWITCHYARD_TOOLS)
+  return join(XDG_CACHE_HOME || join(homedir(), '.cache'), 'switchyard', 'tools')
+}
+
+/** The folder of the Node that npm has installed, which is kept with the other programs. */
 async function fetchNode(root, stop) {
   const version = versionFor(root)
-  const { SWITCHYARD_DATA, SWITCHYARD_TOOLS } = process.env
-  const tools = resolve(root, SWITCHYARD_TOOLS || join(SWITCHYARD_DATA || '.switchyard', 'tools'))
+  const tools = toolsFolder(root)
   const folder = join(tools, `node-${version}`)
   console.error(
     `• Switchyard runs on Node ${majorOf(version)}; this machine has ${process.versions.node}, so it takes the one in ${folder}`,
   )
   if (existsSync(folder)) return folder
-  try {
-    mkdirSync(tools, { recursive: true, mode: 0o700 })
-  } catch {
+  // `mkdirSync` with `recursive` never returns for a folder below /proc.
+  const made = spawnSync('mkdir', ['-p', '-m', '700', '--', tools], { encoding: 'utf8' })
+  if (made.status !== 0)
     throw new SetupProblem(
-      `Cannot write to ${tools}: make it yours, or set SWITCHYARD_DATA to another folder`,
+      `Cannot write to ${tools}: make it yours, or set SWITCHYARD_TOOLS to another folder`,
     )
-  }
   // Two starts may fetch at the same time: each works in a folder of its own, the first rename wins.
   const partial = `${folder}.${process.pid}.partial`
   try {

@@ -1,10 +1,17 @@
-// Reports an example saga over gRPC: `node scripts/report-saga.mjs [SAGA_ID]`. GRPC_PORT chooses the port.
+// Reports an example saga over gRPC.
 import { randomUUID } from 'node:crypto'
+import { readArguments } from './arguments.mjs'
 import { bootstrap, exitWhenStopped, run } from './bootstrap.mjs'
+
+const { operands } = readArguments(
+  `node scripts/report-saga.mjs [SAGA_ID]
+  Reports an example saga over gRPC to localhost. GRPC_PORT chooses the port, SAGA_ID the saga.`,
+  { operands: ['SAGA_ID?'] },
+)
 
 await run(async (stop) => {
   await bootstrap(stop)
   exitWhenStopped(stop)
   const { reportSaga } = await import('../packages/dev-env/dist/report-saga.js')
-  return await reportSaga(`localhost:${process.env.GRPC_PORT || 50051}`, process.argv[2] ?? randomUUID())
+  return await reportSaga(`localhost:${process.env.GRPC_PORT || 50051}`, operands[0] ?? randomUUID())
 })

@@ -1,5 +1,13 @@
 // `npm start`: sets up, then runs everything until a signal comes. `--watch` rebuilds and restarts changed services.
+import { readArguments } from './arguments.mjs'
 import { bootstrap, root, run } from './bootstrap.mjs'
+
+const { values } = readArguments(
+  `npm start
+  Sets up and runs everything until Ctrl-C. docs/configuration.md has its variables, such as PORT and SWITCHYARD_DATA.
+  --watch  rebuilds and restarts a service when its sources change; "pnpm dev" gives it`,
+  { options: ['watch'] },
+)
 
 // `performance.now()` of the start of the process, so that loading modules counts.
 const startedAt = 0
@@ -7,7 +15,7 @@ const startedAt = 0
 await run(async (stop) => {
   await bootstrap(stop)
   const { runStart } = await import('../packages/dev-env/dist/index.js')
-  return await runStart({ root, watch: process.argv.includes('--watch'), startedAt, stop })
+  return await runStart({ root, watch: values.watch === true, startedAt, stop })
 })
 // A handle that a library keeps open must not keep this process running.
 process.exit()

@@ -1,18 +1,23 @@
 // Builds the release before in a temporary worktree, replaces it under load by this checkout, and runs its own tests on the schema
-// of this checkout (`pnpm test:upgrade`).
-// The release before is the commit that is given as an argument, else the newest tag, else the parent of the commit that added the
-// newest migration.
+// of this checkout.
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { readArguments } from './arguments.mjs'
 import { bootstrap, root, run } from './bootstrap.mjs'
 import { runGroup } from './child-group.mjs'
+
+const { operands } = readArguments(
+  `pnpm test:upgrade [COMMIT]
+  COMMIT is the release before; else it is the newest tag, else the parent of the commit that added the newest migration.`,
+  { operands: ['COMMIT?'] },
+)
 
 const git = (...args) => execFileSync('git', args, { cwd: root, encoding: 'utf8' }).trim()
 
 function releaseBefore() {
-  if (process.argv[2]) return process.argv[2]
+  if (operands[0]) return operands[0]
   const [newestTag] = git('tag', '--merged', 'HEAD~', '--sort=-v:refname', '--list', 'v*').split('\n')
   if (newestTag) return newestTag
   const migrations = 'packages/db/prisma/migrations'

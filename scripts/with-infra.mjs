@@ -2,6 +2,7 @@
 import { delimiter, join, resolve } from 'node:path'
 import { register } from 'tsx/esm/api'
 import { runGroup } from './child-group.mjs'
+import { toolsFolder } from './own-node.mjs'
 import { stopSignal } from './stop-signal.mjs'
 
 const stop = stopSignal()
@@ -16,9 +17,8 @@ if (command.length === 0) {
 register()
 const { withInfra } = await import('../packages/dev-env/src/with-infra.ts')
 process.env.PATH = join(root, 'node_modules', '.bin') + delimiter + process.env.PATH
-const dataDir = resolve(root, process.env.SWITCHYARD_DATA ?? '.switchyard')
 try {
-  process.exitCode = await withInfra(join(dataDir, 'tools'), (env) => runGroup(command, stop, { env }))
+  process.exitCode = await withInfra(toolsFolder(root), (env) => runGroup(command, stop, { env }))
 } catch (error) {
   console.error(error instanceof Error && error.name === 'SetupProblem' ? error.message : error)
   process.exitCode = 1

@@ -35,7 +35,6 @@ export async function startTree(given: Record<string, string> = {}): Promise<Tre
     PORT: String(httpPort),
     GRPC_PORT: String(grpcPort),
     SWITCHYARD_DATA: dataDir,
-    SWITCHYARD_TOOLS: join(root, '.switchyard', 'tools'),
     // Reporters need a token, as in production.
     SAGA_AUTH: 'token',
     ...given,

@@ -2,10 +2,10 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { findRedisServer } from '@switchyard/dev-env'
+import { findRedisServer, toolsFolder } from '@switchyard/dev-env'
 import { Redis } from 'ioredis'
 
-const tools = resolve(import.meta.dirname, '../../.switchyard/tools')
+const tools = toolsFolder(resolve(import.meta.dirname, '../..'))
 
 export interface BenchRedis {
   path: string

@@ -1,7 +1,7 @@
 import { type ChildProcess, fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import { findJemalloc } from '@switchyard/dev-env'
+import { findJemalloc, toolsFolder } from '@switchyard/dev-env'
 import { findFreePort } from '@switchyard/dev-env/free-port'
 
 /** A server under load, in a separate process. */
@@ -26,7 +26,7 @@ export async function startReporter(databaseUrl: string): Promise<Subject> {
   const port = await findFreePort()
   const grpcPort = await findFreePort()
   // Two downloads of the same file at the same time would disturb each other.
-  jemalloc ??= findJemalloc(here('../../.switchyard/tools'))
+  jemalloc ??= findJemalloc(toolsFolder(here('../..')))
   const main = here('../../services/saga-reporter/dist/bundle/main.js')
   const child = spawn(process.execPath, ['--v8-pool-size=1', '--max-semi-space-size=32', main], {
     stdio: ['ignore', 'ignore', 'inherit'],

@@ -1,7 +1,7 @@
-import { join } from 'node:path'
 import { repository } from '../../docker/test/support/build-stages.js'
 import { findAptCopy } from '../../packages/dev-env/src/tools/apt-copy.js'
 import { fetchFromRelease } from '../../packages/dev-env/src/tools/debian-release.js'
+import { toolsFolder } from '../../packages/dev-env/src/tools/tools-folder.js'
 
 const tool = {
   name: 'cosign',
@@ -13,6 +13,6 @@ const tool = {
 
 /** The cosign of Debian 13, which runs on older Debian systems too. */
 export const findCosign = async (): Promise<string> => {
-  const toolsDir = join(repository, '.switchyard/tools')
+  const toolsDir = toolsFolder(repository)
   return findAptCopy(tool, toolsDir) ?? (await fetchFromRelease(tool, toolsDir))
 }

@@ -2,13 +2,14 @@ import { existsSync } from 'node:fs'
 import { rename, rm } from 'node:fs/promises'
 import { delimiter, join, resolve } from 'node:path'
 import { execa } from 'execa'
+import { toolsFolder } from '../../packages/dev-env/src/tools/tools-folder.js'
 
 /** The oldest release that may start Switchyard. */
 export const olderNodeVersion = '20.19.6'
 
 /** Variables that make a Node of that release, which npm fetches, the machine's own. */
 export async function olderNodeEnvironment(): Promise<{ PATH: string }> {
-  const folder = resolve(import.meta.dirname, `../../.switchyard/tools/node-${olderNodeVersion}`)
+  const folder = join(toolsFolder(resolve(import.meta.dirname, '../..')), `node-${olderNodeVersion}`)
   const name = `node-${process.platform}-${process.arch}@${olderNodeVersion}`
   if (!existsSync(folder)) {
     // Several files of tests may fetch it at the same time: each uses a separate folder, and the first rename wins.

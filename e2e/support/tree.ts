@@ -26,11 +26,10 @@ const startScript: Command = { command: 'node', args: ['scripts/start.mjs'] }
 export function spawnStart(env: Record<string, string>, given: Command = startScript): Start {
   // Servers given to the integration tests are not for this tree.
   const { DATABASE_URL: _database, REDIS_URL: _redis, ...inherited } = process.env
-  const tools = join(root, '.switchyard', 'tools')
   const { command, args } = dieWithParent(given)
   const child = spawn(command, args, {
     cwd: root,
-    env: { ...inherited, NODE_ENV: 'test', NO_COLOR: '1', SWITCHYARD_TOOLS: tools, ...env },
+    env: { ...inherited, NODE_ENV: 'test', NO_COLOR: '1', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
   })

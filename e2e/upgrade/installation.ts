@@ -18,6 +18,7 @@ import {
 } from '../../packages/dev-env/src/start/services.js'
 import { readSettings } from '../../packages/dev-env/src/start/settings.js'
 import { findRedisServer } from '../../packages/dev-env/src/tools/redis-server.js'
+import { toolsFolder } from '../../packages/dev-env/src/tools/tools-folder.js'
 
 export const root = resolve(import.meta.dirname, '../..')
 /** The checkout of the release before. Unset: this one. */
@@ -85,7 +86,7 @@ async function startBackingServices(folder: string, cleanups: (() => unknown)[])
   const log = () => {}
   const postgres = await startPostgres({ dataDir: join(folder, 'postgres'), log })
   cleanups.push(postgres.stop)
-  const server = await findRedisServer(join(root, '.switchyard', 'tools'), log)
+  const server = await findRedisServer(toolsFolder(root), log)
   const redis = await startRedis({ dataDir: join(folder, 'redis'), server, log })
   cleanups.push(redis.stop)
   await applyMigrations(before, postgres.url)

@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import { execa } from 'execa'
 import { applyMigrations, prepareLogins } from '../../packages/dev-env/src/start/schema.js'
+import { toolsFolder } from '../../packages/dev-env/src/tools/tools-folder.js'
 import { withInfra } from '../../packages/dev-env/src/with-infra.js'
 import { queryAll } from '../chaos/query-all.js'
 import { before, root } from './installation.js'
@@ -49,7 +50,7 @@ async function upgradeTemplate(adminUrl: string): Promise<void> {
   await queryAll(adminUrl, `ALTER DATABASE ${template} WITH ALLOW_CONNECTIONS false`)
 }
 
-process.exitCode = await withInfra(join(root, '.switchyard', 'tools'), async (env) => {
+process.exitCode = await withInfra(toolsFolder(root), async (env) => {
   const code = await runTests(env, first)
   if (code !== 0) return code
   await upgradeTemplate(env.SWITCHYARD_TEST_DATABASE_URL ?? '')

@@ -9,10 +9,10 @@ import { findRecentNginx } from '@switchyard/dev-env'
 import { execaSync } from 'execa'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Echo, startEcho, type Upstream } from './support/echo-server.js'
-import { type Gateway, gatewayFolder, startGateway, toolsFolder } from './support/gateway.js'
+import { type Gateway, gatewayFolder, gatewayTools, startGateway } from './support/gateway.js'
 import { startGrpcEcho } from './support/grpc.js'
 
-const program = await findRecentNginx(toolsFolder, console.error)
+const program = await findRecentNginx(gatewayTools, console.error)
 const folder = mkdtempSync(join(tmpdir(), 'switchyard-mtls-'))
 const shipped = (path: string) =>
   readFileSync(join(gatewayFolder, path), 'utf8')

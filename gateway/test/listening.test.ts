@@ -8,12 +8,12 @@ import { type CommonResponse, SagaClient } from '@switchyard/contracts/saga'
 import { findRecentNginx } from '@switchyard/dev-env'
 import { execaSync } from 'execa'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Gateway, gatewayFolder, startGateway, toolsFolder } from './support/gateway.js'
+import { type Gateway, gatewayFolder, gatewayTools, startGateway } from './support/gateway.js'
 import { insecure } from './support/grpc.js'
 import { rawRequest } from './support/raw-request.js'
 import { startServices } from './support/services.js'
 
-const program = await findRecentNginx(toolsFolder, console.error)
+const program = await findRecentNginx(gatewayTools, console.error)
 const shipped = (path: string) => readFileSync(join(gatewayFolder, path), 'utf8')
 
 let services: Awaited<ReturnType<typeof startServices>>

@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import { findRecentNginx } from '@switchyard/dev-env'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Echo, startEcho, type Upstream } from './support/echo-server.js'
-import { type Gateway, gatewayFolder, startGateway, toolsFolder } from './support/gateway.js'
+import { type Gateway, gatewayFolder, gatewayTools, startGateway } from './support/gateway.js'
 import { startNameServer } from './support/name-server.js'
 
-const program = await findRecentNginx(toolsFolder, console.error)
+const program = await findRecentNginx(gatewayTools, console.error)
 const shipped = (path: string) => readFileSync(join(gatewayFolder, path), 'utf8')
 
 describe.skipIf(!program)('upstreams.conf as shipped', () => {

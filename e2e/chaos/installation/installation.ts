@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path'
 import { startRedis } from '../../../packages/dev-env/src/redis.js'
 import type { ServiceName } from '../../../packages/dev-env/src/start/services.js'
 import { findRedisServer } from '../../../packages/dev-env/src/tools/redis-server.js'
+import { toolsFolder } from '../../../packages/dev-env/src/tools/tools-folder.js'
 import { startLink } from '../../../services/saga-reporter/test/cuttable-link.js'
 import { waitFor } from '../../support/wait-for.js'
 import { type Cable, layCable } from './cable.js'
@@ -12,7 +13,7 @@ import { mountDisk } from './disk.js'
 import { startServer } from './server.js'
 import { type Machine, type Service, startService } from './service.js'
 
-const toolsDir = resolve(import.meta.dirname, '../../../.switchyard/tools')
+const toolsDir = toolsFolder(resolve(import.meta.dirname, '../../..'))
 
 /** What runs on each machine. Both have what may have replicas; what keeps time or serves files runs once. */
 const placed: Record<number, ServiceName[]> = {

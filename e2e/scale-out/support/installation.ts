@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import {
   gatewayFolder,
+  gatewayTools,
   type Listening,
   startGateway,
-  toolsFolder,
 } from '../../../gateway/test/support/gateway.js'
 import { findFreePort } from '../../../packages/dev-env/src/process/free-port.js'
 import { applyMigrations, prepareLogins } from '../../../packages/dev-env/src/start/schema.js'
@@ -139,7 +139,7 @@ function portsOf(replicas: Record<ServiceName, Replica[]>) {
 
 /** What the shipped gateway listens with; undefined where no nginx knows it. */
 async function shippedListening(): Promise<Listening | undefined> {
-  const program = await findRecentNginx(toolsFolder, () => {})
+  const program = await findRecentNginx(gatewayTools, () => {})
   const read = (name: string) => readFileSync(join(gatewayFolder, name), 'utf8')
   return program === null
     ? undefined

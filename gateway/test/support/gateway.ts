@@ -5,7 +5,7 @@ import { chmod, copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promi
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { findNginx } from '@switchyard/dev-env'
+import { findNginx, toolsFolder } from '@switchyard/dev-env'
 import { findFreePort, waitFor } from '@switchyard/testing'
 
 /** The upstream groups of nginx.conf. */
@@ -48,11 +48,7 @@ export interface Listening {
 }
 
 export const gatewayFolder = resolve(import.meta.dirname, '../..')
-export const toolsFolder = resolve(
-  gatewayFolder,
-  '..',
-  process.env.SWITCHYARD_TOOLS ?? join(process.env.SWITCHYARD_DATA ?? '.switchyard', 'tools'),
-)
+export const gatewayTools = toolsFolder(resolve(gatewayFolder, '..'))
 
 /**
  * A real nginx on the shipped nginx.conf, in front of services on loopback ports, one or several of each. Upstreams that are not
@@ -65,7 +61,7 @@ export async function startGateway(
   listening?: Listening,
   own?: { httpPort: number; grpcPort: number },
 ): Promise<Gateway> {
-  const program = listening?.program ?? (await findNginx(toolsFolder))
+  const program = listening?.program ?? (await findNginx(gatewayTools))
   const folder = await mkdtemp(join(tmpdir(), 'switchyard-gateway-'))
   // Under root the workers run as another user, who must reach the folder.
   await chmod(folder, 0o755)

@@ -1,5 +1,6 @@
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { makeFolder } from '@switchyard/config'
 import { findPostgres, type Progress, SetupProblem } from '@switchyard/dev-env'
 import { dumpDatabase, lfsRowsFile, listStorages, type StoredRepository } from './database/dump-database.js'
 import { hashFile, namesIn, syncFileSystem, writeCompressed, writeFlushed } from './files.js'
@@ -37,8 +38,7 @@ export async function createBackup({ place, folder, version, progress }: BackupO
   const now = new Date()
   const run = now.toISOString().replaceAll(/[:.]/g, '-')
   const runFolder = runFolderOf(folder, run)
-  await mkdir(folder, { recursive: true, mode: 0o700 })
-  await mkdir(runFolder, { recursive: true, mode: 0o700 })
+  makeFolder(runFolder)
 
   const { cut, stored, ...database } = await progress.step('database', () => dumpDatabase(url, runFolder))
   const repositories = await progress.step('repositories', () =>
@@ -50,7 +50,7 @@ export async function createBackup({ place, folder, version, progress }: BackupO
   const lfs = await progress.step('LFS objects', () => keepObjects(folder, runFolder, { place, storages }))
   const secrets = await keepSecrets(place, runFolder)
   const manifest: Manifest = {
-    format: 1,
+    format: 2,
     version,
     cut: cut.toISOString(),
     run,

@@ -1,11 +1,22 @@
 import { join } from 'node:path'
+import { SetupProblem } from '@switchyard/dev-env'
 import { hashFile } from './files.js'
 import { lfsFileOf, lfsListFile, type Manifest, mirrorOf, runFolderOf, tableFileOf } from './manifest.js'
 import { readObjectList } from './storage/lfs-objects.js'
 import { findMirrorDamage } from './storage/mirror.js'
 
-/** Reads the whole backup. @returns the first path that is not what the manifest says, and why; null when everything is */
-export async function findDamage(folder: string, manifest: Manifest): Promise<string | null> {
+/**
+ * Reads the whole backup.
+ *
+ * @param advice the sentence behind the path that is damaged
+ * @throws SetupProblem with the first path that is not what the manifest says, and why
+ */
+export async function refuseDamage(folder: string, manifest: Manifest, advice: string): Promise<void> {
+  const damage = await findDamage(folder, manifest)
+  if (damage !== null) throw new SetupProblem(`The backup is damaged: ${damage}. ${advice}`)
+}
+
+async function findDamage(folder: string, manifest: Manifest): Promise<string | null> {
   for await (const { file, sha256 } of filesOf(folder, manifest)) {
     const found = await hashFile(file)
     if (found !== sha256) return `${file} ${found === null ? 'is missing' : 'has another checksum'}`

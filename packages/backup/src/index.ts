@@ -1,6 +1,6 @@
-import { createProgress, SetupProblem } from '@switchyard/dev-env'
+import { createProgress } from '@switchyard/dev-env'
 import { createBackup } from './create-backup.js'
-import { findDamage } from './find-damage.js'
+import { refuseDamage } from './find-damage.js'
 import { isSolvable } from './is-solvable.js'
 import { getManifest, type Manifest } from './manifest.js'
 import { readPlace } from './place.js'
@@ -12,33 +12,33 @@ export interface CommandOptions {
   /** The version of Switchyard. */
   version: string
   /** The folder of the backup. */
-  folder: string | undefined
+  folder: string
 }
 
 const placeOf = (root: string) => readPlace(root, process.env)
 
-/** `pnpm backup FOLDER`. @returns the exit code */
+/** Backs up into a folder. @returns the exit code */
 export const runBackup = ({ root, version, folder }: CommandOptions): Promise<number> =>
-  run('backup', folder, async (named) => {
+  run(async () => {
     const place = placeOf(root)
-    const manifest = await createBackup({ place, folder: named, version, progress: createProgress() })
-    return `${named} has everything up to ${describe(manifest)}`
+    const manifest = await createBackup({ place, folder, version, progress: createProgress() })
+    return `${folder} has everything up to ${describe(manifest)}`
   })
 
-/** `pnpm backup --check FOLDER`. @returns the exit code */
+/** Reads a backup and says whether it is undamaged. @returns the exit code */
 export const runCheck = ({ folder }: Pick<CommandOptions, 'folder'>): Promise<number> =>
-  run('backup --check', folder, async (named) => {
-    const manifest = await getManifest(named)
-    const damage = await createProgress().step('check of the backup', () => findDamage(named, manifest))
-    if (damage === null) return `${named} is undamaged and has everything up to ${describe(manifest)}`
-    throw new SetupProblem(`The backup is damaged: ${damage}. Remove that path and back up again`)
+  run(async () => {
+    const manifest = await getManifest(folder)
+    const advice = 'Remove that path and back up again'
+    await createProgress().step('check of the backup', () => refuseDamage(folder, manifest, advice))
+    return `${folder} is undamaged and has everything up to ${describe(manifest)}`
   })
 
-/** `pnpm restore FOLDER`. @returns the exit code */
+/** Restores a backup into an empty place. @returns the exit code */
 export const runRestore = ({ root, folder }: CommandOptions): Promise<number> =>
-  run('restore', folder, async (named) => {
+  run(async () => {
     const place = placeOf(root)
-    const manifest = await restoreBackup({ place, folder: named, progress: createProgress() })
+    const manifest = await restoreBackup({ place, folder, progress: createProgress() })
     return `restored everything up to ${describe(manifest)}`
   })
 
@@ -48,14 +48,9 @@ function describe({ cut, database, repositories, lfsObjects }: Manifest): string
 }
 
 /** Prints what `work` returns, or in one line a problem that the user can solve. */
-async function run(
-  command: string,
-  folder: string | undefined,
-  work: (folder: string) => Promise<string>,
-): Promise<number> {
+async function run(work: () => Promise<string>): Promise<number> {
   try {
-    if (!folder) throw new SetupProblem(`Name the folder of the backup: pnpm ${command} FOLDER`)
-    process.stdout.write(`${await work(folder)}\n`)
+    process.stdout.write(`${await work()}\n`)
     return 0
   } catch (error) {
     if (!isSolvable(error)) throw error

@@ -1,7 +1,7 @@
-// The program of the image: `node dist/bundle/main.js backup|check|restore FOLDER`. DATABASE_URL and SWITCHYARD_STORAGE_ROOT name the
-// installation.
+// The program of the image. DATABASE_URL and SWITCHYARD_STORAGE_ROOT name the installation.
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { parseArgs } from 'node:util'
 import { type CommandOptions, runBackup, runCheck, runRestore } from './index.js'
 
 const commands = new Map<string, (options: CommandOptions) => Promise<number>>([
@@ -9,13 +9,36 @@ const commands = new Map<string, (options: CommandOptions) => Promise<number>>([
   ['check', runCheck],
   ['restore', runRestore],
 ])
-const [name = '', folder] = process.argv.slice(2)
-const command = commands.get(name)
-if (!command) {
-  process.stderr.write('usage: main.js backup|check|restore FOLDER\n')
-  process.exit(1)
+const usage = 'Usage: node dist/bundle/main.js backup|check|restore FOLDER\n'
+
+/** The command and its folder; null for a command line that has anything else. */
+function readCommandLine() {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: { help: { type: 'boolean' } },
+  })
+  if (values.help) {
+    process.stdout.write(usage)
+    process.exit(0)
+  }
+  const [name = '', folder, ...surplus] = positionals
+  const command = commands.get(name)
+  return command && folder && surplus.length === 0 ? { command, folder } : null
 }
+
+function refuse(why: string): never {
+  process.stderr.write(`${why}${usage}`)
+  process.exit(2)
+}
+
+let commandLine: ReturnType<typeof readCommandLine> = null
+try {
+  commandLine = readCommandLine()
+} catch (error) {
+  refuse(`✗ ${(error as Error).message}\n`)
+}
+const { command, folder } = commandLine ?? refuse('')
 const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }
-process.exitCode = await command({ root: process.cwd(), version, folder: folder && resolve(folder) })
+process.exitCode = await command({ root: process.cwd(), version, folder: resolve(folder) })
 // A handle that a library keeps open must not keep this process running.
 process.exit()

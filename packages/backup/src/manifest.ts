@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { readFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { SetupProblem } from '@switchyard/dev-env'
@@ -22,7 +23,8 @@ const repository = z.object({
 })
 
 const manifest = z.object({
-  format: z.literal(1),
+  /** 1 has no checksum of the manifest itself. */
+  format: z.union([z.literal(1), z.literal(2)]),
   /** The version of Switchyard that wrote the backup. */
   version: z.string(),
   /** Everything that was acknowledged before is in the backup. */
@@ -61,8 +63,11 @@ export async function findManifest(folder: string): Promise<Manifest | null> {
     throw error
   })
   if (text === null) return null
-  const parsed = manifest.safeParse(parseJson(text))
-  if (parsed.success) return parsed.data
+  const { checksum, ...content } = parseJson(text)
+  const parsed = manifest.safeParse(content)
+  if (parsed.success && (parsed.data.format === 1 || checksum === checksumOf(content))) return parsed.data
+  if (parsed.success)
+    throw new SetupProblem(`${join(folder, manifestFile)} is damaged: it has another checksum`)
   const [issue] = parsed.error.issues
   throw new SetupProblem(
     `${join(folder, manifestFile)} is damaged or of another version: ${issue?.path.join('.')} ${issue?.message}`,
@@ -76,18 +81,25 @@ export async function getManifest(folder: string): Promise<Manifest> {
   return found
 }
 
-function parseJson(text: string): unknown {
+function parseJson(text: string): Record<string, unknown> {
   try {
-    return JSON.parse(text)
+    return Object(JSON.parse(text))
   } catch {
-    return undefined
+    return {}
   }
 }
+
+/** SHA-256 of everything in the manifest but the checksum, in the order of the file. */
+const checksumOf = (content: object): string =>
+  createHash('sha256').update(JSON.stringify(content)).digest('hex')
 
 /** Replaces the manifest in one step. Until then the former backup is the valid one. */
 export async function writeManifest(folder: string, content: Manifest): Promise<void> {
   const file = join(folder, manifestFile)
-  await writeFlushed(`${file}.new`, `${JSON.stringify(content, null, 2)}\n`)
+  await writeFlushed(
+    `${file}.new`,
+    `${JSON.stringify({ ...content, checksum: checksumOf(content) }, null, 2)}\n`,
+  )
   await rename(`${file}.new`, file)
 }
 

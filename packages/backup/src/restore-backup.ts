@@ -1,11 +1,12 @@
-import { mkdir, readFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { makeFolder } from '@switchyard/config'
 import { listShippedMigrations } from '@switchyard/db/migrations'
 import { claimDataFolder, type Progress, SetupProblem, startPostgres } from '@switchyard/dev-env'
 import { createGit } from '@switchyard/git-storage'
 import { createSchema, loadRows, refuseTables } from './database/load-database.js'
 import { namesIn, syncFileSystem, writeFlushed } from './files.js'
-import { findDamage } from './find-damage.js'
+import { refuseDamage } from './find-damage.js'
 import { getManifest, lfsListFile, type Manifest, runFolderOf } from './manifest.js'
 import { defaultStorage, type Place, rootOf, rootOfRepository, secretFiles } from './place.js'
 import { readObjectList, restoreObject } from './storage/lfs-objects.js'
@@ -28,8 +29,7 @@ export async function restoreBackup({ place, folder, progress }: RestoreOptions)
   for (const storage of storagesOf(manifest)) rootOf(place, storage)
   await refuseFiles(place)
   if (place.databaseUrl) await refuseTables(place.databaseUrl)
-  const damage = await progress.step('check of the backup', () => findDamage(folder, manifest))
-  if (damage !== null) throw new SetupProblem(`The backup is damaged: ${damage}. Nothing was restored`)
+  await progress.step('check of the backup', () => refuseDamage(folder, manifest, 'Nothing was restored'))
 
   await withDatabase(place, progress, async (url) => {
     await refuseTables(url)
@@ -93,8 +93,7 @@ async function restoreRepositories(
   place: Place,
   { repositories, withoutRepository, storages }: Manifest,
 ): Promise<void> {
-  for (const storageRoot of place.storageRoots.values())
-    await mkdir(storageRoot, { recursive: true, mode: 0o700 })
+  for (const storageRoot of place.storageRoots.values()) makeFolder(storageRoot)
   for (const repository of repositories)
     await restoreRepository(folder, rootOfRepository(place, storages, repository.diskPath), repository)
   // Their projects are in the database and need a repository, if only an empty one.

@@ -7,7 +7,7 @@ import { createGit, runGitOk } from '@switchyard/git-storage'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { dumpDatabase } from '../src/database/dump-database.js'
-import { lfsFileOf, mirrorOf, runFolderOf, tableFileOf } from '../src/manifest.js'
+import { lfsFileOf, mirrorOf, runFolderOf, tableFileOf, writeManifest } from '../src/manifest.js'
 import {
   addProject,
   backUp,
@@ -294,7 +294,7 @@ it('loads a backup of an older schema and migrates it on, and refuses one of a n
     ...manifest,
     database: { ...manifest.database, migrations: [...manifest.database.migrations, '2999_later'] },
   }
-  await writeFile(join(path, 'manifest.json'), JSON.stringify(newer))
+  await writeManifest(path, newer)
   await expect(restore(await newTarget(), path)).rejects.toThrow(
     'of a newer Switchyard (1.2.3, migration 2999_later)',
   )

@@ -33,15 +33,17 @@ afterAll(async () => {
 const packageFolder = fileURLToPath(new URL('..', import.meta.url))
 
 /** The program of the image: its exit code and what it prints. */
-const check = (checked: string) =>
+const runProgram = (...args: string[]) =>
   promisify(execFile)(
     process.execPath,
-    ['--conditions=@switchyard/source', '--import', 'tsx', 'src/main.ts', 'check', checked],
+    ['--conditions=@switchyard/source', '--import', 'tsx', 'src/main.ts', ...args],
     { cwd: packageFolder },
   ).then(
     ({ stdout }) => ({ code: 0, text: stdout }),
     ({ code, stderr }: { code: number; stderr: string }) => ({ code, text: stderr }),
   )
+
+const check = (checked: string) => runProgram('check', checked)
 
 async function damage(file: string): Promise<void> {
   const bytes = await readFile(file)
@@ -80,6 +82,35 @@ it('a check finds a damaged mirror, which the next backup replaces once it is re
   await rm(mirror, { recursive: true })
   await backUp(source, folder)
   expect(await check(folder)).toMatchObject({ code: 0 })
+})
+
+it('a check finds a change of anything in the manifest', async () => {
+  const file = join(folder, 'manifest.json')
+  const written = await readFile(file, 'utf8')
+  await writeFile(file, written.replace(/"cut": "\d{4}/, '"cut": "1999'))
+  const text = expect.stringContaining('manifest.json is damaged: it has another checksum')
+  expect(await check(folder)).toEqual({ code: 1, text })
+  await writeFile(file, written.replace(/"checksum": "[0-9a-f]+"/, '"checksum": "none"'))
+  expect(await check(folder)).toEqual({ code: 1, text })
+  await writeFile(file, written)
+  expect(await check(folder)).toMatchObject({ code: 0 })
+})
+
+it('a backup whose manifest has no checksum yet is read', async () => {
+  const file = join(folder, 'manifest.json')
+  const { checksum, ...content } = JSON.parse(await readFile(file, 'utf8'))
+  expect(checksum).toMatch(/^[0-9a-f]{64}$/)
+  await writeFile(file, JSON.stringify({ ...content, format: 1 }))
+  expect(await check(folder)).toMatchObject({ code: 0 })
+})
+
+it.each([
+  [['check', '--chekc'], "Unknown option '--chekc'"],
+  [['bakcup', '/tmp/x'], 'Usage: '],
+  [['check'], 'Usage: '],
+  [['check', 'one', 'two'], 'Usage: '],
+])('the program refuses %j before it does anything', async (args, text) => {
+  expect(await runProgram(...args)).toEqual({ code: 2, text: expect.stringContaining(text) })
 })
 
 it('a check of a folder without a backup says so', async () => {

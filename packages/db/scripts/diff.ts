@@ -1,6 +1,7 @@
 // Writes prisma/migrations/<time>_<name>/migration.sql: what is missing between the migrations and the schema.
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
+import { parseArgs } from 'node:util'
 import { diffDatabaseToSchema } from '../src/migrations/index.js'
 import { migrationsPath } from '../src/migrations/shipped-migrations.js'
 import { withMigratedScratchDatabase } from './scratch-database.js'
@@ -20,7 +21,7 @@ async function writeNextMigration(name: string | undefined): Promise<string> {
 }
 
 try {
-  process.stdout.write(`${await writeNextMigration(process.argv[2])}\n`)
+  process.stdout.write(`${await writeNextMigration(parseArgs({ allowPositionals: true }).positionals[0])}\n`)
 } catch (error) {
   process.stderr.write(`db:diff: ${error instanceof Error ? error.message : String(error)}\n`)
   process.exitCode = 1

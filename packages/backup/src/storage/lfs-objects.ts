@@ -38,7 +38,7 @@ const sizeOf = (file: string): Promise<number | null> =>
 
 /**
  * Copies an object into the folder of the backup, unless the folder has a file of its name and size. Reading that file as well
- * would make every backup as slow as the first one; `pnpm backup --check` reads it.
+ * would make every backup as slow as the first one; `npm run backup -- --check` reads it.
  *
  * @returns whether the folder has the object; false when its repository has lost it
  */

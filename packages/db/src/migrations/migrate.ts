@@ -1,6 +1,7 @@
 // One-shot process: applies the migrations to DATABASE_URL, creates the role of each service when the passwords are set
 // (POSTGRES_PASSWORD_GIT_API and so on), prints its changes, and exits with 0 or 1. With --wait, it changes nothing and ends
 // when another such process has applied the migrations.
+import { parseArgs } from 'node:util'
 import { loadConfig } from '@switchyard/config'
 import { applyRoles, databaseServices } from '../roles/index.js'
 import { applyMigrations } from './apply-migrations.js'
@@ -34,8 +35,9 @@ async function wait(config: Config): Promise<void> {
 }
 
 try {
+  const { values } = parseArgs({ options: { wait: { type: 'boolean' } } })
   const config = loadConfig('migrate', configSchema, process.env)
-  await (process.argv.includes('--wait') ? wait(config) : migrate(config))
+  await (values.wait ? wait(config) : migrate(config))
 } catch (error) {
   process.stderr.write(`migrate: ${describe(error)}\n`)
   process.exitCode = 1

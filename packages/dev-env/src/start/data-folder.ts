@@ -1,6 +1,7 @@
-import { accessSync, chmodSync, constants, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { accessSync, chmodSync, constants, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { makeFolder } from '@switchyard/config'
 import { SetupProblem } from '../problem.js'
 import { findCommandLine } from '../process/find-process.js'
 
@@ -15,7 +16,7 @@ const endingMsMax = 5_000
  */
 export async function claimDataFolder(dataDir: string): Promise<() => void> {
   try {
-    mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+    makeFolder(dataDir)
     accessSync(dataDir, constants.W_OK | constants.X_OK)
     // Under root, PostgreSQL runs as another user, who must be able to enter this folder but not to list it.
     if (process.getuid?.() === 0) chmodSync(dataDir, 0o711)

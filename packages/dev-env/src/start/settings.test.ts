@@ -44,7 +44,7 @@ describe('the settings of npm start', () => {
       PORT: '0',
     }
     expect(() => read(wrong)).toThrow(
-      'REDIS_URL_FILE: the file cannot be read (ENOENT); PORT must be a port; DATABASE_URL must be postgresql://user:password@host:port/database',
+      'REDIS_URL_FILE: the file cannot be read (ENOENT); PORT is "0"; it must be a port from 1 to 65535; DATABASE_URL must be postgresql://user:password@host:port/database',
     )
   })
 })

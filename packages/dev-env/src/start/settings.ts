@@ -1,14 +1,18 @@
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { databaseUrl, readSecretFiles, redisUrl, secretField } from '@switchyard/config'
 import { z } from 'zod'
 import { SetupProblem } from '../problem.js'
+import { toolsFolder } from '../tools/tools-folder.js'
+
+const isPort = (text: string) => /^\d{1,5}$/.test(text) && Number(text) >= 1 && Number(text) <= 65535
 
 const port = (fallback: number) =>
-  z.coerce
-    .number('must be a port number')
-    .int()
-    .min(1, 'must be a port')
-    .max(65535, 'must be a port')
+  z
+    .string()
+    .refine(isPort, {
+      error: ({ input }) => `is ${JSON.stringify(input)}; it must be a port from 1 to 65535`,
+    })
+    .transform(Number)
     .default(fallback)
 
 const isHttpUrl = (text: string) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)
@@ -26,7 +30,7 @@ export const settingsSchema = z.object({
     .string()
     .optional()
     .describe(
-      'Where programs that are fetched (Node, Redis, nginx) are kept. Unset: `tools` in the folder of `SWITCHYARD_DATA`',
+      'Where programs that are fetched (Node, Redis, nginx) are kept. Unset: `switchyard/tools` in `XDG_CACHE_HOME`, or in `~/.cache`',
     ),
   EXTERNAL_URL: z
     .string()
@@ -93,7 +97,7 @@ export function readSettings(root: string, env: NodeJS.ProcessEnv, watch: boolea
     webhookSecretKeys: data.WEBHOOK_SECRET_KEYS?.reveal(),
     inherited: omit(secrets.env, secretNames),
     dataDir,
-    toolsDir: resolve(root, data.SWITCHYARD_TOOLS ?? join(dataDir, 'tools')),
+    toolsDir: toolsFolder(root, given),
     watch,
   }
 }

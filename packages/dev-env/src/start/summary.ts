@@ -2,6 +2,9 @@ import { join, relative } from 'node:path'
 import pc from 'picocolors'
 import type { Settings } from './settings.js'
 
+/** A path as a word of a command for the shell. */
+const quoted = (path: string) => (/^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`)
+
 /** The summary for the terminal: addresses, files, and three commands to try. */
 export function formatSummary(settings: Settings, readyAfterMs: number): string {
   const { externalUrl, grpcPort, dataDir } = settings
@@ -10,7 +13,7 @@ export function formatSummary(settings: Settings, readyAfterMs: number): string 
     return short.startsWith('..') ? path : short
   }
   const tokenFile = shown(join(dataDir, 'root-token'))
-  const gitUrl = externalUrl.replace('://', `://root:$(cat ${tokenFile})@`)
+  const gitUrl = externalUrl.replace('://', `://root:$(cat ${quoted(tokenFile)})@`)
   const grpcVariable = grpcPort === 50051 ? '' : `GRPC_PORT=${grpcPort} `
   const row = (label: string, value: string) => `  ${pc.dim(label.padEnd(8))} ${value}`
   return [
@@ -25,7 +28,7 @@ export function formatSummary(settings: Settings, readyAfterMs: number): string 
     row('Logs', shown(join(dataDir, 'logs'))),
     '',
     `  ${pc.dim('Try:')}`,
-    `  curl -H "PRIVATE-TOKEN: $(cat ${tokenFile})" ${externalUrl}/api/v4/projects -d name=demo`,
+    `  curl -H "PRIVATE-TOKEN: $(cat ${quoted(tokenFile)})" ${externalUrl}/api/v4/projects -d name=demo`,
     `  git clone "${gitUrl}/root/demo.git"`,
     `  ${grpcVariable}node scripts/report-saga.mjs booking-1`,
     '',

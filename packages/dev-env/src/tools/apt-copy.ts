@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { makeFolder } from '@switchyard/config'
 import { execa } from 'execa'
 import { findOnPath, isExecutable } from './find-on-path.js'
 
@@ -63,7 +64,7 @@ export async function makeToolFolder(
   toolsDir: string,
   fill: (work: string) => Promise<string>,
 ): Promise<string> {
-  mkdirSync(toolsDir, { recursive: true, mode: 0o700 })
+  makeFolder(toolsDir)
   const target = join(toolsDir, name)
   const work = join(toolsDir, `${name}.${process.pid}.partial`)
   try {

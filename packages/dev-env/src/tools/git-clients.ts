@@ -51,7 +51,7 @@ const gitLfs: AptTool = { name: 'git-lfs', packages: ['git-lfs'], binaries: ['us
 export async function findGitLfs(toolsDir: string, log: Log): Promise<string | null> {
   const present = findOnPath('git-lfs') ?? findAptCopy(gitLfs, toolsDir)
   if (present) return present
-  log('fetching git-lfs with apt, into the data folder')
+  log('fetching git-lfs with apt for later starts')
   return fetchAptCopy(gitLfs, toolsDir).catch((error: unknown) => skipped(gitLfs, error, log))
 }
 
@@ -67,7 +67,7 @@ async function findClient(
   const copy = join(toolsDir, wanted.name)
   const present = await commandIn(existsSync(copy) ? copy : null).catch(() => null)
   if (present) return present
-  log(`fetching ${wanted.name} with apt, into the data folder`)
+  log(`fetching ${wanted.name} with apt for later starts`)
   try {
     return await commandIn(await fetchAptFolder(wanted, toolsDir, () => {}))
   } catch (error) {

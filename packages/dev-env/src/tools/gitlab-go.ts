@@ -13,7 +13,7 @@ const library = { name: 'go-gitlab', packages: ['golang-github-xanzy-go-gitlab-d
 export async function findGitlabGo(toolsDir: string, log: (line: string) => void): Promise<string[] | null> {
   try {
     if (![compiler, library].every(({ name }) => existsSync(join(toolsDir, name))))
-      log("fetching Go and GitLab's client for it with apt, into the data folder")
+      log("fetching Go and GitLab's client for it with apt for later starts")
     const root = join(await folderOf(compiler, toolsDir), 'usr/lib/go')
     const sources = join(await folderOf(library, toolsDir), 'usr/share/gocode')
     // No modules, no other compiler and no C compiler: nothing is downloaded.

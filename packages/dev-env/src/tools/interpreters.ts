@@ -56,7 +56,7 @@ async function findInterpreter(
   for (const present of [findOnPath(program), findAptCopy(tool, toolsDir)]) {
     if (present && (await works(present))) return present
   }
-  log(`fetching ${title} with apt, into the data folder`)
+  log(`fetching ${title} with apt for later starts`)
   try {
     const launcher = await fetchAptCopy(tool, toolsDir)
     if (!(await works(launcher))) throw new Error('the copy does not run')

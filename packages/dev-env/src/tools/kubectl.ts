@@ -14,7 +14,7 @@ const kustomizeMajorMin = 5
 export async function findKubectl(toolsDir: string, log: (line: string) => void): Promise<string | null> {
   try {
     const present = findOnPath('kubectl') ?? findAptCopy(tool, toolsDir)
-    if (!present) log('fetching kubectl with apt, into the data folder')
+    if (!present) log('fetching kubectl with apt for later starts')
     const program = present ?? (await fetchAptCopy(tool, toolsDir))
     const { stdout } = await execa(program, ['version', '--client', '--output=json'])
     const { kustomizeVersion = 'v0' } = JSON.parse(stdout) as { kustomizeVersion?: string }

@@ -10,7 +10,7 @@ const tool: AptTool = { name: 'promtool', packages: ['prometheus'], binaries: ['
 export async function findPromtool(toolsDir: string, log: (line: string) => void): Promise<string | null> {
   const present = findOnPath('promtool') ?? findAptCopy(tool, toolsDir)
   if (present) return present
-  log('fetching promtool with apt, into the data folder')
+  log('fetching promtool with apt for later starts')
   return fetchAptCopy(tool, toolsDir).catch((error: unknown) => {
     log(`tests of the alerts are skipped: ${error instanceof Error ? error.message : error}`)
     return null

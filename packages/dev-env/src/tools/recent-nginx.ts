@@ -23,7 +23,7 @@ export async function findRecentNginx(toolsDir: string, log: (line: string) => v
     if (onPath && (await isRecent(onPath))) return onPath
     const present = findAptCopy(tool, toolsDir)
     if (present) return present
-    log('fetching nginx of Debian 14 with apt, into the data folder')
+    log('fetching nginx of Debian 14 with apt for later starts')
     return await fetchFromRelease(tool, toolsDir)
   } catch (error) {
     const reason = error instanceof Error ? error.message.split('\n', 1)[0] : String(error)

@@ -19,7 +19,7 @@ export async function findRedisServer(
 ): Promise<string> {
   const present = findOnPath('redis-server', 'valkey-server') ?? findAptCopy(tool, toolsDir)
   if (present) return present
-  log('fetching Redis with apt, into the data folder')
+  log('fetching Redis with apt for later starts')
   try {
     const launcher = await fetchAptCopy(tool, toolsDir)
     await execa(launcher, ['--version'])

@@ -4,6 +4,7 @@ export {
   databaseUrl,
   integer,
   loadConfig,
+  makeFolder,
   markSecret,
   port,
   redisUrl,

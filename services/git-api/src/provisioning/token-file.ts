@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { makeFolder } from '@switchyard/service-kit/config'
 
 /** The token in a file; null for a missing or an empty file. */
 export async function readTokenFile(path: string): Promise<string | null> {
@@ -14,7 +15,7 @@ export async function readTokenFile(path: string): Promise<string | null> {
 
 /** Replaces the file in one step; only its owner may read it. */
 export async function writeTokenFile(path: string, token: string): Promise<void> {
-  await mkdir(dirname(path), { recursive: true })
+  makeFolder(dirname(path))
   const temporary = `${path}.${randomUUID()}`
   try {
     await writeFile(temporary, `${token}\n`, { mode: 0o600, flag: 'wx' })

@@ -9,7 +9,7 @@ import { moveTenant } from './move-tenant.js'
 const { positionals } = parseArgs({ allowPositionals: true })
 const [tenant = '', cell = ''] = positionals
 if (tenant === '' || !isCellName(cell) || positionals.length > 2) {
-  process.stderr.write('usage: saga:move-tenant TENANT CELL\n')
+  process.stderr.write('usage: npm run saga:move-tenant TENANT CELL\n')
   process.exit(2)
 }
 

@@ -5,9 +5,20 @@ import { z } from 'zod'
 import { differenceText } from './differences.js'
 import { rebuildSagas } from './rebuild-sagas.js'
 
-const { values } = parseArgs({
-  options: { verify: { type: 'boolean', default: false }, tenant: { type: 'string' } },
-})
+const usage = 'Usage: npm run saga:rebuild -- [--verify] [--tenant TENANT]'
+
+function readOptions() {
+  try {
+    return parseArgs({
+      options: { verify: { type: 'boolean', default: false }, tenant: { type: 'string' } },
+    }).values
+  } catch (error) {
+    process.stderr.write(`✗ ${(error as Error).message}\n${usage}\n`)
+    process.exit(2)
+  }
+}
+
+const values = readOptions()
 const config = loadConfig('saga:rebuild', z.object({ DATABASE_URL: databaseUrl() }), process.env)
 const print = (line: string) => process.stdout.write(`${line}\n`)
 

@@ -1,0 +1,48 @@
+// The command line of a script. Scripts read it before the setup, so only Node's own modules serve here.
+import { parseArgs } from 'node:util'
+
+/**
+ * Reads options and operands. `--help` prints the usage and ends the process with 0; an unknown option, or another number of
+ * operands, prints what is wrong and ends it with 2, before anything is done.
+ *
+ * @param usage the lines of the help; the first is the command itself, such as `npm run backup -- [--check] FOLDER`
+ * @param options names of options without a value
+ * @param operands names of what may stand beside them; all are required unless their name ends with `?`
+ * @returns whether each option is given, and the operands
+ */
+export function readArguments(usage, { options = [], operands = [] } = {}) {
+  try {
+    refuseOptionsOfNpm(options)
+    const { values, positionals } = parseArgs({
+      // pnpm hands a first `--` on.
+      args: process.argv.slice(process.argv[2] === '--' ? 3 : 2),
+      allowPositionals: true,
+      options: Object.fromEntries(['help', ...options].map((name) => [name, { type: 'boolean' }])),
+    })
+    if (values.help) {
+      console.log(`Usage: ${usage}`)
+      process.exit(0)
+    }
+    const required = operands.filter((name) => !name.endsWith('?'))
+    const missing = required[positionals.length]
+    if (missing) throw new Error(`${missing} is missing`)
+    const surplus = positionals[operands.length]
+    if (surplus !== undefined) throw new Error(`'${surplus}' is one argument too many`)
+    return { values, operands: positionals }
+  } catch (error) {
+    console.error(`✗ ${error.message.split('\n')[0]}\nUsage: ${usage}`)
+    process.exit(2)
+  }
+}
+
+/**
+ * npm reads options that stand before `--` as its own settings, and hands none of them on.
+ *
+ * @throws an error that names the option which npm has kept
+ */
+export function refuseOptionsOfNpm(options) {
+  const { npm_command: command, npm_lifecycle_event: script } = process.env
+  const kept = options.find((name) => process.env[`npm_config_${name.replaceAll('-', '_')}`])
+  if (kept && command === 'run')
+    throw new Error(`npm kept --${kept} for itself: write "npm run ${script} -- --${kept} …"`)
+}
