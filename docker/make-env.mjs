@@ -83,6 +83,12 @@ function redisUsers() {
 writeDerived('redis_users', redisUsers())
 secret('root_token', () => `swy-${password()}`, 'SWITCHYARD_ROOT_TOKEN')
 secret('webhook_secret_keys', () => randomBytes(32).toString('base64url'))
+secret('storages_secret', password)
+// Switchyard's own jobs, at REDIS_URL. docs/job-queues.md says what may stand here.
+secret(
+  'jobqueue_sources',
+  () => '[{"kind":"bullmq","name":"switchyard","prefix":"{switchyard}","discover":false}]',
+)
 
 const example = readFileSync(join(repository, '.env.example'), 'utf8')
 if (!writeNew(join(folder, '.env'), example, 0o600) && !settings.SECRETS_FOLDER)

@@ -26,6 +26,13 @@ if (!kubectl)
     'SKIPPED: the Kubernetes manifests are not tested, because there is no kubectl of 2023 or later',
   )
 
+/** Variables that these manifests do not set, with the reason. */
+const unreached = new Map([
+  ['SAGA_DIRECTORY_DATABASE_URL', 'each further cell of sagas is an overlay of its own'],
+  ['SWITCHYARD_ROOT_TOKEN_KEPT_IN', 'the token is in a secret'],
+  ['MIGRATION_LOCK_TIMEOUT_MS', 'a patch of the Job sets it'],
+])
+
 const folder = (path: string) => resolve(import.meta.dirname, '../kubernetes', path)
 const read = (path: string) => readFileSync(folder(path), 'utf8')
 const secretsFolder = mkdtempSync(join(tmpdir(), 'switchyard-kubernetes-'))
@@ -103,6 +110,22 @@ describe.runIf(kubectl).each(overlays)('the Kubernetes overlay %s', (overlay) =>
         expect(readable).toEqual(expect.arrayContaining(Object.keys(environment)))
         expect(() => load(name, schema, withMountedSecrets(environment, workload as Workload))).not.toThrow()
       }
+    },
+  )
+
+  it.each([...serviceNames, 'migrate'])(
+    'reaches every variable of %s: in the ConfigMap of settings, or a secret in a file',
+    async (name) => {
+      const workload = find<Workload>(manifests, name === 'migrate' ? 'Job' : 'Deployment', name)
+      const schema: ConfigSchema = name === 'migrate' ? migrationSchema : await configSchemaOf(name)
+      const [container] = workload?.spec.template.spec.containers ?? []
+      const environment = environmentOf(container as Container, manifests)
+      const isReached = (variable: string) =>
+        isSecretField(schema.shape[variable] as never)
+          ? `${variable}_FILE` in environment
+          : variable in environment || container?.envFrom?.some(({ configMapRef }) => configMapRef.name)
+      const missing = Object.keys(schema.shape).filter((variable) => !isReached(variable))
+      expect(missing.filter((variable) => !unreached.has(variable))).toEqual([])
     },
   )
 
@@ -274,7 +297,7 @@ describe.runIf(kubectl)('the images in Kubernetes', () => {
     const compose = readCompose({ SECRETS_FOLDER: './secrets' })
     // A service with a profile runs when it is asked to.
     const always = Object.values(compose.services).filter(({ profiles }) => !profiles)
-    const nameOf = (image: string) => image.replace(/:[^:]+$/, '')
+    const nameOf = (image: string) => image.replace(/[:@].*$/, '')
     const images = render(kubectl, 'small')
       .filter(isWorkload)
       .flatMap(containersOf)

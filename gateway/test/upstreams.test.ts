@@ -21,9 +21,9 @@ describe.skipIf(!program)('upstreams.conf as shipped', () => {
     second = await startEcho('second', '127.0.0.3', first.port)
     addresses.set('git-api', '127.0.0.2')
     names = await startNameServer(addresses)
-    // Only where the names are asked, how soon again, and the port of the services, which all have the same.
+    // Only where the names are asked, and the port of the services, which all have the same.
     const upstreams = shipped('upstreams.conf')
-      .replace('127.0.0.11 valid=5s', `127.0.0.1:${names.port} valid=1s`)
+      .replace('include /run/gateway/resolver.conf;', `resolver 127.0.0.1:${names.port} valid=1s ipv6=off;`)
       .replaceAll(':8080 resolve', `:${first.port} resolve`)
     gateway = await startGateway(
       {},

@@ -6,7 +6,8 @@ import { repository } from './build-stages.js'
 export interface ComposeService {
   image: string
   build?: { context: string; dockerfile: string; args: { SERVICE: string } }
-  environment?: Record<string, string>
+  /** Null: the value is that of `.env`. */
+  environment?: Record<string, string | null>
   ports?: string[]
   volumes?: string[]
   secrets?: string[]
