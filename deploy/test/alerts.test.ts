@@ -41,16 +41,22 @@ it('there is an input for every alert', () => {
 
 const repository = resolve(import.meta.dirname, '../..')
 const runbookOf = ({ annotations }: Rule) =>
-  /^(docs\/runbooks\/[\w-]+\.md)#(\w+)$/.exec(annotations?.runbook ?? '')
+  /^\{\{ \$externalLabels\.switchyard_url \}\}\/console\/runbooks\/([\w-]+)#(\w+)$/.exec(
+    annotations?.runbook_url ?? '',
+  )
+
+/** The queues of other programs are one step less severe, so that they wake nobody. */
+const severity =
+  /^(critical|warning|info|\{\{ if eq \$labels\.source "switchyard" \}\}(critical\{\{ else \}\}warning|warning\{\{ else \}\}info)\{\{ end \}\})$/
 
 it.each(alerts)(
   '$alert says what it is about, and names the section of a runbook that says what to do',
   (rule) => {
-    expect(rule.labels).toEqual({ severity: expect.stringMatching(/^(critical|warning|info)$/) })
+    expect(rule.labels).toEqual({ severity: expect.stringMatching(severity) })
     expect(rule.annotations).toMatchObject({ summary: expect.any(String), description: expect.any(String) })
     const [, page = '', anchor] = runbookOf(rule) ?? []
     expect(anchor).toBe(rule.alert.toLowerCase())
-    const text = readFileSync(join(repository, page), 'utf8')
+    const text = readFileSync(join(repository, `docs/runbooks/${page}.md`), 'utf8')
     const section = text.split(/^(?=## )/m).find((part) => part.startsWith(`## ${rule.alert}\n`))
     for (const part of ['Means', 'Hurts', 'Look at', 'Do']) expect(section).toContain(`- **${part}**: `)
   },
@@ -81,6 +87,35 @@ const anchorsOf = (text: string) =>
 describe.runIf(promtool)('the alerts', () => {
   it('are rules that Prometheus reads', async () => {
     await execa(promtool, ['check', 'rules', ...ruleFiles])
+  })
+
+  it('wake nobody for the queues of other programs, and have the address of their runbook', async () => {
+    const of = (source: string) => ({ series: `jobqueue_source_up{source="${source}"}`, values: '0+0x10' })
+    const rule = alerts.find(({ alert }) => alert === 'JobQueueSourceAway')
+    const expected = (source: string, severity: string) => ({
+      exp_labels: { source, severity },
+      exp_annotations: {
+        summary: `The job queue source ${source} does not answer`,
+        description: rule?.annotations?.description,
+        runbook_url: 'https://switchyard.example.com/console/runbooks/job-queues#jobqueuesourceaway',
+      },
+    })
+    const file = join(folder, 'severity.test.yml')
+    const test = {
+      interval: '1m',
+      external_labels: { switchyard_url: 'https://switchyard.example.com' },
+      input_series: [of('switchyard'), of('shop')],
+      alert_rule_test: [
+        {
+          eval_time: '5m',
+          alertname: 'JobQueueSourceAway',
+          exp_alerts: [expected('shop', 'warning'), expected('switchyard', 'critical')],
+        },
+      ],
+    }
+    writeFileSync(file, stringify({ rule_files: ruleFiles, tests: [test] }))
+    const { exitCode, all } = await execa(promtool, ['test', 'rules', file], { reject: false, all: true })
+    expect(exitCode, all).toBe(0)
   })
 
   it('fire each on its own trouble and not on an installation in good order', async () => {

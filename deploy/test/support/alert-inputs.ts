@@ -22,6 +22,13 @@ const sagaHook = (result: string) =>
 const latency = (le: string) =>
   `saga_event_ingest_duration_seconds_bucket{service="saga-reporter",op="SagaStarted",result="recorded",le="${le}"}`
 
+const diskOf = (part: string) =>
+  `node_filesystem_${part}_bytes{mountpoint="/var/lib/postgresql",fstype="ext4"}`
+const walBehind =
+  'pg_stat_replication_pg_wal_lsn_diff{instance="primary",application_name="second",state="streaming"}'
+const certificateEnd =
+  'probe_ssl_earliest_cert_expiry{job="switchyard-gateway",instance="https://switchyard.example.com"}'
+
 /** Three hours of an installation in good order, with the errors and waits that are allowed. */
 export const healthy: Series = {
   ...Object.fromEntries(
@@ -75,6 +82,15 @@ export const healthy: Series = {
   [ofQueue('jobqueue_queue_processed_total')]: always('0+100'),
   [ofQueue('jobqueue_queue_failed_total')]: always('0+5'),
   'worker_jobs_dead_total{service="worker",queue="webhook-delivery"}': always('2+0'),
+  [diskOf('avail')]: always('5e10+0'),
+  [diskOf('size')]: always('1e11+0'),
+  'redis_memory_used_bytes{instance="redis"}': always('1e8+0'),
+  'redis_memory_max_bytes{instance="redis"}': always('6e8+0'),
+  'pg_up{instance="primary"}': always('1+0'),
+  [walBehind]: always('1e6+0'),
+  'probe_success{job="switchyard-gateway",instance="https://switchyard.example.com"}': always('1+0'),
+  [certificateEnd]: always('3e6+0'),
+  'pg_stat_user_tables_n_live_tup{relname="audit_events"}': always('1e6+0'),
 }
 
 interface Trouble {
@@ -95,7 +111,7 @@ export const troubles: Record<string, Trouble> = {
     also: ['ServiceSlowSlow'],
   },
   ServiceSlowSlow: { input: { [timed('bucket', ',le="1"')]: always('0+540') } },
-  ServiceMissing: { input: { 'process_start_time_seconds{service="worker"}': null } },
+  ServiceMissing: { input: { 'process_start_time_seconds{service="worker"}': '1000+0x100 stale' } },
   DatabaseAway: { input: { [check('postgres')]: always('0+0') } },
   RedisAway: { input: { [check('redis')]: always('0+0') } },
   ServiceNotReady: { input: { [check('webhook-secrets')]: always('0+0') } },
@@ -115,6 +131,21 @@ export const troubles: Record<string, Trouble> = {
   ProjectWebhooksFail: { input: { [projectHook('failed')]: always('0+90') } },
   SagaWebhooksFail: { input: { [sagaHook('failed')]: always('0+90') } },
   WebhooksGivenUp: { input: { [projectHook('given_up')]: '0+0x160 2+0x20' } },
+  BackupMissing: { input: { switchyard_backup_cut_timestamp_seconds: null } },
+  ServerDiskAlmostFull: { input: { [diskOf('avail')]: always('1e10+0') } },
+  ServerDiskFull: { input: { [diskOf('avail')]: always('1e9+0') }, also: ['ServerDiskAlmostFull'] },
+  RedisMemoryHigh: { input: { 'redis_memory_used_bytes{instance="redis"}': always('5.5e8+0') } },
+  StandbyMissing: { input: { [walBehind]: '1e6+0x100 stale' } },
+  ReplicationLate: { input: { [walBehind]: always('3e8+0') } },
+  GatewayAway: {
+    input: {
+      'probe_success{job="switchyard-gateway",instance="https://switchyard.example.com"}': always('0+0'),
+    },
+  },
+  CertificateEnds: { input: { [certificateEnd]: always('1e6+0') } },
+  AuditLogGrows: {
+    input: { 'pg_stat_user_tables_n_live_tup{relname="audit_events"}': always('6e6+0') },
+  },
   BackupTooOld: { input: { switchyard_backup_cut_timestamp_seconds: always('-90000+0') } },
   StorageAlmostFull: { input: { 'git_api_storage_free_bytes{service="git-api"}': always('9e10+0') } },
   StorageFull: {

@@ -247,6 +247,12 @@ const docs = createRoute({
   component: lazyRouteComponent(() => import('./pages/system/docs-page'), 'DocsPage'),
 })
 
+const runbook = createRoute({
+  getParentRoute: () => root,
+  path: '/runbooks/$page',
+  component: lazyRouteComponent(() => import('./pages/system/runbook-page'), 'RunbookPage'),
+})
+
 const routeTree = root.addChildren([
   signIn,
   overview,
@@ -276,6 +282,7 @@ const routeTree = root.addChildren([
   audit,
   system,
   docs,
+  runbook,
 ])
 
 export const makeRouter = (queryClient: QueryClient) =>

@@ -13,6 +13,11 @@ const links = [
     text: 'Every endpoint of every service, with its parameters, answers and refusals. Load it into any client or generator.',
   },
   {
+    href: '/console/runbooks/README',
+    name: 'Runbooks',
+    text: 'What to do when an alert fires.',
+  },
+  {
     href: '/api/v4/version',
     name: 'Version',
     text: 'What runs here.',
