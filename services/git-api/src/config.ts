@@ -74,6 +74,13 @@ export const configSchema = z.object({
   SWITCHYARD_ROOT_TOKEN_KEPT_IN: absolutePath()
     .optional()
     .describe("File in which the administrator's token is kept, written with mode 0600. Unset: none"),
+  SWITCHYARD_REVISION: z
+    .string()
+    .regex(/^[\w.-]{1,64}$/, 'must be the id of a commit')
+    .default('unknown')
+    .describe(
+      'The commit that this was built from, which `GET /version` shows. The images and `npm start` set it',
+    ),
   ...storageFields,
   ...webhookTargetFields,
   ...webhookSecretFields,

@@ -42,6 +42,8 @@ export interface Dependencies extends Pick<Authenticator, 'forgetUsers'> {
   webhookTargets: TargetPolicy
   /** Encrypts the secrets of webhooks. */
   secretBox: SecretBox
+  /** The commit that this process was built from; `unknown` where nobody said. */
+  revision: string
   git: Git
   storages: Storages
   gitSessions: GitSessions

@@ -99,6 +99,7 @@ export async function createService(config: Config, { logger, metrics, health, l
       readSystemState: createSystemState({ database, jobs, git, storageRoot }),
       ...transfersOf(config, metrics),
       storageRoot,
+      revision: config.SWITCHYARD_REVISION,
       logger,
     }),
     isUnavailable: isDatabaseUnavailable,

@@ -34,6 +34,7 @@ export async function startHarness({ redisUrl = absentRedis, env = {} }: Harness
       DATABASE_POOL_SIZE_MAX: '5',
       REDIS_URL: redisUrl,
       SWITCHYARD_STORAGE_ROOT: storageRoot,
+      SWITCHYARD_REVISION: '0123456789abcdef0123456789abcdef01234567',
       SHUTDOWN_TIMEOUT_MS: '2000',
       PORT: '0',
       RATE_LIMIT_PER_MINUTE: '0',

@@ -36,6 +36,7 @@ describe('GET /version and GET /user', () => {
       const { status, body } = await outcome(harness.send(who, 'GET', '/version'))
       expect(status).toBe(200)
       expect(body?.version).toMatch(/^\d+\.\d+\.\d+-switchyard$/)
+      expect(body?.revision).toBe('0123456789a')
     }
   })
 

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { SetupProblem } from '../problem.js'
@@ -89,6 +90,7 @@ function serviceEnvironment(
     'git-api': {
       ...storage,
       ...webhooks,
+      SWITCHYARD_REVISION: revisionOf(settings.root),
       SWITCHYARD_ROOT_TOKEN: rootToken,
       SWITCHYARD_ROOT_TOKEN_KEPT_IN: join(dataDir, 'root-token'),
     },
@@ -104,6 +106,19 @@ function serviceEnvironment(
     ...(name === 'console' ? {} : { DATABASE_URL: databaseUrlOf(name), REDIS_URL: redisUrlOf(name) }),
     ...own[name],
   }
+}
+
+/** The commit of a checkout, whoever it belongs to; undefined for a folder that is none. */
+function revisionOf(root: string): string | undefined {
+  if (!existsSync(join(root, '.git'))) return undefined
+  const { status, stdout } = spawnSync(
+    'git',
+    ['-c', `safe.directory=${root}`, '-C', root, 'rev-parse', 'HEAD'],
+    {
+      encoding: 'utf8',
+    },
+  )
+  return status === 0 ? stdout.trim() : undefined
 }
 
 /** Creates the folders of the services. */

@@ -56,7 +56,7 @@ export const routes = (deps: Dependencies): Route[] => [
   route('GET', '/projects/:id/repository/compare', deps.guards.readCode, compare),
   route('GET', '/projects/:id/repository/merge_base', deps.guards.readCode, getMergeBase),
   route('GET', '/projects/:id/repository/tree', deps.guards.readCode, listTree),
-  route('GET', '/version', signedIn, getVersion),
+  route('GET', '/version', signedIn, getVersion(deps)),
   route('GET', '/system', administrator, getSystem(deps)),
   ...documentationRoutes(),
   ...userRoutes(deps),
