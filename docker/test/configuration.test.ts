@@ -94,9 +94,9 @@ describe('docker-compose.yml', () => {
       secrets.map((secret) => [`/run/secrets/${secret}`, compose.secrets[secret]?.file]),
     )
     return Object.fromEntries(
-      Object.entries(environment)
-        .filter(([, value]) => value !== null)
-        .map(([variable, value]) => [variable, mounted.get(value) ?? value]),
+      Object.entries(environment).flatMap(([variable, value]) =>
+        value === null ? [] : [[variable, mounted.get(value) ?? value]],
+      ),
     )
   }
 

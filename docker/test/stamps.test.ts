@@ -2,7 +2,10 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } fro
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { buildStamp, installStamp } from '../../scripts/bootstrap-stamps.mjs'
+import { repository } from './support/build-stages.js'
+
+// A script without types.
+const { buildStamp, installStamp } = await import(join(repository, 'scripts/bootstrap-stamps.mjs'))
 
 let folder: string
 let checkout: string
