@@ -29,6 +29,28 @@ async function commit(branch: string, parent: string | null, filePath: string, c
   return (await repository.writeCommit(written)).id
 }
 
+test('the folders of a commit cost what their number costs, however deep they are', async () => {
+  const deep = (first: string) => `${first}/${'d/'.repeat(2_000)}f`
+  const create = (filePath: string) =>
+    ({ action: 'create', file_path: filePath, content: '', encoding: 'text' }) as const
+  const actions = Array.from({ length: 20 }, (_, number) => create(deep(`${number}`)))
+  const edits = readActions([...actions, create(`g/${'g~1/'.repeat(900)}f`)])
+  const diffs = await repository.previewCommit({ parent: null, edits })
+  expect(diffs).toHaveLength(21)
+  expect(() => readActions(Array.from({ length: 300 }, (_, number) => create(deep(`${number}`))))).toThrow(
+    'can have 500000 folders and files together at most',
+  )
+})
+
+test('a path that is longer than any file system allows names nothing', async () => {
+  for (const path of [`a${'/'.repeat(100_000)}a`, 'a/'.repeat(100_000)]) {
+    expect(await repository.readFile(tip, path)).toBeNull()
+    const { treeId = '' } = (await repository.findCommit(tip)) ?? {}
+    expect(await repository.findFile(treeId, path)).toBeNull()
+    expect(await repository.hasEntry(treeId, path)).toBe(false)
+  }
+})
+
 test('nothing a caller names is read by git as an option, a range, or an expression', async () => {
   const target = join(bare.path, 'injected')
   const hostile = [
