@@ -35,7 +35,7 @@ async function historyByGit(repository: OpenRepository, query: PathHistoryQuery)
 }
 
 async function logOf(
-  { path, engine, signal }: OpenRepository,
+  repository: OpenRepository,
   { tip, filePath, firstParent }: PathHistoryQuery,
   furtherFlags: string[],
 ): Promise<string[]> {
@@ -51,6 +51,7 @@ async function logOf(
     revisions: tip === null ? [] : [tip],
     ...(paths && { paths }),
   }
-  const { stdout } = await runGitOk(path, command, { signal, stdin, memoryBytesMax: engine.processBytesMax })
+  const { processBytesMax: memoryBytesMax } = repository.engine.slots
+  const { stdout } = await runGitOk(repository, command, { stdin, memoryBytesMax })
   return linesOf(stdout)
 }

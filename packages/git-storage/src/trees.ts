@@ -107,10 +107,10 @@ async function readTree(repository: OpenRepository, id: string): Promise<StoredE
 }
 
 /** The entries below a folder, each with its path as its name. */
-async function readBelow({ path, signal }: OpenRepository, treeId: string): Promise<StoredEntry[]> {
+async function readBelow(repository: OpenRepository, treeId: string): Promise<StoredEntry[]> {
   const command = { command: 'ls-tree', flags: ['-r', '-t', '-z'], revisions: [treeId] }
-  const options = { signal, stdoutBytesMax: recursiveBytesMax }
-  const { stdout, truncated } = await runGitOk(path, command, options)
+  const options = { stdoutBytesMax: recursiveBytesMax }
+  const { stdout, truncated } = await runGitOk(repository, command, options)
   if (truncated) throw tooLarge('The folder has too many entries to list')
   return stdout
     .toString('latin1')

@@ -94,8 +94,7 @@ function mayBeSettings(name: string): boolean {
 const unpackAside = (repository: OpenRepository, pack: Buffer): Promise<string | null> =>
   withObjectsAside(repository, async ({ variables }) => {
     const command = { command: 'unpack-objects', flags: ['-q', '--strict'] }
-    const { path, signal } = repository
-    const result = await runGit(path, command, { signal, stdin: pack, variables })
+    const result = await runGit(repository, command, { stdin: pack, variables })
     if (result.code === 0) return null
     const [, reason] = /^error: object \w+: \w+: (.+)$/m.exec(result.stderr) ?? []
     if (reason === undefined) throw gitFailure(command, result)

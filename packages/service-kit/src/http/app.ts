@@ -22,8 +22,7 @@ import { requestedUrl } from './own-origin.js'
 import { readParameters } from './parameters.js'
 import { readQuery } from './query.js'
 import { createRateLimit, type RateLimit } from './rate-limit.js'
-import { createFindSender, type FindSender } from './sender.js'
-import { senderAddress } from './sender-address.js'
+import { createFindSender, type FindSender, senderKey } from './sender.js'
 import { limitUnknownTokens } from './unknown-tokens.js'
 import { sendJson, sendSmallJson, WrittenJson, writeJson } from './written-json.js'
 
@@ -194,7 +193,7 @@ function handler(route: Route, path: string, options: HttpAppOptions, needs: Nee
     const call = createCall(request, response, caller, options.externalUrl, refused?.signal)
     const access = await route.guard(call)
     if (refused) recheckGuard(call, route, needs.findSenderAgain, refused)
-    const sender = caller ? `user ${caller.user.id}` : `address ${senderAddress(request.ip)}`
+    const sender = senderKey(call)
     const memory = needs.memory.open(sender)
     try {
       const given = route.streamsBody
