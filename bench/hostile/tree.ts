@@ -39,7 +39,7 @@ export async function startTree(given: Record<string, string> = {}, root = ownRo
     PORT: String(httpPort),
     GRPC_PORT: String(grpcPort),
     SWITCHYARD_DATA: dataDir,
-    SWITCHYARD_TOOLS: join(root, '.switchyard', 'tools'),
+    SWITCHYARD_TOOLS: join(ownRoot, '.switchyard', 'tools'),
     // Reporters need a token, as in production.
     SAGA_AUTH: 'token',
     ...given,

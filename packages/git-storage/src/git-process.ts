@@ -1,5 +1,5 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
-import { DomainError, notFound, tooLarge, unavailable } from '@switchyard/domain'
+import { DomainError, invalid, notFound, tooLarge, unavailable } from '@switchyard/domain'
 import type { GitPlace } from './open-repository.js'
 import { runProgram } from './program-starter.js'
 
@@ -212,7 +212,7 @@ const stderrBytesMax = 64 * 1024
  * Runs one git command to its end, when its sender has a slot for it.
  *
  * @param place a path alone: no request waits for this command, and it takes no slot
- * @throws DomainError unavailable after the timeout and when there is no slot, rate-limited when the sender holds its share,
+ * @throws DomainError invalid for an argument over 128 KiB, unavailable after the timeout and when there is no slot, rate-limited when the sender holds its share,
  *   too-large when git ran out of its memory; the reason of the signal when the signal is aborted
  */
 export function runGit(
@@ -227,10 +227,16 @@ export function runGit(
   )
 }
 
+/** Linux accepts 128 KiB for an argument with the byte that ends it. */
+const argumentBytesMax = 128 * 1024 - 1
+
 async function runToEnd(path: string, command: GitCommand, options: RunOptions): Promise<GitResult> {
   const { signal, stdin, timeoutMs = timeoutMsDefault, stdoutBytesMax = stdoutBytesMaxDefault } = options
   signal?.throwIfAborted()
   const args = limited(argumentsOf(path, command), options)
+  if (args.some((argument) => Buffer.byteLength(argument) > argumentBytesMax)) {
+    throw invalid('A parameter is longer than git can take')
+  }
   const limits = { timeoutMs, stdoutBytesMax, stderrBytesMax }
   const program = { command: 'sh', args, env: environment(options), stdin, signal, ...limits }
   const { code, stdout, stderr, truncated, tookMs } = await runProgram(program)

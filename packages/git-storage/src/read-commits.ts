@@ -6,7 +6,7 @@ import type { OpenRepository } from './open-repository.js'
 import { linesOf } from './output-lines.js'
 import { pathArguments } from './path-arguments.js'
 import { bytesOfIds, pathHistory } from './read-path-history.js'
-import { everyReference } from './refs.js'
+import { everyReference, fingerprintOfReferences } from './refs.js'
 import { resolveRevision } from './resolve-revision.js'
 
 export interface CommitQuery {
@@ -118,16 +118,17 @@ const walkCommand = (query: CommitQuery, tip: string | null, flags: string[]): G
   paths: [],
 })
 
-/** The number of commits of a query, cached by tip. */
+/** The number of commits of a query, cached by where it starts. */
 async function totalOf(repository: OpenRepository, query: CommitQuery, tip: string | null): Promise<number> {
   const { path, engine } = repository
   // The order does not change the number.
-  const key = `total ${tip} ${filters({ ...query, topological: false }).join('\0')}`
-  const known = tip === null ? undefined : engine.cache.getTotal(path, key)
+  const start = tip ?? (await fingerprintOfReferences(repository))
+  const key = `total ${start} ${filters({ ...query, topological: false }).join('\0')}`
+  const known = engine.cache.getTotal(path, key)
   if (known !== undefined) return known
   const isWhole = tip !== null && !query.firstParent && !isFiltered({ ...query, topological: false })
   const total = await (isWhole ? countAncestors(repository, tip) : countByGit(repository, query, tip))
-  if (tip !== null) engine.cache.setTotal(path, key, total)
+  engine.cache.setTotal(path, key, total)
   return total
 }
 

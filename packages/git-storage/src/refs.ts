@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { isRefName } from '@switchyard/domain/commit'
 import { objectChild } from './children/child-kinds.js'
 import { runGitOk } from './git-process.js'
@@ -90,6 +91,15 @@ export const keptPrefix = 'refs/keep-around/'
 
 /** Flags of git for every reference that clients can see. */
 export const everyReference = [`--exclude=${keptPrefix}*`, '--all']
+
+/** A key for answers about every reference: it changes whenever one that clients can see is added, moved or removed. */
+export async function fingerprintOfReferences(repository: OpenRepository): Promise<string> {
+  const command = { command: 'for-each-ref', flags: ['--format=%(refname) %(objectname)'] }
+  const { stdout } = await runGitOk(repository, command, { stdoutBytesMax: Number.POSITIVE_INFINITY })
+  const hash = createHash('sha256')
+  for (const line of linesOf(stdout)) if (!line.startsWith(keptPrefix)) hash.update(`${line}\n`)
+  return `references ${hash.digest('hex')}`
+}
 
 const namesIn = (folder: string, refs: Buffer): string[] =>
   refs

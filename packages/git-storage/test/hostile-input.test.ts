@@ -21,6 +21,7 @@ afterAll(async () => {
   await bare?.close()
 })
 
+const byName = { kind: 'branch', order: 'name', descending: false } as const
 const who = { name: 'A', email: 'a@x', seconds: 1_700_000_000, offsetMinutes: 0 }
 
 async function commit(branch: string, parent: string | null, filePath: string, content: string) {
@@ -49,6 +50,17 @@ test('a path that is longer than any file system allows names nothing', async ()
     expect(await repository.findFile(treeId, path)).toBeNull()
     expect(await repository.hasEntry(treeId, path)).toBe(false)
   }
+})
+
+test('an argument that is longer than the operating system takes is refused, and other questions are answered', async () => {
+  const long = 'x'.repeat(200_000)
+  const others = Array.from({ length: 5 }, () => repository.listReferences(byName))
+  for (const query of [{ path: 'é'.repeat(70_000) }, { author: long }, { message: long }]) {
+    await expect(
+      repository.listCommits({ revision: 'main', skip: 0, take: 5, ...query }),
+    ).rejects.toMatchObject({ kind: 'invalid' })
+  }
+  expect((await Promise.all(others)).map((found) => found.length)).toEqual([1, 1, 1, 1, 1])
 })
 
 test('nothing a caller names is read by git as an option, a range, or an expression', async () => {

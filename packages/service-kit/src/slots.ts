@@ -24,6 +24,8 @@ export interface SlotLimits {
 export interface SlotRefusals {
   /** The sender holds its share: the answer is 429. */
   sender: string
+  /** The group has its share: the answer is 429. Unset: as for everybody. */
+  group?: string
   /** There is no slot for anybody: the answer is 503. */
   everybody: string
   /** When to try again. */
@@ -223,10 +225,11 @@ export class Slots {
   }
 
   #refusal(claim: Claim): Error {
-    const { sender, everybody, retryAfterMs } = this.#refusals
-    return this.#obstacle(claim) === 'sender' || this.#ofSender.of(claim.sender) >= this.#limits.perSender
-      ? rateLimited(sender, retryAfterMs)
-      : unavailable(everybody, { retryAfterMs })
+    const { sender, group, everybody, retryAfterMs } = this.#refusals
+    const obstacle = this.#obstacle(claim)
+    if (obstacle === 'sender') return rateLimited(sender, retryAfterMs)
+    if (obstacle === 'group' && group !== undefined) return rateLimited(group, retryAfterMs)
+    return unavailable(everybody, { retryAfterMs })
   }
 }
 
