@@ -1,6 +1,6 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { DomainError, invalid, notFound, tooLarge, unavailable } from '@switchyard/domain'
-import type { GitPlace } from './open-repository.js'
+import type { GitPlace } from './git-slots.js'
 import { runProgram } from './program-starter.js'
 
 /** git neither compares files above this size nor stores them as deltas, so it does not load them into memory as a whole. */

@@ -1,7 +1,7 @@
 import { availableParallelism, totalmem } from 'node:os'
 import { DomainError } from '@switchyard/domain'
 import { Slots } from '@switchyard/service-kit/slots'
-import type { GitPlace } from './open-repository.js'
+import type { Cancellable } from './cancellable.js'
 
 const mebibyte = 1024 ** 2
 const gibibyte = 1024 ** 3
@@ -54,6 +54,19 @@ const refusals = { sender: tooMany('requests for repositories'), everybody: 'git
 /** Slots for questions to resident processes, which answer within milliseconds. */
 export const createQuestionSlots = (total: number, perGroup: number): Slots =>
   new Slots({ total, perSender: Math.ceil(total / 2), perGroup, ...waiting }, refusals)
+
+/** A repository, and who asks git about it. */
+export interface RepositoryClient extends Cancellable {
+  /** Path of the bare repository. */
+  path: string
+  /** The user or the address whose questions share slots. Unset: those about the repository share them. */
+  sender?: string | undefined
+}
+
+/** The same, with what git may use. */
+export interface GitPlace extends RepositoryClient {
+  engine: { slots: GitSlots }
+}
 
 /**
  * What git may use of this machine, shared among the senders of requests. Each question to git takes a slot, by sender, by
@@ -113,15 +126,16 @@ export class GitSlots {
    * @throws DomainError rate-limited when the sender has its share, unavailable when there is no slot; every error of the work
    */
   runProcess<Result>(
-    place: GitPlace,
+    client: RepositoryClient,
     bytesMax: number,
     work: (memoryBytesMax: number) => Promise<Result>,
   ): Promise<Result> {
-    const sender = senderOf(place)
+    const sender = senderOf(client)
     const withMemory = (bytes: number) =>
-      this.memory.run({ sender, size: bytes }, place.signal, () => work(bytes))
-    const most = Math.min(bytesMax, this.#memoryBytesMax)
-    return this.processes.run({ sender, group: place.path }, place.signal, async () => {
+      this.memory.run({ sender, size: bytes }, client.signal, () => work(bytes))
+    // More than what is not kept for others would come free only when nobody else asks.
+    const most = Math.min(bytesMax, this.#memoryBytesMax * (1 - kept))
+    return this.processes.run({ sender, group: client.path }, client.signal, async () => {
       try {
         return await withMemory(Math.min(usualBytes, most))
       } catch (error) {
@@ -133,14 +147,14 @@ export class GitSlots {
   }
 
   /** Does work in which a process sends its output to a client while it runs. @throws DomainError like {@link runProcess} */
-  runStream<Result>(place: GitPlace, work: () => Promise<Result>): Promise<Result> {
-    const sender = senderOf(place)
-    return this.streams.run({ sender, group: place.path }, place.signal, () =>
+  runStream<Result>(client: RepositoryClient, work: () => Promise<Result>): Promise<Result> {
+    const sender = senderOf(client)
+    return this.streams.run({ sender, group: client.path }, client.signal, () =>
       // A client that reads slowly keeps its process for long, which is no reason to answer its other requests late.
-      this.memory.run({ sender: `streams of ${sender}`, size: usualBytes }, place.signal, work),
+      this.memory.run({ sender: `streams of ${sender}`, size: usualBytes }, client.signal, work),
     )
   }
 }
 
 /** Work that no request asks for counts for its repository. */
-export const senderOf = ({ sender, path }: Pick<GitPlace, 'sender' | 'path'>): string => sender ?? path
+export const senderOf = ({ sender, path }: RepositoryClient): string => sender ?? path

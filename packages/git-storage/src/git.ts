@@ -17,7 +17,7 @@ import { GitCache } from './cache/git-cache.js'
 import { ChildPool } from './children/child-pool.js'
 import { type CommitRange, commitsBetween, findMergeBase } from './compare.js'
 import { type Compared, diffBetween, diffSinceParting, listChanges, readFileDiff } from './diff-between.js'
-import { type GitLimits, GitSlots } from './git-slots.js'
+import { type GitLimits, GitSlots, type RepositoryClient } from './git-slots.js'
 import {
   findLfsObject,
   type LfsReading,
@@ -27,7 +27,7 @@ import {
 } from './lfs-objects.js'
 import { listContributors } from './list-contributors.js'
 import { listLfsObjects } from './moving/list-lfs-objects.js'
-import type { GitEngine, GitPlace, OpenRepository } from './open-repository.js'
+import type { GitEngine, OpenRepository } from './open-repository.js'
 import { type PickRequest, pickCommit } from './pick-commit.js'
 import { type CommitQuery, findCommit, findCommitId, lastCommitOf, listCommits } from './read-commits.js'
 import { readDiff } from './read-diff.js'
@@ -77,7 +77,7 @@ export interface Git {
 }
 
 /** Who asks about a repository. */
-export type GitClient = Pick<GitPlace, 'sender' | 'signal'>
+export type GitClient = Pick<RepositoryClient, 'sender' | 'signal'>
 
 /** One repository for the time of one request. A revision may be any text; malformed text names no commit. */
 export type Repository = ReturnType<typeof openRepository>

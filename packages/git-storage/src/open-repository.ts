@@ -1,8 +1,7 @@
 import type { RefChange } from '@switchyard/domain/access'
 import type { GitCache } from './cache/git-cache.js'
-import type { Cancellable } from './cancellable.js'
 import type { ChildPool } from './children/child-pool.js'
-import type { GitSlots } from './git-slots.js'
+import type { GitPlace, GitSlots } from './git-slots.js'
 import type { BranchTurns } from './writing/branch-turns.js'
 
 /**
@@ -14,15 +13,6 @@ export type WithoutMove = <Result>(work: () => Promise<Result>) => Promise<Resul
 
 /** Receives changes of references before they happen, and prevents them by rejecting. */
 export type Foresee = (changes: readonly RefChange[]) => Promise<void>
-
-/** A repository, and who asks git about it. */
-export interface GitPlace extends Cancellable {
-  /** Path of the bare repository. */
-  path: string
-  /** The user or the address whose questions share slots. Unset: those about the repository share them. */
-  sender?: string | undefined
-  engine: Pick<GitEngine, 'slots'>
-}
 
 /** The parts that read and write repositories, shared by all requests of this process. */
 export interface GitEngine {

@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream'
 import { argumentsOf, ended, type GitCommand, type SpawnOptions, spawnGit, stopGit } from './git-process.js'
-import type { GitPlace } from './open-repository.js'
+import type { GitPlace } from './git-slots.js'
 import { type SendOptions, sendToClient } from './send-to-client.js'
 
 /** A client that reads nothing for this time is disconnected, because its download occupies a process. */

@@ -2,8 +2,7 @@ import { availableParallelism } from 'node:os'
 import { unavailable } from '@switchyard/domain'
 import type { Slots } from '@switchyard/service-kit/slots'
 import { isTooHard } from '../git-process.js'
-import { createQuestionSlots, senderOf } from '../git-slots.js'
-import type { GitPlace } from '../open-repository.js'
+import { createQuestionSlots, type RepositoryClient, senderOf } from '../git-slots.js'
 import { type Answer, type ChildKind, GitChild, type Question } from './git-child.js'
 
 export interface ChildPoolOptions {
@@ -73,14 +72,14 @@ export class ChildPool {
    *   free in time; rate-limited when the sender has too many questions; too-large when git ran out of its memory; the reason of
    *   the signal when the signal is aborted
    */
-  async ask(place: Omit<GitPlace, 'engine'>, kind: ChildKind, question: Question): Promise<Answer> {
-    const claim = { sender: senderOf(place), group: laneKey(place.path, kind) }
-    return this.slots.run(claim, place.signal, () => this.#ask(place, kind, question))
+  async ask(client: RepositoryClient, kind: ChildKind, question: Question): Promise<Answer> {
+    const claim = { sender: senderOf(client), group: laneKey(client.path, kind) }
+    return this.slots.run(claim, client.signal, () => this.#ask(client, kind, question))
   }
 
-  async #ask(place: Omit<GitPlace, 'engine'>, kind: ChildKind, question: Question): Promise<Answer> {
-    const { signal } = place
-    const child = this.#occupy(place.path, kind)
+  async #ask(client: RepositoryClient, kind: ChildKind, question: Question): Promise<Answer> {
+    const { signal } = client
+    const child = this.#occupy(client.path, kind)
     const isFirst = child.answers === 0
     const askedAtMs = performance.now()
     const abandon = () => child.abandon(signal?.reason)
@@ -92,7 +91,7 @@ export class ChildPool {
       // for long or out of memory would fail again.
       const endedSoon = performance.now() - askedAtMs < endedSoonMs && !isTooHard(error)
       if (isFirst || !kind.readsOnly || !endedSoon || this.#closed || signal?.aborted) throw error
-      return await this.#ask(place, kind, question)
+      return await this.#ask(client, kind, question)
     } finally {
       signal?.removeEventListener('abort', abandon)
     }
