@@ -54,7 +54,7 @@ module.exports = {
     below('banner', []),
     below('jobs-heartbeat', ['testing']),
     below('service-kit', ['config', 'domain', 'testing']),
-    below('git-storage', ['domain', 'testing']),
+    below('git-storage', ['service-kit', 'domain', 'testing']),
     below('saga-client', ['contracts']),
     below('webhooks', ['service-kit', 'db', 'domain']),
     below('testing', ['contracts', 'db', 'dev-env', 'domain']),

@@ -9,36 +9,48 @@ export interface Question {
 
 /** How the neighbour's questions were answered. */
 export interface Answers {
+  p99Ms: number
   worstMs: number
   count: number
   /** Answers that were no success, and requests without an answer. */
   failures: number
 }
 
-const { url, token, everyMs } = JSON.parse(process.argv[2] ?? '') as Question
-const answers: Answers = { worstMs: 0, count: 0, failures: 0 }
-const asked: Promise<void>[] = []
+/** A neighbour waits no longer. */
+const timeoutMs = 30_000
 
-async function ask(): Promise<void> {
+const questions = JSON.parse(process.argv[2] ?? '') as Question[]
+let isOver = false
+
+async function ask({ url, token }: Question): Promise<{ tookMs: number; isGood: boolean }> {
   const startedMs = performance.now()
-  const answer = await fetch(url, { headers: { 'PRIVATE-TOKEN': token } }).catch(() => null)
-  await answer?.arrayBuffer().catch(() => null)
-  answers.worstMs = Math.max(answers.worstMs, performance.now() - startedMs)
-  answers.count += 1
-  if (!answer?.ok) answers.failures += 1
+  const signal = AbortSignal.timeout(timeoutMs)
+  const answer = await fetch(url, { headers: { 'PRIVATE-TOKEN': token }, signal }).catch(() => null)
+  const whole = await answer?.arrayBuffer().catch(() => null)
+  return { tookMs: performance.now() - startedMs, isGood: answer?.ok === true && whole !== null }
+}
+
+async function askUntilOver(question: Question): Promise<Answers> {
+  const asked: ReturnType<typeof ask>[] = []
+  while (!isOver) {
+    asked.push(ask(question))
+    await wait(question.everyMs)
+  }
+  const answers = await Promise.all(asked)
+  const times = answers.map(({ tookMs }) => tookMs).sort((one, other) => one - other)
+  return {
+    p99Ms: times[Math.ceil(times.length * 0.99) - 1] ?? 0,
+    worstMs: times.at(-1) ?? 0,
+    count: times.length,
+    failures: answers.filter(({ isGood }) => !isGood).length,
+  }
 }
 
 // Loading and the first connection are no part of what is measured.
-await ask()
-Object.assign(answers, { worstMs: 0, count: 0, failures: 0 })
+await Promise.all(questions.map(ask))
 process.send?.('ready')
-let isOver = false
 process.once('message', () => {
   isOver = true
 })
-while (!isOver) {
-  asked.push(ask())
-  await wait(everyMs)
-}
-await Promise.all(asked)
+const answers = await Promise.all(questions.map(askUntilOver))
 process.send?.(answers, () => process.disconnect())

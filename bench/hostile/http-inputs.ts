@@ -4,6 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { type Input, sideBySide } from './input.js'
 import { call, type User } from './scene.js'
+import { statusesOf } from './statuses.js'
 import type { Tree } from './tree.js'
 
 const commitsOf = ({ project }: User) => `/projects/${project}/repository/commits`
@@ -136,13 +137,6 @@ const guesses: Input = {
 }
 
 export const httpInputs = [pattern, name, coverage, expanding, zeros, nested, fields, stalled, large, guesses]
-
-/** `401 × 60, 429 × 40`. */
-function statusesOf(answers: { status: number }[]): string {
-  const counts = new Map<number, number>()
-  for (const { status } of answers) counts.set(status, (counts.get(status) ?? 0) + 1)
-  return [...counts].map(([status, count]) => (count === 1 ? status : `${status} × ${count}`)).join(', ')
-}
 
 function startUpload(tree: Tree, { token, project }: User, bytes: number): ClientRequest {
   const headers = { 'PRIVATE-TOKEN': token, 'Content-Type': 'application/json', 'Content-Length': bytes }

@@ -29,6 +29,8 @@ export interface Input {
   name: string
   /** The service whose memory counts, and which the neighbour asks. */
   service: Service
+  /** Makes what the attack needs, before the neighbour is watched. */
+  prepare?(scene: Scene): Promise<void>
   /** @returns the result, in a few words */
   run(scene: Scene): Promise<string>
 }

@@ -3,31 +3,45 @@ import { once } from 'node:events'
 import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { Answers, Question } from './ask-process.js'
+import type { User } from './scene.js'
 import type { Service, Tree } from './tree.js'
 
-const everyMs = 50
+const smallEveryMs = 80
+const readEveryMs = 400
+const memoryEveryMs = 200
 /** What an attack leaves behind counts, too. */
 const afterMs = 1_000
 
-export interface Seen extends Answers {
+export interface Seen {
+  /** A question that needs the service alone. */
+  small: Answers
+  /** A question that needs git; undefined for a service without git. */
+  read: Answers | undefined
   /** How much the memory of the service grew at most. */
   grownBytes: number
 }
 
 /**
- * Runs `attack` while a neighbour asks the service a small question again and again, and reports how the neighbour was
- * answered. The neighbour is a separate process, so that its times do not include the work of the attacker.
+ * Runs `attack` while a neighbour asks the service a small question, and git about its repository, again and again, and reports
+ * how the neighbour was answered. The neighbour is a separate process, so that its times do not include the work of the attacker.
  */
 export async function besideNeighbour(
   tree: Tree,
   service: Service,
-  token: string,
+  { token, project }: User,
   attack: () => Promise<void>,
 ): Promise<Seen> {
-  const path = service === 'git-api' ? '/api/v4/user' : '/api/v4/sagas?per_page=1'
-  const question: Question = { url: `${tree.url}${path}`, token, everyMs }
+  const question = (path: string, everyMs: number): Question => ({
+    url: `${tree.url}/api/v4${path}`,
+    token,
+    everyMs,
+  })
+  const questions =
+    service === 'git-api'
+      ? [question('/user', smallEveryMs), question(`/projects/${project}/repository/branches`, readEveryMs)]
+      : [question('/sagas?per_page=1', smallEveryMs)]
   const neighbour = fork(fileURLToPath(new URL('./ask-process.ts', import.meta.url)), [
-    JSON.stringify(question),
+    JSON.stringify(questions),
   ])
   await once(neighbour, 'message')
   const answered = once(neighbour, 'message')
@@ -35,7 +49,7 @@ export async function besideNeighbour(
   let grownBytes = 0
   const watch = setInterval(() => {
     grownBytes = Math.max(grownBytes, tree.memoryOf(service) - before)
-  }, everyMs)
+  }, memoryEveryMs)
   try {
     await attack()
     await wait(afterMs)
@@ -43,6 +57,6 @@ export async function besideNeighbour(
     clearInterval(watch)
     neighbour.send('over')
   }
-  const [answers] = (await answered) as [Answers]
-  return { ...answers, grownBytes }
+  const [[small, read]] = (await answered) as [[Answers, Answers | undefined]]
+  return { small, read, grownBytes }
 }

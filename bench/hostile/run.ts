@@ -1,29 +1,37 @@
 import { parseArgs } from 'node:util'
+import type { Answers } from './ask-process.js'
+import { gitInputs } from './git-inputs.js'
 import { grpcInputs } from './grpc-inputs.js'
 import { httpInputs } from './http-inputs.js'
 import { besideNeighbour } from './neighbour.js'
 import { createUser } from './scene.js'
 import { startTree } from './tree.js'
 
-const { values } = parseArgs({ options: { only: { type: 'string', default: '' } } })
-const inputs = [...httpInputs, ...grpcInputs].filter(({ name }) => name.includes(values.only))
+const { values } = parseArgs({
+  options: { only: { type: 'string', default: '' }, services: { type: 'string' } },
+})
+const inputs = [...httpInputs, ...gitInputs, ...grpcInputs].filter(({ name }) => name.includes(values.only))
 
-const tree = await startTree()
+const figures = (answers: Answers | undefined) =>
+  answers
+    ? `${Math.round(answers.p99Ms)} / ${Math.round(answers.worstMs)}, ${answers.failures} of ${answers.count}`
+    : ''
+
+const tree = await startTree({}, values.services)
 try {
   const attacker = await createUser(tree, 'attacker')
   const neighbour = await createUser(tree, 'neighbour')
-  console.log('| input | result | neighbour, worst ms | failures | memory, MB |')
+  const scene = { tree, attacker, neighbour }
+  console.log('| input | result | neighbour: p99 / worst ms, failures | its git read | memory, MB |')
   console.log('| --- | --- | --- | --- | --- |')
-  for (const { name, service, run } of inputs) {
+  for (const { name, service, prepare, run } of inputs) {
+    await prepare?.(scene)
     let outcome = ''
-    const seen = await besideNeighbour(tree, service, neighbour.token, async () => {
-      outcome = await run({ tree, attacker, neighbour }).catch(
-        (error: Error) => `failed: ${error.message} ${error.cause ?? ''}`,
-      )
+    const { small, read, grownBytes } = await besideNeighbour(tree, service, neighbour, async () => {
+      outcome = await run(scene).catch((error: Error) => `failed: ${error.message} ${error.cause ?? ''}`)
     })
-    const memory = `+${Math.round(seen.grownBytes / 1e6)}`
-    const failures = `${seen.failures} of ${seen.count}`
-    console.log(`| ${name} | ${outcome} | ${Math.round(seen.worstMs)} | ${failures} | ${memory} |`)
+    const memory = `+${Math.round(grownBytes / 1e6)}`
+    console.log(`| ${name} | ${outcome} | ${figures(small)} | ${figures(read)} | ${memory} |`)
   }
 } finally {
   await tree.stop()

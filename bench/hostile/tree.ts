@@ -7,7 +7,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { dieWithParent } from '../../packages/dev-env/src/process/death-signal.js'
 import { findFreePort } from '../../packages/dev-env/src/process/free-port.js'
 
-const root = resolve(import.meta.dirname, '../..')
+const ownRoot = resolve(import.meta.dirname, '../..')
 const readyTimeoutMs = 240_000
 
 export interface Tree {
@@ -18,15 +18,19 @@ export interface Tree {
   grpcAddress: string
   rootToken: string
   dataDir: string
-  /** Memory of a service's own process (resident set), in bytes. */
+  /** Memory of a service's process (resident set), and of those below it without mapped files, in bytes. */
   memoryOf(service: Service): number
   stop(): Promise<void>
 }
 
 export type Service = 'git-api' | 'saga-reporter'
 
-/** What `npm start` runs, on free ports and with new data. */
-export async function startTree(given: Record<string, string> = {}): Promise<Tree> {
+/**
+ * What `npm start` runs, on free ports and with new data.
+ *
+ * @param root folder of the checkout whose services run, built. Unset: this one
+ */
+export async function startTree(given: Record<string, string> = {}, root = ownRoot): Promise<Tree> {
   const dataDir = mkdtempSync(join(tmpdir(), 'switchyard-hostile-'))
   const [httpPort, grpcPort] = [await findFreePort(), await findFreePort()]
   const { DATABASE_URL: _database, REDIS_URL: _redis, ...inherited } = process.env
@@ -62,7 +66,7 @@ export async function startTree(given: Record<string, string> = {}): Promise<Tre
     grpcAddress: `127.0.0.1:${grpcPort}`,
     rootToken: readFileSync(tokenFile, 'utf8').trim(),
     dataDir,
-    memoryOf: (service) => residentBytes(pids(child.pid ?? 0, service)),
+    memoryOf: (service) => bytesOf(pids(child.pid ?? 0, service)),
     stop,
   }
 }
@@ -83,10 +87,7 @@ function servicePids() {
   return (ancestor: number, service: Service): number => {
     const pid = known.get(service)
     if (pid !== undefined && existsSync(`/proc/${pid}`)) return pid
-    const processes = execFileSync('ps', ['-eo', 'pid=,ppid=,args='], { encoding: 'utf8' })
-      .split('\n')
-      .map((line) => /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line))
-      .filter((match) => match !== null)
+    const processes = listProcesses()
     const isBelow = (child: number): boolean => {
       const parent = Number(processes.find(([, id]) => Number(id) === child)?.[2] ?? 0)
       return parent === ancestor || (parent > 1 && isBelow(parent))
@@ -99,7 +100,29 @@ function servicePids() {
   }
 }
 
-function residentBytes(pid: number): number {
-  const line = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))
-  return Number(line?.[1] ?? 0) * 1024
+/** Process id, that of its parent, and its command line, of every process. */
+const listProcesses = () =>
+  execFileSync('ps', ['-eo', 'pid=,ppid=,args='], { encoding: 'utf8' })
+    .split('\n')
+    .map((line) => /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line))
+    .filter((match) => match !== null)
+
+function bytesOf(service: number): number {
+  const childrenOf = new Map<number, number[]>()
+  for (const [, pid, parent] of listProcesses())
+    childrenOf.set(Number(parent), [...(childrenOf.get(Number(parent)) ?? []), Number(pid)])
+  const below = [service]
+  for (const pid of below) below.push(...(childrenOf.get(pid) ?? []))
+  const [own = 0, ...others] = below
+  return others.reduce((sum, pid) => sum + memoryField(pid, 'RssAnon'), memoryField(own, 'VmRSS'))
+}
+
+/** A field of the status of a process, in bytes; 0 when the process has ended. */
+function memoryField(pid: number, field: string): number {
+  try {
+    const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+    return Number(new RegExp(`^${field}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1] ?? 0) * 1024
+  } catch {
+    return 0
+  }
 }

@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream'
-import { unavailable } from '@switchyard/domain'
+import { DomainError, unavailable } from '@switchyard/domain'
 import { neutralRepository, objectsOf } from './neutral-repository.js'
 import type { OpenRepository } from './open-repository.js'
 import { pathArgument } from './path-arguments.js'
@@ -24,7 +24,7 @@ export interface ArchiveRequest {
  * @throws DomainError invalid for a path that is not UTF-8, unavailable without bzip2 for its format; Error when git fails, also after a part of the archive was written; the reason of the signal when it is aborted
  */
 export async function writeArchive(
-  { path, signal }: OpenRepository,
+  repository: OpenRepository,
   { format, commitId, treeId, folder, path: filePath }: ArchiveRequest,
   output: Writable,
 ): Promise<void> {
@@ -34,13 +34,15 @@ export async function writeArchive(
     paths: filePath === undefined ? [] : [pathArgument(filePath)],
   }
   try {
-    await streamOutput(neutralRepository, command, output, {
-      signal,
-      variables: objectsOf(path),
+    await streamOutput(repository, command, output, {
+      runsIn: neutralRepository,
+      variables: objectsOf(repository.path),
       settings: { 'attr.tree': treeId, 'tar.tar.bz2.command': 'bzip2 -c' },
     })
   } catch (error) {
     // git starts bzip2, which may be missing on this machine.
-    throw format === 'tar.bz2' && !signal?.aborted ? unavailable('bzip2', { cause: error }) : error
+    const isDomainError = error instanceof DomainError
+    if (format !== 'tar.bz2' || repository.signal?.aborted || isDomainError) throw error
+    throw unavailable('bzip2', { cause: error })
   }
 }

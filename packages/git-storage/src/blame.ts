@@ -26,7 +26,7 @@ const outputBytesMax = 64 * 1024 * 1024
  * @throws DomainError invalid for a path that is not UTF-8; unavailable after a minute; too-large when git needs more memory than it may use
  */
 export async function blameFile(
-  { path, signal, engine }: OpenRepository,
+  repository: OpenRepository,
   { commitId, path: filePath, lines }: BlameQuery,
 ): Promise<BlamedLines[]> {
   const command = {
@@ -34,8 +34,9 @@ export async function blameFile(
     flags: ['--porcelain', ...(lines ? [`-L${lines.start},${lines.end}`] : []), commitId],
     paths: [pathArgument(filePath)],
   }
-  const options = { signal, stdoutBytesMax: outputBytesMax, memoryBytesMax: engine.processBytesMax }
-  return parseBlame((await runGitOk(path, command, options)).stdout)
+  const { processBytesMax: memoryBytesMax } = repository.engine.slots
+  const options = { stdoutBytesMax: outputBytesMax, memoryBytesMax }
+  return parseBlame((await runGitOk(repository, command, options)).stdout)
 }
 
 const header = /^([0-9a-f]{40}) \d+ \d+(?: \d+)?$/

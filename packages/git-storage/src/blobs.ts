@@ -43,7 +43,7 @@ export async function writeBlob(
     return
   }
   const command = { command: 'cat-file', flags: ['blob'], revisions: [id] }
-  await streamOutput(repository.path, command, output, { signal: repository.signal, transform: cut(range) })
+  await streamOutput(repository, command, output, { transform: cut(range) })
 }
 
 /** Passes on the bytes of a range only. */
@@ -94,6 +94,5 @@ export async function readStart(
     return (await readBlob(repository, { id, size })).subarray(0, bytesMax)
   }
   const command = { command: 'cat-file', flags: ['blob'], revisions: [id] }
-  const options = { signal: repository.signal, stdoutBytesMax: bytesMax }
-  return (await runGitOk(repository.path, command, options)).stdout
+  return (await runGitOk(repository, command, { stdoutBytesMax: bytesMax })).stdout
 }

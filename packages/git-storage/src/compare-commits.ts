@@ -1,11 +1,25 @@
 import { DomainError } from '@switchyard/domain'
-import type { Answer, ChildKind } from './children/git-child.js'
-import { isTooHard } from './git-process.js'
+import { type GitResult, isTooHard, runGitOk } from './git-process.js'
 import type { OpenRepository } from './open-repository.js'
 
 const timeoutMs = 20_000
 /** A comparison that took too long is tried again after this time, because the machine may have been busy. */
 const tooSlowHoldsMs = 60_000
+
+/** Flags that compare a commit with its first parent, and a root commit with the empty tree. */
+const flags = ['--stdin', '-r', '-M', '--root', '--diff-merges=first-parent', '--always']
+
+/** What a comparison of commits with their first parents tells of each, as flags of `git diff-tree`. */
+export const comparisons = {
+  numstat: ['--numstat'],
+  patch: [...['-z', '--raw', '--patch', '--no-color', '--no-ext-diff', '--no-textconv', '--full-index']],
+  /** The list of changed files with the numbers of lines that were added and removed in each, without patches. */
+  changes: ['-z', '--raw', '--numstat', '--full-index'],
+  /** The list of changed files without patches. It reads no file, so it finds only renames that keep the content. */
+  names: ['-M100%', '-z', '--raw', '--full-index'],
+}
+
+export type Comparison = keyof typeof comparisons
 
 /** git cannot compare a commit with its first parent. */
 export class Incomparable extends DomainError {
@@ -29,19 +43,21 @@ export class Incomparable extends DomainError {
  */
 export async function compareCommits(
   repository: OpenRepository,
-  kind: ChildKind,
+  comparison: Comparison,
   ids: readonly string[],
-  answerBytesMax: number,
-): Promise<Answer> {
+  stdoutBytesMax: number,
+): Promise<GitResult> {
   const { path, engine } = repository
-  const keys = ids.map((id) => `${kind.name} ${id}`)
+  const keys = ids.map((id) => `compared ${comparison} ${id}`)
   for (const key of keys) {
     const known = engine.cache.getRefusal(path, key)
     if (known) throw known
   }
-  const question = { input: ids.map((id) => `${id}\n`).join(''), answerBytesMax, timeoutMs }
+  const stdin = ids.map((id) => `${id}\n`).join('')
+  const limits = { timeoutMs, stdoutBytesMax, memoryBytesMax: engine.slots.processBytesMax }
   try {
-    return await engine.children.ask(path, kind, question, repository)
+    const command = { command: 'diff-tree', flags: [...flags, ...comparisons[comparison]] }
+    return await runGitOk(repository, command, { stdin, ...limits })
   } catch (error) {
     if (!isTooHard(error)) throw error
     const refusal = new Incomparable(error)

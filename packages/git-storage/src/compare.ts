@@ -16,11 +16,11 @@ export interface CommitRange {
  * @returns null when they have none
  */
 export async function findMergeBase(
-  { path, signal }: OpenRepository,
+  repository: OpenRepository,
   ids: readonly string[],
 ): Promise<string | null> {
   const command = { command: 'merge-base', flags: ['--octopus'], revisions: [...ids] }
-  const { code, stdout } = await runGit(path, command, { signal })
+  const { code, stdout } = await runGit(repository, command)
   return code === 0 ? (linesOf(stdout)[0] ?? null) : null
 }
 
@@ -31,19 +31,20 @@ export async function findMergeBase(
  * @returns the ids of the newest `take` of the rest, the oldest first, and how many there are in all
  */
 export async function commitsBetween(
-  { path, signal }: OpenRepository,
+  repository: OpenRepository,
   { from, to, skip = 0, take }: CommitRange,
 ): Promise<{ ids: string[]; total: number }> {
   const revisions = [to, `^${from}`]
   const flags = [`--skip=${Math.min(skip, skipMax)}`, `--max-count=${take}`, '--reverse']
-  const listed = await runGitOk(path, { command: 'rev-list', flags, revisions, paths: [] }, { signal })
+  const listed = await runGitOk(repository, { command: 'rev-list', flags, revisions, paths: [] })
   const ids = linesOf(listed.stdout)
   // A page that is not full ends the list.
   if (ids.length > 0 && ids.length < take) return { ids, total: skip + ids.length }
-  const counted = await runGitOk(
-    path,
-    { command: 'rev-list', flags: ['--count'], revisions, paths: [] },
-    { signal },
-  )
+  const counted = await runGitOk(repository, {
+    command: 'rev-list',
+    flags: ['--count'],
+    revisions,
+    paths: [],
+  })
   return { ids, total: Number(counted.stdout.toString()) }
 }

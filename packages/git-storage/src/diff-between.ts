@@ -25,9 +25,9 @@ interface DiffTree extends Pick<SpawnOptions, 'variables'> {
 }
 
 function diffTree(
-  { path, signal, engine }: OpenRepository,
+  repository: OpenRepository,
   revisions: readonly string[],
-  { flags, paths, runsIn = path, variables }: DiffTree,
+  { flags, paths, runsIn, variables }: DiffTree,
 ) {
   const command = {
     command: 'diff-tree',
@@ -35,8 +35,9 @@ function diffTree(
     revisions: [...revisions],
     ...(paths && { paths }),
   }
-  const limits = { timeoutMs, stdoutBytesMax: diffAnswerBytesMax, memoryBytesMax: engine.processBytesMax }
-  return runGitOk(runsIn, command, { signal, ...limits, ...(variables && { variables }) })
+  const { processBytesMax: memoryBytesMax } = repository.engine.slots
+  const limits = { timeoutMs, stdoutBytesMax: diffAnswerBytesMax, memoryBytesMax }
+  return runGitOk(repository, command, { runsIn, ...limits, ...(variables && { variables }) })
 }
 
 /**

@@ -1,6 +1,5 @@
 import {
   emptyFolder,
-  entryAt,
   folderMode,
   formatTreeObject,
   parseTreeObject,
@@ -13,24 +12,34 @@ import type { OpenRepository } from './open-repository.js'
 import type { NewObjects } from './writing/new-objects.js'
 
 /**
- * Loads a stored tree with the entries of the given folders.
+ * Loads a stored tree with the entries of the folders above the given paths, as far as these folders exist.
  *
  * @param treeId null: the empty tree
- * @param folders paths of folders, parents before children; folders that do not exist are skipped
  */
 export async function loadTree(
   repository: OpenRepository,
   treeId: string | null,
-  folders: readonly string[][],
+  paths: readonly (readonly string[])[],
 ): Promise<TreeFolder> {
   if (treeId === null) return emptyFolder()
   const root: TreeFolder = { kind: 'folder', id: treeId, entries: null }
   await loadEntries(repository, root)
-  for (const path of folders) {
-    const folder = entryAt(root, path)
-    if (folder?.kind === 'folder' && folder.entries === null) await loadEntries(repository, folder)
-  }
+  for (const path of paths) await loadAbove(repository, root, path)
   return root
+}
+
+async function loadAbove(
+  repository: OpenRepository,
+  root: TreeFolder,
+  path: readonly string[],
+): Promise<void> {
+  let folder = root
+  for (const name of path.slice(0, -1)) {
+    const next = folder.entries?.get(name)
+    if (next?.kind !== 'folder') return
+    if (next.entries === null) await loadEntries(repository, next)
+    folder = next
+  }
 }
 
 async function loadEntries(repository: OpenRepository, folder: TreeFolder): Promise<void> {

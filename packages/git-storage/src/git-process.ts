@@ -1,6 +1,6 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
-import { DomainError, notFound, tooLarge, unavailable } from '@switchyard/domain'
-import { withProcessPlace } from './process-places.js'
+import { DomainError, invalid, notFound, tooLarge, unavailable } from '@switchyard/domain'
+import type { GitPlace } from './git-slots.js'
 import { runProgram } from './program-starter.js'
 
 /** git neither compares files above this size nor stores them as deltas, so it does not load them into memory as a whole. */
@@ -185,7 +185,10 @@ export function stopGit(child: ChildProcessWithoutNullStreams): void {
 }
 
 export interface RunOptions extends Pick<SpawnOptions, 'variables' | 'settings' | 'memoryBytesMax'> {
+  /** Unset: that of the place. */
   signal?: AbortSignal | undefined
+  /** Path of the repository in which git runs. Unset: that of the place. */
+  runsIn?: string | undefined
   timeoutMs?: number
   stdin?: string | Uint8Array
   /** Longer output is cut off, and the process is ended. */
@@ -206,18 +209,34 @@ const stdoutBytesMaxDefault = 64 * 1024 * 1024
 const stderrBytesMax = 64 * 1024
 
 /**
- * Runs one git command to its end.
+ * Runs one git command to its end, when its sender has a slot for it.
  *
- * @throws DomainError unavailable after the timeout, too-large when git ran out of its memory; the reason of the signal when
- *   the signal is aborted
+ * @param place a path alone: no request waits for this command, and it takes no slot
+ * @throws DomainError invalid for an argument over 128 KiB, unavailable after the timeout and when there is no slot, rate-limited when the sender holds its share,
+ *   too-large when git ran out of its memory; the reason of the signal when the signal is aborted
  */
-export const runGit = (path: string, command: GitCommand, options: RunOptions = {}): Promise<GitResult> =>
-  withProcessPlace(path, () => runToEnd(path, command, options))
+export function runGit(
+  place: GitPlace | string,
+  command: GitCommand,
+  options: RunOptions = {},
+): Promise<GitResult> {
+  if (typeof place === 'string') return runToEnd(place, command, options)
+  const { memoryBytesMax: bytesMax = processBytesDefault, runsIn = place.path } = options
+  return place.engine.slots.runProcess(place, bytesMax, (memoryBytesMax) =>
+    runToEnd(runsIn, command, { signal: place.signal, ...options, memoryBytesMax }),
+  )
+}
+
+/** Linux accepts 128 KiB for an argument with the byte that ends it. */
+const argumentBytesMax = 128 * 1024 - 1
 
 async function runToEnd(path: string, command: GitCommand, options: RunOptions): Promise<GitResult> {
   const { signal, stdin, timeoutMs = timeoutMsDefault, stdoutBytesMax = stdoutBytesMaxDefault } = options
   signal?.throwIfAborted()
   const args = limited(argumentsOf(path, command), options)
+  if (args.some((argument) => Buffer.byteLength(argument) > argumentBytesMax)) {
+    throw invalid('A parameter is longer than git can take')
+  }
   const limits = { timeoutMs, stdoutBytesMax, stderrBytesMax }
   const program = { command: 'sh', args, env: environment(options), stdin, signal, ...limits }
   const { code, stdout, stderr, truncated, tookMs } = await runProgram(program)
@@ -235,8 +254,12 @@ async function runToEnd(path: string, command: GitCommand, options: RunOptions):
 const bufferOf = ({ buffer, byteOffset, length }: Uint8Array) => Buffer.from(buffer, byteOffset, length)
 
 /** Runs a command that must succeed. @throws DomainError not-found without a repository; GitError for every other failure */
-export async function runGitOk(path: string, command: GitCommand, options?: RunOptions): Promise<GitResult> {
-  const result = await runGit(path, command, options)
+export async function runGitOk(
+  place: GitPlace | string,
+  command: GitCommand,
+  options?: RunOptions,
+): Promise<GitResult> {
+  const result = await runGit(place, command, options)
   if (result.code !== 0 && !result.truncated) throw gitFailure(command, result)
   return result
 }

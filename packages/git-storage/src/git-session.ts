@@ -4,6 +4,7 @@ import { PassThrough, type Readable, type Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { DomainError, invalid, timedOut } from '@switchyard/domain'
 import { ended, type SpawnOptions, spawnGit, stopGit } from './git-process.js'
+import { memoryOfProcess } from './git-slots.js'
 import { pushLimits } from './pushing/push-head.js'
 import { StallGuard } from './stall-guard.js'
 
@@ -23,7 +24,7 @@ export interface GitSession {
 }
 
 /** Limits for unpacking a push; git refuses a push that exceeds them. */
-const memoryBytesMax = 4 * 1024 ** 3
+const memoryBytesMax = Math.min(4 * 1024 ** 3, memoryOfProcess() / 3)
 const settings = [
   'receive.maxInputSize=2200m',
   'receive.advertisePushOptions=true',

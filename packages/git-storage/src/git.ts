@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import type { Writable } from 'node:stream'
 import type { LfsObject, NewTagObject } from '@switchyard/domain/commit'
+import type { Slots } from '@switchyard/service-kit/slots'
 import { type ArchiveRequest, writeArchive } from './archive.js'
 import { type BlameQuery, blameFile } from './blame.js'
 import {
@@ -13,11 +14,10 @@ import {
   writeBlob,
 } from './blobs.js'
 import { GitCache } from './cache/git-cache.js'
-import type { Cancellable } from './cancellable.js'
 import { ChildPool } from './children/child-pool.js'
 import { type CommitRange, commitsBetween, findMergeBase } from './compare.js'
 import { type Compared, diffBetween, diffSinceParting, listChanges, readFileDiff } from './diff-between.js'
-import { processBytesDefault } from './git-process.js'
+import { type GitLimits, GitSlots, type RepositoryClient } from './git-slots.js'
 import {
   findLfsObject,
   type LfsReading,
@@ -65,22 +65,26 @@ export interface Git {
   deleteRepository(diskPath: string): Promise<void>
   /** Drops what is cached of a repository whose folder was replaced by another repository. */
   forget(diskPath: string): void
-  /** @param cancellable its signal cancels the work on the repository */
-  open(project: { diskPath: string }, cancellable?: Cancellable): Repository
+  /** What git may use, and the questions to resident processes, for metrics. */
+  readonly slots: GitSlots
+  readonly questions: Slots
+  /** @param client who asks; its signal cancels the work on the repository */
+  open(project: { diskPath: string }, client?: GitClient): Repository
   /** The version of the installed git. */
   readVersion(): Promise<string>
   /** Ends every process and closes every file. */
   close(): void
 }
 
+/** Who asks about a repository. */
+export type GitClient = Pick<RepositoryClient, 'sender' | 'signal'>
+
 /** One repository for the time of one request. A revision may be any text; malformed text names no commit. */
 export type Repository = ReturnType<typeof openRepository>
 
-export interface GitOptions {
+export interface GitOptions extends GitLimits {
   /** Memory of the cache of immutable answers; 0: nothing is cached. Unset: 128 MB. */
   cacheBytesMax?: number
-  /** Most memory of one git process in bytes; packs that are mapped into memory do not count. Unset: 1 GiB. */
-  processBytesMax?: number
   /** Runs `work`, which changes a repository, while the repository cannot be moved. Unset: repositories are never moved. */
   withoutMove?: <Result>(diskPath: string, work: () => Promise<Result>) => Promise<Result>
 }
@@ -89,10 +93,11 @@ const cacheBytesDefault = 128 * 1024 * 1024
 
 /** @param storageRoot folder of the bare repositories */
 export function createGit(storageRoot: string, options: GitOptions = {}): Git {
-  const { cacheBytesMax = cacheBytesDefault, processBytesMax = processBytesDefault, withoutMove } = options
+  const { cacheBytesMax = cacheBytesDefault, withoutMove, ...limits } = options
+  const slots = new GitSlots(limits)
   const engine: GitEngine = {
-    processBytesMax,
-    children: new ChildPool({ processBytesMax }),
+    slots,
+    children: new ChildPool(slots),
     cache: new GitCache(cacheBytesMax),
     branchTurns: new BranchTurns(),
   }
@@ -108,13 +113,16 @@ export function createGit(storageRoot: string, options: GitOptions = {}): Git {
       forget(diskPath)
     },
     forget,
-    open: ({ diskPath }, cancellable) =>
+    slots,
+    questions: engine.children.slots,
+    open: ({ diskPath }, client) =>
       openRepository({
         path: join(storageRoot, diskPath),
         engine,
         withoutMove: withoutMove ? (work) => withoutMove(diskPath, work) : (work) => work(),
+        sender: client?.sender,
         get signal() {
-          return cancellable?.signal
+          return client?.signal
         },
       }),
     readVersion,
@@ -137,6 +145,8 @@ const lfsOf = (repository: OpenRepository) => ({
 const openRepository = (repository: OpenRepository) => ({
   path: repository.path,
   withoutMove: repository.withoutMove,
+  /** Does work in which git sends its output to the client, such as a fetch, when the client has a slot for it. */
+  inStream: (work: () => Promise<void>) => repository.engine.slots.runStream(repository, work),
   findCommit: (revision: string) => findCommit(repository, revision),
   findCommitId: (revision: string) => findCommitId(repository, revision),
   listCommits: (query: CommitQuery) => listCommits(repository, query),

@@ -14,12 +14,9 @@ export interface Contributor {
  *
  * @throws DomainError unavailable after a minute
  */
-export async function listContributors(
-  { path, signal }: OpenRepository,
-  commitId: string,
-): Promise<Contributor[]> {
+export async function listContributors(repository: OpenRepository, commitId: string): Promise<Contributor[]> {
   const flags = ['--summary', '--numbered', '--email', '--no-merges']
-  const { stdout } = await runGitOk(path, { command: 'shortlog', flags, revisions: [commitId] }, { signal })
+  const { stdout } = await runGitOk(repository, { command: 'shortlog', flags, revisions: [commitId] })
   const byEmail = new Map<string, Contributor>()
   for (const text of stdout.toString().split('\n')) {
     // A line is `   12\tAda Lovelace <ada@example.com>`.

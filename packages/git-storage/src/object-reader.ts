@@ -31,10 +31,9 @@ export async function readObjects(
   repository: OpenRepository,
   names: readonly string[],
 ): Promise<StoredObject[]> {
-  const { path, engine } = repository
   const input = names.map((name) => `contents ${name}\n`).join('')
   const question = { input, answerBytesMax, timeoutMs }
-  const { bytes, truncated } = await engine.children.ask(path, objectChild, question, repository)
+  const { bytes, truncated } = await repository.engine.children.ask(repository, objectChild, question)
   if (truncated) throw tooLarge('The repository has an object that is too large to read')
   return parseObjects(bytes)
 }
@@ -57,10 +56,9 @@ export async function findObjects(
   repository: OpenRepository,
   ids: readonly string[],
 ): Promise<Map<string, ObjectFacts>> {
-  const { path, engine } = repository
   const input = ids.map((id) => `info ${id}\n`).join('')
   const question = { input, answerBytesMax: factsLineBytes * (ids.length + 1), timeoutMs }
-  const { bytes } = await engine.children.ask(path, objectChild, question, repository)
+  const { bytes } = await repository.engine.children.ask(repository, objectChild, question)
   const found = bytes
     .toString('latin1')
     .split('\n')

@@ -1,7 +1,7 @@
 import type { RefChange } from '@switchyard/domain/access'
 import type { GitCache } from './cache/git-cache.js'
-import type { Cancellable } from './cancellable.js'
 import type { ChildPool } from './children/child-pool.js'
+import type { GitPlace, GitSlots } from './git-slots.js'
 import type { BranchTurns } from './writing/branch-turns.js'
 
 /**
@@ -16,17 +16,14 @@ export type Foresee = (changes: readonly RefChange[]) => Promise<void>
 
 /** The parts that read and write repositories, shared by all requests of this process. */
 export interface GitEngine {
-  /** Memory of one git process. */
-  processBytesMax: number
+  slots: GitSlots
   children: ChildPool
   cache: GitCache
   branchTurns: BranchTurns
 }
 
 /** One repository for the time of one request. */
-export interface OpenRepository extends Cancellable {
-  /** Path of the bare repository. */
-  path: string
+export interface OpenRepository extends GitPlace {
   engine: GitEngine
   withoutMove: WithoutMove
 }

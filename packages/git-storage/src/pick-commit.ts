@@ -145,7 +145,7 @@ interface Sides {
  * the base as their parent. No reference ever points to the temporary commits.
  */
 async function mergeByGit(
-  { signal }: OpenRepository,
+  repository: OpenRepository,
   { objects, variables }: ObjectsPlace,
   tip: Commit,
   { baseIds, picked }: Sides,
@@ -160,7 +160,7 @@ async function mergeByGit(
     flags: ['--write-tree', '-z', '--name-only', '--no-messages', '--allow-unrelated-histories'],
     revisions: [ours, theirs],
   }
-  const result = await runGit(neutralRepository, command, { signal, variables })
+  const result = await runGit(repository, command, { runsIn: neutralRepository, variables })
   const [treeId = '', ...paths] = result.stdout.toString('latin1').split('\0')
   if (result.code === 0) return { treeId }
   if (result.code === 1) return { treeId, paths: conflictedPaths(paths, [ours, theirs]) }

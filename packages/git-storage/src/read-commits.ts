@@ -6,7 +6,7 @@ import type { OpenRepository } from './open-repository.js'
 import { linesOf } from './output-lines.js'
 import { pathArguments } from './path-arguments.js'
 import { bytesOfIds, pathHistory } from './read-path-history.js'
-import { everyReference } from './refs.js'
+import { everyReference, fingerprintOfReferences } from './refs.js'
 import { resolveRevision } from './resolve-revision.js'
 
 export interface CommitQuery {
@@ -103,12 +103,12 @@ async function readCommits(repository: OpenRepository, ids: readonly string[]): 
 const isFiltered = ({ since, until, author, message, topological }: CommitQuery) =>
   topological === true || [since, until, author, message].some((filter) => filter !== undefined)
 
-async function listIds({ path, signal }: OpenRepository, query: CommitQuery, tip: string | null) {
+async function listIds(repository: OpenRepository, query: CommitQuery, tip: string | null) {
   const command = walkCommand(query, tip, [
     `--skip=${Math.min(query.skip, skipMax)}`,
     `--max-count=${query.take}`,
   ])
-  return linesOf((await runGitOk(path, command, { signal })).stdout)
+  return linesOf((await runGitOk(repository, command)).stdout)
 }
 
 const walkCommand = (query: CommitQuery, tip: string | null, flags: string[]): GitCommand => ({
@@ -118,21 +118,22 @@ const walkCommand = (query: CommitQuery, tip: string | null, flags: string[]): G
   paths: [],
 })
 
-/** The number of commits of a query, cached by tip. */
+/** The number of commits of a query, cached by where it starts. */
 async function totalOf(repository: OpenRepository, query: CommitQuery, tip: string | null): Promise<number> {
   const { path, engine } = repository
   // The order does not change the number.
-  const key = `total ${tip} ${filters({ ...query, topological: false }).join('\0')}`
-  const known = tip === null ? undefined : engine.cache.getTotal(path, key)
+  const start = tip ?? (await fingerprintOfReferences(repository))
+  const key = `total ${start} ${filters({ ...query, topological: false }).join('\0')}`
+  const known = engine.cache.getTotal(path, key)
   if (known !== undefined) return known
   const isWhole = tip !== null && !query.firstParent && !isFiltered({ ...query, topological: false })
   const total = await (isWhole ? countAncestors(repository, tip) : countByGit(repository, query, tip))
-  if (tip !== null) engine.cache.setTotal(path, key, total)
+  engine.cache.setTotal(path, key, total)
   return total
 }
 
-async function countByGit({ path, signal }: OpenRepository, query: CommitQuery, tip: string | null) {
-  const { stdout } = await runGitOk(path, walkCommand(query, tip, ['--count']), { signal })
+async function countByGit(repository: OpenRepository, query: CommitQuery, tip: string | null) {
+  const { stdout } = await runGitOk(repository, walkCommand(query, tip, ['--count']))
   return Number(stdout.toString().trim()) || 0
 }
 
@@ -157,13 +158,13 @@ async function countAncestors(repository: OpenRepository, tip: string): Promise<
 }
 
 /** @returns null when git cannot compare the tips, because housekeeping has removed the one that was counted */
-async function countFrom({ path, signal }: OpenRepository, last: CountedTip, tip: string) {
+async function countFrom(repository: OpenRepository, last: CountedTip, tip: string) {
   const command = {
     command: 'rev-list',
     flags: ['--count', '--left-right'],
     revisions: [`${last.tip}...${tip}`],
   }
-  const { code, stdout } = await runGit(path, command, { signal })
+  const { code, stdout } = await runGit(repository, command)
   if (code !== 0) return null
   const [lost = 0, added = 0] = stdout.toString().split('\t').map(Number)
   return last.total - lost + added
@@ -195,7 +196,7 @@ async function applyFilters(
 ) {
   const candidates = new Set(ids)
   const command = walkCommand(query, tip, [])
-  const { stdout } = await runGitOk(repository.path, command, { signal: repository.signal })
+  const { stdout } = await runGitOk(repository, command)
   return linesOf(stdout).filter((id) => candidates.has(id))
 }
 
@@ -216,12 +217,12 @@ function filters({ all, since, until, author, message, firstParent, topological 
 const atSecond = (seconds: number) => `@${Math.max(0, seconds)} +0000`
 
 /** Id of the newest commit that changed a path, among `from` and its ancestors; null when none did. */
-export async function lastCommitOf({ path, signal }: OpenRepository, from: string, filePath: string) {
+export async function lastCommitOf(repository: OpenRepository, from: string, filePath: string) {
   const { flags, paths, stdin = '' } = pathArguments(filePath)
   const { stdout } = await runGitOk(
-    path,
+    repository,
     { command: 'rev-list', flags: ['--max-count=1', ...flags], revisions: [from], ...(paths && { paths }) },
-    { signal, stdin },
+    { stdin },
   )
   return linesOf(stdout)[0] ?? null
 }

@@ -1,8 +1,6 @@
 import { zeroId } from '@switchyard/domain/access'
-import { changesChild, namesChild, patchChild } from './children/child-kinds.js'
-import type { Answer, ChildKind } from './children/git-child.js'
-import { compareCommits, Incomparable } from './compare-commits.js'
-import { comparedBytesMax } from './git-process.js'
+import { type Comparison, compareCommits, Incomparable } from './compare-commits.js'
+import { comparedBytesMax, type GitResult } from './git-process.js'
 import { findObjects } from './object-reader.js'
 import type { OpenRepository } from './open-repository.js'
 import { parseChanges } from './parse-changes.js'
@@ -26,8 +24,8 @@ export const diffLimits = {
  */
 export const readDiff = (repository: OpenRepository, id: string): Promise<DiffEntry[]> =>
   cachedEntries(repository, `diff ${id}`, async () => {
-    const { bytes, truncated } = await compare(repository, patchChild, id)
-    return flagUncompared(repository, await parseDiff(afterId(bytes, id), truncated, diffLimits))
+    const { stdout, truncated } = await compare(repository, 'patch', id)
+    return flagUncompared(repository, await parseDiff(afterId(stdout, id), truncated, diffLimits))
   })
 
 /**
@@ -37,8 +35,8 @@ export const readDiff = (repository: OpenRepository, id: string): Promise<DiffEn
  */
 export const listChangesOf = (repository: OpenRepository, id: string): Promise<DiffEntry[]> =>
   cachedEntries(repository, `changes ${id}`, async () => {
-    const { bytes } = await compare(repository, changesChild, id)
-    return parseChanges(afterId(bytes, id))
+    const { stdout } = await compare(repository, 'changes', id)
+    return parseChanges(afterId(stdout, id))
   })
 
 /** The answer of git begins with the id and a NUL. */
@@ -58,12 +56,12 @@ export async function cachedEntries(
 }
 
 /** git loads an added or removed file as a whole. When its memory does not suffice, the diff has file names only. */
-async function compare(repository: OpenRepository, kind: ChildKind, id: string): Promise<Answer> {
+async function compare(repository: OpenRepository, comparison: Comparison, id: string): Promise<GitResult> {
   try {
-    return await compareCommits(repository, kind, [id], diffAnswerBytesMax)
+    return await compareCommits(repository, comparison, [id], diffAnswerBytesMax)
   } catch (error) {
     if (!(error instanceof Incomparable) || !error.isPermanent) throw error
-    return { ...(await compareCommits(repository, namesChild, [id], diffAnswerBytesMax)), truncated: true }
+    return { ...(await compareCommits(repository, 'names', [id], diffAnswerBytesMax)), truncated: true }
   }
 }
 

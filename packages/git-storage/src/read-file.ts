@@ -1,8 +1,8 @@
-import { fileModes, storedPath } from '@switchyard/domain/commit'
+import { fileModes } from '@switchyard/domain/commit'
 import { findObject, readObject } from './object-reader.js'
 import type { OpenRepository } from './open-repository.js'
 import { findCommit } from './read-commits.js'
-import { findEntry } from './trees.js'
+import { findEntry, namesOf } from './trees.js'
 
 /** Larger files are not read: callers count lines of text. */
 const fileBytesMax = 32 * 1024 * 1024
@@ -17,7 +17,7 @@ export async function readFile(
   commitId: string,
   filePath: string,
 ): Promise<Buffer | null> {
-  const names = storedPath(filePath).split('/')
+  const names = namesOf(filePath)
   const commit = await findCommit(repository, commitId)
   if (!commit) return null
   const entry = await findEntry(repository, commit.treeId, names)

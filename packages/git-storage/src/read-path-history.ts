@@ -3,7 +3,7 @@ import { isTooHard, runGitOk } from './git-process.js'
 import type { OpenRepository } from './open-repository.js'
 import { linesOf } from './output-lines.js'
 import { pathArguments } from './path-arguments.js'
-import { everyReference } from './refs.js'
+import { everyReference, fingerprintOfReferences } from './refs.js'
 
 export interface PathHistoryQuery {
   /** Null: the commits of every reference. */
@@ -19,8 +19,7 @@ export const bytesOfIds = (ids: readonly string[]) => ids.length * 64
 export async function pathHistory(repository: OpenRepository, query: PathHistoryQuery): Promise<string[]> {
   const { tip, filePath, firstParent } = query
   const { path, engine } = repository
-  if (tip === null) return historyByGit(repository, query)
-  const key = `path ${tip} ${firstParent} ${filePath}`
+  const key = `path ${tip ?? (await fingerprintOfReferences(repository))} ${firstParent} ${filePath}`
   return engine.cache.getOrCompute(path, key, () => historyByGit(repository, query), bytesOfIds)
 }
 
@@ -35,7 +34,7 @@ async function historyByGit(repository: OpenRepository, query: PathHistoryQuery)
 }
 
 async function logOf(
-  { path, engine, signal }: OpenRepository,
+  repository: OpenRepository,
   { tip, filePath, firstParent }: PathHistoryQuery,
   furtherFlags: string[],
 ): Promise<string[]> {
@@ -51,6 +50,7 @@ async function logOf(
     revisions: tip === null ? [] : [tip],
     ...(paths && { paths }),
   }
-  const { stdout } = await runGitOk(path, command, { signal, stdin, memoryBytesMax: engine.processBytesMax })
+  const { processBytesMax: memoryBytesMax } = repository.engine.slots
+  const { stdout } = await runGitOk(repository, command, { stdin, memoryBytesMax })
   return linesOf(stdout)
 }

@@ -1,5 +1,4 @@
 import type { CommitStats } from '@switchyard/domain/commit'
-import { numstatChild } from './children/child-kinds.js'
 import { compareCommits, Incomparable } from './compare-commits.js'
 import type { OpenRepository } from './open-repository.js'
 
@@ -30,9 +29,9 @@ export async function readStats(repository: OpenRepository, ids: readonly string
 }
 
 async function countLines(repository: OpenRepository, ids: readonly string[]): Promise<StatsOfCommits> {
-  const answer = await compareCommits(repository, numstatChild, ids, answerBytesMax).catch(orIncomparable)
+  const answer = await compareCommits(repository, 'numstat', ids, answerBytesMax).catch(orIncomparable)
   const refused = answer instanceof Incomparable
-  if (!refused && !answer.truncated) return parseNumstat(answer.bytes.toString('latin1'))
+  if (!refused && !answer.truncated) return parseNumstat(answer.stdout.toString('latin1'))
   if (ids.length > 1) return countOneByOne(repository, ids)
   return new Map(refused && !answer.isPermanent ? [] : ids.map((id) => [id, null]))
 }

@@ -43,14 +43,14 @@ export const fullName = (kind: ReferenceKind, name: string): string => folders[k
  * @throws DomainError too-large when the names take more than 32 MB
  */
 export async function listReferences(
-  { path, signal }: OpenRepository,
+  repository: OpenRepository,
   { kind, order, descending }: ReferenceQuery,
 ): Promise<Reference[]> {
   const folder = folders[kind]
   const sort = `--sort=${descending ? '-' : ''}${sortKeys[order]}`
   const command = { command: 'for-each-ref', flags: [sort, '--format=%(objectname) %(refname)'] }
-  const options = { signal, stdoutBytesMax: listBytesMax }
-  const { stdout, truncated } = await runGitOk(path, { ...command, paths: [folder] }, options)
+  const options = { stdoutBytesMax: listBytesMax }
+  const { stdout, truncated } = await runGitOk(repository, { ...command, paths: [folder] }, options)
   if (truncated) throw tooLarge('The repository has too many references to list')
   return stdout
     .toString()
@@ -67,7 +67,7 @@ export async function findTagTarget(repository: OpenRepository, tag: string): Pr
 
 /** Those of the given branches whose newest commit is the given commit or one of its ancestors. */
 export async function findMerged(
-  { path, signal }: OpenRepository,
+  repository: OpenRepository,
   branches: readonly string[],
   commitId: string,
 ): Promise<Set<string>> {
@@ -76,7 +76,7 @@ export async function findMerged(
   const flags = [`--merged=${commitId}`, '--format=%(refname)']
   // A command line holds a limited number of names. For more, git lists all branches.
   const paths = names.length > 1000 ? [folders.branch] : names
-  const { stdout } = await runGitOk(path, { command: 'for-each-ref', flags, paths }, { signal })
+  const { stdout } = await runGitOk(repository, { command: 'for-each-ref', flags, paths })
   return new Set(
     stdout
       .toString()
@@ -92,19 +92,19 @@ export async function findMerged(
  * @throws DomainError too-large when their annotations take more than 16 MB together
  */
 export async function readAnnotations(
-  { path, signal }: OpenRepository,
+  repository: OpenRepository,
   tags: readonly string[],
 ): Promise<Map<string, TagAnnotation>> {
   if (tags.length === 0) return new Map()
   const format = ['%(refname)', '%(objecttype)', '%(taggerdate:unix)', '%(contents)', ''].join('%00')
   const { stdout, truncated } = await runGitOk(
-    path,
+    repository,
     {
       command: 'for-each-ref',
       flags: [`--format=${format}`],
       paths: tags.map((tag) => fullName('tag', tag)),
     },
-    { signal, stdoutBytesMax: annotationBytesMax },
+    { stdoutBytesMax: annotationBytesMax },
   )
   if (truncated) throw tooLarge('The messages of these tags are too long')
   const fields = stdout.toString().split('\0')

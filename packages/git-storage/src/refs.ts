@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { isRefName } from '@switchyard/domain/commit'
 import { objectChild } from './children/child-kinds.js'
 import { runGitOk } from './git-process.js'
@@ -26,14 +27,13 @@ export async function findRefs(
   repository: OpenRepository,
   names: readonly string[],
 ): Promise<Map<string, string>> {
-  const { path, engine } = repository
   const asked = names.flatMap((name) => [name, ...longerNames(name)])
   const question = {
     input: asked.map((name) => `info ${name}\n`).join(''),
     answerBytesMax: answerLineBytes * (asked.length + 1),
     timeoutMs,
   }
-  const { bytes } = await engine.children.ask(path, objectChild, question, repository)
+  const { bytes } = await repository.engine.children.ask(repository, objectChild, question)
   const ids = linesOf(bytes).map((line) => /^([0-9a-f]{40}) \w+ \d+$/.exec(line)?.[1])
   const found = new Map(asked.flatMap((name, index) => (ids[index] ? [[name, ids[index]] as const] : [])))
   const hasLongerNames = names.some((name) => longerNames(name).some((longer) => found.has(longer)))
@@ -45,23 +45,23 @@ const longerNames = (name: string) =>
   ['refs/', 'refs/tags/', 'refs/heads/', 'refs/remotes/'].map((folder) => folder + name)
 
 async function findExactRefs(
-  { path, signal }: OpenRepository,
+  repository: OpenRepository,
   names: readonly string[],
 ): Promise<Map<string, string>> {
   const command = { command: 'for-each-ref', flags: ['--format=%(objectname) %(refname)'] }
-  const { stdout } = await runGitOk(path, { ...command, paths: [...names] }, { signal })
+  const { stdout } = await runGitOk(repository, { ...command, paths: [...names] })
   // A pattern also matches references below a folder of that name.
   const found = linesOf(stdout).map((line) => [line.slice(41), line.slice(0, 40)] as const)
   return new Map(found.filter(([name]) => names.includes(name)))
 }
 
 /** Whether no branch exists yet. */
-export async function hasNoBranch({ path, signal }: OpenRepository): Promise<boolean> {
-  const { stdout } = await runGitOk(
-    path,
-    { command: 'for-each-ref', flags: ['--count=1', '--format=%(refname)'], paths: ['refs/heads/'] },
-    { signal },
-  )
+export async function hasNoBranch(repository: OpenRepository): Promise<boolean> {
+  const { stdout } = await runGitOk(repository, {
+    command: 'for-each-ref',
+    flags: ['--count=1', '--format=%(refname)'],
+    paths: ['refs/heads/'],
+  })
   return stdout.length === 0
 }
 
@@ -71,19 +71,19 @@ const usualNames = ['main', 'master']
  * A substitute for a default branch that does not exist: `main` or `master`, else the first branch by name; null when the
  * repository has no branch.
  */
-export async function findUsualBranch({ path, signal }: OpenRepository): Promise<string | null> {
-  const { stdout } = await runGitOk(
-    path,
-    { command: 'for-each-ref', flags: ['--count=1000', '--format=%(refname)'], paths: ['refs/heads/'] },
-    { signal },
-  )
+export async function findUsualBranch(repository: OpenRepository): Promise<string | null> {
+  const { stdout } = await runGitOk(repository, {
+    command: 'for-each-ref',
+    flags: ['--count=1000', '--format=%(refname)'],
+    paths: ['refs/heads/'],
+  })
   const branches = namesIn('refs/heads/', stdout)
   return usualNames.find((name) => branches.includes(name)) ?? branches[0] ?? null
 }
 
 /** Sets HEAD, the branch that a clone checks out. */
-export async function pointHeadTo({ path, signal }: OpenRepository, branch: string): Promise<void> {
-  await runGitOk(path, { command: 'symbolic-ref', paths: ['HEAD', branchRef(branch)] }, { signal })
+export async function pointHeadTo(repository: OpenRepository, branch: string): Promise<void> {
+  await runGitOk(repository, { command: 'symbolic-ref', paths: ['HEAD', branchRef(branch)] })
 }
 
 /** Prefix of hidden references that keep commits from being removed as unreachable. */
@@ -91,6 +91,15 @@ export const keptPrefix = 'refs/keep-around/'
 
 /** Flags of git for every reference that clients can see. */
 export const everyReference = [`--exclude=${keptPrefix}*`, '--all']
+
+/** A key for answers about every reference: it changes whenever one that clients can see is added, moved or removed. */
+export async function fingerprintOfReferences(repository: OpenRepository): Promise<string> {
+  const command = { command: 'for-each-ref', flags: ['--format=%(refname) %(objectname)'] }
+  const { stdout } = await runGitOk(repository, command, { stdoutBytesMax: Number.POSITIVE_INFINITY })
+  const hash = createHash('sha256')
+  for (const line of linesOf(stdout)) if (!line.startsWith(keptPrefix)) hash.update(`${line}\n`)
+  return `references ${hash.digest('hex')}`
+}
 
 const namesIn = (folder: string, refs: Buffer): string[] =>
   refs
@@ -114,11 +123,11 @@ export async function findBranchContaining(
 
 /** Names of the branches, or of the tags, that have a commit in their history, by name. */
 export async function findReferencesContaining(
-  { path, signal }: OpenRepository,
+  repository: OpenRepository,
   id: string,
   folder: 'refs/heads/' | 'refs/tags/',
 ): Promise<string[]> {
   const command = { command: 'for-each-ref', flags: ['--format=%(refname)', `--contains=${id}`] }
-  const { stdout } = await runGitOk(path, { ...command, paths: [folder] }, { signal })
+  const { stdout } = await runGitOk(repository, { ...command, paths: [folder] })
   return namesIn(folder, stdout)
 }

@@ -45,8 +45,8 @@ async function findByAbbreviation(repository: OpenRepository, hash: string): Pro
 }
 
 /** @param name validated text without a line break */
-async function askForId({ path, engine, signal }: OpenRepository, name: string): Promise<string | null> {
+async function askForId(repository: OpenRepository, name: string): Promise<string | null> {
   const question = { input: `info ${name}\n`, answerBytesMax: 4096, timeoutMs: 60_000 }
-  const { bytes } = await engine.children.ask(path, objectChild, question, { signal })
+  const { bytes } = await repository.engine.children.ask(repository, objectChild, question)
   return /^([0-9a-f]{40}) commit \d+\n$/.exec(bytes.toString('latin1'))?.[1] ?? null
 }

@@ -76,7 +76,16 @@ export async function findFile(
   return { blobId: String(entry.blob), isExecutable: entry.mode === fileModes.executable }
 }
 
-const partsOf = (path: string) => storedPath(path).split('/').filter(Boolean)
+const partsOf = (path: string) => namesOf(path).filter(Boolean)
+
+/** Longest text of a path that is looked up. No path of a body may be long enough to be worth more than a look. */
+const pathLengthMax = 65_536
+
+/**
+ * The names in a path as trees store them. No tree has the name of a path that is too long.
+ */
+export const namesOf = (path: string): string[] =>
+  path.length > pathLengthMax ? [path] : storedPath(path).split('/')
 
 /** Whether a tree has an entry at a path: a file, a folder or a submodule. */
 export const hasEntry = async (repository: OpenRepository, treeId: string, path: string): Promise<boolean> =>
@@ -88,8 +97,7 @@ export async function findEntry(
   treeId: string,
   names: readonly string[],
 ): Promise<TreeEntry | null> {
-  const folders = names.slice(0, -1).map((_, depth) => names.slice(0, depth + 1))
-  return entryAt(await loadTree(repository, treeId, folders), [...names])
+  return entryAt(await loadTree(repository, treeId, [names]), names)
 }
 
 async function readTree(repository: OpenRepository, id: string): Promise<StoredEntry[]> {
@@ -99,10 +107,10 @@ async function readTree(repository: OpenRepository, id: string): Promise<StoredE
 }
 
 /** The entries below a folder, each with its path as its name. */
-async function readBelow({ path, signal }: OpenRepository, treeId: string): Promise<StoredEntry[]> {
+async function readBelow(repository: OpenRepository, treeId: string): Promise<StoredEntry[]> {
   const command = { command: 'ls-tree', flags: ['-r', '-t', '-z'], revisions: [treeId] }
-  const options = { signal, stdoutBytesMax: recursiveBytesMax }
-  const { stdout, truncated } = await runGitOk(path, command, options)
+  const options = { stdoutBytesMax: recursiveBytesMax }
+  const { stdout, truncated } = await runGitOk(repository, command, options)
   if (truncated) throw tooLarge('The folder has too many entries to list')
   return stdout
     .toString('latin1')

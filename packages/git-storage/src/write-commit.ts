@@ -2,9 +2,9 @@ import { conflict } from '@switchyard/domain'
 import {
   type Commit,
   entryAt,
-  foldersOf,
   formatCommitObject,
   parseCommitObject,
+  pathsOf,
   planTreeEdits,
   type Signature,
   type TreeEdit,
@@ -103,7 +103,7 @@ async function loadBase(
   edits: TreeEdit[],
 ): Promise<TreeFolder> {
   const commit = parent === null ? null : await findCommit(repository, parent)
-  return loadTree(repository, commit?.treeId ?? null, foldersOf(edits))
+  return loadTree(repository, commit?.treeId ?? null, pathsOf(edits))
 }
 
 async function plan(

@@ -20,7 +20,14 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => {
 /** Runs a program to its end and sends its outcome. */
 function run({ id, command, args, env, stdin, timeoutMs, stdoutBytesMax, stderrBytesMax }) {
   const startedAt = performance.now()
-  const child = spawn(command, args, { cwd: '/', env })
+  let child
+  try {
+    child = spawn(command, args, { cwd: '/', env })
+  } catch ({ message }) {
+    // The arguments are longer than the operating system allows.
+    process.send({ id, failure: message })
+    return
+  }
   const stop = () => stopProgram(child)
   stops.set(id, stop)
   const timer = setTimeout(stop, timeoutMs)

@@ -3,8 +3,9 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { waitFor } from '@switchyard/testing'
 import { afterEach, expect, test } from 'vitest'
-import { numstatChild, objectChild, patchChild, updateRefChild } from '../src/children/child-kinds.js'
+import { objectChild, updateRefChild } from '../src/children/child-kinds.js'
 import { ChildPool, type ChildPoolOptions } from '../src/children/child-pool.js'
+import type { Answer } from '../src/children/git-child.js'
 import { type BareRepository, createBareRepository, historyStream, seededRandom } from './random-history.js'
 
 const opened: { close: () => unknown }[] = []
@@ -12,8 +13,8 @@ afterEach(async () => {
   for (const one of opened.splice(0)) await one.close()
 })
 
-function poolOf(options: ChildPoolOptions = {}): ChildPool {
-  const pool = new ChildPool(options)
+function poolOf(options: Partial<ChildPoolOptions> = {}): ChildPool {
+  const pool = new ChildPool({ processBytesMax: 256 * 1024 * 1024, ...options })
   opened.push(pool)
   return pool
 }
@@ -28,7 +29,9 @@ async function filledRepository(commits = 15): Promise<BareRepository> {
 
 const limits = { answerBytesMax: 1024 * 1024, timeoutMs: 20_000 }
 const idsOf = async ({ git }: BareRepository) => (await git('rev-list', '--all')).split('\n')
-const question = (id: string) => ({ ...limits, input: `${id}\n` })
+const question = (id: string) => ({ ...limits, input: `contents ${id}\n` })
+/** The answer to such a question, of an object that is text. */
+const contentOf = ({ bytes }: Answer) => bytes.toString().slice(bytes.indexOf('\n') + 1, -1)
 
 /** Processes of git below this one that work on a repository. */
 function childrenOn(path: string): number[] {
@@ -50,16 +53,12 @@ test('answers are whole and belong to their questions, however many are asked at
   const repository = await filledRepository(40)
   const pool = poolOf()
   const ids = await idsOf(repository)
-  const flags = ['diff-tree', '-r', '-M', '--root', '-m', '--first-parent', '--always', '--numstat']
-  const answers = await Promise.all(
-    ids.map((id) =>
-      pool.ask(repository.path, numstatChild, question(id)).then(({ bytes }) => bytes.toString()),
-    ),
-  )
-  expect(pool.size).toBeLessThanOrEqual(8)
+  const answers = await Promise.all(ids.map((id) => pool.ask(repository, objectChild, question(id))))
+  expect(pool.size).toBeLessThanOrEqual(4)
   for (const [index, id] of ids.entries()) {
-    expect(answers[index]).toContain(id)
-    if (index % 8 === 0) expect(answers[index]?.trimEnd()).toBe(await repository.git(...flags, id))
+    const answer = answers[index] as Answer
+    expect(answer.bytes.toString()).toContain(id)
+    if (index % 8 === 0) expect(contentOf(answer).trimEnd()).toBe(await repository.git('cat-file', '-p', id))
   }
 })
 
@@ -67,17 +66,17 @@ test('content that looks like the end of an answer does not end it', async () =>
   const repository = await filledRepository()
   const tricky = 'missing\n..x missing\nstart: ok\nabort: ok\n'
   const id = (await repository.feed(tricky, 'hash-object', '-w', '--stdin')).trim()
-  const { bytes } = await poolOf().ask(repository.path, objectChild, { ...limits, input: `contents ${id}\n` })
+  const { bytes } = await poolOf().ask(repository, objectChild, question(id))
   expect(bytes.toString()).toBe(`${id} blob ${tricky.length}\n${tricky}\n`)
 })
 
 test('a question that its client gave up neither stops nor changes the answers of others', async () => {
   const repository = await filledRepository(40)
-  const pool = poolOf({ quickMax: 1, perKindMax: 1 })
+  const pool = poolOf({ perKindMax: 1 })
   const ids = await idsOf(repository)
   const gone = new AbortController()
   const asked = ids.map((id, index) =>
-    pool.ask(repository.path, patchChild, question(id), index % 2 ? gone : undefined).then(
+    pool.ask(index % 2 ? { ...repository, signal: gone.signal } : repository, objectChild, question(id)).then(
       ({ bytes }) => bytes.toString().slice(0, 40),
       (error: Error) => error.message,
     ),
@@ -85,8 +84,10 @@ test('a question that its client gave up neither stops nor changes the answers o
   gone.abort(new Error('gone'))
   const expected = ids.map((id, index) => (index % 2 ? 'gone' : id))
   expect(await Promise.all(asked)).toEqual(expected)
-  const behind = pool.ask(repository.path, patchChild, question('x'))
-  await expect(pool.ask(repository.path, patchChild, question('x'), gone)).rejects.toThrow('gone')
+  const behind = pool.ask(repository, objectChild, question('x'))
+  await expect(pool.ask({ ...repository, signal: gone.signal }, objectChild, question('x'))).rejects.toThrow(
+    'gone',
+  )
   await behind
 })
 
@@ -94,9 +95,9 @@ test('a child that is killed is replaced, and its question asked again', async (
   const repository = await filledRepository()
   const pool = poolOf()
   const [id = ''] = await idsOf(repository)
-  const first = await pool.ask(repository.path, numstatChild, question(id))
+  const first = await pool.ask(repository, objectChild, question(id))
   for (const pid of childrenOn(repository.path)) process.kill(pid, 'SIGKILL')
-  const second = await pool.ask(repository.path, numstatChild, question(id))
+  const second = await pool.ask(repository, objectChild, question(id))
   expect(second.bytes.toString()).toBe(first.bytes.toString())
 })
 
@@ -106,7 +107,7 @@ test('many repositories share few children', async () => {
   const sizes: number[] = []
   const rounds = [...repositories, ...repositories, ...repositories].map(async (repository) => {
     const [id = ''] = await idsOf(repository)
-    const { bytes } = await pool.ask(repository.path, numstatChild, question(id))
+    const { bytes } = await pool.ask(repository, objectChild, question(id))
     sizes.push(pool.size)
     expect(bytes.toString()).toContain(id)
   })
@@ -116,11 +117,11 @@ test('many repositories share few children', async () => {
 
 test('children are replaced after their share of answers, and end when idle', async () => {
   const repository = await filledRepository()
-  const pool = poolOf({ answersMax: 2, quickMax: 1, perKindMax: 1 })
+  const pool = poolOf({ answersMax: 2, perKindMax: 1 })
   const [id = ''] = await idsOf(repository)
   const pids = new Set<number>()
   for (let round = 0; round < 6; round += 1) {
-    await pool.ask(repository.path, numstatChild, question(id))
+    await pool.ask(repository, objectChild, question(id))
     for (const pid of childrenOn(repository.path)) pids.add(pid)
   }
   expect(pids.size).toBeGreaterThanOrEqual(2)
@@ -132,12 +133,12 @@ test('children are replaced after their share of answers, and end when idle', as
 
 test('an answer over its limit is cut, and the next one is whole again', async () => {
   const repository = await filledRepository()
-  const pool = poolOf({ quickMax: 1, perKindMax: 1 })
+  const pool = poolOf({ perKindMax: 1 })
   const large = (await repository.feed('x'.repeat(3_000_000), 'hash-object', '-w', '--stdin')).trim()
-  const cut = await pool.ask(repository.path, objectChild, { ...limits, input: `contents ${large}\n` })
+  const cut = await pool.ask(repository, objectChild, { ...limits, input: `contents ${large}\n` })
   expect(cut).toMatchObject({ truncated: true })
   expect(cut.bytes).toHaveLength(limits.answerBytesMax)
-  const small = await pool.ask(repository.path, objectChild, { ...limits, input: `info ${large}\n` })
+  const small = await pool.ask(repository, objectChild, { ...limits, input: `info ${large}\n` })
   expect(small.bytes.toString()).toBe(`${large} blob 3000000\n`)
 })
 
@@ -145,13 +146,13 @@ test('an answer that takes too long is given up', async () => {
   const repository = await filledRepository()
   const pool = poolOf()
   const [id = ''] = await idsOf(repository)
-  await pool.ask(repository.path, patchChild, question(id))
+  await pool.ask(repository, objectChild, question(id))
   for (const pid of childrenOn(repository.path)) process.kill(pid, 'SIGSTOP')
   const impatient = { ...question(id), timeoutMs: 50 }
-  await expect(pool.ask(repository.path, patchChild, impatient)).rejects.toMatchObject({
+  await expect(pool.ask(repository, objectChild, impatient)).rejects.toMatchObject({
     kind: 'unavailable',
   })
-  await expect(pool.ask(repository.path, patchChild, question(id))).resolves.toMatchObject({
+  await expect(pool.ask(repository, objectChild, question(id))).resolves.toMatchObject({
     truncated: false,
   })
 })
@@ -159,7 +160,7 @@ test('an answer that takes too long is given up', async () => {
 test('no repository is not-found, a refused update says why, and a closed pool answers nothing', async () => {
   const repository = await filledRepository()
   const pool = poolOf()
-  await expect(pool.ask('/nowhere', objectChild, question('info x'))).rejects.toMatchObject({
+  await expect(pool.ask({ path: '/nowhere' }, objectChild, question('info x'))).rejects.toMatchObject({
     kind: 'not-found',
   })
   const [id = ''] = await idsOf(repository)
@@ -168,15 +169,15 @@ test('no repository is not-found, a refused update says why, and a closed pool a
     input: `start\0update refs/heads/new\0${id}\0${from}\0commit\0`,
   })
   const zero = '0'.repeat(40)
-  const { bytes } = await pool.ask(repository.path, updateRefChild, update(zero))
+  const { bytes } = await pool.ask(repository, updateRefChild, update(zero))
   expect(bytes.toString()).toBe('start: ok\ncommit: ok\n')
   expect(await repository.git('rev-parse', 'new')).toBe(id)
-  const refused = pool.ask(repository.path, updateRefChild, update(zero))
+  const refused = pool.ask(repository, updateRefChild, update(zero))
   await expect(refused).rejects.toMatchObject({
     cause: { stderr: expect.stringContaining('reference already exists') },
   })
   pool.close()
-  await expect(pool.ask(repository.path, objectChild, question('info x'))).rejects.toMatchObject({
+  await expect(pool.ask(repository, objectChild, question('info x'))).rejects.toMatchObject({
     kind: 'unavailable',
   })
   await waitFor(() => childrenOn(repository.path).length === 0, { what: 'children to end' })

@@ -4,6 +4,7 @@ import { execa } from 'execa'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { objectChild } from '../src/children/child-kinds.js'
 import { ChildPool } from '../src/children/child-pool.js'
+import { GitSlots } from '../src/git-slots.js'
 import { advertiseRefs, serveFetch } from '../src/smart-http.js'
 import { streamOutput } from '../src/stream-output.js'
 import { type BareRepository, createBareRepository } from './random-history.js'
@@ -29,15 +30,15 @@ const session = () => ({
 const output = () => new PassThrough().resume()
 
 test('where git cannot be started, callers are refused as unavailable, and the process goes on', async () => {
-  const pool = new ChildPool()
+  const slots = new GitSlots()
+  const place = { path: repository.path, engine: { slots } }
+  const pool = new ChildPool(slots)
   process.env.PATH = '/nonexistent'
-  await expect(streamOutput(repository.path, { command: 'archive' }, output(), {})).rejects.toMatchObject(
-    unavailable,
-  )
+  await expect(streamOutput(place, { command: 'archive' }, output())).rejects.toMatchObject(unavailable)
   await expect(advertiseRefs(session(), 'git-upload-pack', output())).rejects.toMatchObject(unavailable)
   await expect(serveFetch(session(), Readable.from(['0000']), output())).rejects.toMatchObject(unavailable)
   const question = { input: 'info HEAD\n', answerBytesMax: 1_000, timeoutMs: 10_000 }
-  await expect(pool.ask(repository.path, objectChild, question)).rejects.toMatchObject(unavailable)
+  await expect(pool.ask(place, objectChild, question)).rejects.toMatchObject(unavailable)
   pool.close()
 })
 

@@ -21,6 +21,7 @@ afterAll(async () => {
   await bare?.close()
 })
 
+const byName = { kind: 'branch', order: 'name', descending: false } as const
 const who = { name: 'A', email: 'a@x', seconds: 1_700_000_000, offsetMinutes: 0 }
 
 async function commit(branch: string, parent: string | null, filePath: string, content: string) {
@@ -28,6 +29,39 @@ async function commit(branch: string, parent: string | null, filePath: string, c
   const written = { branch, tip: parent, parent, edits, author: who, committer: who, message: 'm' }
   return (await repository.writeCommit(written)).id
 }
+
+test('the folders of a commit cost what their number costs, however deep they are', async () => {
+  const deep = (first: string) => `${first}/${'d/'.repeat(2_000)}f`
+  const create = (filePath: string) =>
+    ({ action: 'create', file_path: filePath, content: '', encoding: 'text' }) as const
+  const actions = Array.from({ length: 20 }, (_, number) => create(deep(`${number}`)))
+  const edits = readActions([...actions, create(`g/${'g~1/'.repeat(900)}f`)])
+  const diffs = await repository.previewCommit({ parent: null, edits })
+  expect(diffs).toHaveLength(21)
+  expect(() => readActions(Array.from({ length: 300 }, (_, number) => create(deep(`${number}`))))).toThrow(
+    'can have 500000 folders and files together at most',
+  )
+})
+
+test('a path that is longer than any file system allows names nothing', async () => {
+  for (const path of [`a${'/'.repeat(100_000)}a`, 'a/'.repeat(100_000)]) {
+    expect(await repository.readFile(tip, path)).toBeNull()
+    const { treeId = '' } = (await repository.findCommit(tip)) ?? {}
+    expect(await repository.findFile(treeId, path)).toBeNull()
+    expect(await repository.hasEntry(treeId, path)).toBe(false)
+  }
+})
+
+test('an argument that is longer than the operating system takes is refused, and other questions are answered', async () => {
+  const long = 'x'.repeat(200_000)
+  const others = Array.from({ length: 5 }, () => repository.listReferences(byName))
+  for (const query of [{ path: 'é'.repeat(70_000) }, { author: long }, { message: long }]) {
+    await expect(
+      repository.listCommits({ revision: 'main', skip: 0, take: 5, ...query }),
+    ).rejects.toMatchObject({ kind: 'invalid' })
+  }
+  expect((await Promise.all(others)).map((found) => found.length)).toEqual([1, 1, 1, 1, 1])
+})
 
 test('nothing a caller names is read by git as an option, a range, or an expression', async () => {
   const target = join(bare.path, 'injected')

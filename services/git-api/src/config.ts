@@ -32,20 +32,25 @@ export const configSchema = z.object({
   GIT_CACHE_BYTES_MAX: integer(0, 2 ** 40)
     .default(128 * 1024 * 1024)
     .describe('Memory for answers of git that cannot change. `0`: none are kept'),
-  GIT_PROCESS_BYTES_MAX: integer(32 * 1024 * 1024, 2 ** 40)
-    .default(1024 ** 3)
+  GIT_MEMORY_BYTES_MAX: integer(64 * 1024 * 1024, 2 ** 50)
+    .optional()
     .describe(
-      'Most memory of one git process that compares commits or reads objects, without mapped packs; other git processes have 1 GiB. A commit that needs more has [no diff](commits.md#diffs)',
+      'Memory of all git processes together; [what does not fit waits](git.md#shares-of-git). Unset: a third of the memory that the process may use',
+    ),
+  GIT_PROCESS_BYTES_MAX: integer(32 * 1024 * 1024, 2 ** 40)
+    .optional()
+    .describe(
+      'Most memory of one git process that compares commits or reads objects, without mapped packs; other git processes have 1 GiB. A commit that needs more has [no diff](commits.md#diffs). Unset: 128 MiB for each core, 256 MiB at least and 1 GiB at most',
     ),
   GIT_SESSIONS_MAX: integer(4, 10_000)
-    .default(64)
+    .optional()
     .describe(
-      'Clones, fetches and pushes of all users at once; a quarter is kept free for users that have at most one; [more wait](git.md#limits)',
+      'Clones, fetches, pushes and downloads of all users at once; a quarter is kept free for users that have at most one; [more wait](git.md#shares-of-git). Unset: 16 for each core, as far as half of `GIT_MEMORY_BYTES_MAX` has 64 MiB for each',
     ),
   GIT_SESSIONS_PER_USER_MAX: integer(1, 10_000)
-    .default(20)
+    .optional()
     .describe(
-      'Clones, fetches and pushes of one user (of one address without a token) at once; [more wait](git.md#limits)',
+      'Clones, fetches, pushes and downloads of one user (of one address without a token) at once; [more wait](git.md#shares-of-git). Unset: 2 for each core, 4 at least',
     ),
   GIT_IDLE_TIMEOUT_MS: integer(100, 24 * 3_600_000)
     .default(300_000)

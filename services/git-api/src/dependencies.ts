@@ -2,10 +2,10 @@ import type { Database, StatusRecorder } from '@switchyard/db'
 import type { Git } from '@switchyard/git-storage'
 import type { AuthenticateFrom, Authenticator } from '@switchyard/service-kit/http'
 import type { Logger } from '@switchyard/service-kit/observability'
+import type { Slots } from '@switchyard/service-kit/slots'
 import type { SecretBox, TargetPolicy } from '@switchyard/webhooks'
 import type { CommitBodies } from './commit-bodies/commit-bodies.js'
 import type { FreezeCalendar } from './freeze-calendar.js'
-import type { GitSessions } from './git-sessions.js'
 import type { ProjectGuards } from './guards.js'
 import type { Jobs } from './jobs.js'
 import type { StatusLookup } from './status-lookup.js'
@@ -46,8 +46,10 @@ export interface Dependencies extends Pick<Authenticator, 'forgetUsers'> {
   revision: string
   git: Git
   storages: Storages
-  gitSessions: GitSessions
-  lfsTransfers: GitSessions
+  /** Uploads and downloads of objects of Git LFS. */
+  lfsTransfers: Slots
+  /** A client that neither sends nor reads for this time is disconnected. */
+  transferIdleMs: number
   /** Size of the largest object of Git LFS. */
   lfsObjectBytesMax: number
   readSystemState: () => Promise<SystemState>

@@ -13,7 +13,7 @@ import {
   type Scope,
 } from '@switchyard/domain/access'
 import type { Git, Repository } from '@switchyard/git-storage'
-import { type Call, documented, type Guard, readingScopes } from '@switchyard/service-kit/http'
+import { type Call, documented, type Guard, readingScopes, senderKey } from '@switchyard/service-kit/http'
 import { createProjectLookup } from './project-lookup.js'
 
 /** The project of a request, as its guard hands it to the endpoint. */
@@ -82,7 +82,13 @@ export function createGuards(database: Database, git: Git, storage: string) {
     if (project.storage !== storage) throw repositoryMoved()
     const caller = callerIn(project.id, sender)
     const level = effectiveLevel(access, caller, memberLevel)
-    return { project, repository: git.open(project, call), caller, memberLevel, level }
+    const client = {
+      sender: senderKey({ ...call, caller: sender }),
+      get signal() {
+        return call.signal
+      },
+    }
+    return { project, repository: git.open(project, client), caller, memberLevel, level }
   }
 
   /** @param scopes further scopes of tokens that allow to read, besides `api` and `read_api` */

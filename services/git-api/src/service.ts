@@ -21,13 +21,13 @@ import {
 } from '@switchyard/service-kit/http'
 import type { ServiceContext } from '@switchyard/service-kit/lifecycle'
 import { exposePools, type Logger } from '@switchyard/service-kit/observability'
+import { exposeSlots, Slots } from '@switchyard/service-kit/slots'
 import { createSecretBox, targetPolicy } from '@switchyard/webhooks'
 import { createCommitBodies } from './commit-bodies/commit-bodies.js'
 import type { Config } from './config.js'
 import type { Dependencies } from './dependencies.js'
 import { createForwarding, type Forwarding } from './forwarding.js'
 import { createFreezeCalendar } from './freeze-calendar.js'
-import { createGitSessions, exposeGitSessions } from './git-sessions.js'
 import { createGuards } from './guards.js'
 import { createJobs } from './jobs.js'
 import { startMoves } from './moving/run-moves.js'
@@ -69,6 +69,7 @@ export async function createService(config: Config, { logger, metrics, health, l
   const statuses = createStatusRecorder(database, { job: 'job', pipeline: 'pipeline' })
   const git = openGit(config, storages, database)
   lifecycle.onClose('git', () => git.close())
+  exposeGit(metrics, git)
   const guards = createGuards(database, git, storages.own)
   const forward = joinStorages({ database, git, storages, storageRoot, logger, metrics }, lifecycle)
   const notifying = startNotifying({ database, git, storages, logger })
@@ -97,7 +98,7 @@ export async function createService(config: Config, { logger, metrics, health, l
       git,
       storages,
       readSystemState: createSystemState({ database, jobs, git, storageRoot }),
-      ...transfersOf(config, metrics),
+      ...transfersOf(config),
       storageRoot,
       revision: config.SWITCHYARD_REVISION,
       logger,
@@ -141,6 +142,9 @@ function openGit(config: Config, storages: Storages, database: Database): Git {
   const options: GitOptions = {
     cacheBytesMax: config.GIT_CACHE_BYTES_MAX,
     processBytesMax: config.GIT_PROCESS_BYTES_MAX,
+    memoryBytesMax: config.GIT_MEMORY_BYTES_MAX,
+    streamsMax: config.GIT_SESSIONS_MAX,
+    streamsPerSenderMax: config.GIT_SESSIONS_PER_USER_MAX,
   }
   if (isOneOfMany(storages)) {
     options.withoutMove = (diskPath, work) =>
@@ -194,25 +198,39 @@ function openAuthentication(config: Config, { database, createLimiter, logger }:
 /** The limits of transfers between clients and the storage. */
 function transfersOf(
   config: Config,
-  metrics: ServiceContext['metrics'],
-): Pick<Dependencies, 'gitSessions' | 'lfsTransfers' | 'lfsObjectBytesMax'> {
-  const idleMs = config.GIT_IDLE_TIMEOUT_MS
-  const gitSessions = createGitSessions({
-    totalMax: config.GIT_SESSIONS_MAX,
-    perSenderMax: config.GIT_SESSIONS_PER_USER_MAX,
-    idleMs,
-    what: 'fetches and pushes',
-  })
-  exposeGitSessions(metrics, gitSessions)
+): Pick<Dependencies, 'lfsTransfers' | 'transferIdleMs' | 'lfsObjectBytesMax'> {
+  // A transfer of an LFS object occupies no git process, so only those of one sender are limited.
+  const limits = {
+    total: Number.POSITIVE_INFINITY,
+    perSender: config.LFS_TRANSFERS_PER_USER_MAX,
+    waitMs: 30_000,
+    waitingPerSenderMax: 100,
+  }
   return {
-    gitSessions,
-    lfsTransfers: createGitSessions({
-      // A transfer of an LFS object occupies no git process.
-      totalMax: Number.POSITIVE_INFINITY,
-      perSenderMax: config.LFS_TRANSFERS_PER_USER_MAX,
-      idleMs,
-      what: 'transfers of LFS objects',
+    lfsTransfers: new Slots(limits, {
+      sender: 'You have too many transfers of LFS objects under way. Try again later.',
+      everybody: 'too many transfers of LFS objects are under way',
+      retryAfterMs: limits.waitMs,
     }),
+    transferIdleMs: config.GIT_IDLE_TIMEOUT_MS,
     lfsObjectBytesMax: config.LFS_OBJECT_BYTES_MAX,
   }
+}
+
+function exposeGit({ registry }: ServiceContext['metrics'], { slots, questions }: Git): void {
+  const { streams, processes, memory } = slots
+  const help = 'Work of git that is under way (held) or waits for a slot, by kind.'
+  exposeSlots(
+    registry,
+    { name: 'git_api_slots', help },
+    { stream: streams, process: processes, question: questions },
+  )
+  exposeSlots(
+    registry,
+    {
+      name: 'git_api_memory_bytes',
+      help: 'Memory that is set aside for git, and the processes that wait for it.',
+    },
+    { process: memory },
+  )
 }

@@ -49,6 +49,17 @@ const posted = async (sha: string, body: unknown) => {
 const placeOf = ({ path, line, line_type }: Comment) => [path, line, line_type]
 const nowhere = [null, null, null]
 
+test('a comment on a path of any length is stored without a place, and others are answered', async () => {
+  const path = `a${'/'.repeat(100_000)}a`
+  for (const lineType of ['new', 'old']) {
+    const place = { note: 'Long', path, line: 1, line_type: lineType }
+    expect(placeOf(await posted('talk', place))).toEqual(nowhere)
+  }
+  expect(placeOf(await posted('talk', { note: 'Long', path: 'a/'.repeat(100_000), line: 1 }))).toEqual(
+    nowhere,
+  )
+})
+
 test('a comment has the keys of list and post, in both', async () => {
   const comment = await posted('talk', { note: 'Nice picture man' })
   expect(Object.keys(comment)).toEqual([

@@ -37,10 +37,18 @@ export interface TreeEdit {
 export const refuseAction = (index: number, filePath: string, detail: string) =>
   invalid(detail, { extra: { action_index: index, file_path: filePath } })
 
+/** Most names in the paths of all actions together: a commit writes a tree for each folder. */
+const namesMax = 500_000
+
 /** Checks the actions of a commit. @throws DomainError invalid, for the first invalid action */
 export function readActions(actions: readonly CommitAction[]): TreeEdit[] {
+  let names = 0
   return actions.map((action, index) => {
     const refuse = (detail: string) => refuseAction(index, action.file_path, detail)
+    names += action.file_path.split('/').length
+    if (names > namesMax) {
+      throw refuse(`The paths of a commit can have ${namesMax} folders and files together at most`)
+    }
     const needed = missingParameter(action)
     if (needed) {
       throw refuse(`400 Bad request - actions[${index}][${needed}] is required for ${action.action} action`)

@@ -14,22 +14,14 @@ export interface EditContext {
   lastCommitIds?: ReadonlyMap<string, string>
 }
 
-/** Every folder that {@link planTreeEdits} reads; their entries must be loaded. */
-export function foldersOf(edits: readonly Pick<TreeEdit, 'path' | 'previousPath'>[]): string[][] {
-  const paths = edits.flatMap(({ path, previousPath }) => [path, previousPath])
-  const folders = new Map<string, string[]>()
-  for (const path of paths) {
-    for (let depth = 0; depth < path.length; depth += 1) {
-      folders.set(path.slice(0, depth).join('/'), path.slice(0, depth))
-    }
-  }
-  return [...folders.values()].sort((a, b) => a.length - b.length)
-}
+/** Every path that {@link planTreeEdits} looks up; the entries of the folders above them must be loaded. */
+export const pathsOf = (edits: readonly Pick<TreeEdit, 'path' | 'previousPath'>[]): string[][] =>
+  edits.flatMap(({ path, previousPath }) => (path === previousPath ? [path] : [path, previousPath]))
 
 /**
  * Applies edits to a tree in memory, one after the other.
  *
- * @param root changed in place; the entries of {@link foldersOf} must be loaded
+ * @param root changed in place; the entries of the folders above {@link pathsOf} must be loaded
  * @throws DomainError invalid, with `action_index` and `file_path` of an edit that does not fit the tree
  */
 export function planTreeEdits(root: TreeFolder, edits: readonly TreeEdit[], context: EditContext = {}): void {

@@ -44,6 +44,9 @@ interface Pending {
   reject: (error: unknown) => void
 }
 
+/** What a process that lives for long keeps in memory between answers. */
+const settings = { 'core.deltaBaseCacheLimit': '16m' }
+
 /** Time in which an abandoned answer may still end. After it, the child is ended. */
 const drainMs = 50
 const stderrTextMax = 4096
@@ -55,8 +58,6 @@ const stderrTextMax = 4096
 export class GitChild {
   answers = 0
   answeredBytes = 0
-  /** When the current question was asked; null while the child is idle. */
-  busySinceMs: number | null = null
   idleSinceMs = performance.now()
   readonly #child: ChildProcessWithoutNullStreams
   readonly #kind: ChildKind
@@ -73,7 +74,7 @@ export class GitChild {
     this.#kind = kind
     this.#mark = { sent, echoed: Buffer.from(echoed) }
     this.#onIdle = onIdle
-    this.#child = spawnGit(argumentsOf(path, kind.command), { memoryBytesMax })
+    this.#child = spawnGit(argumentsOf(path, kind.command), { memoryBytesMax, settings })
     this.#child.stdout.on('data', (chunk: Buffer) => this.#receive(chunk))
     this.#child.stderr.on('data', (chunk: Buffer) => {
       this.#stderr = (this.#stderr + chunk.toString()).slice(-stderrTextMax)
@@ -96,7 +97,6 @@ export class GitChild {
       this.#pending = { question, chunks: [], length: 0, timer, resolve, reject }
       this.#abandoned = false
       this.#stderr = ''
-      this.busySinceMs = performance.now()
       this.#child.stdin.write(question.input + this.#mark.sent)
     })
   }
@@ -148,7 +148,6 @@ export class GitChild {
   #settle(pending: Pending): void {
     clearTimeout(pending.timer)
     this.#pending = null
-    this.busySinceMs = null
     this.idleSinceMs = performance.now()
   }
 

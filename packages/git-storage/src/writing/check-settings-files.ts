@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { deflate } from 'node:zlib'
 import {
-  entryAt,
   folderMode,
   formatTreeObject,
   refuseAction,
@@ -29,21 +28,53 @@ export async function checkSettingsFiles(
   root: TreeFolder,
   edits: readonly TreeEdit[],
 ): Promise<void> {
-  const checked = new Set<string>()
-  for (const [index, edit] of edits.entries()) {
-    for (const path of settingsPaths(edit)) {
-      const entry = checked.has(path.join('/')) ? null : entryAt(root, path)
-      checked.add(path.join('/'))
-      if (entry === null) continue
-      const reason = await unpackAside(repository, await packOf(path.at(-1) ?? '', entry))
-      if (reason !== null) throw refuseAction(index, edit.filePath, `git refuses this file: ${reason}`)
-    }
+  const candidates = candidatesOf(root, edits)
+  if (candidates.length === 0) return
+  const refusal = async (some: readonly Candidate[]) => unpackAside(repository, await packOf(some))
+  if ((await refusal(candidates)) === null) return
+  let accepted = 0
+  for (let refused = candidates.length; refused - accepted > 1; ) {
+    const middle = Math.floor((accepted + refused) / 2)
+    if ((await refusal(candidates.slice(0, middle))) === null) accepted = middle
+    else refused = middle
   }
+  const first = candidates[accepted] as Candidate
+  const reason = await refusal([first])
+  throw refuseAction(first.index, first.filePath, `git refuses this file: ${reason}`)
 }
 
-/** The paths of the file and of the folders above it whose names may be names of settings files. */
-const settingsPaths = ({ path }: TreeEdit): string[][] =>
-  path.flatMap((name, depth) => (mayBeSettings(name) ? [path.slice(0, depth + 1)] : []))
+/** A file or folder of the new tree, and the edit that it belongs to. */
+interface Candidate extends Pick<TreeEdit, 'filePath'> {
+  name: string
+  entry: TreeEntry
+  index: number
+}
+
+/**
+ * The edited files and the folders above them whose names may be names of settings files. One folder stands for all of its
+ * name, because git checks only the name.
+ */
+function candidatesOf(root: TreeFolder, edits: readonly TreeEdit[]): Candidate[] {
+  const found = new Map<TreeEntry | string, Candidate>()
+  for (const [index, { path, filePath }] of edits.entries()) {
+    for (const [name, entry] of entriesAlong(root, path)) {
+      const key = entry.kind === 'folder' ? name : entry
+      if (mayBeSettings(name) && !found.has(key)) found.set(key, { name, entry, index, filePath })
+    }
+  }
+  return [...found.values()]
+}
+
+/** The entries at each step of a path, as far as the tree has it. */
+function* entriesAlong(root: TreeFolder, path: readonly string[]): Generator<[name: string, TreeEntry]> {
+  let folder: TreeEntry = root
+  for (const name of path) {
+    const entry: TreeEntry | undefined = folder.kind === 'folder' ? folder.entries?.get(name) : undefined
+    if (!entry) return
+    yield [name, entry]
+    folder = entry
+  }
+}
 
 const longName = /^\.git(?:modules|attributes)[ .]*(?::|$)/i
 const shortName = /^g?i?.{0,5}~\d/i
@@ -63,25 +94,26 @@ function mayBeSettings(name: string): boolean {
 const unpackAside = (repository: OpenRepository, pack: Buffer): Promise<string | null> =>
   withObjectsAside(repository, async ({ variables }) => {
     const command = { command: 'unpack-objects', flags: ['-q', '--strict'] }
-    const { path, signal } = repository
-    const result = await runGit(path, command, { signal, stdin: pack, variables })
+    const result = await runGit(repository, command, { stdin: pack, variables })
     if (result.code === 0) return null
     const [, reason] = /^error: object \w+: \w+: (.+)$/m.exec(result.stderr) ?? []
     if (reason === undefined) throw gitFailure(command, result)
     return reason
   })
 
-/** A pack with a tree of this single entry, and with the content of the entry unless it is stored already. */
-async function packOf(name: string, entry: TreeEntry): Promise<Buffer> {
-  const content = await contentOf(entry)
-  const mode = entry.kind === 'file' ? entry.mode : folderMode
-  const id = typeof content === 'string' ? content : content.id
-  const tree = await newObject('tree', formatTreeObject([{ mode, name, id }]))
-  const objects = [tree, ...(typeof content === 'string' ? [] : [content])]
-  const entries = objects.map(async (object) =>
-    Buffer.concat([entryHeader(object), await compress(object.content)]),
-  )
-  const pack = Buffer.concat([packHeader(objects.length), ...(await Promise.all(entries))])
+/** A pack with a tree of each single entry, and with the contents of the entries unless they are stored already. */
+async function packOf(candidates: readonly Candidate[]): Promise<Buffer> {
+  const objects: NewObject[] = []
+  for (const { name, entry } of candidates) {
+    const content = await contentOf(entry)
+    const mode = entry.kind === 'file' ? entry.mode : folderMode
+    const id = typeof content === 'string' ? content : content.id
+    objects.push(await newObject('tree', formatTreeObject([{ mode, name, id }])))
+    if (typeof content !== 'string') objects.push(content)
+  }
+  const entries: Buffer[] = []
+  for (const object of objects) entries.push(entryHeader(object), await compress(object.content))
+  const pack = Buffer.concat([packHeader(objects.length), ...entries])
   return Buffer.concat([pack, createHash('sha1').update(pack).digest()])
 }
 

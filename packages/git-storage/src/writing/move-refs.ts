@@ -78,9 +78,9 @@ export async function keepCommit(repository: OpenRepository, id: string): Promis
 }
 
 /** Ignores the signal of the request, because the caller must know whether the reference moved. */
-async function updateRef({ path, engine }: OpenRepository, command: string): Promise<void> {
+async function updateRef({ path, sender, engine }: OpenRepository, command: string): Promise<void> {
   const question = { input: `start\0${command}commit\0`, answerBytesMax: 1024, timeoutMs }
-  await engine.children.ask(path, updateRefChild, question)
+  await engine.children.ask({ path, sender }, updateRefChild, question)
 }
 
 /** The message of git about a failed update; empty without one. */

@@ -3,12 +3,13 @@ import { DomainError, unavailable } from '@switchyard/domain'
 import express, { type Express, type Request, type RequestHandler, type Response } from 'express'
 import type { Health } from '../lifecycle/index.js'
 import { type Logger, type Metrics, tracing } from '../observability/index.js'
+import { Slots } from '../slots.js'
 import { type Authenticate, type FindCaller, hashToken } from './authentication.js'
 import { askingForPassword } from './basic-authentication.js'
 import type { Pace } from './body/arriving.js'
-import { BodyMemory, type MemoryLimits } from './body/body-memory.js'
 import { readForm } from './body/form.js'
 import { bodyBytesDefault, readInput } from './body/read-input.js'
+import { openMemory } from './body/sender-memory.js'
 import { endUnreadBody } from './body/unread-body.js'
 import { crossOrigin } from './cors.js'
 import type { Call, Reply, Route } from './endpoint.js'
@@ -22,8 +23,7 @@ import { requestedUrl } from './own-origin.js'
 import { readParameters } from './parameters.js'
 import { readQuery } from './query.js'
 import { createRateLimit, type RateLimit } from './rate-limit.js'
-import { createFindSender, type FindSender } from './sender.js'
-import { senderAddress } from './sender-address.js'
+import { createFindSender, type FindSender, senderKey } from './sender.js'
 import { limitUnknownTokens } from './unknown-tokens.js'
 import { sendJson, sendSmallJson, WrittenJson, writeJson } from './written-json.js'
 
@@ -69,12 +69,17 @@ export interface HttpAppOptions {
 const mebibyte = 1024 * 1024
 
 /** A sender may send a commit of 300 MB and smaller bodies at once. Two such commits leave memory for small bodies. */
-const bodyMemory: MemoryLimits = {
-  senderBytesMax: 320 * mebibyte,
-  bytesMax: 768 * mebibyte,
-  reserveBytes: 128 * mebibyte,
-  littleBytes: 16 * mebibyte,
+const bodyMemory = {
+  perSender: 320 * mebibyte,
+  total: 768 * mebibyte,
+  kept: 1 / 6,
+  few: 16 * mebibyte,
   waitMs: 30_000,
+}
+const bodyRefusals = {
+  sender: 'Too many large requests at once. Try again later.',
+  everybody: 'too many large requests at once',
+  retryAfterMs: bodyMemory.waitMs,
 }
 
 const bodyPace: Pace = { periodMs: 30_000, periodBytesMin: 256 * 1024 }
@@ -106,7 +111,7 @@ export function createHttpApp(options: HttpAppOptions): Express {
   const needs: Needs = {
     ...findingSenders(options),
     rateLimit: createRateLimit(options.rateLimitPerMinute, options.createLimiter ?? limitersOfProcess),
-    memory: new BodyMemory(bodyMemory),
+    memory: new Slots(bodyMemory, bodyRefusals),
   }
   const routes = [...options.routes, guardedMetrics(options.metrics)]
   const add = (route: Route, wrap: (handle: RequestHandler) => RequestHandler) => {
@@ -158,7 +163,8 @@ interface Needs {
   /** The same for a request that was admitted before: a secret that no longer works does not count towards the limit of unknown tokens. */
   findSenderAgain: FindSender
   rateLimit: RateLimit
-  memory: BodyMemory
+  /** Bytes of the bodies of all requests. */
+  memory: Slots
 }
 
 function findingSenders(options: HttpAppOptions): Pick<Needs, 'findSender' | 'findSenderAgain'> {
@@ -194,8 +200,8 @@ function handler(route: Route, path: string, options: HttpAppOptions, needs: Nee
     const call = createCall(request, response, caller, options.externalUrl, refused?.signal)
     const access = await route.guard(call)
     if (refused) recheckGuard(call, route, needs.findSenderAgain, refused)
-    const sender = caller ? `user ${caller.user.id}` : `address ${senderAddress(request.ip)}`
-    const memory = needs.memory.open(sender)
+    const sender = senderKey(call)
+    const memory = openMemory(needs.memory, sender)
     try {
       const given = route.streamsBody
         ? { ...readQuery(request), ...request.params }

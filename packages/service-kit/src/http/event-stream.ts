@@ -1,4 +1,4 @@
-import { rateLimited, unavailable } from '@switchyard/domain'
+import { Slots } from '../slots.js'
 import { tokenKey, tokenOf } from './authentication.js'
 import type { Call } from './endpoint.js'
 import { sessionsKey } from './sender.js'
@@ -22,8 +22,6 @@ export interface StreamPlacesOptions {
 
 /** Counts open streams, so that a single sender cannot take every place. */
 export interface StreamPlaces {
-  /** Open streams. */
-  readonly taken: number
   /**
    * Takes a place until the connection closes. A refusal carries `Retry-After`.
    *
@@ -32,47 +30,27 @@ export interface StreamPlaces {
   take(call: Pick<Call, 'caller' | 'raw'>): void
 }
 
-const retryAfterSeconds = 30
+const retryAfterMs = 30_000
+const tooMany = 'Too many streams of this token or address are open. Close one, or try again later.'
 
 export function createStreamPlaces({ max, perSenderMax }: StreamPlacesOptions): StreamPlaces {
-  const takenBy = new Map<string, number>()
-  let taken = 0
-
-  function refusal(senders: string[]): Error | null {
-    if (senders.some((sender) => (takenBy.get(sender) ?? 0) >= perSenderMax)) {
-      const detail = 'Too many streams of this token or address are open. Close one, or try again later.'
-      return rateLimited(detail, retryAfterSeconds * 1000)
-    }
-    return taken >= max ? unavailable('too many streams are open') : null
-  }
-
-  function count(senders: string[], change: 1 | -1): void {
-    taken += change
-    for (const sender of senders) {
-      const streams = (takenBy.get(sender) ?? 0) + change
-      if (streams === 0) takenBy.delete(sender)
-      else takenBy.set(sender, streams)
-    }
-  }
-
-  return {
-    get taken() {
-      return taken
+  const slots = new Slots(
+    { total: max, perSender: perSenderMax, perGroup: perSenderMax },
+    {
+      sender: tooMany,
+      group: tooMany,
+      everybody: 'too many streams are open',
+      retryAfterMs,
     },
+  )
+  return {
     take({ caller, raw: { request, response } }) {
-      const token = tokenOf(request.headers)
-      const senders = [`address ${senderAddress(request.ip)}`]
-      if (token !== null) senders.push(`token ${tokenKey(token)}`)
-      else if (caller) senders.push(sessionsKey(caller))
-      const refused = refusal(senders)
-      if (refused) {
-        response.set('Retry-After', String(retryAfterSeconds))
-        throw refused
-      }
-      // A response that is closed already would never release the place.
+      // A response that is closed already would never give its slot back.
       if (response.closed) return
-      count(senders, 1)
-      response.once('close', () => count(senders, -1))
+      const address = `address ${senderAddress(request.ip)}`
+      const token = tokenOf(request.headers)
+      const holder = token === null ? caller && sessionsKey(caller) : `token ${tokenKey(token)}`
+      response.once('close', slots.takeAtOnce({ sender: holder ?? address, group: address }))
     },
   }
 }

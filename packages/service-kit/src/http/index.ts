@@ -58,6 +58,7 @@ export {
   text,
   time,
 } from './parameters.js'
+export { senderKey } from './sender.js'
 export { senderAddress } from './sender-address.js'
 export { clearSessionCookie, setSessionCookie } from './session-cookie.js'
 export { link, oneOf, timeText } from './shapes.js'

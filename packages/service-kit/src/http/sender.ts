@@ -2,7 +2,7 @@ import type { Caller } from '@switchyard/domain/access'
 import type { Request } from 'express'
 import { callerOf, tokenKey, tokenOf } from './authentication.js'
 import { tokenOrPasswordOf } from './basic-authentication.js'
-import type { Route } from './endpoint.js'
+import type { Call, Route } from './endpoint.js'
 import { mayChange, requestedUrl, requireOwnOrigin } from './own-origin.js'
 import { senderAddress } from './sender-address.js'
 import { sessionSecretOf } from './session-cookie.js'
@@ -56,6 +56,10 @@ export function createFindSender({
     return { caller: null, limitKey: `address ${senderAddress(address)}` }
   }
 }
+
+/** Who shares slots and memory: the requests of a user (of a deploy token), else those of an address. */
+export const senderKey = ({ caller, raw }: Pick<Call, 'caller' | 'raw'>): string =>
+  caller ? `user ${caller.user.id}` : `address ${senderAddress(raw.request.ip)}`
 
 /** All sessions of a token count together: a new session brings no new share of a limit. */
 export const sessionsKey = ({ token }: Caller): string => `sessions of token ${token.id}`

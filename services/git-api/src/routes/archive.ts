@@ -10,8 +10,8 @@ export function archiveRoutes(deps: Dependencies): Route[] {
   const archive = '/projects/:id/repository/archive'
   const { readCode } = deps.guards
   return [
-    route('GET', archive, readCode, getArchive(deps), { longLived: true }),
-    route('GET', `${archive}.:format`, readCode, getArchive(deps), { longLived: true }),
+    route('GET', archive, readCode, getArchive, { longLived: true }),
+    route('GET', `${archive}.:format`, readCode, getArchive, { longLived: true }),
   ]
 }
 
@@ -39,25 +39,24 @@ const input = z.object({
 
 const types = ['application/zip', 'application/octet-stream']
 
-const getArchive = (deps: Dependencies) =>
-  endpoint({
-    summary: 'An archive of a commit',
-    replies: { 200: types },
-    refusals: [429],
-    input,
-    async handle({ format: name, sha, ref, path }, access: ProjectCall, call) {
-      const format = formats[name]
-      const query = { revision: sha ?? ref, path, format }
-      const { fileName, fingerprint, write } = await openArchive(deps, access, query, call)
-      const { request, response } = call.raw
-      response.set('ETag', `"${fingerprint}"`)
-      if (request.fresh) response.status(304)
-      else {
-        response.attachment(fileName).type(format === 'zip' ? 'application/zip' : 'application/octet-stream')
-        response.set('Content-Transfer-Encoding', 'binary')
-        if (request.method !== 'HEAD') await write(response)
-      }
-      response.end()
-      return streamed
-    },
-  })
+const getArchive = endpoint({
+  summary: 'An archive of a commit',
+  replies: { 200: types },
+  refusals: [429],
+  input,
+  async handle({ format: name, sha, ref, path }, access: ProjectCall, call) {
+    const format = formats[name]
+    const query = { revision: sha ?? ref, path, format }
+    const { fileName, fingerprint, write } = await openArchive(access, query)
+    const { request, response } = call.raw
+    response.set('ETag', `"${fingerprint}"`)
+    if (request.fresh) response.status(304)
+    else {
+      response.attachment(fileName).type(format === 'zip' ? 'application/zip' : 'application/octet-stream')
+      response.set('Content-Transfer-Encoding', 'binary')
+      if (request.method !== 'HEAD') await write(response)
+    }
+    response.end()
+    return streamed
+  },
+})

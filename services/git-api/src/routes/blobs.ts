@@ -10,7 +10,7 @@ export function blobRoutes(deps: Dependencies): Route[] {
   const blob = '/projects/:id/repository/blobs/:sha'
   return [
     route('GET', blob, readCode, getBlob),
-    route('GET', `${blob}/raw`, readCode, getRawBlob(deps), { longLived: true }),
+    route('GET', `${blob}/raw`, readCode, getRawBlob, { longLived: true }),
   ]
 }
 
@@ -36,14 +36,13 @@ const getBlob = endpoint({
   },
 })
 
-const getRawBlob = (deps: Dependencies) =>
-  endpoint({
-    summary: 'The bytes of a blob',
-    replies: { 200: rawTypes, 206: rawTypes, 416: null },
-    refusals: [429],
-    input,
-    async handle({ sha }, access: ProjectCall, call) {
-      const content = await openRawBlob(deps, access, sha, call)
-      return sendRaw(content, { fileName: content.blob.id }, call)
-    },
-  })
+const getRawBlob = endpoint({
+  summary: 'The bytes of a blob',
+  replies: { 200: rawTypes, 206: rawTypes, 416: null },
+  refusals: [429],
+  input,
+  async handle({ sha }, access: ProjectCall, call) {
+    const content = await openRawBlob(access, sha)
+    return sendRaw(content, { fileName: content.blob.id }, call)
+  },
+})

@@ -2,9 +2,6 @@ import { createHash } from 'node:crypto'
 import type { Writable } from 'node:stream'
 import { notFound } from '@switchyard/domain'
 import type { ArchiveFormat } from '@switchyard/git-storage'
-import type { Call } from '@switchyard/service-kit/http'
-import type { Dependencies } from '../dependencies.js'
-import { senderOf } from '../git-sessions.js'
 import type { ProjectCall } from '../guards.js'
 
 export interface ArchiveQuery {
@@ -31,10 +28,8 @@ export interface Archive {
  *   throws rate-limited when too many archives are made for the sender
  */
 export async function openArchive(
-  { gitSessions }: Dependencies,
-  { project, repository, caller }: ProjectCall,
+  { project, repository }: ProjectCall,
   { revision, path: given, format }: ArchiveQuery,
-  call: Call,
 ): Promise<Archive> {
   const commit = await repository.findCommit(revision ?? `refs/heads/${project.defaultBranch}`)
   if (!commit) throw notFound('File')
@@ -47,7 +42,6 @@ export async function openArchive(
   return {
     fileName,
     fingerprint: createHash('sha256').update(`${commit.id} ${fileName} ${path}`).digest('hex'),
-    write: (output) =>
-      gitSessions.run(senderOf(caller, call), call.signal, () => repository.writeArchive(request, output)),
+    write: (output) => repository.writeArchive(request, output),
   }
 }

@@ -43,11 +43,11 @@ export async function serveAll(
   await serveFetch(sessionOf(deps, path, connection), connection.input, connection.output)
 }
 
-const sessionOf = ({ gitSessions }: Dependencies, path: string, { protocol, signal }: Connection) => ({
+const sessionOf = ({ transferIdleMs }: Dependencies, path: string, { protocol, signal }: Connection) => ({
   path,
   protocol,
   signal,
-  idleMs: gitSessions.idleMs,
+  idleMs: transferIdleMs,
   seesAll: true,
 })
 
@@ -64,7 +64,7 @@ export async function openLfsObject(
   const repository = await openOwn(deps, projectId, signal)
   const size = await repository.findLfsObject(oid)
   if (size === null) throw notFound('LFS Object')
-  const reading = { range: { start: 0, end: size - 1 }, idleMs: deps.lfsTransfers.idleMs }
+  const reading = { range: { start: 0, end: size - 1 }, idleMs: deps.transferIdleMs }
   return { size, write: (output) => repository.writeLfsObject(oid, output, reading) }
 }
 

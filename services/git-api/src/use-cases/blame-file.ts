@@ -1,8 +1,5 @@
 import { invalid, tooLarge } from '@switchyard/domain'
 import { type Commit, lineCountOf } from '@switchyard/domain/commit'
-import type { Call } from '@switchyard/service-kit/http'
-import type { Dependencies } from '../dependencies.js'
-import { senderOf } from '../git-sessions.js'
 import type { ProjectCall } from '../guards.js'
 import type { BlamedLinesView, FileView } from '../repository-views.js'
 import { describeFile, type FileQuery } from './files.js'
@@ -24,24 +21,20 @@ export interface LineRange {
  *   takes longer than a minute; as {@link describeFile}
  */
 export async function blameFile(
-  deps: Dependencies,
   access: ProjectCall,
   query: FileQuery,
   range: LineRange | undefined,
-  call: Call,
 ): Promise<{ file: FileView; groups: BlamedLinesView[] }> {
   if (range && range.start > range.end) {
     throw invalid('range[start] must be less than or equal to range[end]')
   }
-  const { repository, caller } = access
-  const file = await describeFile(deps, access, query, call)
+  const { repository } = access
+  const file = await describeFile(access, query)
   if (file.blob.size > blamedBytesMax) throw tooLarge('The file is too large for blame')
   const lines = lineCountOf(await repository.readBlob(file.blob)) ?? 0
   if (lines === 0 || (range && range.start > lines)) return { file, groups: [] }
   const question = { commitId: file.commitId, path: file.path, lines: range }
-  const blamed = await deps.gitSessions.run(senderOf(caller, call), call.signal, () =>
-    repository.blameFile(question),
-  )
+  const blamed = await repository.blameFile(question)
   const commits = new Map<string, Commit>()
   for (const id of new Set(blamed.map(({ commitId }) => commitId))) {
     const commit = await repository.findCommit(id)

@@ -1,8 +1,6 @@
 import { notFound, tooLarge } from '@switchyard/domain'
 import { isFullHash } from '@switchyard/domain/commit'
 import type { StoredBlob } from '@switchyard/git-storage'
-import type { Call } from '@switchyard/service-kit/http'
-import type { Dependencies } from '../dependencies.js'
 import type { ProjectCall } from '../guards.js'
 import { contentBytesMax, openContent, type RawContent } from './files.js'
 
@@ -19,12 +17,8 @@ export async function readBlob(
 }
 
 /** @throws DomainError not-found; rate-limited when too many large files are read for the sender */
-export const openRawBlob = async (
-  deps: Dependencies,
-  access: ProjectCall,
-  id: string,
-  call: Call,
-): Promise<RawContent> => openContent(deps, access, await getBlob(access, id), call)
+export const openRawBlob = async (access: ProjectCall, id: string): Promise<RawContent> =>
+  openContent(access, await getBlob(access, id))
 
 async function getBlob({ repository }: Pick<ProjectCall, 'repository'>, id: string): Promise<StoredBlob> {
   const hash = id.toLowerCase()

@@ -12,7 +12,6 @@ import {
 import type { ByteRange, StoredBlob } from '@switchyard/git-storage'
 import type { Call } from '@switchyard/service-kit/http'
 import type { Dependencies } from '../dependencies.js'
-import { senderOf } from '../git-sessions.js'
 import type { ProjectCall } from '../guards.js'
 import type { FileView } from '../repository-views.js'
 import { type CreateCommitCommand, createCommit } from './create-commit.js'
@@ -28,8 +27,6 @@ export interface FileQuery {
 const idBytes = 64
 /** Only the endpoints for raw content send larger files. */
 export const contentBytesMax = 32 * 1024 * 1024
-/** A larger file is read by a process of git. */
-const withoutProcessBytesMax = 1024 * 1024
 /** Number of first bytes that decide whether a file is text. */
 const sniffedBytes = 8000
 
@@ -39,27 +36,20 @@ const sniffedBytes = 8000
  * @throws DomainError invalid-parameters for a path that leaves the repository; not-found for a revision that names no
  *   commit, and for a path that is not a file; rate-limited when too many large files are read for the sender
  */
-export async function describeFile(
-  deps: Dependencies,
-  access: ProjectCall,
-  query: FileQuery,
-  call: Call,
-): Promise<FileView> {
-  return describe(deps, access, await locate(access, query), call)
+export async function describeFile(access: ProjectCall, query: FileQuery): Promise<FileView> {
+  return describe(access, await locate(access, query))
 }
 
 /** Facts about a file, and its bytes. @throws DomainError like {@link describeFile}; too-large for more than 32 MB */
 export async function readFile(
-  deps: Dependencies,
   access: ProjectCall,
   query: FileQuery,
-  call: Call,
 ): Promise<{ file: FileView; content: Buffer }> {
   const located = await locate(access, query)
   if (located.blob.size > contentBytesMax) {
     throw tooLarge('The file is too large for this answer; ask for its raw content')
   }
-  const file = await describe(deps, access, located, call)
+  const file = await describe(access, located)
   return { file, content: await access.repository.readBlob(located.blob) }
 }
 
@@ -84,29 +74,21 @@ export async function openRawFile(
   query: FileQuery & { lfs: boolean },
   call: Call,
 ): Promise<{ file: FileView; content: RawContent }> {
-  const file = await describeFile(deps, access, query, call)
+  const file = await describeFile(access, query)
   const { blob } = file
   const mayBePointer = query.lfs && access.project.lfsEnabled && blob.size <= lfsPointerBytesMax
   const pointer = mayBePointer ? await readPointer(access, blob) : null
-  if (!pointer) return { file, content: await openContent(deps, access, blob, call) }
+  if (!pointer) return { file, content: await openContent(access, blob) }
   const { oid, size, write } = await openLfsObject(deps, access, pointer.oid, call)
   return { file, content: { blob: { id: oid, size }, isText: false, write } }
 }
 
 /** The bytes of a blob. @throws DomainError rate-limited when too many large files are read for the sender */
-export async function openContent(
-  deps: Dependencies,
-  access: ProjectCall,
-  blob: StoredBlob,
-  call: Call,
-): Promise<RawContent> {
-  const { repository } = access
-  const start = await inTurn(deps, access, call, blob, () => repository.readStart(blob, sniffedBytes))
+export async function openContent({ repository }: ProjectCall, blob: StoredBlob): Promise<RawContent> {
   return {
     blob,
-    isText: isText(start),
-    write: (output, range) =>
-      inTurn(deps, access, call, blob, () => repository.writeBlob(blob, output, range)),
+    isText: isText(await repository.readStart(blob, sniffedBytes)),
+    write: (output, range) => repository.writeBlob(blob, output, range),
   }
 }
 
@@ -116,16 +98,6 @@ const readPointer = async ({ repository }: ProjectCall, blob: StoredBlob) =>
 /** @param start first bytes of a file, which may end within a character */
 const isText = (start: Buffer): boolean =>
   !start.includes(0) && [0, 1, 2, 3].some((cut) => isUtf8(start.subarray(0, start.length - cut)))
-
-/** Reads a large file when it is the sender's turn, because each read occupies a git process, as a fetch does. */
-const inTurn = <Result>(
-  { gitSessions }: Dependencies,
-  { caller }: ProjectCall,
-  call: Call,
-  { size }: StoredBlob,
-  read: () => Promise<Result>,
-): Promise<Result> =>
-  size <= withoutProcessBytesMax ? read() : gitSessions.run(senderOf(caller, call), call.signal, read)
 
 type LocatedFile = Omit<FileView, 'sha256' | 'lastCommitId'>
 
@@ -147,19 +119,12 @@ function requireInside(path: string): void {
   if (parseFilePath(path) === 'traversal') throw invalidParameters(['file_path should be a valid file path'])
 }
 
-async function describe(
-  deps: Dependencies,
-  access: ProjectCall,
-  located: LocatedFile,
-  call: Call,
-): Promise<FileView> {
-  const { repository } = access
+async function describe({ repository }: ProjectCall, located: LocatedFile): Promise<FileView> {
   const { blob, commitId, path } = located
-  const hash = () => inTurn(deps, access, call, blob, () => repository.hashBlob(blob))
   const [{ sha256 }, { lastCommitId }] = await Promise.all([
     repository.getOrCompute(
       `sha256 ${blob.id}`,
-      async () => ({ sha256: await hash() }),
+      async () => ({ sha256: await repository.hashBlob(blob) }),
       () => idBytes,
     ),
     repository.getOrCompute(
@@ -190,7 +155,7 @@ export async function writeFile(
   call: Call,
 ): Promise<FileView> {
   const revision = await commitChange(deps, access, change, call)
-  return describeFile(deps, access, { path: change.action.file_path, revision }, call)
+  return describeFile(access, { path: change.action.file_path, revision })
 }
 
 /** Commits the deletion of a file. @throws DomainError as {@link writeFile} */

@@ -3,9 +3,8 @@ import { recordLfsObjects } from '@switchyard/db'
 import { invalid, notFound, tooLarge } from '@switchyard/domain'
 import { isLfsOid, type LfsObject } from '@switchyard/domain/commit'
 import type { ByteRange } from '@switchyard/git-storage'
-import type { Call } from '@switchyard/service-kit/http'
+import { type Call, senderKey } from '@switchyard/service-kit/http'
 import type { Dependencies } from '../dependencies.js'
-import { senderOf } from '../git-sessions.js'
 import type { ProjectCall } from '../guards.js'
 import type { LfsObjectState } from '../repository-views.js'
 
@@ -68,7 +67,7 @@ export async function uploadLfsObject(
   if (object.size > deps.lfsObjectBytesMax) throw tooLarge(largest(deps.lfsObjectBytesMax))
   const reason = problemOf(object, deps.lfsObjectBytesMax)
   if (reason !== null) throw invalid(reason)
-  await inTurn(deps, access, call, async () => {
+  await inTurn(deps, call, async () => {
     const isStored = (await access.repository.findLfsObject(object.oid)) === object.size
     if (isStored) await access.repository.renewLfsObject(object.oid)
     else await access.repository.storeLfsObject(object, chunks)
@@ -104,18 +103,17 @@ export async function openLfsObject(
   const { repository } = access
   const size = await repository.findLfsObject(oid)
   if (size === null) throw notFound('LFS Object')
-  const { idleMs } = deps.lfsTransfers
+  const { transferIdleMs: idleMs } = deps
   return {
     oid,
     size,
     write: (output, range) =>
-      inTurn(deps, access, call, () => repository.writeLfsObject(oid, output, { range, idleMs })),
+      inTurn(deps, call, () => repository.writeLfsObject(oid, output, { range, idleMs })),
   }
 }
 
 const inTurn = <Result>(
   { lfsTransfers }: Dependencies,
-  { caller }: ProjectCall,
   call: Call,
   work: () => Promise<Result>,
-): Promise<Result> => lfsTransfers.run(senderOf(caller, call), call.signal, work)
+): Promise<Result> => lfsTransfers.run({ sender: senderKey(call) }, call.signal, work)

@@ -3,8 +3,8 @@ import { pipeline, type Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import { DomainError, invalidParameters } from '@switchyard/domain'
 import { arriving, type Pace } from './arriving.js'
-import type { SenderMemory } from './body-memory.js'
 import { bodyTooLarge } from './bounds.js'
+import type { SenderMemory } from './sender-memory.js'
 
 const decompressors: Record<string, () => Transform> = {
   gzip: createGunzip,

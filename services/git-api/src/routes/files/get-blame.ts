@@ -1,6 +1,5 @@
 import { endpoint, filledText, integer, ok, text } from '@switchyard/service-kit/http'
 import { z } from 'zod'
-import type { Dependencies } from '../../dependencies.js'
 import type { ProjectCall } from '../../guards.js'
 import { blameShape, presentBlame } from '../../presenters/blame.js'
 import { presentFileHeaders } from '../../presenters/file.js'
@@ -19,19 +18,18 @@ const input = z.object({
 })
 
 /** `GET` and `HEAD /projects/:id/repository/files/:file_path/blame`; HEAD answers only with facts about the file. */
-export const getBlame = (deps: Dependencies) =>
-  endpoint({
-    summary: 'The lines of a file, each with the commit that wrote it',
-    replies: { 200: z.array(blameShape) },
-    refusals: [413, 429],
-    input,
-    async handle({ file_path, ref, range }, access: ProjectCall, call) {
-      const query = { path: file_path, revision: ref }
-      if (call.raw.request.method === 'HEAD') {
-        const file = await describeFile(deps, access, query, call)
-        return { status: 200, headers: presentFileHeaders(file), body: [] }
-      }
-      const { file, groups } = await blameFile(deps, access, query, range, call)
-      return { ...ok(groups.map(presentBlame)), headers: presentFileHeaders(file) }
-    },
-  })
+export const getBlame = endpoint({
+  summary: 'The lines of a file, each with the commit that wrote it',
+  replies: { 200: z.array(blameShape) },
+  refusals: [413, 429],
+  input,
+  async handle({ file_path, ref, range }, access: ProjectCall, call) {
+    const query = { path: file_path, revision: ref }
+    if (call.raw.request.method === 'HEAD') {
+      const file = await describeFile(access, query)
+      return { status: 200, headers: presentFileHeaders(file), body: [] }
+    }
+    const { file, groups } = await blameFile(access, query, range)
+    return { ...ok(groups.map(presentBlame)), headers: presentFileHeaders(file) }
+  },
+})

@@ -11,9 +11,9 @@ export function fileRoutes(deps: Dependencies): Route[] {
   const file = '/projects/:id/repository/files/:file_path'
   const writes = { bodyBytesMax: commitBytesMax, parseLargeBody: deps.commitBodies.parse, longLived: true }
   return [
-    route('GET', file, readCode, getFile(deps)),
+    route('GET', file, readCode, getFile),
     route('GET', `${file}/raw`, readCode, getRawFile(deps), { longLived: true }),
-    route('GET', `${file}/blame`, readCode, getBlame(deps), { longLived: true }),
+    route('GET', `${file}/blame`, readCode, getBlame, { longLived: true }),
     route('POST', file, pushCode, writeFile(deps, 'create'), writes),
     route('PUT', file, pushCode, writeFile(deps, 'update'), writes),
     route('DELETE', file, pushCode, deleteFile(deps)),

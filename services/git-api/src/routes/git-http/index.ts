@@ -2,7 +2,6 @@ import type { GitService } from '@switchyard/git-storage'
 import { type Call, endpoint, type Route, route, streamed } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { Dependencies } from '../../dependencies.js'
-import { type GitSessions, senderOf } from '../../git-sessions.js'
 import type { ProjectCall } from '../../guards.js'
 import {
   advertiseReferences,
@@ -29,12 +28,12 @@ export function gitHttpRoutes(deps: Dependencies): Route[] {
 const services = ['git-upload-pack', 'git-receive-pack'] as const satisfies GitService[]
 
 /** The first request of every clone, fetch and push. */
-const infoRefs = ({ gitSessions }: Dependencies) =>
+const infoRefs = (deps: Dependencies) =>
   endpoint({
     input: z.object({ service: z.enum(services) }),
     async handle({ service }, access: ProjectCall, call) {
       const { response } = call.raw
-      await inSession(gitSessions, access, call, (client) => {
+      await inStream(deps, access, call, (client) => {
         response.set({
           'Content-Type': `application/x-${service}-advertisement`,
           'Cache-Control': 'no-cache',
@@ -53,7 +52,7 @@ const rpc = (deps: Dependencies, service: GitService, serve: ServeExchange) =>
       const { request, response } = call.raw
       const input = requestBody(call.raw, service)
       try {
-        await inSession(deps.gitSessions, access, call, (client) => {
+        await inStream(deps, access, call, (client) => {
           response.set({ 'Content-Type': `application/x-${service}-result`, 'Cache-Control': 'no-cache' })
           return serve(deps, access, { client, input, output: response }, call)
         })
@@ -69,13 +68,12 @@ const rpc = (deps: Dependencies, service: GitService, serve: ServeExchange) =>
   })
 
 /** Does the work when it is the sender's turn. The fetches and pushes of one user, or of one address, share a limit. */
-function inSession(
-  sessions: GitSessions,
-  { caller }: ProjectCall,
-  call: Call,
+function inStream(
+  { transferIdleMs: idleMs }: Dependencies,
+  { repository }: ProjectCall,
+  { raw, signal }: Call,
   work: (client: Exchange['client']) => Promise<void>,
 ): Promise<void> {
-  const { raw, signal } = call
-  const client = { protocol: raw.request.get('Git-Protocol'), idleMs: sessions.idleMs, signal }
-  return sessions.run(senderOf(caller, call), signal, () => work(client))
+  const client = { protocol: raw.request.get('Git-Protocol'), idleMs, signal }
+  return repository.inStream(() => work(client))
 }

@@ -1,13 +1,19 @@
 import { DomainError } from '@switchyard/domain'
 import { describe, expect, it } from 'vitest'
-import { BodyMemory } from './body-memory.js'
+import { Slots } from '../../slots.js'
+import { openMemory } from './sender-memory.js'
 
-const limits = { senderBytesMax: 100, bytesMax: 200, reserveBytes: 50, littleBytes: 10, waitMs: 50 }
+const limits = { perSender: 100, total: 200, kept: 0.25, few: 10, waitMs: 50 }
+const refusals = { sender: 'yours', everybody: 'all', retryAfterMs: 50 }
+const memoryOf = (given = limits) => {
+  const memory = new Slots(given, refusals)
+  return { open: (sender: string) => openMemory(memory, sender) }
+}
 const kindOf = (error: unknown) => (error instanceof DomainError ? error.kind : error)
 
-describe('BodyMemory', () => {
+describe('memory of bodies', () => {
   it('refuses a sender who holds too much for too long, and nobody else', async () => {
-    const memory = new BodyMemory(limits)
+    const memory = memoryOf(limits)
     await memory.open('one').take(100)
     const second = memory.open('one')
     const refused = second.take(1).catch(kindOf)
@@ -16,7 +22,7 @@ describe('BodyMemory', () => {
   })
 
   it('lets a request go on that waits as soon as there is memory', async () => {
-    const memory = new BodyMemory({ ...limits, waitMs: 60_000 })
+    const memory = memoryOf({ ...limits, waitMs: 60_000 })
     const first = memory.open('one')
     await first.take(80)
     const waiting = memory.open('one').take(60)
@@ -25,7 +31,7 @@ describe('BodyMemory', () => {
   })
 
   it('keeps a reserve for those who hold little', async () => {
-    const memory = new BodyMemory(limits)
+    const memory = memoryOf(limits)
     await memory.open('one').take(100)
     await memory.open('two').take(50)
     expect(await memory.open('three').take(11).catch(kindOf)).toBe('unavailable')
@@ -33,7 +39,7 @@ describe('BodyMemory', () => {
   })
 
   it('counts down to nothing, also after refusals', async () => {
-    const memory = new BodyMemory(limits)
+    const memory = memoryOf(limits)
     const requests = Array.from({ length: 20 }, () => memory.open('one'))
     const outcomes = await Promise.all(requests.map((request) => request.take(30).catch(kindOf)))
     expect(outcomes.filter((outcome) => outcome === 'rate-limited')).toHaveLength(17)

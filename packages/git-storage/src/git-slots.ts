@@ -1,0 +1,160 @@
+import { availableParallelism, totalmem } from 'node:os'
+import { DomainError } from '@switchyard/domain'
+import { Slots } from '@switchyard/service-kit/slots'
+import type { Cancellable } from './cancellable.js'
+
+const mebibyte = 1024 ** 2
+const gibibyte = 1024 ** 3
+
+/** Memory that a git process gets at first. It suffices for most; one that runs out of it runs again with more. */
+const usualBytes = 64 * mebibyte
+
+const waitMs = 30_000
+const retryAfterMs = waitMs
+const waitingMax = 2_000
+const waitingPerSenderMax = 250
+const kept = 0.25
+
+export interface GitLimits {
+  /** Memory of all git processes together, in bytes. Unset: a third of the memory that this process may use. */
+  memoryBytesMax?: number | undefined
+  /** Most memory of one git process that compares commits or reads objects, without mapped packs. Unset: 128 MiB for each core, 256 MiB to 1 GiB. */
+  processBytesMax?: number | undefined
+  /** Fetches, pushes and downloads at once. Unset: 16 for each core, as far as the memory suffices. */
+  streamsMax?: number | undefined
+  /** The same of one sender. Unset: 2 for each core, at least 4. */
+  streamsPerSenderMax?: number | undefined
+}
+
+/** The memory that this process may use: that of its container, else of the machine. */
+export function memoryOfProcess(): number {
+  const constrained = process.constrainedMemory()
+  return constrained > 0 ? Math.min(constrained, totalmem()) : totalmem()
+}
+
+function withDefaults(given: GitLimits) {
+  const cores = availableParallelism()
+  const memoryBytesMax = given.memoryBytesMax ?? Math.max(4 * usualBytes, memoryOfProcess() / 3)
+  const processBytes = Math.min(Math.max(cores * 128 * mebibyte, 256 * mebibyte), gibibyte)
+  const streams = Math.max(8, Math.min(16 * cores, Math.floor(memoryBytesMax / usualBytes / 2)))
+  const streamsMax = given.streamsMax ?? streams
+  return {
+    processesMax: Math.max(8, 2 * cores),
+    memoryBytesMax,
+    processBytesMax: Math.min(given.processBytesMax ?? processBytes, memoryBytesMax),
+    streamsMax,
+    streamsPerSenderMax: given.streamsPerSenderMax ?? Math.min(Math.max(4, 2 * cores), streamsMax),
+  }
+}
+
+const tooMany = (what: string) => `You have too many ${what} under way. Try again later.`
+const waiting = { waitMs, waitingMax, waitingPerSenderMax, kept }
+const refusals = { sender: tooMany('requests for repositories'), everybody: 'git', retryAfterMs }
+
+/** Slots for questions to resident processes, which answer within milliseconds. */
+export const createQuestionSlots = (total: number, perGroup: number): Slots =>
+  new Slots({ total, perSender: Math.ceil(total / 2), perGroup, ...waiting }, refusals)
+
+/** A repository, and who asks git about it. */
+export interface RepositoryClient extends Cancellable {
+  /** Path of the bare repository. */
+  path: string
+  /** The user or the address whose questions share slots. Unset: those about the repository share them. */
+  sender?: string | undefined
+}
+
+/** The same, with what git may use. */
+export interface GitPlace extends RepositoryClient {
+  engine: { slots: GitSlots }
+}
+
+/**
+ * What git may use of this machine, shared among the senders of requests. Each question to git takes a slot, by sender, by
+ * repository and in total.
+ */
+export class GitSlots {
+  /** Most memory of one process that compares commits or reads objects. */
+  readonly processBytesMax: number
+  /** Processes that run to their end and send their whole output. */
+  readonly processes: Slots
+  /** Processes whose output goes to a client while they run, such as a fetch. */
+  readonly streams: Slots
+  /** Bytes of memory of all processes. */
+  readonly memory: Slots
+  readonly #memoryBytesMax: number
+
+  constructor(limits: GitLimits = {}) {
+    const { processesMax, memoryBytesMax, processBytesMax, streamsMax, streamsPerSenderMax } =
+      withDefaults(limits)
+    this.processBytesMax = processBytesMax
+    this.#memoryBytesMax = memoryBytesMax
+    this.processes = new Slots(
+      { total: processesMax, perSender: processesMax / 2, perGroup: processesMax / 2, ...waiting },
+      refusals,
+    )
+    this.streams = new Slots(
+      {
+        total: streamsMax,
+        perSender: streamsPerSenderMax,
+        perGroup: Math.max(4, Math.ceil(0.75 * streamsMax)),
+        // A clone is several requests, and a pull that a push follows is two.
+        few: 2,
+        ...waiting,
+        waitingPerSenderMax: 100,
+      },
+      {
+        sender: tooMany('fetches and pushes'),
+        everybody: 'too many fetches and pushes are under way',
+        retryAfterMs,
+      },
+    )
+    this.memory = new Slots(
+      {
+        total: memoryBytesMax,
+        perSender: Math.max(processBytesMax, 4 * usualBytes),
+        ...waiting,
+        few: usualBytes,
+      },
+      refusals,
+    )
+  }
+
+  /**
+   * Runs a process that sends its whole output at its end, with little memory at first and with more when that did not suffice.
+   *
+   * @param work starts the process with so much memory, and throws DomainError too-large when it runs out of it
+   * @throws DomainError rate-limited when the sender has its share, unavailable when there is no slot; every error of the work
+   */
+  runProcess<Result>(
+    client: RepositoryClient,
+    bytesMax: number,
+    work: (memoryBytesMax: number) => Promise<Result>,
+  ): Promise<Result> {
+    const sender = senderOf(client)
+    const withMemory = (bytes: number) =>
+      this.memory.run({ sender, size: bytes }, client.signal, () => work(bytes))
+    // More than what is not kept for others would come free only when nobody else asks.
+    const most = Math.min(bytesMax, this.#memoryBytesMax * (1 - kept))
+    return this.processes.run({ sender, group: client.path }, client.signal, async () => {
+      try {
+        return await withMemory(Math.min(usualBytes, most))
+      } catch (error) {
+        const isOutOfMemory = error instanceof DomainError && error.kind === 'too-large'
+        if (!isOutOfMemory || most <= usualBytes) throw error
+        return withMemory(most)
+      }
+    })
+  }
+
+  /** Does work in which a process sends its output to a client while it runs. @throws DomainError like {@link runProcess} */
+  runStream<Result>(client: RepositoryClient, work: () => Promise<Result>): Promise<Result> {
+    const sender = senderOf(client)
+    return this.streams.run({ sender, group: client.path }, client.signal, () =>
+      // A client that reads slowly keeps its process for long, which is no reason to answer its other requests late.
+      this.memory.run({ sender: `streams of ${sender}`, size: usualBytes }, client.signal, work),
+    )
+  }
+}
+
+/** Work that no request asks for counts for its repository. */
+export const senderOf = ({ sender, path }: RepositoryClient): string => sender ?? path

@@ -1,0 +1,136 @@
+import { DomainError } from '@switchyard/domain'
+import { describe, expect, it } from 'vitest'
+import { type SlotLimits, Slots } from './slots.js'
+
+const refusals = { sender: 'Too much of yours', everybody: 'too much', retryAfterMs: 1_000 }
+const waiting = { waitMs: 60_000 }
+const create = (limits: SlotLimits) => new Slots(limits, refusals)
+const kindOf = (error: unknown) => (error instanceof DomainError ? error.kind : error)
+const turn = () => new Promise((resolve) => setImmediate(resolve))
+
+/** Claims of one sender one after the other, and what gives those back that were granted. */
+function claims(slots: Slots, sender: string, count: number, order: string[], group?: string) {
+  const granted: (() => void)[] = []
+  for (let number = 0; number < count; number += 1) {
+    const claim = { sender, ...(group !== undefined && { group }) }
+    slots.take(claim).then(
+      (giveBack) => {
+        order.push(sender)
+        granted.push(giveBack)
+      },
+      () => {},
+    )
+  }
+  return granted
+}
+
+describe('Slots', () => {
+  it('leaves a kept slot to a sender that holds none while another has filled its share', async () => {
+    const slots = create({ total: 8, perSender: 8, kept: 0.25, ...waiting })
+    const order: string[] = []
+    claims(slots, 'busy', 100, order)
+    await turn()
+    expect(order).toHaveLength(6)
+    claims(slots, 'other', 1, order)
+    await turn()
+    expect(order.at(-1)).toBe('other')
+    expect(slots.count()).toEqual({ held: 7, waiting: 94 })
+  })
+
+  it('gives a slot that becomes free to the sender that holds the fewest, and takes turns among equals', async () => {
+    const slots = create({ total: 8, perSender: 8, ...waiting })
+    const order: string[] = []
+    const busy = claims(slots, 'busy', 50, order)
+    await turn()
+    claims(slots, 'one', 2, order)
+    claims(slots, 'two', 2, order)
+    order.length = 0
+    for (let number = 0; number < 4; number += 1) {
+      busy.shift()?.()
+      await turn()
+    }
+    expect(order).toEqual(['one', 'two', 'one', 'two'])
+  })
+
+  it('serves one sender alone up to its share, however many wait', async () => {
+    const slots = create({ total: 10, perSender: 5, ...waiting })
+    const order: string[] = []
+    const granted = claims(slots, 'alone', 40, order)
+    for (; order.length < 40; await turn()) {
+      expect(slots.count().held).toBeLessThanOrEqual(5)
+      for (const giveBack of granted.splice(0)) giveBack()
+    }
+    for (const giveBack of granted) giveBack()
+    expect(slots.count()).toEqual({ held: 0, waiting: 0 })
+  })
+
+  it('bounds a group, keeps slots in it for others, and serves claims for other groups meanwhile', async () => {
+    const slots = create({ total: 100, perSender: 100, perGroup: 4, kept: 0.25, ...waiting })
+    const order: string[] = []
+    claims(slots, 'busy', 10, order, 'repository')
+    await turn()
+    expect(order).toHaveLength(3)
+    claims(slots, 'other', 1, order, 'repository')
+    claims(slots, 'busy', 1, order, 'another repository')
+    await turn()
+    expect(order.slice(3)).toEqual(['other', 'busy'])
+  })
+
+  it('tells a sender with its whole share from a lack of slots', async () => {
+    const slots = create({ total: 4, perSender: 3, waitMs: 20 })
+    claims(slots, 'busy', 3, [])
+    expect(await slots.take({ sender: 'busy' }).catch(kindOf)).toBe('rate-limited')
+    claims(slots, 'second', 1, [])
+    expect(await slots.take({ sender: 'third' }).catch(kindOf)).toBe('unavailable')
+    expect(slots.count()).toEqual({ held: 4, waiting: 0 })
+  })
+
+  it('bounds how many wait, of one sender and in all', async () => {
+    const slots = create({ total: 1, perSender: 1, waitingMax: 3, waitingPerSenderMax: 2, ...waiting })
+    claims(slots, 'busy', 3, [])
+    await turn()
+    expect(slots.count()).toEqual({ held: 1, waiting: 2 })
+    expect(await slots.take({ sender: 'busy' }).catch(kindOf)).toBe('rate-limited')
+    claims(slots, 'second', 1, [])
+    await turn()
+    expect(await slots.take({ sender: 'third' }).catch(kindOf)).toBe('unavailable')
+  })
+
+  it('forgets a claim whose caller goes away', async () => {
+    const slots = create({ total: 1, perSender: 1, ...waiting })
+    const giveBack = await slots.take({ sender: 'one' })
+    const leaving = new AbortController()
+    const left = slots.take({ sender: 'two' }, leaving.signal).catch((error: unknown) => error)
+    leaving.abort('gone')
+    expect(await left).toBe('gone')
+    giveBack()
+    giveBack()
+    expect(slots.count()).toEqual({ held: 0, waiting: 0 })
+  })
+
+  it('gives a large claim its turn, although small ones of busy senders keep coming', async () => {
+    const slots = create({ total: 4, perSender: 4, ...waiting })
+    const order: string[] = []
+    const small = claims(slots, 'small', 20, order)
+    await turn()
+    let isServed = false
+    const large = slots.take({ sender: 'large', size: 3 }).then((giveBack) => {
+      isServed = true
+      return giveBack
+    })
+    for (let number = 0; number < 3; number += 1) {
+      small.shift()?.()
+      await turn()
+    }
+    expect(isServed).toBe(true)
+    ;(await large)()
+  })
+
+  it('gives a claim above the share of a sender to one that holds nothing', async () => {
+    const slots = create({ total: 10, perSender: 4, kept: 0.25, ...waiting })
+    const giveBack = await slots.take({ sender: 'one', size: 12 })
+    expect(slots.count().held).toBe(12)
+    giveBack()
+    expect((await slots.take({ sender: 'one', size: 6 })) && slots.count().held).toBe(6)
+  })
+})

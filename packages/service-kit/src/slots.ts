@@ -1,0 +1,272 @@
+import { rateLimited, unavailable } from '@switchyard/domain'
+import { Gauge, type Registry } from 'prom-client'
+
+export interface SlotLimits {
+  /** All slots. */
+  total: number
+  /** Most slots of one sender. A single claim may be larger when its sender holds none. */
+  perSender: number
+  /** Most slots of one group, whoever holds them. Unset: without limit. */
+  perGroup?: number
+  /** The part of all slots, and of those of a group, that is kept for senders that hold few: 0.25 is a quarter. Unset: none. */
+  kept?: number
+  /** The most that a sender may hold, with its claim, to be given a kept slot. Unset: 1. */
+  few?: number
+  /** How long a claim may wait. Unset: it does not wait. */
+  waitMs?: number
+  /** Claims that may wait. Unset: without limit. */
+  waitingMax?: number
+  /** Claims of one sender that may wait. Unset: without limit. */
+  waitingPerSenderMax?: number
+}
+
+/** What the caller reads whose claim is refused. */
+export interface SlotRefusals {
+  /** The sender holds its share: the answer is 429. */
+  sender: string
+  /** The group has its share: the answer is 429. Unset: as for everybody. */
+  group?: string
+  /** There is no slot for anybody: the answer is 503. */
+  everybody: string
+  /** When to try again. */
+  retryAfterMs: number
+}
+
+export interface Claim {
+  /** Who asks: a user, a token or an address. */
+  sender: string
+  /** What the work is about, such as a repository. */
+  group?: string
+  /** Number of slots. Unset: 1. */
+  size?: number
+}
+
+interface Waiting {
+  claim: Claim
+  start: () => void
+}
+
+type Obstacle = 'sender' | 'group' | 'total'
+
+/**
+ * Shares what there is a limited number of: processes, bytes of memory, open streams. While nobody else waits, a sender may
+ * hold its whole share. As soon as several wait, each slot that becomes free goes to the sender that holds the fewest, and of
+ * those that hold the same number to the one that was served least recently.
+ */
+export class Slots {
+  readonly #limits: Required<SlotLimits>
+  readonly #refusals: SlotRefusals
+  readonly #ofSender = new Tally()
+  readonly #ofGroup = new Tally()
+  readonly #ofSenderInGroup = new Tally()
+  /** By sender, the sender that was served least recently first. */
+  readonly #waiting = new Map<string, Set<Waiting>>()
+  #held = 0
+  #waitingCount = 0
+
+  constructor(limits: SlotLimits, refusals: SlotRefusals) {
+    const unlimited = Number.POSITIVE_INFINITY
+    const defaults = { perGroup: unlimited, kept: 0, few: 1, waitMs: 0 }
+    this.#limits = { ...defaults, waitingMax: unlimited, waitingPerSenderMax: unlimited, ...limits }
+    this.#refusals = refusals
+  }
+
+  /** The slots that are held, and the claims that wait. */
+  count(): { held: number; waiting: number } {
+    return { held: this.#held, waiting: this.#waitingCount }
+  }
+
+  /**
+   * Does the work when there is a slot for it.
+   *
+   * @throws DomainError like {@link take}; every error of the work
+   */
+  async run<Result>(
+    claim: Claim,
+    signal: AbortSignal | undefined,
+    work: () => Promise<Result>,
+  ): Promise<Result> {
+    const giveBack = await this.take(claim, signal)
+    try {
+      return await work()
+    } finally {
+      giveBack()
+    }
+  }
+
+  /**
+   * Waits for slots.
+   *
+   * @returns gives them back
+   * @throws DomainError rate-limited when the sender holds its share for too long, unavailable when nobody could get a slot;
+   *   the reason of the signal when it is aborted
+   */
+  async take(claim: Claim, signal?: AbortSignal): Promise<() => void> {
+    signal?.throwIfAborted()
+    if (this.#waitingCount > 0 || this.#obstacle(claim)) await this.#wait(claim, signal)
+    else this.#add(claim, 1)
+    return this.#giverOf(claim)
+  }
+
+  /** The same without waiting. @throws DomainError like {@link take} */
+  takeAtOnce(claim: Claim): () => void {
+    if (this.#obstacle(claim)) throw this.#refusal(claim)
+    this.#add(claim, 1)
+    return this.#giverOf(claim)
+  }
+
+  #giverOf(claim: Claim): () => void {
+    let isHeld = true
+    return () => {
+      if (!isHeld) return
+      isHeld = false
+      this.#add(claim, -1)
+      this.#serve()
+    }
+  }
+
+  /** What keeps a claim from being given its slots now; null: nothing. */
+  #obstacle({ sender, group, size = 1 }: Claim): Obstacle | null {
+    const { total, perSender, perGroup } = this.#limits
+    const held = this.#ofSender.of(sender)
+    if (held > 0 && held + size > perSender) return 'sender'
+    if (group !== undefined) {
+      const heldInGroup = this.#ofSenderInGroup.of(inGroup(sender, group))
+      if (!this.#fits(size, { max: perGroup, taken: this.#ofGroup.of(group), held: heldInGroup }))
+        return 'group'
+    }
+    return this.#fits(size, { max: total, taken: this.#held, held }) ? null : 'total'
+  }
+
+  #fits(size: number, { max, taken, held }: { max: number; taken: number; held: number }): boolean {
+    const { kept, few } = this.#limits
+    const reserve = held + size > few && kept > 0 ? Math.ceil(max * kept) : 0
+    return taken === 0 || taken + size <= max - reserve
+  }
+
+  #add({ sender, group, size = 1 }: Claim, sign: 1 | -1): void {
+    this.#held += sign * size
+    this.#ofSender.add(sender, sign * size)
+    if (group === undefined) return
+    this.#ofGroup.add(group, sign * size)
+    this.#ofSenderInGroup.add(inGroup(sender, group), sign * size)
+  }
+
+  async #wait(claim: Claim, signal: AbortSignal | undefined): Promise<void> {
+    const { waitMs, waitingMax, waitingPerSenderMax } = this.#limits
+    const ofSender = this.#waiting.get(claim.sender)?.size ?? 0
+    if (waitMs === 0 || this.#waitingCount >= waitingMax || ofSender >= waitingPerSenderMax)
+      throw this.#refusal(claim)
+    await new Promise<void>((resolve, reject) => {
+      const end = (settle: () => void) => {
+        clearTimeout(timer)
+        signal?.removeEventListener('abort', leave)
+        this.#forget(waiting)
+        settle()
+      }
+      const leave = () => end(() => reject(signal?.reason))
+      const waiting = {
+        claim,
+        start: () =>
+          end(() => {
+            this.#add(claim, 1)
+            resolve()
+          }),
+      }
+      const timer = setTimeout(() => end(() => reject(this.#refusal(claim))), waitMs)
+      signal?.addEventListener('abort', leave)
+      this.#remember(waiting)
+      this.#serve()
+    })
+  }
+
+  #remember(waiting: Waiting): void {
+    const { sender } = waiting.claim
+    const ofSender = this.#waiting.get(sender) ?? new Set()
+    this.#waiting.set(sender, ofSender.add(waiting))
+    this.#waitingCount += 1
+  }
+
+  #forget(waiting: Waiting): void {
+    const { sender } = waiting.claim
+    const ofSender = this.#waiting.get(sender)
+    if (!ofSender?.delete(waiting)) return
+    this.#waitingCount -= 1
+    if (ofSender.size === 0) this.#waiting.delete(sender)
+  }
+
+  #serve(): void {
+    for (let next = this.#next(); next; next = this.#next()) {
+      const { sender } = next.claim
+      next.start()
+      const others = this.#waiting.get(sender)
+      if (!others) continue
+      this.#waiting.delete(sender)
+      this.#waiting.set(sender, others)
+    }
+  }
+
+  /** The claim that is served next; null when there is no slot for any that may be served now. */
+  #next(): Waiting | null {
+    const held = (sender: string) => this.#ofSender.of(sender)
+    const senders = [...this.#waiting].sort(([one], [other]) => held(one) - held(other))
+    let isOneTooLarge = false
+    for (const [sender, claims] of senders) {
+      // A claim that needs more than is free would wait for ever if senders with more than its own went first.
+      if (isOneTooLarge && held(sender) > 0) return null
+      for (const waiting of claims) {
+        const obstacle = this.#obstacle(waiting.claim)
+        if (obstacle === null) return waiting
+        if (obstacle === 'total') isOneTooLarge = true
+        if (obstacle !== 'group') break
+      }
+    }
+    return null
+  }
+
+  #refusal(claim: Claim): Error {
+    const { sender, group, everybody, retryAfterMs } = this.#refusals
+    const obstacle = this.#obstacle(claim)
+    if (obstacle === 'sender') return rateLimited(sender, retryAfterMs)
+    if (obstacle === 'group' && group !== undefined) return rateLimited(group, retryAfterMs)
+    return unavailable(everybody, { retryAfterMs })
+  }
+}
+
+const inGroup = (sender: string, group: string): string => `${group}\0${sender}`
+
+/** Sums by key. A key whose sum is 0 takes no memory. */
+class Tally {
+  readonly #sums = new Map<string, number>()
+
+  of(key: string): number {
+    return this.#sums.get(key) ?? 0
+  }
+
+  add(key: string, change: number): void {
+    const sum = this.of(key) + change
+    if (sum === 0) this.#sums.delete(key)
+    else this.#sums.set(key, sum)
+  }
+}
+
+/** Exposes how many slots are held, and how many claims wait, as a gauge with the labels `work` and `state`. */
+export function exposeSlots(
+  registry: Registry,
+  { name, help }: { name: string; help: string },
+  slotsByWork: Record<string, Slots>,
+): void {
+  new Gauge({
+    name,
+    help,
+    labelNames: ['work', 'state'],
+    registers: [registry],
+    collect() {
+      for (const [work, slots] of Object.entries(slotsByWork)) {
+        const { held, waiting } = slots.count()
+        this.set({ work, state: 'held' }, held)
+        this.set({ work, state: 'waiting' }, waiting)
+      }
+    },
+  })
+}
