@@ -74,7 +74,9 @@ const minuteMs = 60_000
 
 const channelOptions = (options: GrpcServerOptions) => ({
   'grpc.max_receive_message_length': 4 * mib,
-  'grpc.max_concurrent_streams': 256,
+  // A call that a client gives up counts until Node has let go of its stream, so there is room for as many new ones beside the
+  // thousand calls that a client may give up at once.
+  'grpc.max_concurrent_streams': 2048,
   // In MiB. Beyond it, further calls of a client that does not read its answers are refused.
   'grpc-node.max_session_memory': 32,
   // Channelz would count every call once more, for a service that is not served here.
