@@ -73,8 +73,9 @@ const batchEventsLimit = 1000
 
 export type Settings = SagaClientOptions & { [Key in keyof typeof defaults]: number }
 
-/** @throws RangeError for a batch that the reporter would not take */
+/** @throws RangeError for a batch that the reporter would not take, TypeError without an address */
 export function settingsOf(options: SagaClientOptions): Settings {
+  if (typeof options?.address !== 'string') throw new TypeError('address is not a text')
   const settings: Settings = { ...options, ...defaults }
   for (const name of Object.keys(defaults) as (keyof typeof defaults)[])
     settings[name] = options[name] ?? defaults[name]

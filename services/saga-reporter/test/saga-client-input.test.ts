@@ -68,6 +68,7 @@ describe('the client', () => {
     expect(await activityEnded?.({ sagaId: 's', activityId: undefined })).toEqual(refused('activityId'))
     const nameless = client({ serviceName: undefined as unknown as string })
     expect(await nameless.sagaStarted({ sagaId: 's' })).toEqual(refused('serviceName'))
+    expect(() => client({ address: undefined as unknown as string })).toThrow('address is not a text')
     const strayTenant = client({ tenant: {} as unknown as string })
     expect(await strayTenant.sagaStarted({ sagaId: 's' })).toEqual(refused('tenant'))
     await Promise.all([reporter.close(), nameless.close(), strayTenant.close()])
