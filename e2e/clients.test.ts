@@ -121,6 +121,7 @@ describe('GET /-/clients', () => {
     for (const { file, integrity } of list) {
       const response = await get(`/${file}`)
       expect(response.headers.get('Cache-Control')).toBe('no-cache')
+      expect(response.headers.get('Content-Type')).toBe('application/gzip')
       const bytes = await response.arrayBuffer()
       const digest = Buffer.from(await crypto.subtle.digest('SHA-512', bytes)).toString('base64')
       expect(`sha512-${digest}`).toBe(integrity)

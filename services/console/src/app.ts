@@ -79,7 +79,13 @@ export function createApp({ folder, clientsFolder, logger, metrics, health }: Ap
 
 /** `/-/clients/` has the clients of this release, which package managers install by their address, and lists them. */
 function serveClients(app: Express, folder: string): void {
-  const files = sirv(folder, { etag: true, setHeaders: setCaching })
+  const files = sirv(folder, {
+    etag: true,
+    setHeaders: (response, path) => {
+      setCaching(response, path)
+      if (path.endsWith('.tgz')) response.setHeader('Content-Type', 'application/gzip')
+    },
+  })
   app.use('/-/clients', readingOnly, (request, response) => {
     observedOf(response).route = '/-/clients'
     if (request.path === '/') request.url = '/index.json'

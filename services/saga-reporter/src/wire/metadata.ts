@@ -16,7 +16,7 @@ const singleKeys = [
 
 /** Every key that is read, and its variant for bytes, which is not. */
 const readKeys = new Set([...singleKeys, 'x-tag', 'traceparent'])
-const binaryKeys = [...readKeys].map((key) => `${key}-bin`)
+const binaryKeys = new Set([...readKeys].map((key) => `${key}-bin`))
 
 /**
  * Refuses what would be left out or misunderstood: values beyond printable ASCII, keys for bytes, and a key that came twice.
@@ -33,9 +33,8 @@ export function checkMetadata({ metadata, droppedKeys }: ReceivedMetadata): void
     })
     .map((key) => `${key} must have one value, without a comma`)
   for (const key of droppedKeys) if (readKeys.has(key)) problems.push(`${key} must be printable ASCII`)
-  for (const key of binaryKeys)
-    if (metadata.get(key).length > 0)
-      problems.push(`${key} is not supported; a batch takes texts beyond ASCII`)
+  for (const key of Object.keys(metadata.getMap()))
+    if (binaryKeys.has(key)) problems.push(`${key} is not supported; a batch takes texts beyond ASCII`)
   if (problems.length > 0) throw invalidParameters(problems)
 }
 
