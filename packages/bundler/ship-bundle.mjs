@@ -55,7 +55,7 @@ function findPackage(name, from) {
 const own = resolve('.')
 const manifest = readManifest(own)
 copyFiles(own, target)
-for (const folder of ['dist/bundle', 'dist/web'])
+for (const folder of ['dist/bundle', 'dist/clients', 'dist/web'])
   if (existsSync(folder)) cpSync(folder, join(target, folder), { recursive: true })
 const direct = Object.keys(manifest.dependencies)
 for (const name of [...imported, ...read]) if (direct.includes(name)) copyPackage(name, own)

@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ServiceError } from '@grpc/grpc-js'
 import { BatchQueue } from './batch-queue.js'
+import { checkEvent, checkTenant } from './check-event.js'
 import { type EncodedEvent, encoders, type SagaEvent } from './events.js'
 import { type IdentifiedEvent, identify } from './identified-event.js'
 import {
@@ -12,6 +13,7 @@ import {
   settingsOf,
 } from './options.js'
 import { retryDelayMs } from './retry.js'
+import { messageOf } from './service-error.js'
 import { createTransport, describeFailure, type Transport } from './transport.js'
 
 type Encoders = typeof encoders
@@ -52,7 +54,7 @@ const closeTimeoutMsDefault = 5000
 export function createSagaClient(options: SagaClientOptions): SagaClient {
   const settings = settingsOf(options)
   const delivery = createDelivery(settings)
-  const report = async (encode: () => EncodedEvent, operation: string, event: SagaEvent) => {
+  const report = async (encode: () => EncodedEvent, operation: keyof Encoders, event: SagaEvent) => {
     const result = await delivery.take(encode, operation, event)
     if (settings.throwWhenNotStored && result.outcome !== 'stored')
       throw new SagaReportError(operation, result)
@@ -62,7 +64,11 @@ export function createSagaClient(options: SagaClientOptions): SagaClient {
     Object.entries(encoders).map(([name, encode]) => [
       name,
       (event: SagaEvent) =>
-        report(() => (encode as Encoders['sagaStarted'])(event, settings.serviceName), name, event),
+        report(
+          () => (encode as Encoders['sagaStarted'])(event, settings.serviceName),
+          name as keyof Encoders,
+          event,
+        ),
     ]),
   ) as unknown as Methods
   return { ...methods, flush: delivery.flush, close: delivery.close, stats: delivery.stats }
@@ -90,24 +96,28 @@ function createDelivery(settings: Settings) {
     (batch) => deliver(batch, settings, transport, stopping.signal, (events) => (counts.repeated += events)),
   )
 
-  const accept = (encode: () => EncodedEvent, event: SagaEvent) => {
+  const accept = (encode: () => EncodedEvent, operation: keyof Encoders, event: SagaEvent) => {
     if (closed !== undefined) return lost('the client is closed')
     if (queue.size >= settings.queueMax) return lost('the queue is full')
     try {
+      checkEvent(operation, event)
+      checkTenant(settings.tenant)
+      const encoded = encode()
       const sequence = nextSequence(sequences, event.sagaId)
-      const identified = identify(encode(), event, { sequence, tenant: settings.tenant })
+      const identified = identify(encoded, event, { sequence, tenant: settings.tenant })
       const { bytes } = identified
       return new Promise<ReportResult>((settle) =>
         queue.add(event.sagaId, { event: identified, bytes, settle }),
       )
     } catch (error) {
-      return { outcome: 'refused', reason: `the event cannot be written: ${String(error)}` } as const
+      return { outcome: 'refused', reason: `the event cannot be written: ${messageOf(error)}` } as const
     }
   }
 
-  const decide = (operation: string, { sagaId }: SagaEvent, result: ReportResult) => {
+  const decide = (operation: string, event: SagaEvent, result: ReportResult) => {
     counts[result.outcome]++
-    if (result.outcome !== 'stored') tell(settings.onNotStored, { operation, sagaId }, result)
+    if (result.outcome !== 'stored')
+      void tell(settings.onNotStored, { operation, sagaId: sagaIdOf(event) }, result)
     return result
   }
 
@@ -121,8 +131,8 @@ function createDelivery(settings: Settings) {
   }
 
   return {
-    take(encode: () => EncodedEvent, operation: string, event: SagaEvent): Promise<ReportResult> {
-      const decided = Promise.resolve(accept(encode, event)).then((result) =>
+    take(encode: () => EncodedEvent, operation: keyof Encoders, event: SagaEvent): Promise<ReportResult> {
+      const decided = Promise.resolve(accept(encode, operation, event)).then((result) =>
         decide(operation, event, result),
       )
       undecided.add(decided)
@@ -193,12 +203,18 @@ function nextSequence(sequences: Map<string, number>, sagaId: string): number {
   return sequence
 }
 
-function tell(
+/** The id in an event of a caller without a type checker, whatever that is. */
+function sagaIdOf(event: unknown): string {
+  const sagaId: unknown = typeof event === 'object' && event !== null ? Reflect.get(event, 'sagaId') : ''
+  return typeof sagaId === 'string' ? sagaId : ''
+}
+
+async function tell(
   onNotStored: SagaClientOptions['onNotStored'],
   ...told: Parameters<NonNullable<typeof onNotStored>>
 ) {
   try {
-    onNotStored?.(...told)
+    await onNotStored?.(...told)
   } catch {
     // A listener that fails must not make the caller of the client fail.
   }

@@ -70,11 +70,6 @@ describe('the ten operations', () => {
   ])('are written as the reporter reads them (%#)', (event, expected) => {
     expect(decoded(event)).toMatchObject(expected)
   })
-
-  it('keep the stack of an Error', () => {
-    const event = encoders.activityExecuteAborted({ ...activity, error: new TypeError('no seat') })
-    expect(decoded(event)).toMatchObject({ errors: expect.stringMatching(/^TypeError: no seat\n\s+at /) })
-  })
 })
 
 it('makes event ids that are UUIDs of version 7 and sort by time', () => {

@@ -2,6 +2,7 @@ import {
   ActivityRetriedRequest_ActivityRetryType as RetryType,
   type SagaService,
 } from '@switchyard/contracts/saga'
+import { errorText } from './error-text.js'
 
 /** The optional facts about any event. */
 export interface EventOptions {
@@ -9,7 +10,7 @@ export interface EventOptions {
   time?: Date
   /** The attempt of the activity that the event is about; the first execution is 0. */
   attempt?: number
-  /** Business keys to find the saga by, e.g. `{ order: '42' }`. */
+  /** Business keys to find the saga by, e.g. `{ order: '42' }`: up to 16. */
   tags?: Record<string, string>
   /** W3C trace context, which links the saga to its trace. */
   traceParent?: string
@@ -45,7 +46,7 @@ export interface ActivityEnded extends ActivityEvent {
 }
 
 export interface ActivityAborted extends ActivityEvent {
-  /** An Error is reported with its stack. */
+  /** An Error is reported with its stack, its code, and the errors inside it; a text as it is. */
   error?: unknown
 }
 
@@ -77,10 +78,10 @@ const encode = <Name extends keyof Methods>(operation: Name, request: Request<Na
   request,
 })
 
-/** The ten operations. They throw where a payload cannot be written as JSON. */
+/** The ten operations. They throw where a payload cannot be written as JSON, and without the name of a service. */
 export const encoders = {
   sagaStarted: (event: SagaStarted, serviceName: string) =>
-    encode('sagaStarted', { sagaId: event.sagaId, serviceName: event.serviceName ?? serviceName }),
+    encode('sagaStarted', { sagaId: event.sagaId, serviceName: nameOf(event.serviceName ?? serviceName) }),
   sagaEnded: (event: SagaEvent) => encode('sagaEnded', { sagaId: event.sagaId, serviceName: '' }),
   activityExecuteStarted: (event: ActivityExecuteStarted) =>
     encode('activityExecuteStarted', {
@@ -124,15 +125,15 @@ export const encoders = {
   activityRevoked: (event: ActivityEvent) => encode('activityRevoked', { activityId: event.activityId }),
 } as const
 
+/** @throws TypeError when neither the event nor the client names a service */
+function nameOf(serviceName: unknown): string {
+  if (typeof serviceName !== 'string') throw new TypeError('serviceName is not a text')
+  return serviceName
+}
+
 function payload(value: unknown): Buffer {
   if (value === undefined) return Buffer.alloc(0)
   // A copy, because the caller may change its bytes while the event waits.
   if (value instanceof Uint8Array) return Buffer.from(value)
   return Buffer.from(typeof value === 'string' ? value : (JSON.stringify(value) ?? ''))
-}
-
-function errorText(error: unknown): string {
-  if (error === undefined) return ''
-  if (error instanceof Error) return error.stack ?? error.message
-  return String(error)
 }

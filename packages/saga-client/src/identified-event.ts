@@ -18,26 +18,22 @@ export const messageBytesMax = 4 * 1024 * 1024
  * Gives an event its id.
  *
  * @param sequence number of the event among those of its saga, from 1
- * @throws Error when a text holds what metadata cannot, or the event is too large for one message
+ * @throws Error when the event is too large for one message
  */
 export function identify(
   { operation, request }: EncodedEvent,
-  { time = new Date(), attempt, tags = {}, traceParent = '', parentSagaId = '' }: EventOptions,
-  { sequence, tenant = '' }: { sequence: number; tenant: string | undefined },
+  { time, attempt, tags, traceParent, parentSagaId }: EventOptions,
+  { sequence, tenant }: { sequence: number; tenant: string | undefined },
 ): IdentifiedEvent {
-  const texts = Object.entries(tags).map(([key, value]) => `${key}=${value}`)
-  for (const text of [...texts, traceParent, tenant, parentSagaId])
-    if (!/^[ -~]*$/.test(text)) throw new Error(`"${text}" has characters other than printable ASCII`)
-  if (parentSagaId.includes(',')) throw new Error(`the parent "${parentSagaId}" has a comma`)
   const about = {
     id: createEventId(),
     seq: sequence,
-    time,
-    attempt,
-    tags: texts,
-    tenant,
-    traceParent,
-    parentSagaId,
+    time: time ?? new Date(),
+    attempt: attempt ?? undefined,
+    tags: Object.entries(tags ?? {}).map(([key, value]) => `${key}=${value}`),
+    tenant: tenant ?? '',
+    traceParent: traceParent ?? '',
+    parentSagaId: parentSagaId ?? '',
   }
   const message: ReportedEvent = { ...about, [operation]: request }
   const bytes = ReportEventsRequest.encode({ events: [message] }).finish().length
@@ -46,17 +42,24 @@ export function identify(
   return { operation, request, message, bytes }
 }
 
-/** The metadata of a single call, with the fields that a batch has in the event. */
-export function metadataOf({
-  id,
-  seq,
-  time,
-  attempt,
-  tags,
-  tenant,
-  traceParent,
-  parentSagaId,
-}: ReportedEvent): Metadata {
+/** What a header carries as it is: printable ASCII without blanks around it. */
+const plainText = /^(?:[!-~](?:[ -~]*[!-~])?)?$/
+/** What would end a value: a comma, in a tag one that a further `key=` follows. */
+const endOfValue = { tags: /,[^=,]{1,64}=/, tenant: /,/, parentSagaId: /,/ }
+
+/**
+ * The metadata of a single call, with the fields that a batch has in the event.
+ *
+ * @throws Error when metadata would change a field
+ */
+export function metadataOf(message: ReportedEvent): Metadata {
+  const { id, seq, time, attempt, tags, tenant, traceParent, parentSagaId } = message
+  for (const [name, end] of Object.entries(endOfValue))
+    for (const text of [message[name as keyof typeof endOfValue]].flat())
+      if (!plainText.test(text) || end.test(text))
+        throw new Error(
+          `the reporter takes no batches, and ${name} has characters that metadata would change`,
+        )
   const metadata = new Metadata()
   metadata.set('x-event-id', id)
   metadata.set('x-event-seq', String(seq))
@@ -64,7 +67,7 @@ export function metadataOf({
   if (tenant !== '') metadata.set('x-tenant', tenant)
   if (attempt !== undefined) metadata.set('x-attempt', String(attempt))
   for (const tag of tags) metadata.add('x-tag', tag)
-  if (traceParent !== '') metadata.set('traceparent', traceParent)
+  if (plainText.test(traceParent) && traceParent !== '') metadata.set('traceparent', traceParent)
   if (parentSagaId !== '') metadata.set('x-parent-saga-id', parentSagaId)
   return metadata
 }

@@ -16,8 +16,11 @@ export interface SagaClientOptions {
   serviceName: string
   /** TLS. `true`: the system's authorities; else PEM, with certificate and key for a reporter that asks for them. */
   tls?: true | { ca?: Buffer; cert?: Buffer; key?: Buffer }
-  /** Token of scope `saga_report`, or a function that returns the current token. */
-  token?: string | (() => string)
+  /**
+   * Token of scope `saga_report`, or a function that returns the current token or a promise of it. When the function fails, the
+   * events are sent again as after any other failure that may pass.
+   */
+  token?: string | (() => string | Promise<string>)
   /** Unset: the default tenant of the reporter, or the tenant of the certificate. */
   tenant?: string
   /** Time after which a call without an answer fails. */
@@ -31,7 +34,7 @@ export interface SagaClientOptions {
   queueMax?: number
   /** Calls under way at once. The events of one saga are never in two of these calls. */
   concurrencyMax?: number
-  /** Most events of one call, 1 to 1000; 1: each event is sent in a separate call. */
+  /** Most events of one call, 1 to 1000. */
   batchEventsMax?: number
   /** Most bytes of one call, up to 4 MiB. A larger event is sent alone. */
   batchBytesMax?: number
@@ -70,8 +73,9 @@ const batchEventsLimit = 1000
 
 export type Settings = SagaClientOptions & { [Key in keyof typeof defaults]: number }
 
-/** @throws RangeError for a batch that the reporter would not take */
+/** @throws RangeError for a batch that the reporter would not take, TypeError without an address */
 export function settingsOf(options: SagaClientOptions): Settings {
+  if (typeof options?.address !== 'string') throw new TypeError('address is not a text')
   const settings: Settings = { ...options, ...defaults }
   for (const name of Object.keys(defaults) as (keyof typeof defaults)[])
     settings[name] = options[name] ?? defaults[name]

@@ -31,7 +31,12 @@ describe('a failure', () => {
     ['an absent reporter', failure(status.UNAVAILABLE), true],
     ['a passed deadline', failure(status.DEADLINE_EXCEEDED), true],
     ['too many events', failure(status.RESOURCE_EXHAUSTED, { info }), true],
-    ['a message that is too large', failure(status.RESOURCE_EXHAUSTED), false],
+    ['too many calls on a connection', failure(status.RESOURCE_EXHAUSTED), true],
+    [
+      'a message that is too large',
+      failure(status.RESOURCE_EXHAUSTED, { details: 'Received message larger than max (5 vs. 4)' }),
+      false,
+    ],
     ['a cut connection', failure(status.INTERNAL, { details: 'Received RST_STREAM with code 2' }), true],
     ['a defect of the reporter', failure(status.INTERNAL, { details: 'internal error' }), false],
     ['a wrong token', failure(status.UNAUTHENTICATED), false],

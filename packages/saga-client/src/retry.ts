@@ -9,8 +9,8 @@ const retryInfoType = 'type.googleapis.com/google.rpc.RetryInfo'
  */
 export function isRetryable(error: ServiceError): boolean {
   if (error.code === status.UNAVAILABLE || error.code === status.DEADLINE_EXCEEDED) return true
-  // Too many events come with RetryInfo. A message that is too large comes without it and stays too large.
-  if (error.code === status.RESOURCE_EXHAUSTED) return retryInfoMs(error) !== null
+  // Too many events, calls or connections. A message that is too large stays too large.
+  if (error.code === status.RESOURCE_EXHAUSTED) return !/larger than max/i.test(error.details)
   // A connection that is closed in the middle of a call.
   return (
     error.code === status.CANCELLED || (error.code === status.INTERNAL && /RST_STREAM/.test(error.details))

@@ -4,6 +4,8 @@ import { EventOutcome, type EventReply, SagaIngestService } from '@switchyard/co
 import { type IdentifiedEvent, metadataOf } from './identified-event.js'
 import type { ReportResult, Settings } from './options.js'
 import { isRetryable } from './retry.js'
+import { messageOf, serviceError } from './service-error.js'
+import { addToken } from './token.js'
 
 /** What is known of an event after an attempt: its result, or the failure after which it may be sent again. */
 export type Verdict = ReportResult | ServiceError
@@ -35,8 +37,8 @@ export function createTransport(settings: Settings): Transport {
     request: Request,
     metadata: Metadata,
   ): Promise<Response> {
-    // What fails before the network, such as a token that cannot be got, rejects as well.
-    withToken(metadata, settings)
+    // A token that cannot be got rejects as well.
+    await addToken(metadata, settings)
     return new Promise((resolve, reject) => {
       client.makeUnaryRequest(
         method.path,
@@ -52,8 +54,14 @@ export function createTransport(settings: Settings): Transport {
 
   async function sendAlone({ operation, request, message }: IdentifiedEvent): Promise<Verdict> {
     const method = SagaService[operation] as Method<object, SingleResponse>
+    let metadata: Metadata
     try {
-      const { isSuccess, message: text, errors } = await call(method, request, metadataOf(message))
+      metadata = metadataOf(message)
+    } catch (error) {
+      return { outcome: 'refused', reason: messageOf(error) }
+    }
+    try {
+      const { isSuccess, message: text, errors } = await call(method, request, metadata)
       return isSuccess ? { outcome: 'stored', message: text } : { outcome: 'refused', reason: errors || text }
     } catch (error) {
       return verdictOf(error)
@@ -87,7 +95,7 @@ export function createTransport(settings: Settings): Transport {
 
   return {
     eventsMax: () => (isOneByOne() ? 1 : settings.batchEventsMax),
-    send: (events) => (events.length === 1 || isOneByOne() ? sendOneByOne(events) : sendBatch(events)),
+    send: (events) => (isOneByOne() ? sendOneByOne(events) : sendBatch(events)),
     close: () => client.close(),
   }
 }
@@ -125,16 +133,8 @@ export const describeFailure = ({ code, details }: ServiceError): string =>
 const isServiceError = (error: unknown): error is ServiceError =>
   error instanceof Error && 'code' in error && 'metadata' in error
 
-const serviceError = (code: status, details: string): ServiceError =>
-  Object.assign(new Error(details), { code, details, metadata: new Metadata() })
-
 function channelCredentials({ tls }: Settings) {
   if (tls === undefined) return credentials.createInsecure()
   if (tls === true) return credentials.createSsl()
   return credentials.createSsl(tls.ca ?? null, tls.key ?? null, tls.cert ?? null)
-}
-
-function withToken(metadata: Metadata, { token }: Settings): void {
-  if (token === undefined) return
-  metadata.set('authorization', `Bearer ${typeof token === 'string' ? token : token()}`)
 }

@@ -7,6 +7,8 @@ import sirv from 'sirv'
 export interface AppOptions {
   /** The folder of the built web application: `index.html` and `assets/`. */
   folder: string
+  /** The folder of the packed clients, and of `index.json`, which lists them. */
+  clientsFolder: string
   logger: Logger
   metrics: Metrics
   health: Health
@@ -38,10 +40,11 @@ const pageHeaders = {
  * `/console/assets/` has files whose names contain a hash of their content, so that caches keep them for ever. Every other
  * path below `/console/` is an address of the application and answers with its one page.
  */
-export function createApp({ folder, logger, metrics, health }: AppOptions): Express {
+export function createApp({ folder, clientsFolder, logger, metrics, health }: AppOptions): Express {
   const app = express()
   app.disable('x-powered-by')
   app.use(observe(logger, metrics))
+  serveClients(app, clientsFolder)
   app.use(['/-', '/metrics'], (_request, response, next) => {
     observedOf(response).route = 'operations'
     next()
@@ -72,6 +75,22 @@ export function createApp({ folder, logger, metrics, health }: AppOptions): Expr
   )
   app.use((_request, response) => refuse(response, 404, '404 Not Found'))
   return app
+}
+
+/** `/-/clients/` has the clients of this release, which package managers install by their address, and lists them. */
+function serveClients(app: Express, folder: string): void {
+  const files = sirv(folder, {
+    etag: true,
+    setHeaders: (response, path) => {
+      setCaching(response, path)
+      if (path.endsWith('.tgz')) response.setHeader('Content-Type', 'application/gzip')
+    },
+  })
+  app.use('/-/clients', readingOnly, (request, response) => {
+    observedOf(response).route = '/-/clients'
+    if (request.path === '/') request.url = '/index.json'
+    files(request, response, () => refuse(response, 404, '404 Not Found'))
+  })
 }
 
 function setCaching(

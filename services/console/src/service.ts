@@ -6,10 +6,12 @@ import type { Config } from './config.js'
 
 /** The folder that `vite build` writes, next to the folder of the bundled service. */
 const webFolder = fileURLToPath(new URL('../web/', import.meta.url))
+/** The folder that `pack-clients` writes. */
+const clientsFolder = fileURLToPath(new URL('../clients/', import.meta.url))
 
-/** Serves the files of the web application. It holds no data: the pages call the API of the other services. */
+/** Serves the files of the web application, and the clients of the other services. It holds no data: the pages call the API of the other services. */
 export async function createService(config: Config, { logger, metrics, health, lifecycle }: ServiceContext) {
-  const app = createApp({ folder: webFolder, logger, metrics, health })
+  const app = createApp({ folder: webFolder, clientsFolder, logger, metrics, health })
   const server = await listen(app, config.HOST, config.PORT, config.SHUTDOWN_TIMEOUT_MS)
   lifecycle.onClose('http', () => server.close())
   return { port: server.port }

@@ -45,7 +45,7 @@ import { olderName, sagaServices } from './rpc/saga-service.js'
 import { type GrpcService, startGrpcServer } from './rpc/server/server.js'
 import { createReportEvents } from './use-cases/report-events.js'
 import { createResolveSaga } from './use-cases/resolve-saga.js'
-import { requireSingleValues } from './wire/metadata.js'
+import { checkMetadata } from './wire/metadata.js'
 
 /** Takes lifecycle events over gRPC and shows sagas over HTTP. When it closes, gRPC drains first, and the connections to PostgreSQL close last. */
 export async function createService(config: Config, context: ServiceContext) {
@@ -113,7 +113,7 @@ const startGrpc = (config: Config, { health, logger, metrics }: ServiceContext, 
     services,
     descriptorSet,
     aliases: [olderName],
-    checkMetadata: requireSingleValues,
+    checkMetadata,
     health,
     logger,
     metrics,

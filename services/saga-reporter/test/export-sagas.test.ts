@@ -49,6 +49,17 @@ describe('GET /sagas/export', () => {
     expect(lines.slice(3)).toEqual([''])
   })
 
+  it('begins CSV with a byte order mark when asked to, so that Excel reads it as UTF-8', async () => {
+    const bytesOf = async (query: string) => Buffer.from(await (await get(query)).arrayBuffer())
+    const plain = await bytesOf('')
+    expect(await bytesOf('?bom=true')).toEqual(Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), plain]))
+    expect(await bytesOf('?bom=false&format=csv')).toEqual(plain)
+    const refused = await get('?bom=true&format=ndjson')
+    expect(refused.status).toBe(400)
+    expect(await refused.json()).toMatchObject({ error: 'bom is for CSV alone' })
+    expect((await get('?bom=maybe')).status).toBe(400)
+  })
+
   it('writes a JSON document a line, in the shape of the list', async () => {
     const response = await get('?format=ndjson&tag=order%3D1')
     expect(response.headers.get('Content-Type')).toBe('application/x-ndjson; charset=utf-8')

@@ -2,9 +2,6 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { promisify } from 'node:util'
-import { Client, credentials, type handleUnaryCall, Server, ServerCredentials } from '@grpc/grpc-js'
-import { SagaService } from '@switchyard/contracts/saga'
 import {
   createSagaClient,
   type SagaClient,
@@ -18,6 +15,7 @@ import { makeCertificates } from './certificates.js'
 import { readLog } from './event-log.js'
 import type { Operation } from './grpc-client.js'
 import { createTokens, startHarness, startService } from './harness.js'
+import { startOlderServer } from './older-server.js'
 
 let harness: Awaited<ReturnType<typeof startHarness>>
 const closing: (() => unknown)[] = []
@@ -168,28 +166,6 @@ describe('the client', () => {
   })
 })
 
-/** A server of the ten operations alone, which hands every call on to the reporter as it came. */
-async function startOlderServer() {
-  const server = new Server({ 'grpc.max_receive_message_length': -1 })
-  const upstream = new Client(`127.0.0.1:${harness.grpcPort}`, credentials.createInsecure())
-  const same = (bytes: Buffer) => bytes
-  const calls = { count: 0 }
-  for (const { path } of Object.values(SagaService)) {
-    const handle: handleUnaryCall<Buffer, Buffer> = ({ request, metadata }, callback) => {
-      calls.count += 1
-      upstream.makeUnaryRequest(path, same, same, request, metadata.clone(), callback)
-    }
-    server.register(path, handle, same, same, 'unary')
-  }
-  const bind = promisify(server.bindAsync).bind(server)
-  const port = await bind('127.0.0.1:0', ServerCredentials.createInsecure())
-  closing.push(() => {
-    server.forceShutdown()
-    upstream.close()
-  })
-  return { address: `127.0.0.1:${port}`, calls }
-}
-
 /** Five events of each of many sagas, reported without waiting for any of them. */
 function reportSagas(reporter: SagaClient, prefix: string, sagas: number) {
   const ids = Array.from({ length: sagas }, (_, index) => `${prefix}-${index}`)
@@ -250,8 +226,21 @@ describe('batches', () => {
     expect(calls).toBeLessThanOrEqual(20)
   })
 
+  it('that a reporter does not know refuse an event that metadata would change', async () => {
+    const older = await startOlderServer(harness.grpcPort)
+    closing.push(older.close)
+    const reporter = client({ tenant: 'older-tags', address: older.address })
+    const results = ['env=prod,team=x', ' padded ', 'Köln', 'red, white and blue'].map((value, index) =>
+      reporter.sagaStarted({ sagaId: `${index}`, tags: { value } }),
+    )
+    const reason = 'the reporter takes no batches, and tags has characters that metadata would change'
+    const refused = { outcome: 'refused', reason }
+    expect(await Promise.all(results)).toEqual([refused, refused, refused, recorded])
+  })
+
   it('that a reporter does not know are sent as single calls, and nothing is lost or out of order', async () => {
-    const older = await startOlderServer()
+    const older = await startOlderServer(harness.grpcPort)
+    closing.push(older.close)
     const reporter = client({ tenant: 'older', address: older.address })
     const results = await Promise.all(reportSagas(reporter, 'older', 20))
     expect(new Set(results.map(({ outcome }) => outcome))).toEqual(new Set(['stored']))

@@ -174,6 +174,56 @@ describe('POST /saga_events', () => {
     expect(await report(events, { tenant: 'halves' })).toEqual([duplicate, duplicate])
   })
 
+  it('keeps payloads as they are written in the body: numbers, order of names, and what stands between', async () => {
+    const result = '{ "10": 1.0, "9":\n [3544790567247868102, 1e400, -0, "]},\\"é"] }'
+    const values = ['3544790567247868102', '1e400', '1.0', 'null', result, '"text \\u00e9"']
+    const events = values.map(
+      (value, index) =>
+        `{"operation":"ActivityEnded","saga_id":"kept","activity_id":"kept-${index}","result":${value}}`,
+    )
+    events.unshift(
+      `{"parameter" : ${result} ,"operation":"ActivityExecuteStarted","saga_id":"kept","activity_id":"kept-0"}`,
+    )
+    const response = await post(`{"events":[${events.join(', ')}]}`, { tenant: 'kept' })
+    expect(await response.json()).toEqual({ results: events.map(() => recorded) })
+    const bytesOf = async (activity: number, kind: string) => {
+      const path = `sagas/kept/activities/kept-${activity}/payloads/${kind}?tenant=kept`
+      const headers = { 'PRIVATE-TOKEN': tokens.reader }
+      return (await fetch(`${harness.baseUrl}/api/v4/${path}`, { headers })).text()
+    }
+    const stored = await Promise.all(values.map((_, index) => bytesOf(index, 'result')))
+    expect(stored).toEqual([...values.slice(0, -1), 'text é'])
+    expect(await bytesOf(0, 'parameter')).toBe(result)
+  })
+
+  it('refuses ids and numbers that JSON rounds, because two of them would be one', async () => {
+    const event = (field: string) =>
+      `{"operation":"SagaStarted","saga_id":"rounded","service_name":"booking",${field}}`
+    const fields = [
+      '"event_id":3544790567247868102',
+      '"event_seq":3544790567247868102',
+      '"attempt":1e400',
+      '"tags":[1e400]',
+    ]
+    const response = await post(`{"events":[${fields.map(event).join()}]}`, { tenant: 'rounded' })
+    expect(await response.json()).toEqual({
+      results: ['event_id', 'event_seq', 'attempt', 'tags[0]'].map((name) => ({
+        outcome: 'refused',
+        message: 'refused',
+        errors: `INVALID_PARAMETERS: ${name} is invalid`,
+      })),
+    })
+  })
+
+  it('keeps blanks around a tag and around the id of a parent', async () => {
+    const event = started('blanks', { tags: ['note= padded '], parent_saga_id: ' parent ' })
+    expect(await report([event], { tenant: 'blanks' })).toEqual([recorded])
+    const response = await fetch(`${harness.baseUrl}/api/v4/sagas/blanks?tenant=blanks`, {
+      headers: { 'PRIVATE-TOKEN': tokens.reader },
+    })
+    expect(await response.json()).toMatchObject({ tags: ['note= padded '], parent_saga_id: ' parent ' })
+  })
+
   it('refuses a bad event by itself, with a code, and takes the events beside it', async () => {
     const refused = (errors: string) => ({
       outcome: 'refused',

@@ -212,6 +212,7 @@ function handler(route: Route, path: string, options: HttpAppOptions, needs: Nee
             sender,
             parseLargeBody: route.parseLargeBody,
             jsonOnly: route.jsonOnly,
+            keptTexts: route.keptTexts,
           })
       const input = readParameters(route.endpoint.input, given)
       const reply = await answerOf(options, given, call, {

@@ -2,6 +2,7 @@ import type { Caller } from '@switchyard/domain/access'
 import type { Request, Response } from 'express'
 import type { Logger } from 'pino'
 import type { z } from 'zod'
+import type { KeptTexts } from './body/kept-texts.js'
 import type { ParseLargeBody } from './body/read-input.js'
 import type { AnswerForm } from './errors.js'
 
@@ -87,6 +88,8 @@ export interface RouteOptions {
   parseLargeBody?: ParseLargeBody
   /** Parameters come from a JSON body alone: forms are refused, and the query counts for nothing. */
   jsonOnly?: boolean
+  /** Members of a JSON body that arrive as they were written, each as a JsonText. */
+  keptTexts?: KeptTexts
   /** The endpoint reads the request stream itself: no body is parsed. */
   streamsBody?: boolean
   /**

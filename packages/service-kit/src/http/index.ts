@@ -11,6 +11,7 @@ export {
   tokenOf,
 } from './authentication.js'
 export { arriving } from './body/arriving.js'
+export { JsonText } from './body/kept-texts.js'
 export type { LargeBody, ParseLargeBody } from './body/read-input.js'
 export {
   accepted,

@@ -58,6 +58,8 @@ describe('readParameters', () => {
       { actions: [{}] },
       'actions[0][file_path] is missing',
     ],
+    ['a rounded number', z.object({ id: text() }), JSON.parse('{"id":3544790567247868102}'), 'id is invalid'],
+    ['an infinite number', z.object({ id: text() }), JSON.parse('{"id":1e400}'), 'id is invalid'],
     ['several', z.object({ a: text(), b: integer() }), { b: 'x' }, 'a is missing, b is invalid'],
   ])('words it as clients expect: %s', (_case, schema, given, expected) => {
     expect(refusal(schema, given)).toBe(expected)

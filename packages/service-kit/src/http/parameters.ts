@@ -90,7 +90,8 @@ const nul = '\0'
 
 /**
  * Text as PostgreSQL can hold it: NUL is refused, and half of a surrogate pair is replaced, so that answers show what
- * is stored. Numbers and booleans count as their text.
+ * is stored. Numbers and booleans count as their text. A number that JSON has rounded is refused, because its text would
+ * be another one than was sent.
  */
 export const text = () =>
   z.preprocess(
@@ -100,8 +101,13 @@ export const text = () =>
 
 function asText(value: unknown): unknown {
   if (typeof value === 'string') return value.replace(/\p{Surrogate}/gu, '\ufffd')
-  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : value
+  if (typeof value === 'number') return isRounded(value) ? value : String(value)
+  return typeof value === 'boolean' ? String(value) : value
 }
+
+/** Whether other numbers than this one are read as the same number. */
+const isRounded = (value: number) =>
+  !Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value))
 
 /** Text with at least one character that is no white space. */
 export const filledText = () => text().refine((value) => value.trim() !== '', { error: 'is empty' })

@@ -11,14 +11,17 @@ describe('a line of CSV', () => {
     expect(csvLine([new Date(0), null, undefined, 12, true])).toBe('1970-01-01T00:00:00.000Z,,,12,true\r\n')
   })
 
-  it.each(['=1+1', '+1', '-1', '@SUM(A1)', '\tx', '\rx', '＝1'])('disarms the formula %j', (formula) => {
-    expect(csvLine([formula]).replaceAll('"', '')).toBe(`'${formula}\r\n`)
-  })
+  it.each(['=1+1', '+1', '-1', '@SUM(A1)', '\tx', '\rx', '\n=1', '＝1'])(
+    'disarms the formula %j',
+    (formula) => {
+      expect(csvLine([formula]).replaceAll('"', '')).toBe(`'${formula}\r\n`)
+    },
+  )
 
   it('gives every text back, but for the apostrophe in front of a formula', () => {
     fc.assert(
       fc.property(fc.array(fc.string(), { minLength: 1 }), (cells) => {
-        const shown = cells.map((cell) => (/^[=+\-@\t\r＝＋－＠]/.test(cell) ? `'${cell}` : cell))
+        const shown = cells.map((cell) => (/^[=+\-@\t\r\n＝＋－＠]/.test(cell) ? `'${cell}` : cell))
         expect(parse(csvLine(cells))).toEqual(shown)
       }),
     )

@@ -1,5 +1,5 @@
 /** The first characters of formulas in spreadsheets, also in their full-width forms. */
-const formulaStart = /^[=+\-@\t\r\uFF1D\uFF0B\uFF0D\uFF20]/
+const formulaStart = /^[=+\-@\t\r\n\uFF1D\uFF0B\uFF0D\uFF20]/
 
 /**
  * One line of CSV (RFC 4180). Texts come from reporters: a text that a spreadsheet would evaluate gets an apostrophe in

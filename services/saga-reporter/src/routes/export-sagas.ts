@@ -1,23 +1,34 @@
 import { Readable as Stream } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Readable, SagaView } from '@switchyard/db'
-import { type Call, endpoint, streamed } from '@switchyard/service-kit/http'
+import { type Call, endpoint, flag, parameterProblem, streamed } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import { exportFormats, type SagaFormat, sagaFormats } from '../presenters/export.js'
 import { walkSagas } from '../use-cases/walk-sagas.js'
 import { searchParameters, toSearch } from '../wire/search-parameters.js'
+
+const byteOrderMark = '\uFEFF'
+
+const bomParameter = {
+  bom: flag().default(false).meta({
+    description: 'CSV begins with a byte order mark, by which Excel knows that it is UTF-8',
+  }),
+}
 
 /** `GET /sagas/export`: every saga of a search, the newest first, as a file. */
 export const exportSagas = (database: Readable) =>
   endpoint({
     summary: 'Every saga of a search as a file',
     replies: { 200: ['text/csv', 'application/x-ndjson'] },
-    input: z.object({ ...searchParameters, format: z.enum(exportFormats).default('csv') }),
-    handle: async ({ format, ...given }, _caller, call) => {
+    input: z.object({ ...searchParameters, format: z.enum(exportFormats).default('csv'), ...bomParameter }),
+    handle: async ({ format, bom, ...given }, _caller, call) => {
+      if (bom && format !== 'csv') throw parameterProblem('bom', 'is for CSV alone')
       const batches = walkSagas(database, toSearch(given))
       // Before the first byte is sent, the answer can still be 503 when the database is unavailable.
       const first = await batches.next()
-      await send(call, sagaFormats[format], `sagas.${format}`, textsOf(sagaFormats[format], first, batches))
+      const { head, ...written } = sagaFormats[format]
+      const file = { ...written, head: bom ? `${byteOrderMark}${head}` : head }
+      await send(call, file, `sagas.${format}`, textsOf(file, first, batches))
       return streamed
     },
   })

@@ -39,7 +39,9 @@ export function routes(deps: RouteDependencies): Route[] {
   const { readDatabase, clock, resolve, bulk, stream, webhooks } = deps
   const reader = administratorOrScope('read_sagas')
   return [
-    route('POST', '/saga_events', reporter(deps.isForCertificates), reportEvents(deps.report)),
+    route('POST', '/saga_events', reporter(deps.isForCertificates), reportEvents(deps.report), {
+      keptTexts: { list: 'events', members: ['parameter', 'result'] },
+    }),
     route('GET', '/sagas', reader, listSagas(readDatabase)),
     // Before `/sagas/:id`, which would take these names for ids.
     route('GET', '/sagas/parked_activities', reader, listParkedActivities(readDatabase)),

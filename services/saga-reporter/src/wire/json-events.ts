@@ -3,7 +3,7 @@ import { ActivityRetriedRequest_ActivityRetryType as RetryType } from '@switchya
 import { ReportedEvent } from '@switchyard/contracts/saga-ingest'
 import { invalidParameters } from '@switchyard/domain'
 import { defaultTenant, parseEventTime } from '@switchyard/domain/saga'
-import { list, readParameters, text } from '@switchyard/service-kit/http'
+import { JsonText, list, readParameters, text } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import { type ReportedOperation, requestFields } from './operations.js'
 import { identifier, traceParentOf } from './report-metadata.js'
@@ -20,7 +20,7 @@ const int32 = () =>
 
 const described = (schema: z.ZodType, description: string) => schema.meta({ description })
 
-const payloadNote = 'a text is stored as it is, any other value as JSON'
+const payloadNote = 'the text of a string is stored, any other value as it is written in the body'
 
 /** One event of `POST /saga_events`: the metadata of a gRPC call, and the fields of the request of its operation. */
 const eventShape = z.object({
@@ -28,9 +28,9 @@ const eventShape = z.object({
   event_id: text()
     .default('')
     .meta({ description: 'The same id is the same event, however often it is sent' }),
-  event_seq: z.number().optional(),
+  event_seq: z.int().optional(),
   event_time: z.string().default('').meta({ description: 'When it happened' }),
-  attempt: z.number().optional().meta({ description: 'The attempt of the activity, from 0' }),
+  attempt: z.int().optional().meta({ description: 'The attempt of the activity, from 0' }),
   tags: z.array(text()).default([]).meta({ description: '`key=value` each, to find the saga by' }),
   tenant: text().default('').meta({ description: 'Unset: that of the header `x-tenant`' }),
   trace_parent: z.string().default(''),
@@ -112,6 +112,8 @@ function toMessage(given: unknown): ReportedEvent {
 function payloadOf(value: unknown, base64: string | undefined): Buffer {
   if (base64 !== undefined) return Buffer.from(base64, 'base64')
   if (value === undefined) return Buffer.alloc(0)
+  if (value instanceof JsonText) return Buffer.from(value.text)
+  // A form has strings, and objects of them.
   return Buffer.from(typeof value === 'string' ? value : JSON.stringify(value))
 }
 

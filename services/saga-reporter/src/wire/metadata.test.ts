@@ -1,12 +1,14 @@
 import { Metadata } from '@grpc/grpc-js'
 import { describe, expect, it } from 'vitest'
-import { addressOf, requireSingleValues } from './metadata.js'
+import { addressOf, checkMetadata } from './metadata.js'
 
 const metadataOf = (...pairs: [key: string, value: string][]) => {
   const metadata = new Metadata()
   for (const [key, value] of pairs) metadata.add(key, value)
   return metadata
 }
+
+const check = (metadata: Metadata, droppedKeys: string[] = []) => checkMetadata({ metadata, droppedKeys })
 
 describe.each([
   'authorization',
@@ -23,7 +25,7 @@ describe.each([
   })
 
   it('may have one value', () => {
-    expect(() => requireSingleValues(metadataOf([key, 'one value']))).not.toThrow()
+    expect(() => check(metadataOf([key, 'one value']))).not.toThrow()
   })
 
   it.each([
@@ -32,12 +34,28 @@ describe.each([
     ['a list', [[key, 'a,b'] as const]],
   ])('is refused as %s', (_what, pairs) => {
     const metadata = metadataOf(...pairs.map(([name, value]): [string, string] => [name, value]))
-    expect(() => requireSingleValues(metadata)).toThrow(refusal)
+    expect(() => check(metadata)).toThrow(refusal)
   })
 })
 
 it('tags may come several times', () => {
-  expect(() => requireSingleValues(metadataOf(['x-tag', 'a=1'], ['x-tag', 'b=2,c=3']))).not.toThrow()
+  expect(() => check(metadataOf(['x-tag', 'a=1'], ['x-tag', 'b=2,c=3']))).not.toThrow()
+})
+
+describe('a value that the library cannot read', () => {
+  it.each(['authorization', 'private-token', 'x-tenant', 'x-event-id', 'x-tag', 'traceparent'])(
+    'is refused as %s',
+    (key) => {
+      expect(() => check(metadataOf(), [key])).toThrow(`${key} must be printable ASCII`)
+      const asBytes = new Metadata()
+      asBytes.set(`${key}-bin`, Buffer.from('é'))
+      expect(() => check(asBytes)).toThrow(`${key}-bin is not supported; a batch takes texts beyond ASCII`)
+    },
+  )
+
+  it('does not matter where it is not read', () => {
+    expect(() => check(metadataOf(), ['x-customer'])).not.toThrow()
+  })
 })
 
 describe('the address of a caller', () => {

@@ -14,19 +14,34 @@ const singleKeys = [
   'x-parent-saga-id',
 ]
 
+/** Every key that is read, and its variant for bytes, which is not. */
+const readKeys = new Set([...singleKeys, 'x-tag', 'traceparent'])
+const binaryKeys = new Set([...readKeys].map((key) => `${key}-bin`))
+
 /**
- * Refuses a key that came twice. HTTP may join the values of a repeated header with a comma, so a value with a comma is
- * refused as well: `a, b` would otherwise be taken for one tenant.
+ * Refuses what would be left out or misunderstood: values beyond printable ASCII, keys for bytes, and a key that came twice.
+ * HTTP may join the values of a repeated header with a comma, so a value with a comma is refused as well: `a, b` would
+ * otherwise be taken for one tenant.
  *
  * @throws DomainError invalid-parameters
  */
-export function requireSingleValues(metadata: Metadata): void {
-  const problems = singleKeys.filter((key) => {
-    const values = metadata.get(key)
-    return values.length > 1 || `${values[0] ?? ''}`.includes(',')
-  })
-  if (problems.length > 0)
-    throw invalidParameters(problems.map((key) => `${key} must have one value, without a comma`))
+export function checkMetadata({ metadata, droppedKeys }: ReceivedMetadata): void {
+  const problems = singleKeys
+    .filter((key) => {
+      const values = metadata.get(key)
+      return values.length > 1 || `${values[0] ?? ''}`.includes(',')
+    })
+    .map((key) => `${key} must have one value, without a comma`)
+  for (const key of droppedKeys) if (readKeys.has(key)) problems.push(`${key} must be printable ASCII`)
+  for (const key of Object.keys(metadata.getMap()))
+    if (binaryKeys.has(key)) problems.push(`${key} is not supported; a batch takes texts beyond ASCII`)
+  if (problems.length > 0) throw invalidParameters(problems)
+}
+
+interface ReceivedMetadata {
+  metadata: Metadata
+  /** Keys whose values cannot be read, and which are missing in the metadata. */
+  droppedKeys: readonly string[]
 }
 
 /** The headers that may carry a token, as HTTP names them. */

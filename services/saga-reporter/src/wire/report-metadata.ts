@@ -43,7 +43,7 @@ export function readReportMetadata(metadata: Metadata, tenantOtherwise = default
     eventSeq: wholeNumber(sent['x-event-seq'], Number.MAX_SAFE_INTEGER),
     attempt: wholeNumber(sent['x-attempt'], 2 ** 31 - 1),
     traceParent: traceParentOf(sent.traceparent),
-    parentSagaId: parentSagaIdOf(sent['x-parent-saga-id'], 'x-parent-saga-id'),
+    parentSagaId: parentSagaIdOf(sent['x-parent-saga-id']?.toString().trim(), 'x-parent-saga-id'),
     tags: sent['x-tag'] === undefined ? noTags : tagsOf(metadata),
   }
 }
@@ -65,13 +65,13 @@ export function identifier(value: Sent, key: string): string | null {
 }
 
 /**
- * The id of a parent; null when it is missing, empty or an all-zero GUID.
+ * The id of a parent, as it is; null when it is missing, blank or an all-zero GUID.
  *
  * @throws DomainError invalid-parameters when it is too long or not printable
  */
 export function parentSagaIdOf(value: Sent, key: string): string | null {
   const id = identifier(value, key)
-  return id === null || isZeroGuid(id) ? null : id
+  return id === null || isZeroGuid(id) ? null : `${value}`
 }
 
 /** A whole number from 0 to `max`; null for any other value. */
@@ -92,10 +92,8 @@ export function traceParentOf(value: Sent): string | null {
 const betweenTags = /,(?=[^=,]{1,64}=)/
 
 const tagsOf = (metadata: Metadata): readonly string[] =>
-  validTags(metadata.get('x-tag').flatMap((tags) => `${tags}`.split(betweenTags)))
+  validTags(metadata.get('x-tag').flatMap((tags) => `${tags}`.split(betweenTags).map((tag) => tag.trim())))
 
-/** The tags among texts, each once, at most 16. */
+/** The tags among texts, as they are, each once, at most 16. */
 export const validTags = (texts: readonly string[]): readonly string[] =>
-  texts.length === 0
-    ? noTags
-    : [...new Set(texts.map((tag) => tag.trim()))].filter((tag) => tagPattern.test(tag)).slice(0, tagsMax)
+  texts.length === 0 ? noTags : [...new Set(texts)].filter((tag) => tagPattern.test(tag)).slice(0, tagsMax)

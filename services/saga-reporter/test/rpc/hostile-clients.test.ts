@@ -135,6 +135,26 @@ it('1,500 resets in a burst end no other connection, and no call of one', async 
   expect(await neighbour.call('after')).toBe('after')
 })
 
+it.each([250, 900])(
+  '%i calls that are given up leave their places to as many that come together with that',
+  async (calls) => {
+    const { hostile, handled } = await start()
+    const client = await hostile()
+    const begun = Array.from({ length: calls }, (_, index) => idOf(index))
+    const later = begun.map((id) => id + 2 * calls)
+    client.send(...begun.map((id) => headersOf(id, callFields(path))))
+    client.send(pingOf())
+    await waitFor(() => client.pongs() === 1)
+    client.send(
+      ...begun.map(cancelOf),
+      ...later.flatMap((id) => [headersOf(id, callFields(path)), dataOf(id, frame('a'), true)]),
+    )
+    await waitFor(() => later.every((id) => client.isEnded(id)), { what: 'all answers' })
+    expect(client.isSentAway()).toBe(false)
+    expect(handled()).toBe(calls)
+  },
+)
+
 describe('metadata over 64 KiB', () => {
   it.each([
     ['in one field', [['x-a', 'a'.repeat(70_000)]] as const],
@@ -199,17 +219,20 @@ it.each(floods)(
   },
 )
 
-it('a connection has 256 calls at once, and more of them wait or are refused', async () => {
+it('a connection has 2,048 calls at once, more of them wait or are refused, and they cost little', async () => {
   const { server, hostile, neighbour } = await start()
+  expect(await neighbour.call('before')).toBe('before')
+  const before = process.memoryUsage().rss
   const client = await hostile()
-  for (let index = 0; index < 300; index += 1) client.send(headersOf(idOf(index), callFields(path)))
-  await waitFor(() => client.isReset(idOf(299)))
-  expect(client.isReset(idOf(100))).toBe(false)
+  for (let index = 0; index < 2100; index += 1) client.send(headersOf(idOf(index), callFields(path)))
+  await waitFor(() => client.isReset(idOf(2099)))
+  expect(client.isReset(idOf(2000))).toBe(false)
   expect(await neighbour.call('beside')).toBe('beside')
+  expect(process.memoryUsage().rss - before).toBeLessThan(200 * mib)
   const proper = connect(server.port)
   closing.push(proper.close)
-  const answers = await Promise.all(Array.from({ length: 400 }, (_, index) => proper.call(String(index))))
-  expect(answers).toHaveLength(400)
+  const answers = await Promise.all(Array.from({ length: 3000 }, (_, index) => proper.call(String(index))))
+  expect(answers).toHaveLength(3000)
 })
 
 it('random bytes end their connection at most', async () => {

@@ -65,7 +65,7 @@ export const dataOf = (id: number, payload: Buffer, isEnd = false): Buffer =>
 
 export const cancelOf = (id: number): Buffer => frameOf(types.resetStream, 0, id, Buffer.from([0, 0, 0, 8]))
 
-export const settingsOf = (): Buffer => frameOf(types.settings, 0, 0, Buffer.alloc(0))
+export const settingsOf = (flag = 0): Buffer => frameOf(types.settings, flag, 0, Buffer.alloc(0))
 
 export const pingOf = (): Buffer => frameOf(types.ping, 0, 0, Buffer.from('8 bytes!'))
 
@@ -91,7 +91,10 @@ export async function connectFrames(port: number) {
     while (received.length >= frameHeaderBytes) {
       const end = frameHeaderBytes + received.readUIntBE(0, 3)
       if (received.length < end) return
-      seen.push({ type: received[3] ?? 0, flag: received[4] ?? 0, id: received.readUInt32BE(5) })
+      const frame = { type: received[3] ?? 0, flag: received[4] ?? 0, id: received.readUInt32BE(5) }
+      seen.push(frame)
+      // Limits in the settings of the server count once the client has confirmed them.
+      if (frame.type === types.settings && !(frame.flag & flags.ack)) socket.write(settingsOf(flags.ack))
       received = received.subarray(end)
     }
   })

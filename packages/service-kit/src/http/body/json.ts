@@ -1,13 +1,21 @@
 import { invalidParameters } from '@switchyard/domain'
 import { bodyTooLarge, nestedTooDeeply, nestingMax, valuesMax } from './bounds.js'
+import { endOfString } from './json-strings.js'
+import { type KeptTexts, keepTexts } from './kept-texts.js'
 
 /**
  * Parses JSON of bounded nesting and number of values: both are counted before anything is built from the text.
  *
  * @throws DomainError invalid-parameters for malformed or deeply nested JSON; too-large for too many values
  */
-export function parseJson(json: string): unknown {
+export function parseJson(json: string, kept?: KeptTexts): unknown {
   refuseBeyondBounds(json)
+  const value = parse(json)
+  if (kept) keepTexts(json, value, kept)
+  return value
+}
+
+function parse(json: string): unknown {
   try {
     return JSON.parse(json)
   } catch {
@@ -40,14 +48,4 @@ function refuseBeyondBounds(json: string): void {
     }
     if (values > valuesMax) throw bodyTooLarge()
   }
-}
-
-/** @returns the position of the quotation mark that ends a string; the length of the text when there is none */
-function endOfString(json: string, start: number): number {
-  for (let end = json.indexOf('"', start + 1); end >= 0; end = json.indexOf('"', end + 1)) {
-    let backslashes = 0
-    while (json[end - 1 - backslashes] === '\\') backslashes += 1
-    if (backslashes % 2 === 0) return end
-  }
-  return json.length
 }

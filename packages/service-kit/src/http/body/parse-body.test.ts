@@ -1,6 +1,7 @@
 import { DomainError } from '@switchyard/domain'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { JsonText } from './kept-texts.js'
 import { parseBody } from './parse-body.js'
 
 const bytesOf = (text: string, encoding: BufferEncoding = 'utf8') => Buffer.from(text, encoding)
@@ -50,6 +51,62 @@ describe('parseBody, JSON', () => {
   it('counts nothing that stands in a text', async () => {
     const text = '[{,"\\'.repeat(200_000)
     expect(await parse(JSON.stringify({ text }))).toEqual({ text })
+  })
+
+  describe('with members to keep as they were written', () => {
+    const kept = { list: 'events', members: ['in', 'out'] }
+    const itemsOf = async (json: string) =>
+      (await parseBody(bytesOf(json), undefined, kept)).events as Record<string, unknown>[]
+    const textsOf = async (json: string) =>
+      (await itemsOf(json)).map((item) => (item.out instanceof JsonText ? item.out.text : item.out))
+
+    it.each([
+      '3544790567247868102',
+      '1e400',
+      '1.0',
+      '-0',
+      '{"10":1,"9":2}',
+      '[1.0, {"a" : "]},\\""}]',
+      'null',
+      '{}',
+    ])('keeps %s', async (value) => {
+      expect(await textsOf(`{"a":[{"out":1}], "events" : [ {"b":{"out":2}, "out" : ${value} } ] }`)).toEqual([
+        value,
+      ])
+    })
+
+    it('leaves strings, other members and other items as they are', async () => {
+      const json = '{"events":[7,{},[],{"in":"text","other":1.0},{"out":{"in":1.0}}]}'
+      expect(await itemsOf(json)).toEqual([
+        7,
+        {},
+        [],
+        { in: 'text', other: 1 },
+        { out: new JsonText('{"in":1.0}') },
+      ])
+    })
+
+    it('takes the last of members of one name, as for any other value', async () => {
+      expect(await textsOf('{"events":[{"out":1.0}],"events":[{"out":2.0,"o\u0075t":3.0}]}')).toEqual(['3.0'])
+    })
+
+    it('gives back every value that JSON has', async () => {
+      const items = fc.array(fc.dictionary(fc.constantFrom('in', 'out', 'x', '"'), fc.jsonValue()))
+      await fc.assert(
+        fc.asyncProperty(items, fc.constantFrom(undefined, 1, '\t'), async (events, indent) => {
+          const read = await itemsOf(JSON.stringify({ x: [{ in: 1 }], events }, null, indent))
+          const values = read.map((item) =>
+            Object.fromEntries(
+              Object.entries(item).map(([name, value]) => [
+                name,
+                value instanceof JsonText ? JSON.parse(value.text) : value,
+              ]),
+            ),
+          )
+          expect(values).toEqual(JSON.parse(JSON.stringify(events)))
+        }),
+      )
+    })
   })
 
   it('keeps a name that means the prototype elsewhere an ordinary name', async () => {

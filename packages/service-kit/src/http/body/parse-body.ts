@@ -2,6 +2,7 @@ import { DomainError } from '@switchyard/domain'
 import { type Fields, readForm } from './form.js'
 import { multipartPairs, urlencodedPairs } from './form-pairs.js'
 import { parseJson } from './json.js'
+import type { KeptTexts } from './kept-texts.js'
 import { charsetOf, isJson, isMultipart } from './media-type.js'
 
 /**
@@ -9,13 +10,18 @@ import { charsetOf, isJson, isMultipart } from './media-type.js'
  * that is no object has no parameters.
  *
  * @param contentType a type that `isJson`, `isUrlencoded` or `isMultipart` knows
+ * @param kept members of a JSON body that arrive as they were written
  * @throws DomainError invalid-parameters for a malformed body; too-large for too many values;
  *   unsupported-media-type for an unknown charset
  */
-export async function parseBody(bytes: Buffer, contentType: string | undefined): Promise<Fields> {
+export async function parseBody(
+  bytes: Buffer,
+  contentType: string | undefined,
+  kept?: KeptTexts,
+): Promise<Fields> {
   if (isMultipart(contentType)) return readForm(await multipartPairs(bytes, contentType))
   if (!isJson(contentType)) return readForm(urlencodedPairs(bytes, contentType))
-  const value = parseJson(decode(bytes, charsetOf(contentType)))
+  const value = parseJson(decode(bytes, charsetOf(contentType)), kept)
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {}
 }
 

@@ -1,6 +1,7 @@
 import { DomainError, invalidParameters } from '@switchyard/domain'
 import type { Request } from 'express'
 import { readQuery } from '../query.js'
+import type { KeptTexts } from './kept-texts.js'
 import { isJson, isMultipart, isUrlencoded, mediaTypeOf } from './media-type.js'
 import { parseBody } from './parse-body.js'
 import { type ReceiveOptions, receiveBody } from './receive-body.js'
@@ -28,6 +29,8 @@ export interface ReadOptions extends ReceiveOptions {
   sender: string
   /** Only a JSON body and the path have parameters. */
   jsonOnly?: boolean | undefined
+  /** Members of a JSON body of up to 1 MiB that arrive as they were written. */
+  keptTexts?: KeptTexts | undefined
 }
 
 /**
@@ -43,7 +46,10 @@ export async function readInput(request: Request, options: ReadOptions): Promise
   return { ...readQuery(request), ...fields, ...request.params }
 }
 
-async function readBody(request: Request, { parseLargeBody, sender, jsonOnly, ...options }: ReadOptions) {
+async function readBody(
+  request: Request,
+  { parseLargeBody, sender, jsonOnly, keptTexts, ...options }: ReadOptions,
+) {
   const type = request.headers['content-type']
   const isAccepted = jsonOnly
     ? mediaTypeOf(type) === 'application/json'
@@ -55,7 +61,7 @@ async function readBody(request: Request, { parseLargeBody, sender, jsonOnly, ..
   if (bytes === 0) return {}
   if (bytes > bodyBytesDefault && parseLargeBody)
     return parseLargeBody({ chunks, bytes, contentType: type, sender })
-  return parseBody(Buffer.concat(chunks, bytes), type)
+  return parseBody(Buffer.concat(chunks, bytes), type, keptTexts)
 }
 
 const hasBody = ({ headers }: Request) =>

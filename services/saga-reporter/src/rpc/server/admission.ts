@@ -2,6 +2,7 @@ import { type Metadata, ServerInterceptingCall, type ServerInterceptor } from '@
 import { unavailable } from '@switchyard/domain'
 import type { Logger } from '@switchyard/service-kit/observability'
 import { isPastDeadline } from './deadline.js'
+import { takeDroppedKeys } from './dropped-keys.js'
 import { failureOf } from './errors.js'
 import type { MessagePlace, MessagePlaces } from './message-places.js'
 import { isExpected } from './unary.js'
@@ -9,6 +10,8 @@ import { isExpected } from './unary.js'
 /** A call whose headers have arrived. */
 export interface ArrivedCall {
   metadata: Metadata
+  /** Keys whose values the library cannot read, and which are missing in the metadata. */
+  droppedKeys: readonly string[]
   /** `host:port` of the other end of the connection. */
   peer: string
   getAuthContext: ServerInterceptingCall['getAuthContext']
@@ -59,13 +62,14 @@ interface AdmissionOptions {
 export function admission({ admit, places, logger }: AdmissionOptions): ServerInterceptor {
   return ({ path }, call) => {
     const peer = call.getPeer()
+    const droppedKeys = takeDroppedKeys()
     let place: MessagePlace | undefined
     let isWhole = false
     let isOver = false
     const judge = async (metadata: Metadata) => {
       // The library lets a call through whose deadline has passed on arrival, and ends it a moment later.
       if (isPastDeadline(call, Date.now())) throw unavailable('nobody waits for the answer')
-      return admit(path, { metadata, peer, getAuthContext: () => call.getAuthContext() })
+      return admit(path, { metadata, droppedKeys, peer, getAuthContext: () => call.getAuthContext() })
     }
     const refuse = (error: unknown) => {
       const isNews = !isExpected(error) && !isPastDeadline(call, Date.now())

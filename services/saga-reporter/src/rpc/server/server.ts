@@ -1,17 +1,16 @@
 import type { Socket } from 'node:net'
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 import grpc, {
-  logVerbosity,
   Server,
   ServerCredentials,
   type ServiceDefinition,
-  setLogVerbosity,
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js'
 import type { Health } from '@switchyard/service-kit/lifecycle'
 import { type Logger, type Metrics, tracing } from '@switchyard/service-kit/observability'
 import { type Admit, type ArrivedCall, admission } from './admission.js'
 import { closeUsedSessions } from './close-used-sessions.js'
+import { followDroppedKeys } from './dropped-keys.js'
 import { serveHealth } from './health.js'
 import { listen } from './listen.js'
 import { MessagePlaces } from './message-places.js'
@@ -38,7 +37,7 @@ export interface GrpcServerOptions {
   /** Services of those files that are served under a second name too. */
   aliases: readonly ServiceAlias[]
   /** Refuses metadata that no call may have, whatever its method. */
-  checkMetadata: (metadata: ArrivedCall['metadata']) => void
+  checkMetadata: (call: Pick<ArrivedCall, 'metadata' | 'droppedKeys'>) => void
   health: Health
   logger: Logger
   metrics: Metrics
@@ -75,7 +74,9 @@ const minuteMs = 60_000
 
 const channelOptions = (options: GrpcServerOptions) => ({
   'grpc.max_receive_message_length': 4 * mib,
-  'grpc.max_concurrent_streams': 256,
+  // A call that a client gives up counts until Node has let go of its stream, so there is room for as many new ones beside the
+  // thousand calls that a client may give up at once.
+  'grpc.max_concurrent_streams': 2048,
   // In MiB. Beyond it, further calls of a client that does not read its answers are refused.
   'grpc-node.max_session_memory': 32,
   // Channelz would count every call once more, for a service that is not served here.
@@ -93,8 +94,7 @@ const channelOptions = (options: GrpcServerOptions) => ({
  * @throws Error when the address is in use or the certificates do not fit
  */
 export async function startGrpcServer(options: GrpcServerOptions): Promise<GrpcServer> {
-  // The library's log lines quote metadata that it cannot use, tokens among them.
-  setLogVerbosity(logVerbosity.NONE)
+  followDroppedKeys()
   tracing()?.instrumentGrpc(grpc)
   const { host, port, tls, logger, metrics, services } = options
   const streamingCalls = createStreamingCalls()
@@ -154,7 +154,7 @@ function admitOf({ services, checkMetadata }: GrpcServerOptions) {
     ),
   )
   return (path: string, call: ArrivedCall) => {
-    checkMetadata(call.metadata)
+    checkMetadata(call)
     return admits.get(path)?.(call)
   }
 }

@@ -14,6 +14,7 @@ import { Time } from '../../../components/time'
 import type { Delivery, ListedDelivery } from '../../../generated/types.gen'
 import { duration } from '../../../lib/format'
 import { pageOf } from '../../../lib/search-params'
+import { indentJson } from '../../sagas/payload-text'
 import { useProjectParams, useProjectPath } from '../project-frame'
 
 const route = getRouteApi('/projects/$namespace/$name/settings')
@@ -153,7 +154,9 @@ function indented(value: unknown): string {
   if (value === null || value === undefined) return ''
   if (typeof value !== 'string') return JSON.stringify(value, null, 2)
   try {
-    return JSON.stringify(JSON.parse(value), null, 2)
+    JSON.parse(value)
+    // Of the text itself, because parsing rounds long numbers.
+    return indentJson(value)
   } catch {
     return value
   }

@@ -1,0 +1,76 @@
+#!/usr/bin/env node
+// Makes a tarball of each client that clients.json in the working folder lists, and index.json, which lists the tarballs: in
+// dist/clients, or in the folder of the argument. Package managers install a tarball by its address. The same sources make the
+// same bytes.
+import { createHash } from 'node:crypto'
+import { mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { buffer } from 'node:stream/consumers'
+import { gzipSync } from 'node:zlib'
+import { pack } from 'tar-stream'
+import { gatherModules } from './gather-modules.mjs'
+import { readManifest } from './packages-of.mjs'
+
+const target = process.argv[2] ?? 'dist/clients'
+/** The time that npm gives all files of a tarball. */
+const mtime = new Date('1985-10-26T08:15:00Z')
+const licence = readFileSync(new URL('../../LICENSE', import.meta.url))
+
+/** The versions of libraries that a client accepts: from the one that its tests use, up to the next major one. */
+function dependenciesOf(folder, names) {
+  const { dependencies = {} } = readManifest(folder)
+  return Object.fromEntries(
+    [...names].sort().map((name) => {
+      if (!(name in dependencies)) throw new Error(`${folder} uses ${name}, and does not depend on it`)
+      return [name, `^${readManifest(join(folder, 'node_modules', name)).version}`]
+    }),
+  )
+}
+
+function readClient({ name, package: source, entry = '.', readme = 'README.md', description }) {
+  const folder = realpathSync(join('node_modules', source))
+  const own = readManifest(folder)
+  const { modules, libraries, main, types } = gatherModules(folder, own.exports[entry])
+  const manifest = {
+    name: `@switchyard/${name}`,
+    version: own.version,
+    description: description ?? own.description,
+    license: own.license,
+    type: 'module',
+    exports: { '.': { types, default: main } },
+    types,
+    engines: { node: '>=20.19' },
+    dependencies: dependenciesOf(folder, libraries),
+  }
+  const files = new Map([
+    ['package.json', `${JSON.stringify(manifest, null, 2)}\n`],
+    ['README.md', readFileSync(join(folder, readme))],
+    ['LICENSE', licence],
+    ...[...modules].sort(([one], [other]) => (one < other ? -1 : 1)),
+  ])
+  return { name, manifest, files }
+}
+
+async function tarballOf(files) {
+  const tar = pack()
+  for (const [path, content] of files) tar.entry({ name: `package/${path}`, mode: 0o644, mtime }, content)
+  tar.finalize()
+  return gzipSync(await buffer(tar), { level: 9 })
+}
+
+rmSync(target, { recursive: true, force: true })
+mkdirSync(target, { recursive: true })
+const index = []
+for (const listed of JSON.parse(readFileSync('clients.json', 'utf8'))) {
+  const { name, manifest, files } = readClient(listed)
+  const tarball = await tarballOf(files)
+  writeFileSync(join(target, `${name}.tgz`), tarball)
+  index.push({
+    name: manifest.name,
+    version: manifest.version,
+    description: manifest.description,
+    file: `${name}.tgz`,
+    integrity: `sha512-${createHash('sha512').update(tarball).digest('base64')}`,
+  })
+}
+writeFileSync(join(target, 'index.json'), `${JSON.stringify(index, null, 2)}\n`)

@@ -1,0 +1,107 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { execa } from 'execa'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+
+const packClients = fileURLToPath(new URL('../pack-clients.mjs', import.meta.url))
+
+const files = {
+  'service/clients.json': '[{"name":"tool","package":"@switchyard/tool"}]',
+  'tool/package.json': JSON.stringify({
+    name: '@switchyard/tool',
+    version: '1.2.3',
+    description: 'A tool',
+    license: 'MIT',
+    exports: { '.': { types: './dist/index.d.ts', default: './dist/index.js' } },
+    dependencies: { '@switchyard/shared': 'workspace:*', library: 'catalog:' },
+  }),
+  'tool/README.md': '# A tool',
+  'tool/dist/index.js': `export { use } from './deep/use.js'\n//# sourceMappingURL=index.js.map`,
+  'tool/dist/index.d.ts': `export { use } from './deep/use.js';\nexport declare const kind: import('@switchyard/shared/kind').Kind;`,
+  'tool/dist/deep/use.js': `import { hash } from 'node:crypto'\nimport { kind } from '@switchyard/shared/kind'\nimport { help } from 'library/help'\nexport const use = () => kind + help()`,
+  'tool/dist/deep/use.d.ts': 'export declare const use: () => string;',
+  'tool/dist/unused.js': 'export const secret = 1',
+  'tool/node_modules/library/package.json': '{"name":"library","version":"4.5.6"}',
+  'shared/package.json': JSON.stringify({
+    name: '@switchyard/shared',
+    version: '1.2.3',
+    exports: { './kind': { types: './dist/gen/kind.d.ts', default: './dist/gen/kind.js' } },
+  }),
+  'shared/dist/gen/kind.js': `export const kind = 'shared'`,
+  'shared/dist/gen/kind.d.ts': `export type Kind = 'shared';`,
+}
+
+let folder: string
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'switchyard-pack-'))
+  for (const [path, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true })
+    writeFileSync(join(folder, path), content)
+  }
+  const link = (from: string, name: string) => {
+    mkdirSync(join(folder, from, 'node_modules/@switchyard'), { recursive: true })
+    symlinkSync(join(folder, name), join(folder, from, 'node_modules/@switchyard', name))
+  }
+  link('service', 'tool')
+  link('tool', 'shared')
+  await pack('one')
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const pack = (target: string) =>
+  execa('node', [packClients, join(folder, target)], { cwd: join(folder, 'service') })
+const tar = async (...args: string[]) =>
+  (await execa('tar', ['-f', join(folder, 'one/tool.tgz'), ...args])).stdout
+const contentOf = (path: string) => tar('-xzO', `package/${path}`)
+
+it('packs what an entry needs and nothing else, with modules of other packages of the workspace', async () => {
+  expect((await tar('-tz')).split('\n')).toEqual(
+    [
+      'package.json',
+      'README.md',
+      'LICENSE',
+      'dist/deep/use.d.ts',
+      'dist/deep/use.js',
+      'dist/index.d.ts',
+      'dist/index.js',
+      'dist/shared/gen/kind.d.ts',
+      'dist/shared/gen/kind.js',
+    ].map((path) => `package/${path}`),
+  )
+  expect(await contentOf('dist/index.js')).toBe(`export { use } from './deep/use.js'`)
+  expect(await contentOf('dist/deep/use.js')).toContain(`import { kind } from '../shared/gen/kind.js'`)
+  expect(await contentOf('dist/index.d.ts')).toContain(`import('./shared/gen/kind.js').Kind`)
+})
+
+it('names the libraries that the modules import, from their installed version up, and no package of the workspace', async () => {
+  expect(JSON.parse(await contentOf('package.json'))).toEqual({
+    name: '@switchyard/tool',
+    version: '1.2.3',
+    description: 'A tool',
+    license: 'MIT',
+    type: 'module',
+    exports: { '.': { types: './dist/index.d.ts', default: './dist/index.js' } },
+    types: './dist/index.d.ts',
+    engines: { node: '>=20.19' },
+    dependencies: { library: '^4.5.6' },
+  })
+})
+
+it('makes the same bytes again', async () => {
+  await pack('two')
+  for (const file of ['tool.tgz', 'index.json'])
+    expect(readFileSync(join(folder, 'two', file))).toEqual(readFileSync(join(folder, 'one', file)))
+})
+
+it('refuses a client that uses a library on which it does not depend', async () => {
+  const manifest = join(folder, 'tool/package.json')
+  writeFileSync(manifest, files['tool/package.json'].replace('"library":"catalog:"', '"other":"catalog:"'))
+  const { stderr } = await execa('node', [packClients, join(folder, 'bad')], {
+    cwd: join(folder, 'service'),
+    reject: false,
+  })
+  writeFileSync(manifest, files['tool/package.json'])
+  expect(stderr).toContain('uses library, and does not depend on it')
+})

@@ -1,0 +1,89 @@
+import { endOfString } from './json-strings.js'
+
+/** A value of a JSON body as it was written. */
+export class JsonText {
+  constructor(readonly text: string) {}
+}
+
+/**
+ * Members of the items of a list in a JSON body that are passed on and not understood. They arrive as they were written,
+ * because parsing would round long numbers and change the order of names. A string arrives as a string.
+ */
+export interface KeptTexts {
+  list: string
+  members: readonly string[]
+}
+
+/**
+ * Puts the texts of such members in place of their values. Takes time in proportion to the length of the body.
+ *
+ * @param json valid JSON
+ * @param body its value
+ */
+export function keepTexts(json: string, body: unknown, { list, members }: KeptTexts): void {
+  const items: unknown = isObject(body) && Object.hasOwn(body, list) ? body[list] : undefined
+  if (!Array.isArray(items)) return
+  const isKept = (item: object, name: string) =>
+    Object.hasOwn(item, name) && typeof Reflect.get(item, name) !== 'string'
+  if (!items.some((item) => isObject(item) && members.some((name) => isKept(item, name)))) return
+  const places = [...partsOf(json, membersOf(json, 0).get(list)?.start ?? 0)]
+  for (const [index, item] of items.entries()) {
+    const kept = isObject(item) ? members.filter((name) => isKept(item, name)) : []
+    if (kept.length === 0) continue
+    const written = membersOf(json, places[index]?.start ?? 0)
+    for (const name of kept) {
+      const { start, end } = written.get(name) ?? { start: 0, end: 0 }
+      item[name] = new JsonText(json.slice(start, end).trim())
+    }
+  }
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+interface Place {
+  start: number
+  end: number
+}
+
+/** Where the values of an object's members stand. Of two members of one name the last counts, as in JSON.parse. */
+function membersOf(json: string, from: number): Map<string, Place> {
+  const members = new Map<string, Place>()
+  for (const { start, end } of partsOf(json, from)) {
+    const name = json.indexOf('"', start)
+    // The one part of an object without members has no name.
+    if (name < 0 || name > end) continue
+    const nameEnd = endOfString(json, name)
+    members.set(JSON.parse(json.slice(name, nameEnd + 1)), { start: json.indexOf(':', nameEnd) + 1, end })
+  }
+  return members
+}
+
+/** Where the members or items of the first object or list from a position on stand. */
+function* partsOf(json: string, from: number): Generator<Place> {
+  let nesting = 0
+  let start = from
+  for (let at = from; at < json.length; at += 1) {
+    switch (json[at]) {
+      case '"':
+        at = endOfString(json, at)
+        break
+      case '[':
+      case '{':
+        nesting += 1
+        if (nesting === 1) start = at + 1
+        break
+      case ',':
+        if (nesting > 1) break
+        yield { start, end: at }
+        start = at + 1
+        break
+      case ']':
+      case '}':
+        nesting -= 1
+        if (nesting > 0) break
+        yield { start, end: at }
+        return
+    }
+  }
+}
