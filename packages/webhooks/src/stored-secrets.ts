@@ -86,7 +86,11 @@ async function encryptOne(
 
 /** A readiness check: rejects while this process cannot read the secret of a webhook. */
 export async function checkStoredSecrets(database: Database, box: SecretBox): Promise<void> {
-  const counts = await countSecretsByKey(database)
+  const counts = await countSecretsByKey(database).catch((error: unknown) => {
+    throw new Error('the database does not say by which keys secrets of webhooks are encrypted', {
+      cause: error,
+    })
+  })
   const missing = counts.filter(({ keyId }) => keyId !== null && !box.keyIds.includes(keyId))
   if (missing.length > 0) {
     const keys = missing.map(({ keyId }) => keyId).join(', ')
