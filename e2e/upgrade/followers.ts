@@ -141,5 +141,5 @@ export const followFigures = (installation: Installation): Follower =>
   follow(async ({ failures }, leaving) => {
     const url = `${installation.url}/api/v4/jobqueue/stream`
     for await (const { event, data } of eventsOf(url, bearing(installation), leaving))
-      if (event !== undefined && event !== 'metrics') failures.push(`${event} ${data}`)
+      if (event !== undefined && event !== 'metrics' && event !== 'ping') failures.push(`${event} ${data}`)
   })

@@ -77,6 +77,7 @@ export const healthy: Series = {
   [ofSource('jobqueue_heartbeat_age_seconds_max')]: always('5+0'),
   [ofQueue('jobqueue_queue_latency_seconds')]: always('3+0'),
   [ofQueue('jobqueue_queue_backlog')]: always('20+0'),
+  [ofQueue('jobqueue_queue_busy')]: always('3+0'),
   [ofQueue('jobqueue_queue_processes')]: always('2+0'),
   [ofQueue('jobqueue_queue_paused')]: always('0+0'),
   [ofQueue('jobqueue_queue_processed_total')]: always('0+100'),
@@ -161,7 +162,15 @@ export const troubles: Record<string, Trouble> = {
   JobQueueFiguresMissing: { input: { [ofSource('jobqueue_source_up')]: null } },
   JobQueueLatencyHigh: { input: { [ofQueue('jobqueue_queue_latency_seconds')]: always('400+0') } },
   JobQueueGrows: { input: { [ofQueue('jobqueue_queue_backlog')]: always('200+1') } },
-  JobQueueWithoutWorkers: { input: { [ofQueue('jobqueue_queue_processes')]: always('0+0') } },
+  JobQueueWithoutWorkers: {
+    input: { [ofQueue('jobqueue_queue_processes')]: always('0+0'), [ofQueue('jobqueue_queue_busy')]: null },
+  },
+  JobQueueBusyWithoutWorkers: {
+    input: {
+      [ofQueue('jobqueue_queue_processes')]: always('0+0'),
+      [ofQueue('jobqueue_queue_backlog')]: null,
+    },
+  },
   JobQueuePausedWithJobs: { input: { [ofQueue('jobqueue_queue_paused')]: always('1+0') } },
   JobsFail: { input: { [ofQueue('jobqueue_queue_failed_total')]: always('0+30') } },
   JobsDie: { input: { [ofSource('jobqueue_dead')]: '3+0x160 4+0x20' } },

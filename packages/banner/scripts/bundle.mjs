@@ -15,8 +15,9 @@ await build({
   minify: true,
   format: 'iife',
   // What browsers of the last four years run.
-  target: ['es2021', 'chrome99', 'firefox101', 'safari16.4'],
+  target: ['es2022', 'chrome99', 'firefox101', 'safari16.4'],
   legalComments: 'none',
+  charset: 'utf8',
   banner: { js: '/* Switchyard banner, MIT licensed */' },
   logLevel: 'warning',
 })

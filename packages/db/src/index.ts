@@ -87,6 +87,8 @@ export * from './stores/webhooks/saga-news.js'
 export {
   countSecretsByKey,
   type EncryptedSecret,
+  findSecret,
+  forgetPreviousSecrets,
   listSecretsToEncrypt,
   replaceSecret,
   type StoredSecret,

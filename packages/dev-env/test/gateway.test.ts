@@ -1,7 +1,11 @@
 import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { execa } from 'execa'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type RunningGateway, startGateway } from '../src/gateway/gateway.js'
 import type { Route } from '../src/gateway/routing-table.js'
@@ -224,6 +228,119 @@ describe('the local gateway', () => {
     const [head] = await once(socket.setEncoding('utf8').resume(), 'data')
     expect(head).toMatch(/^HTTP\/1.1 413 /)
     socket.destroy()
+  })
+
+  describe('a service that refuses a body before it has read it', () => {
+    const bytes = 3 * 1024 * 1024
+    /** Each prints a line an answer: its status, or the name of what went wrong. */
+    const urllib = `
+import sys, urllib.request, urllib.error
+for _ in range(40):
+    try:
+        print(urllib.request.urlopen(sys.argv[1], data=b'x' * ${bytes}).status)
+    except urllib.error.HTTPError as answer: print(answer.code, answer.read().decode())
+    except Exception as problem: print(repr(problem))
+`
+    const httpClient = `
+import sys, http.client, urllib.parse
+address = urllib.parse.urlsplit(sys.argv[1])
+for _ in range(40):
+    connection = http.client.HTTPConnection(address.netloc)
+    try:
+        connection.request('POST', address.path, b'x' * ${bytes}, {'Connection': 'close'})
+        answer = connection.getresponse()
+        print(answer.status, answer.read().decode())
+    except Exception as problem: print(repr(problem))
+    finally: connection.close()
+`
+    const curl = `head -c ${bytes} /dev/zero > "$2"; for i in $(seq 20); do
+curl -sS -o - -w ' %{http_code}\\n' --data-binary @"$2" -H "$3" "$1" 2>&1; done`
+    const answers = async (program: string, ...args: string[]) =>
+      (await execa(program, args)).stdout.split('\n').map((line) => line.trim())
+
+    beforeEach(() => {
+      answer = (_incoming, response) =>
+        response.writeHead(413, { 'Content-Type': 'text/plain', 'Content-Length': 8 }).end('too much')
+    })
+
+    it.each([
+      ['urllib', urllib],
+      ['http.client', httpClient],
+    ])("has its answer seen by Python's %s, which closes its connections", async (_name, program) => {
+      expect(await answers('python3', '-c', program, url('/x'))).toEqual(Array(40).fill('413 too much'))
+    })
+
+    it.each(['Connection: close', 'Connection: keep-alive', 'Expect:', 'Expect: 100-continue'])(
+      'has its answer seen by curl with the header %s',
+      async (header) => {
+        const folder = await mkdtemp(join(tmpdir(), 'switchyard-body-'))
+        const seen = await answers('sh', '-c', curl, 'sh', url('/x'), join(folder, 'body'), header)
+        await rm(folder, { recursive: true })
+        expect(seen).toEqual(Array(20).fill('too much 413'))
+      },
+    )
+
+    it.each([
+      ['/metrics', 404],
+      ['/down/x', 502],
+    ])('and so has the gateway: %s', async (path, status) => {
+      const seen = await answers('python3', '-c', urllib, url(path))
+      expect(seen.map((line) => line.slice(0, 3))).toEqual(Array(40).fill(String(status)))
+    })
+  })
+
+  it('closes a connection once a client that wants that has sent its body', async () => {
+    answer = (_incoming, response) => response.writeHead(413).end('too much')
+    const socket = connect(gateway.port, '127.0.0.1')
+    socket.write('POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 1000\r\n\r\n')
+    const [head] = await once(socket.setEncoding('utf8'), 'data')
+    expect(head).toMatch(/^HTTP\/1.1 413 /)
+    socket.resume()
+    const closed = once(socket, 'close')
+    socket.write('x'.repeat(1000))
+    await closed
+  })
+
+  it('ends headers about a connection in both directions, and those that Connection names', async () => {
+    answer = (incoming, response) => {
+      response.writeHead(200, {
+        Connection: 'close, X-Hop',
+        'Keep-Alive': 'timeout=1',
+        'Proxy-Connection': 'close',
+        'X-Hop': '1',
+        'X-End': '2',
+      })
+      response.end(JSON.stringify({ url: incoming.url, headers: incoming.headers }))
+    }
+    const headers = [
+      'Keep-Alive: timeout=5',
+      'Proxy-Connection: x',
+      'TE: trailers',
+      'Upgrade: h2c',
+      'X-Own: 1',
+      'X-Other: 2',
+    ]
+    const text = await sendBytes(
+      `POST / HTTP/1.1\r\nHost: x\r\nConnection: close, X-Own, Host, Content-Length, X-Forwarded-For\r\n${headers.join('\r\n')}\r\nContent-Length: 2\r\n\r\nab`,
+    )
+    const { headers: received } = bodyOf(text)
+    expect(received).toMatchObject({
+      host: 'x',
+      connection: 'keep-alive',
+      'content-length': '2',
+      'x-other': '2',
+      'x-forwarded-for': '127.0.0.1',
+    })
+    for (const name of ['keep-alive', 'proxy-connection', 'te', 'upgrade', 'x-own'])
+      expect(received).not.toHaveProperty(name)
+    const head = text.slice(0, text.indexOf('\r\n\r\n')).toLowerCase()
+    expect(head).toContain('x-end: 2')
+    expect(head).toMatch(/^connection: close$/m)
+    expect(head).not.toMatch(/^(keep-alive|proxy-connection|x-hop):/m)
+
+    const kept = await fetch(url('/'))
+    await kept.text()
+    expect(kept.headers.get('connection')).toBe('keep-alive')
   })
 
   it('a client that leaves with its answer before it has sent everything leaves no request behind', async () => {

@@ -1,6 +1,12 @@
 import type { RedisConnection, Transaction } from './connect.js'
 import type { QueueCounts } from './job-counts.js'
-import { type ProcessHash, type ProcessInfo, processTtlSeconds, type RegistryKeys } from './registry.js'
+import {
+  type ProcessHash,
+  type ProcessInfo,
+  processTtlSeconds,
+  type RegistryKeys,
+  redisTimeMs,
+} from './registry.js'
 
 const forgottenMs = 3_600_000
 /** For reports of the users of this package. Switchyard itself does not read the counts by day. */
@@ -26,7 +32,7 @@ export async function sendBeat(
   state: ProcessState,
   counts: Map<string, QueueCounts>,
 ): Promise<void> {
-  const nowMs = Date.now()
+  const nowMs = await timeMs(redis)
   const multi = addCounts(redis.multi(), keys, counts)
   multi.zadd(keys.processes, nowMs, info.identity)
   multi.zremrangebyscore(keys.processes, '-inf', nowMs - forgottenMs)
@@ -51,6 +57,10 @@ export async function sendFarewell(
   multi.zrem(keys.processes, identity).del(keys.process(identity))
   await execute(multi)
 }
+
+/** Never the clock of this process alone: a beat of a clock that is behind would look like that of a process that is gone. */
+const timeMs = async (redis: RedisConnection): Promise<number> =>
+  redisTimeMs(await redis.info('server').catch(() => '')) ?? Date.now()
 
 const hashOf = (info: ProcessInfo, state: ProcessState, nowMs: number): ProcessHash => ({
   info: JSON.stringify(info),

@@ -16,6 +16,7 @@ export interface BullmqWorker {
 /** The used part of ioredis. This package does not import ioredis, so that it works with the version of BullMQ. */
 export interface RedisConnection {
   status: string
+  info(section: string): Promise<string>
   multi(): Transaction
   duplicate(options?: object): RedisConnection
   disconnect(): void

@@ -13,7 +13,7 @@ export const bullmqPrefixDefault = 'bull'
 export function registryKeys(prefix: string) {
   const base = `{jq}:${prefix}`
   return {
-    /** Sorted set of process ids `host:pid:nonce`; score: time of the last beat, ms. */
+    /** Sorted set of process ids `host:pid:nonce`; score: time of the last beat by the clock of Redis, ms. */
     processes: `${base}:processes`,
     /** Set of the names of all queues ever served. */
     queues: `${base}:queues`,
@@ -36,6 +36,17 @@ export function registryKeys(prefix: string) {
 
 export type RegistryKeys = ReturnType<typeof registryKeys>
 
+/**
+ * The time of a Redis, ms, which all workers and readers of the registry share, whatever their own clocks say. INFO needs no right
+ * that BullMQ and ioredis do not need. Null where an old Redis does not show its time.
+ *
+ * @param info answer of INFO
+ */
+export function redisTimeMs(info: string): number | null {
+  const microseconds = /^server_time_usec:(\d+)/m.exec(info)?.[1]
+  return microseconds === undefined ? null : Math.floor(Number(microseconds) / 1000)
+}
+
 /** Constant part of a process, JSON in the hash field `info`. Names are Sidekiq's. */
 export interface ProcessInfo {
   hostname: string
@@ -56,7 +67,7 @@ export interface ProcessHash {
   /** Running jobs at the last beat. */
   busy: string
   concurrency: string
-  /** Epoch seconds of the last beat, with fraction. */
+  /** Epoch seconds of the last beat by the clock of Redis, with fraction. */
   beat: string
   /** `true` while the process takes no more jobs. */
   quiet: string

@@ -27,6 +27,17 @@ export function createRedis({ url, onError, ...options }: RedisClientOptions): R
   return redis
 }
 
+/** A readiness check. Its errors are for operators: none has a text of the client's, which speaks of sockets and queues. */
+export async function checkRedis(redis: Redis): Promise<void> {
+  if (redis.status !== 'ready') throw new Error('there is no connection to Redis')
+  try {
+    await redis.ping()
+  } catch (error) {
+    const code = error instanceof ReplyError ? /^[A-Z]+/.exec((error as Error).message)?.[0] : undefined
+    throw new Error(code ? `Redis refuses commands (${code})` : 'Redis does not answer', { cause: error })
+  }
+}
+
 /** A command that is refused is refused again and again, such as every write while the memory of Redis is full. */
 const failedCommandEveryMs = 60_000
 

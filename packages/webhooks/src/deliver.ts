@@ -4,15 +4,16 @@ import {
   claimDelivery,
   type Database,
   disableWebhook,
+  postponeDeliveries,
   recordAttempt,
   type WebhookHealth,
 } from '@switchyard/db'
 import { tracing } from '@switchyard/service-kit/observability'
 import { messageOf } from './message.js'
-import { retryDelayMs } from './retry-delay.js'
+import { retryAfterMs, retryDelayMs } from './retry-delay.js'
 import { type SecretBox, UnreadableSecret } from './secret-box.js'
 import type { Sender, SendResult } from './send.js'
-import { readSecret } from './stored-secrets.js'
+import { readSigningSecrets } from './stored-secrets.js'
 
 /** The result of one attempt, for logs and metrics. */
 export interface Delivered {
@@ -73,8 +74,10 @@ function deliver(delivery: ClaimedDelivery, options: DeliverOptions): Promise<bo
 async function attempt(delivery: ClaimedDelivery, options: DeliverOptions): Promise<boolean> {
   const { database, onDelivered } = options
   const { isSent, result } = await send(delivery, options)
-  const record = attemptOf(delivery, result)
+  const pauseMs = result.error === null ? null : retryAfterMs(result.headers, new Date())
+  const record = attemptOf(delivery, result, pauseMs)
   const health = await recordAttempt(database, delivery, record)
+  if (pauseMs !== null) await postponeDeliveries(database, delivery.webhookId, pauseMs)
   const disabled = health === null ? null : reasonToDisable(result, health)
   if (disabled !== null) await disableWebhook(database, delivery.webhookId, disabled)
   onDelivered({
@@ -90,15 +93,15 @@ async function attempt(delivery: ClaimedDelivery, options: DeliverOptions): Prom
 
 /** A delivery whose secret cannot be read is not sent, because its receiver could not verify it. */
 async function send(delivery: ClaimedDelivery, { sender, secretBox }: DeliverOptions) {
-  let secret: string | null
+  let secrets: string[]
   try {
-    secret = readSecret(delivery.secret, secretBox)
+    secrets = readSigningSecrets(delivery, secretBox)
   } catch (error) {
     if (!(error instanceof UnreadableSecret)) throw error
     const result: SendResult = { status: null, headers: {}, body: '', error: error.message, durationMs: 0 }
     return { isSent: false, result }
   }
-  return { isSent: true, result: await sender.send(messageOf(delivery, secret, new Date())) }
+  return { isSent: true, result: await sender.send(messageOf(delivery, secrets, new Date())) }
 }
 
 const resultOf = (state: AttemptRecord['state']): Delivered['result'] => {
@@ -106,10 +109,11 @@ const resultOf = (state: AttemptRecord['state']): Delivered['result'] => {
   return state === 'failed' ? 'given_up' : 'failed'
 }
 
-function attemptOf({ attempts }: ClaimedDelivery, result: SendResult): AttemptRecord {
+function attemptOf({ attempts }: ClaimedDelivery, result: SendResult, pauseMs: number | null): AttemptRecord {
   if (result.error === null) return { ...result, state: 'succeeded', retryDelayMs: null }
   const delayMs = result.status === gone ? null : retryDelayMs(attempts)
-  return { ...result, state: delayMs === null ? 'failed' : 'pending', retryDelayMs: delayMs }
+  if (delayMs === null) return { ...result, state: 'failed', retryDelayMs: null }
+  return { ...result, state: 'pending', retryDelayMs: Math.max(delayMs, pauseMs ?? 0) }
 }
 
 /** A webhook is disabled when its target answers 410 Gone, or when every delivery has failed for days. */

@@ -5,6 +5,7 @@ import {
   type DatabaseOrTransaction,
   deleteWebhook,
   enqueueDeliveries,
+  findSecret,
   getDelivery,
   getWebhook,
   type NewDelivery,
@@ -19,6 +20,8 @@ import {
 import { conflict } from '@switchyard/domain'
 import { checkHook, type HookRules } from './hook-rules.js'
 import { testEvent } from './saga-events.js'
+import { UnreadableSecret } from './secret-box.js'
+import { readSecret } from './stored-secrets.js'
 import { hostnameOf } from './target-url.js'
 
 /** Fields with the plain secret, which is encrypted before it is stored. */
@@ -36,7 +39,11 @@ export async function addWebhook(
   return createWebhook(database, owner, { ...fields, secret, host: hostOf(fields.url) })
 }
 
-/** @throws DomainError not-found; otherwise as `addWebhook` */
+/**
+ * A new secret signs at once, and the one before it for another day. Giving the same secret again changes nothing.
+ *
+ * @throws DomainError not-found; otherwise as `addWebhook`
+ */
 export async function changeWebhook(
   database: DatabaseOrTransaction,
   owner: WebhookOwner,
@@ -46,13 +53,29 @@ export async function changeWebhook(
 ): Promise<Webhook> {
   await getWebhook(database, owner, id)
   checkHook(changes, rules)
-  const secret = encrypted(changes.secret, rules)
+  const isSame = await hasSecret(database, id, changes.secret, rules)
+  const secret = isSame ? undefined : encrypted(changes.secret, rules)
   const host = changes.url === undefined ? undefined : hostOf(changes.url)
   return updateWebhook(database, owner, id, { ...changes, secret, host }, new Date())
 }
 
 const encrypted = (secret: string | null | undefined, { secretBox }: HookRules) =>
   typeof secret === 'string' ? secretBox.encrypt(secret) : secret
+
+async function hasSecret(
+  database: DatabaseOrTransaction,
+  id: number,
+  secret: string | null | undefined,
+  { secretBox }: HookRules,
+): Promise<boolean> {
+  const stored = typeof secret === 'string' ? await findSecret(database, id) : null
+  try {
+    return stored !== null && readSecret(stored, secretBox) === secret
+  } catch (error) {
+    if (error instanceof UnreadableSecret) return false
+    throw error
+  }
+}
 
 /** Deletes a webhook and its deliveries. @throws DomainError not-found */
 export async function removeWebhook(

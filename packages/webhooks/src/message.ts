@@ -7,11 +7,11 @@ import { sign, signatureHeader } from './signature.js'
  * Each attempt has a new signature, because the time of a signature must be recent. Webhooks of projects also have GitLab's
  * headers.
  *
- * @param secret null: the request is not signed
+ * @param secrets the secret, and the previous one for a day after a change; none: the request is not signed
  */
 export function messageOf(
-  delivery: Omit<ClaimedDelivery, 'secret'>,
-  secret: string | null,
+  delivery: Omit<ClaimedDelivery, 'secret' | 'previousSecret'>,
+  secrets: readonly string[],
   now: Date,
 ): Message {
   // The stored header names the trace of the event. The tracing of the process adds one for this attempt.
@@ -25,13 +25,13 @@ export function messageOf(
       'User-Agent': 'Switchyard-Webhooks',
       'X-Switchyard-Event': delivery.event,
       'X-Switchyard-Delivery': delivery.id,
-      ...(secret === null ? {} : { [signatureHeader]: sign(secret, delivery.payload, now) }),
-      ...(delivery.scope === 'project' ? gitlabHeaders(delivery.id, secret) : {}),
+      ...(secrets.length === 0 ? {} : { [signatureHeader]: sign(secrets, delivery.payload, now) }),
+      ...(delivery.scope === 'project' ? gitlabHeaders(delivery.id, secrets[0]) : {}),
     },
   }
 }
 
-const gitlabHeaders = (id: string, secret: string | null): Record<string, string> => ({
+const gitlabHeaders = (id: string, secret: string | undefined): Record<string, string> => ({
   'X-Gitlab-Event-UUID': id,
-  ...(secret === null ? {} : { 'X-Gitlab-Token': secret }),
+  ...(secret === undefined ? {} : { 'X-Gitlab-Token': secret }),
 })

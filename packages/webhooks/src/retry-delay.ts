@@ -17,3 +17,18 @@ export function retryDelayMs(attempts: number, random: () => number = Math.rando
   const delayMs = Math.min(firstDelayMs * 3 ** (attempts - 1), delayMsMax)
   return Math.round(delayMs * (0.8 + 0.4 * random()))
 }
+
+/**
+ * The pause that a receiver asks for by `Retry-After`, in seconds or as a date, up to six hours. A date is compared with the
+ * receiver's own clock where it sends its `Date`.
+ *
+ * @returns milliseconds; null without a pause, and for a text that says none
+ */
+export function retryAfterMs(headers: Readonly<Record<string, string>>, now: Date): number | null {
+  const text = headers['retry-after']?.trim() ?? ''
+  const ms = /^\d+$/.test(text) ? Number(text) * 1000 : dateMs(text) - (dateMs(headers.date) || now.getTime())
+  return ms > 0 ? Math.min(ms, delayMsMax) : null
+}
+
+/** NaN for a text that is no date of HTTP. */
+const dateMs = (text = ''): number => (/^\w+, .* GMT$/.test(text) ? Date.parse(text) : Number.NaN)

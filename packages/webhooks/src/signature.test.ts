@@ -12,6 +12,14 @@ describe('sign', () => {
     const expected = createHmac('sha256', secret).update(`1795262400.${body}`).digest('hex')
     expect(sign(secret, body, now)).toBe(`t=1795262400,v1=${expected}`)
   })
+
+  it('signs with two secrets, and a receiver that knows either takes it', () => {
+    const signature = sign([secret, 'the-one-before'], body, now)
+    expect(signature).toMatch(/^t=1795262400(,v1=[0-9a-f]{64}){2}$/)
+    for (const known of [secret, 'the-one-before'])
+      expect(verify({ secret: known, signature, body, now })).toBe(true)
+    expect(verify({ secret: 'another', signature, body, now })).toBe(false)
+  })
 })
 
 describe('verify', () => {
@@ -30,6 +38,11 @@ describe('verify', () => {
     ['another time', { signature: signature.replace('1795262400', '1795262401') }],
     ['no time', { signature: signature.replace(/^t=\d+,/, '') }],
     ['no signature', { signature: '' }],
+    ['no header', { signature: undefined }],
+    ['letters beyond ASCII', { signature: 't=1795262400,v1=ééé' }],
+    ['a text behind the signature', { signature: `${signature}x` }],
+    ['a time that is written otherwise', { signature: signature.replace('1795262400', '1795262400.0') }],
+    ['a tolerance that is no number', { toleranceSeconds: Number.NaN }],
     ['a cut signature', { signature: signature.slice(0, -2) }],
     ['an old one', { now: new Date(now.getTime() + 301_000) }],
     ['one of the future', { now: new Date(now.getTime() - 301_000) }],

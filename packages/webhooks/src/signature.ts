@@ -7,18 +7,19 @@ export const signatureHeader = 'X-Switchyard-Signature'
 const toleranceSecondsDefault = 300
 
 /**
- * The value of `X-Switchyard-Signature`: the time of signing, and HMAC-SHA256 over `<seconds>.<body>`. A receiver that checks
- * the time detects replayed requests.
+ * The value of `X-Switchyard-Signature`: the time of signing, and HMAC-SHA256 over `<seconds>.<body>` with each secret. A receiver
+ * that checks the time detects replayed requests.
  */
-export const sign = (secret: string, body: string, now: Date): string => {
-  const seconds = Math.floor(now.getTime() / 1000)
-  return `t=${seconds},v1=${hmac(secret, seconds, body).toString('hex')}`
+export const sign = (secrets: string | readonly string[], body: string, now: Date): string => {
+  const seconds = String(Math.floor(now.getTime() / 1000))
+  const signatures = [secrets].flat().map((secret) => `v1=${hmac(secret, seconds, body).toString('hex')}`)
+  return [`t=${seconds}`, ...signatures].join()
 }
 
 export interface VerifyOptions {
   secret: string
-  /** The value of `X-Switchyard-Signature`. */
-  signature: string
+  /** The value of `X-Switchyard-Signature`; undefined for a request without it. */
+  signature: string | string[] | undefined
   /** The raw request body. */
   body: string | Uint8Array
   now?: Date
@@ -26,7 +27,10 @@ export interface VerifyOptions {
   toleranceSeconds?: number
 }
 
-/** Whether a request was recently signed with this secret. For receivers of webhooks. */
+/**
+ * Whether a request was recently signed with this secret. For receivers of webhooks. Any text may come in the header, and none makes
+ * it throw.
+ */
 export function verify({
   secret,
   signature,
@@ -34,18 +38,25 @@ export function verify({
   now = new Date(),
   toleranceSeconds = toleranceSecondsDefault,
 }: VerifyOptions): boolean {
-  const parts = signature.split(',').map((part) => part.trim())
-  const seconds = Number(valuesOf(parts, 't')[0] ?? Number.NaN)
-  if (!Number.isSafeInteger(seconds)) return false
-  if (Math.abs(now.getTime() / 1000 - seconds) > toleranceSeconds) return false
+  const parts = [signature ?? '']
+    .flat()
+    .join()
+    .split(',')
+    .map((part) => part.trim())
+  const [seconds = ''] = valuesOf(parts, 't')
+  if (!/^\d{1,15}$/.test(seconds)) return false
+  // Also refuses a tolerance that is no number.
+  if (!(Math.abs(now.getTime() / 1000 - Number(seconds)) <= toleranceSeconds)) return false
   const expected = hmac(secret, seconds, body)
-  return valuesOf(parts, 'v1').some((value) => equal(Buffer.from(value, 'hex'), expected))
+  return valuesOf(parts, 'v1').some(
+    (value) => hexPattern.test(value) && timingSafeEqual(Buffer.from(value, 'hex'), expected),
+  )
 }
 
-const hmac = (secret: string, seconds: number, body: string | Uint8Array): Buffer =>
+const hexPattern = /^[0-9a-f]{64}$/i
+
+const hmac = (secret: string, seconds: string, body: string | Uint8Array): Buffer =>
   createHmac('sha256', secret).update(`${seconds}.`).update(body).digest()
 
 const valuesOf = (parts: string[], name: string): string[] =>
   parts.filter((part) => part.startsWith(`${name}=`)).map((part) => part.slice(name.length + 1))
-
-const equal = (a: Buffer, b: Buffer): boolean => a.length === b.length && timingSafeEqual(a, b)

@@ -1,6 +1,8 @@
 import {
+  type ClaimedDelivery,
   countSecretsByKey,
   type Database,
+  forgetPreviousSecrets,
   listSecretsToEncrypt,
   replaceSecret,
   type StoredSecret,
@@ -22,8 +24,27 @@ export function readSecret(stored: StoredSecret, box: SecretBox): string | null 
 }
 
 /**
+ * The secrets that sign a delivery, the newest first. A previous one whose key is left out signs no more.
+ *
+ * @throws UnreadableSecret when the present one cannot be read
+ */
+export function readSigningSecrets(
+  { secret, previousSecret }: Pick<ClaimedDelivery, 'secret' | 'previousSecret'>,
+  box: SecretBox,
+): string[] {
+  const present = readSecret(secret, box)
+  if (present === null) return []
+  try {
+    return previousSecret === null ? [present] : [present, box.decrypt(previousSecret)]
+  } catch (error) {
+    if (error instanceof UnreadableSecret) return [present]
+    throw error
+  }
+}
+
+/**
  * Encrypts with the first key every secret that is plain or encrypted with another key. A secret that changes during the run is
- * left to the next run. The run may be interrupted.
+ * left to the next run. Previous secrets are forgotten once they sign no more. The run may be interrupted.
  */
 export async function encryptStoredSecrets(
   database: Database,
@@ -31,6 +52,7 @@ export async function encryptStoredSecrets(
   signal: AbortSignal,
 ): Promise<EncryptionResult> {
   const result = { encrypted: 0, unreadable: 0 }
+  await forgetPreviousSecrets(database)
   const [keyId] = box.keyIds
   if (keyId === undefined) return result
   for (let afterId = 0; !signal.aborted; ) {
@@ -64,7 +86,11 @@ async function encryptOne(
 
 /** A readiness check: rejects while this process cannot read the secret of a webhook. */
 export async function checkStoredSecrets(database: Database, box: SecretBox): Promise<void> {
-  const counts = await countSecretsByKey(database)
+  const counts = await countSecretsByKey(database).catch((error: unknown) => {
+    throw new Error('the database does not say by which keys secrets of webhooks are encrypted', {
+      cause: error,
+    })
+  })
   const missing = counts.filter(({ keyId }) => keyId !== null && !box.keyIds.includes(keyId))
   if (missing.length > 0) {
     const keys = missing.map(({ keyId }) => keyId).join(', ')

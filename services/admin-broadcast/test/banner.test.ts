@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process'
 import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { createRequire } from 'node:module'
+import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from 'node:net'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
@@ -64,13 +65,15 @@ describe.skipIf(!browser)('the banner in Chromium', { timeout: 60_000 }, () => {
   let site: Server
   let siteUrl: string
   let html = ''
+  /** Added to the policy. */
+  let policy = ''
   let page: Awaited<ReturnType<NonNullable<typeof browser>['newPage']>>
 
   beforeAll(async () => {
     site = createServer((_request, response) => {
       response.writeHead(200, {
         'Content-Type': 'text/html; charset=utf-8',
-        'Content-Security-Policy': `default-src 'none'; script-src ${harness.baseUrl}; connect-src ${harness.baseUrl}`,
+        'Content-Security-Policy': `default-src 'none'; script-src ${harness.baseUrl}${policy || `; connect-src ${harness.baseUrl}`}`,
       })
       response.end(`<!doctype html><html lang="en"><title>Shop</title><body>${html}<main>Welcome</main>`)
     }).listen(0, '127.0.0.1')
@@ -87,6 +90,7 @@ describe.skipIf(!browser)('the banner in Chromium', { timeout: 60_000 }, () => {
     const all = await harness.send('admin', 'GET', path)
     for (const { id } of (await all.json()) as Message[]) await send('DELETE', `${path}/${id}`)
     html = `<script src="${scriptUrl()}" async></script>`
+    policy = ''
     const context = await browser?.newContext()
     if (!context) throw new Error('no browser')
     page = await context.newPage()
@@ -223,6 +227,132 @@ describe.skipIf(!browser)('the banner in Chromium', { timeout: 60_000 }, () => {
     await page.evaluate(`document.querySelector('switchyard-banner').setAttribute('path', '/home')`)
     await expect.poll(texts).toEqual(['Everywhere'])
   })
+
+  it('follows the path of the page while the page changes it by the history', async () => {
+    await create({ message: 'Cart', target_path: '*/cart' })
+    await create({ message: 'Home', target_path: '/home' })
+    await page.goto(`${siteUrl}/home`)
+    await expect.poll(texts).toEqual(['Home'])
+    await page.evaluate(`history.pushState({}, '', '/shop/cart')`)
+    await expect.poll(texts).toEqual(['Cart'])
+    await page.evaluate(`history.replaceState({}, '', '/elsewhere')`)
+    await expect.poll(texts).toEqual([])
+    await page.goBack()
+    await expect.poll(texts).toEqual(['Home'])
+    await create({ message: 'Live', target_path: '/home' })
+    await expect.poll(texts).toEqual(['Live', 'Home'])
+    expect(problems).toEqual([])
+  })
+
+  it.each([
+    [
+      'exchanges its body',
+      `document.documentElement.replaceChild(document.createElement('body'), document.body)`,
+    ],
+    ['assigns another body', `document.body = document.createElement('body')`],
+    ['writes what is in its body anew', `document.body.textContent = 'Next'`],
+    ['empties its body node by node', `while (document.body.lastChild) document.body.lastChild.remove()`],
+  ])('stays on a page that %s, again and again', async (_how, change) => {
+    await create({ message: 'Stays' })
+    await page.goto(siteUrl)
+    await expect.poll(texts).toEqual(['Stays'])
+    for (let times = 0; times < 3; times += 1) {
+      await page.evaluate(change)
+      await expect.poll(() => page.locator('switchyard-banner').count()).toBe(1)
+      await expect.poll(texts).toEqual(['Stays'])
+    }
+    const { id } = await create({ message: 'Live' })
+    await expect.poll(texts).toEqual(['Live', 'Stays'])
+    await send('DELETE', `${path}/${id}`)
+    await expect.poll(texts).toEqual(['Stays'])
+    expect(problems).toEqual([])
+  })
+
+  it('stays on the pages of a site with Turbo, and follows their paths', async () => {
+    const turbo = createRequire(import.meta.url).resolve('@hotwired/turbo/dist/turbo.es2017-umd.js')
+    await page.route('**/turbo.js', (route) => route.fulfill({ path: turbo, contentType: 'text/javascript' }))
+    html = `<script src="${scriptUrl()}"></script><script src="${harness.baseUrl}/turbo.js"></script><a href="/cart">Cart</a>`
+    // Turbo fetches pages from the site itself, and styles its progress bar.
+    policy = `; connect-src ${harness.baseUrl} 'self'; style-src 'unsafe-inline'`
+    await create({ message: 'Everywhere' })
+    await create({ message: 'Cart', target_path: '/cart' })
+    await page.goto(`${siteUrl}/home`)
+    await expect.poll(texts).toEqual(['Everywhere'])
+    await page.evaluate('globalThis.isSamePage = true')
+    await page.getByRole('link', { name: 'Cart' }).click()
+    await expect.poll(texts).toEqual(['Cart', 'Everywhere'])
+    await page.goBack()
+    await expect.poll(texts).toEqual(['Everywhere'])
+    expect(await page.evaluate('globalThis.isSamePage')).toBe(true)
+    expect(await page.locator('switchyard-banner').count()).toBe(1)
+  })
+
+  describe('behind a proxy that stops to forward', () => {
+    let proxy: ReturnType<typeof createTcpServer>
+    const pairs: [Socket, Socket][] = []
+    beforeEach(async () => {
+      proxy = createTcpServer((client) => {
+        const service = connect(Number(new URL(harness.baseUrl).port), '127.0.0.1')
+        pairs.push([client, service])
+        client.pipe(service).pipe(client)
+        for (const socket of [client, service]) socket.on('error', () => {})
+      }).listen(0, '127.0.0.1')
+      await new Promise((listening) => proxy.once('listening', listening))
+      const { port } = proxy.address() as AddressInfo
+      html = `<script src="${scriptUrl()}" data-manual></script><switchyard-banner src="http://127.0.0.1:${port}"></switchyard-banner>`
+      policy = `; connect-src http://127.0.0.1:${port}`
+    })
+    afterEach(() => {
+      for (const socket of pairs.splice(0).flat()) socket.destroy()
+      proxy.close()
+    })
+    const stopForwarding = () => {
+      for (const [client, service] of pairs) {
+        client.unpipe(service)
+        service.unpipe(client)
+      }
+    }
+
+    it('a message is gone at its end', async () => {
+      const endsAt = Date.now() + 6000
+      await create({ message: 'Soon over', ends_at: new Date(endsAt).toISOString() })
+      await create({ message: 'Goes on' })
+      await page.goto(siteUrl)
+      await expect.poll(texts).toEqual(['Goes on', 'Soon over'])
+      stopForwarding()
+      await expect.poll(texts, { timeout: 20_000 }).toEqual(['Goes on'])
+      expect(Math.abs(Date.now() - endsAt)).toBeLessThan(2000)
+    })
+
+    it('a stream that has been silent for 30 seconds is opened anew', async () => {
+      await create({ message: 'First' })
+      await page.goto(siteUrl)
+      await expect.poll(texts).toEqual(['First'])
+      stopForwarding()
+      await create({ message: 'Second' })
+      await expect.poll(texts, { timeout: 45_000 }).toEqual(['Second', 'First'])
+    })
+  })
+
+  it.each([
+    ['ahead', 3_600_000],
+    ['behind', -3_600_000],
+  ])(
+    'goes by the clock of the server where that of the browser is an hour %s, live and polled',
+    async (_how, ms) => {
+      await page.addInitScript(`{ const now = Date.now; Date.now = () => now() + ${ms} }`)
+      for (const isPolled of [false, true]) {
+        if (isPolled) await page.route('**/stream*', (route) => route.fulfill({ status: 503 }))
+        const endsAt = Date.now() + 6000
+        await create({ message: 'Soon over', ends_at: new Date(endsAt).toISOString() })
+        await page.goto(siteUrl)
+        await expect.poll(texts).toEqual(['Soon over'])
+        await expect.poll(texts, { timeout: 20_000 }).toEqual([])
+        // The header Date has whole seconds.
+        expect(Math.abs(Date.now() - endsAt)).toBeLessThan(3000)
+      }
+    },
+  )
 
   it('shows a page with an address outside ASCII what is meant for it', async () => {
     await create({ message: 'Over there', target_path: '/über/*' })

@@ -16,7 +16,7 @@ import {
 } from '@switchyard/service-kit/http'
 import type { ServiceContext } from '@switchyard/service-kit/lifecycle'
 import { exposePools } from '@switchyard/service-kit/observability'
-import { createRedis } from '@switchyard/service-kit/redis'
+import { checkRedis, createRedis } from '@switchyard/service-kit/redis'
 import type { Config } from './config.js'
 import { createHistory } from './history/history.js'
 import { createOwnQueues } from './own-queues.js'
@@ -66,7 +66,7 @@ export async function createService(config: Config, { logger, metrics, health, l
     commandTimeout: deadlineMs,
   })
   lifecycle.onClose('redis', () => redis.disconnect())
-  health.addCheck('redis', () => redis.ping())
+  health.addCheck('redis', () => checkRedis(redis))
 
   const sources = openSources({
     sources: config.JOBQUEUE_SOURCES ?? [ownJobs],

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { startTestRedis, type TestRedis } from '@switchyard/testing'
+import { startTestRedis, type TestRedis, waitFor } from '@switchyard/testing'
 import * as bullmq6 from 'bullmq'
 import * as bullmq5 from 'bullmq5'
 import { Redis } from 'ioredis'
@@ -71,15 +71,38 @@ describe('the search for queues', () => {
     source.close()
   })
 
-  it('begins anew soon after Redis was unreachable when the service started', async () => {
+  it('has found the queues in the first answer after Redis was away when the service started', async () => {
     await redis.hset('bull:late:meta', 'field', '1')
-    await redis.call('BGREWRITEAOF').catch(() => {})
     await testRedis.kill()
     const source = openSource({ kind: 'bullmq' }, testRedis.url)
-    await delay(200)
+    // Long enough that the time between two attempts has grown.
+    for (const untilMs = performance.now() + 4000; performance.now() < untilMs; await delay(100))
+      await expect(namesOf(source)).rejects.toThrow()
     await testRedis.restart()
-    await redis.hset('bull:late:meta', 'field', '1')
-    await expect.poll(() => namesOf(source).catch(() => [])).toEqual(['late'])
+    const restartedMs = performance.now()
+    expect(await waitFor(() => namesOf(source), { what: 'the first answer' })).toEqual(['late'])
+    expect(performance.now() - restartedMs).toBeLessThan(6000)
     source.close()
   })
+
+  it('is waited for: until the first one has ended, there are no figures, not even noughts', async () => {
+    await redis.eval("for i = 1, 120000 do redis.call('SET', 'other:' .. i, '1') end", 0)
+    await redis.hset('bull:slow:meta', 'field', '1')
+    const harness = await startHarness(() => ({
+      JOBQUEUE_SOURCES: JSON.stringify([{ name: 'theirs', kind: 'bullmq', url: testRedis.url }]),
+    }))
+    const early = await harness.get('admin', '/jobqueue/queue_metrics')
+    expect([early.status, await early.json()]).toMatchObject([
+      503,
+      {
+        message:
+          '503 Service Unavailable - the job queue source theirs does not answer: the first search for its queues has not ended',
+      },
+    ])
+    expect(await (await fetch(`${harness.baseUrl}/metrics`)).text()).toMatch(/^jobqueue_source_up\{.*\} 0$/m)
+    const status = async () => (await harness.get('admin', '/jobqueue/queue_metrics')).status
+    await expect.poll(status, { timeout: 20_000 }).toBe(200)
+    expect(Object.keys((await harness.metrics()).queues)).toEqual(['slow'])
+    await harness.close()
+  }, 30_000)
 })

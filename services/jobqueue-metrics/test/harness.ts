@@ -35,7 +35,7 @@ async function createTokens(database: Database) {
 }
 
 /** The real worker service, as a process of its own. */
-async function startWorker(backingUrls: { DATABASE_URL: string; REDIS_URL: string }) {
+async function startWorker(backingUrls: { DATABASE_URL: string; REDIS_URL: string }, clockAheadMs: number) {
   const storageRoot = await mkdtemp(join(tmpdir(), 'switchyard-metrics-'))
   const env = {
     ...backingUrls,
@@ -45,7 +45,8 @@ async function startWorker(backingUrls: { DATABASE_URL: string; REDIS_URL: strin
     PORT: '0',
     LOG_LEVEL: 'silent',
   }
-  const args = ['--conditions=@switchyard/source', '--import', 'tsx', workerMain]
+  const clock = `data:text/javascript,const now = Date.now; Date.now = () => now() + ${clockAheadMs}`
+  const args = ['--conditions=@switchyard/source', '--import', 'tsx', '--import', clock, workerMain]
   const child: ChildProcess = spawn(process.execPath, args, { env, stdio: 'ignore' })
   const exited = once(child, 'exit')
   return {
@@ -107,12 +108,12 @@ export async function startHarness(overridesFor: (redisUrl: string) => Record<st
       await redis.sadd(keys.queues, name)
       return queue
     },
-    /** The real worker service, as a process of its own. */
-    startWorker: () =>
-      startWorker({
-        DATABASE_URL: testDatabase.urlOf('worker'),
-        REDIS_URL: testRedis.urlOf('worker'),
-      }),
+    /** The real worker service, as a process of its own, on a machine whose clock may be wrong. */
+    startWorker: ({ clockAheadMs = 0 } = {}) =>
+      startWorker(
+        { DATABASE_URL: testDatabase.urlOf('worker'), REDIS_URL: testRedis.urlOf('worker') },
+        clockAheadMs,
+      ),
     async close() {
       await context.lifecycle.close()
       await Promise.all(queues.map((queue) => queue.close()))

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os'
 import { queueNames } from '@switchyard/contracts/jobs'
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
-import { keys, startHarness } from './harness.js'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { keys, type Metrics, startHarness } from './harness.js'
 
 let harness: Awaited<ReturnType<typeof startHarness>>
 beforeAll(async () => {
@@ -60,6 +60,63 @@ it('shows a killed worker for as long as its last beat counts, and no ghost afte
   const [id = ''] = await harness.redis.zrange(keys.processes, '0', '-1')
   await harness.redis.zadd(keys.processes, Date.now() - 61_000, id)
   expect(await processes()).toEqual([])
+})
+
+it.each([
+  ['behind', -120_000],
+  ['ahead', 120_000],
+])(
+  'shows a worker whose clock is two minutes %s, and the right age of its beat',
+  async (_name, clockAheadMs) => {
+    const worker = await harness.startWorker({ clockAheadMs })
+    const extended = async () => (await harness.metrics('/jobqueue/process_metrics?extended=true')).processes
+    await expect.poll(extended, { timeout: 20_000 }).toMatchObject([{ pid: worker.pid }])
+    const [shown] = (await extended()) as { heartbeat_age?: number }[]
+    expect(shown?.heartbeat_age).toBeLessThan(30)
+    await worker.stop()
+  },
+)
+
+describe('with a clock of its own that is wrong', () => {
+  afterEach(() => vi.useRealTimers())
+
+  it.each([
+    ['behind', -120_000],
+    ['ahead', 120_000],
+  ])(
+    'the service (two minutes %s) shows running workers, and ages by the clock of Redis',
+    async (_name, aheadMs) => {
+      const worker = await harness.startWorker()
+      await expect.poll(processes, { timeout: 20_000 }).toHaveLength(1)
+      const queue = await harness.queue('mail')
+      await queue.add('job', {}, { timestamp: Date.now() - 30_500 })
+      vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + aheadMs })
+      const { processes: shown, queues } = (await harness.metrics(
+        '/jobqueue/compound_metrics?extended=true',
+      )) as Metrics & { processes: { heartbeat_age?: number }[] }
+      vi.useRealTimers()
+      expect(shown).toMatchObject([{ pid: worker.pid }])
+      expect(shown[0]?.heartbeat_age).toBeLessThan(30)
+      const latency = queues.mail?.latency ?? 0
+      expect([latency >= 30, latency < 60]).toEqual([true, true])
+      await worker.stop()
+    },
+  )
+})
+
+it('does not know the age of a beat that a wrong clock has written', async () => {
+  const info = { hostname: 'h', pid: 7, tag: '', started_at: 1, queues: [], labels: [], concurrency: 1 }
+  await harness.redis.zadd(keys.processes, Date.now(), 'h:7:a')
+  await harness.redis.hset(keys.process('h:7:a'), {
+    info: JSON.stringify(info),
+    beat: String(Date.now() / 1000 - 120),
+  })
+  expect((await harness.metrics('/jobqueue/process_metrics?extended=true')).processes).toMatchObject([
+    { pid: 7, heartbeat_age: null },
+  ])
+  expect(await (await fetch(`${harness.baseUrl}/metrics`)).text()).not.toMatch(
+    /^jobqueue_(heartbeat_age_seconds_max|resident_memory_bytes)\{/m,
+  )
 })
 
 it('skips members without a hash, and hashes nobody can read', async () => {

@@ -124,6 +124,8 @@ it('refuses sources that cannot be, with every problem and no secret', () => {
   expect(problemsOf([{ name: 'a', kind: 'sidekiq', prefix: 'x' }])).toContain('Unrecognized key: "prefix"')
   const twice = { name: 'a', kind: 'sidekiq' }
   expect(problemsOf([twice, twice])).toContain('names must differ')
+  const listed = { cluster: ['a:1'], sentinel: { master: 'm', nodes: ['b:2'] } }
+  expect(problemsOf([{ ...twice, ...listed }])).toContain('must have cluster or sentinel, not both')
   expect(problemsOf([{ ...twice, cluster: ['here'] }])).toContain('0 cluster 0 must be host:port')
   expect(problemsOf([{ name: 'a', kind: 'bullmq', queues: ['a:b'] }])).toContain(
     '0 queues 0 must be names without a colon',

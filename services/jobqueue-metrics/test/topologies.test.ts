@@ -18,6 +18,9 @@ afterEach(() => servers.stop())
 
 const plain = ['--save', '', '--bind', '127.0.0.1']
 
+/** Nothing of it is for the servers that a source lists: they would refuse this user, this database and TLS. */
+const urlOfAnotherServer = 'rediss://switchyard:secret@127.0.0.1:1/3'
+
 it('a cluster of three nodes is read with one pipeline a node, Sidekiq and BullMQ alike', async () => {
   const ports = [await findFreePort(), await findFreePort(), await findFreePort()]
   const nodes = await Promise.all(
@@ -56,9 +59,8 @@ it('a cluster of three nodes is read with one pipeline a node, Sidekiq and BullM
   heartbeat.start(worker)
 
   const addresses = { cluster: [`127.0.0.1:${ports[1]}`] }
-  const unused = 'redis://127.0.0.1:1'
-  const sidekiq = openSource({ kind: 'sidekiq', ...addresses }, unused, () => new Date(nowMs))
-  const bullmq = openSource({ kind: 'bullmq', prefix, ...addresses }, unused)
+  const sidekiq = openSource({ kind: 'sidekiq', ...addresses }, urlOfAnotherServer, () => new Date(nowMs))
+  const bullmq = openSource({ kind: 'bullmq', prefix, ...addresses }, urlOfAnotherServer)
   const found = await waitFor(() => sidekiq.read(), { what: 'the cluster' })
   expect(found.queues.map(({ backlog, latencySeconds }) => [backlog, latencySeconds])).toEqual(
     names.map(() => [1, 7]),
@@ -107,7 +109,7 @@ it('the master that Sentinel names is read, also after it has changed, by a sour
 
   const source = openSource(
     { kind: 'sidekiq', sentinel: { nodes: [`127.0.0.1:${three}`], master: 'jobs' } },
-    'redis://127.0.0.1:1',
+    urlOfAnotherServer,
   )
   const url = `redis+sentinel://127.0.0.1:${three}/jobs`
   const byUrl = openSource({ kind: 'sidekiq' }, url)
@@ -128,6 +130,8 @@ it('the master that Sentinel names is read, also after it has changed, by a sour
     expect(await waitFor(isRead, { timeoutMs: 60_000 })).toBe(true)
     each.close()
   }
+  expect(await replica.redis.call('ACL', 'LOG')).toEqual([])
+  expect(await sentinel.redis.call('ACL', 'LOG')).toEqual([])
   await expect.poll(() => eager.status, { timeout: 30_000 }).toBe('ready')
   eager.disconnect()
 }, 180_000)

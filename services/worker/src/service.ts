@@ -4,7 +4,7 @@ import { createHeartbeat } from '@switchyard/jobs-heartbeat'
 import { createAuthenticate, createHttpApp, listen } from '@switchyard/service-kit/http'
 import type { ServiceContext } from '@switchyard/service-kit/lifecycle'
 import { exposePools } from '@switchyard/service-kit/observability'
-import { createRedis, reportRedis } from '@switchyard/service-kit/redis'
+import { checkRedis, createRedis, reportRedis } from '@switchyard/service-kit/redis'
 import { checkStoredSecrets } from '@switchyard/webhooks'
 import type { Config } from './config.js'
 import { jobTypes } from './jobs/index.js'
@@ -33,7 +33,7 @@ export async function createService(config: Config, { logger, metrics, health, l
   const redis = createRedis({ url: config.REDIS_URL.reveal(), onError: report.disconnected })
   redis.on('ready', report.connected)
   lifecycle.onClose('redis', () => redis.disconnect())
-  health.addCheck('redis', () => redis.ping())
+  health.addCheck('redis', () => checkRedis(redis))
 
   const app = createHttpApp({
     logger,

@@ -37,11 +37,37 @@ it('starts without PostgreSQL and Redis, alive and not ready, and names what is 
   const readiness = await worker.get('/-/readiness')
   expect(readiness.status).toBe(503)
   const { checks } = (await readiness.json()) as { checks: Record<string, string> }
-  expect(checks.postgres).not.toBe('ok')
-  expect(checks.redis).not.toBe('ok')
+  expect(checks).toEqual({
+    postgres: 'database does not answer (ECONNREFUSED)',
+    redis: 'there is no connection to Redis',
+    'webhook-secrets': 'the database does not say by which keys secrets of webhooks are encrypted',
+  })
   worker.child.kill('SIGTERM')
   expect(await worker.exited).toEqual([0, null])
 })
+
+it('says in plain words that Redis hangs, for as long as it does', async () => {
+  const worker = await startProcess()
+  await expect.poll(() => statusOf(worker.get('/-/readiness')), { timeout: 20_000 }).toBe(200)
+  const pid = Number(/process_id:(\d+)/.exec(await harness.redis.info('server'))?.[1])
+  process.kill(pid, 'SIGSTOP')
+  const texts = new Set<string>()
+  try {
+    // The client gives its connection up after ten seconds.
+    for (const untilMs = performance.now() + 14_000; performance.now() < untilMs; ) {
+      const { checks } = (await (await worker.get('/-/readiness')).json()) as { checks: { redis: string } }
+      texts.add(checks.redis)
+    }
+  } finally {
+    process.kill(pid, 'SIGCONT')
+  }
+  expect(texts.size).toBeGreaterThan(1)
+  const plain = ['no answer within 2000 ms', 'Redis does not answer', 'there is no connection to Redis']
+  expect([...texts].filter((text) => !plain.includes(text))).toEqual([])
+  await expect.poll(() => statusOf(worker.get('/-/readiness')), { timeout: 20_000 }).toBe(200)
+  worker.child.kill('SIGTERM')
+  expect(await worker.exited).toEqual([0, null])
+}, 60_000)
 
 it('stops within two seconds while Redis is unreachable', async () => {
   const worker = await startProcess()

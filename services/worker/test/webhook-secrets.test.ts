@@ -2,6 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
+import { Secret } from '@switchyard/service-kit/config'
+import { changeWebhook, createSecretBox, targetPolicy } from '@switchyard/webhooks'
 import { verify } from '@switchyard/webhooks/signature'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import { startHarness, webhookSecretKeys } from './harness.js'
@@ -163,4 +165,51 @@ it('and their keys are in no line that the worker logs', { timeout: 150_000 }, a
     .toBe('the secret is damaged')
   expect(said).not.toContain(secret)
   expect(said).not.toContain(webhookSecretKeys)
+})
+
+it('that were replaced sign beside the new one for a day, and are forgotten then', async () => {
+  const { id } = await addWebhook(harness.database, receiver.url)
+  const rules = {
+    policy: targetPolicy({ WEBHOOK_ALLOWED_HOSTS: '127.0.0.1', WEBHOOK_ALLOW_PRIVATE_NETWORKS: false }),
+    knownEvents: [],
+    eventsMin: 0,
+    secret: { parameter: 'secret', lengthMin: 0 },
+    secretBox: createSecretBox({ WEBHOOK_SECRET_KEYS: new Secret(webhookSecretKeys) }),
+  }
+  const owner = { scope: 'saga', tenant: 'default' } as const
+  const change = (text: string | null) => changeWebhook(harness.database, owner, id, { secret: text }, rules)
+  const known = ['the-next-secret-of-all', secret, 'nobody-ever-had-this-one']
+  const goodWith = async () => {
+    const before = receiver.requests.length
+    await addDelivery(harness.database, id)
+    await expect.poll(() => receiver.requests.length, { timeout: 15_000 }).toBe(before + 1)
+    const { headers, body = '' } = receiver.requests[before] ?? {}
+    return known.map((each) => verify({ secret: each, signature: headers?.['x-switchyard-signature'], body }))
+  }
+  const previous = () =>
+    harness.database.prisma.webhook.findUniqueOrThrow({
+      where: { id },
+      select: { previousSecret: true, previousSecretUntil: true },
+    })
+
+  await startWorker(webhookSecretKeys)
+  expect(await goodWith()).toEqual([false, true, false])
+  await change('the-next-secret-of-all')
+  expect(await goodWith()).toEqual([true, true, false])
+  // A tool that sets the secret at every run does not shorten the day.
+  const { previousSecretUntil } = await previous()
+  await change('the-next-secret-of-all')
+  expect(await previous()).toMatchObject({ previousSecretUntil })
+  expect(await goodWith()).toEqual([true, true, false])
+  expect(Number(previousSecretUntil) - Date.now()).toBeGreaterThan(23 * 3_600_000)
+
+  await harness.database.pool.query("UPDATE webhooks SET previous_secret_until = now() - interval '1 s'")
+  expect(await goodWith()).toEqual([true, false, false])
+  await harness.queue('webhook-secret-encryption').add('webhook-secret-encryption', {})
+  await expect.poll(previous).toEqual({ previousSecret: null, previousSecretUntil: null })
+
+  await change('nobody-ever-had-this-one')
+  await change(null)
+  expect(await goodWith()).toEqual([false, false, false])
+  expect(await previous()).toEqual({ previousSecret: null, previousSecretUntil: null })
 })

@@ -101,6 +101,33 @@ it('send what failed again later, under the same id and signed anew', async () =
   expect(await webhook(hook)).toMatchObject({ consecutiveFailures: 0, failingSince: null })
 })
 
+it('wait as long as their receiver asks for, with all that is pending for it', async () => {
+  const { url, requests } = await receiver((response, number) =>
+    number === 1 ? response.writeHead(429, { 'Retry-After': '3600' }).end() : ok(response),
+  )
+  const { id: hook } = await addWebhook(harness.database, url)
+  const id = await addDelivery(harness.database, hook)
+  const other = await addWebhook(harness.database, (await receiver(ok)).url)
+  await harness.database.pool.query(
+    `INSERT INTO webhook_deliveries (webhook_id, event, dedupe_key, payload, next_attempt_at)
+     VALUES ($1, 'test', 'pending', '{}', now() + interval '5 minutes'),
+       ($2, 'test', 'pending', '{}', now() + interval '5 minutes')`,
+    [hook, other.id],
+  )
+  await expect.poll(() => attemptsOf(hook, id)).toBe(1)
+  const minutes = async (webhookId: number) => {
+    const { rows } = await harness.database.pool.query<{ minutes: number }>(
+      `SELECT round(extract(epoch FROM next_attempt_at - now()) / 60)::int AS minutes FROM webhook_deliveries
+       WHERE webhook_id = $1 AND state = 'pending'`,
+      [webhookId],
+    )
+    return rows.map((row) => row.minutes)
+  }
+  await expect.poll(() => minutes(hook)).toEqual([60, 60])
+  expect(await minutes(other.id)).toEqual([5])
+  expect(requests).toHaveLength(1)
+})
+
 it('give up after the tenth attempt, and begin anew when asked to redeliver', async () => {
   let up = false
   const { url, requests } = await receiver((response) => (up ? ok(response) : response.writeHead(503).end()))

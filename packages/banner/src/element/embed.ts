@@ -2,9 +2,17 @@ import { SwitchyardBanner } from './switchyard-banner.js'
 
 const name = 'switchyard-banner'
 
-/** Adds the element at the top of a page that has none, so that a script tag is enough. */
+/** Adds an element at the top of a page that has none, so that a script tag is enough, and again whenever a page without one comes. */
 function embed(): void {
-  if (!document.querySelector(name)) document.body.prepend(document.createElement(name))
+  const banner = document.createElement(name)
+  const add = () => {
+    if (!document.querySelector(name)) document.body?.prepend(banner)
+    // Some sites, such as those with Turbo, exchange the body or what is in it. A body is observed once, however often this is called.
+    for (const node of [document.documentElement, document.body])
+      if (node) observer.observe(node, { childList: true })
+  }
+  const observer = new MutationObserver(add)
+  add()
 }
 
 const isManual = document.currentScript?.hasAttribute('data-manual')

@@ -1,3 +1,4 @@
+import { createBoard } from './board.js'
 import type { Message } from './message.js'
 
 const pollMs = 15_000
@@ -7,9 +8,11 @@ const pollsMax = 4
 const patienceMs = 5000
 /** Time for the browser to reconnect a broken stream. */
 const returnMs = 10_000
+/** The server sends a `ping` every 15 seconds. A stream that is silent for longer is one whose other end is gone. */
+const silenceMs = 30_000
 
 /**
- * Calls `show` with all messages, newest first, now and whenever they change. It uses the event stream, or polling when the
+ * Calls `show` with all messages that are on, newest first, now and whenever they change. It uses the event stream, or polling when the
  * stream does not work.
  *
  * @param source `https://…/api/v4/broadcast_messages`
@@ -18,29 +21,24 @@ const returnMs = 10_000
  */
 export function follow(source: string, path: string, show: (messages: Message[]) => void): () => void {
   const query = `?path=${encodeURIComponent(path)}`
-  let messages = new Map<number, Message>()
+  const board = createBoard((messages) => stopped || show(messages))
   let stream: EventSource | undefined
   let timer = 0
+  let failing = false
   let polls = 0
   let stopped = false
 
   const wait = (ms: number, act: () => unknown) => {
     clearTimeout(timer)
-    if (!stopped) timer = setTimeout(() => act(), ms)
-  }
-  const update = () => {
-    if (!stopped) show([...messages.values()].sort((a, b) => b.id - a.id))
-  }
-  const replace = (list: Message[]) => {
-    messages = new Map(list.map((message) => [message.id, message]))
-    update()
+    if (!stopped) timer = setTimeout(act, ms)
   }
 
   async function poll(): Promise<void> {
     stream?.close()
     try {
       const response = await fetch(`${source}/active${query}`)
-      if (response.ok) replace(await response.json())
+      board.setClock(response.headers.get('Date'))
+      if (response.ok) board.replace(await response.json())
     } catch {
       // The shown messages stay until the next successful poll.
     }
@@ -50,29 +48,28 @@ export function follow(source: string, path: string, show: (messages: Message[])
   }
 
   function listen(): void {
-    if (!('EventSource' in window)) return void poll()
+    stream?.close()
+    failing = false
     stream = new EventSource(`${source}/stream${query}`)
     const on = (event: string, act: (data: never) => void) =>
       stream?.addEventListener(event, ({ data }) => {
-        clearTimeout(timer)
-        timer = 0
+        failing = false
+        wait(silenceMs, listen)
         act(JSON.parse(data) as never)
       })
-    const put = (message: Message) => {
-      messages.set(message.id, message)
-      update()
-    }
-    on('snapshot', (state: { messages: Message[] }) => replace(state.messages))
-    on('start', put)
-    on('change', put)
-    on('end', ({ id }: { id: number }) => {
-      messages.delete(id)
-      update()
+    on('ping', ({ now }: { now: string }) => board.setClock(now))
+    on('snapshot', (state: { messages: Message[]; now: string }) => {
+      board.setClock(state.now)
+      board.replace(state.messages)
     })
+    on('start', board.put)
+    on('change', board.put)
+    on('end', ({ id }: Message) => board.remove(id))
     stream.onerror = () => {
       // State 2 (CLOSED): the server has refused the stream. Otherwise the browser reconnects, and each failure is an error event.
       if (stream?.readyState === 2) wait(0, poll)
-      else if (!timer) wait(returnMs, poll)
+      else if (!failing) wait(returnMs, poll)
+      failing = true
     }
     wait(patienceMs, poll)
   }
@@ -81,6 +78,7 @@ export function follow(source: string, path: string, show: (messages: Message[])
   return () => {
     stopped = true
     clearTimeout(timer)
+    board.stop()
     stream?.close()
   }
 }

@@ -18,6 +18,9 @@ a:focus-visible,button:focus-visible{outline:2px solid;outline-offset:2px}
 .notes>div{margin-top:.5em;border-radius:4px;box-shadow:0 2px 8px #0006}
 .notes span{text-align:start}`)
 
+/** How often the path of the page is looked at. */
+const pathMs = 300
+
 const urgentThemes = ['red', 'light-red']
 
 /** URL of this script, which is also the source of messages unless the attribute `src` is set. */
@@ -25,7 +28,7 @@ const home = document.currentScript instanceof HTMLScriptElement ? document.curr
 
 /**
  * `<switchyard-banner src="https://…/api/v4/broadcast_messages">` shows the active messages and follows their changes. The
- * attribute `path` is the path of the page (default: that of the current page), `close-label` is the accessible name of the
+ * attribute `path` is the path of the page (default: that of the current page, also after it has changed), `close-label` is the accessible name of the
  * close button.
  */
 export class SwitchyardBanner extends HTMLElement {
@@ -34,7 +37,9 @@ export class SwitchyardBanner extends HTMLElement {
   readonly #boxes = new Map<number, { version: string; box: HTMLElement }>()
   #messages: Message[] = []
   #source = ''
+  #path: string | undefined
   #stop: (() => void) | undefined
+  #watch = 0
 
   constructor() {
     super()
@@ -54,15 +59,18 @@ export class SwitchyardBanner extends HTMLElement {
 
   connectedCallback(): void {
     document.addEventListener('visibilitychange', this.#restart)
-    addEventListener('popstate', this.#restart)
     addEventListener('storage', this.#update)
+    // Not every browser tells when a page calls `history.pushState`.
+    this.#watch = setInterval(() => {
+      if (this.#stop && this.#pagePath() !== this.#path) this.#restart()
+    }, pathMs)
     this.#restart()
   }
 
   disconnectedCallback(): void {
     document.removeEventListener('visibilitychange', this.#restart)
-    removeEventListener('popstate', this.#restart)
     removeEventListener('storage', this.#update)
+    clearInterval(this.#watch)
     this.#stop?.()
   }
 
@@ -76,12 +84,14 @@ export class SwitchyardBanner extends HTMLElement {
     this.#stop = undefined
     this.#source = sourceOf(this.getAttribute('src') ?? home)
     if (document.hidden || !this.#source) return
-    const path = this.getAttribute('path') ?? location.pathname
-    this.#stop = follow(this.#source, path, (messages) => {
+    this.#path = this.#pagePath()
+    this.#stop = follow(this.#source, this.#path, (messages) => {
       this.#messages = messages
       this.#update()
     })
   }
+
+  #pagePath = (): string => this.getAttribute('path') ?? location.pathname
 
   /** Changes only the boxes that differ, so that screen readers announce nothing twice and the focus is kept. */
   #update = (): void => {

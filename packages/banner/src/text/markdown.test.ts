@@ -28,8 +28,66 @@ describe('a message', () => {
     ['See https://x.example/a.', 'See a<https://x.example/a>(https://x.example/a).'],
     ['[https://a.example](https://b.example/)', 'a<https://b.example/>(https://a.example)'],
     ['<b>x</b> &amp; <script>y</script>', '<b>x</b> &amp; <script>y</script>'],
+    ['имя_файла_лога и _курсив_', 'имя_файла_лога и em(курсив)'],
+    ['日本_語_です', '日本_語_です'],
+    ['これは*重要*です', 'これはem(重要)です'],
+    ['über_alle_maßen', 'über_alle_maßen'],
   ])('%j reads as %j', (text, read) => {
     expect(shape(parseMarkdown(text))).toBe(read)
+  })
+})
+
+/** As GitHub shows them, except for full-width punctuation. */
+describe('the links of a message', () => {
+  it.each([
+    ['https://en.wikipedia.org/wiki/Terminator_(franchise)', 'a(*)'],
+    ['(see https://x.example/a)', '(see a(https://x.example/a))'],
+    ['(https://x.example/a_(b))', '(a(https://x.example/a_(b)))'],
+    ['https://x.example/a_(b)_(c))).', 'a(https://x.example/a_(b)_(c)))).'],
+    ['https://x.example/(((a', 'a(*)'],
+    ['https://x.example/a?b=(c)&d=1', 'a(*)'],
+    ['[wiki](https://en.wikipedia.org/wiki/A_(B))', 'a<https://en.wikipedia.org/wiki/A_(B)>(wiki)'],
+    ['[wiki](https://x.example/A_(B_(C))_D) end', 'a<https://x.example/A_(B_(C))_D>(wiki) end'],
+    ['[wiki](<https://x.example/A_(B>) end', 'a<https://x.example/A_(B>(wiki) end'],
+    ['[wiki](https://x.example/A_(B) end', '[wiki](a(https://x.example/A_(B)) end'],
+    ['https://example.com/foo。次の文。', 'a(https://example.com/foo)。次の文。'],
+    ['全角（https://example.com/baz）です。', '全角（a(https://example.com/baz)）です。'],
+    [
+      '「https://example.com/a」、『https://example.com/b』',
+      '「a(https://example.com/a)」、『a(https://example.com/b)』',
+    ],
+    [
+      '【https://example.com/a】！https://example.com/b？',
+      '【a(https://example.com/a)】！a(https://example.com/b)？',
+    ],
+    ['https://example.com/a，https://example.com/b', 'a(https://example.com/a)，a(https://example.com/b)'],
+    ['详见https://example.com/a', '详见a(https://example.com/a)'],
+    [
+      'https://ja.wikipedia.org/wiki/日本',
+      'a<https://ja.wikipedia.org/wiki/%E6%97%A5%E6%9C%AC>(https://ja.wikipedia.org/wiki/日本)',
+    ],
+    ['mailto:ops@x.example', 'a(*)'],
+    ['Write mailto:ops@x.example, or call', 'Write a(mailto:ops@x.example), or call'],
+    ['mailto: nobody', 'mailto: nobody'],
+    ['HTTPS://X.example/A', 'a<https://x.example/A>(HTTPS://X.example/A)'],
+    ['Http://x.example/', 'a<http://x.example/>(Http://x.example/)'],
+    ['[x](HTTPS://x.example/)', 'a<https://x.example/>(x)'],
+    ['MAILTO:a@b.example', 'a<mailto:a@b.example>(MAILTO:a@b.example)'],
+    ['www.x.example/a.', 'a<http://www.x.example/a>(www.x.example/a).'],
+    ['<https://x.example/a_(b)>', 'a(https://x.example/a_(b))'],
+    ['Ask ops.team+x@mail.x.example.', 'Ask a<mailto:ops.team+x@mail.x.example>(ops.team+x@mail.x.example).'],
+    ['help@x.example, @somebody a@b', 'a<mailto:help@x.example>(help@x.example), @somebody a@b'],
+    ['https://me@x.example/', 'a(*)'],
+    ['"https://x.example/a"', '"a(https://x.example/a)"'],
+    ["https://x.example/it's", 'a(*)'],
+    ['**https://x.example/a**', 'strong(a(https://x.example/a))'],
+    ['xhttps://x.example/a', 'xhttps://x.example/a'],
+    ['https://', 'https://'],
+    ['https://x.example/a;', 'a(https://x.example/a);'],
+  ])('%j reads as %j', (text, read) => {
+    const short = (pieces: Piece[]) =>
+      shape(pieces).replaceAll(/a<(.*?)>\(\1\)/g, (_all, address) => `a(${address})`)
+    expect(short(parseMarkdown(text))).toBe(read.replace('*', text))
   })
 })
 
@@ -94,7 +152,19 @@ describe('any text at all', () => {
     )
   })
 
-  it.each(['*a', '**a', '`a', '[a', '~~a', '[a](', '_a ', 'https://'])(
+  const slow = [
+    '[a](https://x/(',
+    '[a](https://x/((a)',
+    'https://x/)',
+    'https://x/(',
+    'mailto:a@',
+    'www.',
+    'a@b.',
+    'a.a@',
+    '<https://x',
+    '_я',
+  ]
+  it.each(['*a', '**a', '`a', '[a', '~~a', '[a](', '_a ', 'https://', ...slow])(
     'is read quickly, also when it is long and made to be slow: %s',
     (part) => {
       const startedAt = performance.now()

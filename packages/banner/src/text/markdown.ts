@@ -9,14 +9,26 @@ export type Piece =
 interface Markup {
   /** A sticky pattern. Every repetition is bounded, so that parsing takes linear time. */
   shape: RegExp
-  /** The markup never begins inside a word. */
-  beforeWord?: true
   read(found: RegExpExecArray, depth: number): Piece[]
 }
 
 const span =
   (tag: 'strong' | 'em' | 'del') =>
   ([, text = '']: RegExpExecArray, depth: number): Piece[] => [{ tag, pieces: parseMarkdown(text, depth) }]
+
+/** Bare addresses, by GFM's rules, except that they end before full-width punctuation, which follows without a blank. */
+const bare: Markup[] = [
+  {
+    shape:
+      /(?<![a-z0-9])(https?:\/\/|www\.|mailto:[^\s<>@]{1,64}@)[^\s<>`、。〈-】！（），．：；？”…]{1,2000}/iy,
+    read: ([address]) => bareLink(address),
+  },
+]
+
+const mail: Markup = {
+  shape: /(?<![\w.+@-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,9}(?<![_-])/y,
+  read: ([address]) => link([address], `mailto:${address}`, address),
+}
 
 /** Forms of markup by their first character. */
 const markup = new Map<string, Markup[]>(
@@ -25,19 +37,34 @@ const markup = new Map<string, Markup[]>(
     '`': [{ shape: /`([^`\n]{1,500})`/y, read: ([, code = '']) => [{ tag: 'code', pieces: [code] }] }],
     '[': [
       {
-        shape: /\[([^[\]\n]{1,500})\]\(<?([^\s()<>]{1,2000})>?\)/y,
-        read: ([all, label = '', target = ''], depth) => link(parseMarkdown(label, depth), target, all),
+        // As in CommonMark, the parentheses in a target are balanced, unless it stands between angle brackets.
+        shape:
+          /\[([^[\]\n]{1,500})\]\((?:<([^<>\n]{1,2000})>|((?:[^\s()<>]|\((?:[^\s()<>]|\([^\s()<>]{0,500}\)){0,500}\)){1,2000}))\)/y,
+        read: ([all, label = '', bracketed, target], depth) =>
+          link(parseMarkdown(label, depth), bracketed ?? target ?? '', all),
+      },
+    ],
+    '<': [
+      {
+        shape: /<((?:https?:|mailto:)[^\s<>]{1,2000})>/iy,
+        read: ([all, target = '']) => link([target], target, all),
       },
     ],
     '*': [
       { shape: /\*\*(?=\S)([^\n]{1,1000}?)(?<=\S)\*\*/y, read: span('strong') },
-      { shape: /\*(?=[^\s*_])([^\n]{1,1000}?)(?<![\s*_])\*(?![\w*_])/y, beforeWord: true, read: span('em') },
+      { shape: /(?<!\w)\*(?=[^\s*_])([^\n]{1,1000}?)(?<![\s*_])\*(?![\w*_])/y, read: span('em') },
     ],
-    _: [{ shape: /_(?=[^\s*_])([^\n]{1,1000}?)(?<![\s*_])_(?![\w*_])/y, beforeWord: true, read: span('em') }],
+    // Underscores within a word are part of it, in every script.
+    _: [
+      {
+        shape: /(?<![\p{L}\p{N}_])_(?=[^\s*_])([^\n]{1,1000}?)(?<![\s*_])_(?![\p{L}\p{N}*_])/uy,
+        read: span('em'),
+      },
+    ],
     '~': [{ shape: /~~(?=\S)([^\n]{1,1000}?)(?<=\S)~~/y, read: span('del') }],
-    h: [
-      { shape: /https?:\/\/[^\s<>"'`]{1,2000}/y, beforeWord: true, read: ([address]) => bareLink(address) },
-    ],
+    h: bare,
+    m: bare,
+    w: bare,
     '\n': [{ shape: /\n/y, read: () => [{ tag: 'br', pieces: [] }] }],
   } satisfies Record<string, Markup[]>),
 )
@@ -46,7 +73,7 @@ const markup = new Map<string, Markup[]>(
 const depthMax = 4
 
 /**
- * Parses a subset of Markdown: `**strong**`, `*emphasis*`, `~~struck~~`, `` `code` ``, `[links](https://…)`, bare URLs, line
+ * Parses a subset of Markdown: `**strong**`, `*emphasis*`, `~~struck~~`, `` `code` ``, `[links](https://…)`, bare addresses, line
  * breaks, and backslash escapes. Everything else, also HTML, is plain text.
  */
 export function parseMarkdown(text: string, depth = 0): Piece[] {
@@ -56,7 +83,7 @@ export function parseMarkdown(text: string, depth = 0): Piece[] {
   let plainStart = 0
   let at = 0
   while (at < whole.length) {
-    const found = readMarkup(whole, at, plainStart, depth + 1)
+    const found = readMarkup(whole, at, depth + 1)
     if (!found) {
       at += 1
       continue
@@ -71,11 +98,8 @@ export function parseMarkdown(text: string, depth = 0): Piece[] {
 }
 
 /** The markup at a position; null when there is none. */
-function readMarkup(text: string, at: number, plainStart: number, depth: number) {
-  const first = text.charAt(at)
-  const isInWord = at > plainStart && /\w/.test(text.charAt(at - 1))
-  for (const { shape, beforeWord, read } of markup.get(first) ?? []) {
-    if (beforeWord && isInWord) continue
+function readMarkup(text: string, at: number, depth: number) {
+  for (const { shape, read } of [...(markup.get(text.charAt(at).toLowerCase()) ?? []), mail]) {
     shape.lastIndex = at
     const found = shape.exec(text)
     if (found) return { pieces: read(found, depth), length: found[0].length }
@@ -89,16 +113,17 @@ function link(pieces: Piece[], target: string, all: string): Piece[] {
   return [href ? { tag: 'a', href, pieces: pieces.map(withoutLink) } : all]
 }
 
-const sentenceEnd = '.,:;!?)]*_~'
-
-/** A bare URL. Punctuation at its end belongs to the sentence. */
+/** Punctuation at the end of a bare address belongs to the sentence, and so does a parenthesis that does not open in it. */
 function bareLink(address: string): Piece[] {
-  let length = address.length
-  while (sentenceEnd.includes(address.charAt(length - 1))) length -= 1
+  let { length } = address
+  let unopened = address.split(')').length - address.split('(').length
+  for (; /[.,:;!?\])*_~'"]/.test(address.charAt(length - 1)); length -= 1)
+    if (address.charAt(length - 1) === ')' && unopened-- <= 0) break
   const target = address.slice(0, length)
-  const end = address.slice(length)
-  const href = safeAddress(target)
-  return href ? [{ tag: 'a', href, pieces: [target] }, ...(end ? [end] : [])] : [address]
+  return [
+    ...link([target], /^w/i.test(target) ? `http://${target}` : target, target),
+    address.slice(length),
+  ].filter(Boolean)
 }
 
 /** Links cannot contain links. */

@@ -3,6 +3,7 @@ import { Agent, createServer, type IncomingMessage, type Server, ServerResponse 
 import type { Duplex } from 'node:stream'
 import { createProxyServer } from 'http-proxy-3'
 import { framingProblem, normalizeTarget } from './check-request.js'
+import { closeWhenRead, connectionOfAnswer, hasUnreadBody, removeConnectionHeaders } from './hop-by-hop.js'
 import { listen } from './listen.js'
 import { findDestination, type Route } from './routing-table.js'
 
@@ -38,11 +39,15 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
   const agent = new Agent({ keepAlive: true })
   const proxy = createProxyServer({ agent, toProxy: true })
   proxy.on('error', (_error, request, response) => {
+    // The service may close its connection while the rest of a body goes there. The answer is complete then.
+    if (response.writableEnded) return
     if (!(response instanceof ServerResponse) || response.headersSent) response.destroy()
     else refuse(request as IncomingMessage, response, 502)
   })
-  // A client may still send its body when the answer is complete. No service reads the rest, so it is discarded.
   proxy.on('proxyReq', (forwarded, request, response) => {
+    // Otherwise the service hears of the request with the first byte of its body, and cannot refuse it before that.
+    if (hasUnreadBody(request)) forwarded.flushHeaders()
+    // A client may still send its body when the answer is complete. No service reads the rest, so it is discarded.
     response.once('close', () => {
       if (request.complete) return
       forwarded.destroy()
@@ -50,16 +55,20 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
     })
   })
   // An answer that breaks off must not look complete to the client.
-  proxy.on('proxyRes', (answer, _request, response) => {
+  proxy.on('proxyRes', (answer, request, response) => {
+    removeConnectionHeaders(answer.headers)
+    request.headers.connection = connectionOfAnswer(request)
     answer.once('error', () => response.destroy())
     answer.once('aborted', () => response.destroy())
   })
 
   const server = createServer(serverOptions, (request, response) => {
     const problem = normalizeTarget(request) ?? framingProblem(request)
+    closeWhenRead(request, response)
+    removeConnectionHeaders(request.headers)
     markOrigin(request)
     if (problem) return refuse(request, response, problem)
-    if (request.url === '/-/gateway/liveness') return sendJson(response, 200, { status: 'ok' })
+    if (request.url === '/-/gateway/liveness') return sendJson(request, response, 200, { status: 'ok' })
     const destination = findDestination(options.routes, request.url ?? '/')
     if (!destination) return refuse(request, response, 404)
     const port = options.portOf(destination.service)
@@ -70,6 +79,7 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
   server.keepAliveTimeout = 75_000
   server.on('clientError', answerUnreadable)
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
+    closeWhenRead(request, response)
     markOrigin(request)
     refuse(request, response, 417)
   })
@@ -108,7 +118,7 @@ const refusals = {
 function refuse(request: IncomingMessage, response: ServerResponse, status: keyof typeof refusals): void {
   const requestId = String(request.headers['x-request-id'])
   response.setHeader('X-Request-Id', requestId)
-  sendJson(response, status, { ...refusals[status], request_id: requestId })
+  sendJson(request, response, status, { ...refusals[status], request_id: requestId })
 }
 
 /** As every service and nginx send them. */
@@ -118,10 +128,11 @@ const securityHeaders = {
   'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
 }
 
-function sendJson(response: ServerResponse, status: number, body: object): void {
+function sendJson(request: IncomingMessage, response: ServerResponse, status: number, body: object): void {
   const text = JSON.stringify(body)
   response.writeHead(status, {
     ...securityHeaders,
+    Connection: connectionOfAnswer(request),
     'Content-Type': 'application/json',
     'Content-Length': Buffer.byteLength(text),
   })

@@ -46,9 +46,10 @@ export class MessageStreams {
       help: 'Clients that follow the stream of broadcast messages.',
       registers: [options.metrics.registry],
     })
-    // A comment keeps proxies from closing a quiet connection, and fails when the client is gone.
+    // It keeps proxies from closing a quiet connection, fails when the client is gone, and tells the client that the stream still works.
     this.#heartbeat = setInterval(() => {
-      for (const client of this.#clients) send(client, ':\n\n')
+      const ping = `:\n${frame('ping', { now: new Date() })}`
+      for (const client of this.#clients) send(client, ping)
     }, heartbeatMs)
     this.#heartbeat.unref()
   }
@@ -106,7 +107,7 @@ function send(response: StreamResponse, text: string): void {
 
 function firstFrame(messages: BroadcastMessage[]): string {
   const retry = Math.round(retryMs.least + Math.random() * retryMs.spread)
-  return `retry: ${retry}\n${frame('snapshot', { messages: messages.map(presentBanner) })}`
+  return `retry: ${retry}\n${frame('snapshot', { messages: messages.map(presentBanner), now: new Date() })}`
 }
 
 /** The event of a change for one client. A message that moves to its page starts for it, one that moves away ends. */

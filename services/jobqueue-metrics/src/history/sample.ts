@@ -1,4 +1,4 @@
-import type { SourceSnapshot } from '../sources/job-source.js'
+import { runningJobs, type SourceSnapshot } from '../sources/job-source.js'
 
 /** Figures of a queue, or of a whole source, at one moment; null where a figure is not known. */
 export interface Figures {
@@ -21,13 +21,14 @@ export interface Sample {
 export const seriesKey = (source: string, queue: string | null) => `${source}\n${queue ?? ''}`
 
 /** The figures of one source as entries of a sample: the whole source, then each queue. */
-export function figuresOf(source: string, { queues, processes, jobs }: SourceSnapshot): [string, Figures][] {
+export function figuresOf(source: string, snapshot: SourceSnapshot): [string, Figures][] {
+  const { queues, jobs } = snapshot
   const whole: Figures = {
     backlog: queues.reduce((sum, { backlog }) => sum + backlog, 0),
     latency: queues.reduce((max, { latencySeconds }) => Math.max(max, latencySeconds), 0),
     processed: jobs.processed,
     failed: jobs.failed,
-    busy: processes.reduce((sum, { busy }) => sum + busy, 0),
+    busy: runningJobs(snapshot),
   }
   return [
     [seriesKey(source, null), whole],

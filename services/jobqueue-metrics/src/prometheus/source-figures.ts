@@ -1,4 +1,4 @@
-import type { JobTotals, QueueFigures } from '../sources/job-source.js'
+import { type JobTotals, type QueueFigures, runningJobs } from '../sources/job-source.js'
 import type { TakenSnapshot } from '../sources/shared-source.js'
 
 /** A figure of a source or of a queue; null when the source does not have it. */
@@ -13,7 +13,9 @@ const figure =
   <Of>(type: 'gauge' | 'counter') =>
   (name: string, help: string, read: Figure<Of>['read']): Figure<Of> => ({ name, help, type, read })
 
-const sum = (values: number[]) => values.reduce((total, value) => total + value, 0)
+/** Null when any of the values is: a sum of the others would look complete. */
+const sumOfKnown = (values: (number | null)[]) =>
+  values.reduce((total, value) => (total === null || value === null ? null : total + value), 0)
 
 const ofSource = { gauge: figure<TakenSnapshot>('gauge'), counter: figure<TakenSnapshot>('counter') }
 
@@ -42,11 +44,10 @@ export const sourceFigures: Figure<TakenSnapshot>[] = [
   ),
   ofSource.gauge('jobqueue_processes', 'Worker processes.', ({ processes }) => processes.length),
   ofSource.gauge('jobqueue_concurrency', 'Jobs that all processes may run at once.', ({ processes }) =>
-    sum(processes.map(({ concurrency }) => concurrency)),
+    // Nought stands for a concurrency that the source does not show.
+    sumOfKnown(processes.map(({ concurrency }) => concurrency || null)),
   ),
-  ofSource.gauge('jobqueue_busy', 'Jobs that all processes run.', ({ processes }) =>
-    sum(processes.map(({ busy }) => busy)),
-  ),
+  ofSource.gauge('jobqueue_busy', 'Running jobs.', runningJobs),
   ofSource.gauge(
     'jobqueue_heartbeat_age_seconds_max',
     'Longest time since the last heartbeat of a process.',
@@ -56,7 +57,7 @@ export const sourceFigures: Figure<TakenSnapshot>[] = [
     },
   ),
   ofSource.gauge('jobqueue_resident_memory_bytes', 'Memory of all processes.', ({ processes }) =>
-    sum(processes.map(({ rssKib }) => (rssKib ?? 0) * 1024)),
+    sumOfKnown(processes.map(({ rssKib }) => (rssKib === null ? null : rssKib * 1024))),
   ),
 ]
 

@@ -60,7 +60,7 @@ export function createEventStreams({
       if (event !== channel.last) send(channel, event)
       else if (performance.now() - channel.lastSentMs > pingMs) {
         channel.lastSentMs = performance.now()
-        for (const listener of channel.listeners) listener.sendComment()
+        for (const listener of channel.listeners) listener.sendPing()
       }
     }
     channels.delete(name)
@@ -122,9 +122,10 @@ class Listener {
     else if (!this.response.write(event)) this.#behindSinceMs = performance.now()
   }
 
-  sendComment(): void {
+  /** An event besides the comment, because browsers show no comments to a page. */
+  sendPing(): void {
     const { writableEnded, writableNeedDrain } = this.response
-    if (!writableEnded && !writableNeedDrain) this.response.write(': still here\n\n')
+    if (!writableEnded && !writableNeedDrain) this.response.write(': still here\nevent: ping\ndata: {}\n\n')
   }
 
   disconnectWhenStalled(): void {

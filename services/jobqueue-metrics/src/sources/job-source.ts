@@ -15,6 +15,16 @@ export interface SourceSnapshot {
   jobs: JobTotals
 }
 
+/** A source answers, but the first search for its queues has not ended: what is known of it would look like everything. */
+export class SearchNotEnded extends Error {}
+
+/** Running jobs of a source. Processes without a heartbeat share the running jobs of their queues, so that theirs may count twice. */
+export function runningJobs({ queues, processes }: SourceSnapshot): number {
+  const known = queues.flatMap(({ busy }) => busy ?? [])
+  const isOfQueues = known.length > 0 && known.length === queues.length
+  return (isOfQueues ? known : processes.map(({ busy }) => busy)).reduce((sum, busy) => sum + busy, 0)
+}
+
 export interface QueueFigures {
   name: string
   /** Jobs that could run now. */
@@ -44,7 +54,7 @@ export interface WorkerProcess {
   busy: number
   /** Takes no more jobs. */
   quiet: boolean
-  /** Time of its last beat, epoch ms. Null for a process that does not beat. */
+  /** Time of its last beat by the clock of this process, epoch ms. Null when it is not known. */
   beatMs: number | null
   /** Resident memory. Null where the source does not show it. */
   rssKib: number | null

@@ -1,5 +1,5 @@
 import type { Clock } from '@switchyard/domain'
-import type { Secret } from '@switchyard/service-kit/config'
+import { Secret } from '@switchyard/service-kit/config'
 import type { Logger } from '@switchyard/service-kit/observability'
 import { createBullmqSource } from './bullmq/bullmq-source.js'
 import type { JobSource } from './job-source.js'
@@ -7,9 +7,15 @@ import { openRedis } from './redis/open-redis.js'
 import { createSidekiqSource } from './sidekiq/sidekiq-source.js'
 import type { SourceConfig } from './source-config.js'
 
+/**
+ * Of sources whose servers are listed apart from a URL: no user, no password, database 0, no TLS. Those of REDIS_URL belong to
+ * another server.
+ */
+const urlOfListedServers = new Secret('redis://listed')
+
 export interface OpenSourcesOptions {
   sources: SourceConfig[]
-  /** For sources whose configuration has no URL. */
+  /** For sources whose configuration names no server. */
   redisUrl: Secret
   timeoutMs: number
   clock: Clock
@@ -25,7 +31,7 @@ export function openSources(options: OpenSourcesOptions): JobSource[] {
   return options.sources.map((config) => {
     const logger = options.logger.child({ source: config.name })
     const redis = openRedis({
-      connection: { ...config, url: config.url ?? options.redisUrl },
+      connection: { ...config, url: urlOf(config, options.redisUrl) },
       timeoutMs: options.timeoutMs,
       ...logOutages(logger),
     })
@@ -34,6 +40,9 @@ export function openSources(options: OpenSourcesOptions): JobSource[] {
       : createBullmqSource(config, redis, options.clock, logger)
   })
 }
+
+const urlOf = ({ url, cluster, sentinel }: SourceConfig, redisUrl: Secret): Secret =>
+  url ?? (cluster || sentinel ? urlOfListedServers : redisUrl)
 
 /** Logs an outage once, not at every attempt to reconnect. Only the message is logged: the error may hold the password. */
 function logOutages(logger: Logger) {

@@ -1,7 +1,20 @@
+import { processTtlSeconds } from '@switchyard/jobs-heartbeat/registry'
 import { z } from 'zod'
 import type { WorkerProcess } from './job-source.js'
 import type { ReadCommand, RedisReader } from './redis/redis-reader.js'
 import { numberOf, objectOf } from './values.js'
+
+/** Time by the clock of a source. */
+export interface SourceClock {
+  /** Now, epoch ms. */
+  nowMs: number
+  /** How far it is ahead of the clock of this process. */
+  aheadMs: number
+}
+
+/** Lifetime of a hash after a beat, of Sidekiq and of the heartbeat alike. */
+const hashMs = processTtlSeconds * 1000
+const inexactMs = 5000
 
 /** Fields of a process hash that are read, in this order. Sidekiq and the heartbeat's registry use the same names. */
 const processFields = ['info', 'busy', 'concurrency', 'beat', 'quiet', 'rss']
@@ -33,18 +46,20 @@ const processInfo = z.object({
  * stays in the set of identities for a while.
  *
  * @param keyOf key of the hash of an identity
+ * @param clock of the source
  */
 export async function readProcesses(
   redis: RedisReader,
   identities: readonly string[],
   keyOf: (identity: string) => string,
+  clock: SourceClock,
 ): Promise<WorkerProcess[]> {
   const processes: WorkerProcess[] = []
   for (let start = 0; start < identities.length; start += understoodAtOnce) {
     const some = identities.slice(start, start + understoodAtOnce)
     const commands = some.map((id): ReadCommand => ['hmget', keyOf(id), ...processFields])
     const hashes = (await redis.read(commands)) as (string | null)[][]
-    processes.push(...some.flatMap((id, index) => processOf(id, hashes[index] ?? []) ?? []))
+    processes.push(...some.flatMap((id, index) => processOf(id, hashes[index] ?? [], clock) ?? []))
   }
   return processes.sort(byIdentity)
 }
@@ -52,11 +67,11 @@ export async function readProcesses(
 function processOf(
   identity: string,
   [text = null, busy, concurrency, beat, quiet, rss]: (string | null)[],
+  clock: SourceClock,
 ): WorkerProcess | null {
   const info = processInfo.safeParse(objectOf(text)).data
   if (!info) return null
   const { hostname, pid, tag, labels, capsules } = info
-  const beatSeconds = numberOf(beat)
   return {
     identity,
     hostname,
@@ -68,9 +83,19 @@ function processOf(
     concurrency: numberOf(concurrency) ?? info.concurrency ?? concurrencyOf(capsules ?? {}),
     busy: numberOf(busy) ?? 0,
     quiet: quiet === 'true',
-    beatMs: beatSeconds === null ? null : beatSeconds * 1000,
+    beatMs: beatMsOf(numberOf(beat), clock),
     rssKib: numberOf(rss),
   }
+}
+
+/**
+ * Redis itself lets a hash expire a minute after its last beat. A beat that would be older, or in the future, was written by a
+ * clock that is wrong: when it was is not known then.
+ */
+function beatMsOf(beatSeconds: number | null, { nowMs, aheadMs }: SourceClock): number | null {
+  if (beatSeconds === null) return null
+  const ageMs = nowMs - beatSeconds * 1000
+  return Math.abs(ageMs) > hashMs + inexactMs ? null : beatSeconds * 1000 - aheadMs
 }
 
 type Capsules = NonNullable<z.infer<typeof processInfo>['capsules']>

@@ -37,7 +37,7 @@ export type TlsFiles = z.output<typeof tlsFiles>
 const connection = {
   /** Shown in answers and figures. */
   name: z.string().regex(/^[\w.-]{1,64}$/, 'must be 1 to 64 letters, digits, dots, dashes or underscores'),
-  /** Unset: REDIS_URL. With a cluster or Sentinel only its user, password, database and TLS count. */
+  /** Unset: REDIS_URL, unless servers are listed. Of listed servers it gives the user, password, database and TLS only. */
   url: url.optional(),
   /** Instead of those in the URL. */
   username: z.string().optional(),
@@ -75,7 +75,9 @@ const sidekiqSource = z.strictObject({
   namespace: z.string().min(1).optional(),
 })
 
-const source = z.discriminatedUnion('kind', [bullmqSource, sidekiqSource], 'kind must be bullmq or sidekiq')
+const source = z
+  .discriminatedUnion('kind', [bullmqSource, sidekiqSource], 'kind must be bullmq or sidekiq')
+  .refine(({ cluster, sentinel }) => !(cluster && sentinel), 'must have cluster or sentinel, not both')
 
 const sources = z
   .array(source)

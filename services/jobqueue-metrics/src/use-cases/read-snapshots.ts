@@ -1,5 +1,6 @@
 import { unavailable } from '@switchyard/domain'
 import { parameterProblem } from '@switchyard/service-kit/http'
+import { SearchNotEnded } from '../sources/job-source.js'
 import type { SharedSource, TakenSnapshot } from '../sources/shared-source.js'
 import { mergeSnapshots } from './merge-snapshots.js'
 
@@ -56,5 +57,6 @@ function unavailableSources(asked: SharedSource[], outcomes: PromiseSettledResul
   const names = failed.map((source) => source.name).join(', ')
   const text = failed.length === 1 ? `source ${names} does` : `sources ${names} do`
   const cause = outcomes.find((outcome) => outcome.status === 'rejected')?.reason
-  return unavailable(`the job queue ${text} not answer`, { cause })
+  const why = cause instanceof SearchNotEnded ? ': the first search for its queues has not ended' : ''
+  return unavailable(`the job queue ${text} not answer${failed.length === 1 ? why : ''}`, { cause })
 }

@@ -37,13 +37,13 @@ export async function sendEvents(
   }
 }
 
-/** A part without events is a comment with the position from which the client continues after a reconnect. */
+/** A part without events is a `ping` with the position from which the client continues after a reconnect. */
 function textOf({ entries, sequence, reset }: Batch): string {
   if (reset) return `event: reset\nid: ${sequence}\ndata: ${JSON.stringify({ seq: sequence })}\n\n`
   const events = entries.map(
     (entry) => `id: ${entry.sequence}\ndata: ${JSON.stringify(presentLogEntry(entry))}\n\n`,
   )
-  return events.length > 0 ? events.join('') : `: heartbeat\nid: ${sequence}\n\n`
+  return events.length > 0 ? events.join('') : `: heartbeat\nid: ${sequence}\nevent: ping\ndata: {}\n\n`
 }
 
 const unavailable = '503 Service Unavailable'

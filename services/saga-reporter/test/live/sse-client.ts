@@ -6,7 +6,7 @@ export interface ServerEvent {
   data: unknown
 }
 
-/** A client of a stream of server-sent events. */
+/** A client of a stream of server-sent events, which takes only the position of a `ping`. */
 export async function openStream(url: string, headers: Record<string, string> = {}) {
   const leaving = new AbortController()
   const response = await fetch(url, { headers, signal: leaving.signal })
@@ -22,7 +22,7 @@ export async function openStream(url: string, headers: Record<string, string> = 
       for (const block of blocks) {
         const fields = fieldsOf(block)
         lastEventId = fields.id ?? lastEventId
-        if (fields.data === undefined) continue
+        if (fields.data === undefined || fields.event === 'ping') continue
         events.push({ event: fields.event ?? 'message', id: fields.id, data: JSON.parse(fields.data) })
       }
     }

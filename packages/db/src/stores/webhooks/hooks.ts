@@ -1,9 +1,16 @@
 import { notFound } from '@switchyard/domain'
 import type { DatabaseOrTransaction } from '../../client.js'
 import type { Prisma, Webhook as WebhookRow } from '../../generated/client.js'
-import { type EncryptedSecret, toSecretColumns } from './secrets.js'
+import { type EncryptedSecret, keepPreviousSecret, toSecretColumns } from './secrets.js'
 
-const omit = { secret: true, encryptedSecret: true, secretKeyId: true } as const
+const omit = {
+  secret: true,
+  encryptedSecret: true,
+  secretKeyId: true,
+  previousSecret: true,
+  previousSecretKeyId: true,
+  previousSecretUntil: true,
+} as const
 
 /** A webhook without its secret. */
 export type Webhook = Omit<WebhookRow, keyof typeof omit>
@@ -58,7 +65,8 @@ export async function getWebhook(
 }
 
 /**
- * Changes a webhook. Enabling it also resets its failures, so that old failures do not disable it again.
+ * Changes a webhook. Enabling it also resets its failures, so that old failures do not disable it again. A secret that is replaced
+ * signs for another day.
  *
  * @throws DomainError not-found
  */
@@ -69,6 +77,7 @@ export async function updateWebhook(
   { secret, ...changes }: WebhookChanges,
   now: Date,
 ): Promise<Webhook> {
+  if (secret) await keepPreviousSecret(prisma, id)
   const forgotten = { disabledReason: null, disabledAt: null, failingSince: null, consecutiveFailures: 0 }
   const [webhook] = await prisma.webhook.updateManyAndReturn({
     where: { ...owner, id },

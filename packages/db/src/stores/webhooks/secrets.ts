@@ -1,4 +1,4 @@
-import type { Database } from '../../client.js'
+import type { Database, DatabaseOrTransaction } from '../../client.js'
 
 /** An encrypted secret. */
 export interface EncryptedSecret {
@@ -32,12 +32,40 @@ export const toStoredSecret = (row: StoredSecretRow): StoredSecret => ({
       : { keyId: row.secretKeyId, bytes: row.encryptedSecret },
 })
 
-/** Values of the secret columns of a webhook. @param secret null: the webhook has no secret */
+/** Values of the secret columns of a webhook. @param secret null: the webhook has no secret, and a previous one is forgotten */
 export const toSecretColumns = (secret: EncryptedSecret | null) => ({
   secret: null,
   encryptedSecret: secret?.bytes ?? null,
   secretKeyId: secret?.keyId ?? null,
+  ...(secret === null ? { previousSecret: null, previousSecretKeyId: null, previousSecretUntil: null } : {}),
 })
+
+/** The secret of a webhook; null when there is no such webhook. */
+export async function findSecret(
+  { prisma }: DatabaseOrTransaction,
+  id: number,
+): Promise<StoredSecret | null> {
+  const row = await prisma.webhook.findUnique({
+    where: { id },
+    select: { secret: true, encryptedSecret: true, secretKeyId: true },
+  })
+  return (
+    row &&
+    toStoredSecret({
+      plainSecret: row.secret,
+      encryptedSecret: row.encryptedSecret && Buffer.from(row.encryptedSecret),
+      secretKeyId: row.secretKeyId,
+    })
+  )
+}
+
+/** Keeps the secret of a webhook, which is about to be replaced, for a day as the previous one. */
+export async function keepPreviousSecret(prisma: DatabaseOrTransaction['prisma'], id: number): Promise<void> {
+  await prisma.$executeRaw`
+    UPDATE webhooks SET previous_secret = encrypted_secret, previous_secret_key_id = secret_key_id,
+      previous_secret_until = now() + interval '1 day'
+    WHERE id = ${id} AND encrypted_secret IS NOT NULL AND secret IS NULL`
+}
 
 type Pool = Pick<Database, 'pool'>
 
@@ -78,4 +106,12 @@ export async function countSecretsByKey({
      FROM webhooks WHERE secret IS NOT NULL OR secret_key_id IS NOT NULL GROUP BY 1`,
   )
   return rows
+}
+
+/** Forgets previous secrets that sign no more. */
+export async function forgetPreviousSecrets({ pool }: Pool): Promise<void> {
+  await pool.query(
+    `UPDATE webhooks SET previous_secret = NULL, previous_secret_key_id = NULL, previous_secret_until = NULL
+     WHERE previous_secret_until <= now()`,
+  )
 }

@@ -1,5 +1,11 @@
 import type { Database } from '../../client.js'
-import { type StoredSecret, type StoredSecretRow, secretColumns, toStoredSecret } from './secrets.js'
+import {
+  type EncryptedSecret,
+  type StoredSecret,
+  type StoredSecretRow,
+  secretColumns,
+  toStoredSecret,
+} from './secrets.js'
 
 /** A delivery that this process has claimed and sends now. */
 export interface ClaimedDelivery {
@@ -9,6 +15,8 @@ export interface ClaimedDelivery {
   url: string
   host: string
   secret: StoredSecret
+  /** The secret before the last change, for a day after it. */
+  previousSecret: EncryptedSecret | null
   event: string
   payload: string
   requestHeaders: Record<string, string>
@@ -58,8 +66,15 @@ const claim = {
       ) due
       WHERE of_host.host = $1 AND of_host.enabled
       ORDER BY due.next_attempt_at LIMIT 1)
-    RETURNING d.id, d.webhook_id AS "webhookId", w.scope, w.url, w.host, ${secretColumns}, d.event, d.payload,
+    RETURNING d.id, d.webhook_id AS "webhookId", w.scope, w.url, w.host, ${secretColumns},
+      CASE WHEN w.previous_secret_until > now() THEN w.previous_secret END AS "previousSecret",
+      w.previous_secret_key_id AS "previousSecretKeyId", d.event, d.payload,
       d.request_headers AS "requestHeaders", d.attempts`,
+}
+
+interface ClaimedRow extends Omit<ClaimedDelivery, 'secret' | 'previousSecret'>, StoredSecretRow {
+  previousSecret: Buffer<ArrayBuffer> | null
+  previousSecretKeyId: string | null
 }
 
 /**
@@ -73,14 +88,21 @@ export async function claimDelivery(
   host: string,
   leaseMs: number,
 ): Promise<ClaimedDelivery | null> {
-  const { rows } = await pool.query<Omit<ClaimedDelivery, 'secret'> & StoredSecretRow>({
+  const { rows } = await pool.query<ClaimedRow>({
     ...claim,
     values: [host, leaseMs],
   })
   const [row] = rows
   if (!row) return null
-  const { plainSecret, encryptedSecret, secretKeyId, ...delivery } = row
-  return { ...delivery, secret: toStoredSecret({ plainSecret, encryptedSecret, secretKeyId }) }
+  const { plainSecret, encryptedSecret, secretKeyId, previousSecret, previousSecretKeyId, ...delivery } = row
+  return {
+    ...delivery,
+    secret: toStoredSecret({ plainSecret, encryptedSecret, secretKeyId }),
+    previousSecret:
+      previousSecret && previousSecretKeyId !== null
+        ? { keyId: previousSecretKeyId, bytes: previousSecret }
+        : null,
+  }
 }
 
 const recordDelivery = `recorded AS (
@@ -111,6 +133,19 @@ export async function recordAttempt(
     values: [webhookId, id, state, retryDelayMs, durationMs, status, JSON.stringify(headers), body, error],
   })
   return rows[0] ?? null
+}
+
+/** Makes the pending deliveries of a webhook wait: its receiver has asked for a pause. */
+export async function postponeDeliveries(
+  { pool }: Pick<Database, 'pool'>,
+  webhookId: number,
+  pauseMs: number,
+): Promise<void> {
+  await pool.query(
+    `UPDATE webhook_deliveries SET next_attempt_at = now() + $2 * interval '1 ms'
+     WHERE webhook_id = $1 AND state = 'pending' AND next_attempt_at < now() + $2 * interval '1 ms'`,
+    [webhookId, pauseMs],
+  )
 }
 
 /** Disables a webhook. Its pending deliveries wait until it is enabled again. */

@@ -22,6 +22,8 @@ export interface StreamOptions<Event> {
 }
 
 const retry = { firstMs: 1000, mostMs: 30_000 }
+/** Every stream has a `ping` when nothing happened for 15 seconds. One that is silent for longer has lost its other end. */
+const silenceMs = 30_000
 /** More events than this within one batch are a gap, so that a fast stream fills no memory. */
 const batchMax = 2000
 
@@ -90,26 +92,44 @@ function followStream(stream: Stream, { onState, onEvents, onGap, onClose }: Lis
   let source: EventSource | undefined
   let waitMs = retry.firstMs
   let timer: ReturnType<typeof setTimeout> | undefined
+  let silence: ReturnType<typeof setTimeout> | undefined
   const batch = startBatch(stream.batchMs, onEvents, onGap)
 
-  const take = ({ data, lastEventId }: MessageEvent<string>) => {
+  const isHeard = () => {
+    clearTimeout(silence)
+    silence = setTimeout(connectAnew, silenceMs)
+  }
+  const connectAnew = () => {
+    onState('reconnecting')
+    source?.close()
+    connect()
+  }
+  const hear = ({ lastEventId }: MessageEvent<string>) => {
+    isHeard()
     if (lastEventId) last = lastEventId
-    batch.add(data)
+  }
+  const take = (event: MessageEvent<string>) => {
+    hear(event)
+    batch.add(event.data)
   }
   const connect = () => {
+    isHeard()
     source = new EventSource(resumedAddress(stream, last))
     source.addEventListener('open', () => {
+      isHeard()
       waitMs = retry.firstMs
       onState('live')
       if (last === undefined) onGap()
     })
     source.addEventListener(stream.event ?? 'message', take)
-    source.addEventListener('reset', ({ lastEventId }) => {
-      last = lastEventId || last
+    for (const name of ['ping', 'unavailable']) source.addEventListener(name, hear)
+    source.addEventListener('reset', (event) => {
+      hear(event)
       onGap()
     })
     source.addEventListener('close', ({ data }) => {
       if (!/\b40[13]\b/.test(String(data))) return
+      clearTimeout(silence)
       source?.close()
       onState('ended')
     })
@@ -119,6 +139,7 @@ function followStream(stream: Stream, { onState, onEvents, onGap, onClose }: Lis
   const onError = () => {
     onState('reconnecting')
     if (source?.readyState !== EventSource.CLOSED) return
+    clearTimeout(silence)
     timer = setTimeout(connect, waitMs * (0.75 + Math.random() / 2))
     waitMs = Math.min(waitMs * 2, retry.mostMs)
   }
@@ -126,6 +147,7 @@ function followStream(stream: Stream, { onState, onEvents, onGap, onClose }: Lis
   connect()
   return () => {
     clearTimeout(timer)
+    clearTimeout(silence)
     source?.close()
     batch.stop()
     onClose(last)

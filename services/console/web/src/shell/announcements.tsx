@@ -1,17 +1,12 @@
+import { follow } from '@switchyard/banner/follow'
 import { readableColor } from '@switchyard/banner/text'
+import { useRouterState } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { addressOf } from '../api/client'
 import { MessageText } from '../components/message-text'
 import { useIsShown } from '../lib/use-event-stream'
 
-interface Message {
-  id: number
-  message: string
-  color: string
-  font: string
-  dismissable: boolean
-  updated_at: string
-}
+type Message = Parameters<Parameters<typeof follow>[2]>[0][number]
 
 const dismissedKey = 'switchyard-dismissed'
 const dismissedMax = 50
@@ -64,22 +59,14 @@ export function Announcements() {
   )
 }
 
-/** The stream sends all messages at first, then each change. A hidden page keeps no connection open. */
+/** As on every site that shows them. A hidden page keeps no connection open. */
 function useActiveMessages(): Message[] {
   const [messages, setMessages] = useState<Message[]>([])
   const isShown = useIsShown()
-  useEffect(() => {
-    if (!isShown) return
-    const source = new EventSource(addressOf('/broadcast_messages/stream', { path: location.pathname }))
-    const on = <Data,>(name: string, change: (data: Data, before: Message[]) => Message[]) =>
-      source.addEventListener(name, ({ data }) => {
-        setMessages((before) => change(JSON.parse(String(data)) as Data, before))
-      })
-    on<{ messages: Message[] }>('snapshot', ({ messages }) => messages)
-    on<Message>('start', (message, before) => [message, ...before.filter(({ id }) => id !== message.id)])
-    on<Message>('change', (message, before) => before.map((old) => (old.id === message.id ? message : old)))
-    on<{ id: number }>('end', ({ id }, before) => before.filter((old) => old.id !== id))
-    return () => source.close()
-  }, [isShown])
+  const path = useRouterState({ select: () => location.pathname })
+  useEffect(
+    () => (isShown ? follow(addressOf('/broadcast_messages'), path, setMessages) : undefined),
+    [isShown, path],
+  )
   return messages
 }

@@ -9,7 +9,7 @@ import { createDiscovery } from './discovery.js'
 import { readOldestJobs } from './oldest-jobs.js'
 import { type QueueCounts, readQueueCounts } from './queue-counts.js'
 import { queueFigures, type ReadQueue, totalsOf } from './queue-figures.js'
-import { readRegistry } from './read-registry.js'
+import { beatingIds, readRegistry } from './read-registry.js'
 import { processesOf, type WorkerConnection } from './worker-connections.js'
 
 /**
@@ -29,22 +29,24 @@ export function createBullmqSource(
   return {
     name,
     async read(): Promise<SourceSnapshot> {
-      const nowMs = clock().getTime()
-      const [registry, connections, found] = await Promise.all([
-        readRegistry(redis, keys, nowMs),
+      const [registry, aheadMs, connections, found] = await Promise.all([
+        readRegistry(redis, keys),
+        redis.clockAheadMs(),
         discovery?.connections() ?? [],
         discovery?.queueNames() ?? [],
       ])
+      const ownNowMs = clock().getTime()
+      const nowMs = ownNowMs + aheadMs
       const served = new Set(registry.names)
       const names = new Set([...served, ...configured, ...found, ...connections.map(({ queue }) => queue)])
       const [queues, beating] = await Promise.all([
         readQueues(redis, prefix, [...names].sort(), served, nowMs),
-        readProcesses(redis, registry.ids, keys.process),
+        readProcesses(redis, beatingIds(registry, nowMs), keys.process, { nowMs, aheadMs }),
       ])
       const busy = new Map(queues.map((queue) => [queue.name, queue.counts.active]))
       const unbeating = processesOf(
         withoutHeartbeat(connections, beating),
-        nowMs,
+        ownNowMs,
         startsMs,
         (queue) => busy.get(queue) ?? 0,
       )

@@ -1,14 +1,16 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from '@switchyard/service-kit/observability'
 import { type Redis, ReplyError } from 'ioredis'
+import { SearchNotEnded } from '../job-source.js'
 import type { RedisReader } from '../redis/redis-reader.js'
 import { type WorkerConnection, workerConnectionsOf } from './worker-connections.js'
 
 /** Finds queues and workers without a heartbeat. */
 export interface Discovery {
   /**
-   * Names of queues that the last search found. Waits for the end of the first search, but no longer than a second after
-   * the start.
+   * Names of queues that the last search found. Waits up to a second for the end of the first search.
+   *
+   * @throws SearchNotEnded when the first search takes longer, or Redis cannot be reached for it
    */
   queueNames(): Promise<string[]>
   /**
@@ -22,7 +24,8 @@ export interface Discovery {
 
 const searchEveryMs = 10 * 60_000
 const firstSearchMs = 1000
-const retryMs = { least: 50, most: 30_000 }
+/** A search fails at once while Redis is unreachable, so that trying again costs next to nothing. */
+const retryMs = { least: 50, most: 1000 }
 
 /** Keys that Redis scans in one call, which takes about a millisecond. A pause for its other clients follows. */
 const keysPerCall = 1000
@@ -35,12 +38,13 @@ const queuesMax = 5000
 export function createDiscovery(redis: RedisReader, prefix: string, logger: Logger): Discovery {
   const stopping = new AbortController()
   const { signal } = stopping
-  let names: string[] = []
+  let names: string[] | null = null
   let mayListAfterMs = 0
 
   async function search(): Promise<void> {
-    names = await findQueueNames(redis.servers(), prefix, signal)
-    if (names.length >= queuesMax) logger.warn({ queuesMax }, 'the source has more queues than are read')
+    const found = await findQueueNames(redis.servers(), prefix, signal)
+    names = found
+    if (found.length >= queuesMax) logger.warn({ queuesMax }, 'the source has more queues than are read')
   }
 
   async function searchUntilStopped(searched: () => void): Promise<void> {
@@ -52,8 +56,11 @@ export function createDiscovery(redis: RedisReader, prefix: string, logger: Logg
         searched()
       } catch (error) {
         failures += 1
-        if (isRefusal(error)) warnOfRefusal(error, 'SCAN')
-        else waitMs = Math.min(retryMs.most, retryMs.least * 2 ** failures)
+        if (isRefusal(error)) {
+          warnOfRefusal(error, 'SCAN')
+          names ??= []
+          searched()
+        } else waitMs = Math.min(retryMs.most, retryMs.least * 2 ** failures)
       }
       await delay(waitMs, undefined, { signal, ref: false }).catch(() => {})
     }
@@ -63,10 +70,10 @@ export function createDiscovery(redis: RedisReader, prefix: string, logger: Logg
     logger.warn({ reason: message, command }, 'Redis refuses a command that finds queues; tried again later')
 
   const firstSearch = new Promise<void>((resolve) => void searchUntilStopped(resolve))
-  const firstNames = Promise.race([firstSearch, delay(firstSearchMs, undefined, { ref: false })])
   return {
     async queueNames() {
-      await firstNames
+      if (names === null) await Promise.race([firstSearch, delay(firstSearchMs, undefined, { ref: false })])
+      if (names === null) throw new SearchNotEnded('the first search for queues has not ended')
       return names
     },
     async connections() {
@@ -85,8 +92,9 @@ export function createDiscovery(redis: RedisReader, prefix: string, logger: Logg
   }
 }
 
-/** An answer of the server itself: the user may not run the command, or the server does not know it. */
-const isRefusal = (error: unknown): error is Error => error instanceof ReplyError
+/** The user may not run the command, or the server does not know it. Other errors pass, such as those of a cluster in a failover. */
+const isRefusal = (error: unknown): error is Error =>
+  error instanceof ReplyError && /^(NOPERM|ERR unknown)/.test((error as Error).message)
 
 /** Names of queues by their keys `<prefix>:<name>:meta`, which every version of BullMQ writes. */
 async function findQueueNames(servers: Redis[], prefix: string, signal: AbortSignal): Promise<string[]> {

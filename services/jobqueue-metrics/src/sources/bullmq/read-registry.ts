@@ -5,8 +5,8 @@ import type { RedisReader } from '../redis/redis-reader.js'
 export interface Registry {
   /** Queues they ever served. */
   names: string[]
-  /** Processes with a recent beat. */
-  ids: string[]
+  /** The last beat of each process of the last hour, by the clock of Redis. */
+  beats: { id: string; atMs: number }[]
   /** Attempts ever made. */
   processed: number
   failed: number
@@ -15,14 +15,33 @@ export interface Registry {
   failedBy: Record<string, string>
 }
 
-export async function readRegistry(redis: RedisReader, keys: RegistryKeys, nowMs: number): Promise<Registry> {
-  const [names, ids, processed, failed, processedBy, failedBy] = (await redis.read([
+export async function readRegistry(redis: RedisReader, keys: RegistryKeys): Promise<Registry> {
+  const [names, beats, processed, failed, processedBy, failedBy] = (await redis.read([
     ['smembers', keys.queues],
-    ['zrangebyscore', keys.processes, nowMs - processTtlSeconds * 1000, '+inf'],
+    ['zrangebyscore', keys.processes, '-inf', '+inf', 'WITHSCORES'],
     ['get', keys.processed],
     ['get', keys.failed],
     ['hgetall', keys.processedByQueue],
     ['hgetall', keys.failedByQueue],
   ])) as [string[], string[], string | null, string | null, Record<string, string>, Record<string, string>]
-  return { names, ids, processed: Number(processed ?? 0), failed: Number(failed ?? 0), processedBy, failedBy }
+  return {
+    names,
+    beats: pairsOf(beats),
+    processed: Number(processed ?? 0),
+    failed: Number(failed ?? 0),
+    processedBy,
+    failedBy,
+  }
+}
+
+/** Ids of the processes whose last beat still counts. */
+export const beatingIds = ({ beats }: Registry, nowMs: number): string[] =>
+  beats.filter(({ atMs }) => atMs >= nowMs - processTtlSeconds * 1000).map(({ id }) => id)
+
+/** Members and scores, which Redis answers in turn. */
+function pairsOf(answer: readonly string[]): Registry['beats'] {
+  return Array.from({ length: answer.length / 2 }, (_each, index) => ({
+    id: answer[index * 2] ?? '',
+    atMs: Number(answer[index * 2 + 1]),
+  }))
 }

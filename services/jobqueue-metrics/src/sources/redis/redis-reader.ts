@@ -1,5 +1,6 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
-import type { Cluster, Redis } from 'ioredis'
+import { redisTimeMs } from '@switchyard/jobs-heartbeat/registry'
+import { type Cluster, type Redis, ReplyError } from 'ioredis'
 
 /** Every command that a snapshot sends to a source. None of them writes, and none searches through keys. */
 type ReadName =
@@ -27,6 +28,11 @@ export interface RedisReader {
    */
   read(commands: readonly ReadCommand[]): Promise<unknown[]>
   /**
+   * How far the clock of the source is ahead of that of this process, ms; 0 where it does not show its time, and while both agree
+   * within a second, which an answer may take.
+   */
+  clockAheadMs(): Promise<number>
+  /**
    * The server, or every master of a cluster.
    *
    * @throws Error while the nodes of a cluster are not known
@@ -40,14 +46,19 @@ const pipelineLength = 250
 /** More pipelines at once would be faster on a distant Redis, but their answers would be read in one long turn of the event loop. */
 const pipelinesUnderWay = 3
 
+/** Clocks that differ by less are taken for the same. */
+const answerMs = 1000
+
 export const createServerReader = (redis: Redis): RedisReader => ({
   read: (commands) => inChunks(commands, (chunk) => sendPipeline(redis, chunk)),
+  clockAheadMs: () => clockAheadMs(redis),
   servers: () => [redis],
   close: () => redis.disconnect(),
 })
 
 /** @param cluster with automatic pipelining, which gathers commands into one pipeline a node */
 export const createClusterReader = (cluster: Cluster): RedisReader => ({
+  clockAheadMs: () => clockAheadMs(cluster),
   read: (commands) =>
     inChunks(commands, (chunk) => Promise.all(chunk.map((command) => sendToCluster(cluster, command)))),
   servers() {
@@ -57,6 +68,16 @@ export const createClusterReader = (cluster: Cluster): RedisReader => ({
   },
   close: () => cluster.disconnect(),
 })
+
+async function clockAheadMs(redis: Redis | Cluster): Promise<number> {
+  const info = await redis.info('server').catch((error: unknown) => {
+    if (error instanceof ReplyError) return ''
+    throw error
+  })
+  const nowMs = Date.now()
+  const aheadMs = (redisTimeMs(info) ?? nowMs) - nowMs
+  return Math.abs(aheadMs) < answerMs ? 0 : aheadMs
+}
 
 /**
  * Sends the chunks one after the other, while the answers of a few earlier ones are still to come. Each chunk is one turn of the event loop,

@@ -19,12 +19,15 @@ export function createSidekiqSource(
   return {
     name,
     async read(): Promise<SourceSnapshot> {
-      const { names, paused, identities, jobs } = await readNames(redis, keyOf)
+      const [{ names, paused, identities, jobs }, aheadMs] = await Promise.all([
+        readNames(redis, keyOf),
+        redis.clockAheadMs(),
+      ])
+      const nowMs = clock().getTime() + aheadMs
       const [answers, processes] = await Promise.all([
         redis.read(names.flatMap((queue) => commandsAbout(keyOf(`queue:${queue}`)))),
-        readProcesses(redis, identities, keyOf),
+        readProcesses(redis, identities, keyOf, { nowMs, aheadMs }),
       ])
-      const nowMs = clock().getTime()
       const queues = names.map((queue, index): QueueFigures => {
         const [length, oldest] = answers.slice(index * 2, index * 2 + 2)
         return {

@@ -1,6 +1,7 @@
 import Markdown, { type Components } from 'react-markdown'
 import remarkGfm from 'remark-gfm'
 import { isWebAddress } from '../../../lib/format'
+import { endBareAddresses } from './bare-addresses'
 import './markdown.css'
 
 const depths = { first: 3, last: 6 }
@@ -58,7 +59,7 @@ export function MarkdownView({
   }
   return (
     <div className="markdown" dir="auto">
-      <Markdown remarkPlugins={[remarkGfm, headingsBelowPage]} components={components}>
+      <Markdown remarkPlugins={[remarkGfm, endBareAddresses, headingsBelowPage]} components={components}>
         {text}
       </Markdown>
     </div>

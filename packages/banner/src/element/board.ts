@@ -1,0 +1,44 @@
+import type { Message } from './message.js'
+
+/** The longest time to look at the clock again; timers of browsers cannot wait longer than 24 days. */
+const lookMsMax = 1e9
+
+/**
+ * The messages that are on. It calls `show` with all of them, newest first, whenever they change. A message is gone at its end by the
+ * clock of the server, also when nothing arrives any more.
+ */
+export function createBoard(show: (messages: Message[]) => void) {
+  let messages: Message[] = []
+  let timer = 0
+  /** How far the server's clock is ahead of that of this browser. */
+  let aheadMs = 0
+
+  const update = () => {
+    clearTimeout(timer)
+    const remainingMs = ({ ends_at }: Message) => Date.parse(ends_at) - Date.now() - aheadMs
+    messages = messages.filter((message) => remainingMs(message) > 0).sort((a, b) => b.id - a.id)
+    timer = setTimeout(update, Math.min(lookMsMax, ...messages.map(remainingMs)))
+    show(messages)
+  }
+  const remove = (id: number) => {
+    messages = messages.filter((message) => message.id !== id)
+    update()
+  }
+  return {
+    replace(list: Message[]) {
+      messages = list
+      update()
+    },
+    put(message: Message) {
+      messages.push(message)
+      messages = messages.filter((other) => other === message || other.id !== message.id)
+      update()
+    },
+    remove,
+    /** @param now the server's time */
+    setClock(now: string | null) {
+      if (now) aheadMs = Date.parse(now) - Date.now()
+    },
+    stop: () => clearTimeout(timer),
+  }
+}
