@@ -10,13 +10,14 @@ import {
   type NewDelivery,
   type NewWebhook,
   redeliver,
+  requireUnchanged,
   updateWebhook,
   type Webhook,
   type WebhookChanges,
   type WebhookDelivery,
   type WebhookOwner,
 } from '@switchyard/db'
-import { conflict } from '@switchyard/domain'
+import { conflict, type Precondition } from '@switchyard/domain'
 import { checkHook, type HookRules } from './hook-rules.js'
 import { testEvent } from './saga-events.js'
 import { hostnameOf } from './target-url.js'
@@ -36,15 +37,21 @@ export async function addWebhook(
   return createWebhook(database, owner, { ...fields, secret, host: hostOf(fields.url) })
 }
 
-/** @throws DomainError not-found; otherwise as `addWebhook` */
+interface WebhookChange {
+  id: number
+  changes: WithPlainSecret<WebhookChanges>
+  precondition: Precondition | undefined
+}
+
+/** Call it in a transaction. @throws DomainError not-found; precondition-failed; otherwise as `addWebhook` */
 export async function changeWebhook(
   database: DatabaseOrTransaction,
   owner: WebhookOwner,
-  id: number,
-  changes: WithPlainSecret<WebhookChanges>,
+  { id, changes, precondition }: WebhookChange,
   rules: HookRules,
 ): Promise<Webhook> {
   await getWebhook(database, owner, id)
+  await requireUnchanged(database, 'webhooks', { id }, precondition)
   checkHook(changes, rules)
   const secret = encrypted(changes.secret, rules)
   const host = changes.url === undefined ? undefined : hostOf(changes.url)
