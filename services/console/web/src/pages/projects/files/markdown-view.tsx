@@ -1,6 +1,6 @@
 import Markdown, { type Components } from 'react-markdown'
 import remarkGfm from 'remark-gfm'
-import { isWebAddress } from '../../../lib/format'
+import { isWebAddress, visibleControls } from '../../../lib/format'
 import './markdown.css'
 
 const depths = { first: 3, last: 6 }
@@ -59,7 +59,7 @@ export function MarkdownView({
   return (
     <div className="markdown" dir="auto">
       <Markdown remarkPlugins={[remarkGfm, headingsBelowPage]} components={components}>
-        {text}
+        {visibleControls(text)}
       </Markdown>
     </div>
   )
