@@ -15,6 +15,8 @@ interface VisitOptions {
   theme?: 'light' | 'dark'
   width?: number
   height?: number
+  /** How far the clock of the browser is ahead of the right time. */
+  clockAheadMs?: number
 }
 
 /** A new browser window, signed in by the form of the console. */
@@ -27,10 +29,25 @@ export async function visit(browser: Browser, options: VisitOptions): Promise<Vi
     reducedMotion: 'reduce',
     timezoneId: 'Europe/Berlin',
   })
+  if (options.clockAheadMs !== undefined) await context.addInitScript(setClock, options.clockAheadMs)
   const page = await context.newPage()
   const problems = watchProblems(page)
   if (token !== undefined) await signIn(page, token)
   return { page, context, problems, close: () => context.close() }
+}
+
+/** Runs in the browser: its clock is ahead of the right time. */
+function setClock(aheadMs: number): void {
+  const RightDate = Date
+  globalThis.Date = class extends RightDate {
+    constructor(...given: ConstructorParameters<DateConstructor> | []) {
+      if (given.length === 0) super(RightDate.now() + aheadMs)
+      else super(...given)
+    }
+    static override now() {
+      return RightDate.now() + aheadMs
+    }
+  } as DateConstructor
 }
 
 export async function signIn(page: Page, token: string): Promise<void> {

@@ -82,7 +82,10 @@ export const conflict = (detail: string, options?: DomainErrorOptions) =>
 export const unprocessable = (detail: string, options?: DomainErrorOptions) =>
   new DomainError('unprocessable', detail, options)
 
-/** The resource has changed since the time in the precondition of the request. */
+/** What a request requires of the time at which the resource was last changed. Throws precondition-failed. */
+export type Precondition = (updatedAt: Date) => void
+
+/** The resource is not the version that the precondition of the request names. */
 export const preconditionFailed = () => new DomainError('precondition-failed', '')
 
 /**

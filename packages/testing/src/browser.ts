@@ -22,10 +22,12 @@ const flags = [
 /**
  * Starts Chromium: the program in SWITCHYARD_TEST_CHROMIUM, else the one on PATH, else one that is installed with apt when this
  * process is root. Returns null, after a warning with the command to install it, when there is none; tests must be skipped then.
+ *
+ * @param further switches of Chromium
  */
-export async function launchBrowser(): Promise<Browser | null> {
+export async function launchBrowser(further: readonly string[] = []): Promise<Browser | null> {
   const executablePath = process.env.SWITCHYARD_TEST_CHROMIUM || find() || (await install())
-  if (executablePath) return chromium.launch({ executablePath, args: flags })
+  if (executablePath) return chromium.launch({ executablePath, args: [...flags, ...further] })
   console.warn(
     '\n⚠ SKIPPED: tests in a real browser, because there is no Chromium.\n' +
       '  Type "sudo apt-get install -y chromium", or set SWITCHYARD_TEST_CHROMIUM to a Chrome or Chromium.\n',

@@ -11,13 +11,14 @@ import {
   type NewDelivery,
   type NewWebhook,
   redeliver,
+  requireUnchanged,
   updateWebhook,
   type Webhook,
   type WebhookChanges,
   type WebhookDelivery,
   type WebhookOwner,
 } from '@switchyard/db'
-import { conflict } from '@switchyard/domain'
+import { conflict, type Precondition } from '@switchyard/domain'
 import { checkHook, type HookRules } from './hook-rules.js'
 import { testEvent } from './saga-events.js'
 import { UnreadableSecret } from './secret-box.js'
@@ -39,19 +40,26 @@ export async function addWebhook(
   return createWebhook(database, owner, { ...fields, secret, host: hostOf(fields.url) })
 }
 
+interface WebhookChange {
+  id: number
+  changes: WithPlainSecret<WebhookChanges>
+  precondition: Precondition | undefined
+}
+
 /**
- * A new secret signs at once, and the one before it for another day. Giving the same secret again changes nothing.
+ * A new secret signs at once, and the one before it for another day. Giving the same secret again changes nothing. Call it in a
+ * transaction.
  *
- * @throws DomainError not-found; otherwise as `addWebhook`
+ * @throws DomainError not-found; precondition-failed; otherwise as `addWebhook`
  */
 export async function changeWebhook(
   database: DatabaseOrTransaction,
   owner: WebhookOwner,
-  id: number,
-  changes: WithPlainSecret<WebhookChanges>,
+  { id, changes, precondition }: WebhookChange,
   rules: HookRules,
 ): Promise<Webhook> {
   await getWebhook(database, owner, id)
+  await requireUnchanged(database, 'webhooks', { id }, precondition)
   checkHook(changes, rules)
   const isSame = await hasSecret(database, id, changes.secret, rules)
   const secret = isSame ? undefined : encrypted(changes.secret, rules)

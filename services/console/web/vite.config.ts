@@ -15,7 +15,7 @@ export default defineConfig({
   base: '/console/',
   resolve: { conditions: ['@switchyard/source', ...defaultClientConditions] },
   plugins: [
-    react(),
+    react({ jsxImportSource: '#visible' }),
     tailwindcss(),
     compression({ algorithms: ['gzip', 'brotliCompress'] }),
     packages.ofPages,

@@ -52,3 +52,39 @@ describe('GET /audit_events?search=', () => {
     expect(await search('search=engine', 'user')).toMatchObject({ status: 403 })
   })
 })
+
+describe('GET /audit_events?pagination=keyset', () => {
+  const author = { authorId: 1, authorName: 'Turing', tokenId: 1, requestId: 'r', ipAddress: null }
+  const note = (entityId: string) =>
+    recordAuditEvent(harness.database, author, {
+      eventName: 'keyset',
+      entityType: 'Page',
+      entityId,
+      details: {},
+    })
+  const read = async (path: string) => {
+    const answer = await harness.send('admin', 'GET', path)
+    const rows = (await answer.json()) as { entity_id: string }[]
+    const next = /<[^>]*\/api\/v4([^>]*)>; rel="next"/.exec(answer.headers.get('Link') ?? '')?.[1]
+    return { status: answer.status, ids: rows.map(({ entity_id }) => entity_id), next }
+  }
+
+  it('gives every entry once, the newest first, while new ones come', async () => {
+    for (let number = 1; number <= 5; number += 1) await note(String(number))
+    const first = await read('/audit_events?event_name=keyset&pagination=keyset&per_page=2')
+    expect(first).toMatchObject({ status: 200, ids: ['5', '4'] })
+    await note('6')
+    const second = await read(first.next ?? '')
+    expect(second.ids).toEqual(['3', '2'])
+    const third = await read(second.next ?? '')
+    expect(third).toMatchObject({ ids: ['1'], next: undefined })
+  })
+
+  it('refuses a token that is none', async () => {
+    const path = '/audit_events?pagination=keyset&page_token=yesterday'
+    expect(await outcome(harness.send('admin', 'GET', path))).toEqual({
+      status: 400,
+      body: { error: 'page_token is invalid' },
+    })
+  })
+})

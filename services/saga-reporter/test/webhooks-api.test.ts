@@ -203,6 +203,23 @@ describe('reading and changing', () => {
     expect(await send('GET', `/${id}`)).toMatchObject({ status: 200, body: { id, url: given.url } })
   })
 
+  it('changes the version that was read, and nothing once somebody else has changed it', async () => {
+    const { id } = await added()
+    const etag = (await send('GET', `/${id}`)).headers.get('ETag') ?? ''
+    const put = (service_name: string) =>
+      fetch(`${harness.baseUrl}/api/v4/sagas/webhooks/${id}`, {
+        method: 'PUT',
+        headers: {
+          'PRIVATE-TOKEN': tokens.administrator,
+          'Content-Type': 'application/json',
+          'If-Match': etag,
+        },
+        body: JSON.stringify({ service_name }),
+      })
+    const answers = await Promise.all([put('booking'), put('payments')])
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 412])
+  })
+
   it('changes what is given and nothing else', async () => {
     const { id } = await added({ service_name: 'booking' })
     const changes = { url: 'https://other.example.com/', secret: 'whsec-another-secret', enabled: 'false' }

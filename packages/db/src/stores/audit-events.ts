@@ -67,20 +67,41 @@ export interface AuditFilter {
 /** One page of the log, newest first, and the number of all entries that match. */
 export async function listAuditEvents(
   { prisma }: DatabaseOrTransaction,
-  { search, createdAfter, createdBefore, ...equal }: AuditFilter,
+  filter: AuditFilter,
   rows: { skip: number; take: number },
 ): Promise<{ events: AuditEvent[]; total: number }> {
-  const given = Object.entries(equal).filter(([, value]) => value !== undefined)
-  const where: Prisma.AuditEventWhereInput = {
-    ...Object.fromEntries(given),
-    ...(search !== undefined && { OR: containing(search) }),
-    createdAt: { ...(createdAfter && { gte: createdAfter }), ...(createdBefore && { lte: createdBefore }) },
-  }
+  const where = conditionOf(filter)
   const [events, total] = await Promise.all([
     prisma.auditEvent.findMany({ where, orderBy: { id: 'desc' }, ...rows }),
     prisma.auditEvent.count({ where }),
   ])
   return { events, total }
+}
+
+/** The newest entries that match, before the entry with an id. @param before undefined: the newest of all */
+export const listAuditEventsBefore = (
+  { prisma }: DatabaseOrTransaction,
+  filter: AuditFilter,
+  { before, take }: { before: number | undefined; take: number },
+): Promise<AuditEvent[]> =>
+  prisma.auditEvent.findMany({
+    where: { ...conditionOf(filter), ...(before !== undefined && { id: { lt: before } }) },
+    orderBy: { id: 'desc' },
+    take,
+  })
+
+function conditionOf({
+  search,
+  createdAfter,
+  createdBefore,
+  ...equal
+}: AuditFilter): Prisma.AuditEventWhereInput {
+  const given = Object.entries(equal).filter(([, value]) => value !== undefined)
+  return {
+    ...Object.fromEntries(given),
+    ...(search !== undefined && { OR: containing(search) }),
+    createdAt: { ...(createdAfter && { gte: createdAfter }), ...(createdBefore && { lte: createdBefore }) },
+  }
 }
 
 function containing(search: string): Prisma.AuditEventWhereInput[] {

@@ -42,7 +42,7 @@ export async function updateMember(
 ): Promise<MemberWithUser | null> {
   const [member] = await prisma.projectMember.updateManyAndReturn({
     where: { projectId, userId, accessLevel: { lte: levelMax } },
-    data: { accessLevel },
+    data: { accessLevel, updatedAt: new Date() },
     include: { user: true },
   })
   return member ?? null

@@ -12,7 +12,7 @@ export interface ProjectForUser {
 const columns = `p.id, p.name, p.path, p.description, p.path_with_namespace AS "pathWithNamespace",
   p.path_key AS "pathKey", p.owner_id AS "ownerId", p.visibility, p.default_branch AS "defaultBranch",
   p.storage, p.disk_path AS "diskPath", p.created_at AS "createdAt", p.last_activity_at AS "lastActivityAt",
-  p.topics, p.archived, p.lfs_enabled AS "lfsEnabled", p.last_deployment_iid AS "lastDeploymentIid"`
+  p.updated_at AS "updatedAt",  p.topics, p.archived, p.lfs_enabled AS "lfsEnabled", p.last_deployment_iid AS "lastDeploymentIid"`
 
 const select = (condition: string) => `SELECT ${columns}, m.access_level AS "memberLevel"
   FROM projects p LEFT JOIN project_members m ON m.project_id = p.id AND m.user_id = $2 WHERE ${condition}`
@@ -146,7 +146,11 @@ export async function updateProject(
   }
   const [project] = await prisma.project.updateManyAndReturn({
     where: { id },
-    data: { ...changes, ...(path === undefined ? {} : await fullPath(prisma, ownerId, path)) },
+    data: {
+      ...changes,
+      ...(path === undefined ? {} : await fullPath(prisma, ownerId, path)),
+      updatedAt: new Date(),
+    },
     include: { owner: true },
   })
   return project ?? null
@@ -166,7 +170,10 @@ export async function changeDefaultBranch(
   id: number,
   { from, to }: { from: string; to: string },
 ): Promise<void> {
-  await prisma.project.updateMany({ where: { id, defaultBranch: from }, data: { defaultBranch: to } })
+  await prisma.project.updateMany({
+    where: { id, defaultBranch: from },
+    data: { defaultBranch: to, updatedAt: new Date() },
+  })
 }
 
 /** Deletes the project with its members, protections and statuses. The caller deletes the repository. */

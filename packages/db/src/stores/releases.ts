@@ -156,7 +156,10 @@ export const updateReleaseLink = (
   { projectId, id }: Pick<ReleaseLink, 'projectId' | 'id'>,
   fields: LinkFields,
 ): Promise<ReleaseLink> =>
-  prisma.releaseLink.update({ where: { projectId_id: { projectId, id } }, data: fields })
+  prisma.releaseLink.update({
+    where: { projectId_id: { projectId, id } },
+    data: { ...fields, updatedAt: new Date() },
+  })
 
 export async function deleteReleaseLink(
   { prisma }: DatabaseOrTransaction,

@@ -54,6 +54,7 @@ export async function updateUser(
       ...changes,
       ...(username === undefined ? {} : { username, usernameKey: keyOf(username) }),
       ...(email === undefined ? {} : { email, emailKey: keyOf(email) }),
+      updatedAt: new Date(),
     },
   })
 }

@@ -21,6 +21,7 @@ import { observe, observedOf } from './observe.js'
 import { addOperations, guardedMetrics } from './operations.js'
 import { requestedUrl } from './own-origin.js'
 import { readParameters } from './parameters.js'
+import { versionOf } from './precondition.js'
 import { readQuery } from './query.js'
 import { createRateLimit, type RateLimit } from './rate-limit.js'
 import { createFindSender, type FindSender, senderKey } from './sender.js'
@@ -310,12 +311,16 @@ function abortedWith(response: Response): AbortSignal {
 /** The headers that an answer for one caller depends on. */
 const varyByCaller = 'Accept-Encoding, PRIVATE-TOKEN, Authorization, Cookie'
 
-async function send(response: Response, { status, body, headers }: Reply, mediaType?: string): Promise<void> {
+async function send(response: Response, reply: Reply, mediaType?: string): Promise<void> {
+  const { status, body, headers, updatedAt } = reply
   response.setHeader('Cache-Control', 'max-age=0, private, must-revalidate')
   const { Vary = varyByCaller, ...others } = headers ?? {}
   response.vary(Vary)
   for (const [name, value] of Object.entries(others)) response.setHeader(name, value)
   response.status(status)
   if (body === undefined) response.end()
-  else await sendJson(response, body instanceof WrittenJson ? body : await writeJson(body), mediaType)
+  else {
+    const json = body instanceof WrittenJson ? body : await writeJson(body)
+    await sendJson(response, json, { mediaType, version: updatedAt && versionOf(updatedAt) })
+  }
 }

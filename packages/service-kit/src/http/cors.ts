@@ -18,6 +18,8 @@ export function crossOrigin(origins: readonly string[]): RequestHandler {
       'Content-Type',
       'X-Request-Id',
       'If-None-Match',
+      'If-Match',
+      'If-Unmodified-Since',
       'Last-Event-ID',
     ],
     exposedHeaders: [

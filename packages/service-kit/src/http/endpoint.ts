@@ -54,6 +54,8 @@ export interface Reply {
   /** Sent as JSON, a WrittenJson as it is; undefined sends no body. */
   body?: unknown
   headers?: Record<string, string>
+  /** When the resource of the body was last changed, which its ETag names for `If-Match`. Unset: it has no such time. */
+  updatedAt?: Date
 }
 
 /** The documentation of an endpoint in the OpenAPI document, besides its input. */
@@ -133,6 +135,11 @@ export function route<Input extends z.ZodType, Access>(
 }
 
 export const ok = (body: unknown, headers?: Record<string, string>): Reply => ({ status: 200, body, headers })
+/** 200 with a resource that can be changed. */
+export const versioned = (body: unknown, { updatedAt }: { updatedAt: Date }): Reply => ({
+  ...ok(body),
+  updatedAt,
+})
 export const created = (body: unknown): Reply => ({ status: 201, body })
 export const accepted = (body: unknown): Reply => ({ status: 202, body })
 export const noContent = (): Reply => ({ status: 204 })

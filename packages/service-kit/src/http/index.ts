@@ -27,6 +27,7 @@ export {
   type Route,
   route,
   streamed,
+  versioned,
 } from './endpoint.js'
 export type { AnswerForm } from './errors.js'
 export { createStreamPlaces, eventStreamHeaders, type StreamPlaces } from './event-stream.js'
@@ -60,9 +61,9 @@ export {
   time,
 } from './parameters.js'
 export { senderKey } from './sender.js'
+export { preconditionOf, unmodifiedSinceMs } from './precondition.js'
 export { senderAddress } from './sender-address.js'
 export { clearSessionCookie, setSessionCookie } from './session-cookie.js'
 export { link, oneOf, timeText } from './shapes.js'
 export { type AuthenticateFrom, limitUnknownTokens } from './unknown-tokens.js'
-export { unmodifiedSinceMs } from './unmodified-since.js'
 export { WrittenJson, writeJson } from './written-json.js'

@@ -59,13 +59,13 @@ async function writeItems(items: readonly unknown[]): Promise<Uint8Array[]> {
   return slices
 }
 
-/** Sends a body, or 304 when the client has it. */
+/** Sends a body, or 304 when the client has it. @param version of the resource, for its ETag */
 export async function sendJson(
   response: Response,
   { slices, bytes, etag }: WrittenJson,
-  mediaType = jsonType,
+  { mediaType = jsonType, version }: { mediaType?: string | undefined; version?: string | undefined } = {},
 ): Promise<void> {
-  response.setHeader('ETag', etag)
+  response.setHeader('ETag', version === undefined ? etag : `${etag.slice(0, -1)}.${version}"`)
   if (response.req.fresh) {
     response.status(304).end()
     return

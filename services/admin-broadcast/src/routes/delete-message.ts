@@ -1,5 +1,5 @@
 import type { Caller } from '@switchyard/domain/access'
-import { auditAuthor, endpoint, noContent, unmodifiedSinceMs } from '@switchyard/service-kit/http'
+import { auditAuthor, endpoint, noContent, preconditionOf } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { Dependencies } from '../dependencies.js'
 import * as messages from '../use-cases/messages.js'
@@ -12,7 +12,7 @@ export const deleteMessage = (deps: Dependencies) =>
     refusals: [412],
     input: z.object({ id: messageId() }),
     async handle({ id }, caller: Caller, call) {
-      await messages.deleteMessage(deps, id, unmodifiedSinceMs(call), auditAuthor(caller, call))
+      await messages.deleteMessage(deps, id, auditAuthor(caller, call), preconditionOf(call))
       return noContent()
     },
   })

@@ -1,4 +1,4 @@
-import { endpoint, ok } from '@switchyard/service-kit/http'
+import { endpoint, versioned } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { Dependencies } from '../dependencies.js'
 import { broadcastMessageShape, presentBroadcastMessage } from '../presenters/broadcast-message.js'
@@ -12,6 +12,6 @@ export const getMessage = (deps: Dependencies) =>
     input: z.object({ id: messageId() }),
     async handle({ id }) {
       const { message, now } = await messages.getMessage(deps, id)
-      return ok(presentBroadcastMessage(message, now))
+      return versioned(presentBroadcastMessage(message, now), message)
     },
   })

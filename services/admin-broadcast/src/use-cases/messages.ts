@@ -8,9 +8,10 @@ import {
   inTransaction,
   listBroadcastMessages,
   recordAuditEvent,
+  requireUnchanged,
   updateBroadcastMessage,
 } from '@switchyard/db'
-import { requireUnmodifiedSince } from '@switchyard/domain'
+import type { Precondition } from '@switchyard/domain'
 import {
   type BroadcastInput,
   changedBroadcastFields,
@@ -50,37 +51,38 @@ export async function createMessage(
   return { message, now }
 }
 
-/** Changes the fields that are given. @throws DomainError not-found; invalid, by field */
+/** Changes the fields that are given. @throws DomainError not-found; precondition-failed; invalid, by field */
 export async function updateMessage(
   deps: Dependencies,
   id: number,
   given: BroadcastInput,
   author: AuditAuthor,
+  precondition?: Precondition,
 ): Promise<MessageAt> {
   const now = deps.clock()
   const changes = changedBroadcastFields(given)
-  const message = await auditedChange(deps, author, 'broadcast_message_changed', (transaction) =>
-    updateBroadcastMessage(transaction, id, changes, now),
-  )
+  const message = await auditedChange(deps, author, 'broadcast_message_changed', async (transaction) => {
+    await requireUnchanged(transaction, 'broadcast_messages', { id }, precondition)
+    return updateBroadcastMessage(transaction, id, changes, now)
+  })
   await deps.news.announce(message)
   return { message, now }
 }
 
 /**
- * Deletes a message, unless it was changed after a time.
+ * Deletes a message.
  *
- * @param unmodifiedSinceMs whole seconds since 1970, in milliseconds; NaN: no such time
  * @throws DomainError not-found; precondition-failed
  */
 export async function deleteMessage(
   deps: Dependencies,
   id: number,
-  unmodifiedSinceMs: number,
   author: AuditAuthor,
+  precondition?: Precondition,
 ): Promise<void> {
   await auditedChange(deps, author, 'broadcast_message_deleted', async (transaction) => {
+    await requireUnchanged(transaction, 'broadcast_messages', { id }, precondition)
     const message = await getBroadcastMessage(transaction, id)
-    requireUnmodifiedSince(message.updatedAt, unmodifiedSinceMs)
     await deleteBroadcastMessage(transaction, id)
     return message
   })

@@ -1,22 +1,17 @@
-import { QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query'
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { ApiError } from './api/client'
 import { sessionQuery } from './api/session'
+import { onUnauthorized } from './api/session-end'
+import './lib/theme'
 import { makeRouter } from './router'
 import './styles.css'
 
 const retriesMax = 2
 
 const queryClient = new QueryClient({
-  queryCache: new QueryCache({
-    // The session ended meanwhile: ask again who is signed in, and the router moves to the sign-in page.
-    onError(error) {
-      if (!(error instanceof ApiError) || error.status !== 401) return
-      void queryClient.resetQueries(sessionQuery).then(() => router.invalidate())
-    },
-  }),
   defaultOptions: {
     queries: {
       staleTime: 5000,
@@ -26,6 +21,16 @@ const queryClient = new QueryClient({
   },
 })
 const router = makeRouter(queryClient)
+
+// The session may have ended meanwhile: ask again who is signed in. When nobody is, the router moves to the sign-in page.
+onUnauthorized(() => {
+  const ask = async () => {
+    const { user } = await queryClient.fetchQuery({ ...sessionQuery, staleTime: 0 })
+    if (!user) await router.invalidate()
+  }
+  // Without an answer, the next refusal asks again.
+  ask().catch(() => undefined)
+})
 
 const element = document.getElementById('root')
 if (!element) throw new Error('index.html has no element "root"')

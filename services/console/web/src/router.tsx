@@ -143,7 +143,7 @@ const compare = createRoute({
 const deployments = createRoute({
   getParentRoute: () => project,
   path: '/deployments',
-  validateSearch: keep('environment', 'status', 'page', 'freeze_periods'),
+  validateSearch: keep('environment', 'status', 'page', 'q', 'environments', 'freeze_periods'),
   component: lazyRouteComponent(() => import('./pages/projects/deployments-page'), 'DeploymentsPage'),
 })
 
@@ -224,7 +224,7 @@ const audit = createRoute({
   path: '/admin/audit',
   validateSearch: keep(
     'q',
-    'page',
+    'page_token',
     'entity_type',
     'entity_id',
     'author_id',

@@ -1,6 +1,8 @@
 import {
   administrator,
   endpoint,
+  keysetParameters,
+  keysetReply,
   ok,
   pageParameters,
   pageReply,
@@ -29,6 +31,8 @@ const listAuditEvents = (deps: Dependencies) =>
     replies: { 200: z.array(auditEventShape) },
     input: z.object({
       ...pageParameters,
+      ...keysetParameters,
+      page_token: optional(rowId()).meta({ description: 'From `Link` of the page before' }),
       entity_type: optionalText(text()),
       entity_id: optionalText(text()),
       author_id: optional(rowId()),
@@ -49,6 +53,14 @@ const listAuditEvents = (deps: Dependencies) =>
         search: given.search,
         createdAfter: given.created_after,
         createdBefore: given.created_before,
+      }
+      if (given.pagination === 'keyset') {
+        // One entry more than a page shows whether there is a next page.
+        const rows = { before: given.page_token, take: given.per_page + 1 }
+        const found = await auditEvents.listAuditEventsBefore(deps, filter, rows)
+        const items = found.slice(0, given.per_page)
+        const next = found.length > items.length ? String(items.at(-1)?.id) : null
+        return keysetReply(items.map(presentAuditEvent), next, call)
       }
       const { events, total } = await auditEvents.listAuditEvents(deps, filter, rowsOf(given))
       return pageReply(events.map(presentAuditEvent), given, total, call)

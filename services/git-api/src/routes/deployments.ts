@@ -8,15 +8,16 @@ import {
   filledText,
   flag,
   noContent,
-  ok,
   pageParameters,
   pageReply,
+  preconditionOf,
   type Route,
   route,
   rowId,
   rowsOf,
   text,
   time,
+  versioned,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { Dependencies } from '../dependencies.js'
@@ -128,18 +129,22 @@ const getDeployment = (deps: Dependencies) =>
     summary: 'One deployment',
     replies: { 200: deploymentShape },
     input: z.object(deploymentId),
-    handle: async ({ deployment_id }, access: ProjectCall, call) =>
-      ok(presentDeployment(await deployments.getDeployment(deps, access, deployment_id), call.baseUrl)),
+    async handle({ deployment_id }, access: ProjectCall, call) {
+      const deployment = await deployments.getDeployment(deps, access, deployment_id)
+      return versioned(presentDeployment(deployment, call.baseUrl), deployment)
+    },
   })
 
 const updateDeployment = (deps: Dependencies) =>
   endpoint({
     summary: 'Change the status of a deployment',
     replies: { 200: deploymentShape },
+    refusals: [412],
     input: z.object({ ...deploymentId, status: z.enum(deploymentStatuses) }),
     async handle({ deployment_id: id, status }, access: ProjectCall<Caller>, call) {
-      const deployment = await deployments.changeDeployment(deps, access, { id, status }, call)
-      return ok(presentDeployment(deployment, call.baseUrl))
+      const change = { id, status, precondition: preconditionOf(call) }
+      const deployment = await deployments.changeDeployment(deps, access, change, call)
+      return versioned(presentDeployment(deployment, call.baseUrl), deployment)
     },
   })
 

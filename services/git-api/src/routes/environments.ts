@@ -9,11 +9,13 @@ import {
   ok,
   pageParameters,
   pageReply,
+  preconditionOf,
   type Route,
   route,
   rowId,
   rowsOf,
   text,
+  versioned,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { Dependencies } from '../dependencies.js'
@@ -109,7 +111,7 @@ const getEnvironment = (deps: Dependencies) =>
     async handle({ environment_id }, access: ProjectCall, call) {
       const { environment, lastDeployment } = await environments.getEnvironment(deps, access, environment_id)
       const last_deployment = lastDeployment && presentDeployment(lastDeployment, call.baseUrl)
-      return ok({ ...presentEnvironment(environment), last_deployment })
+      return versioned({ ...presentEnvironment(environment), last_deployment }, environment)
     },
   })
 
@@ -118,15 +120,18 @@ const updateEnvironment = (deps: Dependencies) =>
   endpoint({
     summary: 'Change an environment',
     replies: { 200: environmentWithProjectShape },
+    refusals: [412],
     input: z.object({ ...environmentId, ...writtenFields }),
     async handle({ environment_id: id, external_url, ...given }, access: ProjectCall, call) {
-      const { environment, project } = await environments.changeEnvironment(deps, access, id, {
+      const changes = {
         externalUrl: external_url === '' ? null : external_url,
         tier: given.tier,
         description: given.description,
         autoStopSetting: given.auto_stop_setting,
-      })
-      return ok(presentEnvironmentWithProject(environment, project, call.baseUrl))
+      }
+      const changed = await environments.changeEnvironment(deps, access, id, changes, preconditionOf(call))
+      const { environment, project } = changed
+      return versioned(presentEnvironmentWithProject(environment, project, call.baseUrl), environment)
     },
   })
 

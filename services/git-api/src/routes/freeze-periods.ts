@@ -5,14 +5,15 @@ import {
   endpoint,
   filledText,
   noContent,
-  ok,
   pageParameters,
   pageReply,
+  preconditionOf,
   type Route,
   route,
   rowId,
   rowsOf,
   text,
+  versioned,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { Dependencies } from '../dependencies.js'
@@ -52,8 +53,10 @@ const getFreezePeriod = (deps: Dependencies) =>
     summary: 'One freeze period',
     replies: { 200: freezePeriodShape },
     input: z.object(periodId),
-    handle: async ({ freeze_period_id }, access: ProjectCall) =>
-      ok(presentFreezePeriod(await periods.getFreezePeriod(deps, access, freeze_period_id))),
+    async handle({ freeze_period_id }, access: ProjectCall) {
+      const period = await periods.getFreezePeriod(deps, access, freeze_period_id)
+      return versioned(presentFreezePeriod(period), period)
+    },
   })
 
 const createFreezePeriod = (deps: Dependencies) =>
@@ -76,6 +79,7 @@ const updateFreezePeriod = (deps: Dependencies) =>
   endpoint({
     summary: 'Change a freeze period',
     replies: { 200: freezePeriodShape },
+    refusals: [412],
     input: z.object({
       ...periodId,
       freeze_start: optionalText(text()),
@@ -89,7 +93,9 @@ const updateFreezePeriod = (deps: Dependencies) =>
         cronTimezone: given.cron_timezone,
       }
       const author = auditAuthor(access.caller, call)
-      return ok(presentFreezePeriod(await periods.changeFreezePeriod(deps, access, id, changes, author)))
+      const required = preconditionOf(call)
+      const period = await periods.changeFreezePeriod(deps, access, { id, changes }, author, required)
+      return versioned(presentFreezePeriod(period), period)
     },
   })
 

@@ -10,11 +10,13 @@ import {
   ok,
   pageParameters,
   pageReply,
+  preconditionOf,
   type Route,
   route,
   rowId,
   rowsOf,
   text,
+  versioned,
 } from '@switchyard/service-kit/http'
 import {
   deliveryShape,
@@ -107,19 +109,29 @@ const getHook = (deps: Dependencies) =>
     summary: 'One webhook',
     replies: { 200: hookShape },
     input: z.object(hookId),
-    handle: async ({ hook_id }, access: ProjectCall) =>
-      ok(presentHook(await hooks.getHook(deps, access, hook_id))),
+    async handle({ hook_id }, access: ProjectCall) {
+      const hook = await hooks.getHook(deps, access, hook_id)
+      return versioned(presentHook(hook), hook)
+    },
   })
 
 const updateHook = (deps: Dependencies) =>
   endpoint({
     summary: 'Change a webhook',
     replies: { 200: hookShape },
+    refusals: [412],
     input: z.object({ ...optionalHookParameters, ...hookId }),
     async handle({ hook_id, url, token, enabled, ...flags }, access: ProjectCall<Caller>, call) {
       const changes = { url, secret: secretOf(token), enabled, events: choicesOf(flags) }
       const author = auditAuthor(access.caller, call)
-      return ok(presentHook(await hooks.changeHook(deps, access, hook_id, changes, author)))
+      const hook = await hooks.changeHook(
+        deps,
+        access,
+        { id: hook_id, changes },
+        author,
+        preconditionOf(call),
+      )
+      return versioned(presentHook(hook), hook)
     },
   })
 

@@ -4,15 +4,16 @@ import {
   created,
   endpoint,
   noContent,
-  ok,
   pageParameters,
   pageReply,
   parameterProblem,
+  preconditionOf,
   type Route,
   route,
   rowId,
   rowsOf,
   text,
+  versioned,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { Dependencies } from '../dependencies.js'
@@ -87,8 +88,10 @@ const getMember = (deps: Dependencies) =>
     summary: 'One member of a project',
     replies: { 200: memberShape },
     input: z.object(userId),
-    handle: async ({ user_id }, access: ProjectCall, call) =>
-      ok(presentMember(await members.getMember(deps, access, user_id), call.baseUrl)),
+    async handle({ user_id }, access: ProjectCall, call) {
+      const member = await members.getMember(deps, access, user_id)
+      return versioned(presentMember(member, call.baseUrl), member)
+    },
   })
 
 /** Memberships do not expire: `expires_at` in the request is ignored. */
@@ -96,11 +99,13 @@ const updateMember = (deps: Dependencies) =>
   endpoint({
     summary: 'Give a member another role',
     replies: { 200: memberShape },
+    refusals: [412],
     input: z.object({ ...userId, ...level }),
     async handle({ user_id: userId, access_level: accessLevel }, access: ProjectCall<Caller>, call) {
       const author = auditAuthor(access.caller, call)
-      const member = await members.changeMember(deps, access, { userId, accessLevel }, author)
-      return ok(presentMember(member, call.baseUrl))
+      const asked = { userId, accessLevel }
+      const member = await members.changeMember(deps, access, asked, author, preconditionOf(call))
+      return versioned(presentMember(member, call.baseUrl), member)
     },
   })
 

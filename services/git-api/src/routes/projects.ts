@@ -10,9 +10,9 @@ import {
   filledText,
   flag,
   keysetReply,
-  ok,
   pageParameters,
   pageReply,
+  preconditionOf,
   type Route,
   route,
   rowId,
@@ -20,6 +20,7 @@ import {
   signedIn,
   text,
   time,
+  versioned,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { Dependencies, Rows } from '../dependencies.js'
@@ -206,7 +207,8 @@ const getProject = (deps: Dependencies) =>
     input: z.object({ statistics: flag().default(false) }),
     handle: async ({ statistics }, access: ProjectCall, call) => {
       const asked = { withStatistics: statistics }
-      return ok(presentProject(await projects.getProject(deps, access, asked), call.baseUrl))
+      const found = await projects.getProject(deps, access, asked)
+      return versioned(presentProject(found, call.baseUrl), found.project)
     },
   })
 
@@ -215,6 +217,7 @@ const updateProject = (deps: Dependencies) =>
   endpoint({
     summary: 'Change a project',
     replies: { 200: projectShape },
+    refusals: [412],
     input: z.object({
       name: optional(filledText()),
       path: optional(filledText()),
@@ -240,7 +243,8 @@ const updateProject = (deps: Dependencies) =>
         topics: given.topics ?? given.tag_list,
       }
       const author = auditAuthor(access.caller, call)
-      return ok(presentProject(await projects.changeProject(deps, access, asked, author), call.baseUrl))
+      const changed = await projects.changeProject(deps, access, asked, author, preconditionOf(call))
+      return versioned(presentProject(changed, call.baseUrl), changed.project)
     },
   })
 

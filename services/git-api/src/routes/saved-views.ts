@@ -5,11 +5,13 @@ import {
   filledText,
   noContent,
   ok,
+  preconditionOf,
   type Route,
   route,
   rowId,
   signedIn,
   text,
+  versioned,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { Dependencies } from '../dependencies.js'
@@ -69,23 +71,26 @@ const getSavedView = (deps: Dependencies) =>
     summary: 'One saved view',
     replies: { 200: savedViewShape },
     input: z.object({ id: rowId() }),
-    handle: async ({ id }, { user }: Caller) =>
-      ok(presentSavedView(await views.getSavedView(deps, user.id, id))),
+    async handle({ id }, { user }: Caller) {
+      const view = await views.getSavedView(deps, user.id, id)
+      return versioned(presentSavedView(view), view)
+    },
   })
 
 const updateSavedView = (deps: Dependencies) =>
   endpoint({
     summary: 'Change a saved view',
     replies: { 200: savedViewShape },
-    refusals: [409],
+    refusals: [409, 412],
     input: z.object({
       id: rowId(),
       name: fields.name.optional(),
       page: fields.page.optional(),
       query: fields.query.optional(),
     }),
-    async handle({ id, ...given }, { user }: Caller) {
-      return ok(presentSavedView(await views.changeSavedView(deps, user.id, id, given)))
+    async handle({ id, ...given }, { user }: Caller, call) {
+      const view = await views.changeSavedView(deps, user.id, id, given, preconditionOf(call))
+      return versioned(presentSavedView(view), view)
     },
   })
 

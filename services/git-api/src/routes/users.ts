@@ -10,12 +10,14 @@ import {
   ok,
   pageParameters,
   pageReply,
+  preconditionOf,
   type Route,
   route,
   rowId,
   rowsOf,
   signedIn,
   text,
+  versioned,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { Dependencies } from '../dependencies.js'
@@ -109,7 +111,7 @@ const getUser = (deps: Dependencies) =>
     async handle({ id }, caller: Caller, { baseUrl }) {
       const user = await users.getUser(deps.database, id)
       const whole = caller.user.admin || caller.user.id === user.id
-      return ok(whole ? presentWholeUser(user, baseUrl) : presentProfile(user, baseUrl))
+      return versioned(whole ? presentWholeUser(user, baseUrl) : presentProfile(user, baseUrl), user)
     },
   })
 
@@ -118,7 +120,7 @@ const updateUser = (deps: Dependencies) =>
   endpoint({
     summary: 'Change a user',
     replies: { 200: wholeUserShape },
-    refusals: [409],
+    refusals: [409, 412],
     input: z.object({
       id: rowId(),
       email: optional(filledText()),
@@ -127,8 +129,9 @@ const updateUser = (deps: Dependencies) =>
       admin: optional(flag()),
     }),
     async handle({ id, ...asked }, administrator: Caller, call) {
-      const user = await changes.changeUser(deps, id, asked, auditAuthor(administrator, call))
-      return ok(presentWholeUser(user, call.baseUrl))
+      const author = auditAuthor(administrator, call)
+      const user = await changes.changeUser(deps, id, asked, author, preconditionOf(call))
+      return versioned(presentWholeUser(user, call.baseUrl), user)
     },
   })
 

@@ -5,12 +5,13 @@ import {
   listBotsOfCreator,
   listDeployTokensOf,
   lockActiveAdministrators,
+  requireUnchanged,
   type User,
   type UserChanges,
   type UserState,
   updateUser,
 } from '@switchyard/db'
-import { forbidden, invalid } from '@switchyard/domain'
+import { forbidden, invalid, type Precondition } from '@switchyard/domain'
 import { deployCallerId, userProblems } from '@switchyard/domain/access'
 import type { Dependencies } from '../dependencies.js'
 import { recordUserEvent } from './audit.js'
@@ -23,7 +24,7 @@ const firstAdministrator = 'root'
 /**
  * Changes names, e-mail address and rights of a user. The paths of projects follow a new username.
  *
- * @throws DomainError not-found; forbidden for taking the last administrator's rights; invalid, by field; conflict when
+ * @throws DomainError not-found; precondition-failed; forbidden for taking the last administrator's rights; invalid, by field; conflict when
  *   the username or the e-mail address is taken
  */
 export async function changeUser(
@@ -31,10 +32,12 @@ export async function changeUser(
   id: number,
   asked: Omit<UserChanges, 'state'>,
   author: AuditAuthor,
+  precondition?: Precondition,
 ): Promise<User> {
   const changed = await refuseTakenNames(() =>
     inTransaction(database, async (transaction) => {
       const administrators = await lockActiveAdministrators(transaction)
+      await requireUnchanged(transaction, 'users', { id }, precondition)
       const user = await getUser(transaction, id)
       const changes = changedFields(user, asked)
       if (Object.keys(changes).length === 0) return user

@@ -10,7 +10,7 @@ import {
   listDeployments as listStoredDeployments,
   recordDeployment,
 } from '@switchyard/db'
-import { type FieldProblems, forbidden, invalid, notFound } from '@switchyard/domain'
+import { type FieldProblems, forbidden, invalid, notFound, type Precondition } from '@switchyard/domain'
 import type { Caller } from '@switchyard/domain/access'
 import type { Commit } from '@switchyard/domain/commit'
 import {
@@ -110,11 +110,15 @@ async function readReferences(repository: Repository, command: AddDeploymentComm
   return { commit, saga }
 }
 
-/** @throws DomainError not-found; invalid for a status that may not follow */
+/** @throws DomainError not-found; precondition-failed; invalid for a status that may not follow */
 export async function changeDeployment(
   deps: Dependencies,
   { project, repository, caller }: ProjectCall<Caller>,
-  { id, status }: { id: number; status: DeploymentStatus },
+  {
+    id,
+    status,
+    precondition,
+  }: { id: number; status: DeploymentStatus; precondition: Precondition | undefined },
   { baseUrl }: Pick<Call, 'baseUrl'>,
 ): Promise<DeploymentView> {
   const { sha } = await getDeployment(deps, { project }, id)
@@ -122,7 +126,10 @@ export async function changeDeployment(
   const { deployment, isChanged } = await changeStoredDeployment(
     deps.database,
     { projectId: project.id, id },
-    (current) => moveDeployment(current, status, new Date()),
+    (current) => {
+      precondition?.(current.updatedAt)
+      return moveDeployment(current, status, new Date())
+    },
     (changed) => deploymentHook(changed, about),
   )
   if (isChanged) announce(deps, deployment)

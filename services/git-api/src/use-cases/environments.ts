@@ -8,11 +8,13 @@ import {
   findEnvironment,
   findLastDeployment,
   findUser,
+  inTransaction,
   listEnvironments as listStoredEnvironments,
   type ProjectWithOwner,
+  requireUnchanged,
   updateEnvironment,
 } from '@switchyard/db'
-import { forbidden, invalid, notFound } from '@switchyard/domain'
+import { forbidden, invalid, notFound, type Precondition } from '@switchyard/domain'
 import { type EnvironmentTier, environmentProblems, guessTier } from '@switchyard/domain/deployment'
 import type { Dependencies, Rows } from '../dependencies.js'
 import type { ProjectCall } from '../guards.js'
@@ -78,15 +80,19 @@ export async function addEnvironment(
   return { environment, project: await withOwner(database, project) }
 }
 
-/** Changes the given fields and keeps the other fields. @throws DomainError not-found; invalid, by field */
+/** Changes the given fields and keeps the other fields. @throws DomainError not-found; precondition-failed; invalid, by field */
 export async function changeEnvironment(
   { database }: Dependencies,
   { project }: ProjectCall,
   id: number,
   changes: { [Field in keyof EnvironmentChanges]: EnvironmentChanges[Field] | undefined },
+  precondition?: Precondition,
 ): Promise<EnvironmentWithProject> {
   refuseProblems(changes)
-  const environment = await updateEnvironment(database, project.id, id, changes)
+  const environment = await inTransaction(database, async (transaction) => {
+    await requireUnchanged(transaction, 'environments', { project_id: project.id, id }, precondition)
+    return updateEnvironment(transaction, project.id, id, changes)
+  })
   if (!environment) throw notFound()
   return { environment, project: await withOwner(database, project) }
 }

@@ -8,9 +8,10 @@ import {
   findFreezePeriod,
   inTransaction,
   listFreezePeriods as listStoredPeriods,
+  requireUnchanged,
   updateFreezePeriod,
 } from '@switchyard/db'
-import { invalid, notFound } from '@switchyard/domain'
+import { invalid, notFound, type Precondition } from '@switchyard/domain'
 import type { Dependencies, Rows } from '../dependencies.js'
 import { freezePeriodProblems } from '../freeze-calendar.js'
 import type { ProjectCall } from '../guards.js'
@@ -57,13 +58,13 @@ export async function addFreezePeriod(
   })
 }
 
-/** Changes the given fields and keeps the other fields. @throws DomainError not-found; invalid, by field */
+/** Changes the given fields and keeps the other fields. @throws DomainError not-found; precondition-failed; invalid, by field */
 export async function changeFreezePeriod(
   deps: Dependencies,
   access: ProjectCall,
-  id: number,
-  changes: { [Field in keyof FreezePeriodFields]: string | undefined },
+  { id, changes }: { id: number; changes: { [Field in keyof FreezePeriodFields]: string | undefined } },
   author: AuditAuthor,
+  precondition?: Precondition,
 ): Promise<FreezePeriod> {
   const { freezeStart, freezeEnd, cronTimezone } = await getFreezePeriod(deps, access, id)
   const fields = {
@@ -74,6 +75,7 @@ export async function changeFreezePeriod(
   refuseProblems(fields)
   const { id: projectId } = access.project
   return inTransaction(deps.database, async (transaction) => {
+    await requireUnchanged(transaction, 'freeze_periods', { project_id: projectId, id }, precondition)
     const period = await updateFreezePeriod(transaction, projectId, id, fields)
     if (!period) throw notFound()
     await recordProjectEvent(transaction, author, projectId, 'freeze_period_changed', detailsOf(period))

@@ -9,10 +9,11 @@ import {
   inTransaction,
   listMembers as listStoredMembers,
   type MemberWithUser,
+  requireUnchanged,
   updateMember,
   violatedUniqueIndex,
 } from '@switchyard/db'
-import { conflict, forbidden, notFound } from '@switchyard/domain'
+import { conflict, forbidden, notFound, type Precondition } from '@switchyard/domain'
 import type { Dependencies, Rows } from '../dependencies.js'
 import type { ProjectCall } from '../guards.js'
 import { recordProjectEvent } from './audit.js'
@@ -67,7 +68,7 @@ export async function addMember(
 /**
  * Gives a member another access level.
  *
- * @throws DomainError not-found; forbidden for the project's owner, for a level above the caller's and for members
+ * @throws DomainError not-found; precondition-failed; forbidden for the project's owner, for a level above the caller's and for members
  *   above it
  */
 export async function changeMember(
@@ -75,10 +76,13 @@ export async function changeMember(
   { project, level }: ProjectCall,
   { userId, accessLevel }: { userId: number; accessLevel: number },
   author: AuditAuthor,
+  precondition?: Precondition,
 ): Promise<MemberWithUser> {
   if (accessLevel > level) throw forbidden()
   const before = await findOtherThanOwner(database, project, userId)
   const changed = await inTransaction(database, async (transaction) => {
+    const key = { project_id: project.id, user_id: userId }
+    await requireUnchanged(transaction, 'project_members', key, precondition)
     const change = { projectId: project.id, userId, levelMax: level }
     const member = await updateMember(transaction, change, accessLevel)
     if (!member) throw forbidden()

@@ -9,6 +9,7 @@ import {
   type WebhookDelivery,
   type WebhookOwner,
 } from '@switchyard/db'
+import type { Precondition } from '@switchyard/domain'
 import type { Caller } from '@switchyard/domain/access'
 import {
   addWebhook,
@@ -74,19 +75,19 @@ export function addHook(
   )
 }
 
-/** @throws DomainError not-found; invalid, by field; unavailable when there is no key for its secret */
+/** @throws DomainError not-found; precondition-failed; invalid, by field; unavailable when there is no key for its secret */
 export async function changeHook(
   deps: Dependencies,
   { project }: ProjectCall,
-  id: number,
-  { events, ...changes }: HookChanges,
+  { id, changes: { events, ...changes } }: { id: number; changes: HookChanges },
   author: AuditAuthor,
+  precondition?: Precondition,
 ): Promise<Webhook> {
   const before = await getWebhook(deps.database, ownerOf(project), id)
   const given = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined))
   const fields = { ...given, events: chosenEvents(events ?? {}, before.events) }
   return auditedWebhook(deps.database, author, 'webhook_changed', (transaction) =>
-    changeWebhook(transaction, ownerOf(project), id, fields, rulesOf(deps)),
+    changeWebhook(transaction, ownerOf(project), { id, changes: fields, precondition }, rulesOf(deps)),
   )
 }
 

@@ -11,11 +11,12 @@ import {
   type ProjectFilter,
   type ProjectOrder,
   type ProjectWithOwner,
+  requireUnchanged,
   sumLfsObjects,
   updateProject,
   violatedUniqueIndex,
 } from '@switchyard/db'
-import { forbidden, invalid, notFound } from '@switchyard/domain'
+import { forbidden, invalid, notFound, type Precondition } from '@switchyard/domain'
 import {
   accessLevels,
   type Caller,
@@ -157,13 +158,14 @@ const levelOf = (project: ProjectWithOwner, caller: Caller | null, memberLevel: 
 /**
  * Changes a project. Maintainers may change everything except its visibility, which the owner decides.
  *
- * @throws DomainError forbidden; invalid, by field; not-found when the project was deleted meanwhile
+ * @throws DomainError forbidden; precondition-failed; invalid, by field; not-found when the project was deleted meanwhile
  */
 export async function changeProject(
   deps: Dependencies,
   access: ProjectCall,
   asked: ProjectChanges,
   author: AuditAuthor,
+  precondition?: Precondition,
 ): Promise<ProjectDescription> {
   const { project, level, repository } = access
   const hasSameTopics = JSON.stringify(asked.topics) === JSON.stringify(project.topics)
@@ -175,7 +177,7 @@ export async function changeProject(
   const problems = problemsOfChanges(projectProblems({ name, path, ...changes }), changes)
   if (Object.keys(problems).length > 0) throw invalid(problems)
   if (changes.defaultBranch !== undefined) await refuseMissingBranch(repository, changes.defaultBranch)
-  const changed = await writeChanges(deps, project, changes, author)
+  const changed = await writeChanges(deps, project, changes, author, precondition)
   deps.guards.noteChange(project.id)
   return describeProject(deps, changed, access)
 }
@@ -220,9 +222,11 @@ async function writeChanges(
   project: Project,
   changes: ProjectChanges,
   author: AuditAuthor,
+  precondition: Precondition | undefined,
 ): Promise<ProjectWithOwner> {
   try {
     return await inTransaction(database, async (transaction) => {
+      await requireUnchanged(transaction, 'projects', { id: project.id }, precondition)
       const changed = await updateProject(transaction, project, changes)
       if (!changed) throw notFound('Project')
       if (Object.keys(changes).length === 0) return changed

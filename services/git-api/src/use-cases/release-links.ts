@@ -9,7 +9,7 @@ import {
   type ReleaseLink,
   updateReleaseLink,
 } from '@switchyard/db'
-import { invalid, notFound } from '@switchyard/domain'
+import { invalid, notFound, type Precondition } from '@switchyard/domain'
 import { releaseLinksMax, validateLink } from '@switchyard/domain/release'
 import type { Dependencies, Rows } from '../dependencies.js'
 import type { ProjectCall } from '../guards.js'
@@ -70,15 +70,16 @@ export async function addLink(
   })
 }
 
-/** @param changes undefined fields stay @throws DomainError forbidden; not-found; invalid for wrong fields */
+/** @param changes undefined fields stay @throws DomainError forbidden; not-found; precondition-failed; invalid for wrong fields */
 export async function changeLink(
   deps: Dependencies,
   access: ProjectCall,
-  { tag, id }: { tag: string; id: number },
+  { tag, id, precondition }: { tag: string; id: number; precondition: Precondition | undefined },
   changes: { [Field in keyof LinkFields]?: LinkFields[Field] | undefined },
 ): Promise<ReleaseLink> {
   return withLinks(deps, access, tag, async (transaction, links) => {
     const link = oneOf(links, id)
+    precondition?.(link.updatedAt)
     const fields = {
       name: changes.name ?? link.name,
       url: changes.url ?? link.url,

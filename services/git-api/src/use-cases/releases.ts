@@ -11,11 +11,12 @@ import {
   type ReleaseChanges,
   type ReleaseQuery,
   type ReleaseWithLinks,
+  requireUnchanged,
   sqlOf,
   updateRelease,
   violatedUniqueIndex,
 } from '@switchyard/db'
-import { conflict, forbidden, notFound, unprocessable } from '@switchyard/domain'
+import { conflict, forbidden, notFound, type Precondition, unprocessable } from '@switchyard/domain'
 import {
   type Caller,
   decideProjectRight,
@@ -172,18 +173,23 @@ export async function requireTagRight(
   if (!(await mayCreateTag(dependencies, access, tag))) throw forbidden(protectedTagRefusal)
 }
 
-/** @throws DomainError forbidden; not-found; invalid for texts that do not fit */
+/** @throws DomainError forbidden; not-found; precondition-failed; invalid for texts that do not fit */
 export async function changeRelease(
   dependencies: Dependencies,
   access: ProjectCall,
-  tag: string,
-  changes: ReleaseChanges,
+  {
+    tag,
+    changes,
+    precondition,
+  }: { tag: string; changes: ReleaseChanges; precondition: Precondition | undefined },
   { baseUrl }: Pick<Call, 'baseUrl'>,
 ): Promise<ReleaseView> {
   await requireTagRight(dependencies, access, tag)
   validateRelease(changes)
   const release = await inTransaction(dependencies.database, async (transaction) => {
-    const changed = await updateRelease(transaction, access.project.id, tag, changes)
+    const { id: projectId } = access.project
+    await requireUnchanged(transaction, 'releases', { project_id: projectId, tag }, precondition)
+    const changed = await updateRelease(transaction, projectId, tag, changes)
     if (!changed) throw notFound('Release')
     await storeDeliveries(transaction, access, { release: changed, action: 'update', baseUrl })
     return changed

@@ -6,12 +6,13 @@ import {
   findSavedView,
   inTransaction,
   listSavedViews as listViews,
+  requireUnchanged,
   type SavedView,
   type SavedViewFields,
   updateSavedView,
   violatedUniqueIndex,
 } from '@switchyard/db'
-import { conflict, invalid, notFound } from '@switchyard/domain'
+import { conflict, invalid, notFound, type Precondition } from '@switchyard/domain'
 
 const viewsMax = 50
 
@@ -49,14 +50,18 @@ export async function getSavedView({ database }: Dependencies, userId: number, i
   return view
 }
 
-/** @throws DomainError not-found | conflict when the name is taken */
+/** @throws DomainError not-found | precondition-failed | conflict when the name is taken */
 export async function changeSavedView(
   { database }: Dependencies,
   userId: number,
   id: number,
   fields: Partial<SavedViewFields>,
+  precondition?: Precondition,
 ): Promise<SavedView> {
-  const view = await updateSavedView(database, userId, id, fields).catch(throwTaken)
+  const view = await inTransaction(database, async (transaction) => {
+    await requireUnchanged(transaction, 'saved_views', { user_id: userId, id }, precondition)
+    return updateSavedView(transaction, userId, id, fields)
+  }).catch(throwTaken)
   if (!view) throw missing()
   return view
 }

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { Documentation, Route } from '../endpoint.js'
 import { type JsonSchema, type NamedShapes, toJsonSchema } from './json-schema.js'
 import { pageHeaderReferences } from './page-headers.js'
+import { preconditionReferences } from './precondition-headers.js'
 import { refusalReference } from './refusals.js'
 
 /** A row of a route list that is documented. */
@@ -25,7 +26,7 @@ export function describeOperation(route: DocumentedRoute, named: NamedShapes): J
   const inBody = method !== 'GET' && method !== 'DELETE'
   const { who, anonymous, parameters: described = {} } = guard.documents ?? {}
   const operationId = operationIdOf(method, path)
-  const parameters = [
+  const parameters: JsonSchema[] = [
     ...inPath.map((name) => ({
       name,
       in: 'path',
@@ -36,6 +37,7 @@ export function describeOperation(route: DocumentedRoute, named: NamedShapes): J
       ? []
       : others.map(([name, field]) => ({ name, in: 'query', ...field, schema: withoutNull(field.schema) }))),
   ]
+  if (method === 'PUT' && endpoint.refusals?.includes(412)) parameters.push(...preconditionReferences)
   return {
     operationId,
     tags: [tagOf(path)],

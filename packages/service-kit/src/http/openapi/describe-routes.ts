@@ -7,6 +7,7 @@ import {
 } from './describe-operation.js'
 import type { JsonSchema, NamedShapes } from './json-schema.js'
 import { pageHeaders } from './page-headers.js'
+import { preconditionHeaders } from './precondition-headers.js'
 import { refusalResponses } from './refusals.js'
 
 const description = `Commits, comments, statuses, broadcast messages, job queues and sagas behind one API, in GitLab's shapes.
@@ -57,6 +58,7 @@ export function describeRoutes(routes: Route[]): OpenApiDocument {
       schemas: Object.fromEntries([...named].sort(([a], [b]) => (a < b ? -1 : 1))),
       responses,
       headers: pageHeaders,
+      parameters: preconditionHeaders,
       securitySchemes: {
         privateToken: { type: 'apiKey', in: 'header', name: 'PRIVATE-TOKEN' },
         bearer: { type: 'http', scheme: 'bearer' },

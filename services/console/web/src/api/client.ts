@@ -1,3 +1,6 @@
+import { noteServerTime } from '../lib/server-clock'
+import { noteUnauthorized } from './session-end'
+
 /** A refusal or failure of the API, with its sentence and its whole body. `status` is 0 when no answer came. */
 export class ApiError extends Error {
   constructor(
@@ -17,6 +20,8 @@ export interface Page<Row> {
   total: number | undefined
   nextPage: number | undefined
   nextCursor: string | undefined
+  /** Of a list that is read on from a token. */
+  nextToken: string | undefined
   headers: Headers
 }
 
@@ -33,12 +38,23 @@ export function addressOf(path: string, query: Query = {}): string {
 /** Encodes a text, which may contain slashes, as one path segment: `a/b` ⇒ `a%2Fb`. */
 export const segment = encodeURIComponent
 
-async function call(method: string, path: string, query?: Query, body?: unknown, signal?: AbortSignal) {
-  const init: RequestInit = { method, signal: signal ?? null, headers: { Accept: 'application/json' } }
+interface Call {
+  query?: Query | undefined
+  body?: unknown
+  signal?: AbortSignal | undefined
+  /** The tag of the version that is to be changed. */
+  ifMatch?: string | undefined
+}
+
+async function call(method: string, path: string, { query, body, signal, ifMatch }: Call) {
+  const headers: Record<string, string> = { Accept: 'application/json' }
+  if (ifMatch !== undefined) headers['If-Match'] = ifMatch
+  const init: RequestInit = { method, signal: signal ?? null, headers }
   if (body !== undefined) {
-    init.headers = { ...init.headers, 'Content-Type': 'application/json' }
+    headers['Content-Type'] = 'application/json'
     init.body = JSON.stringify(body)
   }
+  const sentMs = Date.now()
   let response: Response
   try {
     response = await fetch(addressOf(path, query), init)
@@ -46,6 +62,10 @@ async function call(method: string, path: string, query?: Query, body?: unknown,
     if (signal?.aborted) throw error
     throw new ApiError(0, 'The server does not answer. Check the connection and try again.')
   }
+  // Only an answer that no cache may keep without asking tells the time.
+  if (/must-revalidate|no-store/.test(response.headers.get('Cache-Control') ?? ''))
+    noteServerTime(response.headers.get('Date'), { sentMs, receivedMs: Date.now() })
+  if (response.status === 401 && path !== '/session') noteUnauthorized()
   if (!response.ok) throw await refusalOf(response)
   return response
 }
@@ -75,35 +95,67 @@ function flatten(value: unknown): string {
 }
 
 export async function get<Answer>(path: string, query?: Query, signal?: AbortSignal): Promise<Answer> {
-  return (await call('GET', path, query, undefined, signal)).json() as Promise<Answer>
+  return (await call('GET', path, { query, signal })).json() as Promise<Answer>
 }
 
 export async function getBytes(path: string, query?: Query, signal?: AbortSignal): Promise<Uint8Array> {
-  return new Uint8Array(await (await call('GET', path, query, undefined, signal)).arrayBuffer())
+  return new Uint8Array(await (await call('GET', path, { query, signal })).arrayBuffer())
 }
 
 /** One page of a list, with the facts about the other pages in its headers. */
 export async function getPage<Row>(path: string, query?: Query, signal?: AbortSignal): Promise<Page<Row>> {
-  const response = await call('GET', path, query, undefined, signal)
+  const response = await call('GET', path, { query, signal })
   const { headers } = response
   return {
     rows: (await response.json()) as Row[],
     total: numberOf(headers.get('X-Total')),
     nextPage: numberOf(headers.get('X-Next-Page')),
     nextCursor: headers.get('X-Next-Cursor') ?? undefined,
+    nextToken: tokenOfNext(headers.get('Link')),
     headers,
   }
 }
 
 const numberOf = (text: string | null) => (text ? Number(text) : undefined)
 
+/** `<…?page_token=7>; rel="next"` ⇒ 7. */
+function tokenOfNext(link: string | null): string | undefined {
+  const [, address] = /<([^>]*)>; rel="next"/.exec(link ?? '') ?? []
+  return address === undefined ? undefined : (new URL(address).searchParams.get('page_token') ?? undefined)
+}
+
+/** A resource, and the tag of its version, which a change names. */
+export interface Versioned<Resource> {
+  resource: Resource
+  etag: string
+}
+
+export async function getVersioned<Resource>(
+  path: string,
+  signal?: AbortSignal,
+): Promise<Versioned<Resource>> {
+  const response = await call('GET', path, { signal })
+  return { resource: (await response.json()) as Resource, etag: response.headers.get('ETag') ?? '*' }
+}
+
+/**
+ * Changes a version of a resource.
+ *
+ * @returns the tag of the new version
+ * @throws ApiError 412 when it is not the newest any more
+ */
+export async function changeVersion(path: string, body: object, etag: string): Promise<string> {
+  const response = await call('PUT', path, { body, ifMatch: etag })
+  return response.headers.get('ETag') ?? '*'
+}
+
 /** Sends a change. Answers without a body give undefined. */
 export async function send<Answer = undefined>(
-  method: 'POST' | 'PUT' | 'DELETE',
+  method: 'POST' | 'DELETE',
   path: string,
   body?: unknown,
   query?: Query,
 ): Promise<Answer> {
-  const text = await (await call(method, path, query, body)).text()
+  const text = await (await call(method, path, { query, body })).text()
   return (text ? JSON.parse(text) : undefined) as Answer
 }

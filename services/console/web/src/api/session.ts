@@ -1,5 +1,6 @@
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { get } from './client'
+import { endedSession, hasEditedForm } from './session-end'
 
 export interface SessionUser {
   id: number
@@ -14,9 +15,18 @@ export interface Session {
   expires_at?: string | null
 }
 
+const sessionKey = ['session']
+
 export const sessionQuery = queryOptions({
-  queryKey: ['session'],
-  queryFn: ({ signal }) => get<Session>('/session', {}, signal),
+  queryKey: sessionKey,
+  async queryFn({ signal, client }) {
+    const session = await get<Session>('/session', {}, signal)
+    const before = client.getQueryData<Session>(sessionKey)
+    if (session.user || !before?.user || !hasEditedForm()) return session
+    // What somebody has typed stays on the page until they have signed in again.
+    endedSession.set(true)
+    return before
+  },
   staleTime: 60_000,
 })
 

@@ -56,7 +56,7 @@ export function DataTable<Row>({
               className="border-b last:border-0 focus-within:bg-raised hover:bg-raised"
             >
               {columns.map((column) => (
-                <td key={column.header} className={`${cellClass} align-baseline ${classOf(column)}`}>
+                <td key={column.header} className={`${cellClass} min-w-20 align-baseline ${classOf(column)}`}>
                   {column.cell(row)}
                 </td>
               ))}

@@ -1,5 +1,6 @@
 import { type Piece, parseMarkdown } from '@switchyard/banner/text'
 import { createElement } from 'react'
+import { visibleControls } from '../lib/format'
 
 /** The text of a broadcast message, with the same small markup as on every site that shows it. */
 export const MessageText = ({ text }: { text: string }) => (
@@ -7,7 +8,7 @@ export const MessageText = ({ text }: { text: string }) => (
 )
 
 function show(piece: Piece, index: number): React.ReactNode {
-  if (typeof piece === 'string') return piece
+  if (typeof piece === 'string') return visibleControls(piece)
   const attributes = 'href' in piece && piece.href ? { href: piece.href, rel: 'noopener noreferrer' } : {}
   const look = piece.tag === 'a' ? { className: 'underline' } : {}
   const inner = piece.pieces.length > 0 ? piece.pieces.map(show) : undefined

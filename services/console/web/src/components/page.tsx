@@ -1,7 +1,9 @@
 import { useRouterState } from '@tanstack/react-router'
-import { type ReactNode, useEffect, useRef } from 'react'
+import { type ReactNode, useEffect, useLayoutEffect, useRef } from 'react'
 
 let shownPath: string | undefined
+/** The heading that had the focus went away, and nothing else has it since. */
+let hasLostHeading = false
 
 /**
  * The frame of a page: the title of the document, the one heading, and the actions beside it. Moving from another page puts
@@ -21,12 +23,23 @@ export function Page({
   actions?: ReactNode
   children?: ReactNode
 }) {
-  const path = useRouterState({ select: (state) => state.location.pathname })
+  // The address changes before the page does: the page that is left must not take it for its own.
+  const path = useRouterState({ select: (state) => (state.resolvedLocation ?? state.location).pathname })
   const ref = useRef<HTMLHeadingElement>(null)
   useEffect(() => {
-    if (shownPath !== undefined && shownPath !== path) ref.current?.focus()
+    const isOther = shownPath !== undefined && shownPath !== path
+    // Focusing leaves the place where the page is scrolled to.
+    if (isOther || (hasLostHeading && document.activeElement === document.body))
+      ref.current?.focus({ preventScroll: true })
     shownPath = path
+    hasLostHeading = false
   }, [path])
+  useLayoutEffect(
+    () => () => {
+      hasLostHeading = document.activeElement === ref.current
+    },
+    [],
+  )
   return (
     <>
       <title>{`${title} · Switchyard`}</title>
@@ -35,7 +48,7 @@ export function Page({
           ref={ref}
           tabIndex={-1}
           dir="auto"
-          className="min-w-[min(100%,12rem)] flex-1 text-xl font-semibold break-words"
+          className="min-w-[min(100%,12rem)] flex-1 text-xl font-semibold"
         >
           {heading ?? title}
         </h1>

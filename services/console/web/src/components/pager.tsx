@@ -31,3 +31,31 @@ export function Pager({
     </nav>
   )
 }
+
+/**
+ * Moves through a list whose pages are named by what they begin after, so that new rows at its begin repeat none. Back in the
+ * browser is the way to the page before.
+ *
+ * @param token of the page that is shown; unset: the first
+ */
+export function TokenPager({
+  token,
+  nextToken,
+  onMove,
+}: {
+  token: string | undefined
+  nextToken: string | undefined
+  onMove: (token: string | undefined) => void
+}) {
+  if (token === undefined && nextToken === undefined) return null
+  return (
+    <nav aria-label="Pages" className="flex items-center justify-end gap-2 border-t px-4 py-2 text-sm">
+      <Button disabled={token === undefined} onClick={() => onMove(undefined)}>
+        First
+      </Button>
+      <Button disabled={nextToken === undefined} onClick={() => onMove(nextToken)}>
+        Next
+      </Button>
+    </nav>
+  )
+}

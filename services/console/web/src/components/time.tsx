@@ -1,11 +1,12 @@
 import { useEffect, useState } from 'react'
 import { exactTime, sinceNow } from '../lib/format'
+import { serverNow } from '../lib/server-clock'
 
-/** The current time, updated every `periodMs`. */
+/** The current time by the clock of the server, updated every `periodMs`. */
 export function useNow(periodMs = 15_000): number {
-  const [now, setNow] = useState(() => Date.now())
+  const [now, setNow] = useState(serverNow)
   useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), periodMs)
+    const timer = setInterval(() => setNow(serverNow()), periodMs)
     return () => clearInterval(timer)
   }, [periodMs])
   return now

@@ -11,7 +11,7 @@ const units: [Intl.RelativeTimeFormatUnit, number][] = [
 ]
 
 /** '3 minutes ago', 'in 2 days'. */
-export function sinceNow(time: Date, now = Date.now()): string {
+export function sinceNow(time: Date, now: number): string {
   const seconds = (time.getTime() - now) / 1000
   const [unit, size] = units.find(([, size]) => Math.abs(seconds) >= size) ?? (['second', 1] as const)
   return relative.format(Math.trunc(seconds / size), unit)

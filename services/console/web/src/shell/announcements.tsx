@@ -40,7 +40,7 @@ export function Announcements() {
           className="flex items-start gap-3 px-4 py-1.5 text-sm"
           style={{ background: message.color, color: readableColor(message.color, message.font) }}
         >
-          <span className="flex-1 text-center break-words">
+          <span className="flex-1 text-center">
             <MessageText text={message.message} />
           </span>
           {message.dismissable && (

@@ -1,6 +1,7 @@
 import { Link, useRouterState } from '@tanstack/react-router'
-import { lazy, type ReactNode, Suspense, useState } from 'react'
+import { lazy, type ReactNode, Suspense, useState, useSyncExternalStore } from 'react'
 import { useSession } from '../api/session'
+import { endedSession } from '../api/session-end'
 import { Button } from '../components/button'
 import { Loading } from '../components/states'
 import { Announcements } from './announcements'
@@ -16,6 +17,9 @@ const CommandPalette = lazy(() =>
 )
 const ShortcutHelp = lazy(() =>
   import('./shortcut-help').then(({ ShortcutHelp }) => ({ default: ShortcutHelp })),
+)
+const SignInAgain = lazy(() =>
+  import('./sign-in-again').then(({ SignInAgain }) => ({ default: SignInAgain })),
 )
 
 const searchIcon = (
@@ -46,6 +50,7 @@ const accountIcon = (
 /** What stands around every page: banner, navigation, announcements, and the dialogs that keys open. */
 export function Shell({ children }: { children: ReactNode }) {
   const { user } = useSession()
+  const hasSessionEnded = useSyncExternalStore(endedSession.subscribe, endedSession.get)
   const [overlay, setOverlay] = useState<Overlay>()
   const [menuPath, setMenuPath] = useState<string>()
   const path = useRouterState({ select: (state) => state.location.pathname })
@@ -107,6 +112,7 @@ export function Shell({ children }: { children: ReactNode }) {
       </div>
       <Suspense>
         {overlay === 'palette' && <CommandPalette onClose={() => close('palette')} />}
+        {hasSessionEnded && <SignInAgain />}
         {overlay === 'help' && <ShortcutHelp onClose={() => close('help')} />}
       </Suspense>
     </div>

@@ -7,9 +7,11 @@ import {
   pageParameters,
   pageReply,
   parameterProblem,
+  preconditionOf,
   rowId,
   rowsOf,
   text,
+  versioned,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { Dependencies } from '../../dependencies.js'
@@ -45,7 +47,7 @@ export const getLink = (deps: Dependencies) =>
     input: z.object(oneLink),
     async handle({ tag_name, link_id }, access: ProjectCall, call) {
       const link = await links.getLink(deps, access, tag_name, link_id)
-      return ok(presentReleaseLink(link, tag_name, access.project, call.baseUrl))
+      return versioned(presentReleaseLink(link, tag_name, access.project, call.baseUrl), link)
     },
   })
 
@@ -80,6 +82,7 @@ export const updateLink = (deps: Dependencies) =>
   endpoint({
     summary: 'Change a link of a release',
     replies: { 200: releaseLinkShape },
+    refusals: [412],
     input: z.object({
       ...oneLink,
       ...releaseLinkParameters,
@@ -96,8 +99,9 @@ export const updateLink = (deps: Dependencies) =>
       if (Object.values(changes).every((value) => value === undefined)) {
         throw parameterProblem('name, url', 'are missing, at least one parameter must be provided')
       }
-      const link = await links.changeLink(deps, access, { tag: tag_name, id: link_id }, changes)
-      return ok(presentReleaseLink(link, tag_name, access.project, call.baseUrl))
+      const wanted = { tag: tag_name, id: link_id, precondition: preconditionOf(call) }
+      const link = await links.changeLink(deps, access, wanted, changes)
+      return versioned(presentReleaseLink(link, tag_name, access.project, call.baseUrl), link)
     },
   })
 

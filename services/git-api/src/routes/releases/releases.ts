@@ -11,9 +11,11 @@ import {
   pageParameters,
   pageReply,
   parameterProblem,
+  preconditionOf,
   rowsOf,
   text,
   time,
+  versioned,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { Dependencies } from '../../dependencies.js'
@@ -55,8 +57,8 @@ export const getRelease = (deps: Dependencies) =>
     replies: { 200: releaseShape },
     input: z.object({ tag_name: text() }),
     async handle({ tag_name }, access: ProjectCall, call) {
-      const release = await releases.getRelease(deps, access, tag_name)
-      return ok(presentRelease(release, access.project, call.baseUrl))
+      const found = await releases.getRelease(deps, access, tag_name)
+      return versioned(presentRelease(found, access.project, call.baseUrl), found.release)
     },
   })
 
@@ -128,6 +130,7 @@ export const updateRelease = (deps: Dependencies) =>
   endpoint({
     summary: 'Change the release of a tag',
     replies: { 200: releaseShape },
+    refusals: [412],
     input: z.object({
       tag_name: text(),
       name: optionalText(text()),
@@ -145,8 +148,9 @@ export const updateRelease = (deps: Dependencies) =>
           'are missing, at least one parameter must be provided',
         )
       }
-      const release = await releases.changeRelease(deps, access, tag_name, changes, call)
-      return ok(presentRelease(release, access.project, call.baseUrl))
+      const change = { tag: tag_name, changes, precondition: preconditionOf(call) }
+      const changed = await releases.changeRelease(deps, access, change, call)
+      return versioned(presentRelease(changed, access.project, call.baseUrl), changed.release)
     },
   })
 

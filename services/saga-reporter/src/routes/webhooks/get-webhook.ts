@@ -1,4 +1,4 @@
-import { endpoint, ok, rowId } from '@switchyard/service-kit/http'
+import { endpoint, rowId, versioned } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import { presentWebhook, webhookShape } from '../../presenters/webhook.js'
 import { getWebhook as findWebhook } from '../../use-cases/read-webhooks.js'
@@ -11,5 +11,8 @@ export const getWebhook = ({ database }: WebhookDependencies) =>
     summary: 'One webhook',
     replies: { 200: webhookShape },
     input: z.object({ id: rowId(), ...tenantParameter }),
-    handle: async ({ id }) => ok(presentWebhook(await findWebhook(database, ofSagas, id))),
+    async handle({ id }) {
+      const webhook = await findWebhook(database, ofSagas, id)
+      return versioned(presentWebhook(webhook), webhook)
+    },
   })

@@ -1,5 +1,5 @@
 import type { Caller } from '@switchyard/domain/access'
-import { auditAuthor, endpoint, ok, rowId } from '@switchyard/service-kit/http'
+import { auditAuthor, endpoint, preconditionOf, rowId, versioned } from '@switchyard/service-kit/http'
 import { auditedWebhook, changeWebhook } from '@switchyard/webhooks'
 import { z } from 'zod'
 import { presentWebhook, webhookShape } from '../../presenters/webhook.js'
@@ -12,13 +12,14 @@ export const updateWebhook = (dependencies: WebhookDependencies) =>
   endpoint({
     summary: 'Change a webhook',
     replies: { 200: webhookShape },
+    refusals: [412],
     input: z.object({ ...optionalWebhookParameters, id: rowId(), ...tenantParameter }),
     async handle({ id, tenant: _tenant, service_name: serviceName, ...given }, caller: Caller, call) {
-      const changes = { ...given, serviceName }
+      const change = { id, changes: { ...given, serviceName }, precondition: preconditionOf(call) }
       const author = auditAuthor(caller, call)
       const webhook = await auditedWebhook(dependencies.database, author, 'webhook_changed', (transaction) =>
-        changeWebhook(transaction, ofSagas, id, changes, rulesOf(dependencies)),
+        changeWebhook(transaction, ofSagas, change, rulesOf(dependencies)),
       )
-      return ok(presentWebhook(webhook))
+      return versioned(presentWebhook(webhook), webhook)
     },
   })

@@ -7,13 +7,12 @@ import { Button } from '../../components/button'
 import { type Column, DataTable } from '../../components/data-table'
 import { guarded } from '../../components/guarded'
 import { Page, Panel } from '../../components/page'
-import { Pager } from '../../components/pager'
+import { TokenPager } from '../../components/pager'
 import { SearchBox } from '../../components/search-box'
 import { Empty, Shown } from '../../components/states'
 import { TextLink } from '../../components/text-link'
 import { Time } from '../../components/time'
 import type { AuditEvent } from '../../generated/types.gen'
-import { pageOf } from '../../lib/search-params'
 
 const route = getRouteApi('/admin/audit')
 
@@ -33,21 +32,25 @@ const searchedCharsMin = 3
 function Audit() {
   const search = route.useSearch()
   const navigate = route.useNavigate()
-  const page = pageOf(search.page)
-  const { page: _page, q, ...asked } = search
+  const { q, page_token, ...asked } = search
+  const token = page_token && /^\d{1,9}$/.test(page_token) ? page_token : undefined
   // A shorter text is refused; until it is long enough, the list is not narrowed.
   const text = q && q.trim().length >= searchedCharsMin ? q : undefined
   const events = useQuery({
     queryKey: ['audit', search],
     queryFn: ({ signal }) =>
-      getPage<AuditEvent>('/audit_events', { ...asked, search: text, page, per_page: 50 }, signal),
+      getPage<AuditEvent>(
+        '/audit_events',
+        { ...asked, search: text, pagination: 'keyset', page_token: token, per_page: 50 },
+        signal,
+      ),
     placeholderData: (before) => before,
   })
   return (
     <Page title="Audit log">
       <AuditFilters />
       <Shown query={events}>
-        {({ rows, nextPage, total }) => (
+        {({ rows, nextToken }) => (
           <Panel name="Events" flush busy={events.isFetching}>
             <DataTable
               label="Audit log"
@@ -61,11 +64,10 @@ function Audit() {
                 </Empty>
               }
             />
-            <Pager
-              page={page}
-              nextPage={nextPage}
-              total={total}
-              onMove={(next) => void navigate({ search: { ...search, page: String(next) } })}
+            <TokenPager
+              token={token}
+              nextToken={nextToken}
+              onMove={(next) => void navigate({ search: { ...search, page_token: next } })}
             />
           </Panel>
         )}
@@ -84,7 +86,7 @@ function AuditFilters() {
       <SearchBox
         value={search.q}
         placeholder="Event, entity or author"
-        onChange={(q) => void navigate({ search: { ...search, page: undefined, q } })}
+        onChange={(q) => void navigate({ search: { ...search, page_token: undefined, q } })}
       />
       {isShort && (
         <p role="status" className="text-sm text-quiet">
@@ -94,7 +96,7 @@ function AuditFilters() {
       {used.map((name) => (
         <Button
           key={name}
-          onClick={() => void navigate({ search: { ...search, page: undefined, [name]: undefined } })}
+          onClick={() => void navigate({ search: { ...search, page_token: undefined, [name]: undefined } })}
           aria-label={`Remove the filter ${name}`}
         >
           {name.replaceAll('_', ' ')}: {search[name]} ✕

@@ -3,10 +3,12 @@ import { useState } from 'react'
 import { send } from '../../api/client'
 import { ActionDialog, textOf } from '../../components/action-dialog'
 import { Button } from '../../components/button'
+import { ChoiceField } from '../../components/choice-field'
 import { CopyButton } from '../../components/copy-button'
-import { CheckboxField, SelectField, TextField } from '../../components/fields'
+import { CheckboxField, TextField } from '../../components/fields'
 import { Modal, ModalActions } from '../../components/modal'
-import type { IssuedToken, User } from '../../generated/types.gen'
+import type { IssuedToken } from '../../generated/types.gen'
+import { findUser, usernamesQuery } from './user-names'
 
 const scopes: { name: string; meaning: string }[] = [
   { name: 'api', meaning: 'everything that the user may do in the API, and git' },
@@ -21,7 +23,7 @@ const scopes: { name: string; meaning: string }[] = [
 ]
 
 /** Makes a token, and shows its secret once. */
-export function NewTokenDialog({ users, onClose }: { users: User[]; onClose: () => void }) {
+export function NewTokenDialog({ onClose }: { onClose: () => void }) {
   const client = useQueryClient()
   const [issued, setIssued] = useState<IssuedToken>()
   if (issued) return <SecretDialog token={issued} onClose={onClose} />
@@ -31,25 +33,21 @@ export function NewTokenDialog({ users, onClose }: { users: User[]; onClose: () 
       expires_at: textOf(form, 'expires_at') || undefined,
       scopes: form.getAll('scopes').map(String),
     }
-    const token = await send<IssuedToken>(
-      'POST',
-      `/users/${textOf(form, 'user')}/personal_access_tokens`,
-      body,
-    )
+    const { id } = await findUser(textOf(form, 'user'))
+    const token = await send<IssuedToken>('POST', `/users/${id}/personal_access_tokens`, body)
     await client.invalidateQueries({ queryKey: ['tokens'] })
     setIssued(token)
   }
   return (
     <ActionDialog title="New token" action="Create" run={create} onClose={onClose}>
-      <SelectField label="User" name="user" required>
-        {users
-          .filter(({ state }) => state === 'active')
-          .map(({ id, username }) => (
-            <option key={id} value={id}>
-              {username}
-            </option>
-          ))}
-      </SelectField>
+      <ChoiceField
+        label="User"
+        name="user"
+        required
+        maxLength={255}
+        find={usernamesQuery}
+        hint="The username; a part of it or of the name finds it"
+      />
       <TextField label="Name" name="name" required maxLength={255} hint="What the token is for" />
       <TextField
         label="Expires"

@@ -6,17 +6,19 @@ import { mayUse, useSession } from '../../api/session'
 import { ActionDialog } from '../../components/action-dialog'
 import { Badge } from '../../components/badge'
 import { Button } from '../../components/button'
+import { ChoiceFilter } from '../../components/choice-field'
 import { type Column, DataTable } from '../../components/data-table'
 import { FilterSelect } from '../../components/fields'
 import { guarded } from '../../components/guarded'
 import { Page, Panel } from '../../components/page'
 import { Pager } from '../../components/pager'
 import { SearchBox } from '../../components/search-box'
-import { Empty, Shown } from '../../components/states'
+import { Empty, Problem, Shown } from '../../components/states'
 import { Time } from '../../components/time'
-import type { Token, User } from '../../generated/types.gen'
+import type { Token } from '../../generated/types.gen'
 import { pageOf } from '../../lib/search-params'
 import { NewTokenDialog } from './new-token-dialog'
+import { findUser, usernamesQuery, useUsername, useUsernames } from './user-names'
 
 const route = getRouteApi('/admin/tokens')
 
@@ -42,7 +44,7 @@ function Tokens() {
       ),
     placeholderData: (before) => before,
   })
-  const users = useUsers(isAdmin)
+  const names = useUsernames(tokens.data?.rows.map((token) => token.user_id) ?? [])
   const move = (part: typeof search) => void navigate({ search: { ...search, page: undefined, ...part } })
   return (
     <Page
@@ -65,15 +67,7 @@ function Tokens() {
           options={['active', 'inactive']}
           onChange={(value) => move({ state: value })}
         />
-        {isAdmin && (
-          <FilterSelect
-            label="User"
-            all="Every user"
-            value={user_id}
-            options={users.map(({ id, username }) => ({ value: String(id), label: username }))}
-            onChange={(value) => move({ user_id: value })}
-          />
-        )}
+        {isAdmin && <UserFilter id={user_id} onChange={(value) => move({ user_id: value })} />}
       </div>
       <Shown query={tokens}>
         {({ rows, nextPage, total }) => (
@@ -82,7 +76,7 @@ function Tokens() {
               label="Tokens"
               rows={rows}
               rowKey={({ id }) => id}
-              columns={columnsFor({ users, mayChange, onRevoke: setRevoked })}
+              columns={columnsFor({ names, mayChange, onRevoke: setRevoked })}
               empty={<Empty title="No token fits.">Search for another name, or take a filter away.</Empty>}
             />
             <Pager
@@ -94,34 +88,54 @@ function Tokens() {
           </Panel>
         )}
       </Shown>
-      {isNew && <NewTokenDialog users={users} onClose={() => setIsNew(false)} />}
+      {isNew && <NewTokenDialog onClose={() => setIsNew(false)} />}
       {revoked && <RevokeDialog token={revoked} onClose={() => setRevoked(undefined)} />}
     </Page>
   )
 }
 
-/** The first hundred users, for choices and names. */
-function useUsers(enabled: boolean): User[] {
-  const { data } = useQuery({
-    queryKey: ['users', 'choices'],
-    queryFn: ({ signal }) =>
-      getPage<User>('/users', { per_page: 100, order_by: 'username', sort: 'asc' }, signal),
-    enabled,
-    staleTime: 60_000,
-  })
-  return data?.rows ?? []
+/** Chooses the user whose tokens are shown. */
+function UserFilter({
+  id,
+  onChange,
+}: {
+  id: string | undefined
+  onChange: (id: string | undefined) => void
+}) {
+  const username = useUsername(id === undefined ? undefined : Number(id))
+  const [problem, setProblem] = useState<unknown>()
+  const choose = async (name: string | undefined) => {
+    setProblem(undefined)
+    try {
+      onChange(name && String((await findUser(name)).id))
+    } catch (error) {
+      setProblem(error)
+    }
+  }
+  return (
+    <>
+      <ChoiceFilter
+        label="User"
+        all="Every user"
+        value={id && (username ?? `user ${id}`)}
+        onChange={(name) => void choose(name)}
+        find={usernamesQuery}
+      />
+      {problem !== undefined && <Problem error={problem} />}
+    </>
+  )
 }
 
 function columnsFor({
-  users,
+  names,
   mayChange,
   onRevoke,
 }: {
-  users: User[]
+  names: Map<number, string>
   mayChange: boolean
   onRevoke: (token: Token) => void
 }): Column<Token>[] {
-  const nameOf = (id: number) => users.find((user) => user.id === id)?.username ?? `user ${id}`
+  const nameOf = (id: number) => names.get(id) ?? `user ${id}`
   const shown: Column<Token>[] = [
     { header: 'Name', cell: ({ name }) => <span dir="auto">{name}</span> },
     { header: 'User', cell: ({ user_id }) => <span dir="auto">{nameOf(user_id)}</span> },

@@ -3,11 +3,11 @@ import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
 import { getPage, send } from '../../api/client'
 import { useSession } from '../../api/session'
-import { ActionDialog, textOf } from '../../components/action-dialog'
+import { ActionDialog } from '../../components/action-dialog'
 import { Badge, State } from '../../components/badge'
 import { Button } from '../../components/button'
 import { type Column, DataTable } from '../../components/data-table'
-import { CheckboxField, FilterSelect, TextField } from '../../components/fields'
+import { FilterSelect } from '../../components/fields'
 import { guarded } from '../../components/guarded'
 import { Page, Panel } from '../../components/page'
 import { Pager } from '../../components/pager'
@@ -17,6 +17,7 @@ import { TextLink } from '../../components/text-link'
 import { Time } from '../../components/time'
 import type { User } from '../../generated/types.gen'
 import { pageOf } from '../../lib/search-params'
+import { EditDialog, UserForm } from './user-form'
 
 const route = getRouteApi('/admin/users')
 
@@ -147,37 +148,15 @@ function UserDialog({ dialog, onClose }: { dialog: Dialog; onClose: () => void }
   }
   if (!dialog) return null
   if (dialog.kind === 'block') return <BlockDialog user={dialog.user} done={done} onClose={onClose} />
-  const user = dialog.kind === 'edit' ? dialog.user : undefined
-  const save = async (form: FormData) => {
-    const body = {
-      username: textOf(form, 'username'),
-      name: textOf(form, 'name'),
-      email: textOf(form, 'email'),
-      admin: form.get('admin') === 'on',
-    }
-    if (user) await send('PUT', `/users/${user.id}`, body)
-    else await send('POST', '/users', body)
-    await done()
-  }
+  if (dialog.kind === 'edit') return <EditDialog id={dialog.user.id} done={done} onClose={onClose} />
   return (
-    <ActionDialog
-      title={user ? 'Edit user' : 'New user'}
-      action={user ? 'Save' : 'Create'}
-      run={save}
+    <UserForm
+      title="New user"
+      action="Create"
+      save={(fields) => send('POST', '/users', fields)}
+      done={done}
       onClose={onClose}
-    >
-      <TextField label="Username" name="username" required maxLength={255} defaultValue={user?.username} />
-      <TextField label="Name" name="name" required maxLength={255} defaultValue={user?.name} />
-      <TextField
-        label="Email"
-        name="email"
-        type="email"
-        required
-        maxLength={255}
-        defaultValue={user?.email}
-      />
-      <CheckboxField label="Administrator" name="admin" defaultChecked={user?.is_admin} />
-    </ActionDialog>
+    />
   )
 }
 

@@ -2,6 +2,7 @@ import { plainText } from '../../components/message-text'
 import { useNow } from '../../components/time'
 import type { BroadcastMessage } from '../../generated/types.gen'
 import { exactTime } from '../../lib/format'
+import { dayStarts, placeInDays } from './calendar-days'
 
 const dayMs = 86_400_000
 const days = 14
@@ -10,9 +11,9 @@ const rowsMax = 20
 /** The coming two weeks, from yesterday on: which message is shown when. */
 export function BroadcastCalendar({ messages }: { messages: BroadcastMessage[] }) {
   const now = useNow(60_000)
-  const start = new Date(now - dayMs).setHours(0, 0, 0, 0)
-  const end = start + days * dayMs
-  const place = (time: number) => Math.min(100, Math.max(0, ((time - start) / (end - start)) * 100))
+  const starts = dayStarts(now - dayMs, days)
+  const [start = 0, end = 0] = [starts[0], starts.at(-1)]
+  const place = (time: number) => placeInDays(time, starts)
   const bars = messages
     .map((message) => ({
       message,
@@ -28,8 +29,8 @@ export function BroadcastCalendar({ messages }: { messages: BroadcastMessage[] }
       <figcaption className="mb-2 font-semibold">Two weeks</figcaption>
       <div aria-hidden="true">
         <div className="mb-1 grid text-xs text-quiet" style={{ gridTemplateColumns: `repeat(${days}, 1fr)` }}>
-          {Array.from({ length: days }, (_, index) => (
-            <DayHead key={start + index * dayMs} time={start + index * dayMs} />
+          {starts.slice(0, -1).map((day) => (
+            <DayHead key={day} time={day} />
           ))}
         </div>
         {bars.map(({ message, from, to }) => (

@@ -1,17 +1,20 @@
 import { contrastOfColors, readableColor } from '@switchyard/banner/text'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
-import { get, send } from '../../api/client'
+import { getVersioned, send, type Versioned } from '../../api/client'
 import { Button } from '../../components/button'
 import { CheckboxField, SelectField, TextArea, TextField } from '../../components/fields'
 import { MessageText } from '../../components/message-text'
 import { Panel } from '../../components/page'
 import { Problem, Shown } from '../../components/states'
+import { TimeField } from '../../components/time-field'
 import type { BroadcastMessage } from '../../generated/types.gen'
-import { localTime } from '../../lib/local-time'
+import { useEdit } from '../../lib/edit-version'
+import { serverNow } from '../../lib/server-clock'
 
 interface Draft {
   message: string
+  /** In ISO 8601, as the API has it; '' while the field holds no time. */
   starts_at: string
   ends_at: string
   color: string
@@ -25,10 +28,13 @@ const contrastMin = 4.5
 const hourMs = 3_600_000
 const hexColor = /^#(?:[0-9a-f]{3}|[0-9a-f]{6})$/i
 
+/** What the fields show, so that nothing invisible is stored. */
+const wholeSeconds = (ms: number) => new Date(ms - (ms % 1000)).toISOString()
+
 const newDraft = (): Draft => ({
   message: '',
-  starts_at: localTime(new Date().toISOString()),
-  ends_at: localTime(new Date(Date.now() + hourMs).toISOString()),
+  starts_at: wholeSeconds(serverNow()),
+  ends_at: wholeSeconds(serverNow() + hourMs),
   color: '#1D4ED8',
   font: '#FFFFFF',
   target_path: '',
@@ -37,10 +43,14 @@ const newDraft = (): Draft => ({
 })
 
 const draftOf = (message: BroadcastMessage): Draft => ({
-  ...message,
-  starts_at: localTime(message.starts_at),
-  ends_at: localTime(message.ends_at),
+  message: message.message,
+  starts_at: message.starts_at,
+  ends_at: message.ends_at,
+  color: message.color,
+  font: message.font,
   target_path: message.target_path ?? '',
+  broadcast_type: message.broadcast_type,
+  dismissable: message.dismissable,
 })
 
 /** @param edit the id of a message, or `new` */
@@ -48,39 +58,51 @@ export function BroadcastEditor({ edit, onClose }: { edit: string; onClose: () =
   const isNew = edit === 'new'
   const message = useQuery({
     queryKey: ['broadcast', edit],
-    queryFn: ({ signal }) =>
-      get<BroadcastMessage>(`/broadcast_messages/${encodeURIComponent(edit)}`, {}, signal),
+    queryFn: ({ signal }) => getVersioned<BroadcastMessage>(messagePath(edit), signal),
     enabled: !isNew,
     // What somebody is typing is not replaced.
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
   })
-  if (isNew) return <Editor first={newDraft()} onClose={onClose} />
-  return (
-    <Shown query={message}>
-      {(found) => <Editor id={found.id} first={draftOf(found)} onClose={onClose} />}
-    </Shown>
-  )
+  if (isNew) return <NewMessage onClose={onClose} />
+  return <Shown query={message}>{(found) => <StoredMessage found={found} onClose={onClose} />}</Shown>
 }
 
-function Editor({ id, first, onClose }: { id?: number; first: Draft; onClose: () => void }) {
+const messagePath = (id: string | number) => `/broadcast_messages/${encodeURIComponent(id)}`
+
+function NewMessage({ onClose }: { onClose: () => void }) {
+  const [first] = useState(newDraft)
+  const save = (draft: Draft) => send('POST', '/broadcast_messages', draft)
+  return <Editor name="New message" first={first} save={save} onClose={onClose} />
+}
+
+function StoredMessage({ found, onClose }: { found: Versioned<BroadcastMessage>; onClose: () => void }) {
+  const { first, save } = useEdit(messagePath(found.resource.id), found, draftOf)
+  return <Editor name="Edit message" first={first} save={save} onClose={onClose} />
+}
+
+function Editor({
+  name,
+  first,
+  save,
+  onClose,
+}: {
+  name: string
+  first: Draft
+  save: (draft: Draft) => Promise<unknown>
+  onClose: () => void
+}) {
   const client = useQueryClient()
   const [draft, setDraft] = useState(first)
   const [problem, setProblem] = useState<unknown>()
   const [busy, setBusy] = useState(false)
   const change = (part: Partial<Draft>) => setDraft((before) => ({ ...before, ...part }))
-  const save = async (event: FormEvent) => {
+  const submit = async (event: FormEvent) => {
     event.preventDefault()
     setBusy(true)
     setProblem(undefined)
-    const body = {
-      ...draft,
-      starts_at: new Date(draft.starts_at).toISOString(),
-      ends_at: new Date(draft.ends_at).toISOString(),
-    }
     try {
-      if (id === undefined) await send('POST', '/broadcast_messages', body)
-      else await send('PUT', `/broadcast_messages/${id}`, body)
+      await save(draft)
       await client.invalidateQueries({ queryKey: ['broadcasts'] })
       onClose()
     } catch (error) {
@@ -89,8 +111,8 @@ function Editor({ id, first, onClose }: { id?: number; first: Draft; onClose: ()
     }
   }
   return (
-    <Panel name={id === undefined ? 'New message' : 'Edit message'}>
-      <form onSubmit={(event) => void save(event)}>
+    <Panel name={name}>
+      <form onSubmit={(event) => void submit(event)}>
         <EditorFields draft={draft} change={change} />
         <Preview draft={draft} />
         {problem !== undefined && <Problem error={problem} />}
@@ -118,20 +140,8 @@ function EditorFields({ draft, change }: { draft: Draft; change: (part: Partial<
         hint="**strong**, *emphasis*, ~~struck~~, `code` and [links](https://example.com)"
       />
       <div className="grid gap-x-4 sm:grid-cols-2">
-        <TextField
-          label="Starts"
-          type="datetime-local"
-          required
-          value={draft.starts_at}
-          onChange={(event) => change({ starts_at: event.target.value })}
-        />
-        <TextField
-          label="Ends"
-          type="datetime-local"
-          required
-          value={draft.ends_at}
-          onChange={(event) => change({ ends_at: event.target.value })}
-        />
+        <TimeField label="Starts" value={draft.starts_at} onChange={(starts_at) => change({ starts_at })} />
+        <TimeField label="Ends" value={draft.ends_at} onChange={(ends_at) => change({ ends_at })} />
         <TextField
           label="Background color"
           value={draft.color}
@@ -178,7 +188,7 @@ function Preview({ draft }: { draft: Draft }) {
   return (
     <section aria-label="Preview" className="mt-3">
       <h3 className="mb-1 text-sm font-medium">Preview</h3>
-      <div className="rounded-md border px-4 py-1.5 text-center break-words" style={style}>
+      <div className="rounded-md border px-4 py-1.5 text-center" style={style}>
         <MessageText text={draft.message || 'Your message'} />
       </div>
       <p role="status" className="mt-1 min-h-6 text-sm text-warn">

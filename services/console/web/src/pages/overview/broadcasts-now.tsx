@@ -24,7 +24,7 @@ export function BroadcastsNow({ mayManage }: { mayManage: boolean }) {
             <ul className="divide-y">
               {messages.map(({ id, message, ends_at }) => (
                 <li key={id} className="flex gap-3 py-1.5">
-                  <span className="min-w-0 flex-1 break-words">
+                  <span className="min-w-0 flex-1">
                     <MessageText text={message} />
                   </span>
                   <span className="text-sm text-quiet">

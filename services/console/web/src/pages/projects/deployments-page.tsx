@@ -3,6 +3,7 @@ import { getRouteApi } from '@tanstack/react-router'
 import { getPage } from '../../api/client'
 import { useMay } from '../../api/session'
 import { Badge, State } from '../../components/badge'
+import { ChoiceFilter } from '../../components/choice-field'
 import { DataTable } from '../../components/data-table'
 import { FilterSelect } from '../../components/fields'
 import { Page, Panel } from '../../components/page'
@@ -10,9 +11,10 @@ import { Pager } from '../../components/pager'
 import { Empty, NotAllowed, Shown } from '../../components/states'
 import { TextLink } from '../../components/text-link'
 import { Time } from '../../components/time'
-import type { Deployment, EnvironmentWithProject } from '../../generated/types.gen'
+import type { Deployment } from '../../generated/types.gen'
 import { duration, shortSha } from '../../lib/format'
 import { oneOf, pageOf } from '../../lib/search-params'
+import { environmentNamesQuery } from './deployments/environment-names'
 import { EnvironmentsPanel } from './deployments/environments-panel'
 import { FreezePeriodsPanel } from './deployments/freeze-periods-panel'
 import { useHasRole } from './project-data'
@@ -26,22 +28,16 @@ export const DeploymentsPage = () => (useHasRole('reporter') ? <Deployments /> :
 
 function Deployments() {
   const { path_with_namespace } = useProject()
-  const project = useProjectPath()
-  const environments = useQuery({
-    queryKey: [project, 'environments'],
-    queryFn: ({ signal }) =>
-      getPage<EnvironmentWithProject>(`${project}/environments`, { per_page: 100 }, signal),
-  })
   return (
     <Page title={`Deployments of ${path_with_namespace}`} heading="Deployments">
-      <EnvironmentsPanel query={environments} />
-      <DeploymentsPanel environments={environments.data?.rows.map(({ name }) => name) ?? []} />
+      <EnvironmentsPanel />
+      <DeploymentsPanel />
       <FreezePeriodsPanel />
     </Page>
   )
 }
 
-function DeploymentsPanel({ environments }: { environments: string[] }) {
+function DeploymentsPanel() {
   const project = useProjectPath()
   const maySeeSagas = useMay('sagas')
   const search = route.useSearch()
@@ -63,14 +59,12 @@ function DeploymentsPanel({ environments }: { environments: string[] }) {
   const filter = (part: typeof search) => void navigate({ search: { ...search, ...part, page: undefined } })
   const filters = (
     <>
-      <FilterSelect
+      <ChoiceFilter
         label="Environment"
         all="Every environment"
         value={environment}
-        options={
-          environment && !environments.includes(environment) ? [environment, ...environments] : environments
-        }
         onChange={(value) => filter({ environment: value })}
+        find={(text) => environmentNamesQuery(project, text)}
       />
       <FilterSelect
         label="Status"

@@ -6,7 +6,6 @@ import { Page } from '../../components/page'
 import { isMissing, NotFound, Shown } from '../../components/states'
 import { ButtonLink, TextLink } from '../../components/text-link'
 import { Time } from '../../components/time'
-import { visibleControls } from '../../lib/format'
 import { oneOf } from '../../lib/search-params'
 import { BranchBox } from './branch-box'
 import { lastCommitQuery, rawAddress, splitPath, treeQuery } from './files/file-data'
@@ -30,11 +29,11 @@ export function FilesPage() {
   const isFolder = path === '' || entry?.type === 'tree'
   const inside = useQuery({ ...treeQuery(project, ref, path), enabled: isFolder })
   if (isMissing(around.error) || (around.data && path !== '' && !entry)) return <NotFound />
-  const title = path === '' ? `Files of ${path_with_namespace}` : visibleControls(path)
+  const title = path === '' ? `Files of ${path_with_namespace}` : path
   return (
     <Page
       title={title}
-      heading={path === '' ? 'Files' : <span className="font-mono text-lg">{visibleControls(name)}</span>}
+      heading={path === '' ? 'Files' : <span className="font-mono text-lg">{name}</span>}
       actions={around.data && <Actions gitRef={ref} path={path} isFolder={isFolder} />}
     >
       <div className="mb-3 flex flex-wrap items-center gap-3">
@@ -87,7 +86,7 @@ function Crumbs({ gitRef, path }: { gitRef: string; path: string }) {
             activeOptions={{ exact: true }}
             className="break-all"
           >
-            {visibleControls(part)}
+            {part}
           </TextLink>
         </Fragment>
       ))}

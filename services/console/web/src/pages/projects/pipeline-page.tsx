@@ -77,7 +77,7 @@ function Facts({ pipeline: { status, ref, tag, sha, user, created_at, ...times }
       {facts.map(([name, value]) => (
         <div key={name} className="min-w-0">
           <dt className="text-sm text-quiet">{name}</dt>
-          <dd className="break-words">{value}</dd>
+          <dd>{value}</dd>
         </div>
       ))}
     </dl>

@@ -109,7 +109,7 @@ const columns = [
           {path_with_namespace}
         </TextLink>
         {description && (
-          <span dir="auto" className="block max-w-xl break-words text-quiet">
+          <span dir="auto" className="block max-w-xl text-quiet">
             {description}
           </span>
         )}

@@ -33,7 +33,7 @@ export function LastCommitCell({ commit }: { commit: Commit | null }) {
         to="/projects/$namespace/$name/commits/$sha"
         params={{ ...params, sha: commit.id }}
         dir="auto"
-        className="max-w-md break-words"
+        className="max-w-md"
       >
         {commit.title || shortSha(commit.id)}
       </TextLink>

@@ -106,7 +106,7 @@ const columns: Column<SagaBulkJob>[] = [
     header: 'Note',
     wide: true,
     cell: ({ note }) => (
-      <span dir="auto" className="line-clamp-2 max-w-md break-words">
+      <span dir="auto" className="line-clamp-2 max-w-md">
         {note}
       </span>
     ),

@@ -99,7 +99,7 @@ function columnsOf(search: SagaSearch, onResolve: ((cause: Cause) => void) | und
     {
       header: 'Cause',
       cell: ({ sample }) => (
-        <span dir="auto" className="line-clamp-3 min-w-32 font-mono text-xs break-words whitespace-pre-wrap">
+        <span dir="auto" className="line-clamp-3 min-w-32 font-mono text-xs whitespace-pre-wrap">
           {sample}
         </span>
       ),

@@ -125,7 +125,7 @@ function Details({ event }: { event: SagaEvent }) {
       {request && (
         <pre
           dir="auto"
-          className="max-h-72 max-w-xl overflow-auto rounded-md bg-raised p-2 font-mono text-xs break-words whitespace-pre-wrap"
+          className="max-h-72 max-w-xl overflow-auto rounded-md bg-raised p-2 font-mono text-xs whitespace-pre-wrap"
         >
           {JSON.stringify(request, null, 2)}
         </pre>

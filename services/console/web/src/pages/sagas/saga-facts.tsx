@@ -49,7 +49,7 @@ export function SagaFacts({ saga }: { saga: SagaDetail }) {
         .map(([name, value]) => (
           <div key={name} className="min-w-0">
             <dt className="text-sm text-quiet">{name}</dt>
-            <dd className="break-words">{value}</dd>
+            <dd>{value}</dd>
           </div>
         ))}
     </dl>
@@ -87,7 +87,7 @@ const Resolution = ({
   <>
     <Time at={at} /> by <bdi>{by ?? 'an operator'}</bdi>
     {note && (
-      <p dir="auto" className="text-sm break-words whitespace-pre-wrap text-quiet">
+      <p dir="auto" className="text-sm whitespace-pre-wrap text-quiet">
         {note}
       </p>
     )}

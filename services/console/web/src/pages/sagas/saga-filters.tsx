@@ -183,8 +183,9 @@ export function FilterTime({
       <input
         id={id}
         type="datetime-local"
+        step={1}
         value={localTime(value)}
-        onChange={(event) => onChange(timeOfLocal(event.target.value))}
+        onChange={(event) => onChange(timeOfLocal(event.target.value, value))}
         className={box}
       />
     </span>

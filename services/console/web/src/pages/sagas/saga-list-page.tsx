@@ -1,13 +1,14 @@
 import { getRouteApi } from '@tanstack/react-router'
 import { type RefObject, useCallback, useMemo, useRef, useState } from 'react'
-import { addressOf, type Query } from '../../api/client'
+import type { Query } from '../../api/client'
 import { useMay } from '../../api/session'
-import { Button, buttonClass } from '../../components/button'
+import { Button } from '../../components/button'
 import { guarded } from '../../components/guarded'
 import { Page } from '../../components/page'
 import { ButtonLink } from '../../components/text-link'
 import { oneOf } from '../../lib/search-params'
 import { BulkDialogs, type BulkRequest, canResolve, isEmpty } from './bulk-dialogs'
+import { ExportLink } from './export-link'
 import { filterNames, filterOf, type SagaSearch, sagaStatuses, sortQuery } from './saga-filter'
 import { type ChangeSearch, SagaFilters } from './saga-filters'
 import { LiveStatus, SagaRows, Waiting } from './saga-list-parts'
@@ -130,9 +131,7 @@ function Actions({
       <Button aria-pressed={isPaused} onClick={() => setIsPaused(!isPaused)} className={pressedClass}>
         Pause updates
       </Button>
-      <a className={buttonClass()} href={addressOf('/sagas/export', { ...exported, format: 'csv' })} download>
-        Export as CSV
-      </a>
+      <ExportLink query={exported} />
       <ButtonLink to="/bulk-jobs" search={{ tenant }}>
         Bulk jobs
       </ButtonLink>

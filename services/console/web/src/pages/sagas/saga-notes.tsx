@@ -27,7 +27,7 @@ export function SagaNotes({ saga, notes }: { saga: SagaKey; notes: readonly Saga
               </span>{' '}
               <Time at={note.created_at} />
             </p>
-            <p className="break-words whitespace-pre-wrap" dir="auto">
+            <p className="whitespace-pre-wrap" dir="auto">
               {note.body}
             </p>
           </li>

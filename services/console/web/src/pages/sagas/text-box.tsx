@@ -17,7 +17,7 @@ export const TextBox = ({
     tabIndex={0}
     className={`overflow-auto rounded-md ${className}`}
   >
-    <pre dir="auto" className="font-mono text-xs break-words whitespace-pre-wrap">
+    <pre dir="auto" className="font-mono text-xs whitespace-pre-wrap">
       {children}
     </pre>
   </section>

@@ -4,9 +4,9 @@ import { type FormEvent, useState } from 'react'
 import { send } from '../../api/client'
 import { type Session, sessionQuery, useSession } from '../../api/session'
 import { Button } from '../../components/button'
-import { TextField } from '../../components/fields'
 import { Page } from '../../components/page'
 import { sentenceOf } from '../../components/states'
+import { TokenField } from '../../components/token-field'
 
 const route = getRouteApi('/sign-in')
 
@@ -47,16 +47,7 @@ export function SignInPage() {
     <div className="mx-auto max-w-md pt-6">
       <Page title="Sign in">
         <form onSubmit={(event) => void signIn(event)} className="rounded-lg border bg-panel p-5">
-          <TextField
-            label="Access token"
-            name="token"
-            type="password"
-            required
-            autoFocus
-            autoComplete="current-password"
-            maxLength={255}
-            hint="A token of any scopes. The browser does not keep it."
-          />
+          <TokenField />
           {problem && (
             <p role="alert" className="mb-3 rounded-md bg-bad-soft px-3 py-2 text-bad">
               {problem}

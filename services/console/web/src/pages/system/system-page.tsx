@@ -135,7 +135,7 @@ const Facts = ({ facts }: { facts: [string, ReactNode][] }) => (
     {facts.map(([name, value]) => (
       <div key={name} className="contents">
         <dt className="text-quiet">{name}</dt>
-        <dd className="text-right break-words tabular-nums">{value ?? 'does not answer'}</dd>
+        <dd className="text-right tabular-nums">{value ?? 'does not answer'}</dd>
       </div>
     ))}
   </dl>

@@ -43,7 +43,7 @@ export const CodeText = memo(function CodeText({ text, html }: { text: string; h
     offset += text.length
     return (
       <span key={offset} className={className}>
-        {visibleControls(text)}
+        {text}
       </span>
     )
   })

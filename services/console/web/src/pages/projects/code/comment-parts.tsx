@@ -14,7 +14,7 @@ export const Comment = ({ comment, about }: { comment: CommitComment; about?: st
       <Time at={comment.created_at} />
       {about && <span>{about}</span>}
     </p>
-    <p dir="auto" className="break-words whitespace-pre-wrap">
+    <p dir="auto" className="whitespace-pre-wrap">
       {comment.note}
     </p>
   </article>

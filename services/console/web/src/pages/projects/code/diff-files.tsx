@@ -1,5 +1,5 @@
 import { type ReactNode, useEffect } from 'react'
-import { countOf, visibleControls } from '../../../lib/format'
+import { countOf } from '../../../lib/format'
 import type { FileChange } from '../project-data'
 import { type DiffView, diffViews } from './diff-rows'
 import { Counts, countsOf, FileDiff, type FileSource } from './file-diff'
@@ -112,7 +112,7 @@ function FileList({
             onClick={() => show(change.new_path)}
             className="min-h-[24px] min-w-0 flex-1 text-left font-mono break-all text-accent hover:underline"
           >
-            {visibleControls(change.new_path)}
+            {change.new_path}
           </button>
           <Counts counts={countsOf(change)} />
         </li>

@@ -85,7 +85,7 @@ function Side({
       <span className="w-4 shrink-0 select-none" aria-hidden={line.kind === 'context'}>
         {signs[line.kind]}
       </span>
-      <code className="min-w-0 flex-1 py-[2px] pr-3 leading-[20px] break-words whitespace-pre-wrap">
+      <code className="min-w-0 flex-1 py-[2px] pr-3 leading-[20px] whitespace-pre-wrap">
         <CodeText text={line.text} html={htmlOf(line)} />
         {line.isWithoutBreak && <span className="text-quiet select-none"> (no line break at the end)</span>}
       </code>

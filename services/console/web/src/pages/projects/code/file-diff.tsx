@@ -3,7 +3,6 @@ import { type ReactNode, useMemo, useRef } from 'react'
 import { Badge } from '../../../components/badge'
 import { Button } from '../../../components/button'
 import { Problem } from '../../../components/states'
-import { visibleControls } from '../../../lib/format'
 import type { FileChange } from '../project-data'
 import { DiffBody } from './diff-body'
 import type { DiffView } from './diff-rows'
@@ -55,14 +54,14 @@ export function FileDiff({
   return (
     <section
       ref={ref}
-      aria-label={visibleControls(path)}
+      aria-label={path}
       aria-busy={isWaiting || undefined}
       tabIndex={-1}
       data-row=""
       className="mb-4 scroll-mt-16 rounded-lg border bg-panel outline-hidden"
     >
       <header className="sticky top-13 z-10 flex min-h-10 flex-wrap items-center gap-x-3 gap-y-1 rounded-t-lg border-b bg-panel px-3 py-1.5">
-        <h3 className="min-w-0 font-mono text-sm font-medium break-all">{visibleControls(path)}</h3>
+        <h3 className="min-w-0 font-mono text-sm font-medium break-all">{path}</h3>
         <Marks change={change} />
         <Counts counts={counts} />
         <span className="flex-1" />
@@ -127,9 +126,7 @@ function Marks({ change }: { change: FileChange }) {
     <>
       {new_file && <Badge tone="good">added</Badge>}
       {deleted_file && <Badge tone="bad">deleted</Badge>}
-      {renamed_file && (
-        <span className="font-mono text-sm break-all text-quiet">from {visibleControls(old_path)}</span>
-      )}
+      {renamed_file && <span className="font-mono text-sm break-all text-quiet">from {old_path}</span>}
       {isModeChanged && (
         <Badge>
           mode {a_mode} → {b_mode}

@@ -6,7 +6,7 @@ import { Button } from '../../../components/button'
 import { Modal, ModalActions } from '../../../components/modal'
 import { Problem, Shown } from '../../../components/states'
 import type { CommitDetail } from '../../../generated/types.gen'
-import { countOf, visibleControls } from '../../../lib/format'
+import { countOf } from '../../../lib/format'
 import { Counts, countsOf } from '../code/file-diff'
 import type { DryRun, FileChange } from '../project-data'
 import { useProject, useProjectParams, useProjectPath } from '../project-frame'
@@ -117,7 +117,7 @@ const Conflicts = ({ paths }: { paths: string[] }) => (
     <ul>
       {paths.map((path) => (
         <li key={path} className="font-mono break-all">
-          {visibleControls(path)}
+          {path}
         </li>
       ))}
     </ul>
@@ -133,7 +133,7 @@ const ChangedFiles = ({ changes }: { changes: readonly FileChange[] }) => (
     <ul>
       {changes.map((change) => (
         <li key={`${change.old_path}\n${change.new_path}`} className="flex gap-3 py-0.5">
-          <span className="min-w-0 flex-1 font-mono break-all">{visibleControls(change.new_path)}</span>
+          <span className="min-w-0 flex-1 font-mono break-all">{change.new_path}</span>
           <Counts counts={countsOf(change)} />
         </li>
       ))}

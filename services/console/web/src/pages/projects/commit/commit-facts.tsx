@@ -34,7 +34,7 @@ export function CommitFacts({ commit, sha }: { commit: CommitDetail; sha: string
   return (
     <div className="mb-5 rounded-lg border bg-panel px-4 py-3 text-sm">
       {body && (
-        <p dir="auto" className="mb-3 border-b pb-3 break-words whitespace-pre-wrap">
+        <p dir="auto" className="mb-3 border-b pb-3 whitespace-pre-wrap">
           {body}
         </p>
       )}
@@ -86,7 +86,7 @@ export function CommitFacts({ commit, sha }: { commit: CommitDetail; sha: string
 const Fact = ({ name, children }: { name: string; children: ReactNode }) => (
   <>
     <dt className="text-quiet">{name}</dt>
-    <dd className="min-w-0 break-words">{children}</dd>
+    <dd className="min-w-0">{children}</dd>
   </>
 )
 

@@ -105,7 +105,7 @@ function StatusName({ status: { name, description, target_url } }: { status: Com
         <span dir="auto">{name}</span>
       )}
       {description && (
-        <span dir="auto" className="block max-w-md break-words text-quiet">
+        <span dir="auto" className="block max-w-md text-quiet">
           {description}
         </span>
       )}

@@ -1,24 +1,45 @@
-import { type UseQueryResult, useQueryClient } from '@tanstack/react-query'
+import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
-import { type Page as Rows, send } from '../../../api/client'
+import { getPage, send } from '../../../api/client'
 import { ActionDialog } from '../../../components/action-dialog'
 import { Badge, State } from '../../../components/badge'
 import { Button } from '../../../components/button'
 import { DataTable } from '../../../components/data-table'
 import { Panel } from '../../../components/page'
+import { Pager } from '../../../components/pager'
+import { SearchBox } from '../../../components/search-box'
 import { Empty, Shown } from '../../../components/states'
 import { TextLink } from '../../../components/text-link'
 import { Time } from '../../../components/time'
 import type { EnvironmentWithProject } from '../../../generated/types.gen'
 import { isWebAddress } from '../../../lib/format'
+import { pageOf } from '../../../lib/search-params'
 import { useMayChange } from '../project-data'
 import { useProjectParams, useProjectPath } from '../project-frame'
+
+const route = getRouteApi('/projects/$namespace/$name/deployments')
+const perPage = 20
+/** The API searches for texts of this length or more. */
+const searchedCharsMin = 3
 
 type Environment = EnvironmentWithProject
 type Action = 'Stop' | 'Delete'
 
-/** The first hundred environments of a project. */
-export function EnvironmentsPanel({ query }: { query: UseQueryResult<Rows<Environment>> }) {
+/** The environments of a project. */
+export function EnvironmentsPanel() {
+  const project = useProjectPath()
+  const given = route.useSearch()
+  const navigate = route.useNavigate()
+  const page = pageOf(given.environments)
+  const search = (given.q?.length ?? 0) < searchedCharsMin ? undefined : given.q
+  const query = useQuery({
+    queryKey: [project, 'environments', search, page],
+    queryFn: ({ signal }) =>
+      getPage<Environment>(`${project}/environments`, { search, page, per_page: perPage }, signal),
+    placeholderData: keepPreviousData,
+  })
+  const change = (part: typeof given) => void navigate({ search: { ...given, ...part }, resetScroll: false })
   const mayChange = useMayChange('developer')
   const [chosen, setChosen] = useState<{ environment: Environment; action: Action }>()
   const columns = [
@@ -28,11 +49,7 @@ export function EnvironmentsPanel({ query }: { query: UseQueryResult<Rows<Enviro
     {
       header: 'Description',
       wide: true,
-      cell: ({ description }: Environment) => (
-        <span dir="auto" className="break-words">
-          {description ?? '–'}
-        </span>
-      ),
+      cell: ({ description }: Environment) => <span dir="auto">{description ?? '–'}</span>,
     },
     { header: 'Changed', wide: true, cell: ({ updated_at }: Environment) => <Time at={updated_at} /> },
     ...(mayChange
@@ -55,22 +72,34 @@ export function EnvironmentsPanel({ query }: { query: UseQueryResult<Rows<Enviro
       : []),
   ]
   return (
-    <Panel name="Environments" flush busy={query.isPending}>
+    <Panel
+      name="Environments"
+      flush
+      busy={query.isPending}
+      actions={
+        <SearchBox
+          value={given.q}
+          placeholder="Part of the name"
+          onChange={(q) => change({ q, environments: undefined })}
+        />
+      }
+    >
       <Shown query={query}>
-        {({ rows, total = rows.length }) => (
+        {({ rows, total, nextPage }) => (
           <>
             <DataTable
               label="Environments"
               columns={columns}
               rows={rows}
               rowKey={({ id }) => id}
-              empty={<Empty title="There are no environments.">The first deployment to one makes it.</Empty>}
+              empty={given.q ? noneFound : none}
             />
-            {total > rows.length && (
-              <p className="border-t px-4 py-2 text-sm text-quiet">
-                The first {rows.length} of {total} are shown.
-              </p>
-            )}
+            <Pager
+              page={page}
+              nextPage={nextPage}
+              total={total}
+              onMove={(to) => change({ environments: String(to) })}
+            />
           </>
         )}
       </Shown>
@@ -78,6 +107,9 @@ export function EnvironmentsPanel({ query }: { query: UseQueryResult<Rows<Enviro
     </Panel>
   )
 }
+
+const none = <Empty title="There are no environments.">The first deployment to one makes it.</Empty>
+const noneFound = <Empty title="No environment has this in its name.">Search for another text.</Empty>
 
 function Name({ environment: { name, external_url } }: { environment: Environment }) {
   const params = useProjectParams()

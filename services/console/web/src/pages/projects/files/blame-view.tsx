@@ -40,7 +40,7 @@ function Lines({ path, parts }: { path: string; parts: Blame[] }) {
                 {commit && <Origin commit={commit} />}
               </div>
               <LineNumber number={index + 1} />
-              <code className="min-w-0 flex-1 py-[2px] pr-3 leading-[20px] break-words whitespace-pre-wrap">
+              <code className="min-w-0 flex-1 py-[2px] pr-3 leading-[20px] whitespace-pre-wrap">
                 <CodeText text={text} html={html?.[index]} />
               </code>
             </div>

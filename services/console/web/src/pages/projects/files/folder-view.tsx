@@ -6,7 +6,6 @@ import { Panel } from '../../../components/page'
 import { Empty, Loading, Shown } from '../../../components/states'
 import { TextLink } from '../../../components/text-link'
 import type { TreeEntry } from '../../../generated/types.gen'
-import { visibleControls } from '../../../lib/format'
 import { useProjectParams, useProjectPath } from '../project-frame'
 import { fileQuery, rawAddress, splitPath } from './file-data'
 
@@ -34,14 +33,14 @@ export function FolderView({
         <span className="flex items-center gap-2">
           <Icon type={entry.type} />
           {entry.type === 'commit' ? (
-            <span className="font-mono text-[13px] break-all">{visibleControls(entry.name)}</span>
+            <span className="font-mono text-[13px] break-all">{entry.name}</span>
           ) : (
             <TextLink
               to="/projects/$namespace/$name/files/$ref/$"
               params={{ ...params, ref: gitRef, _splat: entry.path }}
               className="font-mono text-[13px] break-all"
             >
-              {visibleControls(entry.name)}
+              {entry.name}
             </TextLink>
           )}
         </span>
@@ -116,8 +115,8 @@ export function Rendered({
   const router = useRouter()
   if (!isMarkdown(name)) {
     return (
-      <pre dir="auto" className="font-mono text-sm break-words whitespace-pre-wrap">
-        {visibleControls(text)}
+      <pre dir="auto" className="font-mono text-sm whitespace-pre-wrap">
+        {text}
       </pre>
     )
   }

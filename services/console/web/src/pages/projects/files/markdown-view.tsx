@@ -1,6 +1,6 @@
 import Markdown, { type Components } from 'react-markdown'
 import remarkGfm from 'remark-gfm'
-import { isWebAddress } from '../../../lib/format'
+import { isWebAddress, visibleControls } from '../../../lib/format'
 import { endBareAddresses } from './bare-addresses'
 import './markdown.css'
 
@@ -60,7 +60,7 @@ export function MarkdownView({
   return (
     <div className="markdown" dir="auto">
       <Markdown remarkPlugins={[remarkGfm, endBareAddresses, headingsBelowPage]} components={components}>
-        {text}
+        {visibleControls(text)}
       </Markdown>
     </div>
   )

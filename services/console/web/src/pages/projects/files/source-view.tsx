@@ -26,7 +26,7 @@ export function SourceView({ path, text }: { path: string; text: string }) {
             className={`flex min-h-[24px] ${marked === index + 1 ? 'bg-warn-soft' : ''}`}
           >
             <LineLink number={index + 1} />
-            <code className="min-w-0 flex-1 py-[2px] pr-3 leading-[20px] break-words whitespace-pre-wrap">
+            <code className="min-w-0 flex-1 py-[2px] pr-3 leading-[20px] whitespace-pre-wrap">
               <CodeText text={lines[index] ?? ''} html={html?.[index]} />
             </code>
           </div>

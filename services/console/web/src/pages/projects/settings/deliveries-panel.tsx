@@ -105,7 +105,7 @@ export function DeliveriesPanel({ hook, mayChange }: { hook: string; mayChange: 
 }
 
 function Answer({ delivery: { response_status, error, duration_ms } }: { delivery: ListedDelivery }) {
-  if (error) return <span className="break-words text-bad">{error}</span>
+  if (error) return <span className="text-bad">{error}</span>
   if (response_status === null) return <span className="text-quiet">–</span>
   return (
     <>

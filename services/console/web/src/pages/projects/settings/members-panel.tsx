@@ -1,11 +1,11 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { send } from '../../../api/client'
 import { textOf } from '../../../components/action-dialog'
 import type { Column } from '../../../components/data-table'
 import { SelectField, TextField } from '../../../components/fields'
 import { Empty, Problem } from '../../../components/states'
 import { Time } from '../../../components/time'
 import type { Member } from '../../../generated/types.gen'
+import { changeShown } from '../../../lib/edit-version'
 import { roleNames, roles, useHasRole } from '../project-data'
 import { useProject, useProjectPath } from '../project-frame'
 import { ResourcePanel } from '../resource-panel'
@@ -17,15 +17,15 @@ export function MembersPanel({ mayChange }: { mayChange: boolean }) {
   const client = useQueryClient()
   const isOwner = useHasRole('owner')
   const change = useMutation({
-    mutationFn: ({ id, level }: { id: number; level: number }) =>
-      send('PUT', `${address}/${id}`, { access_level: level }),
+    mutationFn: ({ member, level }: { member: Member; level: number }) =>
+      changeShown(`${address}/${member.id}`, member, { access_level: level }),
     onSettled: () => client.invalidateQueries({ queryKey: [address] }),
   })
   const levels: number[] = Object.values(roles).filter((level) => isOwner || level < roles.owner)
   const columns = columnsFor({
     levels,
     mayChange: ({ id }) => mayChange && id !== project.owner.id,
-    onChange: (member, level) => change.mutate({ id: member.id, level }),
+    onChange: (member, level) => change.mutate({ member, level }),
   })
   return (
     <>

@@ -1,5 +1,4 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { send } from '../../../api/client'
 import { textOf } from '../../../components/action-dialog'
 import { Badge } from '../../../components/badge'
 import { Button } from '../../../components/button'
@@ -7,6 +6,7 @@ import { CheckboxField, TextField } from '../../../components/fields'
 import { Empty, Problem } from '../../../components/states'
 import { TextLink } from '../../../components/text-link'
 import type { ProjectHook } from '../../../generated/types.gen'
+import { changeShown } from '../../../lib/edit-version'
 import { useProjectParams, useProjectPath } from '../project-frame'
 import { ResourcePanel } from '../resource-panel'
 
@@ -28,7 +28,7 @@ export function WebhooksPanel({ mayChange }: { mayChange: boolean }) {
   const address = `${useProjectPath()}/hooks`
   const client = useQueryClient()
   const enable = useMutation({
-    mutationFn: ({ id, enabled }: ProjectHook) => send('PUT', `${address}/${id}`, { enabled: !enabled }),
+    mutationFn: (hook: ProjectHook) => changeShown(`${address}/${hook.id}`, hook, { enabled: !hook.enabled }),
     onSettled: () => client.invalidateQueries({ queryKey: [address] }),
   })
   return (

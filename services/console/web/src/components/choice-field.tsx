@@ -1,0 +1,84 @@
+import { type UseQueryOptions, useQuery } from '@tanstack/react-query'
+import { type ComponentProps, type FormEvent, useDeferredValue, useEffect, useId, useState } from 'react'
+import { TextField } from './fields'
+
+/** The names that contain a text, of a list that may be of any length. */
+export type FindNames = (text: string) => UseQueryOptions<string[], Error, string[], string[]>
+
+const useNames = (find: FindNames, text: string) =>
+  useQuery({ ...find(useDeferredValue(text.trim())), placeholderData: (before) => before }).data ?? []
+
+const Names = ({ id, names }: { id: string; names: readonly string[] }) => (
+  <datalist id={id}>
+    {names.map((name) => (
+      <option key={name} value={name} />
+    ))}
+  </datalist>
+)
+
+/** A field of a form for a name, which searches while one types. */
+export function ChoiceField({
+  find,
+  ...props
+}: { find: FindNames } & Omit<ComponentProps<typeof TextField>, 'list' | 'value' | 'onChange'>) {
+  const id = useId()
+  const [text, setText] = useState('')
+  return (
+    <>
+      <TextField {...props} list={id} value={text} onChange={({ target }) => setText(target.value)} />
+      <Names id={id} names={useNames(find, text)} />
+    </>
+  )
+}
+
+/** A filter by a name, which searches while one types. A whole name is taken at once, everything else with Enter. */
+export function ChoiceFilter({
+  label,
+  all,
+  value,
+  onChange,
+  find,
+}: {
+  label: string
+  /** Shown while nothing is chosen. */
+  all: string
+  value: string | undefined
+  onChange: (value: string | undefined) => void
+  find: FindNames
+}) {
+  const id = useId()
+  const [text, setText] = useState(value ?? '')
+  const [seen, setSeen] = useState(value)
+  if (seen !== value) {
+    setSeen(value)
+    setText(value ?? '')
+  }
+  const names = useNames(find, text === value ? '' : text)
+  const isChosen = text !== (value ?? '') && (text === '' || names.includes(text))
+  useEffect(() => {
+    if (isChosen) onChange(text || undefined)
+  }, [isChosen, text, onChange])
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    onChange(text.trim() || undefined)
+  }
+  return (
+    <form onSubmit={submit}>
+      <input
+        type="search"
+        aria-label={label}
+        placeholder={all}
+        list={id}
+        value={text}
+        maxLength={255}
+        dir="auto"
+        autoComplete="off"
+        onFocus={({ target }) => target.select()}
+        onChange={({ target }) => setText(target.value)}
+        onBlur={() => setText(value ?? '')}
+        className="min-h-8 w-48 rounded-md border bg-panel px-2 py-1 text-sm placeholder:text-quiet"
+      />
+      <Names id={id} names={names} />
+    </form>
+  )
+}

@@ -1,0 +1,15 @@
+import { TextField } from './fields'
+
+/** The field for the token that signs in. */
+export const TokenField = () => (
+  <TextField
+    label="Access token"
+    name="token"
+    type="password"
+    required
+    autoFocus
+    autoComplete="current-password"
+    maxLength={255}
+    hint="A token of any scopes. The browser does not keep it."
+  />
+)

@@ -1,0 +1,70 @@
+import { useRef, useState } from 'react'
+import { ApiError, changeVersion, getVersioned, type Versioned } from '../api/client'
+
+/** The fields that got another value. */
+export const changesOf = <Fields extends object>(before: Fields, after: Fields): Partial<Fields> =>
+  Object.fromEntries(
+    Object.entries(after).filter(([name, value]) => value !== before[name as keyof Fields]),
+  ) as Partial<Fields>
+
+const textOf = (fields: object, name: string) => String((fields as Record<string, unknown>)[name] ?? '')
+
+/** Refuses a change because somebody else made one first, and says what is stored now of the fields that both have changed. */
+function stale(before: object, now: object, wanted: object): ApiError {
+  const both = Object.keys(wanted).filter((name) => textOf(before, name) !== textOf(now, name))
+  const stored = both.map((name) => `${name.replaceAll('_', ' ')} “${textOf(now, name)}”`).join(', ')
+  return new ApiError(
+    412,
+    `Somebody else has changed this meanwhile, so nothing of yours is saved yet. ${stored && `Stored now: ${stored}. `}What you have typed is still here; saving it again stores your changes beside theirs.`,
+  )
+}
+
+/**
+ * Edits a version of a resource: the fields to begin with, and what saves those that were changed since, or since they were saved
+ * before. When somebody else has changed the resource meanwhile, saving is refused with a sentence that says so, and saving again
+ * changes their version.
+ */
+export function useEdit<Stored, Fields extends object>(
+  path: string,
+  { resource, etag }: Versioned<Stored>,
+  fieldsOf: (stored: Stored) => Fields,
+) {
+  const [first] = useState(() => fieldsOf(resource))
+  const typed = useRef(first)
+  const known = useRef({ fields: first, etag })
+  const save = async (fields: Fields): Promise<void> => {
+    const changes = changesOf(typed.current, fields)
+    if (Object.keys(changes).length === 0) return
+    try {
+      known.current = { fields, etag: await changeVersion(path, changes, known.current.etag) }
+      typed.current = fields
+    } catch (error) {
+      if (!(error instanceof ApiError && error.status === 412)) throw error
+      const before = known.current.fields
+      const now = await getVersioned<Stored>(path)
+      known.current = { fields: fieldsOf(now.resource), etag: now.etag }
+      throw stale(before, known.current.fields, changes)
+    }
+  }
+  /** Takes the version that another change of one's own has made, such as a button beside the form. */
+  const renew = async () => {
+    known.current = { ...known.current, etag: (await getVersioned<Stored>(path)).etag }
+  }
+  return { first, save, renew }
+}
+
+/**
+ * Changes fields of a resource as a list shows it, unless somebody else has given them another value meanwhile.
+ *
+ * @throws ApiError that says so
+ */
+export async function changeShown<Resource extends object>(
+  path: string,
+  shown: Resource,
+  changes: Partial<Record<keyof Resource, unknown>>,
+): Promise<void> {
+  const { resource: now, etag } = await getVersioned<Resource>(path)
+  const isAsShown = Object.keys(changes).every((name) => textOf(shown, name) === textOf(now, name))
+  if (!isAsShown) throw stale(shown, now, changes)
+  await changeVersion(path, changes, etag)
+}
