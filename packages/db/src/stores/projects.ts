@@ -11,8 +11,9 @@ export interface ProjectForUser {
 
 const columns = `p.id, p.name, p.path, p.description, p.path_with_namespace AS "pathWithNamespace",
   p.path_key AS "pathKey", p.owner_id AS "ownerId", p.visibility, p.default_branch AS "defaultBranch",
+  p.wanted_default_branch AS "wantedDefaultBranch",
   p.storage, p.disk_path AS "diskPath", p.created_at AS "createdAt", p.last_activity_at AS "lastActivityAt",
-  p.topics, p.archived, p.lfs_enabled AS "lfsEnabled", p.last_deployment_iid AS "lastDeploymentIid"`
+  p.topics, p.archived, p.lfs_enabled AS "lfsEnabled", p.settings, p.last_deployment_iid AS "lastDeploymentIid"`
 
 const select = (condition: string) => `SELECT ${columns}, m.access_level AS "memberLevel"
   FROM projects p LEFT JOIN project_members m ON m.project_id = p.id AND m.user_id = $2 WHERE ${condition}`
@@ -125,7 +126,7 @@ export type ProjectChanges = Partial<
     NewProject,
     'name' | 'path' | 'description' | 'visibility' | 'defaultBranch' | 'topics' | 'lfsEnabled'
   > &
-    Pick<Project, 'archived'>
+    Pick<Project, 'archived' | 'wantedDefaultBranch'>
 >
 
 /**
@@ -160,13 +161,25 @@ async function fullPath(prisma: Prisma.TransactionClient, ownerId: number, path:
   return { pathWithNamespace, pathKey: pathWithNamespace.toLowerCase() }
 }
 
-/** Changes the default branch, unless it is no longer `from`. */
+/** What decides about the default branch of a project. */
+export type DefaultBranchChoice = Pick<Project, 'defaultBranch' | 'wantedDefaultBranch'>
+
+/**
+ * Changes the default branch, unless somebody else changed it meanwhile.
+ *
+ * @returns whether it was changed
+ */
 export async function changeDefaultBranch(
   { prisma }: DatabaseOrTransaction,
   id: number,
-  { from, to }: { from: string; to: string },
-): Promise<void> {
-  await prisma.project.updateMany({ where: { id, defaultBranch: from }, data: { defaultBranch: to } })
+  { from, to }: { from: DefaultBranchChoice; to: DefaultBranchChoice },
+): Promise<boolean> {
+  const { defaultBranch, wantedDefaultBranch } = from
+  const { count } = await prisma.project.updateMany({
+    where: { id, defaultBranch, wantedDefaultBranch },
+    data: to,
+  })
+  return count > 0
 }
 
 /** Deletes the project with its members, protections and statuses. The caller deletes the repository. */

@@ -167,7 +167,10 @@ export async function changeProject(
 ): Promise<ProjectDescription> {
   const { project, level, repository } = access
   const hasSameTopics = JSON.stringify(asked.topics) === JSON.stringify(project.topics)
-  const changes = changedFields(project, hasSameTopics ? { ...asked, topics: undefined } : asked)
+  // A branch that is asked for is no substitute any more, also when it is the one that is shown.
+  const wantedDefaultBranch = asked.defaultBranch === undefined ? undefined : null
+  const given = hasSameTopics ? { ...asked, topics: undefined } : asked
+  const changes = changedFields(project, { ...given, wantedDefaultBranch })
   if (changes.visibility !== undefined && level < accessLevels.owner) {
     throw forbidden('You need at least the role Owner in this project')
   }
