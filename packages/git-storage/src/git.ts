@@ -34,6 +34,7 @@ import { readDiff } from './read-diff.js'
 import { readFile } from './read-file.js'
 import { readSignatureText } from './read-signature.js'
 import { readStats } from './read-stats.js'
+import { readTagMessage } from './read-tag-message.js'
 import { readVersion } from './read-version.js'
 import {
   findMerged,
@@ -163,6 +164,7 @@ const openRepository = (repository: OpenRepository) => ({
   writeArchive: (archive: ArchiveRequest, output: Writable) => writeArchive(repository, archive, output),
   blameFile: (query: BlameQuery) => blameFile(repository, query),
   listContributors: (commitId: string) => listContributors(repository, commitId),
+  readTagMessage: (id: string) => readTagMessage(repository, id),
   readSignatureText: (id: string) => readSignatureText(repository, id),
   writeBlob: (blob: StoredBlob, output: Writable, range?: ByteRange) =>
     writeBlob(repository, blob, output, range),

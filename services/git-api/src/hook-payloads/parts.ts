@@ -49,7 +49,8 @@ export function hookProject(project: Project, baseUrl: string) {
     description: project.description,
     web_url: webUrl,
     avatar_url: null,
-    git_ssh_url: null,
+    // There is no SSH. Receivers demand a text, and build nothing when it is null.
+    git_ssh_url: '',
     git_http_url: `${webUrl}.git`,
     namespace: project.pathWithNamespace.split('/')[0],
     visibility_level: visibilityLevels[project.visibility],
@@ -57,7 +58,7 @@ export function hookProject(project: Project, baseUrl: string) {
     default_branch: project.defaultBranch,
     homepage: webUrl,
     url: `${webUrl}.git`,
-    ssh_url: null,
+    ssh_url: '',
     http_url: `${webUrl}.git`,
   }
 }
