@@ -98,7 +98,11 @@ export interface NewProject {
   topics: string[]
   /** Whether Git LFS works in the project. */
   lfsEnabled: boolean
+  settings: SettingChanges
 }
+
+/** New values of settings by name; null: the value that it has at the beginning. */
+export type SettingChanges = Record<string, string | number | boolean | null>
 
 export type ProjectWithOwner = Project & { owner: User }
 
@@ -108,11 +112,12 @@ export type ProjectWithOwner = Project & { owner: User }
  */
 export async function createProject(
   { prisma }: DatabaseOrTransaction,
-  { owner, ...project }: NewProject,
+  { owner, settings, ...project }: NewProject,
 ): Promise<ProjectWithOwner> {
   return prisma.project.create({
     data: {
       ...project,
+      settings: withChanges({}, settings),
       ...(await fullPath(prisma, owner.id, project.path)),
       ownerId: owner.id,
       members: { create: { userId: owner.id, accessLevel: accessLevels.owner } },
@@ -124,7 +129,7 @@ export async function createProject(
 export type ProjectChanges = Partial<
   Pick<
     NewProject,
-    'name' | 'path' | 'description' | 'visibility' | 'defaultBranch' | 'topics' | 'lfsEnabled'
+    'name' | 'path' | 'description' | 'visibility' | 'defaultBranch' | 'topics' | 'lfsEnabled' | 'settings'
   > &
     Pick<Project, 'archived' | 'wantedDefaultBranch'>
 >
@@ -138,9 +143,11 @@ export type ProjectChanges = Partial<
 export async function updateProject(
   { prisma }: DatabaseOrTransaction,
   { id, ownerId }: Pick<Project, 'id' | 'ownerId'>,
-  changes: ProjectChanges,
+  { settings: settingChanges, ...columns }: ProjectChanges,
 ): Promise<ProjectWithOwner | null> {
-  const { path } = changes
+  const { path } = columns
+  const settings = settingChanges && (await changedSettings(prisma, id, settingChanges))
+  const changes = { ...columns, ...(settings && { settings }) }
   // Prisma refuses an update of no column.
   if (Object.keys(changes).length === 0) {
     return prisma.project.findUnique({ where: { id }, include: { owner: true } })
@@ -152,6 +159,16 @@ export async function updateProject(
   })
   return project ?? null
 }
+
+/** The settings with the changes. Locks the project, so that two changes of different settings are both kept. */
+async function changedSettings(prisma: Prisma.TransactionClient, id: number, changes: SettingChanges) {
+  const [row] = await prisma.$queryRaw<{ settings: SettingChanges }[]>`SELECT settings FROM projects
+    WHERE id = ${id} FOR NO KEY UPDATE`
+  return withChanges(row?.settings ?? {}, changes)
+}
+
+const withChanges = (settings: SettingChanges, changes: SettingChanges): Prisma.InputJsonObject =>
+  Object.fromEntries(Object.entries({ ...settings, ...changes }).filter(([, value]) => value !== null))
 
 /** The path columns of a project. Locks the owner, so that the owner is not renamed before the transaction ends. */
 async function fullPath(prisma: Prisma.TransactionClient, ownerId: number, path: string) {

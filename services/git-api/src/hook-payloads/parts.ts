@@ -3,6 +3,7 @@ import type { NewDelivery, Project } from '@switchyard/db'
 import { type Commit, signatureTime, titleOf } from '@switchyard/domain/commit'
 import { tracing } from '@switchyard/service-kit/observability'
 import type { ProjectWebhookEvent } from '@switchyard/webhooks'
+import { shownSettings } from '../project-settings.js'
 
 /** The values of the header `X-Gitlab-Event`, by which receivers recognize an event. */
 const gitlabNames: Record<ProjectWebhookEvent, string> = {
@@ -56,6 +57,7 @@ export function hookProject(project: Project, baseUrl: string) {
     visibility_level: visibilityLevels[project.visibility],
     path_with_namespace: project.pathWithNamespace,
     default_branch: project.defaultBranch,
+    ci_config_path: shownSettings(project.settings).ci_config_path,
     homepage: webUrl,
     url: `${webUrl}.git`,
     ssh_url: '',

@@ -230,7 +230,7 @@ async function writeChanges(
       if (!changed) throw notFound('Project')
       if (Object.keys(changes).length === 0) return changed
       await recordProjectEvent(transaction, author, project.id, 'project_updated', {
-        changed: Object.keys(changes),
+        changed: changedNames(changes),
         path_with_namespace: changed.pathWithNamespace,
         visibility: changed.visibility,
       })
@@ -244,6 +244,12 @@ async function writeChanges(
     throw invalid({ path: ['has already been taken'] }, { cause: error })
   }
 }
+
+/** Settings are named one by one. */
+const changedNames = ({ settings = {}, ...columns }: ProjectChanges): string[] => [
+  ...Object.keys(columns),
+  ...Object.keys(settings),
+]
 
 /**
  * Removes a project, then its repository. The row goes first, because a repository without a row cannot be reached:
