@@ -8,6 +8,7 @@ import {
   type WebhookHealth,
 } from '@switchyard/db'
 import { tracing } from '@switchyard/service-kit/observability'
+import { openHeaders } from './custom-headers.js'
 import { messageOf } from './message.js'
 import { retryDelayMs } from './retry-delay.js'
 import { type SecretBox, UnreadableSecret } from './secret-box.js'
@@ -90,15 +91,18 @@ async function attempt(delivery: ClaimedDelivery, options: DeliverOptions): Prom
 
 /** A delivery whose secret cannot be read is not sent, because its receiver could not verify it. */
 async function send(delivery: ClaimedDelivery, { sender, secretBox }: DeliverOptions) {
-  let secret: string | null
+  let secrets: Parameters<typeof messageOf>[1]
   try {
-    secret = readSecret(delivery.secret, secretBox)
+    secrets = {
+      secret: readSecret(delivery.secret, secretBox),
+      headers: openHeaders(delivery.headers, secretBox),
+    }
   } catch (error) {
     if (!(error instanceof UnreadableSecret)) throw error
     const result: SendResult = { status: null, headers: {}, body: '', error: error.message, durationMs: 0 }
     return { isSent: false, result }
   }
-  return { isSent: true, result: await sender.send(messageOf(delivery, secret, new Date())) }
+  return { isSent: true, result: await sender.send(messageOf(delivery, secrets, new Date())) }
 }
 
 const resultOf = (state: AttemptRecord['state']): Delivered['result'] => {

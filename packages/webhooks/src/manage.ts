@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import {
+  bodyOf,
   createWebhook,
   type Database,
   type DatabaseOrTransaction,
@@ -17,23 +18,28 @@ import {
   type WebhookOwner,
 } from '@switchyard/db'
 import { conflict } from '@switchyard/domain'
+import { type CustomHeader, sealHeaders } from './custom-headers.js'
 import { checkHook, type HookRules } from './hook-rules.js'
 import { testEvent } from './saga-events.js'
 import { hostnameOf } from './target-url.js'
 
-/** Fields with the plain secret, which is encrypted before it is stored. */
-type WithPlainSecret<Fields> = Omit<Fields, 'host' | 'secret'> & { secret?: string | null | undefined }
+/** Fields with the plain secret and headers, which are encrypted before they are stored. */
+type WithPlainSecrets<Fields> = Omit<Fields, 'host' | 'secret' | 'headers'> & {
+  secret?: string | null | undefined
+  headers?: CustomHeader[] | undefined
+}
 
 /** @throws DomainError invalid, with the problems by field; unavailable when there is no key to encrypt the secret */
 export async function addWebhook(
   database: DatabaseOrTransaction,
   owner: WebhookOwner,
-  fields: WithPlainSecret<NewWebhook>,
+  fields: WithPlainSecrets<NewWebhook>,
   rules: HookRules,
 ): Promise<Webhook> {
-  checkHook(fields, rules)
+  await checkHook(fields, rules)
   const secret = encrypted(fields.secret, rules) ?? null
-  return createWebhook(database, owner, { ...fields, secret, host: hostOf(fields.url) })
+  const headers = sealed(fields.headers, rules)
+  return createWebhook(database, owner, { ...fields, secret, headers, host: hostOf(fields.url) })
 }
 
 /** @throws DomainError not-found; otherwise as `addWebhook` */
@@ -41,18 +47,22 @@ export async function changeWebhook(
   database: DatabaseOrTransaction,
   owner: WebhookOwner,
   id: number,
-  changes: WithPlainSecret<WebhookChanges>,
+  changes: WithPlainSecrets<WebhookChanges>,
   rules: HookRules,
 ): Promise<Webhook> {
-  await getWebhook(database, owner, id)
-  checkHook(changes, rules)
+  const { branchFilter, branchFilterStrategy } = await getWebhook(database, owner, id)
+  await checkHook({ branchFilter, branchFilterStrategy, ...changes }, rules)
   const secret = encrypted(changes.secret, rules)
+  const headers = sealed(changes.headers, rules)
   const host = changes.url === undefined ? undefined : hostOf(changes.url)
-  return updateWebhook(database, owner, id, { ...changes, secret, host }, new Date())
+  return updateWebhook(database, owner, id, { ...changes, secret, headers, host }, new Date())
 }
 
 const encrypted = (secret: string | null | undefined, { secretBox }: HookRules) =>
   typeof secret === 'string' ? secretBox.encrypt(secret) : secret
+
+const sealed = (headers: CustomHeader[] | undefined, { secretBox }: HookRules) =>
+  headers && sealHeaders(headers, secretBox)
 
 /** Deletes a webhook and its deliveries. @throws DomainError not-found */
 export async function removeWebhook(
@@ -77,10 +87,12 @@ export async function testWebhook(
   id: number,
   make: () => Promise<TestMessage> | TestMessage = emptyTest,
 ): Promise<WebhookDelivery> {
-  refuseDisabled(await getWebhook(database, owner, id))
+  const webhook = await getWebhook(database, owner, id)
+  refuseDisabled(webhook)
   const message = await make()
+  const payload = bodyOf(webhook, message)
   const [deliveryId = ''] = await enqueueDeliveries(database.pool, [
-    { ...message, webhookId: id, dedupeKey: `test-${randomUUID()}` },
+    { ...message, payload, webhookId: id, dedupeKey: `test-${randomUUID()}` },
   ])
   return getDelivery(database, id, deliveryId)
 }

@@ -8,10 +8,11 @@ import { sign, signatureHeader } from './signature.js'
  * headers.
  *
  * @param secret null: the request is not signed
+ * @param headers further ones, which the webhook has
  */
 export function messageOf(
-  delivery: Omit<ClaimedDelivery, 'secret'>,
-  secret: string | null,
+  delivery: Omit<ClaimedDelivery, 'secret' | 'headers'>,
+  { secret, headers }: { secret: string | null; headers: Record<string, string> },
   now: Date,
 ): Message {
   // The stored header names the trace of the event. The tracing of the process adds one for this attempt.
@@ -19,7 +20,9 @@ export function messageOf(
   return {
     url: delivery.url,
     body: delivery.payload,
+    verifyTls: delivery.verifyTls,
     headers: {
+      ...headers,
       ...requestHeaders,
       'Content-Type': 'application/json',
       'User-Agent': 'Switchyard-Webhooks',

@@ -12,6 +12,7 @@ import { DomainError } from '@switchyard/domain'
 import { isZeroId, type RefChange } from '@switchyard/domain/access'
 import type { Commit } from '@switchyard/domain/commit'
 import type { DiffEntry, Repository } from '@switchyard/git-storage'
+import { type BranchFilter, matchesBranch } from '@switchyard/webhooks'
 import type { Dependencies } from '../dependencies.js'
 import type { HookUser } from '../hook-payloads/parts.js'
 import { type CheckedOut, type PushedCommits, pushHook } from '../hook-payloads/push-hook.js'
@@ -26,6 +27,7 @@ export interface Change {
   pushOptions?: readonly string[]
 }
 
+const branchesFolder = 'refs/heads/'
 const tagsFolder = 'refs/tags/'
 
 /** Webhooks are notified of this many references of one push: a push of more references mirrors a repository. */
@@ -184,7 +186,9 @@ export async function storeDeliveries(
         })
         return made
       }
-      await storeWhenPossible(jobs, () => enqueueForProject(database.pool, project.id, event, make))
+      const accepts = async (webhook: BranchFilter) =>
+        event !== 'push' || matchesBranch(webhook, change.ref.slice(branchesFolder.length))
+      await storeWhenPossible(jobs, () => enqueueForProject(database.pool, project.id, event, make, accepts))
     }
     return true
   } catch (error) {

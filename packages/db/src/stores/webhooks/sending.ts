@@ -1,4 +1,5 @@
 import type { Database } from '../../client.js'
+import { headerColumns, type StoredHeaders, type StoredHeadersRow, toStoredHeaders } from './header-values.js'
 import { type StoredSecret, type StoredSecretRow, secretColumns, toStoredSecret } from './secrets.js'
 
 /** A delivery that this process has claimed and sends now. */
@@ -9,6 +10,9 @@ export interface ClaimedDelivery {
   url: string
   host: string
   secret: StoredSecret
+  headers: StoredHeaders
+  /** Whether the certificate of the receiver is checked. */
+  verifyTls: boolean
   event: string
   payload: string
   requestHeaders: Record<string, string>
@@ -58,7 +62,8 @@ const claim = {
       ) due
       WHERE of_host.host = $1 AND of_host.enabled
       ORDER BY due.next_attempt_at LIMIT 1)
-    RETURNING d.id, d.webhook_id AS "webhookId", w.scope, w.url, w.host, ${secretColumns}, d.event, d.payload,
+    RETURNING d.id, d.webhook_id AS "webhookId", w.scope, w.url, w.host, ${secretColumns},
+      ${headerColumns}, w.verify_tls AS "verifyTls", d.event, d.payload,
       d.request_headers AS "requestHeaders", d.attempts`,
 }
 
@@ -73,14 +78,28 @@ export async function claimDelivery(
   host: string,
   leaseMs: number,
 ): Promise<ClaimedDelivery | null> {
-  const { rows } = await pool.query<Omit<ClaimedDelivery, 'secret'> & StoredSecretRow>({
+  const { rows } = await pool.query<
+    Omit<ClaimedDelivery, 'secret' | 'headers'> & StoredSecretRow & StoredHeadersRow
+  >({
     ...claim,
     values: [host, leaseMs],
   })
   const [row] = rows
   if (!row) return null
-  const { plainSecret, encryptedSecret, secretKeyId, ...delivery } = row
-  return { ...delivery, secret: toStoredSecret({ plainSecret, encryptedSecret, secretKeyId }) }
+  const {
+    plainSecret,
+    encryptedSecret,
+    secretKeyId,
+    headerNames,
+    encryptedHeaders,
+    headersKeyId,
+    ...delivery
+  } = row
+  return {
+    ...delivery,
+    secret: toStoredSecret({ plainSecret, encryptedSecret, secretKeyId }),
+    headers: toStoredHeaders({ headerNames, encryptedHeaders, headersKeyId }),
+  }
 }
 
 const recordDelivery = `recorded AS (
