@@ -47,6 +47,7 @@ import {
   findBranchContaining,
   findBranchTip,
   findReferencesContaining,
+  findRefs,
   findUsualBranch,
   hasNoBranch,
   pointHeadTo,
@@ -146,6 +147,8 @@ const openRepository = (repository: OpenRepository) => ({
   listChanges: (compared: Compared) => listChanges(repository, compared),
   readFileDiff: (compared: Compared, filePath: string) => readFileDiff(repository, compared, filePath),
   readFile: (commitId: string, filePath: string) => readFile(repository, commitId, filePath),
+  /** Object ids of references by full, valid name. */
+  findRefs: (names: readonly string[]) => findRefs(repository, names),
   findBranchTip: (branch: string) => findBranchTip(repository, branch),
   hasNoBranch: () => hasNoBranch(repository),
   findUsualBranch: () => findUsualBranch(repository),
