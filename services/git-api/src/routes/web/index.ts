@@ -1,5 +1,4 @@
 import { anyone, type Route, route } from '@switchyard/service-kit/http'
-import type { Request } from 'express'
 import type { Dependencies } from '../../dependencies.js'
 import { getArchivePage } from './archive.js'
 import { goGet } from './go-get.js'
@@ -26,4 +25,4 @@ export function webRoutes(deps: Dependencies): Route[] {
   ]
 }
 
-const isGoGet = ({ query }: Request) => query['go-get'] === '1'
+const isGoGet: Route['only'] = ({ query }) => query['go-get'] === '1'
