@@ -34,6 +34,7 @@ import { readDiff } from './read-diff.js'
 import { readFile } from './read-file.js'
 import { readSignatureText } from './read-signature.js'
 import { readStats } from './read-stats.js'
+import { readTagMessage } from './read-tag-message.js'
 import { readVersion } from './read-version.js'
 import {
   findMerged,
@@ -46,6 +47,7 @@ import {
   findBranchContaining,
   findBranchTip,
   findReferencesContaining,
+  findRefs,
   findUsualBranch,
   hasNoBranch,
   pointHeadTo,
@@ -155,6 +157,8 @@ const openRepository = (repository: OpenRepository) => ({
   listChanges: (compared: Compared) => listChanges(repository, compared),
   readFileDiff: (compared: Compared, filePath: string) => readFileDiff(repository, compared, filePath),
   readFile: (commitId: string, filePath: string) => readFile(repository, commitId, filePath),
+  /** Object ids of references by full, valid name. */
+  findRefs: (names: readonly string[]) => findRefs(repository, names),
   findBranchTip: (branch: string) => findBranchTip(repository, branch),
   hasNoBranch: () => hasNoBranch(repository),
   findUsualBranch: () => findUsualBranch(repository),
@@ -173,6 +177,7 @@ const openRepository = (repository: OpenRepository) => ({
   writeArchive: (archive: ArchiveRequest, output: Writable) => writeArchive(repository, archive, output),
   blameFile: (query: BlameQuery) => blameFile(repository, query),
   listContributors: (commitId: string) => listContributors(repository, commitId),
+  readTagMessage: (id: string) => readTagMessage(repository, id),
   readSignatureText: (id: string) => readSignatureText(repository, id),
   writeBlob: (blob: StoredBlob, output: Writable, range?: ByteRange) =>
     writeBlob(repository, blob, output, range),

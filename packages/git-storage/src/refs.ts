@@ -67,9 +67,13 @@ export async function hasNoBranch(repository: OpenRepository): Promise<boolean> 
 
 const usualNames = ['main', 'master']
 
+/** Whether git-annex keeps its own data in the branch: nobody works on it. */
+export const isBranchOfGitAnnex = (name: string): boolean =>
+  name === 'git-annex' || name.startsWith('synced/')
+
 /**
- * A substitute for a default branch that does not exist: `main` or `master`, else the first branch by name; null when the
- * repository has no branch.
+ * A substitute for a default branch that does not exist: `main` or `master`, else the first branch by name, those of
+ * git-annex last; null when the repository has no branch.
  */
 export async function findUsualBranch(repository: OpenRepository): Promise<string | null> {
   const { stdout } = await runGitOk(repository, {
@@ -78,7 +82,8 @@ export async function findUsualBranch(repository: OpenRepository): Promise<strin
     paths: ['refs/heads/'],
   })
   const branches = namesIn('refs/heads/', stdout)
-  return usualNames.find((name) => branches.includes(name)) ?? branches[0] ?? null
+  const usual = usualNames.find((name) => branches.includes(name))
+  return usual ?? branches.find((name) => !isBranchOfGitAnnex(name)) ?? branches[0] ?? null
 }
 
 /** Sets HEAD, the branch that a clone checks out. */

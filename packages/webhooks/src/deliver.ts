@@ -9,6 +9,7 @@ import {
   type WebhookHealth,
 } from '@switchyard/db'
 import { tracing } from '@switchyard/service-kit/observability'
+import { openHeaders } from './custom-headers.js'
 import { messageOf } from './message.js'
 import { retryAfterMs, retryDelayMs } from './retry-delay.js'
 import { type SecretBox, UnreadableSecret } from './secret-box.js'
@@ -93,9 +94,12 @@ async function attempt(delivery: ClaimedDelivery, options: DeliverOptions): Prom
 
 /** A delivery whose secret cannot be read is not sent, because its receiver could not verify it. */
 async function send(delivery: ClaimedDelivery, { sender, secretBox }: DeliverOptions) {
-  let secrets: string[]
+  let secrets: Parameters<typeof messageOf>[1]
   try {
-    secrets = readSigningSecrets(delivery, secretBox)
+    secrets = {
+      signing: readSigningSecrets(delivery, secretBox),
+      headers: openHeaders(delivery.headers, secretBox),
+    }
   } catch (error) {
     if (!(error instanceof UnreadableSecret)) throw error
     const result: SendResult = { status: null, headers: {}, body: '', error: error.message, durationMs: 0 }

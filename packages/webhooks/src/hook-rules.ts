@@ -1,15 +1,25 @@
-import { type FieldProblems, invalid } from '@switchyard/domain'
+import { bodyTemplateProblem, type FieldProblems, invalid } from '@switchyard/domain'
+import { branchFilterProblem } from './branch-filter.js'
+import { type CustomHeader, customHeadersProblem } from './custom-headers.js'
 import type { SecretBox } from './secret-box.js'
 import type { TargetPolicy } from './target-policy.js'
 import { urlProblem } from './target-url.js'
 
 const secretLengthMax = 255
+const nameLengthMax = 255
+const descriptionLengthMax = 2048
 
 /** The given fields of a new or changed webhook. */
 export interface HookFields {
   url?: string
   secret?: string | null | undefined
   events?: string[]
+  name?: string | null | undefined
+  description?: string | null | undefined
+  branchFilter?: string | null | undefined
+  branchFilterStrategy?: string | undefined
+  bodyTemplate?: string | null | undefined
+  headers?: readonly CustomHeader[] | undefined
 }
 
 export interface HookRules {
@@ -24,7 +34,7 @@ export interface HookRules {
 }
 
 /** @throws DomainError invalid, with the problems by field */
-export function checkHook(fields: HookFields, rules: HookRules): void {
+export async function checkHook(fields: HookFields, rules: HookRules): Promise<void> {
   const problems: FieldProblems = {}
   const note = (field: string, problem: string | null) => {
     if (problem !== null) problems[field] = [problem]
@@ -33,8 +43,19 @@ export function checkHook(fields: HookFields, rules: HookRules): void {
   if (fields.url !== undefined) note('url', urlProblem(fields.url, rules.policy))
   if (typeof fields.secret === 'string') note(parameter, secretProblem(fields.secret, lengthMin))
   if (fields.events !== undefined) note('events', eventsProblem(fields.events, rules))
+  note('name', lengthProblem(fields.name, nameLengthMax))
+  note('description', lengthProblem(fields.description, descriptionLengthMax))
+  note('custom_headers', customHeadersProblem(fields.headers ?? []))
+  if (typeof fields.bodyTemplate === 'string') {
+    note('custom_webhook_template', bodyTemplateProblem(fields.bodyTemplate))
+  }
+  const { branchFilter = null, branchFilterStrategy = 'wildcard' } = fields
+  note('push_events_branch_filter', await branchFilterProblem({ branchFilter, branchFilterStrategy }))
   if (Object.keys(problems).length > 0) throw invalid(problems)
 }
+
+const lengthProblem = (text: string | null | undefined, max: number): string | null =>
+  text && text.length > max ? `is too long (maximum is ${max} characters)` : null
 
 /** The characters are limited because a secret can be the value of a header. */
 function secretProblem(secret: string, lengthMin: number): string | null {

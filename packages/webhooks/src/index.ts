@@ -1,4 +1,6 @@
 export { auditedWebhook } from './audited.js'
+export { type BranchFilter, branchFilterStrategies, matchesBranch } from './branch-filter.js'
+export type { CustomHeader } from './custom-headers.js'
 export { type Delivered, deliverToHost, deliveryLeaseMs } from './deliver.js'
 export type { HookRules } from './hook-rules.js'
 export { addWebhook, changeWebhook, redeliverWebhook, removeWebhook, testWebhook } from './manage.js'
@@ -8,7 +10,12 @@ export {
   presentDelivery,
   presentListedDelivery,
 } from './present-delivery.js'
-export { type ProjectWebhookEvent, projectWebhookEvents } from './project-events.js'
+export {
+  type ProjectWebhookEvent,
+  projectWebhookEvents,
+  type SilentProjectEvent,
+  silentProjectEvents,
+} from './project-events.js'
 export { sagaWebhookEvents } from './saga-events.js'
 export { createSecretBox, type SecretBox, webhookSecretFields } from './secret-box.js'
 export { createSender, type Sender } from './send.js'

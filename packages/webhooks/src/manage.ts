@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import {
+  bodyOf,
   createWebhook,
   type Database,
   type DatabaseOrTransaction,
@@ -19,30 +20,35 @@ import {
   type WebhookOwner,
 } from '@switchyard/db'
 import { conflict, type Precondition } from '@switchyard/domain'
+import { type CustomHeader, sealHeaders } from './custom-headers.js'
 import { checkHook, type HookRules } from './hook-rules.js'
 import { testEvent } from './saga-events.js'
 import { UnreadableSecret } from './secret-box.js'
 import { readSecret } from './stored-secrets.js'
 import { hostnameOf } from './target-url.js'
 
-/** Fields with the plain secret, which is encrypted before it is stored. */
-type WithPlainSecret<Fields> = Omit<Fields, 'host' | 'secret'> & { secret?: string | null | undefined }
+/** Fields with the plain secret and headers, which are encrypted before they are stored. */
+type WithPlainSecrets<Fields> = Omit<Fields, 'host' | 'secret' | 'headers'> & {
+  secret?: string | null | undefined
+  headers?: CustomHeader[] | undefined
+}
 
 /** @throws DomainError invalid, with the problems by field; unavailable when there is no key to encrypt the secret */
 export async function addWebhook(
   database: DatabaseOrTransaction,
   owner: WebhookOwner,
-  fields: WithPlainSecret<NewWebhook>,
+  fields: WithPlainSecrets<NewWebhook>,
   rules: HookRules,
 ): Promise<Webhook> {
-  checkHook(fields, rules)
+  await checkHook(fields, rules)
   const secret = encrypted(fields.secret, rules) ?? null
-  return createWebhook(database, owner, { ...fields, secret, host: hostOf(fields.url) })
+  const headers = sealed(fields.headers, rules)
+  return createWebhook(database, owner, { ...fields, secret, headers, host: hostOf(fields.url) })
 }
 
 interface WebhookChange {
   id: number
-  changes: WithPlainSecret<WebhookChanges>
+  changes: WithPlainSecrets<WebhookChanges>
   precondition: Precondition | undefined
 }
 
@@ -58,13 +64,14 @@ export async function changeWebhook(
   { id, changes, precondition }: WebhookChange,
   rules: HookRules,
 ): Promise<Webhook> {
-  await getWebhook(database, owner, id)
+  const { branchFilter, branchFilterStrategy } = await getWebhook(database, owner, id)
   await requireUnchanged(database, 'webhooks', { id }, precondition)
-  checkHook(changes, rules)
+  await checkHook({ branchFilter, branchFilterStrategy, ...changes }, rules)
   const isSame = await hasSecret(database, id, changes.secret, rules)
   const secret = isSame ? undefined : encrypted(changes.secret, rules)
+  const headers = sealed(changes.headers, rules)
   const host = changes.url === undefined ? undefined : hostOf(changes.url)
-  return updateWebhook(database, owner, id, { ...changes, secret, host }, new Date())
+  return updateWebhook(database, owner, id, { ...changes, secret, headers, host }, new Date())
 }
 
 const encrypted = (secret: string | null | undefined, { secretBox }: HookRules) =>
@@ -84,6 +91,8 @@ async function hasSecret(
     throw error
   }
 }
+const sealed = (headers: CustomHeader[] | undefined, { secretBox }: HookRules) =>
+  headers && sealHeaders(headers, secretBox)
 
 /** Deletes a webhook and its deliveries. @throws DomainError not-found */
 export async function removeWebhook(
@@ -108,10 +117,12 @@ export async function testWebhook(
   id: number,
   make: () => Promise<TestMessage> | TestMessage = emptyTest,
 ): Promise<WebhookDelivery> {
-  refuseDisabled(await getWebhook(database, owner, id))
+  const webhook = await getWebhook(database, owner, id)
+  refuseDisabled(webhook)
   const message = await make()
+  const payload = bodyOf(webhook, message)
   const [deliveryId = ''] = await enqueueDeliveries(database.pool, [
-    { ...message, webhookId: id, dedupeKey: `test-${randomUUID()}` },
+    { ...message, payload, webhookId: id, dedupeKey: `test-${randomUUID()}` },
   ])
   return getDelivery(database, id, deliveryId)
 }

@@ -7,11 +7,12 @@ import { sign, signatureHeader } from './signature.js'
  * Each attempt has a new signature, because the time of a signature must be recent. Webhooks of projects also have GitLab's
  * headers.
  *
- * @param secrets the secret, and the previous one for a day after a change; none: the request is not signed
+ * @param signing the secret, and the previous one for a day after a change; none: the request is not signed
+ * @param headers further ones, which the webhook has
  */
 export function messageOf(
-  delivery: Omit<ClaimedDelivery, 'secret' | 'previousSecret'>,
-  secrets: readonly string[],
+  delivery: Omit<ClaimedDelivery, 'secret' | 'previousSecret' | 'headers'>,
+  { signing, headers }: { signing: readonly string[]; headers: Record<string, string> },
   now: Date,
 ): Message {
   // The stored header names the trace of the event. The tracing of the process adds one for this attempt.
@@ -19,14 +20,16 @@ export function messageOf(
   return {
     url: delivery.url,
     body: delivery.payload,
+    verifyTls: delivery.verifyTls,
     headers: {
+      ...headers,
       ...requestHeaders,
       'Content-Type': 'application/json',
       'User-Agent': 'Switchyard-Webhooks',
       'X-Switchyard-Event': delivery.event,
       'X-Switchyard-Delivery': delivery.id,
-      ...(secrets.length === 0 ? {} : { [signatureHeader]: sign(secrets, delivery.payload, now) }),
-      ...(delivery.scope === 'project' ? gitlabHeaders(delivery.id, secrets[0]) : {}),
+      ...(signing.length === 0 ? {} : { [signatureHeader]: sign(signing, delivery.payload, now) }),
+      ...(delivery.scope === 'project' ? gitlabHeaders(delivery.id, signing[0]) : {}),
     },
   }
 }

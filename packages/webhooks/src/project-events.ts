@@ -10,3 +10,21 @@ export const projectWebhookEvents = [
 ] as const
 
 export type ProjectWebhookEvent = (typeof projectWebhookEvents)[number]
+
+/** Events of GitLab that do not happen here. Webhooks may ask for them, and show that they did. */
+export const silentProjectEvents = [
+  'issues',
+  'confidential_issues',
+  'merge_requests',
+  'confidential_note',
+  'wiki_page',
+  'repository_update',
+  'feature_flag',
+  'milestone',
+  'emoji',
+  'resource_access_token',
+  'resource_deploy_token',
+  'vulnerability',
+] as const
+
+export type SilentProjectEvent = (typeof silentProjectEvents)[number]

@@ -20,6 +20,8 @@ export interface Message {
   url: string
   headers: Record<string, string>
   body: string
+  /** False: any certificate of the receiver is taken. Unset: true. */
+  verifyTls?: boolean
 }
 
 export interface Sender {
@@ -41,16 +43,16 @@ const keptHeaderCharacters = 300
 
 /** Sends requests to targets that the policy allows. It follows no redirects and reads only the stored part of responses. */
 export function createSender({ policy, timeoutMs = timeoutMsDefault }: SenderOptions): Sender {
-  let agent: Promise<Agent> | undefined
+  const agents = new Map<boolean, Promise<Agent>>()
   return {
     async send(message) {
       const startedAt = performance.now()
       const timeout = AbortSignal.timeout(timeoutMs)
-      agent ??= openAgent(policy, timeoutMs).catch((error) => {
-        // Loading undici fails while the process has no file handles left. The next message loads it again.
-        agent = undefined
-        throw error
-      })
+      const { verifyTls = true } = message
+      const agent = agents.get(verifyTls) ?? openAgent(policy, { timeoutMs, verifyTls })
+      agents.set(verifyTls, agent)
+      // Loading undici fails while the process has no file handles left. The next message loads it again.
+      agent.catch(() => agents.delete(verifyTls))
       const exchanged = agent.then((opened) => exchange(opened, message, policy, timeout))
       const answer = await exchanged.catch((error: unknown) => ({
         ...noAnswer,
@@ -59,16 +61,19 @@ export function createSender({ policy, timeoutMs = timeoutMsDefault }: SenderOpt
       return { ...answer, durationMs: Math.round(performance.now() - startedAt) }
     },
     async close() {
-      await (await agent)?.close()
+      for (const agent of agents.values()) await (await agent).close()
     },
   }
 }
 
 /** undici is loaded with the first message: it takes 26 MB, and most processes that can send never do. */
-async function openAgent(policy: TargetPolicy, timeoutMs: number): Promise<Agent> {
+async function openAgent(
+  policy: TargetPolicy,
+  { timeoutMs, verifyTls }: { timeoutMs: number; verifyTls: boolean },
+): Promise<Agent> {
   const { Agent } = await import('undici')
   return new Agent({
-    connect: { lookup: createCheckedLookup(policy), timeout: timeoutMs },
+    connect: { lookup: createCheckedLookup(policy), timeout: timeoutMs, rejectUnauthorized: verifyTls },
     headersTimeout: timeoutMs,
     bodyTimeout: timeoutMs,
     keepAliveTimeout: 5000,

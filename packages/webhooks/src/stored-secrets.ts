@@ -2,8 +2,12 @@ import {
   type ClaimedDelivery,
   countSecretsByKey,
   type Database,
+  type EncryptedSecret,
   forgetPreviousSecrets,
+  listHeaderKeys,
+  listHeadersToEncrypt,
   listSecretsToEncrypt,
+  replaceHeaderValues,
   replaceSecret,
   type StoredSecret,
 } from '@switchyard/db'
@@ -65,7 +69,37 @@ export async function encryptStoredSecrets(
     }
     if (page.length < rowsAtOnce) break
   }
+  await encryptHeaders(database, box, keyId, result, signal)
   return result
+}
+
+/** The same for the values of further headers, which are never plain. */
+async function encryptHeaders(
+  database: Database,
+  box: SecretBox,
+  keyId: string,
+  result: EncryptionResult,
+  signal: AbortSignal,
+): Promise<void> {
+  for (let afterId = 0; !signal.aborted; ) {
+    const page = await listHeadersToEncrypt(database, { keyId, afterId, rowsMax: rowsAtOnce })
+    for (const { id, values } of page) {
+      const text = tryToDecrypt(values, box)
+      if (text === null) result.unreadable += 1
+      else if (await replaceHeaderValues(database, id, values, box.encrypt(text))) result.encrypted += 1
+      afterId = id
+    }
+    if (page.length < rowsAtOnce) return
+  }
+}
+
+function tryToDecrypt(encrypted: EncryptedSecret, box: SecretBox): string | null {
+  try {
+    return box.decrypt(encrypted)
+  } catch (error) {
+    if (error instanceof UnreadableSecret) return null
+    throw error
+  }
 }
 
 /** @returns null when the secret cannot be read; false when it has changed */
@@ -86,14 +120,14 @@ async function encryptOne(
 
 /** A readiness check: rejects while this process cannot read the secret of a webhook. */
 export async function checkStoredSecrets(database: Database, box: SecretBox): Promise<void> {
-  const counts = await countSecretsByKey(database).catch((error: unknown) => {
-    throw new Error('the database does not say by which keys secrets of webhooks are encrypted', {
-      cause: error,
-    })
-  })
-  const missing = counts.filter(({ keyId }) => keyId !== null && !box.keyIds.includes(keyId))
-  if (missing.length > 0) {
-    const keys = missing.map(({ keyId }) => keyId).join(', ')
+  const unknown = (cause: unknown) => {
+    throw new Error('the database does not say by which keys secrets of webhooks are encrypted', { cause })
+  }
+  const counts = await countSecretsByKey(database).catch(unknown)
+  const used = [...counts.map(({ keyId }) => keyId), ...(await listHeaderKeys(database).catch(unknown))]
+  const missing = new Set(used.filter((keyId) => keyId !== null && !box.keyIds.includes(keyId)))
+  if (missing.size > 0) {
+    const keys = [...missing].join(', ')
     throw new Error(`secrets of webhooks are encrypted with keys that WEBHOOK_SECRET_KEYS lacks: ${keys}`)
   }
   const isPlain = counts.some(({ keyId }) => keyId === null)

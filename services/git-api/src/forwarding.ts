@@ -30,7 +30,7 @@ export function createForwarding(database: Database, storages: Storages, { regis
 
   /** @returns null for a request that has to be answered here */
   async function holderOf(route: Route, params: Record<string, string>): Promise<string | null> {
-    if (route.browsersOnly || route.internal) return null
+    if (route.only || route.internal) return null
     if (route.path === '/projects') return route.method === 'POST' ? storages.ofNewProjects : null
     const reference = referenceOf(route, params)
     return reference === null ? null : findProjectStorage(database, reference)

@@ -43,6 +43,7 @@ const endpoints = [
   ['POST', 'protected_branches'],
   ['GET', 'protected_branches'],
   ['GET', 'protected_branches/main'],
+  ['PATCH', 'protected_branches/main'],
   ['DELETE', 'protected_branches/main'],
 ] as const
 
@@ -235,7 +236,7 @@ describe('protected branches', () => {
     const expected = {
       name: 'release/*',
       push_access_levels: [level],
-      merge_access_levels: [level],
+      merge_access_levels: [{ access_level: 40 }],
       allow_force_push: true,
     }
     const made = await outcome(harness.send(maintainer, 'POST', branches(), json(given)))

@@ -86,8 +86,9 @@ test('a dry run is refused as the commit is, and stores nothing', async () => {
   await createProtectedBranch(harness.database, {
     projectId: project.id,
     name: 'closed',
-    pushAccessLevel: 0,
+    levels: { push: [0], merge: [0], unprotect: [] },
     allowForcePush: false,
+    codeOwnerApprovalRequired: false,
   })
   const before = await storedThings()
   const gitmodules = '[submodule "x"]\n\tpath = x\n\turl = --upload-pack=touch\n'

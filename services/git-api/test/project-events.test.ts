@@ -6,6 +6,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type GitHarness, pushSample, startGitHarness } from './git-harness.js'
 import { outcome } from './harness.js'
 
+/** Who makes annotated tags. */
+const tagger = ['-c', 'user.name=Tina Tagger', '-c', 'user.email=tina@example.com']
+
 let redis: TestRedis
 let harness: GitHarness
 let project: Project
@@ -40,6 +43,9 @@ test('whoever listens on the channel hears of pushes, comments, changed statuses
   listener.on('message', (_channel, text) => heard.push(projectNotice.parse(JSON.parse(text))))
   const about = { project_id: project.id }
   await work.git('push', '--quiet', harness.remote('developer', project), `${commits.first}:refs/heads/news`)
+  await work.git(...tagger, 'tag', '--annotate', '--message', 'Heard', 'heard', commits.second)
+  await work.git('push', '--quiet', harness.remote('owner', project), 'heard')
+  const tag = (await work.git('rev-parse', 'heard')).trim()
   const { body: comment } = await ask(
     'POST',
     `/projects/${project.id}/repository/commits/${commits.third}/comments`,
@@ -54,11 +60,28 @@ test('whoever listens on the channel hears of pushes, comments, changed statuses
   await ask('POST', releases, { tag_name: 'v1.0' })
   await ask('PUT', `${releases}/v1.0`, { name: 'One' })
   await ask('DELETE', `${releases}/v1.0`)
-  await waitFor(async () => heard.length >= 8, { what: 'eight notices' })
+  await waitFor(async () => heard.length >= 9, { what: 'nine notices' })
   listener.disconnect()
   const job = { ...about, event: 'job', sha: commits.third, ref: 'main', name: 'hooked', id: status?.id }
   expect(heard).toEqual([
-    { ...about, event: 'push', ref: 'refs/heads/news', before: '0'.repeat(40), after: commits.first },
+    {
+      ...about,
+      event: 'push',
+      ref: 'refs/heads/news',
+      before: '0'.repeat(40),
+      after: commits.first,
+      checkout_sha: commits.first,
+      message: null,
+    },
+    {
+      ...about,
+      event: 'tag_push',
+      ref: 'refs/tags/heard',
+      before: '0'.repeat(40),
+      after: tag,
+      checkout_sha: commits.second,
+      message: 'Heard',
+    },
     { ...about, event: 'note', sha: commits.third, id: comment?.id },
     { ...job, status: 'running' },
     { ...job, status: 'success' },

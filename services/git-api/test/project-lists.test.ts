@@ -125,7 +125,7 @@ describe('PUT /projects/:id', () => {
   const change = (fields: object) =>
     outcome(harness.send('owner', 'PUT', `/projects/${ids.tender}`, json(fields)))
 
-  it('changes topics, and ignores what only GitLab has', async () => {
+  it('changes topics, and keeps what only GitLab has', async () => {
     expect((await change({ topics: ['coal', ' water ', 'coal', ''] })).body).toMatchObject({
       topics: ['coal', 'water'],
       tag_list: ['coal', 'water'],
@@ -135,7 +135,7 @@ describe('PUT /projects/:id', () => {
     expect(byForm.body).toMatchObject({ topics: ['a,b'] })
     expect(await change({ issues_enabled: true, lfs_enabled: true, squash_option: 'never' })).toMatchObject({
       status: 200,
-      body: { topics: ['a,b'], issues_enabled: false },
+      body: { topics: ['a,b'], issues_enabled: true },
     })
     expect((await change({ topics: [] })).body).toMatchObject({ topics: [] })
   })

@@ -42,7 +42,7 @@ describe('POST /projects', () => {
       default_branch: 'main',
       visibility: 'private',
       empty_repo: true,
-      ssh_url_to_repo: null,
+      ssh_url_to_repo: '',
       http_url_to_repo: `${harness.baseUrl}/Owner/my-first-project.git`,
       web_url: `${harness.baseUrl}/Owner/my-first-project`,
       namespace: { kind: 'user', full_path: 'Owner' },

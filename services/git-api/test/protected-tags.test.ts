@@ -53,6 +53,24 @@ test('a protection is made, listed, shown and lifted', async () => {
   expect((await ask('owner', 'GET', path('/release%2F*'))).status).toBe(404)
 })
 
+test('levels that GitLab takes as a list are shown as they were given, and the lowest counts', async () => {
+  const allowed = (...entries: unknown[]) => ({ name: 'listed-*', allowed_to_create: entries })
+  const { status, body } = await ask(
+    'owner',
+    'POST',
+    path(),
+    allowed({ access_level: 40 }, { access_level: 30 }),
+  )
+  expect(status).toBe(201)
+  expect(body.create_access_levels).toMatchObject([{ access_level: 40 }, { access_level: 30 }])
+  expect((await ask('owner', 'GET', path('/listed-*'))).body).toEqual(body)
+  expect((await create('developer', 'listed-1')).status).toBe(201)
+  expect(await ask('owner', 'POST', path(), allowed({ user_id: 1 }))).toMatchObject({
+    status: 400,
+    body: { error: 'allowed_to_create[0][user_id] is not supported: a protection names access levels only' },
+  })
+})
+
 test('a protection that does not fit is refused, and nobody below a maintainer makes one', async () => {
   await protect('v*')
   expect(await protect('v*')).toMatchObject({ status: 422, body: { message: 'Name has already been taken' } })

@@ -58,18 +58,79 @@ test('a commit over the API asks for housekeeping', async () => {
   await queued(project)
 })
 
-test('the first branch becomes the default branch, whatever its name, and stays it', async () => {
+/** A new project with what pushes and requests see of its default branch. */
+async function defaultBranchCase() {
   const project = await harness.project()
+  const remote = harness.remote('owner', project)
   const work = await createGitRepository()
   await work.commit({ files: { 'a.txt': 'a' }, message: 'First' })
-  await work.git('push', '--quiet', harness.remote('owner', project), 'main:master')
-  await work.git('push', '--quiet', harness.remote('owner', project), 'main:main')
-  const described = await harness.send('owner', 'GET', `/projects/${project.id}`)
-  expect(await described.json()).toMatchObject({ default_branch: 'master' })
+  return {
+    project,
+    work,
+    push: (...names: string[]) =>
+      work.git('push', '--quiet', remote, ...names.map((name) => `main:refs/heads/${name}`)),
+    /** The default branch of the project, after a check that a clone checks out the same one. */
+    async shown() {
+      const { body } = await harness.ask('owner', 'GET', `/projects/${project.id}`)
+      const head = await work.git('ls-remote', '--symref', remote, 'HEAD')
+      expect(head).toContain(`ref: refs/heads/${body.default_branch}\t`)
+      return body.default_branch
+    },
+  }
+}
+
+test('a branch stands in for a default branch that does not exist, until that comes', async () => {
+  const { project, work, push, shown } = await defaultBranchCase()
+  await push('feature')
+  expect(await shown()).toBe('feature')
   const commits = await harness.send('owner', 'GET', `/projects/${project.id}/repository/commits`)
   expect(await commits.json()).toMatchObject([{ title: 'First' }])
-  const head = await work.git('ls-remote', '--symref', harness.remote('owner', project), 'HEAD')
-  expect(head).toContain('ref: refs/heads/master')
+  await push('another', 'master')
+  expect(await shown()).toBe('feature')
+  await push('main')
+  expect(await shown()).toBe('main')
+  await push('feature-2')
+  expect(await shown()).toBe('main')
+  await work.close()
+})
+
+test('a branch of git-annex stands in only while there is no other', async () => {
+  const { work, push, shown } = await defaultBranchCase()
+  await push('synced/git-annex', 'git-annex')
+  expect(await shown()).toBe('git-annex')
+  await push('work')
+  expect(await shown()).toBe('work')
+  await push('main')
+  expect(await shown()).toBe('main')
+  await work.close()
+})
+
+test('a default branch that is created over the API takes its place', async () => {
+  const { project, work, push, shown } = await defaultBranchCase()
+  await push('feature')
+  const repository = `/projects/${project.id}/repository`
+  const made = await harness.ask('owner', 'POST', `${repository}/branches?branch=main&ref=feature`)
+  expect(made).toMatchObject({ status: 201, body: { default: true } })
+  expect(await shown()).toBe('main')
+  await work.close()
+})
+
+test('a branch that is chosen as the default branch stays it', async () => {
+  const { project, work, push, shown } = await defaultBranchCase()
+  await push('feature')
+  const chosen = await harness.ask('owner', 'PUT', `/projects/${project.id}`, { default_branch: 'feature' })
+  expect(chosen.status).toBe(200)
+  await push('main')
+  expect(await shown()).toBe('feature')
+  await work.close()
+})
+
+test('pushes at the same time end with the default branch that was asked for', async () => {
+  const { work, push, shown } = await defaultBranchCase()
+  // git refuses to create the branch that HEAD names while HEAD moves; its clients push again.
+  const pushMain = () => push('main').catch(() => push('main'))
+  await Promise.all([push('a'), push('b'), pushMain(), push('c'), push('d')])
+  expect(await shown()).toBe('main')
   await work.close()
 })
 

@@ -44,7 +44,7 @@ test('a release of a tag has the fields of GitLab, and the tag shows it', async 
     tag_path: `/${project.pathWithNamespace}/-/tags/v1.0`,
     assets: { count: 4, links: [] },
     evidences: [],
-    _links: { self: `${harness.baseUrl}/api/v4${path('/v1.0')}` },
+    _links: { self: `${harness.baseUrl}/${project.pathWithNamespace}/-/releases/v1.0` },
   })
   expect(body.assets.sources.map(({ format }: { format: string }) => format)).toEqual([
     ...['zip', 'tar.gz', 'tar.bz2', 'tar'],

@@ -88,6 +88,7 @@ const rightOf: Record<string, ProjectRight> = {
   'GET /projects/:id/protected_branches': 'maintain',
   'GET /projects/:id/protected_branches/:name': 'maintain',
   'DELETE /projects/:id/protected_branches/:name': 'maintain',
+  'PATCH /projects/:id/protected_branches/:name': 'maintain',
   'GET /projects/:id/protected_tags': 'maintain',
   'POST /projects/:id/protected_tags': 'maintain',
   'GET /projects/:id/protected_tags/:name': 'maintain',

@@ -17,8 +17,12 @@ export const projectNotice = z.discriminatedUnion('event', [
     ref: z.string(),
     /** Commit before; forty zeros for a new reference. */
     before: z.string(),
-    /** Commit after; forty zeros for a deleted reference. */
+    /** Commit after, or the object of an annotated tag; forty zeros for a deleted reference. */
     after: z.string(),
+    /** The commit that the reference leads to; null for a deleted reference, and for a tag of something else. */
+    checkout_sha: z.string().nullable().default(null),
+    /** Text of an annotated tag, at most its first 10,000 characters; else null. */
+    message: z.string().nullable().default(null),
   }),
   z.object({ ...project, event: z.literal('note'), sha: z.string(), id: z.int() }),
   z.object({

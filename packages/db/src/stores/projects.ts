@@ -11,8 +11,10 @@ export interface ProjectForUser {
 
 const columns = `p.id, p.name, p.path, p.description, p.path_with_namespace AS "pathWithNamespace",
   p.path_key AS "pathKey", p.owner_id AS "ownerId", p.visibility, p.default_branch AS "defaultBranch",
+  p.wanted_default_branch AS "wantedDefaultBranch",
   p.storage, p.disk_path AS "diskPath", p.created_at AS "createdAt", p.last_activity_at AS "lastActivityAt",
-  p.updated_at AS "updatedAt",  p.topics, p.archived, p.lfs_enabled AS "lfsEnabled", p.last_deployment_iid AS "lastDeploymentIid"`
+  p.updated_at AS "updatedAt", p.topics, p.archived, p.lfs_enabled AS "lfsEnabled", p.settings,
+  p.last_deployment_iid AS "lastDeploymentIid"`
 
 const select = (condition: string) => `SELECT ${columns}, m.access_level AS "memberLevel"
   FROM projects p LEFT JOIN project_members m ON m.project_id = p.id AND m.user_id = $2 WHERE ${condition}`
@@ -97,7 +99,11 @@ export interface NewProject {
   topics: string[]
   /** Whether Git LFS works in the project. */
   lfsEnabled: boolean
+  settings: SettingChanges
 }
+
+/** New values of settings by name; null: the value that it has at the beginning. */
+export type SettingChanges = Record<string, string | number | boolean | null>
 
 export type ProjectWithOwner = Project & { owner: User }
 
@@ -107,11 +113,12 @@ export type ProjectWithOwner = Project & { owner: User }
  */
 export async function createProject(
   { prisma }: DatabaseOrTransaction,
-  { owner, ...project }: NewProject,
+  { owner, settings, ...project }: NewProject,
 ): Promise<ProjectWithOwner> {
   return prisma.project.create({
     data: {
       ...project,
+      settings: withChanges({}, settings),
       ...(await fullPath(prisma, owner.id, project.path)),
       ownerId: owner.id,
       members: { create: { userId: owner.id, accessLevel: accessLevels.owner } },
@@ -123,9 +130,9 @@ export async function createProject(
 export type ProjectChanges = Partial<
   Pick<
     NewProject,
-    'name' | 'path' | 'description' | 'visibility' | 'defaultBranch' | 'topics' | 'lfsEnabled'
+    'name' | 'path' | 'description' | 'visibility' | 'defaultBranch' | 'topics' | 'lfsEnabled' | 'settings'
   > &
-    Pick<Project, 'archived'>
+    Pick<Project, 'archived' | 'wantedDefaultBranch'>
 >
 
 /**
@@ -137,9 +144,11 @@ export type ProjectChanges = Partial<
 export async function updateProject(
   { prisma }: DatabaseOrTransaction,
   { id, ownerId }: Pick<Project, 'id' | 'ownerId'>,
-  changes: ProjectChanges,
+  { settings: settingChanges, ...columns }: ProjectChanges,
 ): Promise<ProjectWithOwner | null> {
-  const { path } = changes
+  const { path } = columns
+  const settings = settingChanges && (await changedSettings(prisma, id, settingChanges))
+  const changes = { ...columns, ...(settings && { settings }) }
   // Prisma refuses an update of no column.
   if (Object.keys(changes).length === 0) {
     return prisma.project.findUnique({ where: { id }, include: { owner: true } })
@@ -156,6 +165,16 @@ export async function updateProject(
   return project ?? null
 }
 
+/** The settings with the changes. Locks the project, so that two changes of different settings are both kept. */
+async function changedSettings(prisma: Prisma.TransactionClient, id: number, changes: SettingChanges) {
+  const [row] = await prisma.$queryRaw<{ settings: SettingChanges }[]>`SELECT settings FROM projects
+    WHERE id = ${id} FOR NO KEY UPDATE`
+  return withChanges(row?.settings ?? {}, changes)
+}
+
+const withChanges = (settings: SettingChanges, changes: SettingChanges): Prisma.InputJsonObject =>
+  Object.fromEntries(Object.entries({ ...settings, ...changes }).filter(([, value]) => value !== null))
+
 /** The path columns of a project. Locks the owner, so that the owner is not renamed before the transaction ends. */
 async function fullPath(prisma: Prisma.TransactionClient, ownerId: number, path: string) {
   const [owner] = await prisma.$queryRaw<{ username: string }[]>`SELECT username FROM users
@@ -164,16 +183,25 @@ async function fullPath(prisma: Prisma.TransactionClient, ownerId: number, path:
   return { pathWithNamespace, pathKey: pathWithNamespace.toLowerCase() }
 }
 
-/** Changes the default branch, unless it is no longer `from`. */
+/** What decides about the default branch of a project. */
+export type DefaultBranchChoice = Pick<Project, 'defaultBranch' | 'wantedDefaultBranch'>
+
+/**
+ * Changes the default branch, unless somebody else changed it meanwhile.
+ *
+ * @returns whether it was changed
+ */
 export async function changeDefaultBranch(
   { prisma }: DatabaseOrTransaction,
   id: number,
-  { from, to }: { from: string; to: string },
-): Promise<void> {
-  await prisma.project.updateMany({
-    where: { id, defaultBranch: from },
-    data: { defaultBranch: to, updatedAt: new Date() },
+  { from, to }: { from: DefaultBranchChoice; to: DefaultBranchChoice },
+): Promise<boolean> {
+  const { defaultBranch, wantedDefaultBranch } = from
+  const { count } = await prisma.project.updateMany({
+    where: { id, defaultBranch, wantedDefaultBranch },
+    data: { ...to, updatedAt: new Date() },
   })
+  return count > 0
 }
 
 /** Deletes the project with its members, protections and statuses. The caller deletes the repository. */

@@ -1,11 +1,45 @@
+import { lowestLevel } from '@switchyard/domain/access'
 import type { DatabaseOrTransaction } from '../client.js'
 import type { ProtectedBranch } from '../generated/client.js'
 import { lockProjectRow } from './lock-project-row.js'
 
-export type NewProtectedBranch = Pick<
-  ProtectedBranch,
-  'projectId' | 'name' | 'pushAccessLevel' | 'allowForcePush'
->
+/** Access levels of a protected branch, as they were given. 0 among them: nobody. */
+export interface BranchLevels {
+  push: number[]
+  merge: number[]
+  /** Empty: every maintainer. */
+  unprotect: number[]
+}
+
+/** What can be set and changed of a protected branch. */
+export type BranchRules = Pick<ProtectedBranch, 'allowForcePush' | 'codeOwnerApprovalRequired'> & {
+  levels: BranchLevels
+}
+
+export interface NewProtectedBranch extends BranchRules {
+  projectId: number
+  name: string
+}
+
+/** A row of an older version has the level for pushing only, which is then also that for merging. */
+export function levelsOfBranch(branch: ProtectedBranch): BranchLevels {
+  const { pushAccessLevel, pushAccessLevels, mergeAccessLevels, unprotectAccessLevels } = branch
+  const push = pushAccessLevels.length > 0 ? pushAccessLevels : [pushAccessLevel]
+  return {
+    push,
+    merge: mergeAccessLevels.length > 0 ? mergeAccessLevels : push,
+    unprotect: unprotectAccessLevels,
+  }
+}
+
+/** No level at all means the same as level 0, and an empty list is a row of an older version. */
+const columnsOf = ({ levels: { push, merge, unprotect }, ...flags }: BranchRules) => ({
+  ...flags,
+  pushAccessLevel: lowestLevel(push),
+  pushAccessLevels: push.length > 0 ? push : [0],
+  mergeAccessLevels: merge.length > 0 ? merge : [0],
+  unprotectAccessLevels: unprotect,
+})
 
 /**
  * The number of protections of a project. Locks the project until the transaction ends, so that two transactions cannot add
@@ -22,8 +56,17 @@ export async function countProtectedBranches(
 /** Fails with a unique violation when the name is protected already; see `violatedUniqueIndex`. */
 export const createProtectedBranch = (
   { prisma }: DatabaseOrTransaction,
-  branch: NewProtectedBranch,
-): Promise<ProtectedBranch> => prisma.protectedBranch.create({ data: branch })
+  { projectId, name, ...rules }: NewProtectedBranch,
+): Promise<ProtectedBranch> =>
+  prisma.protectedBranch.create({ data: { projectId, name, ...columnsOf(rules) } })
+
+/** Changes a protection that exists. */
+export const updateProtectedBranch = (
+  { prisma }: DatabaseOrTransaction,
+  { projectId, id }: ProtectedBranch,
+  rules: BranchRules,
+): Promise<ProtectedBranch> =>
+  prisma.protectedBranch.update({ where: { projectId_id: { projectId, id } }, data: columnsOf(rules) })
 
 /** @param name the branch name or pattern exactly as it was protected */
 export const findProtectedBranch = (
@@ -32,6 +75,16 @@ export const findProtectedBranch = (
   name: string,
 ): Promise<ProtectedBranch | null> =>
   prisma.protectedBranch.findUnique({ where: { projectId_name: { projectId, name } } })
+
+/** The same, and keeps others from changing protections of the project until the transaction ends. */
+export async function lockProtectedBranch(
+  transaction: DatabaseOrTransaction,
+  projectId: number,
+  name: string,
+): Promise<ProtectedBranch | null> {
+  await lockProjectRow(transaction, projectId)
+  return findProtectedBranch(transaction, projectId, name)
+}
 
 /** @returns whether the name was protected */
 export async function deleteProtectedBranch(

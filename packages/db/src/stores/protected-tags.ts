@@ -1,8 +1,18 @@
+import { lowestLevel } from '@switchyard/domain/access'
 import type { DatabaseOrTransaction } from '../client.js'
 import type { ProtectedTag } from '../generated/client.js'
 import { lockProjectRow } from './lock-project-row.js'
 
-export type NewProtectedTag = Pick<ProtectedTag, 'projectId' | 'name' | 'createAccessLevel'>
+export interface NewProtectedTag {
+  projectId: number
+  name: string
+  /** Access levels that may create the tag. 0 among them: nobody. */
+  createLevels: number[]
+}
+
+/** A row of an older version has a single level. */
+export const levelsOfTag = ({ createAccessLevel, createAccessLevels }: ProtectedTag): number[] =>
+  createAccessLevels.length > 0 ? createAccessLevels : [createAccessLevel]
 
 /**
  * The number of protections of tags in a project. Locks the project until the transaction ends, so that two transactions cannot
@@ -19,8 +29,16 @@ export async function countProtectedTags(
 /** Fails with a unique violation when the name is protected already; see `violatedUniqueIndex`. */
 export const createProtectedTag = (
   { prisma }: DatabaseOrTransaction,
-  tag: NewProtectedTag,
-): Promise<ProtectedTag> => prisma.protectedTag.create({ data: tag })
+  { projectId, name, createLevels }: NewProtectedTag,
+): Promise<ProtectedTag> =>
+  prisma.protectedTag.create({
+    data: {
+      projectId,
+      name,
+      createAccessLevel: lowestLevel(createLevels),
+      createAccessLevels: createLevels.length > 0 ? createLevels : [0],
+    },
+  })
 
 /** @param name the tag name or pattern exactly as it was protected */
 export const findProtectedTag = (

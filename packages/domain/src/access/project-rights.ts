@@ -55,13 +55,20 @@ export function decideProjectRight(
   const caller = callerIn(project.id, sender)
   const level = effectiveLevel(project, caller, memberLevel)
   const has = (asked: ProjectRight) => {
-    const lowest: Lowest = projectRights[asked][project.visibility]
+    const lowest: Lowest = projectRights[asked][visibilityFor(asked, project)]
     return lowest === anyone || (caller !== null && level >= lowest)
   }
   if (sender === null && !mayBeAnonymous(right)) return 'unauthenticated'
   if (!has('read_project')) return 'hidden'
+  if (sender === null && !has(right)) return 'unauthenticated'
   return has(right) && !isArchivedFor(right, project) ? 'allowed' : 'forbidden'
 }
+
+/** Rights about the code, which may be closed to all but members in a project that everybody sees. */
+const rightsInCode: readonly ProjectRight[] = ['read_code', 'comment', 'read_statuses']
+
+const visibilityFor = (right: ProjectRight, { visibility, settings }: ProjectAccess): Visibility =>
+  rightsInCode.includes(right) && settings?.repository_access_level === 'private' ? 'private' : visibility
 
 /** What nobody may do in an archived project. Settings can still be changed. */
 const refusedWhenArchived: readonly ProjectRight[] = ['comment', 'push_code', 'write_statuses', 'deploy']
@@ -81,7 +88,7 @@ const roleNames = new Map<Lowest, string>([
 export function projectDenial(right: ProjectRight, project: ProjectAccess, sender: Caller | null): string {
   if (callerIn(project.id, sender) === null) return 'This token works in another project only'
   if (isArchivedFor(right, project)) return 'The project is archived'
-  return `You need at least the role ${roleNames.get(projectRights[right][project.visibility])} in this project`
+  return `You need at least the role ${roleNames.get(projectRights[right][visibilityFor(right, project)])} in this project`
 }
 
 /** Whether anonymous callers can have the right in any project. */

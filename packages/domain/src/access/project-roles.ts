@@ -12,6 +12,8 @@ export interface ProjectAccess {
   ownerId: number
   visibility: Visibility
   archived: boolean
+  /** Of these, `repository_access_level` decides who reads the code of a project that is not private. */
+  settings?: { repository_access_level?: unknown }
 }
 
 /**

@@ -120,10 +120,10 @@ export function createHttpApp(options: HttpAppOptions): Express {
     // Express answers HEAD with the handler of GET.
     app[route.method.toLowerCase() as 'get'](pathOf(route), handle)
   }
-  const forAll = routes.filter(({ browsersOnly }) => !browsersOnly)
+  const forAll = routes.filter(({ only }) => !only)
   for (const route of forAll) add(route, route.basicAuthentication ? askingForPassword : (handle) => handle)
   for (const [path, methods] of methodsByPath(forAll)) app.all(path, wrongVerb(methods))
-  for (const route of routes) if (route.browsersOnly) add(route, forBrowsers)
+  for (const route of routes) if (route.only) add(route, forSome(route.only))
 
   app.use((_request: Request, response: Response) => {
     sendSmallJson(response, 404, { error: '404 Not Found', request_id: observedOf(response).requestId })
@@ -136,11 +136,15 @@ export function createHttpApp(options: HttpAppOptions): Express {
   return app
 }
 
-/** Passes a request that does not prefer HTML to the next route. */
-const forBrowsers =
+/** Passes every other request to the next route. */
+const forSome =
+  (only: (request: Request) => boolean) =>
   (handle: RequestHandler): RequestHandler =>
   (request, response, next) =>
-    request.accepts(['json', 'html']) === 'html' ? handle(request, response, next) : next()
+    only(request) ? handle(request, response, next) : next()
+
+/** Whether a request comes from a browser that opens a page. */
+export const prefersHtml = (request: Request): boolean => request.accepts(['json', 'html']) === 'html'
 
 const pathOf = ({ path, outsideApi }: Route) => (outsideApi ? path : apiPrefix + path)
 

@@ -107,8 +107,8 @@ export interface RouteOptions {
   answerForm?: AnswerForm
   /** The whole path stands as it is, outside /api/v4. */
   outsideApi?: boolean
-  /** Only requests that prefer HTML reach the route. For others its path does not exist, unless another route has it. */
-  browsersOnly?: boolean
+  /** Only such requests reach the route. For others its path does not exist, unless another route has it. */
+  only?: (request: Request) => boolean
 }
 
 /** A row of a service's route list. */

@@ -1,4 +1,4 @@
-export { createHttpApp, type HttpAppOptions } from './app.js'
+export { createHttpApp, type HttpAppOptions, prefersHtml } from './app.js'
 export { auditAuthor } from './audit-author.js'
 export {
   type Authenticate,

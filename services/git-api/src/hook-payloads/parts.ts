@@ -3,6 +3,7 @@ import type { NewDelivery, Project } from '@switchyard/db'
 import { type Commit, signatureTime, titleOf } from '@switchyard/domain/commit'
 import { tracing } from '@switchyard/service-kit/observability'
 import type { ProjectWebhookEvent } from '@switchyard/webhooks'
+import { shownSettings } from '../project-settings.js'
 
 /** The values of the header `X-Gitlab-Event`, by which receivers recognize an event. */
 const gitlabNames: Record<ProjectWebhookEvent, string> = {
@@ -49,15 +50,17 @@ export function hookProject(project: Project, baseUrl: string) {
     description: project.description,
     web_url: webUrl,
     avatar_url: null,
-    git_ssh_url: null,
+    // There is no SSH. Receivers demand a text, and build nothing when it is null.
+    git_ssh_url: '',
     git_http_url: `${webUrl}.git`,
     namespace: project.pathWithNamespace.split('/')[0],
     visibility_level: visibilityLevels[project.visibility],
     path_with_namespace: project.pathWithNamespace,
     default_branch: project.defaultBranch,
+    ci_config_path: shownSettings(project.settings).ci_config_path,
     homepage: webUrl,
     url: `${webUrl}.git`,
-    ssh_url: null,
+    ssh_url: '',
     http_url: `${webUrl}.git`,
   }
 }

@@ -1,5 +1,5 @@
 import type { Project } from '@switchyard/db'
-import { isZeroId, type RefChange } from '@switchyard/domain/access'
+import type { RefChange } from '@switchyard/domain/access'
 import type { Commit } from '@switchyard/domain/commit'
 import type { DiffEntry } from '@switchyard/git-storage'
 import { type HookUser, hookCommit, hookDelivery, hookProject, hookRepository } from './parts.js'
@@ -9,12 +9,21 @@ export interface PushedCommits {
   /** Oldest first. Of many commits the newest. */
   commits: { commit: Commit; changes: readonly DiffEntry[] }[]
   total: number
+  checkedOut: CheckedOut
+}
+
+/** What a reference leads to after its change. */
+export interface CheckedOut {
+  /** Null for a deleted reference. */
+  commitId: string | null
+  /** Text of an annotated tag; else null. */
+  message: string | null
 }
 
 /** The body of a `Push Hook`, or of a `Tag Push Hook`. */
 export const pushHook = (
   { ref, before, after }: RefChange,
-  { commits, total }: PushedCommits,
+  { commits, total, checkedOut }: PushedCommits,
   {
     project,
     user,
@@ -29,8 +38,8 @@ export const pushHook = (
     before,
     after,
     ref,
-    checkout_sha: isZeroId(after) ? null : after,
-    message: null,
+    checkout_sha: checkedOut.commitId,
+    message: checkedOut.message,
     user_id: user.id,
     user_name: user.name,
     user_username: user.username,

@@ -1,28 +1,37 @@
 import type { Webhook } from '@switchyard/db'
 import { oneOf } from '@switchyard/service-kit/http'
-import type { ProjectWebhookEvent } from '@switchyard/webhooks'
+import {
+  branchFilterStrategies,
+  type ProjectWebhookEvent,
+  projectWebhookEvents,
+  type SilentProjectEvent,
+  silentProjectEvents,
+} from '@switchyard/webhooks'
 import { z } from 'zod'
+
+type EventFlag = `${ProjectWebhookEvent | SilentProjectEvent}_events`
+
+const eventNames = [...projectWebhookEvents, ...silentProjectEvents]
+
+const eventFlags = <Value>(shown: (event: string) => Value) =>
+  Object.fromEntries(eventNames.map((event) => [`${event}_events`, shown(event)])) as Record<EventFlag, Value>
 
 export const hookShape = z
   .object({
     id: z.int(),
     url: z.string(),
+    name: z.string().nullable(),
+    description: z.string().nullable(),
     project_id: z.int().nullable(),
-    push_events: z.boolean(),
+    ...eventFlags(() => z.boolean()),
     push_events_branch_filter: z.string(),
-    tag_push_events: z.boolean(),
-    note_events: z.boolean(),
-    job_events: z.boolean(),
-    issues_events: z.boolean(),
-    confidential_issues_events: z.boolean(),
-    merge_requests_events: z.boolean(),
-    confidential_note_events: z.boolean(),
-    pipeline_events: z.boolean(),
-    wiki_page_events: z.boolean(),
-    deployment_events: z.boolean(),
-    releases_events: z.boolean(),
-    repository_update_events: z.boolean(),
+    branch_filter_strategy: oneOf(branchFilterStrategies),
     enable_ssl_verification: z.boolean(),
+    custom_webhook_template: z.string().nullable(),
+    custom_headers: z
+      .array(z.object({ key: z.string() }))
+      .meta({ description: 'Names alone: values are never shown' }),
+    url_variables: z.array(z.unknown()),
     alert_status: oneOf(['executable', 'disabled']),
     disabled_until: z.null(),
     enabled: z.boolean(),
@@ -38,38 +47,27 @@ export const hookShape = z
     description: 'A webhook of a project, with its settings and its recent failures',
   })
 
-/**
- * A webhook in GitLab's shape, with its failures. Events that only GitLab has are off. The secret is never shown.
- */
-export function presentHook(webhook: Webhook): z.output<typeof hookShape> {
-  const isOn = (event: ProjectWebhookEvent) => webhook.events.includes(event)
-  return {
-    id: webhook.id,
-    url: webhook.url,
-    project_id: webhook.projectId,
-    push_events: isOn('push'),
-    push_events_branch_filter: '',
-    tag_push_events: isOn('tag_push'),
-    note_events: isOn('note'),
-    job_events: isOn('job'),
-    issues_events: false,
-    confidential_issues_events: false,
-    merge_requests_events: false,
-    confidential_note_events: false,
-    pipeline_events: isOn('pipeline'),
-    wiki_page_events: false,
-    deployment_events: isOn('deployment'),
-    releases_events: isOn('releases'),
-    repository_update_events: false,
-    enable_ssl_verification: true,
-    alert_status: webhook.enabled ? 'executable' : 'disabled',
-    disabled_until: null,
-    enabled: webhook.enabled,
-    disabled_reason: webhook.disabledReason,
-    disabled_at: webhook.disabledAt,
-    failing_since: webhook.failingSince,
-    consecutive_failures: webhook.consecutiveFailures,
-    created_at: webhook.createdAt,
-    updated_at: webhook.updatedAt,
-  }
-}
+/** A webhook in GitLab's shape, with its failures. The secret and the values of headers are never shown. */
+export const presentHook = (webhook: Webhook): z.output<typeof hookShape> => ({
+  id: webhook.id,
+  url: webhook.url,
+  name: webhook.name,
+  description: webhook.description,
+  project_id: webhook.projectId,
+  ...eventFlags((event) => webhook.events.includes(event)),
+  push_events_branch_filter: webhook.branchFilter ?? '',
+  branch_filter_strategy: webhook.branchFilterStrategy,
+  enable_ssl_verification: webhook.verifyTls,
+  custom_webhook_template: webhook.bodyTemplate,
+  custom_headers: webhook.headerNames.map((key) => ({ key })),
+  url_variables: [],
+  alert_status: webhook.enabled ? 'executable' : 'disabled',
+  disabled_until: null,
+  enabled: webhook.enabled,
+  disabled_reason: webhook.disabledReason,
+  disabled_at: webhook.disabledAt,
+  failing_since: webhook.failingSince,
+  consecutive_failures: webhook.consecutiveFailures,
+  created_at: webhook.createdAt,
+  updated_at: webhook.updatedAt,
+})

@@ -2,6 +2,13 @@ import type { ProjectWithOwner, User } from '@switchyard/db'
 import { visibilities } from '@switchyard/domain/access'
 import { link, oneOf } from '@switchyard/service-kit/http'
 import { z } from 'zod'
+import {
+  featureSwitches,
+  projectSettings,
+  type SettingKind,
+  settingAliases,
+  shownSettings,
+} from '../project-settings.js'
 import type { ProjectStatistics } from '../repository-views.js'
 import { accessLevelShape } from './member.js'
 import { presentUser, userShape } from './user.js'
@@ -42,7 +49,7 @@ export const basicProjectShape = z
     default_branch: z.string(),
     tag_list: z.array(z.string()),
     topics: z.array(z.string()),
-    ssh_url_to_repo: z.null(),
+    ssh_url_to_repo: z.string().meta({ description: 'Empty: there is no SSH' }),
     http_url_to_repo: link(),
     web_url: link(),
     readme_url: z.null(),
@@ -58,6 +65,17 @@ export const basicProjectShape = z
     description: 'A project as part of another answer, and in lists with `simple=true`',
   })
 
+const shapeOf = (kind: SettingKind) => {
+  if (kind === 'flag') return z.boolean()
+  if (kind === 'count') return z.int().nullable()
+  return kind === 'text' ? z.string().nullable() : oneOf(kind)
+}
+
+const settingShapes: Record<string, z.ZodType> = Object.fromEntries([
+  ...Object.entries(projectSettings).map(([name, { kind }]) => [name, shapeOf(kind)]),
+  ...Object.keys({ ...featureSwitches, ...settingAliases }).map((name) => [name, z.boolean()]),
+])
+
 export const projectShape = z
   .object({
     ...basicProjectShape.shape,
@@ -67,18 +85,14 @@ export const projectShape = z
     owner: userShape,
     creator_id: z.int(),
     import_status: z.string(),
-    issues_enabled: z.boolean(),
-    merge_requests_enabled: z.boolean(),
-    wiki_enabled: z.boolean(),
-    jobs_enabled: z.boolean(),
-    snippets_enabled: z.boolean(),
     lfs_enabled: z.boolean(),
-    shared_runners_enabled: z.boolean(),
+    repository_object_format: oneOf(['sha1']),
+    ...settingShapes,
     shared_with_groups: z.array(z.unknown()),
     permissions: z.object({ project_access: projectAccessShape.nullable(), group_access: z.null() }),
     statistics: statisticsShape.optional(),
   })
-  .meta({ id: 'Project', description: 'A project; features that do not exist here are switched off' })
+  .meta({ id: 'Project', description: 'A project, with the settings that GitLab has' })
 
 interface DescribedProject {
   project: ProjectWithOwner
@@ -114,7 +128,7 @@ export function presentBasicProject(
     default_branch: project.defaultBranch,
     tag_list: topics,
     topics,
-    ssh_url_to_repo: null,
+    ssh_url_to_repo: '',
     http_url_to_repo: `${webUrl}.git`,
     web_url: webUrl,
     readme_url: null,
@@ -127,7 +141,7 @@ export function presentBasicProject(
   }
 }
 
-/** A project in GitLab's shape; features that Switchyard does not have are shown as switched off. */
+/** A project in GitLab's shape. */
 export function presentProject(
   { project, level, empty, statistics }: DescribedProject,
   baseUrl: string,
@@ -142,13 +156,9 @@ export function presentProject(
     owner: presentUser(owner, baseUrl),
     creator_id: owner.id,
     import_status: 'none',
-    issues_enabled: false,
-    merge_requests_enabled: false,
-    wiki_enabled: false,
-    jobs_enabled: false,
-    snippets_enabled: false,
     lfs_enabled: project.lfsEnabled,
-    shared_runners_enabled: false,
+    repository_object_format: 'sha1',
+    ...shownSettings(project.settings),
     shared_with_groups: [],
     permissions: {
       project_access: level === null ? null : { access_level: level, notification_level: 3 },

@@ -1,6 +1,6 @@
-import type { ProtectedBranch } from '@switchyard/db'
+import { levelsOfBranch, type ProtectedBranch } from '@switchyard/db'
 import { z } from 'zod'
-import { presentProtectionLevel, protectionLevelShape } from './protection-level.js'
+import { presentProtectionLevels, protectionLevelShape } from './protection-level.js'
 
 export const protectedBranchShape = z
   .object({
@@ -8,23 +8,23 @@ export const protectedBranchShape = z
     name: z.string(),
     push_access_levels: z.array(protectionLevelShape),
     merge_access_levels: z.array(protectionLevelShape),
+    unprotect_access_levels: z.array(protectionLevelShape),
     allow_force_push: z.boolean(),
+    code_owner_approval_required: z.boolean(),
   })
   .meta({ id: 'ProtectedBranch', description: 'A branch, or a pattern of branches, and who may push there' })
 
-/** A protection in GitLab's shape. Without merge requests, the right to merge is the right to push. */
-export function presentProtectedBranch({
-  id,
-  name,
-  pushAccessLevel,
-  allowForcePush,
-}: ProtectedBranch): z.output<typeof protectedBranchShape> {
-  const level = presentProtectionLevel(id, pushAccessLevel)
+/** A protection in GitLab's shape. */
+export function presentProtectedBranch(branch: ProtectedBranch): z.output<typeof protectedBranchShape> {
+  const { id, name, allowForcePush, codeOwnerApprovalRequired } = branch
+  const { push, merge, unprotect } = levelsOfBranch(branch)
   return {
     id,
     name,
-    push_access_levels: [level],
-    merge_access_levels: [level],
+    push_access_levels: presentProtectionLevels(id, push),
+    merge_access_levels: presentProtectionLevels(id, merge),
+    unprotect_access_levels: presentProtectionLevels(id, unprotect),
     allow_force_push: allowForcePush,
+    code_owner_approval_required: codeOwnerApprovalRequired,
   }
 }

@@ -78,7 +78,7 @@ export function presentRelease(
       links,
     },
     evidences: [],
-    _links: { self: `${apiUrl}/releases/${tag}` },
+    _links: { self: `${baseUrl}${path}/releases/${tag}` },
   }
 }
 

@@ -1,8 +1,9 @@
-import { endpoint, type Route, route, streamed, text } from '@switchyard/service-kit/http'
+import type { ArchiveFormat } from '@switchyard/git-storage'
+import { type Call, endpoint, type Route, route, streamed, text } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { Dependencies } from '../dependencies.js'
 import type { ProjectCall } from '../guards.js'
-import { openArchive } from '../use-cases/archive.js'
+import { type Archive, openArchive } from '../use-cases/archive.js'
 import { optionalText } from '../wire/parameters.js'
 
 /** `GET /projects/:id/repository/archive`; the format may also be the suffix of the path. */
@@ -40,23 +41,36 @@ const input = z.object({
 const types = ['application/zip', 'application/octet-stream']
 
 const getArchive = endpoint({
-  summary: 'An archive of a commit',
-  replies: { 200: types },
-  refusals: [429],
-  input,
-  async handle({ format: name, sha, ref, path }, access: ProjectCall, call) {
-    const format = formats[name]
-    const query = { revision: sha ?? ref, path, format }
-    const { fileName, fingerprint, write } = await openArchive(access, query)
-    const { request, response } = call.raw
-    response.set('ETag', `"${fingerprint}"`)
-    if (request.fresh) response.status(304)
-    else {
-      response.attachment(fileName).type(format === 'zip' ? 'application/zip' : 'application/octet-stream')
-      response.set('Content-Transfer-Encoding', 'binary')
-      if (request.method !== 'HEAD') await write(response)
-    }
-    response.end()
-    return streamed
-  },
-})
+    summary: 'An archive of a commit',
+    replies: { 200: types },
+    refusals: [429],
+    input,
+    async handle({ format: name, sha, ref, path }, access: ProjectCall, call) {
+      const format = formats[name]
+      const query = { revision: sha ?? ref, path, format }
+      return sendArchive(await openArchive(access, query), format, call)
+    },
+  })
+
+/** Answers with an archive, unless the client has it already. */
+export async function sendArchive(
+  { fileName, fingerprint, write }: Archive,
+  format: ArchiveFormat,
+  { raw: { request, response } }: Call,
+): Promise<typeof streamed> {
+  response.set('ETag', `"${fingerprint}"`)
+  if (request.fresh) response.status(304)
+  else {
+    response.attachment(fileName).type(format === 'zip' ? 'application/zip' : 'application/octet-stream')
+    response.set('Content-Transfer-Encoding', 'binary')
+    if (request.method !== 'HEAD') await write(response)
+  }
+  response.end()
+  return streamed
+}
+
+/** The format that the name of a file says, and the name without it; null when it says none. */
+export function archiveFormatOf(name: string): { stem: string; format: ArchiveFormat } | null {
+  const ending = formatNames.find((each) => name.endsWith(`.${each}`) && name.length > each.length + 1)
+  return ending === undefined ? null : { stem: name.slice(0, -ending.length - 1), format: formats[ending] }
+}

@@ -1,6 +1,6 @@
 import { notFound } from '@switchyard/domain'
 import { mayBeUsername } from '@switchyard/domain/access'
-import { anyone, endpoint, type Reply, type Route, route } from '@switchyard/service-kit/http'
+import { anyone, endpoint, prefersHtml, type Reply, type Route, route } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import { consolePageOf, consolePageOfUser } from '../presenters/console-page.js'
 
@@ -15,7 +15,7 @@ export const consolePageRoutes = (): Route[] => [
   route('GET', '/:namespace/:project/-/*rest', anyone, toPageOfProject, pageOptions),
 ]
 
-const pageOptions = { outsideApi: true, browsersOnly: true }
+const pageOptions = { outsideApi: true, only: prefersHtml }
 
 const redirect = (Location: string): Reply => ({ status: 302, headers: { Location, Vary: 'Accept' } })
 

@@ -6,6 +6,7 @@ import {
   endpoint,
   filledText,
   flag,
+  list,
   noContent,
   ok,
   pageParameters,
@@ -19,11 +20,14 @@ import {
   versioned,
 } from '@switchyard/service-kit/http'
 import {
+  branchFilterStrategies,
   deliveryShape,
   listedDeliveryShape,
   type ProjectWebhookEvent,
   presentDelivery,
   presentListedDelivery,
+  type SilentProjectEvent,
+  silentProjectEvents,
 } from '@switchyard/webhooks'
 import { z } from 'zod'
 import type { Dependencies } from '../dependencies.js'
@@ -52,7 +56,7 @@ export function hookRoutes(deps: Dependencies): Route[] {
 
 const hookId = { hook_id: rowId() }
 
-/** GitLab has more kinds of events; their flags are ignored, as those events do not happen here. */
+/** Flags of the events that happen here. */
 const eventFlags = {
   push_events: optional(flag()),
   tag_push_events: optional(flag()),
@@ -65,21 +69,63 @@ const eventFlags = {
 
 type EventFlag = `${ProjectWebhookEvent}_events`
 
+const silentFlag = () =>
+  optional(flag()).meta({ description: 'Kept and shown: these events do not happen here' })
+
+/** Flags of the other events of GitLab. */
+const silentEventFlags = Object.fromEntries(
+  silentProjectEvents.map((event) => [`${event}_events`, silentFlag()]),
+) as Record<`${SilentProjectEvent}_events`, ReturnType<typeof silentFlag>>
+
 /** The fields of a webhook, each of which may be left out. */
 const optionalHookParameters = {
   url: filledText().optional(),
   token: text().nullish(),
   enabled: optional(flag()),
+  name: text().nullish(),
+  description: text().nullish(),
+  push_events_branch_filter: text().nullish().meta({ description: 'Only pushes to these branches are told' }),
+  branch_filter_strategy: optional(z.enum(branchFilterStrategies)),
+  enable_ssl_verification: optional(flag()),
+  custom_webhook_template: text()
+    .nullish()
+    .meta({ description: 'JSON with `{{path.of.a.field}}` for values of the event' }),
+  custom_headers: optional(list(z.object({ key: filledText(), value: text() }), 20)).meta({
+    description: 'Take the place of all of them. Values are never shown',
+  }),
+  url_variables: z
+    .unknown()
+    .optional()
+    .refine((given) => given === undefined || given === null || given === '' || isEmptyList(given), {
+      error: 'is not supported: addresses have no variables',
+    })
+    .meta({ description: 'Refused: addresses have no variables' }),
   ...eventFlags,
+  ...silentEventFlags,
 }
+
+const isEmptyList = (value: unknown) => Array.isArray(value) && value.length === 0
 
 const eventOf = (flag: string) => flag.replace(/_events$/, '') as ProjectWebhookEvent
 
-const choicesOf = (flags: Partial<Record<EventFlag, boolean | undefined>>): hooks.EventChoices =>
-  Object.fromEntries(Object.entries(flags).map(([flag, chosen]) => [eventOf(flag), chosen]))
+const choicesOf = (given: Record<string, unknown>): hooks.EventChoices =>
+  Object.fromEntries(
+    Object.keys({ ...eventFlags, ...silentEventFlags }).map((flag) => [eventOf(flag), given[flag]]),
+  )
 
-/** Undefined: the secret stays as it was. Null: none. */
-const secretOf = (token: string | null | undefined) => (token === '' ? null : token)
+/** Undefined stays so. Null and the empty text: none. */
+const textOrNull = (given: string | null | undefined) => (given === '' ? null : given)
+
+const hookFields = (given: z.output<z.ZodObject<typeof optionalHookParameters>>) => ({
+  events: choicesOf(given),
+  name: textOrNull(given.name),
+  description: textOrNull(given.description),
+  branchFilter: textOrNull(given.push_events_branch_filter),
+  branchFilterStrategy: given.branch_filter_strategy,
+  verifyTls: given.enable_ssl_verification,
+  bodyTemplate: textOrNull(given.custom_webhook_template),
+  headers: given.custom_headers,
+})
 
 const listHooks = (deps: Dependencies) =>
   endpoint({
@@ -97,8 +143,9 @@ const createHook = (deps: Dependencies) =>
     summary: 'Add a webhook to a project',
     replies: { 201: hookShape },
     input: z.object({ ...optionalHookParameters, url: filledText() }),
-    async handle({ url, token, enabled = true, ...flags }, access: ProjectCall<Caller>, call) {
-      const fields = { url, secret: secretOf(token) ?? null, enabled, events: choicesOf(flags) }
+    async handle(given, access: ProjectCall<Caller>, call) {
+      const { url, token, enabled = true } = given
+      const fields = { ...hookFields(given), url, secret: textOrNull(token) ?? null, enabled }
       const author = auditAuthor(access.caller, call)
       return created(presentHook(await hooks.addHook(deps, access, fields, author)))
     },
@@ -121,8 +168,9 @@ const updateHook = (deps: Dependencies) =>
     replies: { 200: hookShape },
     refusals: [412],
     input: z.object({ ...optionalHookParameters, ...hookId }),
-    async handle({ hook_id, url, token, enabled, ...flags }, access: ProjectCall<Caller>, call) {
-      const changes = { url, secret: secretOf(token), enabled, events: choicesOf(flags) }
+    async handle({ hook_id, ...given }, access: ProjectCall<Caller>, call) {
+      const { url, token, enabled } = given
+      const changes = { ...hookFields(given), url, secret: textOrNull(token), enabled }
       const author = auditAuthor(access.caller, call)
       const hook = await hooks.changeHook(
         deps,

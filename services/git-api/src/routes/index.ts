@@ -41,6 +41,7 @@ import { tagRoutes } from './tags/index.js'
 import { tokenRoutes } from './tokens/index.js'
 import { listTree } from './tree/list-tree.js'
 import { userRoutes } from './users.js'
+import { webRoutes } from './web/index.js'
 
 /** Every route of this service, each with its method, path, guard and endpoint. */
 export const routes = (deps: Dependencies): Route[] => [
@@ -85,5 +86,6 @@ export const routes = (deps: Dependencies): Route[] => [
   ...gitHttpRoutes(deps),
   ...lfsRoutes(deps),
   ...badgeRoutes(deps),
+  ...webRoutes(deps),
   ...consolePageRoutes(),
 ]

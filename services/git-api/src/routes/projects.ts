@@ -33,8 +33,8 @@ import {
 } from '../presenters/project.js'
 import * as creation from '../use-cases/create-project.js'
 import * as projects from '../use-cases/projects.js'
-import { ignoredProjectFields } from '../wire/ignored-project-fields.js'
 import { accessLevel, optional, topicList } from '../wire/parameters.js'
+import { readSettings, refusedProjectParameters, settingParameters } from '../wire/project-settings.js'
 
 export function projectRoutes(deps: Dependencies): Route[] {
   const { readProject, maintain, own } = deps.guards
@@ -67,7 +67,10 @@ const createProject = (deps: Dependencies) =>
       initialize_with_readme: flag().default(false),
       lfs_enabled: flag().default(true),
       namespace_id: optional(rowId()),
+      repository_object_format: z.enum(['sha1']).default('sha1'),
       ...topicParameters,
+      ...settingParameters,
+      ...refusedProjectParameters,
     }),
     async handle({ name, path, description = null, visibility, ...given }, caller: Caller, call) {
       if (name === undefined && path === undefined) throw missing('name, path')
@@ -81,6 +84,7 @@ const createProject = (deps: Dependencies) =>
         topics: given.topics ?? given.tag_list ?? [],
         lfsEnabled: given.lfs_enabled,
         withReadme: given.initialize_with_readme,
+        settings: readSettings(given, {}) ?? {},
       }
       return created(presentProject(await creation.createProject(deps, caller, command, call), call.baseUrl))
     },
@@ -212,7 +216,6 @@ const getProject = (deps: Dependencies) =>
     },
   })
 
-/** Fields that only GitLab has are accepted and ignored. */
 const updateProject = (deps: Dependencies) =>
   endpoint({
     summary: 'Change a project',
@@ -226,7 +229,8 @@ const updateProject = (deps: Dependencies) =>
       default_branch: optional(filledText()),
       lfs_enabled: optional(flag()),
       ...topicParameters,
-      ...ignoredProjectFields,
+      ...settingParameters,
+      ...refusedProjectParameters,
     }),
     async handle(given, access: ProjectCall<Caller>, call) {
       if (Object.values(given).every((value) => value === undefined)) {
@@ -241,6 +245,7 @@ const updateProject = (deps: Dependencies) =>
         defaultBranch,
         lfsEnabled: given.lfs_enabled,
         topics: given.topics ?? given.tag_list,
+        settings: readSettings(given, access.project.settings),
       }
       const author = auditAuthor(access.caller, call)
       const changed = await projects.changeProject(deps, access, asked, author, preconditionOf(call))

@@ -1,4 +1,5 @@
-import type { Caller } from '@switchyard/domain/access'
+import { type BranchRules, levelsOfBranch, type ProtectedBranch } from '@switchyard/db'
+import { accessLevels, administratorLevel, type Caller } from '@switchyard/domain/access'
 import {
   auditAuthor,
   created,
@@ -19,7 +20,8 @@ import type { Dependencies } from '../dependencies.js'
 import type { ProjectCall } from '../guards.js'
 import { presentProtectedBranch, protectedBranchShape } from '../presenters/protected-branch.js'
 import * as branches from '../use-cases/protected-branches.js'
-import { accessLevel } from '../wire/parameters.js'
+import { accessLevel, optional } from '../wire/parameters.js'
+import { allowedLevels, changedLevels, newLevels } from '../wire/protection-levels.js'
 
 /** `:name` is the name or the pattern as it was protected. */
 export function protectedBranchRoutes(deps: Dependencies): Route[] {
@@ -29,8 +31,27 @@ export function protectedBranchRoutes(deps: Dependencies): Route[] {
     route('POST', path, maintain, createProtectedBranch(deps)),
     route('GET', path, maintain, listProtectedBranches(deps)),
     route('GET', `${path}/:name`, maintain, getProtectedBranch(deps)),
+    route('PATCH', `${path}/:name`, maintain, updateProtectedBranch(deps)),
     route('DELETE', `${path}/:name`, maintain, deleteProtectedBranch(deps)),
   ]
+}
+
+const hasNoEffect = { description: 'Kept and shown. It has no effect, as there are no merge requests' }
+
+const unprotectLevels = [30, 40, administratorLevel]
+
+/** What GitLab's clients set, as single levels or as lists. */
+const ruleParameters = {
+  push_access_level: optional(accessLevel(0, 30, 40)),
+  merge_access_level: optional(accessLevel(0, 30, 40)).meta(hasNoEffect),
+  unprotect_access_level: optional(accessLevel(...unprotectLevels)).meta({
+    description: 'Maintainers may lift and change the protection; with 60, only administrators',
+  }),
+  allowed_to_push: allowedLevels(0, 30, 40),
+  allowed_to_merge: allowedLevels(0, 30, 40).meta(hasNoEffect),
+  allowed_to_unprotect: allowedLevels(...unprotectLevels),
+  allow_force_push: optional(flag()),
+  code_owner_approval_required: optional(flag()).meta(hasNoEffect),
 }
 
 const createProtectedBranch = (deps: Dependencies) =>
@@ -38,18 +59,64 @@ const createProtectedBranch = (deps: Dependencies) =>
     summary: 'Protect a branch, or branches by a pattern',
     replies: { 201: protectedBranchShape },
     refusals: [409],
-    input: z.object({
-      name: filledText(),
-      push_access_level: accessLevel(0, 30, 40).default(40),
-      allow_force_push: flag().default(false),
-    }),
-    async handle(input, access: ProjectCall<Caller>, call) {
-      const { name, push_access_level: pushAccessLevel, allow_force_push: allowForcePush } = input
-      const given = { name, pushAccessLevel, allowForcePush }
-      const branch = await branches.protectBranch(deps, access, given, auditAuthor(access.caller, call))
+    input: z.object({ name: filledText(), ...ruleParameters }),
+    async handle({ name, ...input }, access: ProjectCall<Caller>, call) {
+      const { maintainer } = accessLevels
+      const levels = {
+        push: newLevels({ allowed_to_push: input.allowed_to_push }, input.push_access_level, maintainer),
+        merge: newLevels({ allowed_to_merge: input.allowed_to_merge }, input.merge_access_level, maintainer),
+        unprotect: newLevels(
+          { allowed_to_unprotect: input.allowed_to_unprotect },
+          input.unprotect_access_level,
+        ),
+      }
+      const flags = {
+        allowForcePush: input.allow_force_push ?? false,
+        codeOwnerApprovalRequired: input.code_owner_approval_required ?? false,
+      }
+      const author = auditAuthor(access.caller, call)
+      const branch = await branches.protectBranch(deps, access, { name, levels, ...flags }, author)
       return created(presentProtectedBranch(branch))
     },
   })
+
+/** A parameter that is left out changes nothing; a single level takes the place of all levels. */
+const updateProtectedBranch = (deps: Dependencies) =>
+  endpoint({
+    summary: 'Change the protection of a branch',
+    replies: { 200: protectedBranchShape },
+    input: z.object({ name: text(), ...ruleParameters }),
+    async handle({ name, ...input }, access: ProjectCall<Caller>, call) {
+      const change = (branch: ProtectedBranch) => changedRules(branch, input)
+      const author = auditAuthor(access.caller, call)
+      const branch = await branches.changeProtectedBranch(deps, access, name, change, author)
+      return ok(presentProtectedBranch(branch))
+    },
+  })
+
+function changedRules(
+  branch: ProtectedBranch,
+  input: z.output<z.ZodObject<typeof ruleParameters>>,
+): BranchRules {
+  const { push, merge, unprotect } = levelsOfBranch(branch)
+  const start = (levels: number[], level: number | undefined) => ({
+    protectionId: branch.id,
+    current: level === undefined ? levels : [level],
+  })
+  return {
+    levels: {
+      push: changedLevels(start(push, input.push_access_level), { allowed_to_push: input.allowed_to_push }),
+      merge: changedLevels(start(merge, input.merge_access_level), {
+        allowed_to_merge: input.allowed_to_merge,
+      }),
+      unprotect: changedLevels(start(unprotect, input.unprotect_access_level), {
+        allowed_to_unprotect: input.allowed_to_unprotect,
+      }),
+    },
+    allowForcePush: input.allow_force_push ?? branch.allowForcePush,
+    codeOwnerApprovalRequired: input.code_owner_approval_required ?? branch.codeOwnerApprovalRequired,
+  }
+}
 
 const listProtectedBranches = (deps: Dependencies) =>
   endpoint({

@@ -1,4 +1,4 @@
-import type { Caller } from '@switchyard/domain/access'
+import { accessLevels, type Caller } from '@switchyard/domain/access'
 import {
   auditAuthor,
   created,
@@ -18,7 +18,8 @@ import type { Dependencies } from '../dependencies.js'
 import type { ProjectCall } from '../guards.js'
 import { presentProtectedTag, protectedTagShape } from '../presenters/protected-tag.js'
 import * as tags from '../use-cases/protected-tags.js'
-import { accessLevel } from '../wire/parameters.js'
+import { accessLevel, optional } from '../wire/parameters.js'
+import { allowedLevels, newLevels } from '../wire/protection-levels.js'
 
 /** `:name` is the name or the pattern as it was protected. */
 export function protectedTagRoutes(deps: Dependencies): Route[] {
@@ -37,9 +38,18 @@ const createProtectedTag = (deps: Dependencies) =>
     summary: 'Protect a tag, or tags by a pattern',
     replies: { 201: protectedTagShape },
     refusals: [422],
-    input: z.object({ name: filledText(), create_access_level: accessLevel(0, 30, 40).default(40) }),
-    async handle({ name, create_access_level }, access: ProjectCall<Caller>, call) {
-      const given = { name, createAccessLevel: create_access_level }
+    input: z.object({
+      name: filledText(),
+      create_access_level: optional(accessLevel(0, 30, 40)),
+      allowed_to_create: allowedLevels(0, 30, 40),
+    }),
+    async handle(
+      { name, create_access_level: level, allowed_to_create: allowed },
+      access: ProjectCall<Caller>,
+      call,
+    ) {
+      const createLevels = newLevels({ allowed_to_create: allowed }, level, accessLevels.maintainer)
+      const given = { name, createLevels }
       const tag = await tags.protectTag(deps, access, given, auditAuthor(access.caller, call))
       return created(presentProtectedTag(tag))
     },

@@ -35,7 +35,8 @@ export async function openArchive(
   if (!commit) throw notFound('File')
   const path = given.split('/').filter(Boolean).join('/')
   if (path !== '' && !(await repository.hasEntry(commit.treeId, path))) throw notFound('File')
-  const words = [project.path, revision ?? project.defaultBranch, commit.id, ...(path === '' ? [] : [path])]
+  const name = (revision ?? project.defaultBranch).replace(/^refs\/(?:heads|tags)\//, '')
+  const words = [project.path, name, commit.id, ...(path === '' ? [] : [path])]
   const folder = words.join('-').replaceAll('/', '-')
   const fileName = `${folder}.${format}`
   const request = { format, commitId: commit.id, treeId: commit.treeId, folder, path: path || undefined }

@@ -125,8 +125,8 @@ export async function createBranch(
   const { foresee, happened } = beginChange(dependencies, { project, user: caller.user, baseUrl })
   if (!(await repository.moveReference({ ref, from: null, to: commit.id, foresee })))
     throw invalid('Branch already exists')
-  await happened([{ ref, before: zeroId, after: commit.id }])
-  return getBranch(dependencies, access, name)
+  const changed = await happened([{ ref, before: zeroId, after: commit.id }])
+  return getBranch(dependencies, { ...access, project: changed }, name)
 }
 
 /**

@@ -1,16 +1,17 @@
 import { randomUUID } from 'node:crypto'
-import { forgetForeseenChanges, storeForeseenChanges } from '@switchyard/db'
+import { forgetForeseenChanges, type Project, storeForeseenChanges } from '@switchyard/db'
 import type { RefChange } from '@switchyard/domain/access'
 import type { Foresee } from '@switchyard/git-storage'
 import type { Dependencies } from '../dependencies.js'
+import { adoptDefaultBranch } from './adopt-default-branch.js'
 import { type Change, eventOf, notifiedChangesMax, referencesChanged } from './references-changed.js'
 
 /** A change of references by one request. */
 export interface ReferenceChange {
   /** Stores the changes that webhooks have to be notified of, before the references change. */
   foresee: Foresee
-  /** Does the work that follows from the changes that happened. */
-  happened: (changes: readonly RefChange[]) => Promise<void>
+  /** Does the work that follows from the changes that happened. @returns the project, which may have another default branch now */
+  happened: (changes: readonly RefChange[]) => Promise<Project>
 }
 
 /**
@@ -46,12 +47,33 @@ export function beginChange(dependencies: Dependencies, about: Change): Referenc
       const stored = new Set(await storeForeseenChanges(database, notified, row))
       for (const change of notified) if (stored.has(change.id)) foreseen.set(keyOf(change), change.id)
     },
-    happened: (changes) =>
-      referencesChanged(dependencies, about, changes, {
+    async happened(changes) {
+      const changed = { ...about, project: await settleDefaultBranch(dependencies, project, changes) }
+      await referencesChanged(dependencies, changed, changes, {
         idOf: (change) => foreseen.get(keyOf(change)),
         async forget() {
           if (foreseen.size > 0) await forgetForeseenChanges(database, [...foreseen.values()])
         },
-      }),
+      })
+      return changed.project
+    },
+  }
+}
+
+/** The project, after a change of its branches made another one its default branch. */
+async function settleDefaultBranch(
+  dependencies: Dependencies,
+  project: Project,
+  changes: readonly RefChange[],
+): Promise<Project> {
+  const { defaultBranch, wantedDefaultBranch, id } = project
+  const others = changes.filter(({ ref }) => eventOf(ref) === 'push' && ref !== `refs/heads/${defaultBranch}`)
+  if (others.length === 0 && wantedDefaultBranch === null) return project
+  try {
+    return await adoptDefaultBranch(dependencies, project)
+  } catch (err) {
+    // The references have changed: a database that is unreachable now must not make the change appear refused.
+    dependencies.logger.warn({ err, project_id: id }, 'could not adopt the default branch')
+    return project
   }
 }

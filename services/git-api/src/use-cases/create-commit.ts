@@ -14,7 +14,6 @@ import type { DiffEntry, Repository } from '@switchyard/git-storage'
 import type { Call } from '@switchyard/service-kit/http'
 import type { Dependencies } from '../dependencies.js'
 import type { ProjectCall } from '../guards.js'
-import { adoptDefaultBranch } from './adopt-default-branch.js'
 import { beginChange } from './change-references.js'
 import { type CommitDescription, describeCommit } from './read-commits.js'
 import { signatureOf } from './signature.js'
@@ -47,12 +46,11 @@ export async function createCommit(
 ): Promise<CommitDescription> {
   const { project, repository, caller } = access
   const { branch, message } = command
-  const { edits, tip, parent, forced, empty } = await planCommit(deps, access, command)
+  const { edits, tip, parent, forced } = await planCommit(deps, access, command)
   const signatures = signaturesOf(caller, command)
   const change = beginChange(deps, { project, user: caller.user, baseUrl })
   const { foresee } = change
   const commit = await repository.writeCommit({ branch, tip, parent, edits, message, ...signatures, foresee })
-  if (empty) await adoptDefaultBranch(deps, project)
   // When another commit was created meanwhile, the parent of this commit is a newer tip than the one that was found.
   const before = tip === null ? zeroId : forced ? tip : (commit.parentIds[0] ?? zeroId)
   await change.happened([{ ref: `refs/heads/${branch}`, before, after: commit.id }])
@@ -94,7 +92,7 @@ async function planCommit(
   if (forced && !canForcePush(branch, protections)) {
     throw forbidden('You are not allowed to force push into this branch')
   }
-  return { edits, tip, parent, forced, empty }
+  return { edits, tip, parent, forced }
 }
 
 /** The explicit author fields; each defaults to the caller. The committer is the caller. */

@@ -7,6 +7,7 @@ import {
   type NewProject,
   nextProjectId,
   type ProjectWithOwner,
+  type SettingChanges,
   violatedUniqueIndex,
 } from '@switchyard/db'
 import { forbidden, invalid } from '@switchyard/domain'
@@ -35,6 +36,7 @@ export interface CreateProjectCommand {
   defaultBranch: string
   topics: string[]
   lfsEnabled: boolean
+  settings: SettingChanges
   withReadme: boolean
 }
 

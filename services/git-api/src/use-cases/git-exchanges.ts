@@ -17,7 +17,6 @@ import {
 import type { Call } from '@switchyard/service-kit/http'
 import type { Dependencies } from '../dependencies.js'
 import type { ProjectCall } from '../guards.js'
-import { adoptDefaultBranch } from './adopt-default-branch.js'
 import { beginChange } from './change-references.js'
 
 /** A fetch or a push that is about to begin. */
@@ -35,7 +34,7 @@ export type ServeExchange = (
   deps: Dependencies,
   access: ProjectCall,
   exchange: Exchange,
-  call: Pick<Call, 'logger' | 'baseUrl'>,
+  call: Pick<Call, 'baseUrl'>,
 ) => Promise<void>
 
 /** Lists the references for a client that is about to fetch or push. @throws what `advertiseRefs` throws */
@@ -59,7 +58,7 @@ export const takePush: ServeExchange = async (
   deps,
   { project, repository, level, caller },
   { client, input, output },
-  { logger, baseUrl },
+  { baseUrl },
 ) => {
   if (!caller) throw unauthenticated()
   const [branchProtections, tagProtections, others] = await Promise.all([
@@ -83,12 +82,7 @@ export const takePush: ServeExchange = async (
       await foresee(foreseen).catch(refuseWithoutDatabase)
     },
   })
-  if (changes.length === 0) return
-  await happened(changes)
-  // The references have changed: a database that is unreachable now must not make the push appear refused.
-  await adoptDefaultBranch(deps, project).catch((error: unknown) => {
-    logger.warn({ err: error, project_id: project.id }, 'could not adopt the default branch')
-  })
+  if (changes.length > 0) await happened(changes)
 }
 
 /** The client of a push sees the message. */

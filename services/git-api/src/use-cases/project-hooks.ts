@@ -14,25 +14,43 @@ import type { Caller } from '@switchyard/domain/access'
 import {
   addWebhook,
   auditedWebhook,
+  type CustomHeader,
   changeWebhook,
   type HookRules,
   type ProjectWebhookEvent,
   projectWebhookEvents,
   redeliverWebhook,
   removeWebhook,
+  type SilentProjectEvent,
+  silentProjectEvents,
 } from '@switchyard/webhooks'
 import type { Dependencies, Rows } from '../dependencies.js'
 import type { ProjectCall } from '../guards.js'
 
+type KnownEvent = ProjectWebhookEvent | SilentProjectEvent
+
+const knownEvents: readonly KnownEvent[] = [...projectWebhookEvents, ...silentProjectEvents]
+
 /** Switches events on or off. Undefined: the event stays as it was. */
-export type EventChoices = Partial<Record<ProjectWebhookEvent, boolean | undefined>>
+export type EventChoices = Partial<Record<KnownEvent, boolean | undefined>>
 
 interface HookFields {
   url: string
   secret: string | null
   enabled: boolean
   events: EventChoices
+  name: string | null
+  description: string | null
+  /** Null: pushes to every branch are told. */
+  branchFilter: string | null
+  branchFilterStrategy: string
+  verifyTls: boolean
+  bodyTemplate: string | null
+  headers: CustomHeader[]
 }
+
+/** A new webhook. What is left out is as at the beginning. */
+type NewHook = Pick<HookFields, 'url' | 'secret' | 'enabled' | 'events'> & Partial<HookChanges>
 
 /** A field that is undefined stays as it was. */
 type HookChanges = { [Field in keyof HookFields]: HookFields[Field] | undefined }
@@ -45,14 +63,14 @@ export const ownerOf = ({ id }: Pick<Project, 'id'>) =>
 /** Like GitLab, whose clients rely on it, this takes secrets of any length and webhooks without events. */
 const rulesOf = ({ webhookTargets, secretBox }: Dependencies): HookRules => ({
   policy: webhookTargets,
-  knownEvents: projectWebhookEvents,
+  knownEvents,
   eventsMin: 0,
   secret: { parameter: 'token', lengthMin: 1 },
   secretBox,
 })
 
 const chosenEvents = (choices: EventChoices, before: readonly string[]) =>
-  projectWebhookEvents.filter((event) => choices[event] ?? before.includes(event))
+  knownEvents.filter((event) => choices[event] ?? before.includes(event))
 
 export const listHooks = ({ database }: Dependencies, { project }: ProjectCall, rows: Rows) =>
   listWebhooks(database, ownerOf(project), rows)
@@ -61,15 +79,18 @@ export const listHooks = ({ database }: Dependencies, { project }: ProjectCall, 
 export const getHook = ({ database }: Dependencies, { project }: ProjectCall, id: number): Promise<Webhook> =>
   getWebhook(database, ownerOf(project), id)
 
+const givenOnly = <Fields extends object>(fields: Fields): Fields =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Fields
+
 /** @throws DomainError invalid, with every problem by field; unavailable when there is no key for its secret */
 export function addHook(
   deps: Dependencies,
   { project, caller }: ProjectCall<Caller>,
-  fields: HookFields,
+  fields: NewHook,
   author: AuditAuthor,
 ): Promise<Webhook> {
   const events = chosenEvents(fields.events, defaultEvents)
-  const given = { ...fields, events, serviceName: null, createdBy: caller.user.id }
+  const given = { ...givenOnly(fields), events, serviceName: null, createdBy: caller.user.id }
   return auditedWebhook(deps.database, author, 'webhook_created', (transaction) =>
     addWebhook(transaction, ownerOf(project), given, rulesOf(deps)),
   )
@@ -84,8 +105,7 @@ export async function changeHook(
   precondition?: Precondition,
 ): Promise<Webhook> {
   const before = await getWebhook(deps.database, ownerOf(project), id)
-  const given = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined))
-  const fields = { ...given, events: chosenEvents(events ?? {}, before.events) }
+  const fields = { ...givenOnly(changes), events: chosenEvents(events ?? {}, before.events) }
   return auditedWebhook(deps.database, author, 'webhook_changed', (transaction) =>
     changeWebhook(transaction, ownerOf(project), { id, changes: fields, precondition }, rulesOf(deps)),
   )

@@ -169,7 +169,10 @@ export async function changeProject(
 ): Promise<ProjectDescription> {
   const { project, level, repository } = access
   const hasSameTopics = JSON.stringify(asked.topics) === JSON.stringify(project.topics)
-  const changes = changedFields(project, hasSameTopics ? { ...asked, topics: undefined } : asked)
+  // A branch that is asked for is no substitute any more, also when it is the one that is shown.
+  const wantedDefaultBranch = asked.defaultBranch === undefined ? undefined : null
+  const given = hasSameTopics ? { ...asked, topics: undefined } : asked
+  const changes = changedFields(project, { ...given, wantedDefaultBranch })
   if (changes.visibility !== undefined && level < accessLevels.owner) {
     throw forbidden('You need at least the role Owner in this project')
   }
@@ -231,7 +234,7 @@ async function writeChanges(
       if (!changed) throw notFound('Project')
       if (Object.keys(changes).length === 0) return changed
       await recordProjectEvent(transaction, author, project.id, 'project_updated', {
-        changed: Object.keys(changes),
+        changed: changedNames(changes),
         path_with_namespace: changed.pathWithNamespace,
         visibility: changed.visibility,
       })
@@ -245,6 +248,12 @@ async function writeChanges(
     throw invalid({ path: ['has already been taken'] }, { cause: error })
   }
 }
+
+/** Settings are named one by one. */
+const changedNames = ({ settings = {}, ...columns }: ProjectChanges): string[] => [
+  ...Object.keys(columns),
+  ...Object.keys(settings),
+]
 
 /**
  * Removes a project, then its repository. The row goes first, because a repository without a row cannot be reached:

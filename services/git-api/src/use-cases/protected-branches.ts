@@ -1,17 +1,29 @@
 import {
   type AuditAuthor,
+  type BranchRules,
   countProtectedBranches,
   createProtectedBranch,
+  type DatabaseOrTransaction,
   deleteProtectedBranch,
   findProtectedBranch,
   inTransaction,
+  levelsOfBranch,
   listProtectedBranches as listStoredBranches,
+  lockProtectedBranch,
   type NewProtectedBranch,
+  type Project,
   type ProtectedBranch,
+  updateProtectedBranch,
   violatedUniqueIndex,
 } from '@switchyard/db'
-import { conflict, invalid, notFound } from '@switchyard/domain'
-import { protectionNameLengthMax, protectionsPerProjectMax } from '@switchyard/domain/access'
+import { conflict, forbidden, invalid, notFound } from '@switchyard/domain'
+import {
+  administratorLevel,
+  type Caller,
+  lowestLevel,
+  protectionNameLengthMax,
+  protectionsPerProjectMax,
+} from '@switchyard/domain/access'
 import { isRefName } from '@switchyard/domain/commit'
 import type { Dependencies, Rows } from '../dependencies.js'
 import type { ProjectCall } from '../guards.js'
@@ -47,7 +59,7 @@ export async function protectBranch(
   given: Omit<NewProtectedBranch, 'projectId'>,
   author: AuditAuthor,
 ): Promise<ProtectedBranch> {
-  const { name, pushAccessLevel, allowForcePush } = given
+  const { name } = given
   if (name.length > protectionNameLengthMax) {
     throw invalid({ name: [`is too long (maximum is ${protectionNameLengthMax} characters)`] })
   }
@@ -60,8 +72,7 @@ export async function protectBranch(
       const protectedBranch = await createProtectedBranch(transaction, { ...given, projectId: project.id })
       await recordProjectEvent(transaction, author, project.id, 'protected_branch_created', {
         name,
-        push_access_level: pushAccessLevel,
-        allow_force_push: allowForcePush,
+        ...auditedRules(given),
       })
       return protectedBranch
     })
@@ -71,15 +82,64 @@ export async function protectBranch(
   }
 }
 
-/** Lifts the protection; the branch itself stays. @throws DomainError not-found */
+const auditedRules = ({ levels, allowForcePush }: BranchRules) => ({
+  push_access_level: lowestLevel(levels.push),
+  allow_force_push: allowForcePush,
+})
+
+/**
+ * Changes a protection.
+ *
+ * @param change gives the rules from the current protection
+ * @throws DomainError not-found; forbidden when only administrators may; what `change` throws
+ */
+export const changeProtectedBranch = (
+  { database }: Dependencies,
+  { project, caller }: ProjectCall<Caller>,
+  name: string,
+  change: (branch: ProtectedBranch) => BranchRules,
+  author: AuditAuthor,
+): Promise<ProtectedBranch> =>
+  inTransaction(database, async (transaction) => {
+    const before = await getForChange(transaction, project, name, caller)
+    const rules = change(before)
+    const changed = await updateProtectedBranch(transaction, before, rules)
+    await recordProjectEvent(transaction, author, project.id, 'protected_branch_changed', {
+      name,
+      ...auditedRules(rules),
+    })
+    return changed
+  })
+
+/** Finds a protection that the caller may change and lift, and keeps others from changing it meanwhile. */
+async function getForChange(
+  transaction: DatabaseOrTransaction,
+  { id }: Project,
+  name: string,
+  { user }: Caller,
+): Promise<ProtectedBranch> {
+  const branch = await lockProtectedBranch(transaction, id, name)
+  if (!branch) throw notFound()
+  if (lowestLevel(levelsOfBranch(branch).unprotect) >= administratorLevel && !user.admin) {
+    throw forbidden('Only administrators may change or lift this protection')
+  }
+  return branch
+}
+
+/**
+ * Lifts the protection; the branch itself stays.
+ *
+ * @throws DomainError not-found; forbidden when only administrators may
+ */
 export async function unprotectBranch(
   { database }: Dependencies,
-  { project }: ProjectCall,
+  { project, caller }: ProjectCall<Caller>,
   name: string,
   author: AuditAuthor,
 ): Promise<void> {
   await inTransaction(database, async (transaction) => {
-    if (!(await deleteProtectedBranch(transaction, project.id, name))) throw notFound()
+    await getForChange(transaction, project, name, caller)
+    await deleteProtectedBranch(transaction, project.id, name)
     await recordProjectEvent(transaction, author, project.id, 'protected_branch_removed', { name })
   })
 }

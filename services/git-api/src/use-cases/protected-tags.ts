@@ -11,7 +11,7 @@ import {
   violatedUniqueIndex,
 } from '@switchyard/db'
 import { invalid, notFound, unprocessable } from '@switchyard/domain'
-import { protectionNameLengthMax, protectionsPerProjectMax } from '@switchyard/domain/access'
+import { lowestLevel, protectionNameLengthMax, protectionsPerProjectMax } from '@switchyard/domain/access'
 import { isRefName } from '@switchyard/domain/commit'
 import type { Dependencies, Rows } from '../dependencies.js'
 import type { ProjectCall } from '../guards.js'
@@ -49,7 +49,7 @@ export async function protectTag(
   given: Omit<NewProtectedTag, 'projectId'>,
   author: AuditAuthor,
 ): Promise<ProtectedTag> {
-  const { name, createAccessLevel } = given
+  const { name, createLevels } = given
   if (name.length > protectionNameLengthMax) {
     throw invalid({ name: [`is too long (maximum is ${protectionNameLengthMax} characters)`] })
   }
@@ -62,7 +62,7 @@ export async function protectTag(
       const protectedTag = await createProtectedTag(transaction, { ...given, projectId: project.id })
       await recordProjectEvent(transaction, author, project.id, 'protected_tag_created', {
         name,
-        create_access_level: createAccessLevel,
+        create_access_level: lowestLevel(createLevels),
       })
       return protectedTag
     })

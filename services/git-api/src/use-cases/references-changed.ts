@@ -12,9 +12,10 @@ import { DomainError } from '@switchyard/domain'
 import { isZeroId, type RefChange } from '@switchyard/domain/access'
 import type { Commit } from '@switchyard/domain/commit'
 import type { DiffEntry, Repository } from '@switchyard/git-storage'
+import { type BranchFilter, matchesBranch } from '@switchyard/webhooks'
 import type { Dependencies } from '../dependencies.js'
 import type { HookUser } from '../hook-payloads/parts.js'
-import { type PushedCommits, pushHook } from '../hook-payloads/push-hook.js'
+import { type CheckedOut, type PushedCommits, pushHook } from '../hook-payloads/push-hook.js'
 import { releaseHook } from '../hook-payloads/release-hook.js'
 
 export interface Change {
@@ -26,6 +27,7 @@ export interface Change {
   pushOptions?: readonly string[]
 }
 
+const branchesFolder = 'refs/heads/'
 const tagsFolder = 'refs/tags/'
 
 /** Webhooks are notified of this many references of one push: a push of more references mirrors a repository. */
@@ -68,7 +70,7 @@ export async function referencesChanged(
     const event = eventOf(change.ref)
     return event === null ? [] : [{ event, change }]
   })
-  for (const { event, change } of notified) jobs.announce({ event, project_id: about.project.id, ...change })
+  await announce(dependencies, about.project, notified)
   const stored = storeDeliveries(
     dependencies,
     about,
@@ -83,6 +85,36 @@ export async function referencesChanged(
     ),
   )
   await Promise.race([stored, delay(awaitedMs, undefined, { ref: false })])
+}
+
+/** Longest text of a tag in a notice. */
+const noticeTextMax = 10_000
+
+async function announce(
+  { jobs, git, logger }: Dependencies,
+  project: Project,
+  notified: readonly { event: 'push' | 'tag_push'; change: RefChange }[],
+): Promise<void> {
+  const repository = git.open(project)
+  for (const { event, change } of notified) {
+    const { commitId, message } = await findCheckedOut(repository, change).catch((err: unknown) => {
+      logger.warn({ err, project_id: project.id }, 'could not read a tag that was pushed')
+      return { commitId: null, message: null }
+    })
+    const about = { checkout_sha: commitId, message: message?.slice(0, noticeTextMax) ?? null }
+    jobs.announce({ event, project_id: project.id, ...change, ...about })
+  }
+}
+
+/** What a reference leads to after its change: an annotated tag is an object of its own. */
+async function findCheckedOut(repository: Repository, { ref, after }: RefChange): Promise<CheckedOut> {
+  if (isZeroId(after)) return { commitId: null, message: null }
+  if (!ref.startsWith(tagsFolder)) return { commitId: after, message: null }
+  const [commit, message] = await Promise.all([
+    repository.findCommit(after),
+    repository.readTagMessage(after),
+  ])
+  return { commitId: commit?.id ?? null, message }
 }
 
 /**
@@ -154,7 +186,9 @@ export async function storeDeliveries(
         })
         return made
       }
-      await storeWhenPossible(jobs, () => enqueueForProject(database.pool, project.id, event, make))
+      const accepts = async (webhook: BranchFilter) =>
+        event !== 'push' || matchesBranch(webhook, change.ref.slice(branchesFolder.length))
+      await storeWhenPossible(jobs, () => enqueueForProject(database.pool, project.id, event, make, accepts))
     }
     return true
   } catch (error) {
@@ -192,10 +226,12 @@ export function eventOf(ref: string): 'push' | 'tag_push' | null {
 export async function pushedCommits(
   repository: Repository,
   project: Project,
-  { ref, before, after }: RefChange,
+  change: RefChange,
   compareUntilMs = performance.now() + comparingMs,
 ): Promise<PushedCommits> {
-  if (isZeroId(after) || eventOf(ref) !== 'push') return { commits: [], total: 0 }
+  const { ref, before, after } = change
+  const checkedOut = await findCheckedOut(repository, change)
+  if (isZeroId(after) || eventOf(ref) !== 'push') return { commits: [], total: 0, checkedOut }
   const isDefault = ref === `refs/heads/${project.defaultBranch}`
   const base = isZeroId(before) && !isDefault ? `refs/heads/${project.defaultBranch}` : before
   const newest = (revision: string, take: number) =>
@@ -210,7 +246,7 @@ export async function pushedCommits(
     : null
   const total = between?.total ?? (known.total > 0 ? fresh.length : since.total)
   const shown = fresh.slice(0, Math.min(shownCommitsMax, total)).reverse()
-  return { commits: await withChanges(repository, shown, compareUntilMs), total }
+  return { commits: await withChanges(repository, shown, compareUntilMs), total, checkedOut }
 }
 
 /** One commit at a time, so that a push takes the memory of one comparison. */

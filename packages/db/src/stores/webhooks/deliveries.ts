@@ -1,6 +1,6 @@
-import { notFound } from '@switchyard/domain'
+import { notFound, renderBody } from '@switchyard/domain'
 import type { DatabaseOrTransaction } from '../../client.js'
-import type { WebhookDelivery } from '../../generated/client.js'
+import type { Webhook, WebhookDelivery } from '../../generated/client.js'
 
 export interface NewDelivery {
   webhookId: number
@@ -58,25 +58,39 @@ export async function enqueueDeliveries(
  * within it.
  *
  * @param make called only when there is such a webhook
+ * @param accepts whether a webhook that subscribes to the event is told of this one. Unset: each is
  */
 export async function enqueueForProject(
   client: SqlClient,
   projectId: number,
   event: string,
   make: () => Promise<Omit<NewDelivery, 'webhookId'>> | Omit<NewDelivery, 'webhookId'>,
+  accepts: (webhook: SubscribedWebhook) => Promise<boolean> = async () => true,
 ): Promise<void> {
-  const { rows } = await client.query<{ id: number }>({
+  const { rows } = await client.query<SubscribedWebhook>({
     name: 'webhooks-of-project-event',
-    text: `SELECT id FROM webhooks WHERE scope = 'project' AND project_id = $1 AND enabled AND $2 = ANY (events)`,
+    text: `SELECT id, branch_filter AS "branchFilter", branch_filter_strategy AS "branchFilterStrategy",
+        body_template AS "bodyTemplate"
+      FROM webhooks WHERE scope = 'project' AND project_id = $1 AND enabled AND $2 = ANY (events)`,
     values: [projectId, event],
   })
-  if (rows.length === 0) return
+  const accepted = await Promise.all(rows.map(accepts))
+  const told = rows.filter((_, index) => accepted[index])
+  if (told.length === 0) return
   const delivery = await make()
   await enqueueDeliveries(
     client,
-    rows.map(({ id }) => ({ ...delivery, webhookId: id })),
+    told.map((webhook) => ({ ...delivery, webhookId: webhook.id, payload: bodyOf(webhook, delivery) })),
   )
 }
+
+type SubscribedWebhook = Pick<Webhook, 'id' | 'branchFilter' | 'branchFilterStrategy' | 'bodyTemplate'>
+
+/** The body that a webhook sends for an event. */
+export const bodyOf = (
+  { bodyTemplate }: Pick<Webhook, 'bodyTemplate'>,
+  { payload }: Pick<NewDelivery, 'payload'>,
+): string => (bodyTemplate === null ? payload : renderBody(bodyTemplate, payload))
 
 /** The plain SQL of a transaction of Prisma, to store deliveries within it. */
 export const sqlOf = ({ prisma }: DatabaseOrTransaction): SqlClient => ({

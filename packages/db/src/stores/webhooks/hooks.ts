@@ -1,6 +1,7 @@
 import { notFound } from '@switchyard/domain'
 import type { DatabaseOrTransaction } from '../../client.js'
 import type { Prisma, Webhook as WebhookRow } from '../../generated/client.js'
+import { type StoredHeaders, toHeaderColumns } from './header-values.js'
 import { type EncryptedSecret, keepPreviousSecret, toSecretColumns } from './secrets.js'
 
 const omit = {
@@ -10,15 +11,25 @@ const omit = {
   previousSecret: true,
   previousSecretKeyId: true,
   previousSecretUntil: true,
+  encryptedHeaders: true,
+  headersKeyId: true,
 } as const
 
-/** A webhook without its secret. */
+/** A webhook without its secret and the values of its headers. */
 export type Webhook = Omit<WebhookRow, keyof typeof omit>
 
 /** The project, or the tenant of sagas, whose events a webhook gets. Without `tenant`: the sagas of every tenant. */
 export type WebhookOwner = { scope: 'saga'; tenant?: string } | { scope: 'project'; projectId: number }
 
-export interface NewWebhook {
+/** What webhooks of projects have in addition. What is left out is as at the beginning. */
+type ProjectHookFields = Partial<
+  Pick<
+    WebhookRow,
+    'name' | 'description' | 'branchFilter' | 'branchFilterStrategy' | 'verifyTls' | 'bodyTemplate'
+  >
+>
+
+export interface NewWebhook extends ProjectHookFields {
   url: string
   /** Host of the URL, lower-cased. */
   host: string
@@ -28,6 +39,8 @@ export interface NewWebhook {
   serviceName: string | null
   enabled: boolean
   createdBy: number | null
+  /** Further headers of the requests. Undefined: none, or as they were. */
+  headers?: StoredHeaders | undefined
 }
 
 export type WebhookChanges = Partial<Omit<NewWebhook, 'createdBy'>>
@@ -35,9 +48,12 @@ export type WebhookChanges = Partial<Omit<NewWebhook, 'createdBy'>>
 export const createWebhook = (
   { prisma }: DatabaseOrTransaction,
   owner: WebhookOwner,
-  { secret, ...fields }: NewWebhook,
+  { secret, headers, ...fields }: NewWebhook,
 ): Promise<Webhook> =>
-  prisma.webhook.create({ data: { ...owner, ...fields, ...toSecretColumns(secret) }, omit })
+  prisma.webhook.create({
+    data: { ...owner, ...fields, ...toSecretColumns(secret), ...(headers && toHeaderColumns(headers)) },
+    omit,
+  })
 
 /** One page of an owner's webhooks, oldest first, and the number of all of them. */
 export async function listWebhooks(
@@ -74,7 +90,7 @@ export async function updateWebhook(
   { prisma }: DatabaseOrTransaction,
   owner: WebhookOwner,
   id: number,
-  { secret, ...changes }: WebhookChanges,
+  { secret, headers, ...changes }: WebhookChanges,
   now: Date,
 ): Promise<Webhook> {
   if (secret) await keepPreviousSecret(prisma, id)
@@ -84,6 +100,7 @@ export async function updateWebhook(
     data: {
       ...changes,
       ...(secret === undefined ? {} : toSecretColumns(secret)),
+      ...(headers && toHeaderColumns(headers)),
       ...(changes.enabled ? forgotten : {}),
       updatedAt: now,
     },

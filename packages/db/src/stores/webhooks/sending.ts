@@ -1,4 +1,5 @@
 import type { Database } from '../../client.js'
+import { headerColumns, type StoredHeaders, type StoredHeadersRow, toStoredHeaders } from './header-values.js'
 import {
   type EncryptedSecret,
   type StoredSecret,
@@ -17,6 +18,9 @@ export interface ClaimedDelivery {
   secret: StoredSecret
   /** The secret before the last change, for a day after it. */
   previousSecret: EncryptedSecret | null
+  headers: StoredHeaders
+  /** Whether the certificate of the receiver is checked. */
+  verifyTls: boolean
   event: string
   payload: string
   requestHeaders: Record<string, string>
@@ -68,11 +72,15 @@ const claim = {
       ORDER BY due.next_attempt_at LIMIT 1)
     RETURNING d.id, d.webhook_id AS "webhookId", w.scope, w.url, w.host, ${secretColumns},
       CASE WHEN w.previous_secret_until > now() THEN w.previous_secret END AS "previousSecret",
-      w.previous_secret_key_id AS "previousSecretKeyId", d.event, d.payload,
+      w.previous_secret_key_id AS "previousSecretKeyId",
+      ${headerColumns}, w.verify_tls AS "verifyTls", d.event, d.payload,
       d.request_headers AS "requestHeaders", d.attempts`,
 }
 
-interface ClaimedRow extends Omit<ClaimedDelivery, 'secret' | 'previousSecret'>, StoredSecretRow {
+interface ClaimedRow
+  extends Omit<ClaimedDelivery, 'secret' | 'previousSecret' | 'headers'>,
+    StoredSecretRow,
+    StoredHeadersRow {
   previousSecret: Buffer<ArrayBuffer> | null
   previousSecretKeyId: string | null
 }
@@ -94,7 +102,17 @@ export async function claimDelivery(
   })
   const [row] = rows
   if (!row) return null
-  const { plainSecret, encryptedSecret, secretKeyId, previousSecret, previousSecretKeyId, ...delivery } = row
+  const {
+    plainSecret,
+    encryptedSecret,
+    secretKeyId,
+    previousSecret,
+    previousSecretKeyId,
+    headerNames,
+    encryptedHeaders,
+    headersKeyId,
+    ...delivery
+  } = row
   return {
     ...delivery,
     secret: toStoredSecret({ plainSecret, encryptedSecret, secretKeyId }),
@@ -102,6 +120,7 @@ export async function claimDelivery(
       previousSecret && previousSecretKeyId !== null
         ? { keyId: previousSecretKeyId, bytes: previousSecret }
         : null,
+    headers: toStoredHeaders({ headerNames, encryptedHeaders, headersKeyId }),
   }
 }
 

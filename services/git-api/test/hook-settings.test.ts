@@ -1,0 +1,271 @@
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Project } from '@switchyard/db'
+import { startTestRedis, type TestGitRepository, type TestRedis, waitFor } from '@switchyard/testing'
+import { verify } from '@switchyard/webhooks/signature'
+import { execa } from 'execa'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { type GitHarness, pushSample, startGitHarness } from './git-harness.js'
+import { outcome } from './harness.js'
+import { startHookReceiver } from './hook-receiver.js'
+import { startWorkerProcess } from './worker-process.js'
+
+let redis: TestRedis
+let harness: GitHarness
+let worker: ReturnType<typeof startWorkerProcess>
+let receiver: Awaited<ReturnType<typeof startHookReceiver>>
+let project: Project
+let work: TestGitRepository
+
+const env = {
+  WEBHOOK_ALLOWED_HOSTS: '127.0.0.1',
+  WEBHOOK_SECRET_KEYS: randomBytes(32).toString('base64'),
+}
+
+beforeAll(async () => {
+  redis = await startTestRedis()
+  harness = await startGitHarness({ redisUrl: redis.urlOf('git-api'), env })
+  worker = startWorkerProcess({
+    ...env,
+    DATABASE_URL: harness.databaseUrl,
+    REDIS_URL: redis.urlOf('worker'),
+    SWITCHYARD_STORAGE_ROOT: harness.storageRoot,
+  })
+  ;({ project, work } = await pushSample(harness))
+})
+beforeEach(async () => {
+  receiver = await startHookReceiver()
+})
+afterEach(async () => {
+  await harness.database.prisma.webhook.deleteMany()
+  receiver.close()
+})
+afterAll(async () => {
+  await worker?.close()
+  await work?.close()
+  await harness?.close()
+  await redis?.stop()
+})
+
+const hooks = (rest: string | number = '') => `/projects/${project.id}/hooks${rest === '' ? '' : `/${rest}`}`
+const ask = (method: string, path: string, body?: unknown) =>
+  outcome(harness.send('owner', method, path, body))
+
+async function added(fields: Record<string, unknown> = {}): Promise<Record<string, unknown>> {
+  const { status, body } = await ask('POST', hooks(), { url: receiver.url, ...fields })
+  expect(status).toBe(201)
+  return body ?? {}
+}
+
+/** Pushes new branches, each alone. */
+async function push(...names: string[]): Promise<void> {
+  for (const name of names) {
+    await work.git('push', '--quiet', harness.remote('developer', project), `main:refs/heads/${name}`)
+  }
+}
+
+async function toldRefs(count: number): Promise<unknown[]> {
+  await waitFor(async () => receiver.received.length >= count, { what: `${count} deliveries` })
+  return receiver.received.map(({ json }) => json.ref).sort()
+}
+
+const everything = {
+  name: 'Builds',
+  description: 'Tells the builder',
+  push_events: false,
+  tag_push_events: true,
+  note_events: true,
+  job_events: true,
+  pipeline_events: true,
+  deployment_events: true,
+  releases_events: true,
+  issues_events: true,
+  confidential_issues_events: true,
+  merge_requests_events: true,
+  confidential_note_events: true,
+  wiki_page_events: true,
+  repository_update_events: true,
+  feature_flag_events: true,
+  milestone_events: true,
+  emoji_events: true,
+  resource_access_token_events: true,
+  resource_deploy_token_events: true,
+  vulnerability_events: true,
+  push_events_branch_filter: '^release/',
+  branch_filter_strategy: 'regex',
+  enable_ssl_verification: false,
+  custom_webhook_template: '{"kind": "{{object_kind}}"}',
+}
+const withHeaders = (...keys: string[]) => keys.map((key) => ({ key, value: `secret of ${key}` }))
+
+test('everything that a webhook takes is read back as it was given, but for secret values', async () => {
+  const given = { ...everything, custom_headers: withHeaders('X-Key', 'Authorization') }
+  const shown = { ...everything, custom_headers: [{ key: 'X-Key' }, { key: 'Authorization' }] }
+  const made = await added(given)
+  expect(made).toMatchObject(shown)
+  const plain = await added()
+  const changed = await ask('PUT', hooks(String(plain.id)), given)
+  expect(changed).toMatchObject({ status: 200, body: shown })
+  expect(await ask('GET', hooks(String(plain.id)))).toEqual(changed)
+  const list = await harness.send('owner', 'GET', hooks())
+  expect(await list.json()).toEqual([made, changed.body])
+  expect(JSON.stringify([made, changed])).not.toContain('secret of')
+  const [row] = await harness.database.prisma.webhook.findMany()
+  expect(Buffer.from(row?.encryptedHeaders ?? []).toString('latin1')).not.toContain('secret of')
+
+  const one = await ask('PUT', hooks(String(plain.id)), { description: 'Other' })
+  expect(one.body).toMatchObject({ ...shown, description: 'Other' })
+  const emptied = { push_events_branch_filter: '', custom_headers: [], custom_webhook_template: null }
+  expect((await ask('PUT', hooks(String(plain.id)), emptied)).body).toMatchObject(emptied)
+})
+
+test.each([
+  ['wildcard', 'release/*', ['release/1', 'release/a/b'], ['main2', 'a-release/1']],
+  ['regex', '^r[0-9]+$', ['r1', 'r22'], ['r', 'xr1', 'r1x']],
+])(
+  'a filter read as %s lets the webhook hear of matching branches only',
+  async (strategy, filter, heard, not) => {
+    await added({
+      push_events_branch_filter: filter,
+      branch_filter_strategy: strategy,
+      tag_push_events: true,
+    })
+    await push(...not, ...heard)
+    await work.git('push', '--quiet', harness.remote('owner', project), `main:refs/tags/t-${strategy}`)
+    const refs = [...heard.map((name) => `refs/heads/${name}`), `refs/tags/t-${strategy}`].sort()
+    expect(await toldRefs(refs.length)).toEqual(refs)
+    const deliveries = await harness.database.prisma.webhookDelivery.count()
+    expect(deliveries).toBe(refs.length)
+  },
+)
+
+test('a filter counts for nothing when the strategy is all branches', async () => {
+  await added({ push_events_branch_filter: 'release/*', branch_filter_strategy: 'all_branches' })
+  await push('anything')
+  expect(await toldRefs(1)).toEqual(['refs/heads/anything'])
+})
+
+test('further headers are sent with their values, and replaced all at once', async () => {
+  const hook = await added({ custom_headers: withHeaders('X-Key', 'Authorization') })
+  await push('with-headers')
+  await toldRefs(1)
+  expect(receiver.received[0]?.headers).toMatchObject({
+    'x-key': 'secret of X-Key',
+    authorization: 'secret of Authorization',
+    'x-gitlab-event': 'Push Hook',
+  })
+  await ask('PUT', hooks(String(hook.id)), { custom_headers: withHeaders('X-Other') })
+  await push('with-other-headers')
+  await toldRefs(2)
+  expect(receiver.received[1]?.headers).toMatchObject({ 'x-other': 'secret of X-Other' })
+  expect(receiver.received[1]?.headers).not.toHaveProperty('x-key')
+})
+
+test('a template is the body, for events and trials, and the signature is over it', async () => {
+  const token = 'shared-with-the-receiver'
+  const template =
+    '{"what": "{{object_kind}} to {{ref}}", "by": {{user_username}}, "commits": {{total_commits_count}}}'
+  const hook = await added({ custom_webhook_template: template, token })
+  await push('templated')
+  await waitFor(async () => receiver.received.length > 0, { what: 'a delivery' })
+  const [hit] = receiver.received
+  expect(hit?.json).toEqual({ what: 'push to refs/heads/templated', by: 'dora', commits: 0 })
+  const signature = String(hit?.headers['x-switchyard-signature'])
+  expect(verify({ secret: token, signature, body: hit?.body ?? '' })).toBe(true)
+  const tried = await ask('POST', hooks(`${hook.id}/test/push_events`))
+  expect(JSON.parse(String(tried.body?.request_body))).toMatchObject({ what: 'push to refs/heads/main' })
+})
+
+test('a certificate that nobody vouches for is taken only where the webhook says so', async () => {
+  const server = await startTlsReceiver()
+  try {
+    const strict = await added({ url: server.url })
+    const lax = await added({ url: server.url, enable_ssl_verification: false })
+    await push('over-tls')
+    await waitFor(async () => server.received.length > 0, { what: 'a delivery over TLS' })
+    const first = async (id: unknown) => {
+      const list = await harness.send('owner', 'GET', `${hooks(String(id))}/deliveries`)
+      return (await list.json())[0]
+    }
+    await waitFor(async () => (await first(strict.id)).error !== null, { what: 'a failure' })
+    expect(await first(strict.id)).toMatchObject({ state: 'pending', error: expect.stringContaining('CERT') })
+    await waitFor(async () => (await first(lax.id)).state === 'succeeded', { what: 'a success' })
+    expect(server.received).toHaveLength(1)
+  } finally {
+    server.close()
+  }
+})
+
+async function startTlsReceiver() {
+  const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '1']
+  const names = ['-subj', '/CN=127.0.0.1', '-addext', 'subjectAltName=IP:127.0.0.1']
+  const folder = await mkdtemp(join(tmpdir(), 'switchyard-receiver-'))
+  const file = join(folder, 'both.pem')
+  const { stdout: certificate } = await execa('openssl', ['req', '-x509', ...key, ...names, '-keyout', file])
+  const pem = `${certificate}\n${await readFile(file, 'utf8')}`
+  await rm(folder, { recursive: true })
+  const received: string[] = []
+  const server = createServer({ key: pem, cert: pem }, (request, response) => {
+    received.push(request.url ?? '')
+    request.resume()
+    response.end('taken')
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const { port } = server.address() as AddressInfo
+  return {
+    received,
+    url: `https://127.0.0.1:${port}/`,
+    close() {
+      server.closeAllConnections()
+      server.close()
+    },
+  }
+}
+
+test.each([
+  [{ push_events_branch_filter: '(', branch_filter_strategy: 'regex' }, 'push_events_branch_filter'],
+  [{ push_events_branch_filter: '(?=x)', branch_filter_strategy: 'regex' }, 'push_events_branch_filter'],
+  [{ push_events_branch_filter: 'x'.repeat(256) }, 'push_events_branch_filter'],
+  [{ custom_webhook_template: '{"a": ' }, 'custom_webhook_template'],
+  [{ custom_webhook_template: `"${'x'.repeat(4100)}"` }, 'custom_webhook_template'],
+  [{ custom_headers: [{ key: 'a b', value: 'x' }] }, 'custom_headers'],
+  [{ custom_headers: [{ key: 'A', value: 'x\r\nB: y' }] }, 'custom_headers'],
+  [{ custom_headers: [{ key: 'Content-Length', value: '1' }] }, 'custom_headers'],
+  [{ custom_headers: [{ key: 'x-gitlab-token', value: '1' }] }, 'custom_headers'],
+  [{ custom_headers: [...withHeaders('A', 'a')] }, 'custom_headers'],
+  [{ name: 'x'.repeat(256) }, 'name'],
+  [{ description: 'x'.repeat(2049) }, 'description'],
+])('%j is refused by name', async (given, name) => {
+  const hook = await added()
+  const refused = { status: 400, body: { message: { [name]: [expect.any(String)] } } }
+  expect(await ask('POST', hooks(), { url: receiver.url, ...given })).toEqual(refused)
+  expect(await ask('PUT', hooks(String(hook.id)), given)).toEqual(refused)
+})
+
+test.each([
+  [{ branch_filter_strategy: 'some' }, 'branch_filter_strategy does not have a valid value'],
+  [{ custom_headers: [{ key: 'A' }] }, 'custom_headers[0][value] is missing'],
+  [
+    { url_variables: [{ key: 'a', value: 'b' }] },
+    'url_variables is not supported: addresses have no variables',
+  ],
+])('%j is refused as a parameter', async (given, error) => {
+  expect(await ask('POST', hooks(), { url: receiver.url, ...given })).toEqual({
+    status: 400,
+    body: { error },
+  })
+})
+
+test('a filter that is kept must fit a strategy that is changed', async () => {
+  const hook = await added({ push_events_branch_filter: '*x' })
+  const changed = await ask('PUT', hooks(String(hook.id)), { branch_filter_strategy: 'regex' })
+  expect(changed).toMatchObject({
+    status: 400,
+    body: { message: { push_events_branch_filter: [expect.any(String)] } },
+  })
+})

@@ -1,0 +1,358 @@
+import type { Project } from '@switchyard/db'
+import { createUser, type TestGitRepository } from '@switchyard/testing'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type GitHarness, pushSample, startGitHarness } from './git-harness.js'
+
+let harness: GitHarness
+let project: Project
+let work: TestGitRepository
+let sha: string
+let user: number
+/** Has a release. */
+const tag = 'v1.0'
+
+beforeAll(async () => {
+  harness = await startGitHarness({ env: { WEBHOOK_ALLOWED_HOSTS: 'hooks.example.com' } })
+  const sample = await pushSample(harness)
+  project = sample.project
+  work = sample.work
+  sha = sample.commits.second
+  user = (await createUser(harness.database, { username: 'mona' })).id
+  await harness.database.prisma.user.updateMany({ where: { username: 'olga' }, data: { admin: true } })
+  const release = { tag_name: tag }
+  await harness.ask('owner', 'POST', `/projects/${project.id}/releases`, release)
+})
+afterAll(async () => {
+  await work?.close()
+  await harness?.close()
+})
+
+type Fields = Record<string, unknown>
+
+interface Resource {
+  /** Makes one: method and path as they are documented. */
+  create: string
+  update?: string
+  /** Every documented parameter in the body, with a value that is not the one that it has when it is left out. */
+  given: Fields
+  /** The same for the change. */
+  changed?: Fields
+  /** How a parameter is shown where it is not shown under its name as it was given. */
+  shown?: (given: Fields) => Fields
+  /** Parameters that are no fields of the thing: they say where or how it is made, or are secret, or other names. */
+  notShown?: string[]
+  /** The field that names one in the address. */
+  key?: string
+  /** There is no such call. */
+  hasNoSingle?: true
+  list?: string
+}
+
+const inProject = (path: string) => `/projects/{id}${path}`
+
+const levels = (entries: unknown) => expect.objectContaining({ access_level: entries })
+
+const resources: Record<string, () => Resource> = {
+  user: () => ({
+    create: 'POST /users',
+    update: 'PUT /users/{key}',
+    given: { email: 'ann@example.com', username: 'ann', name: 'Ann', admin: true },
+    changed: { email: 'anne@example.com', username: 'anne', name: 'Anne', admin: false },
+    shown: ({ admin, ...others }) => ({ ...others, is_admin: admin }),
+  }),
+  'saved view': () => ({
+    create: 'POST /saved_views',
+    update: 'PUT /saved_views/{key}',
+    given: { name: 'One', page: 'sagas', query: 'status=Error' },
+    changed: { name: 'Two', page: 'sagas', query: 'status=Ended' },
+  }),
+  token: () => ({
+    create: `POST /users/${user}/personal_access_tokens`,
+    given: { name: 'ci', scopes: ['read_api'], expires_at: '2030-01-31' },
+    list: `/personal_access_tokens?user_id=${user}`,
+    hasNoSingle: true,
+  }),
+  'project token': () => ({
+    create: 'POST /projects/{id}/access_tokens',
+    given: { name: 'ci', scopes: ['read_api'], access_level: 20, expires_at: '2030-01-31' },
+  }),
+  'deploy token': () => ({
+    create: 'POST /projects/{id}/deploy_tokens',
+    given: {
+      name: 'mirror',
+      scopes: ['read_repository'],
+      expires_at: '2030-01-31T10:00:00.000Z',
+      username: 'mirror-user',
+    },
+  }),
+  member: () => ({
+    create: 'POST /projects/{id}/members',
+    update: 'PUT /projects/{id}/members/{key}',
+    given: { user_id: user, username: undefined, access_level: 30 },
+    changed: { access_level: 20 },
+    shown: ({ user_id, ...others }) => ({ ...others, ...(user_id === undefined ? {} : { id: user_id }) }),
+    notShown: ['username'],
+  }),
+  'protected tag': () => ({
+    create: 'POST /projects/{id}/protected_tags',
+    given: { name: 'rel-*', create_access_level: 30, allowed_to_create: [{ access_level: 0 }] },
+    shown: ({ name }) => ({ name, create_access_levels: [levels(30), levels(0)] }),
+    key: 'name',
+  }),
+  'protected branch': () => ({
+    create: 'POST /projects/{id}/protected_branches',
+    update: 'PATCH /projects/{id}/protected_branches/{key}',
+    given: {
+      name: 'rel-*',
+      push_access_level: 0,
+      merge_access_level: 30,
+      unprotect_access_level: 60,
+      allowed_to_push: [{ access_level: 30 }],
+      allowed_to_merge: [{ access_level: 0 }],
+      allowed_to_unprotect: [{ access_level: 40 }],
+      allow_force_push: true,
+      code_owner_approval_required: true,
+    },
+    shown: ({ name, allow_force_push, code_owner_approval_required }) => ({
+      name,
+      allow_force_push,
+      code_owner_approval_required,
+      push_access_levels: [levels(0), levels(30)],
+      merge_access_levels: [levels(30), levels(0)],
+      unprotect_access_levels: [levels(60), levels(40)],
+    }),
+    key: 'name',
+  }),
+  branch: () => ({
+    create: 'POST /projects/{id}/repository/branches',
+    given: { branch: 'made', ref: 'v1.0' },
+    shown: ({ branch }) => ({ name: branch, commit: expect.objectContaining({ id: sha }) }),
+    key: 'name',
+  }),
+  tag: () => ({
+    create: 'POST /projects/{id}/repository/tags',
+    given: { tag_name: 'made', ref: 'v1.0', message: 'A text' },
+    shown: ({ tag_name, message }) => ({
+      name: tag_name,
+      message,
+      commit: expect.objectContaining({ id: sha }),
+    }),
+    key: 'name',
+  }),
+  release: () => ({
+    create: 'POST /projects/{id}/releases',
+    update: 'PUT /projects/{id}/releases/{key}',
+    given: {
+      tag_name: 'released',
+      tag_message: 'Text of the tag',
+      ref: 'v1.0',
+      name: 'One',
+      description: 'First',
+      released_at: '2030-01-31T10:00:00.000Z',
+      assets: { links: [{ name: 'Tool', url: 'https://files.example.com/tool', link_type: 'package' }] },
+      milestones: [],
+      milestone_ids: [],
+    },
+    changed: {
+      name: 'Two',
+      description: 'Second',
+      released_at: '2031-01-31T10:00:00.000Z',
+      milestones: [],
+      milestone_ids: [],
+    },
+    shown: ({ assets, ...others }) => ({
+      ...others,
+      ...(assets
+        ? { assets: expect.objectContaining({ links: [expect.objectContaining({ link_type: 'package' })] }) }
+        : {}),
+    }),
+    notShown: ['tag_message', 'ref', 'milestones', 'milestone_ids'],
+    key: 'tag_name',
+  }),
+  'release link': () => ({
+    create: `POST /projects/{id}/releases/${tag}/assets/links`,
+    update: `PUT /projects/{id}/releases/${tag}/assets/links/{key}`,
+    given: {
+      name: 'Tool',
+      url: 'https://files.example.com/1',
+      direct_asset_path: '/bin/tool',
+      filepath: undefined,
+      link_type: 'image',
+    },
+    changed: {
+      name: 'Tools',
+      url: 'https://files.example.com/2',
+      direct_asset_path: undefined,
+      filepath: '/bin/tools',
+      link_type: 'runbook',
+    },
+    shown: ({ name, url, link_type, direct_asset_path, filepath }) => ({
+      name,
+      url,
+      link_type,
+      direct_asset_url: expect.stringContaining(`/downloads${direct_asset_path ?? filepath}`),
+    }),
+  }),
+  environment: () => ({
+    create: 'POST /projects/{id}/environments',
+    update: 'PUT /projects/{id}/environments/{key}',
+    given: {
+      name: 'review/one',
+      slug: undefined,
+      external_url: 'https://one.example.com',
+      tier: 'testing',
+      description: 'For reviews',
+      auto_stop_setting: 'with_action',
+    },
+    changed: {
+      slug: undefined,
+      external_url: 'https://two.example.com',
+      tier: 'staging',
+      description: 'For others',
+      auto_stop_setting: 'always',
+    },
+    notShown: ['slug'],
+  }),
+  deployment: () => ({
+    create: 'POST /projects/{id}/deployments',
+    update: 'PUT /projects/{id}/deployments/{key}',
+    given: {
+      environment: 'prod',
+      sha,
+      ref: 'v1.0',
+      tag: true,
+      status: 'running',
+      saga_id: 'saga-1',
+      saga_tenant: 'default',
+      enforce: true,
+    },
+    changed: { status: 'success' },
+    shown: ({ environment, ...others }) => ({
+      ...others,
+      ...(environment ? { environment: expect.objectContaining({ name: environment }) } : {}),
+    }),
+    notShown: ['tag', 'enforce'],
+  }),
+  'freeze period': () => ({
+    create: 'POST /projects/{id}/freeze_periods',
+    update: 'PUT /projects/{id}/freeze_periods/{key}',
+    given: { freeze_start: '0 1 * * 5', freeze_end: '0 2 * * 1', cron_timezone: 'Europe/Berlin' },
+    changed: { freeze_start: '0 3 * * 5', freeze_end: '0 4 * * 1', cron_timezone: 'Asia/Tokyo' },
+  }),
+  status: () => ({
+    create: `POST /projects/{id}/statuses/${sha}`,
+    given: {
+      state: 'failed',
+      ref: 'main',
+      name: 'unit',
+      context: undefined,
+      target_url: 'https://ci.example.com/1',
+      description: 'Nothing works',
+      coverage: 12.5,
+      pipeline_id: undefined,
+    },
+    shown: ({ state, ...others }) => ({ ...others, status: state }),
+    notShown: ['context', 'pipeline_id'],
+    list: `/projects/{id}/repository/commits/${sha}/statuses`,
+    hasNoSingle: true,
+  }),
+  comment: () => ({
+    create: `POST /projects/{id}/repository/commits/${sha}/comments`,
+    given: { note: 'See here', path: 'src/b c.txt', line: 2, line_type: 'new' },
+    hasNoSingle: true,
+  }),
+}
+
+/** Documented under other path parameters than those of the table. */
+const documentedPath = (path: string) =>
+  path.replace(/\{\w+\}|\/\d+(?=\/)|\/[0-9a-f]{40}|\/v1\.0(?=\/)/g, '/*').replaceAll('//', '/')
+
+/** Names of the parameters that an operation takes in its body. */
+async function documentedFields(operation: string): Promise<string[]> {
+  const { paths, components } = await (await fetch(`${harness.baseUrl}/-/openapi.json`)).json()
+  const [method = '', path = ''] = operation.split(' ')
+  const found = Object.entries<
+    Record<string, { requestBody: { content: Record<string, { schema: { $ref: string } }> } }>
+  >(paths).find(
+    ([documented, methods]) =>
+      documentedPath(documented) === documentedPath(path) && method.toLowerCase() in methods,
+  )
+  const reference =
+    found?.[1][method.toLowerCase()]?.requestBody.content['application/json']?.schema.$ref ?? ''
+  return Object.keys(components.schemas[reference.split('/').at(-1) ?? ''].properties)
+}
+
+test.each(Object.keys(resources))(
+  'a %s is read back as it was given, alone and in its list',
+  async (name) => {
+    const resource = resources[name]?.() as Resource
+    const {
+      create,
+      update,
+      given,
+      changed = {},
+      shown = (fields) => fields,
+      notShown = [],
+      key = 'id',
+    } = resource
+    const expected = (fields: Fields) =>
+      Object.fromEntries(Object.entries(shown(fields)).filter(([field]) => !notShown.includes(field)))
+    const at = (path: string, id?: unknown) =>
+      path.replace('{id}', String(project.id)).replace('{key}', encodeURIComponent(String(id)))
+    const ask = (method: string, path: string, body?: object) => harness.ask('owner', method, path, body)
+
+    expect(Object.keys(given).sort()).toEqual((await documentedFields(create)).sort())
+    const [, collection = ''] = create.split(' ')
+    const made = await ask('POST', at(collection), given)
+    expect(made).toMatchObject({ status: 201, body: expected(given) })
+
+    async function readsBack(fields: Fields) {
+      const list = await ask('GET', at(resource.list ?? collection))
+      const identity = name === 'comment' ? 'note' : key
+      const listed = list.body.find((item: Fields) => item[identity] === made.body[identity])
+      expect(listed).toMatchObject(name === 'comment' ? { note: fields.note } : fields)
+      if (resource.hasNoSingle) return
+      const single = await ask('GET', at(`${collection}/{key}`, made.body[key]))
+      expect(single).toMatchObject({ status: 200, body: fields })
+    }
+
+    await readsBack(expected(given))
+    if (update === undefined) return
+    const [method = '', path = ''] = update.split(' ')
+    if (resource.changed === undefined) return
+    expect(Object.keys(changed).sort()).toEqual((await documentedFields(update)).sort())
+    const answer = await ask(method, at(path, made.body[key]), changed)
+    expect(answer).toMatchObject({ status: 200, body: expected(changed) })
+    await readsBack(expected(changed))
+  },
+)
+
+test('no call that makes or changes something is missing among these tests', async () => {
+  const { paths } = await (await fetch(`${harness.baseUrl}/-/openapi.json`)).json()
+  const withFields = Object.entries<Record<string, object>>(paths).flatMap(([path, methods]) =>
+    Object.keys(methods)
+      .filter((method) => ['post', 'put', 'patch'].includes(method))
+      .map((method) => `${method.toUpperCase()} ${documentedPath(path)}`),
+  )
+  const tested = Object.values(resources).flatMap((make) => {
+    const { create, update } = make()
+    return [create, ...(update === undefined ? [] : [update])].map((operation) => {
+      const [method, path = ''] = operation.split(' ')
+      return `${method} ${documentedPath(path)}`
+    })
+  })
+  // Settings of projects and webhooks have tests of their own: project-settings and hook-settings.
+  const elsewhere = [
+    'POST /projects',
+    `PUT ${inProject('')}`,
+    `POST ${inProject('/hooks')}`,
+    `PUT ${inProject('/hooks/{key}')}`,
+  ]
+  const actions =
+    /\/(?:rotate|block|unblock|archive|unarchive|stop|retry|cancel|redeliver|pipeline|session|cherry_pick|revert|commits|repository_storage_moves)$|\/test\/|\/files\//
+  const known = new Set([
+    ...tested,
+    ...elsewhere.map((operation) => operation.replace(/\{\w+\}/g, '*').replaceAll('//', '/')),
+  ])
+  expect(withFields.filter((operation) => !known.has(operation) && !actions.test(operation))).toEqual([])
+})
