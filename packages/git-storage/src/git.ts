@@ -27,7 +27,7 @@ import {
 } from './lfs-objects.js'
 import { listContributors } from './list-contributors.js'
 import { listLfsObjects } from './moving/list-lfs-objects.js'
-import type { GitEngine, OpenRepository } from './open-repository.js'
+import type { GitEngine, OpenRepository, TakeSpace } from './open-repository.js'
 import { type PickRequest, pickCommit } from './pick-commit.js'
 import { type CommitQuery, findCommit, findCommitId, lastCommitOf, listCommits } from './read-commits.js'
 import { readDiff } from './read-diff.js'
@@ -76,6 +76,13 @@ export interface Git {
 /** One repository for the time of one request. A revision may be any text; malformed text names no commit. */
 export type Repository = ReturnType<typeof openRepository>
 
+/** A repository whose size can be counted. */
+export interface CountedRepository {
+  diskPath: string
+  /** Bytes of all objects of git on disk. */
+  countBytes(): Promise<number>
+}
+
 export interface GitOptions {
   /** Memory of the cache of immutable answers; 0: nothing is cached. Unset: 128 MB. */
   cacheBytesMax?: number
@@ -83,6 +90,8 @@ export interface GitOptions {
   processBytesMax?: number
   /** Runs `work`, which changes a repository, while the repository cannot be moved. Unset: repositories are never moved. */
   withoutMove?: <Result>(diskPath: string, work: () => Promise<Result>) => Promise<Result>
+  /** Counts bytes that are about to be stored, and rejects with a DomainError when there is no room. Unset: there always is. */
+  takeSpace?: (repository: CountedRepository, bytes: number) => Promise<void>
 }
 
 const cacheBytesDefault = 128 * 1024 * 1024
@@ -90,6 +99,10 @@ const cacheBytesDefault = 128 * 1024 * 1024
 /** @param storageRoot folder of the bare repositories */
 export function createGit(storageRoot: string, options: GitOptions = {}): Git {
   const { cacheBytesMax = cacheBytesDefault, processBytesMax = processBytesDefault, withoutMove } = options
+  const takeSpaceOf =
+    (diskPath: string, countBytes: () => Promise<number>): TakeSpace =>
+    async (bytes) =>
+      options.takeSpace?.({ diskPath, countBytes }, bytes)
   const engine: GitEngine = {
     processBytesMax,
     children: new ChildPool({ processBytesMax }),
@@ -108,15 +121,19 @@ export function createGit(storageRoot: string, options: GitOptions = {}): Git {
       forget(diskPath)
     },
     forget,
-    open: ({ diskPath }, cancellable) =>
-      openRepository({
-        path: join(storageRoot, diskPath),
+    open({ diskPath }, cancellable) {
+      const path = join(storageRoot, diskPath)
+      const signal = () => cancellable?.signal
+      return openRepository({
+        path,
         engine,
         withoutMove: withoutMove ? (work) => withoutMove(diskPath, work) : (work) => work(),
+        takeSpace: takeSpaceOf(diskPath, () => countBytes({ path, signal: signal() })),
         get signal() {
-          return cancellable?.signal
+          return signal()
         },
-      }),
+      })
+    },
     readVersion,
     close() {
       engine.children.close()
@@ -137,6 +154,7 @@ const lfsOf = (repository: OpenRepository) => ({
 const openRepository = (repository: OpenRepository) => ({
   path: repository.path,
   withoutMove: repository.withoutMove,
+  takeSpace: repository.takeSpace,
   findCommit: (revision: string) => findCommit(repository, revision),
   findCommitId: (revision: string) => findCommitId(repository, revision),
   listCommits: (query: CommitQuery) => listCommits(repository, query),

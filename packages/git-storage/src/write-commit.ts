@@ -46,7 +46,7 @@ export interface CommitRequest {
  */
 export async function writeCommit(repository: OpenRepository, request: CommitRequest): Promise<Commit> {
   const { branch, tip, parent } = request
-  const objects = new NewObjects(repository.path)
+  const objects = new NewObjects(repository.path, repository.takeSpace)
   const turns = repository.engine.branchTurns
   const isOrdinary = tip !== null && parent === tip
   if (!isOrdinary || !turns.isTaken(repository.path, branch)) {

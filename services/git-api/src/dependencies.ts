@@ -9,6 +9,7 @@ import type { GitSessions } from './git-sessions.js'
 import type { ProjectGuards } from './guards.js'
 import type { Jobs } from './jobs.js'
 import type { StatusLookup } from './status-lookup.js'
+import type { StorageSpace } from './storage-space.js'
 import type { Storages } from './storages.js'
 import type { SystemState } from './system-state.js'
 
@@ -44,6 +45,7 @@ export interface Dependencies extends Pick<Authenticator, 'forgetUsers'> {
   secretBox: SecretBox
   git: Git
   storages: Storages
+  storageSpace: StorageSpace
   gitSessions: GitSessions
   lfsTransfers: GitSessions
   /** Size of the largest object of Git LFS. */

@@ -38,6 +38,7 @@ import { routes } from './routes/index.js'
 import { createStatusLookup } from './status-lookup.js'
 import { checkStorage } from './storage.js'
 import { exposeStorage } from './storage-figures.js'
+import { createStorageSpace, type StorageSpace } from './storage-space.js'
 import { type Storages, storagesOf } from './storages.js'
 import { createSystemState } from './system-state.js'
 import { recordingSessionUse, recordingTokenUse } from './token-use.js'
@@ -67,7 +68,8 @@ export async function createService(config: Config, { logger, metrics, health, l
   const createLimiter = openLimiters(config, { logger, lifecycle })
   const { authenticator, ...authentication } = openAuthentication(config, { database, createLimiter, logger })
   const statuses = createStatusRecorder(database, { job: 'job', pipeline: 'pipeline' })
-  const git = openGit(config, storages, database)
+  const storageSpace = createStorageSpace({ database, storageRoot, logger }, config)
+  const git = openGit(config, storages, database, storageSpace)
   lifecycle.onClose('git', () => git.close())
   const guards = createGuards(database, git, storages.own)
   const forward = joinStorages({ database, git, storages, storageRoot, logger, metrics }, lifecycle)
@@ -96,6 +98,7 @@ export async function createService(config: Config, { logger, metrics, health, l
       secretBox: createSecretBox(config),
       git,
       storages,
+      storageSpace,
       readSystemState: createSystemState({ database, jobs, git, storageRoot }),
       ...transfersOf(config, metrics),
       storageRoot,
@@ -136,10 +139,11 @@ const administratorOf = (config: Config) => ({
 const isOneOfMany = ({ others }: Storages) => others.size > 0
 
 /** With several storages, a repository is not moved while it changes. */
-function openGit(config: Config, storages: Storages, database: Database): Git {
+function openGit(config: Config, storages: Storages, database: Database, space: StorageSpace): Git {
   const options: GitOptions = {
     cacheBytesMax: config.GIT_CACHE_BYTES_MAX,
     processBytesMax: config.GIT_PROCESS_BYTES_MAX,
+    takeSpace: space.take,
   }
   if (isOneOfMany(storages)) {
     options.withoutMove = (diskPath, work) =>

@@ -12,7 +12,8 @@ export interface ProjectForUser {
 const columns = `p.id, p.name, p.path, p.description, p.path_with_namespace AS "pathWithNamespace",
   p.path_key AS "pathKey", p.owner_id AS "ownerId", p.visibility, p.default_branch AS "defaultBranch",
   p.storage, p.disk_path AS "diskPath", p.created_at AS "createdAt", p.last_activity_at AS "lastActivityAt",
-  p.topics, p.archived, p.lfs_enabled AS "lfsEnabled", p.last_deployment_iid AS "lastDeploymentIid"`
+  p.topics, p.archived, p.lfs_enabled AS "lfsEnabled", p.last_deployment_iid AS "lastDeploymentIid",
+  p.repository_size_limit AS "repositorySizeLimit"`
 
 const select = (condition: string) => `SELECT ${columns}, m.access_level AS "memberLevel"
   FROM projects p LEFT JOIN project_members m ON m.project_id = p.id AND m.user_id = $2 WHERE ${condition}`
@@ -97,6 +98,8 @@ export interface NewProject {
   topics: string[]
   /** Whether Git LFS works in the project. */
   lfsEnabled: boolean
+  /** Most bytes of repository and Git LFS objects; 0: no limit; null: that of the installation. */
+  repositorySizeLimit?: number | null | undefined
 }
 
 export type ProjectWithOwner = Project & { owner: User }
@@ -123,7 +126,14 @@ export async function createProject(
 export type ProjectChanges = Partial<
   Pick<
     NewProject,
-    'name' | 'path' | 'description' | 'visibility' | 'defaultBranch' | 'topics' | 'lfsEnabled'
+    | 'name'
+    | 'path'
+    | 'description'
+    | 'visibility'
+    | 'defaultBranch'
+    | 'topics'
+    | 'lfsEnabled'
+    | 'repositorySizeLimit'
   > &
     Pick<Project, 'archived'>
 >

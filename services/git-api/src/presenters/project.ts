@@ -27,6 +27,10 @@ const statisticsShape = z
     storage_size: z.int().meta({ description: 'Bytes of everything' }),
     repository_size: z.int(),
     lfs_objects_size: z.int(),
+    storage_size_limit: z.int().nullable().meta({
+      description:
+        'Most bytes of everything: the own limit of the project, else that of the installation; null: no limit',
+    }),
   })
   .meta({ description: 'Only with `statistics=true`, for reporters' })
 
@@ -73,6 +77,9 @@ export const projectShape = z
     jobs_enabled: z.boolean(),
     snippets_enabled: z.boolean(),
     lfs_enabled: z.boolean(),
+    repository_size_limit: z.int().nullable().meta({
+      description: 'The own limit of the project, in bytes; 0: no limit; null: that of the installation',
+    }),
     shared_runners_enabled: z.boolean(),
     shared_with_groups: z.array(z.unknown()),
     permissions: z.object({ project_access: projectAccessShape.nullable(), group_access: z.null() }),
@@ -94,6 +101,7 @@ const presentStatistics = (statistics: ProjectStatistics): z.output<typeof stati
   storage_size: statistics.repositoryBytes + statistics.lfsObjectBytes,
   repository_size: statistics.repositoryBytes,
   lfs_objects_size: statistics.lfsObjectBytes,
+  storage_size_limit: statistics.bytesMax,
 })
 
 /** The fields of a project that do not depend on the caller. */
@@ -148,6 +156,7 @@ export function presentProject(
     jobs_enabled: false,
     snippets_enabled: false,
     lfs_enabled: project.lfsEnabled,
+    repository_size_limit: project.repositorySizeLimit,
     shared_runners_enabled: false,
     shared_with_groups: [],
     permissions: {
