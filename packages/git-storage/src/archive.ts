@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream'
-import { unavailable } from '@switchyard/domain'
+import { DomainError, unavailable } from '@switchyard/domain'
 import { neutralRepository, objectsOf } from './neutral-repository.js'
 import type { OpenRepository } from './open-repository.js'
 import { pathArgument } from './path-arguments.js'
@@ -21,7 +21,7 @@ export interface ArchiveRequest {
  * Writes an archive of a commit, in bounded memory. Two archives of the same request have the same bytes. Attributes of the
  * commit apply, such as `export-ignore`. The stream is left for the caller to end.
  *
- * @throws DomainError invalid for a path that is not UTF-8, unavailable without bzip2 for its format; Error when git fails, also after a part of the archive was written; the reason of the signal when it is aborted
+ * @throws DomainError invalid for a path that is not UTF-8, unprocessable when git crashes, unavailable without bzip2 for its format; Error when git fails, also after a part of the archive was written; the reason of the signal when it is aborted
  */
 export async function writeArchive(
   { path, signal }: OpenRepository,
@@ -41,6 +41,7 @@ export async function writeArchive(
     })
   } catch (error) {
     // git starts bzip2, which may be missing on this machine.
-    throw format === 'tar.bz2' && !signal?.aborted ? unavailable('bzip2', { cause: error }) : error
+    const mayLackBzip2 = format === 'tar.bz2' && !signal?.aborted && !(error instanceof DomainError)
+    throw mayLackBzip2 ? unavailable('bzip2', { cause: error }) : error
   }
 }

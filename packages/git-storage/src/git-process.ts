@@ -1,5 +1,5 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
-import { DomainError, notFound, tooLarge, unavailable } from '@switchyard/domain'
+import { DomainError, notFound, tooLarge, unavailable, unprocessable } from '@switchyard/domain'
 import { withProcessPlace } from './process-places.js'
 import { runProgram } from './program-starter.js'
 
@@ -165,6 +165,14 @@ export const memoryRefusal = (stderr: string): DomainError | null =>
     ? tooLarge('git needs more memory for this request than it may use')
     : null
 
+const crashes: readonly (NodeJS.Signals | null)[] = ['SIGSEGV', 'SIGBUS', 'SIGABRT', 'SIGILL']
+
+/** The error for a git process that crashed, as on folders that are nested too deeply; null for every other signal. */
+export const crashRefusal = (signal: NodeJS.Signals | null, cause: Error): DomainError | null =>
+  crashes.includes(signal)
+    ? unprocessable('git cannot process this: the folders may be nested too deeply', { cause })
+    : null
+
 /** The answer did not come within the time of the question. */
 export class TooSlow extends Error {
   override readonly name = 'TooSlow'
@@ -208,7 +216,7 @@ const stderrBytesMax = 64 * 1024
 /**
  * Runs one git command to its end.
  *
- * @throws DomainError unavailable after the timeout, too-large when git ran out of its memory; the reason of the signal when
+ * @throws DomainError unavailable after the timeout, too-large when git ran out of its memory, unprocessable when it crashed; the reason of the signal when
  *   the signal is aborted
  */
 export const runGit = (path: string, command: GitCommand, options: RunOptions = {}): Promise<GitResult> =>
@@ -220,10 +228,12 @@ async function runToEnd(path: string, command: GitCommand, options: RunOptions):
   const args = limited(argumentsOf(path, command), options)
   const limits = { timeoutMs, stdoutBytesMax, stderrBytesMax }
   const program = { command: 'sh', args, env: environment(options), stdin, signal, ...limits }
-  const { code, stdout, stderr, truncated, tookMs } = await runProgram(program)
+  const { code, signal: endedBy, stdout, stderr, truncated, tookMs } = await runProgram(program)
   signal?.throwIfAborted()
   if (code === null && !truncated) {
-    const text = `git ${command.command} ended after ${Math.round(tookMs)} ms`
+    const text = `git ${command.command} ended after ${Math.round(tookMs)} ms by ${endedBy}`
+    const crash = crashRefusal(endedBy, new Error(text))
+    if (crash) throw crash
     throw unavailable('git', { cause: tookMs >= timeoutMs ? new TooSlow(text) : new Error(text) })
   }
   const result = { code, stdout: bufferOf(stdout), stderr: bufferOf(stderr).toString(), truncated }

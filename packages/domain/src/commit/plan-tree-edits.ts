@@ -14,16 +14,10 @@ export interface EditContext {
   lastCommitIds?: ReadonlyMap<string, string>
 }
 
-/** Every folder that {@link planTreeEdits} reads; their entries must be loaded. */
+/** The folders of the files that {@link planTreeEdits} changes; their entries, and those of all folders above, must be loaded. */
 export function foldersOf(edits: readonly Pick<TreeEdit, 'path' | 'previousPath'>[]): string[][] {
-  const paths = edits.flatMap(({ path, previousPath }) => [path, previousPath])
-  const folders = new Map<string, string[]>()
-  for (const path of paths) {
-    for (let depth = 0; depth < path.length; depth += 1) {
-      folders.set(path.slice(0, depth).join('/'), path.slice(0, depth))
-    }
-  }
-  return [...folders.values()].sort((a, b) => a.length - b.length)
+  const folders = edits.flatMap(({ path, previousPath }) => [path.slice(0, -1), previousPath.slice(0, -1)])
+  return [...new Map(folders.map((folder) => [folder.join('/'), folder])).values()]
 }
 
 /**

@@ -39,7 +39,13 @@ export function entryAt(root: TreeFolder, path: readonly string[]): TreeEntry | 
 
 /** Whether a parent folder of the path is a file. */
 export function crossesFile(root: TreeFolder, path: readonly string[]): boolean {
-  return path.slice(0, -1).some((_, index) => entryAt(root, path.slice(0, index + 1))?.kind === 'file')
+  let folder = root
+  for (const name of path.slice(0, -1)) {
+    const next = loadedEntries(folder).get(name)
+    if (next?.kind !== 'folder') return next?.kind === 'file'
+    folder = next
+  }
+  return false
 }
 
 /** Puts a file at a path, creates missing folders, and marks every folder above it as changed. */
@@ -61,7 +67,9 @@ export function putFile(root: TreeFolder, path: readonly string[], file: TreeFil
 
 /** Removes a file and the folders that become empty, because git stores no empty folders. */
 export function removeFile(root: TreeFolder, path: readonly string[]): void {
-  const folders = path.map((_, depth) => entryAt(root, path.slice(0, depth)) as TreeFolder)
+  const folders = [root]
+  for (const name of path.slice(0, -1))
+    folders.push(loadedEntries(folders.at(-1) as TreeFolder).get(name) as TreeFolder)
   for (const [depth, folder] of [...folders.entries()].reverse()) {
     const entries = loadedEntries(folder)
     const name = path[depth] ?? ''
