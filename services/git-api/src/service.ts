@@ -25,12 +25,13 @@ import { createSecretBox, targetPolicy } from '@switchyard/webhooks'
 import { createCommitBodies } from './commit-bodies/commit-bodies.js'
 import type { Config } from './config.js'
 import type { Dependencies } from './dependencies.js'
-import { createForwarding, type Forwarding } from './forwarding.js'
+import { createForwarding, createForwardingCounters, type Forwarding } from './forwarding.js'
 import { createFreezeCalendar } from './freeze-calendar.js'
 import { createGitSessions, exposeGitSessions } from './git-sessions.js'
 import { createGuards } from './guards.js'
 import { createJobs } from './jobs.js'
-import { startMoves } from './moving/run-moves.js'
+import type { MovingDependencies } from './moving/moving-dependencies.js'
+import { createMovesCounter, startMoves } from './moving/run-moves.js'
 import { startNotifying } from './notifying/notify-of-foreseen-changes.js'
 import { provisionAdministrator } from './provisioning/administrator.js'
 import { startProvisioning } from './provisioning/provisioning.js'
@@ -72,7 +73,7 @@ export async function createService(config: Config, { logger, metrics, health, l
   const git = openGit(config, storages, database, storageSpace)
   lifecycle.onClose('git', () => git.close())
   const guards = createGuards(database, git, storages.own)
-  const forward = joinStorages({ database, git, storages, storageRoot, logger, metrics }, lifecycle)
+  const forward = joinStorages({ database, git, storages, storageRoot, logger }, { lifecycle, metrics })
   const notifying = startNotifying({ database, git, storages, logger })
   lifecycle.onClose('notifying', () => notifying.close())
   const commitBodies = createCommitBodies()
@@ -154,13 +155,15 @@ function openGit(config: Config, storages: Storages, database: Database, space: 
 
 /** With several storages: carries out moves of repositories to this one, and forwards requests to the others. */
 function joinStorages(
-  moving: Parameters<typeof startMoves>[0],
-  lifecycle: ServiceContext['lifecycle'],
+  moving: MovingDependencies,
+  { lifecycle, metrics }: Pick<ServiceContext, 'lifecycle' | 'metrics'>,
 ): Pick<Forwarding, 'forward'> | undefined {
+  const moved = createMovesCounter(metrics)
+  const forwarded = createForwardingCounters(metrics)
   if (!isOneOfMany(moving.storages)) return undefined
-  const moves = startMoves(moving)
+  const moves = startMoves(moving, moved)
   lifecycle.onClose('moves', () => moves.close())
-  const forwarding = createForwarding(moving.database, moving.storages, moving.metrics)
+  const forwarding = createForwarding(moving.database, moving.storages, forwarded)
   lifecycle.onClose('forwarding', () => forwarding.close())
   return { forward: forwarding.forward }
 }
