@@ -2,6 +2,8 @@
 export type Series = Record<string, string>
 
 const serviceNames = ['git-api', 'saga-reporter', 'admin-broadcast', 'jobqueue-metrics', 'worker', 'console']
+/** The first event of a process. */
+const firstEvent = '0+0x160 1+0x20'
 const always = (value: number | string) => `${value}x180`
 
 const request = (status: string) =>
@@ -19,6 +21,7 @@ const projectHook = (result: string) =>
   `project_webhook_deliveries_total{service="worker",result="${result}"}`
 const sagaHook = (result: string) =>
   `saga_webhook_deliveries_total{service="worker",target="example.com",result="${result}"}`
+const givenUp = (scope: string) => `webhook_deliveries_given_up_total{service="worker",scope="${scope}"}`
 const latency = (le: string) =>
   `saga_event_ingest_duration_seconds_bucket{service="saga-reporter",op="SagaStarted",result="recorded",le="${le}"}`
 
@@ -63,13 +66,14 @@ export const healthy: Series = {
   'activities_overdue{service="orders"}': always('0+0'),
   [projectHook('succeeded')]: always('0+60'),
   [projectHook('failed')]: always('0+6'),
-  [projectHook('given_up')]: always('0+0'),
+  [givenUp('project')]: always('0+0'),
+  [givenUp('saga')]: always('0+0'),
   [sagaHook('succeeded')]: always('0+60'),
   [sagaHook('failed')]: always('0+6'),
   'git_api_storage_free_bytes{service="git-api"}': always('4e11-1e7'),
   'git_api_storage_size_bytes{service="git-api"}': always('1e12+0'),
   'git_api_refused_forwards_total{service="git-api"}': always('0+0.1'),
-  'git_api_repository_moves_total{service="git-api",result="failed"}': always('1+0'),
+  'git_api_repository_moves_total{service="git-api",result="failed"}': always('0+0'),
   [ofSource('jobqueue_source_up')]: always('1+0'),
   [ofSource('jobqueue_dead')]: always('3+0'),
   [ofSource('jobqueue_busy')]: always('3+0'),
@@ -82,7 +86,7 @@ export const healthy: Series = {
   [ofQueue('jobqueue_queue_paused')]: always('0+0'),
   [ofQueue('jobqueue_queue_processed_total')]: always('0+100'),
   [ofQueue('jobqueue_queue_failed_total')]: always('0+5'),
-  'worker_jobs_dead_total{service="worker",queue="webhook-delivery"}': always('2+0'),
+  'worker_jobs_dead_total{service="worker",queue="webhook-delivery"}': always('0+0'),
   [diskOf('avail')]: always('5e10+0'),
   [diskOf('size')]: always('1e11+0'),
   'redis_memory_used_bytes{instance="redis"}': always('1e8+0'),
@@ -131,7 +135,7 @@ export const troubles: Record<string, Trouble> = {
   ActivitiesParked: { input: { 'activities_parked{service="worker"}': always('1+0') } },
   ProjectWebhooksFail: { input: { [projectHook('failed')]: always('0+90') } },
   SagaWebhooksFail: { input: { [sagaHook('failed')]: always('0+90') } },
-  WebhooksGivenUp: { input: { [projectHook('given_up')]: '0+0x160 2+0x20' } },
+  WebhooksGivenUp: { input: { [givenUp('saga')]: firstEvent } },
   BackupMissing: { input: { switchyard_backup_cut_timestamp_seconds: null } },
   ServerDiskAlmostFull: { input: { [diskOf('avail')]: always('1e10+0') } },
   ServerDiskFull: { input: { [diskOf('avail')]: always('1e9+0') }, also: ['ServerDiskAlmostFull'] },
@@ -156,7 +160,7 @@ export const troubles: Record<string, Trouble> = {
   StorageFillsUp: { input: { 'git_api_storage_free_bytes{service="git-api"}': always('5e11-4e8') } },
   ForwardsRefused: { input: { 'git_api_refused_forwards_total{service="git-api"}': always('0+2') } },
   RepositoryMovesFail: {
-    input: { 'git_api_repository_moves_total{service="git-api",result="failed"}': '1+0x160 2+0x20' },
+    input: { 'git_api_repository_moves_total{service="git-api",result="failed"}': firstEvent },
   },
   JobQueueSourceAway: { input: { [ofSource('jobqueue_source_up')]: always('0+0') } },
   JobQueueFiguresMissing: { input: { [ofSource('jobqueue_source_up')]: null } },
@@ -177,6 +181,6 @@ export const troubles: Record<string, Trouble> = {
   JobWorkersSaturated: { input: { [ofSource('jobqueue_busy')]: always('10+0') } },
   JobWorkerSilent: { input: { [ofSource('jobqueue_heartbeat_age_seconds_max')]: always('60+0') } },
   SwitchyardJobsDie: {
-    input: { 'worker_jobs_dead_total{service="worker",queue="webhook-delivery"}': '2+0x160 3+0x20' },
+    input: { 'worker_jobs_dead_total{service="worker",queue="webhook-delivery"}': firstEvent },
   },
 }

@@ -17,6 +17,7 @@ export type ErrorKind =
   | 'timed-out'
   | 'rate-limited'
   | 'unavailable'
+  | 'insufficient-storage'
 
 /** Problems by field name, e.g. `{ color: ['must be a valid color code'] }`. */
 export type FieldProblems = Record<string, string[]>
@@ -110,3 +111,7 @@ export const rateLimited = (detail: string, retryAfterMs: number) =>
 /** A dependency (database, Redis, storage) does not answer; a later attempt may succeed. */
 export const unavailable = (part: string, options?: DomainErrorOptions) =>
   new DomainError('unavailable', part, options)
+
+/** A disk of this installation has no room for what the caller sends. */
+export const insufficientStorage = (detail: string, options?: DomainErrorOptions) =>
+  new DomainError('insufficient-storage', detail, options)

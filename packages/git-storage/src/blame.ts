@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { runGitOk } from './git-process.js'
 import type { OpenRepository } from './open-repository.js'
 import { pathArgument } from './path-arguments.js'
@@ -45,7 +46,7 @@ const header = /^([0-9a-f]{40}) \d+ \d+(?: \d+)?$/
 function parseBlame(output: Buffer): BlamedLines[] {
   const groups: BlamedLines[] = []
   let commitId = ''
-  for (const line of output.toString().split('\n')) {
+  for (const line of output.toString('latin1').split('\n')) {
     const found = header.exec(line)
     if (found) commitId = found[1] ?? ''
     if (!line.startsWith('\t')) continue
@@ -53,5 +54,12 @@ function parseBlame(output: Buffer): BlamedLines[] {
     if (last?.commitId === commitId) last.lines.push(line.slice(1))
     else groups.push({ commitId, lines: [line.slice(1)] })
   }
-  return groups
+  return decoded(groups)
+}
+
+/** Reads the lines as UTF-8 when all of them are, else as Latin-1, as in diffs. */
+function decoded(groups: BlamedLines[]): BlamedLines[] {
+  const bytesOf = (lines: readonly string[]) => Buffer.from(lines.join('\n'), 'latin1')
+  if (!groups.every(({ lines }) => isUtf8(bytesOf(lines)))) return groups
+  return groups.map(({ commitId, lines }) => ({ commitId, lines: bytesOf(lines).toString().split('\n') }))
 }

@@ -1,5 +1,5 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
-import { DomainError, invalid, notFound, tooLarge, unavailable } from '@switchyard/domain'
+import { DomainError, invalid, notFound, tooLarge, unavailable, unprocessable } from '@switchyard/domain'
 import type { GitPlace } from './git-slots.js'
 import { runProgram } from './program-starter.js'
 
@@ -165,6 +165,14 @@ export const memoryRefusal = (stderr: string): DomainError | null =>
     ? tooLarge('git needs more memory for this request than it may use')
     : null
 
+const crashes: readonly (NodeJS.Signals | null)[] = ['SIGSEGV', 'SIGBUS', 'SIGABRT', 'SIGILL']
+
+/** The error for a git process that crashed, as on folders that are nested too deeply; null for every other signal. */
+export const crashRefusal = (signal: NodeJS.Signals | null, cause: Error): DomainError | null =>
+  crashes.includes(signal)
+    ? unprocessable('git cannot process this: the folders may be nested too deeply', { cause })
+    : null
+
 /** The answer did not come within the time of the question. */
 export class TooSlow extends Error {
   override readonly name = 'TooSlow'
@@ -212,8 +220,9 @@ const stderrBytesMax = 64 * 1024
  * Runs one git command to its end, when its sender has a slot for it.
  *
  * @param place a path alone: no request waits for this command, and it takes no slot
- * @throws DomainError invalid for an argument over 128 KiB, unavailable after the timeout and when there is no slot, rate-limited when the sender holds its share,
- *   too-large when git ran out of its memory; the reason of the signal when the signal is aborted
+ * @throws DomainError invalid for an argument over 128 KiB, unavailable after the timeout and when there is no slot, rate-limited when
+ *   the sender holds its share, too-large when git ran out of its memory, unprocessable when it crashed; the reason of the signal when
+ *   the signal is aborted
  */
 export function runGit(
   place: GitPlace | string,
@@ -239,10 +248,12 @@ async function runToEnd(path: string, command: GitCommand, options: RunOptions):
   }
   const limits = { timeoutMs, stdoutBytesMax, stderrBytesMax }
   const program = { command: 'sh', args, env: environment(options), stdin, signal, ...limits }
-  const { code, stdout, stderr, truncated, tookMs } = await runProgram(program)
+  const { code, signal: endedBy, stdout, stderr, truncated, tookMs } = await runProgram(program)
   signal?.throwIfAborted()
   if (code === null && !truncated) {
-    const text = `git ${command.command} ended after ${Math.round(tookMs)} ms`
+    const text = `git ${command.command} ended after ${Math.round(tookMs)} ms by ${endedBy}`
+    const crash = crashRefusal(endedBy, new Error(text))
+    if (crash) throw crash
     throw unavailable('git', { cause: tookMs >= timeoutMs ? new TooSlow(text) : new Error(text) })
   }
   const result = { code, stdout: bufferOf(stdout), stderr: bufferOf(stderr).toString(), truncated }

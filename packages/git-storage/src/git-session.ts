@@ -26,7 +26,6 @@ export interface GitSession {
 /** Limits for unpacking a push; git refuses a push that exceeds them. */
 const memoryBytesMax = Math.min(4 * 1024 ** 3, memoryOfProcess() / 3)
 const settings = [
-  'receive.maxInputSize=2200m',
   'receive.advertisePushOptions=true',
   // git asks the hook `proc-receive` about every reference.
   'receive.procReceiveRefs=refs',

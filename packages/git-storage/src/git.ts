@@ -27,7 +27,7 @@ import {
 } from './lfs-objects.js'
 import { listContributors } from './list-contributors.js'
 import { listLfsObjects } from './moving/list-lfs-objects.js'
-import type { GitEngine, OpenRepository } from './open-repository.js'
+import type { GitEngine, OpenRepository, TakeSpace } from './open-repository.js'
 import { type PickRequest, pickCommit } from './pick-commit.js'
 import { type CommitQuery, findCommit, findCommitId, lastCommitOf, listCommits } from './read-commits.js'
 import { readDiff } from './read-diff.js'
@@ -84,19 +84,32 @@ export type GitClient = Pick<RepositoryClient, 'sender' | 'signal'>
 /** One repository for the time of one request. A revision may be any text; malformed text names no commit. */
 export type Repository = ReturnType<typeof openRepository>
 
+/** A repository whose size can be counted. */
+export interface CountedRepository {
+  diskPath: string
+  /** Bytes of all objects of git on disk. */
+  countBytes(): Promise<number>
+}
+
 export interface GitOptions extends GitLimits {
   /** Memory of the cache of immutable answers; 0: nothing is cached. Unset: 128 MB. */
   cacheBytesMax?: number
   /** Runs `work`, which changes a repository, while the repository cannot be moved. Unset: repositories are never moved. */
   withoutMove?: <Result>(diskPath: string, work: () => Promise<Result>) => Promise<Result>
+  /** Counts bytes that are about to be stored, and rejects with a DomainError when there is no room. Unset: there always is. */
+  takeSpace?: (repository: CountedRepository, bytes: number) => Promise<void>
 }
 
 const cacheBytesDefault = 128 * 1024 * 1024
 
 /** @param storageRoot folder of the bare repositories */
 export function createGit(storageRoot: string, options: GitOptions = {}): Git {
-  const { cacheBytesMax = cacheBytesDefault, withoutMove, ...limits } = options
+  const { cacheBytesMax = cacheBytesDefault, withoutMove, takeSpace, ...limits } = options
   const slots = new GitSlots(limits)
+  const takeSpaceOf =
+    (diskPath: string, countBytes: () => Promise<number>): TakeSpace =>
+    async (bytes) =>
+      takeSpace?.({ diskPath, countBytes }, bytes)
   const engine: GitEngine = {
     slots,
     children: new ChildPool(slots),
@@ -117,16 +130,19 @@ export function createGit(storageRoot: string, options: GitOptions = {}): Git {
     forget,
     slots,
     questions: engine.children.slots,
-    open: ({ diskPath }, client) =>
-      openRepository({
-        path: join(storageRoot, diskPath),
+    open({ diskPath }, client) {
+      const path = join(storageRoot, diskPath)
+      return openRepository({
+        path,
         engine,
         withoutMove: withoutMove ? (work) => withoutMove(diskPath, work) : (work) => work(),
+        takeSpace: takeSpaceOf(diskPath, () => countBytes({ path, signal: client?.signal })),
         sender: client?.sender,
         get signal() {
           return client?.signal
         },
-      }),
+      })
+    },
     readVersion,
     close() {
       engine.children.close()
@@ -149,6 +165,7 @@ const openRepository = (repository: OpenRepository) => ({
   withoutMove: repository.withoutMove,
   /** Does work in which git sends its output to the client, such as a fetch, when the client has a slot for it. */
   inStream: (work: () => Promise<void>) => repository.engine.slots.runStream(repository, work),
+  takeSpace: repository.takeSpace,
   findCommit: (revision: string) => findCommit(repository, revision),
   findCommitId: (revision: string) => findCommitId(repository, revision),
   listCommits: (query: CommitQuery) => listCommits(repository, query),

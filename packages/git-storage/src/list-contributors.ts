@@ -1,3 +1,4 @@
+import { readableText } from '@switchyard/domain/commit'
 import { runGitOk } from './git-process.js'
 import type { OpenRepository } from './open-repository.js'
 
@@ -18,7 +19,8 @@ export async function listContributors(repository: OpenRepository, commitId: str
   const flags = ['--summary', '--numbered', '--email', '--no-merges']
   const { stdout } = await runGitOk(repository, { command: 'shortlog', flags, revisions: [commitId] })
   const byEmail = new Map<string, Contributor>()
-  for (const text of stdout.toString().split('\n')) {
+  for (const line of stdout.toString('latin1').split('\n')) {
+    const text = readableText(Buffer.from(line, 'latin1'))
     // A line is `   12\tAda Lovelace <ada@example.com>`.
     const nameAt = text.indexOf('\t') + 1
     const emailAt = text.lastIndexOf(' <')

@@ -11,6 +11,13 @@ import type { BranchTurns } from './writing/branch-turns.js'
  */
 export type WithoutMove = <Result>(work: () => Promise<Result>) => Promise<Result>
 
+/**
+ * Counts bytes that are about to be stored in a repository.
+ *
+ * @throws DomainError when there is no room for them
+ */
+export type TakeSpace = (bytes: number) => Promise<void>
+
 /** Receives changes of references before they happen, and prevents them by rejecting. */
 export type Foresee = (changes: readonly RefChange[]) => Promise<void>
 
@@ -26,4 +33,5 @@ export interface GitEngine {
 export interface OpenRepository extends GitPlace {
   engine: GitEngine
   withoutMove: WithoutMove
+  takeSpace: TakeSpace
 }

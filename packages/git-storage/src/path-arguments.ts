@@ -31,3 +31,9 @@ export function pathArguments(filePath: string): PathArguments {
     throw invalid('git cannot be asked about a path that is not UTF-8 and has a line break')
   return { flags: ['--stdin'], stdin: Buffer.concat([Buffer.from('--\n'), bytes, Buffer.from('\n')]) }
 }
+
+/** A path as trees store it, as text for git; null when it is not UTF-8. */
+export function textOfNames(names: readonly string[]): string | null {
+  const bytes = Buffer.from(names.join('/'), 'latin1')
+  return isUtf8(bytes) ? bytes.toString() : null
+}

@@ -14,7 +14,8 @@ import type { DiffEntry } from './parse-diff.js'
 import { findCommit } from './read-commits.js'
 import { branchRef } from './refs.js'
 import { moveBranch } from './writing/move-refs.js'
-import { type ObjectsPlace, objectsInside, withObjectsAside } from './writing/objects-aside.js'
+import { NewObjects } from './writing/new-objects.js'
+import { keepObjects, type ObjectsPlace, withObjectsAside } from './writing/objects-aside.js'
 
 export interface PickRequest {
   branch: string
@@ -52,14 +53,13 @@ export async function pickCommit(repository: OpenRepository, request: PickReques
   if (tip && dryRun) {
     return withObjectsAside(repository, (place) => previewPick(repository, request, place, tip))
   }
-  const place = objectsInside(repository)
   const turns = repository.engine.branchTurns
   const isFree = !turns.isTaken(repository.path, branch)
-  const first = isFree && tip && (await tryPick(repository, request, place, tip))
+  const first = isFree && tip && (await tryPick(repository, request, tip))
   if (first) return first
   return turns.take(repository.path, branch, repository, async () => {
     const now = await findCommit(repository, branchRef(branch))
-    return now ? tryPick(repository, request, place, now) : undefined
+    return now ? tryPick(repository, request, now) : undefined
   })
 }
 
@@ -82,12 +82,15 @@ async function previewPick(
 async function tryPick(
   repository: OpenRepository,
   request: PickRequest,
-  place: ObjectsPlace,
   tip: Commit,
 ): Promise<PickResult | null> {
   const { branch, author, committer, message, foresee } = request
-  const { objects } = place
-  const merged = await mergeTrees(repository, place, tip, request)
+  const objects = new NewObjects(repository.path, repository.takeSpace)
+  const merged = await withObjectsAside(repository, async (place) => {
+    const found = await mergeTrees(repository, place, tip, request)
+    if (found.outcome === 'merged') await keepObjects(repository, place)
+    return found
+  })
   if (merged.outcome !== 'merged') return merged
   const made = { treeId: merged.treeId, parentIds: [tip.id], author, committer, message }
   const content = formatCommitObject(made)

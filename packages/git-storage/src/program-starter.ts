@@ -24,6 +24,8 @@ export interface Program {
 export interface ProgramResult {
   /** Null when a signal ended the program. */
   code: number | null
+  /** The signal that ended the program. */
+  signal: NodeJS.Signals | null
   stdout: Uint8Array
   stderr: Uint8Array
   /** The output was longer than `stdoutBytesMax`. */

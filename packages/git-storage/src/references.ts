@@ -1,4 +1,5 @@
 import { tooLarge } from '@switchyard/domain'
+import { readableText } from '@switchyard/domain/commit'
 import { runGitOk } from './git-process.js'
 import type { OpenRepository } from './open-repository.js'
 import { findRefs } from './refs.js'
@@ -86,6 +87,8 @@ export async function findMerged(
   )
 }
 
+const fromLatin1 = (text: string) => readableText(Buffer.from(text, 'latin1'))
+
 /**
  * The annotations of tags by name. A lightweight tag has none and is left out.
  *
@@ -107,7 +110,7 @@ export async function readAnnotations(
     { stdoutBytesMax: annotationBytesMax },
   )
   if (truncated) throw tooLarge('The messages of these tags are too long')
-  const fields = stdout.toString().split('\0')
+  const fields = stdout.toString('latin1').split('\0').map(fromLatin1)
   const annotations = new Map<string, TagAnnotation>()
   for (let at = 0; at + 3 < fields.length; at += 4) {
     const [refName = '', type, seconds = '', message = ''] = fields.slice(at, at + 4)

@@ -48,8 +48,8 @@ export async function createRepository(storageRoot: string, diskPath: string, de
 }
 
 /** Bytes of the objects of git on disk, loose and packed. */
-export async function countBytes(repository: OpenRepository): Promise<number> {
-  const { stdout } = await runGitOk(repository, { command: 'count-objects', flags: ['-v'] })
+export async function countBytes({ path, signal }: Pick<OpenRepository, 'path' | 'signal'>): Promise<number> {
+  const { stdout } = await runGitOk(path, { command: 'count-objects', flags: ['-v'] }, { signal })
   const kibibytes = [...stdout.toString().matchAll(/^size(?:-pack)?: (\d+)$/gm)].map(([, size]) =>
     Number(size),
   )

@@ -1,5 +1,13 @@
 import type { Writable } from 'node:stream'
-import { argumentsOf, ended, type GitCommand, type SpawnOptions, spawnGit, stopGit } from './git-process.js'
+import {
+  argumentsOf,
+  crashRefusal,
+  ended,
+  type GitCommand,
+  type SpawnOptions,
+  spawnGit,
+  stopGit,
+} from './git-process.js'
 import type { GitPlace } from './git-slots.js'
 import { type SendOptions, sendToClient } from './send-to-client.js'
 
@@ -17,8 +25,8 @@ export interface StreamOptions
  * Writes what a git command prints to a stream, in bounded memory, when its sender has a slot for it. The stream is left for the
  * caller to end.
  *
- * @throws DomainError rate-limited when the sender holds its share, unavailable when there is no slot; Error when git fails;
- *   the reason of the signal when it is aborted
+ * @throws DomainError rate-limited when the sender holds its share, unavailable when there is no slot, unprocessable when git crashes;
+ *   Error when git fails; the reason of the signal when it is aborted
  */
 export const streamOutput = (
   place: GitPlace,
@@ -39,10 +47,39 @@ async function streamNow(
   child.stderr.resume()
   const finished = ended(child)
   try {
-    await sendToClient(child.stdout, output, { idleMs, signal, transform })
+    const begun = (source: AsyncIterable<Buffer>) => withCheckedStart(source, finished)
+    const transformed = transform ? (source: AsyncIterable<Buffer>) => transform(begun(source)) : begun
+    await sendToClient(child.stdout, output, { idleMs, signal, transform: transformed })
     const code = await finished
-    if (code !== 0) throw new Error(`git ${command.command} exited with ${code}`)
+    if (code === 0) return
+    const error = new Error(`git ${command.command} exited with ${code ?? child.signalCode}`)
+    throw crashRefusal(child.signalCode, error) ?? error
   } finally {
     stopGit(child)
   }
+}
+
+/** A program that compresses prints some bytes even when git, which feeds it, has crashed. */
+const startBytes = 1024
+
+/**
+ * Keeps the first bytes until more come, or git has succeeded, so that a client gets an error in place of an archive with nothing
+ * in it.
+ */
+async function* withCheckedStart(
+  source: AsyncIterable<Buffer>,
+  finished: Promise<number | null>,
+): AsyncGenerator<Buffer> {
+  const start: Buffer[] = []
+  let length = 0
+  for await (const chunk of source) {
+    if (length >= startBytes) {
+      yield chunk
+      continue
+    }
+    start.push(chunk)
+    length += chunk.length
+    if (length >= startBytes) yield Buffer.concat(start)
+  }
+  if (length > 0 && length < startBytes && (await finished) === 0) yield Buffer.concat(start)
 }

@@ -8,11 +8,13 @@ import {
   type StoredEntry,
   storedPath,
   type TreeEntry,
+  treeEntry,
 } from '@switchyard/domain/commit'
-import { loadTree } from './edit-tree.js'
+import { loadTree, refuseDeep } from './edit-tree.js'
 import { runGitOk } from './git-process.js'
 import { readObject } from './object-reader.js'
 import type { OpenRepository } from './open-repository.js'
+import { textOfNames } from './path-arguments.js'
 
 /** One entry of a folder. */
 export interface FolderEntry {
@@ -91,13 +93,29 @@ export const namesOf = (path: string): string[] =>
 export const hasEntry = async (repository: OpenRepository, treeId: string, path: string): Promise<boolean> =>
   (await findEntry(repository, treeId, partsOf(path))) !== null
 
-/** The entry at a path of a tree, with the folders above it read. */
+/**
+ * The entry at a path of a tree. git finds the folder above it in one question, however deep it is.
+ *
+ * @throws DomainError invalid for a deep path of which git cannot be asked
+ */
 export async function findEntry(
   repository: OpenRepository,
   treeId: string,
   names: readonly string[],
 ): Promise<TreeEntry | null> {
-  return entryAt(await loadTree(repository, treeId, [names]), names)
+  const folders = names.slice(0, -1)
+  // Before a path with these names, git expects a work tree. No tree has such an entry.
+  if (names.some((name) => name === '.' || name === '..')) return null
+  const path = textOfNames(folders)
+  if (path === null || path.includes('\n')) {
+    refuseDeep(folders)
+    return entryAt(await loadTree(repository, treeId, [folders]), names)
+  }
+  // The slash at the end keeps git from reading the end of a name as an abbreviation, such as `^0`.
+  const folder = await readObject(repository, path === '' ? treeId : `${treeId}:${path}/`)
+  if (folder?.type !== 'tree') return null
+  const found = parseTreeObject(folder.content).find(({ name }) => name === names.at(-1))
+  return found ? treeEntry(found) : null
 }
 
 async function readTree(repository: OpenRepository, id: string): Promise<StoredEntry[]> {

@@ -4,7 +4,7 @@ import {
   entryAt,
   formatCommitObject,
   parseCommitObject,
-  pathsOf,
+  foldersOf,
   planTreeEdits,
   type Signature,
   type TreeEdit,
@@ -46,7 +46,7 @@ export interface CommitRequest {
  */
 export async function writeCommit(repository: OpenRepository, request: CommitRequest): Promise<Commit> {
   const { branch, tip, parent } = request
-  const objects = new NewObjects(repository.path)
+  const objects = new NewObjects(repository.path, repository.takeSpace)
   const turns = repository.engine.branchTurns
   const isOrdinary = tip !== null && parent === tip
   if (!isOrdinary || !turns.isTaken(repository.path, branch)) {
@@ -103,7 +103,7 @@ async function loadBase(
   edits: TreeEdit[],
 ): Promise<TreeFolder> {
   const commit = parent === null ? null : await findCommit(repository, parent)
-  return loadTree(repository, commit?.treeId ?? null, pathsOf(edits))
+  return loadTree(repository, commit?.treeId ?? null, foldersOf(edits))
 }
 
 async function plan(

@@ -41,9 +41,9 @@ function run({ id, command, args, env, stdin, timeoutMs, stdoutBytesMax, stderrB
   if (!child.stdin) return
   const stdout = collect(child.stdout, stdoutBytesMax, stop)
   const stderr = collect(child.stderr, stderrBytesMax, () => {})
-  child.once('close', (code) => {
+  child.once('close', (code, signal) => {
     const outputs = { stdout: stdout.bytes(), stderr: stderr.bytes(), truncated: stdout.overflown() }
-    finish({ result: { code, ...outputs, tookMs: performance.now() - startedAt } })
+    finish({ result: { code, signal, ...outputs, tookMs: performance.now() - startedAt } })
   })
   // The exit code of a program that stops reading early tells the reason; the error of the broken pipe does not.
   child.stdin.on('error', () => {})

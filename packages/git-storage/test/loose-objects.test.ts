@@ -18,7 +18,7 @@ test('objects are stored while housekeeping removes folders that are empty', asy
       const object = await newObject('blob', Buffer.from(`content ${index}`))
       if (ids.some((id) => id.startsWith(object.id.slice(0, 2)))) continue
       ids.push(object.id)
-      await writeLooseObjects(objectsPath, [object])
+      await writeLooseObjects(objectsPath, [object], async () => {})
     }
   } finally {
     removing.kill()

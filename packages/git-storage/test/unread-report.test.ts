@@ -38,6 +38,9 @@ test('a push holds its repository until the references are changed, although its
     judge: () => ({ outcome: 'allowed' }),
     locks: new Map(),
     needsLfsObjects: false,
+    findRoom: async () => 1024 ** 3,
+    takeSpace: async () => {},
+    noteFullDisk: () => {},
     foresee: async () => {},
     async withoutMove(work) {
       isHeld = true

@@ -45,6 +45,7 @@ const samples: Record<domain.ErrorKind, domain.DomainError> = {
     1000,
   ),
   unavailable: domain.unavailable('<part>'),
+  'insufficient-storage': domain.insufficientStorage('a disk of the server is full'),
 }
 const kinds = Object.keys(samples).sort()
 

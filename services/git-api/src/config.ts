@@ -58,6 +58,21 @@ export const configSchema = z.object({
   LFS_OBJECT_BYTES_MAX: integer(1, 2 ** 50)
     .default(5 * 1024 ** 3)
     .describe('Size of the largest object of [Git LFS](lfs.md)'),
+  PROJECT_STORAGE_BYTES_MAX: integer(0, 2 ** 50)
+    .default(20 * 1024 ** 3)
+    .describe(
+      'Most bytes that the repository and the LFS objects of a project take, where the project has [no limit of its own](git.md#quotas). `0`: no limit. Projects of administrators have none',
+    ),
+  USER_STORAGE_BYTES_MAX: integer(0, 2 ** 50)
+    .default(100 * 1024 ** 3)
+    .describe(
+      'Most bytes that [all projects of a user](git.md#quotas) take together. `0`: no limit. Administrators have none',
+    ),
+  STORAGE_FREE_BYTES_MIN: integer(0, 2 ** 50)
+    .default(1024 ** 3)
+    .describe(
+      'Pushes, commits and uploads are refused when they would leave less of the [disk of the repositories](operations.md#a-full-disk) free, or less than a twentieth of a disk for which that is less. Reading goes on',
+    ),
   LFS_TRANSFERS_PER_USER_MAX: integer(8, 10_000)
     .default(32)
     .describe(

@@ -9,6 +9,7 @@ import type { FreezeCalendar } from './freeze-calendar.js'
 import type { ProjectGuards } from './guards.js'
 import type { Jobs } from './jobs.js'
 import type { StatusLookup } from './status-lookup.js'
+import type { StorageSpace } from './storage-space.js'
 import type { Storages } from './storages.js'
 import type { SystemState } from './system-state.js'
 
@@ -50,6 +51,7 @@ export interface Dependencies extends Pick<Authenticator, 'forgetUsers'> {
   lfsTransfers: Slots
   /** A client that neither sends nor reads for this time is disconnected. */
   transferIdleMs: number
+  storageSpace: StorageSpace
   /** Size of the largest object of Git LFS. */
   lfsObjectBytesMax: number
   readSystemState: () => Promise<SystemState>

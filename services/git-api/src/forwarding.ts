@@ -24,8 +24,11 @@ export interface Forwarding {
  * Forwards requests between the git-api of several storages. Here, only the storage of the project is looked up.
  * The git-api that has the repository checks the token, the rate limit and the rights.
  */
-export function createForwarding(database: Database, storages: Storages, { registry }: Metrics): Forwarding {
-  const counters = createCounters(registry)
+export function createForwarding(
+  database: Database,
+  storages: Storages,
+  counters: ForwardingCounters,
+): Forwarding {
   const forwarder = createForwarder(storages.own)
 
   /** @returns null for a request that has to be answered here */
@@ -63,7 +66,10 @@ function referenceOf({ path }: Route, params: Record<string, string>): string | 
   return path.startsWith('/:namespace/:project/') ? projectPathOf(params) : null
 }
 
-function createCounters(registry: Metrics['registry']) {
+export type ForwardingCounters = ReturnType<typeof createForwardingCounters>
+
+/** An installation without other storages has them, too, so that the alert about them can be tried. */
+export function createForwardingCounters({ registry }: Pick<Metrics, 'registry'>) {
   return {
     forwarded: new Counter({
       name: 'git_api_forwarded_requests_total',

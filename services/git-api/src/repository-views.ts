@@ -93,6 +93,8 @@ export interface ProjectStatistics {
   /** Objects of git. */
   repositoryBytes: number
   lfsObjectBytes: number
+  /** Most bytes that both may take; null: no limit. */
+  bytesMax: number | null
 }
 
 /** Of an object of Git LFS. `missing`: not stored; `refused`: it can never be stored, with the reason. */

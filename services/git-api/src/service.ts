@@ -26,11 +26,12 @@ import { createSecretBox, targetPolicy } from '@switchyard/webhooks'
 import { createCommitBodies } from './commit-bodies/commit-bodies.js'
 import type { Config } from './config.js'
 import type { Dependencies } from './dependencies.js'
-import { createForwarding, type Forwarding } from './forwarding.js'
+import { createForwarding, createForwardingCounters, type Forwarding } from './forwarding.js'
 import { createFreezeCalendar } from './freeze-calendar.js'
 import { createGuards } from './guards.js'
 import { createJobs } from './jobs.js'
-import { startMoves } from './moving/run-moves.js'
+import type { MovingDependencies } from './moving/moving-dependencies.js'
+import { createMovesCounter, startMoves } from './moving/run-moves.js'
 import { startNotifying } from './notifying/notify-of-foreseen-changes.js'
 import { provisionAdministrator } from './provisioning/administrator.js'
 import { startProvisioning } from './provisioning/provisioning.js'
@@ -38,6 +39,7 @@ import { routes } from './routes/index.js'
 import { createStatusLookup } from './status-lookup.js'
 import { checkStorage } from './storage.js'
 import { exposeStorage } from './storage-figures.js'
+import { createStorageSpace, type StorageSpace } from './storage-space.js'
 import { type Storages, storagesOf } from './storages.js'
 import { createSystemState } from './system-state.js'
 import { recordingSessionUse, recordingTokenUse } from './token-use.js'
@@ -67,11 +69,12 @@ export async function createService(config: Config, { logger, metrics, health, l
   const createLimiter = openLimiters(config, { logger, lifecycle })
   const { authenticator, ...authentication } = openAuthentication(config, { database, createLimiter, logger })
   const statuses = createStatusRecorder(database, { job: 'job', pipeline: 'pipeline' })
-  const git = openGit(config, storages, database)
+  const storageSpace = createStorageSpace({ database, storageRoot, logger }, config)
+  const git = openGit(config, storages, database, storageSpace)
   lifecycle.onClose('git', () => git.close())
   exposeGit(metrics, git)
   const guards = createGuards(database, git, storages.own)
-  const forward = joinStorages({ database, git, storages, storageRoot, logger, metrics }, lifecycle)
+  const forward = joinStorages({ database, git, storages, storageRoot, logger }, { lifecycle, metrics })
   const notifying = startNotifying({ database, git, storages, logger })
   lifecycle.onClose('notifying', () => notifying.close())
   const commitBodies = createCommitBodies()
@@ -97,6 +100,7 @@ export async function createService(config: Config, { logger, metrics, health, l
       secretBox: createSecretBox(config),
       git,
       storages,
+      storageSpace,
       readSystemState: createSystemState({ database, jobs, git, storageRoot }),
       ...transfersOf(config),
       storageRoot,
@@ -138,13 +142,14 @@ const administratorOf = (config: Config) => ({
 const isOneOfMany = ({ others }: Storages) => others.size > 0
 
 /** With several storages, a repository is not moved while it changes. */
-function openGit(config: Config, storages: Storages, database: Database): Git {
+function openGit(config: Config, storages: Storages, database: Database, space: StorageSpace): Git {
   const options: GitOptions = {
     cacheBytesMax: config.GIT_CACHE_BYTES_MAX,
     processBytesMax: config.GIT_PROCESS_BYTES_MAX,
     memoryBytesMax: config.GIT_MEMORY_BYTES_MAX,
     streamsMax: config.GIT_SESSIONS_MAX,
     streamsPerSenderMax: config.GIT_SESSIONS_PER_USER_MAX,
+    takeSpace: space.take,
   }
   if (isOneOfMany(storages)) {
     options.withoutMove = (diskPath, work) =>
@@ -155,13 +160,15 @@ function openGit(config: Config, storages: Storages, database: Database): Git {
 
 /** With several storages: carries out moves of repositories to this one, and forwards requests to the others. */
 function joinStorages(
-  moving: Parameters<typeof startMoves>[0],
-  lifecycle: ServiceContext['lifecycle'],
+  moving: MovingDependencies,
+  { lifecycle, metrics }: Pick<ServiceContext, 'lifecycle' | 'metrics'>,
 ): Pick<Forwarding, 'forward'> | undefined {
+  const moved = createMovesCounter(metrics)
+  const forwarded = createForwardingCounters(metrics)
   if (!isOneOfMany(moving.storages)) return undefined
-  const moves = startMoves(moving)
+  const moves = startMoves(moving, moved)
   lifecycle.onClose('moves', () => moves.close())
-  const forwarding = createForwarding(moving.database, moving.storages, moving.metrics)
+  const forwarding = createForwarding(moving.database, moving.storages, forwarded)
   lifecycle.onClose('forwarding', () => forwarding.close())
   return { forward: forwarding.forward }
 }

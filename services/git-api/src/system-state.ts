@@ -66,7 +66,7 @@ async function readParts({ database, jobs, git, storageRoot }: Parts) {
 export const readStorage = (storageRoot: string): Promise<StorageSpace | null> =>
   inTime(readSpace(storageRoot))
 
-async function readSpace(storageRoot: string): Promise<StorageSpace> {
+export async function readSpace(storageRoot: string): Promise<StorageSpace> {
   const { bsize, blocks, bavail } = await statfs(storageRoot)
   return { totalBytes: bsize * blocks, freeBytes: bsize * bavail }
 }

@@ -19,9 +19,13 @@ import { type Config, configSchema } from '../src/config.js'
 import { createService } from '../src/service.js'
 
 /** The service on a database and a storage of its own, with one caller of each role. */
-export async function startGitHarness({ redisUrl = 'redis://127.0.0.1:1', env = {} } = {}) {
+export async function startGitHarness({
+  redisUrl = 'redis://127.0.0.1:1',
+  env = {},
+  storageRoot: given = '',
+} = {}) {
   const testDatabase = await createTestDatabase()
-  const storageRoot = await mkdtemp(join(tmpdir(), 'switchyard-storage-'))
+  const storageRoot = given || (await mkdtemp(join(tmpdir(), 'switchyard-storage-')))
   const database = createDatabase({ url: testDatabase.url, poolSizeMax: 2, applicationName: 'test' })
   const config = configSchema.parse({
     DATABASE_URL: testDatabase.urlOf('git-api'),

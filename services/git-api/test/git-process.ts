@@ -8,7 +8,10 @@ const port = 20_000 + (process.pid % 10_000)
 const baseUrl = `http://127.0.0.1:${port}`
 
 /** One more instance on the database and the storage of a harness, as a process that can be killed. */
-export async function startGitProcess({ databaseUrl, storageRoot }: GitHarness) {
+export async function startGitProcess(
+  { databaseUrl, storageRoot }: Pick<GitHarness, 'databaseUrl' | 'storageRoot'>,
+  env: Record<string, string> = {},
+) {
   const main = resolve(import.meta.dirname, '../src/main.ts')
   const child = execa(process.execPath, ['--import', 'tsx', '--conditions=@switchyard/source', main], {
     cwd: root,
@@ -20,14 +23,21 @@ export async function startGitProcess({ databaseUrl, storageRoot }: GitHarness) 
       PORT: String(port),
       RATE_LIMIT_PER_MINUTE: '0',
       LOG_LEVEL: 'silent',
+      ...env,
     },
     reject: false,
     all: true,
   })
+  let output = ''
+  child.all.on('data', (chunk) => {
+    output += chunk
+  })
   const isReady = async () => (await fetch(`${baseUrl}/-/readiness`)).ok
-  await waitFor(isReady, { what: 'git-api to be ready', timeoutMs: 30_000 })
+  await waitFor(isReady, { what: 'git-api to be ready', timeoutMs: 60_000 })
   return {
     baseUrl,
+    /** What the process has printed until now. */
+    output: () => output,
     /** Resolves when the process has ended. */
     async kill() {
       child.kill('SIGKILL')

@@ -148,6 +148,48 @@ it('goes on after a run that was killed and left its locks', async () => {
   expect(await graphs(bare)).toContain('commit-graph-chain')
 })
 
+it('removes what died processes were writing, and nothing that is young', async () => {
+  const { bare } = await pushedProject()
+  const names = [
+    ...[
+      'pack/tmp_pack_AbCd12',
+      'pack/tmp_idx_AbCd12',
+      'pack/tmp_rev_AbCd12',
+      `pack/tmp_pack_${randomUUID()}`,
+    ],
+    ...['pack/.tmp-4711-pack-1234.pack', 'pack/multi-pack-index.lock', `00/tmp_obj_${randomUUID()}`],
+    ...['info/commit-graph.lock', 'info/commit-graphs/tmp_graph_AbCd12'],
+  ]
+  for (const folder of ['00', 'info/commit-graphs', 'pack']) {
+    await mkdir(join(bare, 'objects', folder), { recursive: true })
+  }
+  for (const name of names) {
+    await writeFile(join(bare, 'objects', name), 'bytes')
+    await utimes(join(bare, 'objects', name), new Date(0), new Date(0))
+  }
+  await writeFile(join(bare, 'objects/pack/tmp_pack_young1'), 'bytes')
+  await tidyRepository(bare, new AbortController().signal, { forgetLfsObjects })
+  const left = (await readdir(join(bare, 'objects'), { recursive: true })).filter((name) =>
+    /tmp|lock/.test(name),
+  )
+  expect(left).toEqual(['pack/tmp_pack_young1'])
+  await git(bare, 'fsck', '--full', '--strict')
+})
+
+it('counts anew what the project takes', async () => {
+  const { project, bare } = await pushedProject()
+  const stored = { projectId: project.id, repositoryBytes: 10n ** 12n, lfsBytes: 7n }
+  await harness.database.prisma.storageUse.create({ data: stored })
+  await tidied(project.id)
+  const use = await harness.database.prisma.storageUse.findUniqueOrThrow({ where: { projectId: project.id } })
+  const counted = await git(bare, 'count-objects', '-v')
+  const kibibytes = [...counted.matchAll(/^size(?:-pack)?: (\d+)$/gm)].reduce(
+    (sum, [, size]) => sum + Number(size),
+    0,
+  )
+  expect(use).toMatchObject({ repositoryBytes: BigInt(1024 * kibibytes), lfsBytes: 0n })
+})
+
 it('removes uploads of Git LFS that broke off long ago', async () => {
   const { bare } = await pushedProject()
   await mkdir(join(bare, 'lfs/tmp'), { recursive: true })

@@ -34,6 +34,7 @@ export const tableAccess: Record<string, Partial<Record<DatabaseService, Access>
   project_members: { 'git-api': 'write' },
   protected_branches: { 'git-api': 'write' },
   lfs_objects: { 'git-api': 'write', worker: 'purge' },
+  storage_uses: { 'git-api': 'write', worker: 'write' },
   lfs_locks: { 'git-api': 'write' },
   deploy_tokens: { 'git-api': 'write' },
   protected_tags: { 'git-api': 'write' },

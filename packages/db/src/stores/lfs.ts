@@ -3,23 +3,32 @@ import type { DatabaseOrTransaction } from '../client.js'
 import type { LfsLock } from '../generated/client.js'
 import { lockProjectRow } from './lock-project-row.js'
 
-/** Notes that the project has these objects, as far as that is not noted already. */
+/** Notes that the project has these objects, and what they take, as far as that is not noted already. */
 export async function recordLfsObjects(
   { prisma }: DatabaseOrTransaction,
   projectId: number,
   objects: readonly LfsObject[],
 ): Promise<void> {
-  const data = objects.map(({ oid, size }) => ({ projectId, oid, size }))
-  await prisma.lfsObject.createMany({ data, skipDuplicates: true })
+  const oids = objects.map(({ oid }) => oid)
+  const sizes = objects.map(({ size }) => BigInt(size))
+  await prisma.$executeRaw`WITH added AS (
+    INSERT INTO lfs_objects (project_id, oid, size)
+    SELECT ${projectId}, oid, size FROM unnest(${oids}::text[], ${sizes}::bigint[]) AS given (oid, size) ORDER BY oid
+    ON CONFLICT DO NOTHING RETURNING size)
+    INSERT INTO storage_uses (project_id, lfs_bytes) SELECT ${projectId}, sum(size) FROM added HAVING count(*) > 0
+    ON CONFLICT (project_id) DO UPDATE SET lfs_bytes = storage_uses.lfs_bytes + excluded.lfs_bytes`
 }
 
-/** Notes that the project no longer has these objects. */
+/** Notes that the project no longer has these objects, and that what they took is free. */
 export async function deleteLfsObjects(
   { prisma }: DatabaseOrTransaction,
   projectId: number,
   oids: readonly string[],
 ): Promise<void> {
-  await prisma.$executeRaw`DELETE FROM lfs_objects WHERE project_id = ${projectId} AND oid = ANY(${[...oids]})`
+  await prisma.$executeRaw`WITH gone AS (
+    DELETE FROM lfs_objects WHERE project_id = ${projectId} AND oid = ANY(${[...oids]}) RETURNING size)
+    UPDATE storage_uses SET lfs_bytes = greatest(0, lfs_bytes - (SELECT coalesce(sum(size), 0) FROM gone))
+    WHERE project_id = ${projectId}`
 }
 
 /** Bytes of all objects of a project. */

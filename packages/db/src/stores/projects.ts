@@ -14,7 +14,8 @@ const columns = `p.id, p.name, p.path, p.description, p.path_with_namespace AS "
   p.wanted_default_branch AS "wantedDefaultBranch",
   p.storage, p.disk_path AS "diskPath", p.created_at AS "createdAt", p.last_activity_at AS "lastActivityAt",
   p.updated_at AS "updatedAt", p.topics, p.archived, p.lfs_enabled AS "lfsEnabled", p.settings,
-  p.last_deployment_iid AS "lastDeploymentIid"`
+  p.last_deployment_iid AS "lastDeploymentIid",
+  p.repository_size_limit AS "repositorySizeLimit"`
 
 const select = (condition: string) => `SELECT ${columns}, m.access_level AS "memberLevel"
   FROM projects p LEFT JOIN project_members m ON m.project_id = p.id AND m.user_id = $2 WHERE ${condition}`
@@ -100,6 +101,8 @@ export interface NewProject {
   /** Whether Git LFS works in the project. */
   lfsEnabled: boolean
   settings: SettingChanges
+  /** Most bytes of repository and Git LFS objects; 0: no limit; null: that of the installation. */
+  repositorySizeLimit?: number | null | undefined
 }
 
 /** New values of settings by name; null: the value that it has at the beginning. */
@@ -130,7 +133,15 @@ export async function createProject(
 export type ProjectChanges = Partial<
   Pick<
     NewProject,
-    'name' | 'path' | 'description' | 'visibility' | 'defaultBranch' | 'topics' | 'lfsEnabled' | 'settings'
+    | 'name'
+    | 'path'
+    | 'description'
+    | 'visibility'
+    | 'defaultBranch'
+    | 'topics'
+    | 'lfsEnabled'
+    | 'repositorySizeLimit'
+    | 'settings'
   > &
     Pick<Project, 'archived' | 'wantedDefaultBranch'>
 >

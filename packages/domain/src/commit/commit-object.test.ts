@@ -50,6 +50,21 @@ test('signed, encoded and damaged commits are read as far as they go', () => {
   expect(() => parseCommitObject(id, Buffer.from('tag x\n\n'))).toThrow('is not a commit')
 })
 
+test('texts that are not UTF-8, although the commit names no encoding, are read as Latin-1', () => {
+  const headers = [
+    `tree ${id}`,
+    'author Ren\u00c3\u00a0 <r@x> 1 +0000',
+    'committer caf\xe9 <c@x> 2 +0000',
+    '',
+    'na\xefve',
+  ]
+  expect(parseCommitObject(id, Buffer.from(headers.join('\n'), 'latin1'))).toMatchObject({
+    author: { name: 'Renà' },
+    committer: { name: 'café' },
+    message: 'naïve',
+  })
+})
+
 test('a name that ends in a character with the byte of a blank is whole', () => {
   const lines = [`tree ${id}`, 'author Renà <r@x> 1 +0000', 'committer  Àà  <à@x> 2 +0000', '', 'm']
   expect(parseCommitObject(id, Buffer.from(lines.join('\n')))).toMatchObject({

@@ -1,8 +1,11 @@
+import { isUtf8 } from 'node:buffer'
 import { trimCharacters } from '../trim-characters.js'
 import { type Commit, offsetText, type Signature } from './commit.js'
+import { readableText } from './readable-text.js'
 
 /**
- * Parses a commit object. Bytes that are invalid in the encoding of the commit become replacement characters.
+ * Parses a commit object. Texts that are not UTF-8, in a commit that names no other encoding, are
+ * read as Latin-1. Bytes that are invalid in the encoding that it names become replacement characters.
  *
  * @throws Error when the content has no tree or no committer
  */
@@ -10,13 +13,14 @@ export function parseCommitObject(id: string, content: Uint8Array): Commit {
   const bytes = Buffer.from(content.buffer, content.byteOffset, content.byteLength)
   const found = bytes.indexOf('\n\n')
   const headerEnd = found < 0 ? bytes.length : found
-  const { tree, parents, encoding, author, committer } = readHeaders(bytes.toString('utf8', 0, headerEnd))
+  const headers = bytes.subarray(0, headerEnd)
+  const { tree, parents, encoding, author, committer } = readHeaders(headers.toString())
   if (tree === undefined || committer === undefined) throw new Error(`${id} is not a commit`)
   const decode = decoderFor(encoding)
   const signatures =
-    decode === utf8
+    decode === readableText && isUtf8(headers)
       ? { author: parseSignature(author ?? committer), committer: parseSignature(committer) }
-      : readSignatures(bytes.toString('latin1', 0, headerEnd), decode)
+      : readSignatures(headers.toString('latin1'), decode)
   return {
     id,
     treeId: tree,
@@ -63,21 +67,26 @@ function readHeaders(text: string): Headers {
 
 type Decode = (bytes: Buffer) => string
 
-const utf8: Decode = (bytes) => bytes.toString()
-
 function decoderFor(label: string | undefined): Decode {
-  if (label === undefined || /^utf-?8$/i.test(label)) return utf8
+  if (label === undefined || /^utf-?8$/i.test(label)) return readableText
   try {
     const decoder = new TextDecoder(label, { ignoreBOM: true })
     return (bytes) => decoder.decode(bytes)
   } catch {
-    return utf8
+    return readableText
   }
 }
 
-/** Parses signatures as Latin-1, one character for each byte, and then decodes them: some encodings use the bytes of `<` and `>`. */
+/**
+ * Parses signatures of which one is not UTF-8. Those in an encoding of their own are parsed as Latin-1, one character for each byte, and
+ * then decoded: some encodings use the bytes of `<` and `>`.
+ */
 function readSignatures(headers: string, decode: Decode) {
   const { author, committer = '' } = readHeaders(headers)
+  if (decode === readableText) {
+    const readable = (text: string) => parseSignature(readableText(Buffer.from(text, 'latin1')))
+    return { author: readable(author ?? committer), committer: readable(committer) }
+  }
   const decoded = ({ name, email, ...when }: Signature): Signature => ({
     name: decode(Buffer.from(name, 'latin1')),
     email: decode(Buffer.from(email, 'latin1')),

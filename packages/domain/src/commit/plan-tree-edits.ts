@@ -14,14 +14,16 @@ export interface EditContext {
   lastCommitIds?: ReadonlyMap<string, string>
 }
 
-/** Every path that {@link planTreeEdits} looks up; the entries of the folders above them must be loaded. */
-export const pathsOf = (edits: readonly Pick<TreeEdit, 'path' | 'previousPath'>[]): string[][] =>
-  edits.flatMap(({ path, previousPath }) => (path === previousPath ? [path] : [path, previousPath]))
+/** The folders of the files that {@link planTreeEdits} changes; their entries, and those of all folders above, must be loaded. */
+export function foldersOf(edits: readonly Pick<TreeEdit, 'path' | 'previousPath'>[]): string[][] {
+  const folders = edits.flatMap(({ path, previousPath }) => [path.slice(0, -1), previousPath.slice(0, -1)])
+  return [...new Map(folders.map((folder) => [folder.join('/'), folder])).values()]
+}
 
 /**
  * Applies edits to a tree in memory, one after the other.
  *
- * @param root changed in place; the entries of the folders above {@link pathsOf} must be loaded
+ * @param root changed in place; the entries of {@link foldersOf} must be loaded
  * @throws DomainError invalid, with `action_index` and `file_path` of an edit that does not fit the tree
  */
 export function planTreeEdits(root: TreeFolder, edits: readonly TreeEdit[], context: EditContext = {}): void {

@@ -2,7 +2,14 @@ import type { ChildProcessWithoutNullStreams } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
 import { notFound, unavailable } from '@switchyard/domain'
-import { argumentsOf, type GitCommand, memoryRefusal, spawnGit, TooSlow } from '../git-process.js'
+import {
+  argumentsOf,
+  crashRefusal,
+  type GitCommand,
+  memoryRefusal,
+  spawnGit,
+  TooSlow,
+} from '../git-process.js'
 
 /** A git command that answers questions from its standard input, one after the other. */
 export interface ChildKind {
@@ -80,7 +87,7 @@ export class GitChild {
       this.#stderr = (this.#stderr + chunk.toString()).slice(-stderrTextMax)
     })
     this.#child.once('error', (cause) => this.#gone(unavailable('git', { cause })))
-    this.#child.once('close', (code) => this.#gone(this.#failure(code)))
+    this.#child.once('close', (code, signal) => this.#gone(this.#failure(code, signal)))
   }
 
   get alive(): boolean {
@@ -166,11 +173,10 @@ export class GitChild {
     this.#onIdle(this)
   }
 
-  #failure(code: number | null): Error {
+  #failure(code: number | null, signal: NodeJS.Signals | null): Error {
     if (/not a git repository/i.test(this.#stderr)) return notFound('Repository')
-    const ended = () =>
-      unavailable('git', { cause: new ChildEnded(this.#kind.name, code, this.#stderr.trim()) })
-    return memoryRefusal(this.#stderr) ?? ended()
+    const cause = new ChildEnded(this.#kind.name, code, this.#stderr.trim())
+    return memoryRefusal(this.#stderr) ?? crashRefusal(signal, cause) ?? unavailable('git', { cause })
   }
 }
 

@@ -3,15 +3,8 @@ import { join } from 'node:path'
 import { lfsUploads } from '../lfs-objects.js'
 import { listRefLocks } from '../writing/stale-locks.js'
 
-/** Locks outside the references. Only housekeeping takes the locks of packs and commit-graphs. */
-const locks = [
-  'HEAD.lock',
-  'config.lock',
-  'packed-refs.lock',
-  'objects/info/commit-graph.lock',
-  'objects/info/commit-graphs/commit-graph-chain.lock',
-  'objects/pack/multi-pack-index.lock',
-]
+/** Locks outside the references and the objects. */
+const locks = ['HEAD.lock', 'config.lock', 'packed-refs.lock', 'packed-refs.new', 'shallow.lock']
 
 /** Longer than any run of housekeeping, so the process that took a lock of this age is gone. */
 const staleMs = 60 * 60_000
@@ -20,8 +13,9 @@ const staleMs = 60 * 60_000
 const pushStaleMs = 24 * 60 * 60_000
 
 /**
- * Removes files that killed processes left behind: locks, which make git refuse further work, the objects of interrupted
- * pushes, which git itself keeps as long as unreachable objects, and interrupted uploads of LFS objects.
+ * Removes files that killed processes left behind: locks, which make git refuse further work, unfinished packs, indexes, loose
+ * objects and commit-graphs, the objects of interrupted pushes, which git itself keeps as long as unreachable objects, and
+ * interrupted uploads of LFS objects. A file that is being written is never old.
  */
 export async function removeLeftovers(repository: string): Promise<void> {
   for (const lock of [...locks, ...(await listRefLocks(repository))]) {
@@ -31,11 +25,46 @@ export async function removeLeftovers(repository: string): Promise<void> {
   for (const name of await readdir(objects)) {
     if (name.startsWith('tmp_objdir-')) await removeIfOlder(join(objects, name), pushStaleMs)
   }
+  for (const folder of await listObjectFolders(objects)) {
+    for (const name of await namesIn(join(objects, folder))) {
+      if (temporary.test(name)) await removeIfOlder(join(objects, folder, name), staleMs)
+    }
+  }
   const uploads = join(repository, lfsUploads)
-  for (const name of await readdir(uploads).catch(() => [])) {
+  for (const name of await namesIn(uploads)) {
     await removeIfOlder(join(uploads, name), pushStaleMs)
   }
 }
+
+/**
+ * Removes what a step of housekeeping that has failed was writing. Without this, each attempt on a full disk would leave a further
+ * file. Only housekeeping makes files of these names, and it runs once at a time in a repository.
+ *
+ * @param sinceMs when the step began, in milliseconds since 1970
+ */
+export async function removeUnfinishedPacks(repository: string, sinceMs: number): Promise<void> {
+  const packs = join(repository, 'objects/pack')
+  for (const name of await namesIn(packs)) {
+    if (!unfinishedPack.test(name)) continue
+    const found = await stat(join(packs, name)).catch(() => null)
+    if (found && found.mtimeMs >= sinceMs - clockStepMs) await rm(join(packs, name), { force: true })
+  }
+}
+
+/** File systems round times. */
+const clockStepMs = 2_000
+/** git puts six random characters behind the names of temporary files, or its process id before them. */
+const unfinishedPack = /^(?:tmp_[a-z]+_\w{6}|\.tmp-\d+-.+)$/
+/** Files that git and this service write under another name first, and locks of packs and commit-graphs. */
+const temporary = /^(?:\.?tmp[_-].+|.+\.lock)$/
+
+/** The folders below `objects` that files are written to. */
+async function listObjectFolders(objects: string): Promise<string[]> {
+  const loose = (await readdir(objects)).filter((name) => /^[0-9a-f]{2}$/.test(name))
+  return ['pack', 'info', 'info/commit-graphs', ...loose]
+}
+
+const namesIn = (folder: string): Promise<string[]> => readdir(folder).catch(() => [])
 
 async function removeIfOlder(path: string, ageMs: number): Promise<void> {
   const found = await stat(path).catch(() => null)

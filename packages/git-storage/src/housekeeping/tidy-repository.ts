@@ -1,7 +1,7 @@
 import { stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { runGitOk } from '../git-process.js'
-import { removeLeftovers } from './remove-leftovers.js'
+import { removeLeftovers, removeUnfinishedPacks } from './remove-leftovers.js'
 import { removeLfsObjects } from './remove-lfs-objects.js'
 
 export interface TidyOptions {
@@ -74,7 +74,13 @@ export async function tidyRepository(
   const collects = await isCollectionDue(repository, collectEveryMs)
   for (const [command, ...flags] of collects ? collectingSteps(grace) : usualSteps) {
     const options = { signal, settings, memoryBytesMax, timeoutMs: stepMsMax }
-    await runGitOk(repository, { command, flags }, options)
+    const startedMs = Date.now()
+    try {
+      await runGitOk(repository, { command, flags }, options)
+    } catch (error) {
+      await removeUnfinishedPacks(repository, startedMs)
+      throw error
+    }
   }
   if (collects) {
     await removeLfsObjects(repository, forgetLfsObjects, signal)

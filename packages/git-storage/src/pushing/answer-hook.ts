@@ -2,7 +2,7 @@ import type { Duplex } from 'node:stream'
 import { setTimeout as delay, setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { DomainError } from '@switchyard/domain'
 import { isZeroId, type PushJudge, type RefChange } from '@switchyard/domain/access'
-import type { WithoutMove } from '../open-repository.js'
+import type { TakeSpace, WithoutMove } from '../open-repository.js'
 import { findFastForwards, type Move } from './fast-forwards.js'
 import { type FileLocks, findLockedChanges } from './locked-changes.js'
 import { lacksLfsObjects } from './missing-lfs-objects.js'
@@ -15,6 +15,12 @@ export interface PushRules {
   locks: FileLocks
   /** Refuse pointers of Git LFS whose objects are not stored. */
   needsLfsObjects: boolean
+  /** Bytes for which the disk has room now. @throws DomainError when it has none. Not asked when references are only deleted. */
+  findRoom: () => Promise<number>
+  /** Counts the objects that have arrived, before they become part of the repository. */
+  takeSpace: TakeSpace
+  /** Called when git found no room on the disk. The client has git's message. */
+  noteFullDisk: () => void
   /** Prevents a move of the repository from the answer until git has changed the references. */
   withoutMove: WithoutMove
   /**

@@ -77,6 +77,6 @@ describe('a push beyond the limits', () => {
 
   it('has no report for a client that asked for none', async () => {
     const error = (await refusalOf(command('refs/tags/t').repeat(pushLimits.commandsMax + 1))) as PushRefused
-    expect([error.report, error.asDomainError().kind]).toEqual([null, 'too-large'])
+    expect([error.report, error.reason.kind]).toEqual([null, 'too-large'])
   })
 })

@@ -1,5 +1,6 @@
 import { PassThrough, pipeline, type Readable } from 'node:stream'
-import { invalid, tooLarge } from '@switchyard/domain'
+import { type DomainError, invalid, tooLarge } from '@switchyard/domain'
+import { isZeroId } from '@switchyard/domain/access'
 import { flushPacket, packetLine } from './packet-lines.js'
 
 /** Limits of the part of a push before its pack. */
@@ -18,6 +19,10 @@ export const pushLimits = {
 export interface PushHead {
   /** Number of references to change. */
   commandCount: number
+  /** Whether a reference is created or moved; else all are deleted, and no object comes. */
+  adds: boolean
+  /** Refuses the push as a whole. */
+  refuse: (reason: DomainError) => PushRefused
   /** The whole request body, from its first byte on. */
   body: Readable
 }
@@ -26,14 +31,14 @@ export interface PushHead {
 export class PushRefused extends Error {
   /** The refusal in git's protocol; null when the client did not ask for a report. */
   readonly report: string | null
+  /** The error for clients that did not ask for a report. */
+  readonly reason: DomainError
 
-  constructor(reason: string, report: string | null) {
-    super(reason)
+  constructor(reason: DomainError, report: string | null) {
+    super(reason.message)
+    this.reason = reason
     this.report = report
   }
-
-  /** The error for clients that did not ask for a report. */
-  asDomainError = () => tooLarge(this.message)
 }
 
 /**
@@ -52,7 +57,8 @@ export async function readPushHead(input: Readable): Promise<PushHead> {
     if (parser.isComplete) {
       // The reader of the body receives an error through the body.
       pipeline(input, body, () => undefined)
-      return { commandCount: parser.commandCount, body }
+      const { commandCount, adds } = parser
+      return { commandCount, adds, body, refuse: (reason) => parser.refusal(reason) }
     }
   }
   throw invalid('git-receive-pack could not read the request')
@@ -61,6 +67,7 @@ export async function readPushHead(input: Readable): Promise<PushHead> {
 /** Counts packets that arrive in chunks of any size, and collects the capabilities of the client. */
 class HeadParser {
   commandCount = 0
+  adds = false
   isComplete = false
   #section: 'commands' | 'options' = 'commands'
   #packets = 0
@@ -122,7 +129,9 @@ class HeadParser {
   }
 
   #endPacket(): void {
-    const capabilities = this.#text.split('\0', 2)[1]
+    const [command = '', capabilities] = this.#text.split('\0', 2)
+    const after = /^[0-9a-f]{40} ([0-9a-f]{40}) /.exec(command)?.[1]
+    if (after !== undefined && !isZeroId(after)) this.adds = true
     for (const name of capabilities?.trim().split(' ') ?? []) this.#capabilities.add(name)
     this.#text = ''
   }
@@ -141,7 +150,11 @@ class HeadParser {
   }
 
   #refuse(reason: string): never {
-    throw new PushRefused(reason, reportOf(reason, this.#capabilities))
+    throw this.refusal(tooLarge(reason))
+  }
+
+  refusal(reason: DomainError): PushRefused {
+    return new PushRefused(reason, reportOf(reason.message, this.#capabilities))
   }
 }
 

@@ -1,12 +1,14 @@
 import { createRequire } from 'node:module'
 import { dirname } from 'node:path'
 import type { Duplex, Readable, Writable } from 'node:stream'
+import { DomainError } from '@switchyard/domain'
 import type { RefChange } from '@switchyard/domain/access'
 import { stopGit } from '../git-process.js'
 import { converse, type GitSession, stallError, start, textOf } from '../git-session.js'
 import { StallGuard } from '../stall-guard.js'
 import { removeStaleRefLocks } from '../writing/stale-locks.js'
 import { answerHook, type PushRules } from './answer-hook.js'
+import { answerRoom } from './answer-room.js'
 import { PushRefused, pushLimits, readPushHead } from './push-head.js'
 import { syncReferences } from './sync-references.js'
 
@@ -17,6 +19,9 @@ const hooksPath = dirname(
 
 /** Above this number of references, the file system is flushed once, instead of each file by git. */
 const flushedAloneMax = 100
+/** Largest pack of a push. */
+const packBytesMax = 2200 * 1024 * 1024
+const fullDiskText = 'No space left on device'
 /** Time for git to notice the end of its input. */
 const abandonedMs = 3000
 
@@ -33,23 +38,30 @@ export async function servePush(
   output: Writable,
   rules: PushRules,
 ): Promise<RefChange[]> {
-  const head = await readHead(session, input).catch((error: unknown) => {
+  const begun = await begin(session, input, rules).catch((error: unknown) => {
     if (!(error instanceof PushRefused)) throw error
-    if (error.report === null) throw error.asDomainError()
-    output.write(error.report, 'latin1')
+    if (error.report === null) throw error.reason
+    output.write(Buffer.from(error.report))
     return null
   })
-  if (!head) return []
+  if (!begun) return []
+  const { head, room } = begun
   await removeStaleRefLocks(session.path)
   const flushTogether = head.commandCount > flushedAloneMax
   const child = start(session, 'git-receive-pack', {
     hooksPath,
-    hookStreams: 2,
-    settings: flushTogether ? ['core.fsync=objects'] : [],
+    hookStreams: 3,
+    settings: [
+      `receive.maxInputSize=${Math.min(packBytesMax, room)}`,
+      ...(flushTogether ? ['core.fsync=objects'] : []),
+    ],
   })
-  const [, , , report, hook] = child.stdio as unknown as [unknown, unknown, unknown, Readable, Duplex]
+  const [report, hook, roomHook] = child.stdio.slice(3) as unknown as [Readable, Duplex, Duplex]
   const reported = textOf(report, pushLimits.commandBytesMax)
-  const answered = answerHook(hook, session.path, rules, reported)
+  const answered = Promise.all([
+    answerHook(hook, session.path, rules, reported),
+    answerRoom(roomHook, session.path, rules.takeSpace),
+  ])
   // The rejection is handled below, when git has ended.
   answered.catch(() => undefined)
   // At the end of its input, git removes the received objects. After a signal, its child process may still write some.
@@ -58,7 +70,9 @@ export async function servePush(
     const timer = setTimeout(() => stopGit(child), abandonedMs)
     child.once('close', () => clearTimeout(timer))
   }
+  const fullDisk = noticeFullDisk(child)
   const { failure } = await converse(session, 'git-receive-pack', child, head.body, output, abandon)
+  if (fullDisk.noticed) rules.noteFullDisk()
   const changes = changesOf(await reported)
   if (changes.length > 0) {
     if (flushTogether) await syncReferences(session.path, changes)
@@ -67,6 +81,29 @@ export async function servePush(
   if (failure) throw failure
   if (!session.signal.aborted) await answered
   return []
+}
+
+/** Looks for the message of a full disk in what git prints, which goes to the client. */
+function noticeFullDisk({ stdout, stderr }: ReturnType<typeof start>): { noticed: boolean } {
+  const found = { noticed: false }
+  for (const stream of [stdout, stderr]) {
+    let text = ''
+    stream.on('data', (chunk: Buffer | string) => {
+      text = text.slice(-fullDiskText.length) + chunk.toString('latin1')
+      if (text.includes(fullDiskText)) found.noticed = true
+    })
+  }
+  return found
+}
+
+/** @throws as {@link readHead}, and PushRefused when there is no room for what the push adds */
+async function begin(session: GitSession, input: Readable, { findRoom }: PushRules) {
+  const head = await readHead(session, input)
+  if (!head.adds) return { head, room: packBytesMax }
+  const room = await findRoom().catch((error: unknown) => {
+    throw error instanceof DomainError ? head.refuse(error) : error
+  })
+  return { head, room }
 }
 
 /** @throws also DomainError timed-out when the client stalls before its pack begins */

@@ -3,7 +3,8 @@ import { mkdir, utimes } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { deflate } from 'node:zlib'
-import { syncFolder, writeDurably } from './durable-files.js'
+import type { TakeSpace } from '../open-repository.js'
+import { syncFolder, unlessMissing, writeDurably } from './durable-files.js'
 import { type NewObject, objectHeader } from './new-object.js'
 
 const compress = promisify(deflate)
@@ -11,21 +12,42 @@ const compress = promisify(deflate)
 /** Housekeeping removes empty folders, so a new folder may vanish before its first file is written, several times in a row. */
 const attemptsMax = 50
 
-/** Stores each object in a separate file. All files are durable when the promise resolves. */
-export async function writeLooseObjects(objectsPath: string, objects: readonly NewObject[]): Promise<void> {
-  const folders = await Promise.all(objects.map((object) => writeLoose(objectsPath, object)))
-  const touched = new Set(folders.filter((folder) => folder !== null))
+/**
+ * Stores each object in a separate file. All files are durable when the promise resolves.
+ *
+ * @param takeSpace receives the bytes of the new files before they are written
+ * @throws what `takeSpace` throws
+ */
+export async function writeLooseObjects(
+  objectsPath: string,
+  objects: readonly NewObject[],
+  takeSpace: TakeSpace,
+): Promise<void> {
+  const found = await Promise.all(objects.map((object) => prepare(objectsPath, object)))
+  const files = found.filter((file) => file !== null)
+  if (files.length > 0) await takeSpace(files.reduce((sum, { bytes }) => sum + bytes.length, 0))
+  const touched = new Set(await Promise.all(files.map(writeLoose)))
   if (touched.size > 0) touched.add(objectsPath)
   // A missing folder was removed by housekeeping after its objects were packed durably.
   await Promise.all([...touched].map((folder) => syncFolder(folder).catch(unlessMissing)))
 }
 
-/** @returns the folder of the new file; null when the object exists already */
-async function writeLoose(objectsPath: string, { id, type, content }: NewObject): Promise<string | null> {
-  const file = join(objectsPath, id.slice(0, 2), id.slice(2))
-  if (await refresh(file)) return null
-  const folder = dirname(file)
+interface LooseFile {
+  path: string
+  bytes: Buffer
+}
+
+/** @returns null when the object exists already */
+async function prepare(objectsPath: string, { id, type, content }: NewObject): Promise<LooseFile | null> {
+  const path = join(objectsPath, id.slice(0, 2), id.slice(2))
+  if (await refresh(path)) return null
   const bytes = await compress(Buffer.concat([objectHeader(type, content), content]), { level: 1 })
+  return { path, bytes }
+}
+
+/** @returns the folder of the new file */
+async function writeLoose({ path: file, bytes }: LooseFile): Promise<string> {
+  const folder = dirname(file)
   for (let attempt = 1; ; attempt += 1) {
     try {
       await mkdir(folder, { recursive: true })
@@ -38,10 +60,6 @@ async function writeLoose(objectsPath: string, { id, type, content }: NewObject)
       unlessMissing(error)
     }
   }
-}
-
-function unlessMissing(error: unknown): void {
-  if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
 }
 
 /** Whether the object is stored already. Sets the time of its file, so that housekeeping does not remove it as unused. */

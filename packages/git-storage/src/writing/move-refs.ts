@@ -1,5 +1,6 @@
+import { statfs } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { invalid } from '@switchyard/domain'
+import { insufficientStorage, invalid } from '@switchyard/domain'
 import { zeroId } from '@switchyard/domain/access'
 import { updateRefChild } from '../children/child-kinds.js'
 import { ChildEnded } from '../children/git-child.js'
@@ -9,6 +10,8 @@ import { syncFolder } from './durable-files.js'
 import { removeStaleLock } from './stale-locks.js'
 
 const timeoutMs = 60_000
+/** With less free space than this, a disk is full. */
+const fullBytes = 1024 * 1024
 
 export interface BranchMove {
   branch: string
@@ -42,7 +45,7 @@ export const moveBranch = (repository: OpenRepository, { branch, ...move }: Bran
  *
  * @returns false, with nothing changed, when the reference does not point to `from`
  * @throws DomainError invalid when the name conflicts with another branch or tag; unavailable when git refuses for
- *   another reason, and when the repository has been moved to another storage; what `foresee` throws
+ *   another reason, and when the repository has been moved to another storage; insufficient-storage when the disk is full; what `foresee` throws
  */
 export async function moveReference(repository: OpenRepository, asked: ReferenceMove): Promise<boolean> {
   const { ref, from, to, foresee } = asked
@@ -64,6 +67,7 @@ async function moveWhileInStorage(
     if (now !== to || (from === null && refusalOf(error) !== '')) {
       if (now !== from) return false
       refuseName(error)
+      await refuseFullDisk(repository.path, error)
       if (!(await removeStaleLock(join(repository.path, `${ref}.lock`)))) throw error
       await move()
     }
@@ -96,6 +100,13 @@ function refuseName(error: unknown): void {
   ) {
     throw invalid('A branch above or below this name exists. Branch name is invalid', { cause: error })
   }
+}
+
+/** git says that it could not write, and not why. */
+async function refuseFullDisk(path: string, cause: unknown): Promise<void> {
+  if (!/(?:couldn't|unable to) write/.test(refusalOf(cause))) return
+  const { bsize, bavail } = await statfs(path)
+  if (bsize * bavail < fullBytes) throw insufficientStorage('a disk of the server is full', { cause })
 }
 
 /** Makes the name of a reference durable; git has flushed its content. A missing folder means that the reference was packed. */

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
+import type { TakeSpace } from '../open-repository.js'
 import { writeLooseObjects } from './loose-objects.js'
 import { type NewObject, newObject, type ObjectType } from './new-object.js'
 import { writePack } from './pack-file.js'
@@ -14,14 +15,19 @@ const objectBytes = 16 * 1024
 /** Collects new objects of a repository and stores them together. */
 export class NewObjects {
   readonly #objectsPath: string
+  readonly #takeSpace: TakeSpace
   readonly #ids = new Map<Uint8Array, string>()
   readonly #stored = new Set<string>()
   #waiting = new Map<string, NewObject>()
   #bytesSincePause = 0
 
-  /** @param path of the bare repository */
-  constructor(path: string) {
+  /**
+   * @param path of the bare repository
+   * @param takeSpace counts what is stored; unset: it is not counted
+   */
+  constructor(path: string, takeSpace: TakeSpace = async () => {}) {
     this.#objectsPath = join(path, 'objects')
+    this.#takeSpace = takeSpace
   }
 
   /**
@@ -46,13 +52,14 @@ export class NewObjects {
     await yieldToEventLoop()
   }
 
-  /** Stores all added objects. They are durable when the promise resolves. */
+  /** Stores all added objects. They are durable when the promise resolves. @throws what `takeSpace` throws */
   async store(): Promise<void> {
     const objects = [...this.#waiting.values()]
     this.#waiting = new Map()
     const bytes = objects.reduce((sum, { content }) => sum + content.length, 0)
-    if (objects.length > looseCountMax || bytes > looseBytesMax) await writePack(this.#objectsPath, objects)
-    else await writeLooseObjects(this.#objectsPath, objects)
+    if (objects.length > looseCountMax || bytes > looseBytesMax)
+      await writePack(this.#objectsPath, objects, this.#takeSpace)
+    else await writeLooseObjects(this.#objectsPath, objects, this.#takeSpace)
     for (const { id } of objects) this.#stored.add(id)
   }
 }

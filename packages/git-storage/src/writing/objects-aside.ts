@@ -1,20 +1,17 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { objectsOf } from '../neutral-repository.js'
 import type { OpenRepository } from '../open-repository.js'
+import { syncFolder, unlessMissing } from './durable-files.js'
 import { NewObjects } from './new-objects.js'
 
 /** Where new objects go, and the variables with which git sees them together with all stored objects. */
 export interface ObjectsPlace {
+  /** Folder of the new objects. */
+  objectsPath: string
   objects: NewObjects
   variables: Record<string, string>
 }
-
-/** New objects become objects of the repository. */
-export const objectsInside = ({ path }: OpenRepository): ObjectsPlace => ({
-  objects: new NewObjects(path),
-  variables: objectsOf(path),
-})
 
 /**
  * Runs work whose new objects nobody else sees, and which are gone afterwards. If this process is killed, housekeeping
@@ -31,6 +28,7 @@ export async function withObjectsAside<Result>(
   try {
     await mkdir(objectsPath)
     return await work({
+      objectsPath,
       objects: new NewObjects(aside),
       variables: {
         ...variables,
@@ -40,5 +38,42 @@ export async function withObjectsAside<Result>(
     })
   } finally {
     await rm(aside, { recursive: true, force: true })
+  }
+}
+
+/**
+ * Makes the loose objects of a place objects of the repository. They are durable when the promise resolves.
+ *
+ * @throws what `takeSpace` of the repository throws
+ */
+export async function keepObjects(
+  { path, takeSpace }: OpenRepository,
+  { objectsPath }: ObjectsPlace,
+): Promise<void> {
+  const files = (await readdir(objectsPath, { recursive: true })).filter((name) => looseObject.test(name))
+  if (files.length === 0) return
+  const sizes = await Promise.all(files.map(async (name) => (await stat(join(objectsPath, name))).size))
+  await takeSpace(sizes.reduce((sum, size) => sum + size, 0))
+  const target = objectsOf(path).GIT_OBJECT_DIRECTORY
+  for (const name of files) await keepFile(join(objectsPath, name), target, name)
+  const folders = new Set(files.map((name) => join(target, name.slice(0, 2))))
+  // A missing folder was removed by housekeeping after its objects were packed durably.
+  for (const folder of [...folders, target]) await syncFolder(folder).catch(unlessMissing)
+}
+
+const looseObject = /^[0-9a-f]{2}\/[0-9a-f]{38}$/
+
+/** Housekeeping removes empty folders, so a new folder may vanish before the file is in it, several times in a row. */
+const attemptsMax = 50
+
+async function keepFile(file: string, target: string, name: string): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    await mkdir(join(target, name.slice(0, 2)), { recursive: true })
+    try {
+      return await rename(file, join(target, name))
+    } catch (error) {
+      if (attempt === attemptsMax) throw error
+      unlessMissing(error)
+    }
   }
 }

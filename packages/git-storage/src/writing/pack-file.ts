@@ -4,6 +4,7 @@ import { type FileHandle, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { crc32, createDeflate, deflate } from 'node:zlib'
+import type { TakeSpace } from '../open-repository.js'
 import { syncFolder, writeDurably } from './durable-files.js'
 import type { NewObject } from './new-object.js'
 import { formatPackIndex, type PackedPlace } from './pack-index-file.js'
@@ -22,13 +23,19 @@ const typeNumbers = { commit: 1, tree: 2, blob: 3, tag: 4 }
  * Stores objects in one pack, which is durable when the promise resolves. Memory does not grow with the size of the objects.
  *
  * @param objects without duplicates
+ * @param takeSpace receives the bytes of pack and index before the pack gets its name
+ * @throws what `takeSpace` throws
  */
-export async function writePack(objectsPath: string, objects: readonly NewObject[]): Promise<void> {
+export async function writePack(
+  objectsPath: string,
+  objects: readonly NewObject[],
+  takeSpace: TakeSpace,
+): Promise<void> {
   const folder = join(objectsPath, 'pack')
   await mkdir(folder, { recursive: true })
   const temporary = randomUUID()
   const places: PackedPlace[] = []
-  let checksum: Buffer = Buffer.alloc(0)
+  let index: Buffer = Buffer.alloc(0)
   const pack = (name: string) => join(folder, name)
   // The name is a hash of the ids, so a second attempt replaces the first pack.
   const name = `pack-${createHash('sha1')
@@ -38,11 +45,12 @@ export async function writePack(objectsPath: string, objects: readonly NewObject
     const writer = new PackWriter(handle)
     await writer.begin(objects.length)
     for (const batch of batches(objects)) places.push(...(await writer.add(batch)))
-    checksum = await writer.finish()
+    index = formatPackIndex(places, await writer.finish())
+    await takeSpace(writer.bytes + index.length)
   })
   // Readers look for indexes, so the index is written last.
   await writeDurably(pack(`tmp_idx_${temporary}`), pack(`${name}.idx`), async (handle) => {
-    await handle.writeFile(formatPackIndex(places, checksum))
+    await handle.writeFile(index)
   })
   await Promise.all([syncFolder(folder), syncFolder(objectsPath)])
 }
@@ -71,6 +79,10 @@ class PackWriter {
 
   constructor(handle: FileHandle) {
     this.#handle = handle
+  }
+
+  get bytes(): number {
+    return this.#offset
   }
 
   async begin(count: number): Promise<void> {

@@ -1,6 +1,7 @@
-import { DomainError, type ErrorKind } from '@switchyard/domain'
+import { DomainError, type ErrorKind, insufficientStorage } from '@switchyard/domain'
 import type { Response } from 'express'
 import type { Logger } from 'pino'
+import { isOutOfSpace } from './out-of-space.js'
 import { sendSmallJson } from './written-json.js'
 
 export interface HttpError {
@@ -25,6 +26,7 @@ const statusOf: Record<ErrorKind, number> = {
   'timed-out': 408,
   'rate-limited': 429,
   unavailable: 503,
+  'insufficient-storage': 507,
 }
 
 /** The form of answers that a protocol prescribes, where it is not that of the API. */
@@ -35,16 +37,19 @@ export interface AnswerForm {
   presentError(error: HttpError): HttpError
 }
 
+const diskFull = 'a disk of the server is full'
+
 /**
  * The one table from failures to HTTP answers. Problems with reading parameters use the key `error`,
  * decisions the key `message`, as GitLab's clients expect.
  */
 export function toHttpError(error: unknown): HttpError {
-  if (error instanceof DomainError) {
+  if (error instanceof DomainError && !(error.kind === 'unavailable' && isOutOfSpace(error))) {
     const answer = { status: statusOf[error.kind], body: { ...bodyOf(error), ...error.extra } }
     const headers = headersOf(error)
     return headers ? { ...answer, headers } : answer
   }
+  if (isOutOfSpace(error)) return toHttpError(insufficientStorage(diskFull))
   if (error instanceof URIError) return { status: 400, body: { error: 'the path is not valid' } }
   return { status: 500, body: { message: '500 Internal Server Error' } }
 }
@@ -80,6 +85,8 @@ function bodyOf({ kind, detail }: DomainError): Record<string, unknown> {
       return { message: { error: detail } }
     case 'unavailable':
       return { message: detail ? `503 Service Unavailable - ${detail}` : '503 Service Unavailable' }
+    case 'insufficient-storage':
+      return { message: `507 Insufficient Storage - ${detail}` }
     case 'not-supported':
       return { message: `405 Method Not Allowed - ${detail}` }
     case 'invalid':

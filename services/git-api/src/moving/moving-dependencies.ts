@@ -1,6 +1,6 @@
 import type { Database } from '@switchyard/db'
 import type { Git } from '@switchyard/git-storage'
-import type { Logger, Metrics } from '@switchyard/service-kit/observability'
+import type { Logger } from '@switchyard/service-kit/observability'
 import type { Storages } from '../storages.js'
 
 export interface MovingDependencies {
@@ -9,5 +9,4 @@ export interface MovingDependencies {
   storages: Storages
   storageRoot: string
   logger: Logger
-  metrics: Metrics
 }

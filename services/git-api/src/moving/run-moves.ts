@@ -8,6 +8,7 @@ import {
   type RepositoryStorageMove,
   withRepositoryLock,
 } from '@switchyard/db'
+import type { Metrics } from '@switchyard/service-kit/observability'
 import { Counter } from 'prom-client'
 import { type Repeated, repeat } from '../repeat.js'
 import { moveRepository } from './move-repository.js'
@@ -20,9 +21,8 @@ const pauseMs = 2_000
  * away from it. This happens here and not in the worker, because only git-api may write projects. A move whose process ended begins
  * anew in the next process.
  */
-export function startMoves(dependencies: MovingDependencies): Repeated {
-  const { logger, metrics } = dependencies
-  const ended = createMovesCounter(metrics)
+export function startMoves(dependencies: MovingDependencies, ended: MovesCounter): Repeated {
+  const { logger } = dependencies
   const work = async (signal: AbortSignal) => {
     await runMoves(dependencies, ended, signal)
     await removeLeftCopies(dependencies, signal)
@@ -32,7 +32,10 @@ export function startMoves(dependencies: MovingDependencies): Repeated {
   )
 }
 
-function createMovesCounter({ registry }: MovingDependencies['metrics']) {
+export type MovesCounter = Counter<'result'>
+
+/** An installation without other storages has the counter, too, so that the alert about it can be tried. */
+export function createMovesCounter({ registry }: Pick<Metrics, 'registry'>): MovesCounter {
   const counter = new Counter({
     name: 'git_api_repository_moves_total',
     help: 'Moves of repositories to this storage that are over, by result.',
@@ -45,7 +48,7 @@ function createMovesCounter({ registry }: MovingDependencies['metrics']) {
 
 async function runMoves(
   dependencies: MovingDependencies,
-  ended: Counter<'result'>,
+  ended: MovesCounter,
   signal: AbortSignal,
 ): Promise<void> {
   const { database, storages } = dependencies
@@ -60,7 +63,7 @@ async function runMoves(
 
 async function runMove(
   dependencies: MovingDependencies,
-  ended: Counter<'result'>,
+  ended: MovesCounter,
   move: RepositoryStorageMove,
   signal: AbortSignal,
 ): Promise<void> {

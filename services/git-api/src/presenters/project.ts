@@ -34,6 +34,10 @@ const statisticsShape = z
     storage_size: z.int().meta({ description: 'Bytes of everything' }),
     repository_size: z.int(),
     lfs_objects_size: z.int(),
+    storage_size_limit: z.int().nullable().meta({
+      description:
+        'Most bytes of everything: the own limit of the project, else that of the installation; null: no limit',
+    }),
   })
   .meta({ description: 'Only with `statistics=true`, for reporters' })
 
@@ -88,6 +92,9 @@ export const projectShape = z
     lfs_enabled: z.boolean(),
     repository_object_format: oneOf(['sha1']),
     ...settingShapes,
+    repository_size_limit: z.int().nullable().meta({
+      description: 'The own limit of the project, in bytes; 0: no limit; null: that of the installation',
+    }),
     shared_with_groups: z.array(z.unknown()),
     permissions: z.object({ project_access: projectAccessShape.nullable(), group_access: z.null() }),
     statistics: statisticsShape.optional(),
@@ -108,6 +115,7 @@ const presentStatistics = (statistics: ProjectStatistics): z.output<typeof stati
   storage_size: statistics.repositoryBytes + statistics.lfsObjectBytes,
   repository_size: statistics.repositoryBytes,
   lfs_objects_size: statistics.lfsObjectBytes,
+  storage_size_limit: statistics.bytesMax,
 })
 
 /** The fields of a project that do not depend on the caller. */
@@ -159,6 +167,7 @@ export function presentProject(
     lfs_enabled: project.lfsEnabled,
     repository_object_format: 'sha1',
     ...shownSettings(project.settings),
+    repository_size_limit: project.repositorySizeLimit,
     shared_with_groups: [],
     permissions: {
       project_access: level === null ? null : { access_level: level, notification_level: 3 },

@@ -43,7 +43,7 @@ const types = ['application/zip', 'application/octet-stream']
 const getArchive = endpoint({
     summary: 'An archive of a commit',
     replies: { 200: types },
-    refusals: [429],
+    refusals: [422, 429],
     input,
     async handle({ format: name, sha, ref, path }, access: ProjectCall, call) {
       const format = formats[name]

@@ -9,6 +9,7 @@ import {
   endpoint,
   filledText,
   flag,
+  integer,
   keysetReply,
   pageParameters,
   pageReply,
@@ -52,6 +53,19 @@ export function projectRoutes(deps: Dependencies): Route[] {
 /** `tag_list` is the older name of `topics`. */
 const topicParameters = { topics: optional(topicList()), tag_list: optional(topicList()) }
 
+/** Only administrators may set it. */
+const sizeLimit = () =>
+  z
+    .preprocess(
+      (value) => (value === '' ? null : value),
+      integer().pipe(z.int().min(0).max(sizeLimitMax)).nullish(),
+    )
+    .meta({
+      description:
+        'Most bytes of repository and LFS objects; 0: no limit; null: that of the installation. Administrators only',
+    })
+const sizeLimitMax = 2 ** 50
+
 /** A project is created in the caller's namespace; administrators may name another user. */
 const createProject = (deps: Dependencies) =>
   endpoint({
@@ -66,6 +80,7 @@ const createProject = (deps: Dependencies) =>
       default_branch: filledText().default('main'),
       initialize_with_readme: flag().default(false),
       lfs_enabled: flag().default(true),
+      repository_size_limit: sizeLimit(),
       namespace_id: optional(rowId()),
       repository_object_format: z.enum(['sha1']).default('sha1'),
       ...topicParameters,
@@ -83,6 +98,7 @@ const createProject = (deps: Dependencies) =>
         defaultBranch: given.default_branch,
         topics: given.topics ?? given.tag_list ?? [],
         lfsEnabled: given.lfs_enabled,
+        repositorySizeLimit: given.repository_size_limit,
         withReadme: given.initialize_with_readme,
         settings: readSettings(given, {}) ?? {},
       }
@@ -228,6 +244,7 @@ const updateProject = (deps: Dependencies) =>
       visibility: optional(z.enum(visibilities)),
       default_branch: optional(filledText()),
       lfs_enabled: optional(flag()),
+      repository_size_limit: sizeLimit(),
       ...topicParameters,
       ...settingParameters,
       ...refusedProjectParameters,
@@ -244,6 +261,7 @@ const updateProject = (deps: Dependencies) =>
         visibility,
         defaultBranch,
         lfsEnabled: given.lfs_enabled,
+        repositorySizeLimit: given.repository_size_limit,
         topics: given.topics ?? given.tag_list,
         settings: readSettings(given, access.project.settings),
       }

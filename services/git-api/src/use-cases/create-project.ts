@@ -22,7 +22,7 @@ import { isNewBranchName, readActions } from '@switchyard/domain/commit'
 import { diskPathOf } from '@switchyard/git-storage'
 import type { Call } from '@switchyard/service-kit/http'
 import type { Dependencies } from '../dependencies.js'
-import { describeProject, type ProjectDescription } from './projects.js'
+import { describeProject, type ProjectDescription, requireAdministrator } from './projects.js'
 import { signatureOf } from './signature.js'
 
 export interface CreateProjectCommand {
@@ -37,6 +37,8 @@ export interface CreateProjectCommand {
   topics: string[]
   lfsEnabled: boolean
   settings: SettingChanges
+  /** Bytes; 0: no limit; null or undefined: that of the installation. */
+  repositorySizeLimit: number | null | undefined
   withReadme: boolean
 }
 
@@ -54,6 +56,7 @@ export async function createProject(
   { signal }: Call,
 ): Promise<ProjectDescription> {
   if (caller.token.projectId != null) throw forbidden()
+  if (command.repositorySizeLimit != null) requireAdministrator(caller)
   const owner =
     caller.user.admin || caller.user.id === ownerId ? await findUser(deps.database, ownerId) : null
   if (!owner) throw invalid({ namespace: ['is not valid'] })

@@ -77,6 +77,9 @@ export const takePush: ServeExchange = async (
     locks,
     needsLfsObjects: lfsEnabled,
     withoutMove: repository.withoutMove,
+    findRoom: deps.storageSpace.findRoom,
+    takeSpace: (bytes) => repository.takeSpace(bytes).catch(refuseWithoutDatabase),
+    noteFullDisk: () => logger.error({ project_id: project.id }, 'git found no room on the disk for a push'),
     async foresee(foreseen, options) {
       pushOptions.push(...options)
       await foresee(foreseen).catch(refuseWithoutDatabase)

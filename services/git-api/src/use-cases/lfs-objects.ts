@@ -36,7 +36,10 @@ const largest = (bytesMax: number) => `An LFS object can have ${bytesMax} bytes 
 
 /**
  * Finds out which objects a client has to upload. Objects that are stored already are kept for the push that follows, and counted
- * in the statistics of the project, if a process died before it counted them.
+ * in the statistics of the project, if a process died before it counted them. All missing objects are refused when there is no
+ * room for them together.
+ *
+ * @throws DomainError insufficient-storage when the disk is full
  */
 export async function planLfsUpload(
   deps: Dependencies,
@@ -47,14 +50,28 @@ export async function planLfsUpload(
   const stored = described.filter(({ state }) => state === 'stored')
   for (const { oid } of stored) await access.repository.renewLfsObject(oid)
   if (stored.length > 0) await recordLfsObjects(deps.database, access.project.id, stored)
-  return described
+  const missing = described.filter(({ state }) => state === 'missing')
+  if (missing.length === 0) return described
+  const bytes = missing.reduce((sum, { size }) => sum + size, 0)
+  const reason = await findRefusal(deps, access, bytes)
+  if (reason === null) return described
+  return described.map((object) =>
+    object.state === 'missing' ? { oid: object.oid, size: object.size, state: 'refused', reason } : object,
+  )
 }
+
+const findRefusal = (
+  { storageSpace }: Dependencies,
+  { project: { diskPath }, repository }: ProjectCall,
+  bytes: number,
+) => storageSpace.findLfsRefusal({ diskPath, countBytes: repository.countBytes }, bytes)
 
 /**
  * Stores an object when it is the sender's turn; the bytes of an object that is stored already are not read.
  *
  * @param chunks the bytes as they arrive
- * @throws DomainError invalid for a malformed object and when the bytes do not have its size and SHA-256; too-large; not-found when the
+ * @throws DomainError invalid for a malformed object and when the bytes do not have its size and SHA-256; too-large,
+ *   also beyond a quota; insufficient-storage when the disk is full; not-found when the
  *   project was deleted; rate-limited when too many transfers of the sender wait; every error of the chunks
  */
 export async function uploadLfsObject(
@@ -70,7 +87,11 @@ export async function uploadLfsObject(
   await inTurn(deps, call, async () => {
     const isStored = (await access.repository.findLfsObject(object.oid)) === object.size
     if (isStored) await access.repository.renewLfsObject(object.oid)
-    else await access.repository.storeLfsObject(object, chunks)
+    else {
+      const refusal = await findRefusal(deps, access, object.size)
+      if (refusal !== null) throw tooLarge(refusal)
+      await access.repository.storeLfsObject(object, chunks)
+    }
     // This throws when the repository was moved meanwhile: its copy may lack the object, which the client then sends again.
     await access.repository.withoutMove(async () => {})
     await recordLfsObjects(deps.database, access.project.id, [object])

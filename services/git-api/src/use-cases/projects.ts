@@ -122,12 +122,13 @@ export async function getProject(
   if (!owner) throw notFound('Project')
   const described = await describeProject(deps, { ...access.project, owner }, access)
   if (!withStatistics || access.level < accessLevels.reporter) return described
-  return { ...described, statistics: await readStatistics(deps, access) }
+  return { ...described, statistics: await readStatistics(deps, access, owner) }
 }
 
 async function readStatistics(
-  { database }: Dependencies,
+  { database, storageSpace }: Dependencies,
   { project, repository }: ProjectCall,
+  owner: { admin: boolean },
 ): Promise<ProjectStatistics> {
   const revision = `refs/heads/${project.defaultBranch}`
   const [repositoryBytes, lfsObjectBytes, { total: commitCount }] = await Promise.all([
@@ -135,7 +136,11 @@ async function readStatistics(
     sumLfsObjects(database, project.id),
     repository.listCommits({ revision, skip: 0, take: 1 }),
   ])
-  return { commitCount, repositoryBytes, lfsObjectBytes }
+  const { projectBytesMax: bytesMax } = storageSpace.limitsOf({
+    own: project.repositorySizeLimit,
+    isOwnedByAdministrator: owner.admin,
+  })
+  return { commitCount, repositoryBytes, lfsObjectBytes, bytesMax }
 }
 
 /** Adds the caller's level, and whether the repository has a branch. */
@@ -156,7 +161,8 @@ const levelOf = (project: ProjectWithOwner, caller: Caller | null, memberLevel: 
   caller && effectiveLevel(project as ProjectAccess & ProjectWithOwner, caller, memberLevel)
 
 /**
- * Changes a project. Maintainers may change everything except its visibility, which the owner decides.
+ * Changes a project. Maintainers may change everything except its visibility, which the owner decides, and its limit of bytes,
+ * which administrators decide.
  *
  * @throws DomainError forbidden; precondition-failed; invalid, by field; not-found when the project was deleted meanwhile
  */
@@ -176,6 +182,7 @@ export async function changeProject(
   if (changes.visibility !== undefined && level < accessLevels.owner) {
     throw forbidden('You need at least the role Owner in this project')
   }
+  if (changes.repositorySizeLimit !== undefined) requireAdministrator(access.caller)
   const { name, path } = project
   const problems = problemsOfChanges(projectProblems({ name, path, ...changes }), changes)
   if (Object.keys(problems).length > 0) throw invalid(problems)
@@ -210,6 +217,11 @@ export async function setArchived(
   })
   deps.guards.noteChange(project.id)
   return describeProject(deps, changed, access)
+}
+
+/** @throws DomainError forbidden */
+export function requireAdministrator(caller: Caller | null): void {
+  if (!caller?.user.admin) throw forbidden('Only administrators can set repository_size_limit')
 }
 
 /** In an empty repository, the default branch need not exist yet. */

@@ -1,7 +1,14 @@
 import { join } from 'node:path'
 import { repositoryHousekeepingQueue } from '@switchyard/contracts/jobs'
-import { deleteLfsObjects, findRepositoryPlace, withRepositoryLock } from '@switchyard/db'
-import { tidyRepository } from '@switchyard/git-storage'
+import {
+  type Database,
+  deleteLfsObjects,
+  findRepositoryBytes,
+  findRepositoryPlace,
+  noteCountedBytes,
+  withRepositoryLock,
+} from '@switchyard/db'
+import { countBytes, tidyRepository } from '@switchyard/git-storage'
 import { type JobDependencies, jobType } from './job-type.js'
 
 /**
@@ -30,9 +37,16 @@ export const repositoryHousekeeping = ({
         const found = await tidyRepository(join(storageRoot, diskPath), AbortSignal.any([signal, lockLost]), {
           forgetLfsObjects: (oids) => deleteLfsObjects(database, projectId, oids),
         })
+        if (found) await countAnew(database, projectId, join(storageRoot, diskPath), signal)
         logger.info({ projectId }, found ? 'tidied the repository' : 'the project has no repository')
       })
       // The other run may have begun before the push of this job, so that this job is tried again later.
       if (!alone) throw new Error('another process tidies this repository')
     },
   })
+
+/** Tidying makes a repository smaller, and a process that was killed may have counted what it did not store. */
+async function countAnew(database: Database, projectId: number, path: string, signal: AbortSignal) {
+  const notedBefore = await findRepositoryBytes(database, projectId)
+  await noteCountedBytes(database, projectId, { counted: await countBytes({ path, signal }), notedBefore })
+}

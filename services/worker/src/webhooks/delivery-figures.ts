@@ -20,8 +20,17 @@ export function createDeliveryFigures({ registry }: Pick<Metrics, 'registry'>) {
     registers: [registry],
   })
   for (const result of ['succeeded', 'failed', 'given_up']) ofProjects.inc({ result }, 0)
+  // Of a target that is new, the first delivery that is given up would be the first value, and no increase.
+  const givenUp = new Counter({
+    name: 'webhook_deliveries_given_up_total',
+    help: 'Deliveries of webhooks whose attempts are used up, by what the webhook is of.',
+    labelNames: ['scope'],
+    registers: [registry],
+  })
+  for (const scope of ['project', 'saga']) givenUp.inc({ scope }, 0)
   const labelOf = createBoundedLabels(targetsMax)
   return ({ scope, host, result }: Pick<Delivered, 'scope' | 'host' | 'result'>) => {
+    if (result === 'given_up') givenUp.inc({ scope })
     if (scope === 'project') return ofProjects.inc({ result })
     attempts.inc({ target: labelOf(host), result })
   }

@@ -154,7 +154,7 @@ function refusals({ path, guard, endpoint }: DocumentedRoute, hasParameters: boo
     401,
     ...(guard.documents?.who ? [403] : []),
     ...(path.includes(':') ? [404] : []),
-    ...(hasBody ? [408, 413, 415] : []),
+    ...(hasBody ? [408, 413, 415, 507] : []),
     ...(endpoint.refusals ?? []),
     ...[429, 500, 503],
   ]

@@ -99,6 +99,11 @@ export const refusedWith: Record<number, Refused> = {
     description: 'A part of the system is unreachable or out of memory; trying again later may work',
     shapes: [refusal],
   },
+  507: {
+    name: 'InsufficientStorage',
+    description: 'A disk of the server is full, or almost; reading goes on',
+    shapes: [refusal],
+  },
 }
 
 /** @throws Error for a status that no request is refused with */

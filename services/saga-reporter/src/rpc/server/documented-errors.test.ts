@@ -33,6 +33,7 @@ const kinds: Record<ErrorKind, true> = {
   'timed-out': true,
   'rate-limited': true,
   unavailable: true,
+  'insufficient-storage': true,
 }
 
 describe('the table of gRPC statuses in docs/errors.md', () => {

@@ -19,6 +19,7 @@ const codeOf: Record<ErrorKind, status> = {
   'timed-out': status.DEADLINE_EXCEEDED,
   'rate-limited': status.RESOURCE_EXHAUSTED,
   unavailable: status.UNAVAILABLE,
+  'insufficient-storage': status.UNAVAILABLE,
 }
 
 /** Failures after which the same call may succeed later. A message that is too large stays too large. */

@@ -8,6 +8,7 @@ import { DeliveriesPanel } from './settings/deliveries-panel'
 import { GeneralPanel } from './settings/general-panel'
 import { MembersPanel } from './settings/members-panel'
 import { ProtectedBranchesPanel, ProtectedTagsPanel } from './settings/protection-panels'
+import { StoragePanel } from './settings/storage-panel'
 import { AccessTokensPanel, DeployTokensPanel } from './settings/token-panels'
 import { WebhooksPanel } from './settings/webhooks-panel'
 
@@ -23,6 +24,7 @@ function Settings() {
   return (
     <Page title={`Settings of ${path_with_namespace}`} heading="Settings">
       {mayChange && <GeneralPanel />}
+      <StoragePanel mayChange={mayChange} />
       <MembersPanel mayChange={mayChange} />
       <ProtectedBranchesPanel mayChange={mayChange} />
       <ProtectedTagsPanel mayChange={mayChange} />

@@ -1,0 +1,55 @@
+/** Most bytes that the repository and the Git LFS objects of a project, and those of all projects of a user, may take. */
+export interface StorageLimits {
+  /** Null: no limit. */
+  projectBytesMax: number | null
+  /** Null: no limit. */
+  ownerBytesMax: number | null
+}
+
+/** What is stored now, in bytes. */
+export interface StoredBytes {
+  projectBytes: number
+  ownerBytes: number
+}
+
+const limitOf = (bytes: number) => (bytes === 0 ? null : bytes)
+
+/**
+ * The limits of a project. The projects of administrators have none but their own.
+ *
+ * @param own the limit of the project itself; 0: none; null: that of the installation
+ * @param defaults the limits of the installation; 0: none
+ */
+export function storageLimitsOf(
+  { own, isOwnedByAdministrator }: { own: number | null; isOwnedByAdministrator: boolean },
+  defaults: { projectBytesMax: number; ownerBytesMax: number },
+): StorageLimits {
+  return {
+    projectBytesMax: limitOf(own ?? (isOwnedByAdministrator ? 0 : defaults.projectBytesMax)),
+    ownerBytesMax: limitOf(isOwnedByAdministrator ? 0 : defaults.ownerBytesMax),
+  }
+}
+
+/** The reason why `added` more bytes cannot be stored; null when they fit. Nothing that adds no byte is refused. */
+export function quotaRefusal(
+  { projectBytesMax, ownerBytesMax }: StorageLimits,
+  { projectBytes, ownerBytes }: StoredBytes,
+  added: number,
+): string | null {
+  const exceeds = (bytes: number, max: number | null) => max !== null && added > 0 && bytes + added > max
+  if (exceeds(projectBytes, projectBytesMax))
+    return `The repository and the Git LFS objects of this project may take ${sizeText(projectBytesMax)} and take ${sizeText(projectBytes)}; there is no room for ${sizeText(added)} more`
+  if (exceeds(ownerBytes, ownerBytesMax))
+    return `All projects of the owner of this project may take ${sizeText(ownerBytesMax)} together and take ${sizeText(ownerBytes)}; there is no room for ${sizeText(added)} more`
+  return null
+}
+
+const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB']
+
+/** `1 bytes`, `9.8 MiB` */
+export function sizeText(bytes: number | null): string {
+  const size = bytes ?? 0
+  const power = size < 1024 ? 0 : Math.min(Math.floor(Math.log2(size) / 10), units.length - 1)
+  const value = size / 1024 ** power
+  return `${Number.isInteger(value) ? value : value.toFixed(1)} ${units[power]}`
+}
