@@ -2,9 +2,9 @@ import { conflict } from '@switchyard/domain'
 import {
   type Commit,
   entryAt,
+  foldersOf,
   formatCommitObject,
   parseCommitObject,
-  foldersOf,
   planTreeEdits,
   type Signature,
   type TreeEdit,

@@ -39,7 +39,7 @@ import { routes } from './routes/index.js'
 import { createStatusLookup } from './status-lookup.js'
 import { checkStorage } from './storage.js'
 import { exposeStorage } from './storage-figures.js'
-import { createStorageSpace, type StorageSpace } from './storage-space.js'
+import { createStorageSpace } from './storage-space.js'
 import { type Storages, storagesOf } from './storages.js'
 import { createSystemState } from './system-state.js'
 import { recordingSessionUse, recordingTokenUse } from './token-use.js'
@@ -70,9 +70,7 @@ export async function createService(config: Config, { logger, metrics, health, l
   const { authenticator, ...authentication } = openAuthentication(config, { database, createLimiter, logger })
   const statuses = createStatusRecorder(database, { job: 'job', pipeline: 'pipeline' })
   const storageSpace = createStorageSpace({ database, storageRoot, logger }, config)
-  const git = openGit(config, storages, database, storageSpace)
-  lifecycle.onClose('git', () => git.close())
-  exposeGit(metrics, git)
+  const git = openGit(config, { storages, database, storageSpace }, { lifecycle, metrics })
   const guards = createGuards(database, git, storages.own)
   const forward = joinStorages({ database, git, storages, storageRoot, logger }, { lifecycle, metrics })
   const notifying = startNotifying({ database, git, storages, logger })
@@ -142,20 +140,27 @@ const administratorOf = (config: Config) => ({
 const isOneOfMany = ({ others }: Storages) => others.size > 0
 
 /** With several storages, a repository is not moved while it changes. */
-function openGit(config: Config, storages: Storages, database: Database, space: StorageSpace): Git {
+function openGit(
+  config: Config,
+  { storages, database, storageSpace }: Pick<Dependencies, 'storages' | 'database' | 'storageSpace'>,
+  { lifecycle, metrics }: Pick<ServiceContext, 'lifecycle' | 'metrics'>,
+): Git {
   const options: GitOptions = {
     cacheBytesMax: config.GIT_CACHE_BYTES_MAX,
     processBytesMax: config.GIT_PROCESS_BYTES_MAX,
     memoryBytesMax: config.GIT_MEMORY_BYTES_MAX,
     streamsMax: config.GIT_SESSIONS_MAX,
     streamsPerSenderMax: config.GIT_SESSIONS_PER_USER_MAX,
-    takeSpace: space.take,
+    takeSpace: storageSpace.take,
   }
   if (isOneOfMany(storages)) {
     options.withoutMove = (diskPath, work) =>
       whileRepositoryStays(database, { storage: storages.own, diskPath }, work)
   }
-  return createGit(config.SWITCHYARD_STORAGE_ROOT, options)
+  const git = createGit(config.SWITCHYARD_STORAGE_ROOT, options)
+  lifecycle.onClose('git', () => git.close())
+  exposeGit(metrics, git)
+  return git
 }
 
 /** With several storages: carries out moves of repositories to this one, and forwards requests to the others. */

@@ -124,7 +124,12 @@ describe('beyond the limit of a project', () => {
 
   test('an LFS object is refused in the batch and when it is uploaded, and others are not', async () => {
     const project = await harness.project()
-    const send = async (path: string, method: string, body: string | Uint8Array<ArrayBuffer>, type: string) => {
+    const send = async (
+      path: string,
+      method: string,
+      body: string | Uint8Array<ArrayBuffer>,
+      type: string,
+    ) => {
       const url = new URL(`${harness.remote('developer', project)}${path}`)
       const credentials = Buffer.from(`any:${url.password}`).toString('base64')
       url.username = ''

@@ -177,7 +177,8 @@ it('that were replaced sign beside the new one for a day, and are forgotten then
     secretBox: createSecretBox({ WEBHOOK_SECRET_KEYS: new Secret(webhookSecretKeys) }),
   }
   const owner = { scope: 'saga', tenant: 'default' } as const
-  const change = (text: string | null) => changeWebhook(harness.database, owner, id, { secret: text }, rules)
+  const change = (text: string | null) =>
+    changeWebhook(harness.database, owner, { id, changes: { secret: text }, precondition: undefined }, rules)
   const known = ['the-next-secret-of-all', secret, 'nobody-ever-had-this-one']
   const goodWith = async () => {
     const before = receiver.requests.length

@@ -60,8 +60,8 @@ export {
   text,
   time,
 } from './parameters.js'
-export { senderKey } from './sender.js'
 export { preconditionOf, unmodifiedSinceMs } from './precondition.js'
+export { senderKey } from './sender.js'
 export { senderAddress } from './sender-address.js'
 export { clearSessionCookie, setSessionCookie } from './session-cookie.js'
 export { link, oneOf, timeText } from './shapes.js'

@@ -41,16 +41,16 @@ const input = z.object({
 const types = ['application/zip', 'application/octet-stream']
 
 const getArchive = endpoint({
-    summary: 'An archive of a commit',
-    replies: { 200: types },
-    refusals: [422, 429],
-    input,
-    async handle({ format: name, sha, ref, path }, access: ProjectCall, call) {
-      const format = formats[name]
-      const query = { revision: sha ?? ref, path, format }
-      return sendArchive(await openArchive(access, query), format, call)
-    },
-  })
+  summary: 'An archive of a commit',
+  replies: { 200: types },
+  refusals: [422, 429],
+  input,
+  async handle({ format: name, sha, ref, path }, access: ProjectCall, call) {
+    const format = formats[name]
+    const query = { revision: sha ?? ref, path, format }
+    return sendArchive(await openArchive(access, query), format, call)
+  },
+})
 
 /** Answers with an archive, unless the client has it already. */
 export async function sendArchive(

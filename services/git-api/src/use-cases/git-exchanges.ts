@@ -34,7 +34,7 @@ export type ServeExchange = (
   deps: Dependencies,
   access: ProjectCall,
   exchange: Exchange,
-  call: Pick<Call, 'baseUrl'>,
+  call: Pick<Call, 'baseUrl' | 'logger'>,
 ) => Promise<void>
 
 /** Lists the references for a client that is about to fetch or push. @throws what `advertiseRefs` throws */
@@ -58,7 +58,7 @@ export const takePush: ServeExchange = async (
   deps,
   { project, repository, level, caller },
   { client, input, output },
-  { baseUrl },
+  { logger, baseUrl },
 ) => {
   if (!caller) throw unauthenticated()
   const [branchProtections, tagProtections, others] = await Promise.all([

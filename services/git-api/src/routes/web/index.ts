@@ -15,7 +15,7 @@ export function webRoutes(deps: Dependencies): Route[] {
   const forGo = { outsideApi: true, only: isGoGet }
   return [
     route('GET', `${project}/-/raw/*rest`, readCode, getRawPage(deps), options),
-    route('GET', `${project}/-/archive/*rest`, readCode, getArchivePage(deps), {
+    route('GET', `${project}/-/archive/*rest`, readCode, getArchivePage, {
       ...options,
       longLived: true,
     }),

@@ -1,6 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import type { FormEvent } from 'react'
-import { get, send } from '../../../api/client'
+import { get } from '../../../api/client'
 import { useSession } from '../../../api/session'
 import { textOf } from '../../../components/action-dialog'
 import { Button } from '../../../components/button'
@@ -8,6 +8,7 @@ import { TextField } from '../../../components/fields'
 import { Panel } from '../../../components/page'
 import { Problem, Shown } from '../../../components/states'
 import type { Project } from '../../../generated/types.gen'
+import { changeShown } from '../../../lib/edit-version'
 import { bytes } from '../../../lib/format'
 import { useProjectPath } from '../project-frame'
 
@@ -22,10 +23,10 @@ export function StoragePanel({ mayChange }: { mayChange: boolean }) {
   return (
     <Panel name="Storage">
       <Shown query={query}>
-        {({ statistics, repository_size_limit }) => (
+        {(project) => (
           <>
-            {statistics && <Use statistics={statistics} />}
-            {mayChange && isAdministrator && <LimitForm limit={repository_size_limit} />}
+            {project.statistics && <Use statistics={project.statistics} />}
+            {mayChange && isAdministrator && <LimitForm shown={project} />}
           </>
         )}
       </Shown>
@@ -55,13 +56,13 @@ function Use({ statistics }: { statistics: NonNullable<Project['statistics']> })
   )
 }
 
-function LimitForm({ limit }: { limit: number | null }) {
+function LimitForm({ shown }: { shown: Project }) {
   const address = useProjectPath()
   const client = useQueryClient()
   const save = useMutation({
     mutationFn: (form: FormData) => {
       const text = textOf(form, 'limit')
-      return send('PUT', address, { repository_size_limit: text === '' ? null : text })
+      return changeShown(address, shown, { repository_size_limit: text === '' ? null : Number(text) })
     },
     onSuccess: () => client.invalidateQueries({ queryKey: ['project'] }),
   })
@@ -76,7 +77,7 @@ function LimitForm({ limit }: { limit: number | null }) {
         name="limit"
         inputMode="numeric"
         pattern="\d*"
-        defaultValue={limit ?? ''}
+        defaultValue={shown.repository_size_limit ?? ''}
       />
       {save.isError && (
         <div className="mb-3">
