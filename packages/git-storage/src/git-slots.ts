@@ -82,6 +82,7 @@ export class GitSlots {
   /** Bytes of memory of all processes. */
   readonly memory: Slots
   readonly #memoryBytesMax: number
+  #lastStream = 0
 
   constructor(limits: GitLimits = {}) {
     const { processesMax, memoryBytesMax, processBytesMax, streamsMax, streamsPerSenderMax } =
@@ -148,11 +149,12 @@ export class GitSlots {
 
   /** Does work in which a process sends its output to a client while it runs. @throws DomainError like {@link runProcess} */
   runStream<Result>(client: RepositoryClient, work: () => Promise<Result>): Promise<Result> {
-    const sender = senderOf(client)
-    return this.streams.run({ sender, group: client.path }, client.signal, () =>
-      // A client that reads slowly keeps its process for long, which is no reason to answer its other requests late.
-      this.memory.run({ sender: `streams of ${sender}`, size: usualBytes }, client.signal, work),
-    )
+    return this.streams.run({ sender: senderOf(client), group: client.path }, client.signal, () => {
+      // The streams of a sender are counted above. That they take long is no reason to answer its other requests late.
+      this.#lastStream += 1
+      const sender = `stream ${this.#lastStream}`
+      return this.memory.run({ sender, size: usualBytes }, client.signal, work)
+    })
   }
 }
 

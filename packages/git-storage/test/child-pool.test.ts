@@ -58,7 +58,8 @@ test('answers are whole and belong to their questions, however many are asked at
   for (const [index, id] of ids.entries()) {
     const answer = answers[index] as Answer
     expect(answer.bytes.toString()).toContain(id)
-    if (index % 8 === 0) expect(contentOf(answer).trimEnd()).toBe(await repository.git('cat-file', '-p', id))
+    if (index % 8 === 0)
+      expect(contentOf(answer).trim()).toBe((await repository.git('cat-file', '-p', id)).trim())
   }
 })
 

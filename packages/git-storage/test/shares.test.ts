@@ -29,17 +29,22 @@ afterAll(async () => {
   await other?.close()
 })
 
-/** A process and a stream that end when their client goes away. */
-function occupy(slots: GitSlots, path: string, sender: string): AbortController {
+const untilGone = (signal: AbortSignal) => () => delay(60_000, undefined, { signal, ref: false })
+
+/** A stream that ends when its client goes away. */
+function occupyStream(slots: GitSlots, path: string, sender: string): AbortController {
   const leaving = new AbortController()
   gone.push(leaving)
-  const place = { path, sender, signal: leaving.signal, engine: { slots } }
-  slots
-    .runStream(place, () => delay(60_000, undefined, { signal: leaving.signal, ref: false }))
-    .catch(() => {})
-  slots
-    .runProcess(place, 1, () => delay(60_000, undefined, { signal: leaving.signal, ref: false }))
-    .catch(() => {})
+  const { signal } = leaving
+  slots.runStream({ path, sender, signal }, untilGone(signal)).catch(() => {})
+  return leaving
+}
+
+/** The same with a process beside it. */
+function occupy(slots: GitSlots, path: string, sender: string): AbortController {
+  const leaving = occupyStream(slots, path, sender)
+  const { signal } = leaving
+  slots.runProcess({ path, sender, signal }, 1, untilGone(signal)).catch(() => {})
   return leaving
 }
 
@@ -72,6 +77,20 @@ test('a sender that fills its share of git leaves others their answers, of the s
     what: 'slots to be free',
   })
   expect(slots.memory.count()).toEqual({ held: 0, waiting: 0 })
+})
+
+test('a sender may have as many streams as the settings say, and its other questions are answered beside them', async () => {
+  const slots = new GitSlots({ streamsMax: 40, streamsPerSenderMax: 20 })
+  const clients = Array.from({ length: 30 }, () => occupyStream(slots, bare.path, 'one'))
+  await waitFor(() => slots.memory.count().held === 20 * 64 * 1024 ** 2, { what: 'the streams to run' })
+  expect(slots.streams.count()).toEqual({ held: 20, waiting: 10 })
+  const { code } = await runGit(
+    { path: bare.path, sender: 'one', engine: { slots } },
+    { command: 'for-each-ref' },
+  )
+  expect(code).toBe(0)
+  for (const client of clients) client.abort()
+  await waitFor(() => slots.streams.count().held === 0, { what: 'the streams to end' })
 })
 
 test('an answer that needs more memory than usual gets it when the budget allows, and others wait for it', async () => {

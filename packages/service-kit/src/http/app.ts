@@ -4,6 +4,7 @@ import express, { type Express, type Request, type RequestHandler, type Response
 import type { Health } from '../lifecycle/index.js'
 import { type Logger, type Metrics, tracing } from '../observability/index.js'
 import { Slots } from '../slots.js'
+import { createAnswerMemory, holdAnswer } from './answer-memory.js'
 import { type Authenticate, type FindCaller, hashToken } from './authentication.js'
 import { askingForPassword } from './basic-authentication.js'
 import type { Pace } from './body/arriving.js'
@@ -113,6 +114,7 @@ export function createHttpApp(options: HttpAppOptions): Express {
     ...findingSenders(options),
     rateLimit: createRateLimit(options.rateLimitPerMinute, options.createLimiter ?? limitersOfProcess),
     memory: new Slots(bodyMemory, bodyRefusals),
+    answers: createAnswerMemory(),
   }
   const routes = [...options.routes, guardedMetrics(options.metrics)]
   const add = (route: Route, wrap: (handle: RequestHandler) => RequestHandler) => {
@@ -170,6 +172,8 @@ interface Needs {
   rateLimit: RateLimit
   /** Bytes of the bodies of all requests. */
   memory: Slots
+  /** Bytes of large answers. */
+  answers: Slots
 }
 
 function findingSenders(options: HttpAppOptions): Pick<Needs, 'findSender' | 'findSenderAgain'> {
@@ -224,7 +228,9 @@ function handler(route: Route, path: string, options: HttpAppOptions, needs: Nee
         input,
         handle: () => route.endpoint.handle(input, access, call),
       })
-      if (reply !== streamed) await send(response, reply, route.answerForm?.mediaType)
+      if (reply === streamed) return
+      const hold = (bytes: number) => holdAnswer(needs.answers, sender, response, bytes)
+      await send(response, reply, hold, route.answerForm?.mediaType)
     } finally {
       // The use case holds the parsed body until here.
       memory.release()
@@ -315,16 +321,20 @@ function abortedWith(response: Response): AbortSignal {
 /** The headers that an answer for one caller depends on. */
 const varyByCaller = 'Accept-Encoding, PRIVATE-TOKEN, Authorization, Cookie'
 
-async function send(response: Response, reply: Reply, mediaType?: string): Promise<void> {
-  const { status, body, headers, updatedAt } = reply
+/** @param hold waits until an answer of so many bytes may be in memory */
+async function send(
+  response: Response,
+  { status, body, headers, updatedAt }: Reply,
+  hold: (bytes: number) => Promise<void>,
+  mediaType?: string,
+): Promise<void> {
+  const written = body === undefined || body instanceof WrittenJson ? body : await writeJson(body)
+  if (written) await hold(written.bytes)
   response.setHeader('Cache-Control', 'max-age=0, private, must-revalidate')
   const { Vary = varyByCaller, ...others } = headers ?? {}
   response.vary(Vary)
   for (const [name, value] of Object.entries(others)) response.setHeader(name, value)
   response.status(status)
-  if (body === undefined) response.end()
-  else {
-    const json = body instanceof WrittenJson ? body : await writeJson(body)
-    await sendJson(response, json, { mediaType, version: updatedAt && versionOf(updatedAt) })
-  }
+  if (written) await sendJson(response, written, { mediaType, version: updatedAt && versionOf(updatedAt) })
+  else response.end()
 }

@@ -1,0 +1,47 @@
+import type { Response } from 'express'
+import { Slots } from '../slots.js'
+
+const mebibyte = 1024 * 1024
+
+/** Smaller answers count for nothing: what connections hold of them is bounded by the number of connections. */
+const countedBytesMin = mebibyte
+
+/** A client that reads nothing of a large answer for this time is disconnected. */
+const stallMs = 300_000
+
+/** Few wait, because a body that waits is in memory already. */
+const limits = {
+  total: 512 * mebibyte,
+  perSender: 160 * mebibyte,
+  kept: 0.25,
+  few: 16 * mebibyte,
+  waitMs: 30_000,
+  waitingMax: 20,
+  waitingPerSenderMax: 4,
+}
+
+/** Bytes of answers that clients have not read yet. */
+export const createAnswerMemory = (): Slots =>
+  new Slots(limits, {
+    sender: 'Too many large answers at once. Try again later.',
+    everybody: 'too many large answers at once',
+    retryAfterMs: limits.waitMs,
+  })
+
+/**
+ * Waits until a large answer may be in memory, and counts it until its client has read it or is gone.
+ *
+ * @throws DomainError rate-limited when the sender has its share, unavailable when everybody has
+ */
+export async function holdAnswer(
+  memory: Slots,
+  sender: string,
+  response: Response,
+  bytes: number,
+): Promise<void> {
+  if (bytes < countedBytesMin || response.closed) return
+  const giveBack = await memory.take({ sender, size: bytes })
+  if (response.closed) return giveBack()
+  response.once('close', giveBack)
+  response.setTimeout(stallMs, () => response.destroy())
+}
