@@ -1,10 +1,12 @@
 import { createHmac } from 'node:crypto'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { execa } from 'execa'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { findRedisServer } from '../packages/dev-env/src/tools/redis-server.js'
 import { startTree, type Tree } from './support/tree.js'
+import { waitFor } from './support/wait-for.js'
 
 const root = resolve(import.meta.dirname, '..')
 let tree: Tree
@@ -19,7 +21,7 @@ afterAll(async () => {
 })
 
 /** An empty project that has installed a client of the tree, and further packages. */
-async function installed(client: string, files: Record<string, string>) {
+async function installed(client: string, files: Record<string, string>, further: string[] = []) {
   const folder = join(scratch, client)
   const contents = { 'package.json': '{"private":true,"type":"module"}', ...files }
   for (const [path, text] of Object.entries(contents)) {
@@ -28,7 +30,7 @@ async function installed(client: string, files: Record<string, string>) {
   }
   const npm = (...args: string[]) => execa('npm', args, { cwd: folder })
   const quiet = ['--no-audit', '--no-fund', '--prefer-offline']
-  await npm('install', ...quiet, `${tree.url}/-/clients/${client}.tgz`)
+  await npm('install', ...quiet, `${tree.url}/-/clients/${client}.tgz`, ...further)
   return {
     folder,
     npm,
@@ -74,20 +76,46 @@ describe('a project outside this repository installs from the instance', () => {
     expect((await project.checkTypes()).all).toBe('')
   })
 
-  it('jobs-heartbeat, and counts jobs', async () => {
-    const project = await installed('jobs-heartbeat', {
-      'index.js': `import { createHeartbeat } from '@switchyard/jobs-heartbeat'
-        const heartbeat = createHeartbeat({ tag: 'billing' })
-        const work = heartbeat.count(async (job) => [job.name, heartbeat.busy()])
-        console.log(JSON.stringify([await work({ name: 'mail' }), heartbeat.busy()]))`,
-      'index.ts': `import { createHeartbeat, type Heartbeat } from '@switchyard/jobs-heartbeat'
-        const heartbeat: Heartbeat = createHeartbeat({ labels: ['eu'] })
-        const busy: number = heartbeat.busy()
-        // @ts-expect-error: a tag is a text.
-        createHeartbeat({ tag: 1 })
-        void busy`,
+  it('jobs-heartbeat, and shows a worker of BullMQ', async () => {
+    const project = await installed(
+      'jobs-heartbeat',
+      {
+        'index.js': `import { createHeartbeat } from '@switchyard/jobs-heartbeat'
+          import { Queue, Worker } from 'bullmq'
+          const connection = { path: process.env.REDIS_SOCKET, maxRetriesPerRequest: null }
+          const heartbeat = createHeartbeat({ tag: 'billing' })
+          const worker = new Worker('mail', heartbeat.count(async () => {}), { connection })
+          heartbeat.start(worker)
+          const queue = new Queue('mail', { connection })
+          const done = new Promise((resolve) => worker.once('completed', resolve))
+          await queue.add('welcome', {})
+          await done
+          await worker.close()
+          await heartbeat.stop()
+          const redis = await queue.client
+          console.log(await redis.get('{jq}:bull:stat:processed'), await redis.smembers('{jq}:bull:queues'))
+          await queue.close()`,
+        'index.ts': `import { createHeartbeat, type Heartbeat } from '@switchyard/jobs-heartbeat'
+          const heartbeat: Heartbeat = createHeartbeat({ labels: ['eu'] })
+          const busy: number = heartbeat.busy()
+          // @ts-expect-error: a tag is a text.
+          createHeartbeat({ tag: 1 })
+          void busy`,
+      },
+      ['bullmq@5.81.5'],
+    )
+    const socket = join(scratch, 'redis.sock')
+    const server = await findRedisServer(join(root, '.switchyard/tools'), () => {})
+    const redis = execa(server, ['--port', '0', '--unixsocket', socket, '--save', '', '--dir', scratch], {
+      reject: false,
     })
-    expect(JSON.parse((await project.run()).stdout)).toEqual([['mail', 1], 0])
+    try {
+      await waitFor('Redis to listen', () => existsSync(socket))
+      expect((await project.run({ REDIS_SOCKET: socket })).stdout).toBe("1 [ 'mail' ]")
+    } finally {
+      redis.kill()
+      await redis
+    }
     expect((await project.checkTypes()).all).toBe('')
   })
 

