@@ -9,6 +9,7 @@ import { launchBrowser } from '@switchyard/testing'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { json, startHarness } from './harness.js'
 
+const require = createRequire(import.meta.url)
 const root = resolve(import.meta.dirname, '../../..')
 let harness: Awaited<ReturnType<typeof startHarness>>
 const path = '/broadcast_messages'
@@ -269,7 +270,7 @@ describe.skipIf(!browser)('the banner in Chromium', { timeout: 60_000 }, () => {
   })
 
   it('stays on the pages of a site with Turbo, and follows their paths', async () => {
-    const turbo = createRequire(import.meta.url).resolve('@hotwired/turbo/dist/turbo.es2017-umd.js')
+    const turbo = require.resolve('@hotwired/turbo/dist/turbo.es2017-umd.js')
     await page.route('**/turbo.js', (route) => route.fulfill({ path: turbo, contentType: 'text/javascript' }))
     html = `<script src="${scriptUrl()}"></script><script src="${harness.baseUrl}/turbo.js"></script><a href="/cart">Cart</a>`
     // Turbo fetches pages from the site itself, and styles its progress bar.

@@ -92,9 +92,12 @@ export function createDiscovery(redis: RedisReader, prefix: string, logger: Logg
   }
 }
 
-/** The user may not run the command, or the server does not know it. Other errors pass, such as those of a cluster in a failover. */
+/** Answers of a server that starts, fails over or is busy. */
+const passing = /^(LOADING|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|BUSY|NOAUTH)\b/
+
+/** An answer of the server itself that stays: the user may not run the command, or the server or a proxy does not know it. */
 const isRefusal = (error: unknown): error is Error =>
-  error instanceof ReplyError && /^(NOPERM|ERR unknown)/.test((error as Error).message)
+  error instanceof ReplyError && !passing.test((error as Error).message)
 
 /** Names of queues by their keys `<prefix>:<name>:meta`, which every version of BullMQ writes. */
 async function findQueueNames(servers: Redis[], prefix: string, signal: AbortSignal): Promise<string[]> {
