@@ -30,7 +30,8 @@ async function withVisit(given: Given, use: (visit: Visit) => Promise<unknown>):
   const opened = await visit(browser, { url: tree.url, token: tree.rootToken, ...given })
   try {
     await use(opened)
-    expect(opened.problems).toEqual([])
+    // One of the pages is of a project that does not exist.
+    expect(opened.problems.filter((problem) => !/404.*root%2Fnnn/.test(problem))).toEqual([])
   } finally {
     await opened.close()
   }
@@ -66,7 +67,9 @@ describe.skipIf(!browser)('what pages of the console show', { timeout: 240_000 }
         const found = await page.evaluate(() => {
           const control = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/
           const read = ['title', 'aria-label', 'alt', 'placeholder']
-          const texts = [...document.querySelectorAll('body *')].flatMap((element) => [
+          // A field holds its text for changing.
+          const elements = [...document.querySelectorAll('body *:not(textarea, script)')]
+          const texts = elements.flatMap((element) => [
             ...read.map((attribute) => element.getAttribute(attribute) ?? ''),
             ...[...element.childNodes].flatMap((node) =>
               node.nodeType === Node.TEXT_NODE ? [node.textContent ?? ''] : [],
@@ -234,8 +237,8 @@ describe.skipIf(!browser)('what pages of the console show', { timeout: 240_000 }
       const second = await times()
       expect(second.filter((time) => first.includes(time))).toEqual([])
       await page.reload()
-      await settled(page)
-      expect(await times()).toEqual(second)
+      await page.getByRole('heading', { level: 1, name: 'Audit log' }).waitFor()
+      await expect.poll(times).toEqual(second)
       await page.getByRole('button', { name: 'First' }).click()
       await expect.poll(async () => (await times()).length).toBe(50)
     })

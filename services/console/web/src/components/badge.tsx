@@ -10,9 +10,18 @@ const tones = {
 
 export type Tone = keyof typeof tones
 
-export const Badge = ({ tone = 'plain', children }: { tone?: Tone; children: ReactNode }) => (
+/** @param wraps the text may be long: it goes on in the next line */
+export const Badge = ({
+  tone = 'plain',
+  wraps,
+  children,
+}: {
+  tone?: Tone
+  wraps?: boolean
+  children: ReactNode
+}) => (
   <span
-    className={`inline-flex items-center rounded-full px-2 py-0.5 text-xs font-medium whitespace-nowrap ${tones[tone]}`}
+    className={`inline-flex items-center rounded-full px-2 py-0.5 text-xs font-medium ${wraps ? '' : 'whitespace-nowrap'} ${tones[tone]}`}
   >
     {children}
   </span>

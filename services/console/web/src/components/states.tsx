@@ -1,9 +1,9 @@
 import type { UseQueryResult } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { ApiError } from '../api/client'
 import { Button } from './button'
 import { Page } from './page'
+import { TextLink } from './text-link'
 
 export const Loading = ({ what = 'Loading…' }: { what?: string }) => (
   <div aria-busy="true" className="p-4 text-quiet">
@@ -63,9 +63,9 @@ export const NotFound = () => (
   <Page title="Not found">
     <p>
       There is nothing at this address, or you may not see it. Go to the{' '}
-      <Link to="/" className="text-accent underline">
+      <TextLink to="/" className="underline">
         Overview
-      </Link>
+      </TextLink>
       .
     </p>
   </Page>
@@ -75,9 +75,9 @@ export const NotAllowed = () => (
   <Page title="Not allowed">
     <p>
       Your token does not allow this page. Sign in with another one, or ask an administrator. Go to the{' '}
-      <Link to="/" className="text-accent underline">
+      <TextLink to="/" className="underline">
         Overview
-      </Link>
+      </TextLink>
       .
     </p>
   </Page>

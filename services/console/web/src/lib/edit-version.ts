@@ -2,7 +2,7 @@ import { useRef, useState } from 'react'
 import { ApiError, changeVersion, getVersioned, type Versioned } from '../api/client'
 
 /** The fields that got another value. */
-export const changesOf = <Fields extends object>(before: Fields, after: Fields): Partial<Fields> =>
+const changesOf = <Fields extends object>(before: Fields, after: Fields): Partial<Fields> =>
   Object.fromEntries(
     Object.entries(after).filter(([name, value]) => value !== before[name as keyof Fields]),
   ) as Partial<Fields>

@@ -1,15 +1,17 @@
 import { useQuery } from '@tanstack/react-query'
+import { lazy, Suspense } from 'react'
 import { get } from '../../api/client'
 import { mayUse, useSession } from '../../api/session'
 import { Page } from '../../components/page'
 import type { ProjectState } from '../../generated/types.gen'
 import { BroadcastsNow } from './broadcasts-now'
-import { FirstSteps } from './first-steps'
 import { ProjectsNow } from './projects-now'
 import { QueuesNow } from './queues-now'
 import { SagasNow } from './sagas-now'
 
 const projectsShown = 8
+/** Most installations have a project and need none of it. */
+const FirstSteps = lazy(() => import('./first-steps').then(({ FirstSteps }) => ({ default: FirstSteps })))
 
 /** What is wrong now comes first, each figure with the list behind it. */
 export function OverviewPage() {
@@ -28,7 +30,7 @@ export function OverviewPage() {
   const isNew = projects.data?.length === 0
   return (
     <Page title="Overview">
-      {isNew && <FirstSteps />}
+      <Suspense>{isNew && <FirstSteps />}</Suspense>
       <div className="grid gap-x-5 xl:grid-cols-2">
         {may.sagas && <SagasNow />}
         {may.projects && <ProjectsNow projects={projects} />}

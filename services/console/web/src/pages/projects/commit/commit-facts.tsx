@@ -124,7 +124,9 @@ function References({ sha }: { sha: string }) {
             search={{ ref: name }}
             className="inline-flex"
           >
-            <Badge tone={type === 'tag' ? 'warn' : 'plain'}>{type === 'tag' ? `tag ${name}` : name}</Badge>
+            <Badge wraps tone={type === 'tag' ? 'warn' : 'plain'}>
+              {type === 'tag' ? `tag ${name}` : name}
+            </Badge>
           </TextLink>
         ))}
         {total > rows.length && <span className="text-quiet">and {count(total - rows.length)} more</span>}
