@@ -98,8 +98,8 @@ async function encryptOne(
 
 /** A readiness check: rejects while this process cannot read the secret of a webhook. */
 export async function checkStoredSecrets(database: Database, box: SecretBox): Promise<void> {
-  const counts = await countSecretsByKey(database)
-  const used = [...counts.map(({ keyId }) => keyId), ...(await listHeaderKeys(database))]
+  const [counts, headerKeys] = await Promise.all([countSecretsByKey(database), listHeaderKeys(database)])
+  const used = [...counts.map(({ keyId }) => keyId), ...headerKeys]
   const missing = new Set(used.filter((keyId) => keyId !== null && !box.keyIds.includes(keyId)))
   if (missing.size > 0) {
     const keys = [...missing].join(', ')
