@@ -120,11 +120,13 @@ async function encryptOne(
 
 /** A readiness check: rejects while this process cannot read the secret of a webhook. */
 export async function checkStoredSecrets(database: Database, box: SecretBox): Promise<void> {
-  const unknown = (cause: unknown) => {
+  const [counts, headerKeys] = await Promise.all([
+    countSecretsByKey(database),
+    listHeaderKeys(database),
+  ]).catch((cause: unknown) => {
     throw new Error('the database does not say by which keys secrets of webhooks are encrypted', { cause })
-  }
-  const counts = await countSecretsByKey(database).catch(unknown)
-  const used = [...counts.map(({ keyId }) => keyId), ...(await listHeaderKeys(database).catch(unknown))]
+  })
+  const used = [...counts.map(({ keyId }) => keyId), ...headerKeys]
   const missing = new Set(used.filter((keyId) => keyId !== null && !box.keyIds.includes(keyId)))
   if (missing.size > 0) {
     const keys = [...missing].join(', ')

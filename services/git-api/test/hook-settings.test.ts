@@ -190,7 +190,7 @@ test('a certificate that nobody vouches for is taken only where the webhook says
     await waitFor(async () => server.received.length > 0, { what: 'a delivery over TLS' })
     const first = async (id: unknown) => {
       const list = await harness.send('owner', 'GET', `${hooks(String(id))}/deliveries`)
-      return (await list.json())[0]
+      return JSON.parse(await list.text())[0]
     }
     await waitFor(async () => (await first(strict.id)).error !== null, { what: 'a failure' })
     expect(await first(strict.id)).toMatchObject({ state: 'pending', error: expect.stringContaining('CERT') })

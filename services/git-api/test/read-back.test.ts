@@ -50,15 +50,39 @@ interface Resource {
 
 const inProject = (path: string) => `/projects/{id}${path}`
 
+/** Refused unless they switch off what does not exist. */
+const refusedOfUsers = {
+  auditor: false,
+  avatar: undefined,
+  extern_uid: undefined,
+  external: false,
+  projects_limit: undefined,
+  provider: undefined,
+  public_email: '',
+}
+
 const levels = (entries: unknown) => expect.objectContaining({ access_level: entries })
 
 const resources: Record<string, () => Resource> = {
   user: () => ({
     create: 'POST /users',
     update: 'PUT /users/{key}',
-    given: { email: 'ann@example.com', username: 'ann', name: 'Ann', admin: true },
-    changed: { email: 'anne@example.com', username: 'anne', name: 'Anne', admin: false },
+    given: {
+      ...{ email: 'ann@example.com', username: 'ann', name: 'Ann', admin: true },
+      ...{ bio: 'Writes', location: 'Here', linkedin: 'ann-l', twitter: 'ann-t', job_title: 'Editor' },
+      ...{ website_url: 'https://ann.example.com', organization: 'Press', note: 'New' },
+      ...{ private_profile: true, can_create_group: true },
+      ...refusedOfUsers,
+    },
+    changed: {
+      ...{ email: 'anne@example.com', username: 'anne', name: 'Anne', admin: false },
+      ...{ bio: 'Reads', location: 'There', linkedin: 'anne-l', twitter: 'anne-t', job_title: 'Reader' },
+      ...{ website_url: 'https://anne.example.com', organization: 'Library', note: 'Old' },
+      ...{ private_profile: false, can_create_group: false },
+      ...refusedOfUsers,
+    },
     shown: ({ admin, ...others }) => ({ ...others, is_admin: admin }),
+    notShown: Object.keys(refusedOfUsers),
   }),
   'saved view': () => ({
     create: 'POST /saved_views',
@@ -267,9 +291,11 @@ const resources: Record<string, () => Resource> = {
 const documentedPath = (path: string) =>
   path.replace(/\{\w+\}|\/\d+(?=\/)|\/[0-9a-f]{40}|\/v1\.0(?=\/)/g, '/*').replaceAll('//', '/')
 
+const documentation = async () => JSON.parse(await (await fetch(`${harness.baseUrl}/-/openapi.json`)).text())
+
 /** Names of the parameters that an operation takes in its body. */
 async function documentedFields(operation: string): Promise<string[]> {
-  const { paths, components } = await (await fetch(`${harness.baseUrl}/-/openapi.json`)).json()
+  const { paths, components } = await documentation()
   const [method = '', path = ''] = operation.split(' ')
   const found = Object.entries<
     Record<string, { requestBody: { content: Record<string, { schema: { $ref: string } }> } }>
@@ -328,7 +354,7 @@ test.each(Object.keys(resources))(
 )
 
 test('no call that makes or changes something is missing among these tests', async () => {
-  const { paths } = await (await fetch(`${harness.baseUrl}/-/openapi.json`)).json()
+  const { paths } = await documentation()
   const withFields = Object.entries<Record<string, object>>(paths).flatMap(([path, methods]) =>
     Object.keys(methods)
       .filter((method) => ['post', 'put', 'patch'].includes(method))
@@ -355,4 +381,18 @@ test('no call that makes or changes something is missing among these tests', asy
     ...elsewhere.map((operation) => operation.replace(/\{\w+\}/g, '*').replaceAll('//', '/')),
   ])
   expect(withFields.filter((operation) => !known.has(operation) && !actions.test(operation))).toEqual([])
+})
+
+test('what cannot be done for a user is refused by name, and null clears a field', async () => {
+  const names = { email: 'eve@example.com', username: 'eve', name: 'Eve' }
+  const ask = (method: string, path: string, body: object) => harness.ask('owner', method, path, body)
+  for (const given of [{ external: true }, { projects_limit: 3 }, { public_email: 'eve@example.com' }]) {
+    const [name] = Object.keys(given)
+    const refused = { status: 400, body: { error: expect.stringMatching(`^${name} is not supported`) } }
+    expect(await ask('POST', '/users', { ...names, ...given })).toMatchObject(refused)
+    expect(await ask('PUT', `/users/${user}`, given)).toMatchObject(refused)
+  }
+  await ask('PUT', `/users/${user}`, { bio: 'Sings', location: 'Stage' })
+  const { body } = await ask('PUT', `/users/${user}`, { bio: null })
+  expect(body).toMatchObject({ bio: '', location: 'Stage' })
 })

@@ -184,6 +184,18 @@ describe('?go-get=1', () => {
     }
   })
 
+  test('says it for the host that was asked, too, where clients use another one', async () => {
+    const other = await startGitHarness({ env: { EXTERNAL_URL: 'https://git.example.com' } })
+    try {
+      const text = await (await fetch(`${other.baseUrl}/olga/tool/v2?go-get=1`)).text()
+      for (const host of ['git.example.com', new URL(other.baseUrl).host]) {
+        expect(text).toContain(`content="${host}/olga/tool git https://git.example.com/olga/tool.git"`)
+      }
+    } finally {
+      await other.close()
+    }
+  })
+
   test('is not answered where no project can be, and means nothing else', async () => {
     expect((await fetch(`${harness.baseUrl}/api/none?go-get=1`)).status).toBe(404)
     expect((await fetch(`${harness.baseUrl}/a"b/c?go-get=1`)).status).toBe(404)

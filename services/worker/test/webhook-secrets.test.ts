@@ -92,6 +92,22 @@ it('that were stored as they are get encrypted when a worker starts, and are sti
   expect(await readiness(baseUrl)).toEqual({ status: 200, check: 'ok' })
 })
 
+it('and values of headers move to a new key', async () => {
+  const headers = { names: ['X-Key'], values: secretBox.encrypt('["value of the header"]') }
+  const { id } = await addWebhook(harness.database, receiver.url, { headers })
+  const newKey = randomBytes(32).toString('base64')
+  await startWorker(`${newKey},${webhookSecretKeys}`)
+  const keyOf = async () =>
+    (await harness.database.prisma.webhook.findUniqueOrThrow({ where: { id } })).headersKeyId
+  await expect.poll(keyOf, { timeout: 15_000 }).not.toBe(headers.values.keyId)
+  await stops.pop()?.()
+  await startWorker(newKey)
+  await addDelivery(harness.database, id)
+  await expect
+    .poll(() => receiver.requests.at(-1)?.headers['x-key'], { timeout: 15_000 })
+    .toBe('value of the header')
+})
+
 it('move to a new key, after which the old one can go', async () => {
   const { id } = await addWebhook(harness.database, receiver.url)
   const before = await secretRow(id)

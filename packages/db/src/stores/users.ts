@@ -9,6 +9,8 @@ export interface NewUser {
   admin: boolean
   /** Whether the user stands for a project token. Unset: false. */
   bot?: boolean
+  /** Fields of GitLab by name; null: the value that it has at the beginning. */
+  profile?: Record<string, string | number | boolean | null> | undefined
 }
 
 /** The key by which names and addresses are compared. It ignores upper and lower case. */
@@ -17,8 +19,16 @@ const keyOf = (text: string) => text.toLowerCase()
 /** Fails with a unique violation when the username or e-mail is taken; see `violatedUniqueIndex`. */
 export const createUser = ({ prisma }: DatabaseOrTransaction, user: NewUser): Promise<User> =>
   prisma.user.create({
-    data: { ...user, usernameKey: keyOf(user.username), emailKey: keyOf(user.email) },
+    data: {
+      ...user,
+      profile: withoutNulls(user.profile ?? {}),
+      usernameKey: keyOf(user.username),
+      emailKey: keyOf(user.email),
+    },
   })
+
+const withoutNulls = (profile: NonNullable<NewUser['profile']>): Prisma.InputJsonObject =>
+  Object.fromEntries(Object.entries(profile).filter(([, value]) => value !== null))
 
 export const findUser = ({ prisma }: DatabaseOrTransaction, id: number): Promise<User | null> =>
   prisma.user.findUnique({ where: { id } })
@@ -31,18 +41,18 @@ export const findUserByUsername = (
 
 export type UserState = 'active' | 'blocked'
 
-export type UserChanges = Partial<Pick<NewUser, 'username' | 'name' | 'email' | 'admin'>> & {
+export type UserChanges = Partial<Pick<NewUser, 'username' | 'name' | 'email' | 'admin' | 'profile'>> & {
   state?: UserState
 }
 
 /**
- * Changes a user. A new username also changes the paths of the user's projects. Fails with a unique violation when the
+ * Changes a user; a profile takes the place of the whole profile. A new username also changes the paths of the user's projects. Fails with a unique violation when the
  * username or e-mail is taken; see `violatedUniqueIndex`.
  */
 export async function updateUser(
   { prisma }: DatabaseOrTransaction,
   id: number,
-  { username, email, ...changes }: UserChanges,
+  { username, email, profile, ...changes }: UserChanges,
 ): Promise<User> {
   if (username !== undefined) {
     await prisma.$executeRaw`UPDATE projects SET path_with_namespace = ${username}::text || '/' || path,
@@ -53,6 +63,7 @@ export async function updateUser(
     data: {
       ...changes,
       ...(username === undefined ? {} : { username, usernameKey: keyOf(username) }),
+      ...(profile && { profile: withoutNulls(profile) }),
       ...(email === undefined ? {} : { email, emailKey: keyOf(email) }),
       updatedAt: new Date(),
     },

@@ -37,7 +37,7 @@ export { type CreateLimiter, limitersOfProcess, limitersOfReplicas } from './lim
 export { type HttpServer, listen } from './listen.js'
 export { observe, observedOf } from './observe.js'
 export { addOperations } from './operations.js'
-export { fromOwnOrigin } from './own-origin.js'
+export { fromOwnOrigin, requestedUrl } from './own-origin.js'
 export {
   keysetParameters,
   keysetReply,

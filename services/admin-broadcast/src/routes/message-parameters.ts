@@ -30,7 +30,16 @@ export const optionalMessageParameters = {
   dismissable: flag().optional(),
   target_path: text().nullable().optional(),
   theme: z.enum(broadcastThemes).optional(),
+  target_access_levels: z
+    .unknown()
+    .optional()
+    .refine((given) => given === undefined || given === null || given === '' || isEmptyList(given), {
+      error: 'is not supported: everybody sees a message',
+    })
+    .meta({ description: 'Refused: everybody sees a message' }),
 }
+
+const isEmptyList = (value: unknown) => Array.isArray(value) && value.length === 0
 
 /** The parameters under the names of the domain. */
 export function broadcastInput(

@@ -1,6 +1,8 @@
 import type { User } from '@switchyard/db'
 import { link } from '@switchyard/service-kit/http'
 import { z } from 'zod'
+import type { Setting } from '../project-settings.js'
+import { accountFields, profileFields, shownFields } from '../user-profile.js'
 
 /** The columns of a user that every signed-in caller may read. */
 export type PublicUser = Pick<User, 'id' | 'username' | 'name' | 'state'>
@@ -18,17 +20,19 @@ export const userShape = z
   })
   .meta({ id: 'UserBasic', description: 'A user as part of another answer: authors, owners, members' })
 
+const fieldShapes = (fields: Record<string, Setting>): Record<string, z.ZodType> =>
+  Object.fromEntries(
+    Object.entries(fields).map(([name, { kind, value }]) => {
+      if (kind === 'flag') return [name, z.boolean()]
+      return [name, value === null ? z.string().nullable() : z.string()]
+    }),
+  )
+
 const profileShape = z
   .object({
     ...userShape.shape,
     created_at: z.date(),
-    bio: z.string(),
-    location: z.null(),
-    linkedin: z.string(),
-    twitter: z.string(),
-    website_url: z.string(),
-    organization: z.null(),
-    job_title: z.string(),
+    ...fieldShapes(profileFields),
     bot: z.boolean(),
   })
   .meta({ id: 'UserProfile', description: 'A user, for everybody signed in' })
@@ -45,8 +49,7 @@ export const wholeUserShape = z
     identities: z.array(z.unknown()),
     two_factor_enabled: z.boolean(),
     external: z.boolean(),
-    private_profile: z.boolean(),
-    can_create_group: z.boolean(),
+    ...fieldShapes(accountFields),
     can_create_project: z.boolean(),
     projects_limit: z.int(),
     theme_id: z.null(),
@@ -74,13 +77,7 @@ export const presentUser = (user: PublicUser, baseUrl: string): z.output<typeof 
 export const presentProfile = (user: User, baseUrl: string): z.output<typeof profileShape> => ({
   ...presentUser(user, baseUrl),
   created_at: user.createdAt,
-  bio: '',
-  location: null,
-  linkedin: '',
-  twitter: '',
-  website_url: '',
-  organization: null,
-  job_title: '',
+  ...shownFields(profileFields, user.profile),
   bot: user.bot,
 })
 
@@ -96,8 +93,7 @@ export const presentWholeUser = (user: User, baseUrl: string): z.output<typeof w
   identities: [],
   two_factor_enabled: false,
   external: false,
-  private_profile: false,
-  can_create_group: false,
+  ...shownFields(accountFields, user.profile),
   can_create_project: true,
   projects_limit: 100_000,
   theme_id: null,

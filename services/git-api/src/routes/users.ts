@@ -25,6 +25,7 @@ import { presentProfile, presentWholeUser, userPageShape, wholeUserShape } from 
 import * as changes from '../use-cases/change-user.js'
 import * as users from '../use-cases/users.js'
 import { optional, optionalText } from '../wire/parameters.js'
+import { profileOf, refusedUserParameters, userProfileParameters } from '../wire/user-profile.js'
 
 export const userRoutes = (deps: Dependencies): Route[] => [
   route('GET', '/user', signedIn, getCurrentUser(deps)),
@@ -56,9 +57,13 @@ const createUser = (deps: Dependencies) =>
       username: filledText(),
       name: filledText(),
       admin: flag().default(false),
+      ...userProfileParameters,
+      ...refusedUserParameters,
     }),
     async handle(given, administrator: Caller, call) {
-      const user = await users.createUser(deps, given, auditAuthor(administrator, call))
+      const { email, username, name, admin } = given
+      const added = { email, username, name, admin, profile: profileOf(given) }
+      const user = await users.createUser(deps, added, auditAuthor(administrator, call))
       return created(presentWholeUser(user, call.baseUrl))
     },
   })
@@ -115,7 +120,6 @@ const getUser = (deps: Dependencies) =>
     },
   })
 
-/** Fields that only GitLab has are ignored. */
 const updateUser = (deps: Dependencies) =>
   endpoint({
     summary: 'Change a user',
@@ -127,8 +131,12 @@ const updateUser = (deps: Dependencies) =>
       username: optional(filledText()),
       name: optional(filledText()),
       admin: optional(flag()),
+      ...userProfileParameters,
+      ...refusedUserParameters,
     }),
-    async handle({ id, ...asked }, administrator: Caller, call) {
+    async handle(given, administrator: Caller, call) {
+      const { id, email, username, name, admin } = given
+      const asked = { email, username, name, admin, profile: profileOf(given) }
       const author = auditAuthor(administrator, call)
       const user = await changes.changeUser(deps, id, asked, author, preconditionOf(call))
       return versioned(presentWholeUser(user, call.baseUrl), user)

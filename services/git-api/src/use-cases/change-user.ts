@@ -30,7 +30,7 @@ const firstAdministrator = 'root'
 export async function changeUser(
   { database, forgetUsers }: Dependencies,
   id: number,
-  asked: Omit<UserChanges, 'state'>,
+  { profile, ...columns }: Omit<UserChanges, 'state'>,
   author: AuditAuthor,
   precondition?: Precondition,
 ): Promise<User> {
@@ -39,13 +39,13 @@ export async function changeUser(
       const administrators = await lockActiveAdministrators(transaction)
       await requireUnchanged(transaction, 'users', { id }, precondition)
       const user = await getUser(transaction, id)
-      const changes = changedFields(user, asked)
+      const changes = { ...changedFields(user, columns), ...changedProfile(user, profile) }
       if (Object.keys(changes).length === 0) return user
       refuseBadChanges(user, changes)
       if (changes.admin === false) refuseLastAdministrator(administrators, id)
       const updated = await updateUser(transaction, id, changes)
       await recordUserEvent(transaction, author, id, 'user_updated', {
-        changed: Object.keys(changes),
+        changed: [...Object.keys(changedFields(user, columns)), ...Object.keys(profile ?? {})],
         username: updated.username,
         admin: updated.admin,
       })
@@ -55,6 +55,15 @@ export async function changeUser(
   forgetUsers([id])
   return changed
 }
+
+/** The whole profile with the changes; nothing when none is asked for. */
+const changedProfile = (
+  { profile: before }: User,
+  asked: UserChanges['profile'],
+): Pick<UserChanges, 'profile'> =>
+  asked && Object.keys(asked).length > 0
+    ? { profile: { ...(before as UserChanges['profile']), ...asked } }
+    : {}
 
 /**
  * Blocks or unblocks a user; does nothing when the user is in that state already. The tokens of a blocked user do not

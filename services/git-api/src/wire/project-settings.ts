@@ -29,21 +29,23 @@ function schemaOf(kind: SettingKind): z.ZodType<Setting['value']> {
 const wholeNumber = (value: unknown) =>
   typeof value === 'string' && /^\d{1,10}$/.test(value) ? Number(value) : value
 
-const parameter = (kind: SettingKind, description: string) => schemaOf(kind).nullish().meta({ description })
+/** A setting as a parameter that may be left out. Null: as at the beginning. */
+export const settingParameter = (kind: SettingKind, description: string) =>
+  schemaOf(kind).nullish().meta({ description })
 
 const kept =
   'Kept and shown, and without effect: see the documentation of projects. Null: as at the beginning'
 
 /** The settings of GitLab's projects as parameters, each of which may be left out. */
 export const settingParameters: Record<string, z.ZodType<Setting['value'] | undefined>> = Object.fromEntries([
-  ...Object.entries(projectSettings).map(([name, { kind }]) => [name, parameter(kind, kept)]),
+  ...Object.entries(projectSettings).map(([name, { kind }]) => [name, settingParameter(kind, kept)]),
   ...Object.entries(featureSwitches).map(([name, level]) => [
     name,
-    parameter('flag', `False: \`${level}\` becomes disabled`),
+    settingParameter('flag', `False: \`${level}\` becomes disabled`),
   ]),
   ...Object.entries(settingAliases).map(([alias, { name, opposite }]) => [
     alias,
-    parameter('flag', opposite ? `The opposite of \`${name}\`` : `The same as \`${name}\``),
+    settingParameter('flag', opposite ? `The opposite of \`${name}\`` : `The same as \`${name}\``),
   ]),
 ])
 
@@ -117,14 +119,17 @@ const isOff = (value: unknown) =>
   value === false ||
   /^(?:false|0)$/i.test(String(value))
 
-/** Parameters that are refused by name, unless they switch off what does not exist. */
-export const refusedProjectParameters: Record<string, z.ZodType> = Object.fromEntries(
-  Object.entries(refusals).map(([name, reason]) => [
-    name,
-    z
-      .unknown()
-      .optional()
-      .refine(isOff, { error: `is not supported: ${reason}` })
-      .meta({ description: `Refused: ${reason}` }),
-  ]),
-)
+/** Parameters that are refused by name with a reason, unless they switch off what does not exist. */
+export const refusedParameters = (reasons: Record<string, string>): Record<string, z.ZodType> =>
+  Object.fromEntries(
+    Object.entries(reasons).map(([name, reason]) => [
+      name,
+      z
+        .unknown()
+        .optional()
+        .refine(isOff, { error: `is not supported: ${reason}` })
+        .meta({ description: `Refused: ${reason}` }),
+    ]),
+  )
+
+export const refusedProjectParameters = refusedParameters(refusals)

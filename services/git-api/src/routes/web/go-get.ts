@@ -1,6 +1,6 @@
 import { notFound } from '@switchyard/domain'
 import { mayBeUsername } from '@switchyard/domain/access'
-import { endpoint, streamed } from '@switchyard/service-kit/http'
+import { endpoint, requestedUrl, streamed } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import { projectPathOf } from '../../project-path.js'
 
@@ -10,15 +10,20 @@ import { projectPathOf } from '../../project-path.js'
  */
 export const goGet = endpoint({
   input: z.object({ namespace: z.string(), project: z.string() }),
-  async handle(given, _access: unknown, { baseUrl, raw: { response } }) {
+  async handle(given, _access: unknown, { baseUrl, raw: { request, response } }) {
     const path = projectPathOf(given)
     if (!mayBeUsername(given.namespace) || !/^[\w.-]+\/[\w.-]+$/.test(path)) throw notFound()
-    const address = `${baseUrl}/${path}`
-    const root = address.replace(/^https?:\/\//, '')
+    // Go takes the line whose first word is the address that it asked.
+    const hosts = new Set(
+      [baseUrl, requestedUrl(request)].filter((url) => URL.canParse(url)).map((url) => new URL(url).host),
+    )
+    const lines = [...hosts].map(
+      (host) => `<meta name="go-import" content="${host}/${path} git ${baseUrl}/${path}.git">`,
+    )
     response
       .type('html')
       .set('Cache-Control', 'no-cache')
-      .send(`<html><head><meta name="go-import" content="${root} git ${address}.git"></head></html>\n`)
+      .send(`<html><head>${lines.join('')}</head></html>\n`)
     return streamed
   },
 })
