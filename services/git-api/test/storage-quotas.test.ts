@@ -124,7 +124,12 @@ describe('beyond the limit of a project', () => {
 
   test('an LFS object is refused in the batch and when it is uploaded, and others are not', async () => {
     const project = await harness.project()
-    const send = async (path: string, method: string, body: string | Uint8Array<ArrayBuffer>, type: string) => {
+    const send = async (
+      path: string,
+      method: string,
+      body: string | Uint8Array<ArrayBuffer>,
+      type: string,
+    ) => {
       const url = new URL(`${harness.remote('developer', project)}${path}`)
       const credentials = Buffer.from(`any:${url.password}`).toString('base64')
       url.username = ''
@@ -267,4 +272,30 @@ test('a repository that was never counted counts with everything in it', async (
   await work.git('push', '--quiet', harness.pathOf(project), 'HEAD:main')
   const refused = await commit(project, 'b', noise(150 * kibibyte))
   expect(refused.body.message).toMatch(sentence('2\\d\\d(\\.\\d)? KiB|[34]\\d\\d(\\.\\d)? KiB'))
+})
+
+test('a count that is too high, as a killed process leaves it, refuses nothing', async () => {
+  const project = await harness.project()
+  const where = { projectId: project.id }
+  await harness.database.prisma.storageUse.create({ data: { ...where, repositoryBytes: 10n ** 12n } })
+  expect((await commit(project, 'b', 'two\n')).status).toBe(201)
+  const { repositoryBytes } = await harness.database.prisma.storageUse.findUniqueOrThrow({ where })
+  expect(Number(repositoryBytes)).toBeLessThan(projectMax)
+})
+
+test('parallel pushes do not get past the limit of a project', async () => {
+  const project = await harness.project()
+  const works = await Promise.all(Array.from({ length: 4 }, () => workOn(project)))
+  const pushed = await Promise.all(
+    works.map(async (work, index) => {
+      await work.commit({ files: { [`file-${index}`]: noise(150 * kibibyte) } })
+      return work.git('push', '--quiet', 'origin', `HEAD:branch-${index}`).then(
+        () => true,
+        () => false,
+      )
+    }),
+  )
+  expect(pushed).toContain(true)
+  expect(pushed).toContain(false)
+  expect((await statisticsOf(project)).repository_size).toBeLessThan(projectMax + 32 * kibibyte)
 })
