@@ -187,6 +187,20 @@ describe.skipIf(!browser)('pages of a project', { timeout: 120_000 }, () => {
     }, data.tokens.developer)
   })
 
+  it('show what a project takes on disk, and let an administrator limit it', async () => {
+    await as(async (page) => {
+      await open(page, `${shopPage}/settings`)
+      const storage = page.getByRole('region', { name: 'Storage' })
+      await storage.getByText(/without a limit: .+ in the repository, 0 B in Git LFS objects/).waitFor()
+      await storage.getByLabel('Limit of this project in bytes').fill('1073741824')
+      await storage.getByRole('button', { name: 'Set the limit' }).click()
+      await storage.getByText(/of 1.0 GiB: /).waitFor()
+      await storage.getByRole('meter', { name: 'Storage in use' }).waitFor()
+    })
+    const { repository_size_limit } = await api<{ repository_size_limit: number }>('GET', shop)
+    expect(repository_size_limit).toBe(1_073_741_824)
+  })
+
   it('let a maintainer who may not list users add one by name, and keep the page of a list in the address', async () => {
     const secrets: string[] = []
     for (const username of ['mia', 'noah']) {

@@ -273,3 +273,29 @@ test('a repository that was never counted counts with everything in it', async (
   const refused = await commit(project, 'b', noise(150 * kibibyte))
   expect(refused.body.message).toMatch(sentence('2\\d\\d(\\.\\d)? KiB|[34]\\d\\d(\\.\\d)? KiB'))
 })
+
+test('a count that is too high, as a killed process leaves it, refuses nothing', async () => {
+  const project = await harness.project()
+  const where = { projectId: project.id }
+  await harness.database.prisma.storageUse.create({ data: { ...where, repositoryBytes: 10n ** 12n } })
+  expect((await commit(project, 'b', 'two\n')).status).toBe(201)
+  const { repositoryBytes } = await harness.database.prisma.storageUse.findUniqueOrThrow({ where })
+  expect(Number(repositoryBytes)).toBeLessThan(projectMax)
+})
+
+test('parallel pushes do not get past the limit of a project', async () => {
+  const project = await harness.project()
+  const works = await Promise.all(Array.from({ length: 4 }, () => workOn(project)))
+  const pushed = await Promise.all(
+    works.map(async (work, index) => {
+      await work.commit({ files: { [`file-${index}`]: noise(150 * kibibyte) } })
+      return work.git('push', '--quiet', 'origin', `HEAD:branch-${index}`).then(
+        () => true,
+        () => false,
+      )
+    }),
+  )
+  expect(pushed).toContain(true)
+  expect(pushed).toContain(false)
+  expect((await statisticsOf(project)).repository_size).toBeLessThan(projectMax + 32 * kibibyte)
+})

@@ -46,7 +46,7 @@ async function startProcesses(databaseUrl: string, folder: string) {
       stderr: 'inherit',
     })
     const isReady = async () => (await fetch(`${urlOf(name)}/-/readiness`)).ok
-    await waitFor(isReady, { what: `git-api of ${name} to be ready` })
+    await waitFor(isReady, { what: `git-api of ${name} to be ready`, timeoutMs: 120_000 })
     // A promise would be awaited to its end.
     return { child }
   }

@@ -78,7 +78,7 @@ export async function findRepositoryBytes(
 
 /**
  * Notes what a project takes, after its repository was counted. What was added during the count stays added, because nobody
- * knows whether the count saw it; the next count corrects that.
+ * knows whether the count saw it; the next count corrects that. Of several first counts, the first that ends counts.
  *
  * @param notedBefore what was noted before the count
  */
@@ -91,7 +91,9 @@ export async function noteCountedBytes(
     `INSERT INTO storage_uses (project_id, repository_bytes, lfs_bytes)
      SELECT id, $2::bigint, (SELECT coalesce(sum(size), 0) FROM lfs_objects WHERE project_id = $1) FROM projects WHERE id = $1
      ON CONFLICT (project_id) DO UPDATE SET lfs_bytes = excluded.lfs_bytes,
-       repository_bytes = $2::bigint + greatest(0, coalesce(storage_uses.repository_bytes - $3::bigint, 0))`,
+       repository_bytes = CASE WHEN storage_uses.repository_bytes IS NULL THEN $2::bigint
+         WHEN $3::bigint IS NULL THEN storage_uses.repository_bytes
+         ELSE $2::bigint + greatest(0, storage_uses.repository_bytes - $3::bigint) END`,
     [projectId, counted, notedBefore],
   )
 }

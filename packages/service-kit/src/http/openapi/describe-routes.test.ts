@@ -101,6 +101,7 @@ describe('an OpenAPI document', () => {
       '429',
       '500',
       '503',
+      '507',
     ])
     expect(statusesOf(paths['/things/stream']?.get)).toEqual(['200', '401', '429', '500', '503'])
   })
