@@ -277,11 +277,11 @@ describe('with SAGA_AUTH=token', () => {
         () => status.OK,
         ({ code }: ServiceError) => code,
       )
-    expect(await codeOf(tokens.reporter)).toBe(status.OK)
     for (let index = 0; index < 60; index += 1)
       expect(await codeOf(`glpat-random-${index}`)).toBe(status.UNAUTHENTICATED)
     expect(await codeOf('glpat-random-60')).toBe(status.RESOURCE_EXHAUSTED)
     expect(await codeOf(tokens.reporter)).toBe(status.OK)
+    expect(await codeOf(tokens.reader)).toBe(status.PERMISSION_DENIED)
     await limited.close()
   })
 
