@@ -197,7 +197,7 @@ function handler(route: Route, path: string, options: HttpAppOptions, needs: Nee
     const sender = caller ? `user ${caller.user.id}` : `address ${senderAddress(request.ip)}`
     const memory = needs.memory.open(sender)
     try {
-      const given = route.streamsBody
+      const sent = route.streamsBody
         ? { ...readQuery(request), ...request.params }
         : await readInput(request, {
             bytesMax: route.bodyBytesMax ?? bodyBytesDefault,
@@ -207,6 +207,7 @@ function handler(route: Route, path: string, options: HttpAppOptions, needs: Nee
             parseLargeBody: route.parseLargeBody,
             jsonOnly: route.jsonOnly,
           })
+      const given = route.defaults ? { ...route.defaults(access), ...sent } : sent
       const input = readParameters(route.endpoint.input, given)
       const reply = await answerOf(options, given, call, {
         input,

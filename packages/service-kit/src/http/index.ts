@@ -20,10 +20,12 @@ export {
   type Endpoint,
   endpoint,
   type Guard,
+  type Method,
   noContent,
   ok,
   type Reply,
   type Route,
+  type RouteOptions,
   route,
   streamed,
 } from './endpoint.js'

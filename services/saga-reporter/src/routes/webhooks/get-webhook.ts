@@ -1,9 +1,10 @@
+import type { Caller } from '@switchyard/domain/access'
 import { endpoint, ok, rowId } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import { presentWebhook, webhookShape } from '../../presenters/webhook.js'
 import { getWebhook as findWebhook } from '../../use-cases/read-webhooks.js'
 import { tenantParameter } from '../../wire/search-parameters.js'
-import { ofSagas, type WebhookDependencies } from './dependencies.js'
+import { type WebhookDependencies, webhooksFor } from './dependencies.js'
 
 /** `GET /sagas/webhooks/:id` */
 export const getWebhook = ({ database }: WebhookDependencies) =>
@@ -11,5 +12,6 @@ export const getWebhook = ({ database }: WebhookDependencies) =>
     summary: 'One webhook',
     replies: { 200: webhookShape },
     input: z.object({ id: rowId(), ...tenantParameter }),
-    handle: async ({ id }) => ok(presentWebhook(await findWebhook(database, ofSagas, id))),
+    handle: async ({ id, tenant }, caller: Caller) =>
+      ok(presentWebhook(await findWebhook(database, webhooksFor(caller, tenant), id))),
   })

@@ -4,7 +4,7 @@ import { auditedWebhook, changeWebhook } from '@switchyard/webhooks'
 import { z } from 'zod'
 import { presentWebhook, webhookShape } from '../../presenters/webhook.js'
 import { tenantParameter } from '../../wire/search-parameters.js'
-import { ofSagas, rulesOf, type WebhookDependencies } from './dependencies.js'
+import { rulesOf, type WebhookDependencies, webhooksFor } from './dependencies.js'
 import { optionalWebhookParameters } from './webhook-parameters.js'
 
 /** `PUT /sagas/webhooks/:id`: changes what is given. */
@@ -13,11 +13,11 @@ export const updateWebhook = (dependencies: WebhookDependencies) =>
     summary: 'Change a webhook',
     replies: { 200: webhookShape },
     input: z.object({ ...optionalWebhookParameters, id: rowId(), ...tenantParameter }),
-    async handle({ id, tenant: _tenant, service_name: serviceName, ...given }, caller: Caller, call) {
+    async handle({ id, tenant, service_name: serviceName, ...given }, caller: Caller, call) {
       const changes = { ...given, serviceName }
       const author = auditAuthor(caller, call)
       const webhook = await auditedWebhook(dependencies.database, author, 'webhook_changed', (transaction) =>
-        changeWebhook(transaction, ofSagas, id, changes, rulesOf(dependencies)),
+        changeWebhook(transaction, webhooksFor(caller, tenant), id, changes, rulesOf(dependencies)),
       )
       return ok(presentWebhook(webhook))
     },

@@ -30,6 +30,7 @@ export function NewTokenDialog({ users, onClose }: { users: User[]; onClose: () 
       name: textOf(form, 'name'),
       expires_at: textOf(form, 'expires_at') || undefined,
       scopes: form.getAll('scopes').map(String),
+      tenants: textOf(form, 'tenants') || undefined,
     }
     const token = await send<IssuedToken>(
       'POST',
@@ -68,6 +69,11 @@ export function NewTokenDialog({ users, onClose }: { users: User[]; onClose: () 
           </div>
         ))}
       </fieldset>
+      <TextField
+        label="Tenants of sagas"
+        name="tenants"
+        hint="The only ones that the token may name, separated by commas. Empty: every tenant."
+      />
     </ActionDialog>
   )
 }
