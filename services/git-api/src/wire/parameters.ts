@@ -58,6 +58,10 @@ const day = () =>
 /** A day that may be left out; the empty text, which forms send for an empty field, counts as left out. */
 export const optionalDay = () => z.preprocess((value) => (value === '' ? undefined : value), optional(day()))
 
+/** A day that may be left out, or be taken away by null or, which is what forms send, by the empty text. */
+export const clearableDay = () =>
+  z.preprocess((value) => (value === '' ? null : value), day().nullable().optional())
+
 const topicLengthMax = 255
 
 /** Topics of a project: a list, or one text with commas. Blank ones are left out. */
