@@ -243,8 +243,8 @@ async function writeChanges(
 }
 
 /**
- * Removes a project, then its repository. The row goes first, because a repository without a row cannot be reached:
- * files that cannot be removed are left for operators.
+ * Removes a project, then its repository. The row goes first, because a repository without a row cannot be reached: files that are
+ * left, when this process is killed, are removed later (`removing`).
  */
 export async function removeProject(
   { database, git, logger }: Dependencies,
