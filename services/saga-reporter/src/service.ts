@@ -11,6 +11,7 @@ import {
 } from '@switchyard/db'
 import { systemClock } from '@switchyard/domain'
 import { boundTenantsOf } from '@switchyard/domain/access'
+import { trustsNobody } from '@switchyard/service-kit/config'
 import {
   type Authenticate,
   type CreateLimiter,
@@ -48,7 +49,7 @@ import { olderName, sagaServices } from './rpc/saga-service.js'
 import { type GrpcService, startGrpcServer } from './rpc/server/server.js'
 import { createReportEvents } from './use-cases/report-events.js'
 import { createResolveSaga } from './use-cases/resolve-saga.js'
-import { requireSingleValues } from './wire/metadata.js'
+import { nameAddress, requireSingleValues } from './wire/metadata.js'
 
 /** Takes lifecycle events over gRPC and shows sagas over HTTP. When it closes, gRPC drains first, and the connections to PostgreSQL close last. */
 export async function createService(config: Config, context: ServiceContext) {
@@ -116,7 +117,10 @@ const startGrpc = (config: Config, { health, logger, metrics }: ServiceContext, 
     services,
     descriptorSet,
     aliases: [olderName],
-    checkMetadata: requireSingleValues,
+    checkArrived: ({ metadata, peer }) => {
+      requireSingleValues(metadata)
+      nameAddress(metadata, peer, config.GRPC_TRUSTED_PROXIES ?? trustsNobody)
+    },
     health,
     logger,
     metrics,

@@ -6,8 +6,11 @@ export {
   loadConfig,
   markSecret,
   port,
+  proxyNetworks,
   redisUrl,
   Secret,
   secretField,
+  type TrustsProxy,
+  trustsNobody,
 } from '@switchyard/config'
 export { httpServiceFields } from './service-fields.js'

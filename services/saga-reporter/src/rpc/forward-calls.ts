@@ -12,7 +12,6 @@ import { type BoundTenants, ownTenant } from '@switchyard/domain/access'
 import { forwardedHeader } from '@switchyard/service-kit/http'
 import type { Cells, OtherCell } from '../cells/cells.js'
 import { otherCellUnreachable } from '../cells/other-cell-unreachable.js'
-import { addressOf } from '../wire/metadata.js'
 import { cellOfLease } from '../wire/recovery-requests.js'
 import type { AdmittedReport } from './report-method.js'
 import type { Admission } from './server/admission.js'
@@ -147,7 +146,6 @@ function metadataOf(call: Call, own: string): Metadata {
   const metadata = call.metadata.clone()
   metadata.remove('user-agent')
   metadata.set(forwardedHeader, own)
-  metadata.set('x-forwarded-for', addressOf(call.getPeer(), call.metadata))
   return metadata
 }
 
