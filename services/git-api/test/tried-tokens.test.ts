@@ -41,6 +41,24 @@ const ways: Record<string, (secret: string) => Promise<Response>> = {
 }
 const ask = async (way: string, secret: string) => (await ways[way]?.(secret))?.status
 
+test('cookies of sessions that nobody has stop no browser at their address', async () => {
+  const ask = (cookie: string, path = '/user') =>
+    fetch(`${base}/api/v4${path}`, { headers: { Cookie: cookie } })
+  const random = (index: number) => `switchyard_session=${String(index).padStart(43, 'x')}`
+  for (let tries = 0; tries < 70; tries += 1) expect((await ask(random(tries))).status).toBe(401)
+  // A browser sends the cookie of its ended session along when it reads in public, and when it signs in anew.
+  expect((await ask(random(99), '/projects')).status).toBe(200)
+  const signIn = {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', 'Sec-Fetch-Site': 'same-origin', Cookie: random(100) },
+    body: JSON.stringify({ token: harness.tokens.owner }),
+  }
+  const signedIn = await fetch(`${base}/api/v4/session`, signIn)
+  expect(signedIn.status).toBe(201)
+  const cookie = signedIn.headers.getSetCookie()[0]?.split(';')[0] ?? ''
+  expect((await ask(cookie)).status).toBe(200)
+})
+
 test('60 unknown tokens from an address stop further unknown ones there, and no token that works', async () => {
   // A token of each way's own, which this process has not seen.
   const tokens = await Promise.all(Object.keys(ways).map(() => harness.secretOf(harness.users.owner)))

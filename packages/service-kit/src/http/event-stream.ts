@@ -1,7 +1,5 @@
 import { rateLimited, unavailable } from '@switchyard/domain'
-import { tokenKey, tokenOf } from './authentication.js'
 import type { Call } from './endpoint.js'
-import { sessionsKey } from './sender.js'
 import { senderAddress } from './sender-address.js'
 
 /** Headers of a stream of server-sent events. */
@@ -16,7 +14,7 @@ export const eventStreamHeaders = {
 export interface StreamPlacesOptions {
   /** Streams that the process serves at once. */
   max: number
-  /** Streams that one token (or all its sessions), and that one address, may have at once. */
+  /** Streams that one user, and one address for requests without a user, may have at once. */
   perSenderMax: number
 }
 
@@ -27,7 +25,7 @@ export interface StreamPlaces {
   /**
    * Takes a place until the connection closes. A refusal carries `Retry-After`.
    *
-   * @throws DomainError rate-limited when the token or the address has its share; unavailable when every place is taken
+   * @throws DomainError rate-limited when the user or the address has its share; unavailable when every place is taken
    */
   take(call: Pick<Call, 'caller' | 'raw'>): void
 }
@@ -38,21 +36,19 @@ export function createStreamPlaces({ max, perSenderMax }: StreamPlacesOptions): 
   const takenBy = new Map<string, number>()
   let taken = 0
 
-  function refusal(senders: string[]): Error | null {
-    if (senders.some((sender) => (takenBy.get(sender) ?? 0) >= perSenderMax)) {
-      const detail = 'Too many streams of this token or address are open. Close one, or try again later.'
+  function refusal(sender: string): Error | null {
+    if ((takenBy.get(sender) ?? 0) >= perSenderMax) {
+      const detail = 'Too many streams of this user or address are open. Close one, or try again later.'
       return rateLimited(detail, retryAfterSeconds * 1000)
     }
     return taken >= max ? unavailable('too many streams are open') : null
   }
 
-  function count(senders: string[], change: 1 | -1): void {
+  function count(sender: string, change: 1 | -1): void {
     taken += change
-    for (const sender of senders) {
-      const streams = (takenBy.get(sender) ?? 0) + change
-      if (streams === 0) takenBy.delete(sender)
-      else takenBy.set(sender, streams)
-    }
+    const streams = (takenBy.get(sender) ?? 0) + change
+    if (streams === 0) takenBy.delete(sender)
+    else takenBy.set(sender, streams)
   }
 
   return {
@@ -60,19 +56,17 @@ export function createStreamPlaces({ max, perSenderMax }: StreamPlacesOptions): 
       return taken
     },
     take({ caller, raw: { request, response } }) {
-      const token = tokenOf(request.headers)
-      const senders = [`address ${senderAddress(request.ip)}`]
-      if (token !== null) senders.push(`token ${tokenKey(token)}`)
-      else if (caller) senders.push(sessionsKey(caller))
-      const refused = refusal(senders)
+      // Who is signed in shares no limit with others at the same address, such as that of a proxy.
+      const sender = caller ? `user ${caller.user.id}` : `address ${senderAddress(request.ip)}`
+      const refused = refusal(sender)
       if (refused) {
         response.set('Retry-After', String(retryAfterSeconds))
         throw refused
       }
       // A response that is closed already would never release the place.
       if (response.closed) return
-      count(senders, 1)
-      response.once('close', () => count(senders, -1))
+      count(sender, 1)
+      response.once('close', () => count(sender, -1))
     },
   }
 }
