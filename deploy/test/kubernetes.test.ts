@@ -276,7 +276,7 @@ describe.runIf(kubectl)('the overlays', () => {
 })
 
 describe('the gateway in Kubernetes', () => {
-  it.each(['nginx.conf', 'listen-grpc.conf'])('has the %s of the gateway', (name) => {
+  it.each(['nginx.conf', 'listen-grpc.conf', 'start.sh'])('has the %s of the gateway', (name) => {
     expect(read(`base/gateway/${name}`)).toBe(readFileSync(join(repository, 'gateway', name), 'utf8'))
   })
 

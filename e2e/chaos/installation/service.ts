@@ -63,6 +63,7 @@ export async function startService({ name, machine, env, logs, notice }: Service
       PORT: String(port),
       GRPC_HOST: machine.address,
       GRPC_PORT: String(grpcPort),
+      GRPC_TRUSTED_PROXIES: 'loopback',
       CLOCK_OFFSET_FILE: clockFile,
       ...env,
     },

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, openSync } from 'node:fs'
-import { chmod, copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -55,11 +55,13 @@ export const gatewayTools = toolsFolder(resolve(gatewayFolder, '..'))
  * given are down.
  *
  * @param own ports of the gateway; unset: free ones
+ * @param trustedProxies TRUSTED_PROXIES
  */
 export async function startGateway(
   ports: Partial<Record<UpstreamName, number | number[]>>,
   listening?: Listening,
   own?: { httpPort: number; grpcPort: number },
+  trustedProxies = '',
 ): Promise<Gateway> {
   const program = listening?.program ?? (await findNginx(gatewayTools))
   const folder = await mkdtemp(join(tmpdir(), 'switchyard-gateway-'))
@@ -68,7 +70,8 @@ export async function startGateway(
   const httpPort = own?.httpPort ?? (await findFreePort())
   const grpcPort = own?.grpcPort ?? (await findFreePort())
   const downPort = await findFreePort()
-  await copyFile(join(gatewayFolder, 'nginx.conf'), join(folder, 'nginx.conf'))
+  const configuration = await readFile(join(gatewayFolder, 'nginx.conf'), 'utf8')
+  await writeFile(join(folder, 'nginx.conf'), configuration.replace('/run/gateway/', `${folder}/`))
   const http = listening ? atPort(listening.http, httpPort) : `listen 127.0.0.1:${httpPort};\n`
   const grpc = listening ? atPort(listening.grpc, grpcPort) : `listen 127.0.0.1:${grpcPort} http2;\n`
   await writeFile(join(folder, 'listen-http.conf'), http)
@@ -83,8 +86,9 @@ export async function startGateway(
   // A file, because nginx opens /dev/stdout by name, which a socket to this process does not allow.
   const logFile = join(folder, 'log')
   const logHandle = openSync(logFile, 'a')
-  const child = spawn(program, ['-p', `${folder}/`, '-c', join(folder, 'nginx.conf'), '-e', 'stderr'], {
+  const child = spawn('sh', [join(gatewayFolder, 'start.sh'), folder, folder], {
     stdio: ['ignore', logHandle, logHandle],
+    env: { ...process.env, NGINX: program, TRUSTED_PROXIES: trustedProxies },
   })
   closeSync(logHandle)
   const log = () => readFile(logFile, 'utf8')

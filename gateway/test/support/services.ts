@@ -22,6 +22,7 @@ export async function startServices(
     SWITCHYARD_STORAGE_ROOT: storage,
     SWITCHYARD_ROOT_TOKEN: rootToken,
     GRPC_PORT: String(grpcPort),
+    GRPC_TRUSTED_PROXIES: 'loopback',
     ...given,
   }
   const processes = await Promise.all(

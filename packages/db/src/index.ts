@@ -24,6 +24,7 @@ export {
   type User,
   type WebhookDelivery,
 } from './generated/client.js'
+export { isMissingProject } from './missing-project.js'
 export { inPoolTransaction } from './pool-transaction.js'
 export * from './stores/audit-events.js'
 export * from './stores/broadcast-messages.js'

@@ -20,6 +20,7 @@ let answer: (request: IncomingMessage, response: ServerResponse) => void
 let upstream: Server
 let gateway: RunningGateway
 
+let trusted: string[] = []
 beforeEach(async () => {
   upstream = createServer({ requestTimeout: 0 }, (incoming, response) => answer(incoming, response))
   upstream.listen(0, '127.0.0.1')
@@ -29,10 +30,12 @@ beforeEach(async () => {
     host: '127.0.0.1',
     port: 0,
     routes,
+    trustsProxy: (address) => trusted.includes(address),
     portOf: (service) => (service === 'up' ? port : 1),
   })
 })
 afterEach(async () => {
+  trusted = []
   await gateway.stop()
   upstream.closeAllConnections()
   upstream.close()
@@ -120,6 +123,18 @@ describe('the local gateway', () => {
     expect(text).toMatch(/^HTTP\/1.1 408 /)
     expect(bodyOf(text)).toMatchObject({ message: '408 Request Timeout' })
   }, 60_000)
+
+  it('believes trusted proxies about the address of their client, and nobody else', async () => {
+    answer = echo
+    const seen = async (forwarded: string) => {
+      const response = await fetch(url('/'), { headers: { 'X-Forwarded-For': forwarded } })
+      const { headers } = (await response.json()) as { headers: Record<string, string> }
+      return [headers['x-forwarded-for'], headers['x-real-ip']]
+    }
+    expect(await seen('203.0.113.5')).toEqual(['127.0.0.1', '127.0.0.1'])
+    trusted = ['127.0.0.1', '192.0.2.7']
+    expect(await seen('6.6.6.6, 203.0.113.5, 192.0.2.7')).toEqual(['203.0.113.5', '203.0.113.5'])
+  })
 
   it('overwrites what a client says about its origin, and keeps a sensible request id', async () => {
     answer = echo

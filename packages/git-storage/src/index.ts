@@ -4,6 +4,12 @@ export type { ByteRange, StoredBlob } from './blobs.js'
 export { type CountedRepository, createGit, type Git, type GitOptions, type Repository } from './git.js'
 export { argumentsOf, isTooHard, runGitOk, spawnGit } from './git-process.js'
 export type { GitService, GitSession } from './git-session.js'
+export {
+  type FoundRepository,
+  hasNoObjects,
+  isUntouchedSince,
+  listRepositories,
+} from './housekeeping/list-repositories.js'
 export { tidyRepository } from './housekeeping/tidy-repository.js'
 export type { Contributor } from './list-contributors.js'
 export { type ArrivingRepository, receiveRepository } from './moving/arriving-repository.js'

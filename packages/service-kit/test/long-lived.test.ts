@@ -45,6 +45,16 @@ const trickle = (endsItself: boolean) =>
     },
   })
 
+let begin = () => {}
+/** Does not answer before its signal is aborted, and not after it either. */
+const silent = endpoint({
+  input: z.object({}),
+  handle: () => {
+    begin()
+    return new Promise<never>(() => {})
+  },
+})
+
 const withRole: Guard<Caller> = (call) => {
   if (!state.hasRole) throw forbidden()
   return signedIn(call)
@@ -52,6 +62,7 @@ const withRole: Guard<Caller> = (call) => {
 
 const routes: Route[] = [
   route('GET', '/cut', withRole, trickle(false), { longLived: true }),
+  route('PUT', '/silent', withRole, silent, { longLived: true }),
   route('GET', '/ended', withRole, trickle(true), { longLived: true }),
 ]
 
@@ -110,6 +121,20 @@ it('cuts an answer under way when the right to it is gone', async () => {
   })
   expect(end).toBe('cut')
   expect(state.reasons[0]).toMatchObject({ kind: 'forbidden' })
+})
+
+it('refuses a request that has no answer yet, whatever its endpoint does', async () => {
+  const began = new Promise<void>((resolve) => {
+    begin = resolve
+  })
+  const answer = fetch(`http://127.0.0.1:${server.port}/api/v4/silent`, {
+    method: 'PUT',
+    headers: { 'PRIVATE-TOKEN': randomUUID() },
+  })
+  await began
+  state.hasRole = false
+  const { status } = await answer
+  expect(status).toBe(403)
 })
 
 it('lets an endpoint end its answer in its own way first', async () => {

@@ -90,9 +90,10 @@ it('an address that tries tokens at one replica is refused by both, and its keys
   expect((await ask(1, 'good-known')).status).toBe(200)
   expect(await askInTurn(60, (index) => `random-${index}`)).toEqual({ 401: 60 })
   for (const replica of [0, 1]) {
-    const refused = await ask(replica, 'good-unknown-here')
+    const refused = await ask(replica, 'random-further')
     expect(refused.status).toBe(429)
     expect(refused.retryAfter).toBeGreaterThan(50)
+    expect((await ask(replica, `good-never-used-at-${replica}`)).status).toBe(200)
   }
   expect((await ask(1, 'good-known')).status).toBe(200)
   const keys = await observer.keys('*')

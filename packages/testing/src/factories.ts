@@ -27,6 +27,8 @@ export async function createUser(
 export interface GivenToken {
   name?: string
   scopes?: Scope[]
+  /** The only tenants of sagas that the token may name. */
+  tenants?: string[]
   /** Last day on which the token works. */
   expiresAt?: Date | null
   revokedAt?: Date | null

@@ -16,7 +16,7 @@ export const configSchema = z.object({
   BROADCAST_STREAM_CLIENTS_PER_ADDRESS_MAX: integer(0, 1_000_000)
     .default(500)
     .describe(
-      'Clients of one address, or of one token, that may follow the stream of one process at once; further clients get 429 and poll instead',
+      'Clients of one user, or of one address without a token, that may follow the stream of one process at once; further clients get 429 and poll instead',
     ),
 })
 

@@ -185,7 +185,7 @@ describe('streams', () => {
       '30',
       {
         message: {
-          error: 'Too many streams of this token or address are open. Close one, or try again later.',
+          error: 'Too many streams of this user or address are open. Close one, or try again later.',
         },
       },
     ])

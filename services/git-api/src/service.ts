@@ -7,8 +7,10 @@ import {
   findDeployCaller,
   findSessionCaller,
   isDatabaseUnavailable,
+  isMissingProject,
   whileRepositoryStays,
 } from '@switchyard/db'
+import { notFound } from '@switchyard/domain'
 import { createGit, type Git, type GitOptions } from '@switchyard/git-storage'
 import {
   type CreateLimiter,
@@ -35,6 +37,7 @@ import { createMovesCounter, startMoves } from './moving/run-moves.js'
 import { startNotifying } from './notifying/notify-of-foreseen-changes.js'
 import { provisionAdministrator } from './provisioning/administrator.js'
 import { startProvisioning } from './provisioning/provisioning.js'
+import { startRemovingStrays } from './removing/remove-stray-repositories.js'
 import { routes } from './routes/index.js'
 import { createStatusLookup } from './status-lookup.js'
 import { checkStorage } from './storage.js'
@@ -75,6 +78,8 @@ export async function createService(config: Config, { logger, metrics, health, l
   const forward = joinStorages({ database, git, storages, storageRoot, logger }, { lifecycle, metrics })
   const notifying = startNotifying({ database, git, storages, logger })
   lifecycle.onClose('notifying', () => notifying.close())
+  const removing = startRemovingStrays({ database, git, storageRoot, logger })
+  lifecycle.onClose('removing strays', () => removing.close())
   const commitBodies = createCommitBodies()
   lifecycle.onClose('commit bodies', () => commitBodies.close())
   const app = createHttpApp({
@@ -106,6 +111,7 @@ export async function createService(config: Config, { logger, metrics, health, l
       logger,
     }),
     isUnavailable: isDatabaseUnavailable,
+    refusalOf: (error) => (isMissingProject(error) ? notFound('Project', { cause: error }) : null),
     rateLimitPerMinute: config.RATE_LIMIT_PER_MINUTE,
     createLimiter,
     corsAllowedOrigins: config.CORS_ALLOWED_ORIGINS,

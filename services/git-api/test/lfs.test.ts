@@ -1,7 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { readdir, rm, stat, utimes } from 'node:fs/promises'
+import { request as httpRequest } from 'node:http'
 import { join } from 'node:path'
 import type { Project } from '@switchyard/db'
+import { waitFor } from '@switchyard/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type GitHarness, startGitHarness } from './git-harness.js'
 import { addressOf, type LfsRequests, lfsRequests, lfsType, type Who } from './lfs-requests.js'
@@ -111,6 +113,40 @@ describe('an object', () => {
     const folder = join(harness.pathOf(project), 'lfs')
     expect(await readdir(join(folder, 'tmp'))).toEqual([])
     expect((await readdir(folder, { recursive: true })).filter((name) => name.endsWith(oid))).toEqual([])
+  })
+
+  test('gets 404 when its project is deleted while it arrives, whether its bytes go on or stop', async () => {
+    for (const goesOn of [true, false]) {
+      const doomed = await harness.project()
+      const { bytes, oid, size } = newObject(100_000)
+      let isOver = false
+      const answer = new Promise<{ status: number; body: string }>((resolve, reject) => {
+        const sending = httpRequest(
+          `${addressOf(harness, doomed)}/gitlab-lfs/objects/${oid}/${size}`,
+          { method: 'PUT', headers: { Authorization: `Basic ${btoa(`any:${harness.tokens.owner}`)}` } },
+          async (response) => {
+            isOver = true
+            const parts: Buffer[] = []
+            for await (const part of response) parts.push(part)
+            resolve({ status: response.statusCode ?? 0, body: Buffer.concat(parts).toString() })
+          },
+        )
+        sending.on('error', reject)
+        sending.write(bytes.subarray(0, 1000))
+        let at = 1000
+        const timer = setInterval(() => {
+          if (isOver || at >= 90_000) return clearInterval(timer)
+          if (goesOn) sending.write(bytes.subarray(at, at + 100))
+          at += 100
+        }, 20)
+      })
+      const uploads = join(harness.pathOf(doomed), 'lfs/tmp')
+      await waitFor(async () => (await readdir(uploads).catch(() => [])).length > 0)
+      expect((await harness.ask('owner', 'DELETE', `/projects/${doomed.id}`)).status).toBe(202)
+      const { status, body } = await answer
+      expect(status).toBe(404)
+      expect(JSON.parse(body)).toEqual(refusal('404 Project Not Found'))
+    }
   })
 
   test('is uploaded again when its file was lost', async () => {

@@ -50,6 +50,15 @@ describe('GET /projects', () => {
     expect(await found(query)).toEqual(expected)
   })
 
+  it('shows everybody the public projects, with the fields that depend on no caller', async () => {
+    expect(await found('', 'guest')).toEqual(['wagon'])
+    for (const none of ['membership=true', 'owned=true', 'min_access_level=10', 'visibility=internal'])
+      expect(await found(none, 'guest')).toEqual([])
+    const one = await harness.send('guest', 'GET', '/projects?search=wag')
+    const simple = await harness.send('owner', 'GET', '/projects?simple=true&search=wag')
+    expect(await one.json()).toEqual(await simple.json())
+  })
+
   it('filters by id and by the level of the caller', async () => {
     expect(await found(`id_after=${ids.engine}`)).toEqual(['tender', 'wagon'])
     expect(await found(`id_before=${ids.wagon}&id_after=${ids.engine}`)).toEqual(['tender'])

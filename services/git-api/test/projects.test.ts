@@ -198,8 +198,9 @@ describe('GET /projects', () => {
     expect(await response.json()).toHaveLength(1)
   })
 
-  it('refuses guests and bad filters', async () => {
-    expect(await outcome(harness.send('guest', 'GET', '/projects'))).toEqual(unauthorized)
+  it('refuses unknown tokens, tokens without scope and bad filters', async () => {
+    expect(await outcome(harness.send('unknown', 'GET', '/projects'))).toEqual(unauthorized)
+    expect((await harness.send('ownerRepository', 'GET', '/projects')).status).toBe(403)
     expect(await outcome(harness.send('user', 'GET', '/projects?order_by=owner_id&sort=up'))).toEqual({
       status: 400,
       body: { error: 'order_by does not have a valid value, sort does not have a valid value' },

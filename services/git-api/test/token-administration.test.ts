@@ -286,3 +286,60 @@ it('a token stops with the end of its last day, in every instance', async () => 
   while ((await elsewhere()).status === 200) expect(Date.now() - expiredAtMs).toBeLessThan(1000)
   await expect.poll(() => works(secret)).toBe(false)
 })
+
+describe('a token that is bound to tenants', () => {
+  const create = (who: string, fields: object) =>
+    outcome(
+      harness.send(
+        who,
+        'POST',
+        `/users/${harness.users.admin.id}/personal_access_tokens`,
+        json({ name: 'bound', scopes: ['api'], ...fields }),
+      ),
+    )
+
+  it('is made with a list or a text, shows them, and keeps them when it is replaced', async () => {
+    const made = await create('admin', { tenants: ['acme', ' globex ', 'acme'] })
+    expect(made).toMatchObject({ status: 201, body: { tenants: ['acme', 'globex'] } })
+    const secret = String(made.body?.token)
+    const shown = await outcome(harness.send(secret, 'GET', tokens('/self')))
+    expect(shown.body?.tenants).toEqual(['acme', 'globex'])
+    const rotated = await outcome(harness.send(secret, 'POST', rotate))
+    expect(rotated.body?.tenants).toEqual(['acme', 'globex'])
+    expect((await create('admin', { tenants: 'a,b' })).body?.tenants).toEqual(['a', 'b'])
+    expect((await create('admin', { tenants: '' })).body?.tenants).toBeNull()
+    expect((await create('admin', {})).body?.tenants).toBeNull()
+    const path = `/audit_events?event_name=personal_access_token_created&entity_id=${harness.users.admin.id}`
+    const { body } = await outcome(harness.send('admin', 'GET', path))
+    expect(body).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ details: expect.objectContaining({ tenants: ['acme', 'globex'] }) }),
+      ]),
+    )
+  })
+
+  it.each([
+    [[], 'tenants is empty'],
+    [['acme', ' '], 'tenants has a tenant that is empty or not printable'],
+    [['a\u0007'], 'tenants has a tenant that is empty or not printable'],
+    [['x'.repeat(129)], 'tenants has a tenant that is too long (maximum is 128 characters)'],
+    [7, 'tenants is invalid'],
+    [Array.from({ length: 101 }, String), 'tenants has more than 100 items'],
+  ])('is not made with %j', async (tenants, error) => {
+    expect(await create('admin', { tenants })).toEqual({ status: 400, body: { error } })
+  })
+
+  it('gives nobody more tenants than it has, by making tokens or by replacing others', async () => {
+    const bound = String((await create('admin', { tenants: ['acme', 'globex'] })).body?.token)
+    expect((await create(bound, {})).body?.tenants).toEqual(['acme', 'globex'])
+    expect((await create(bound, { tenants: ['acme'] })).body?.tenants).toEqual(['acme'])
+    expect((await create(bound, { tenants: ['acme', 'other'] })).status).toBe(403)
+    const free = await create('admin', {})
+    const replace = (who: string, id: unknown) => outcome(harness.send(who, 'POST', tokens(`/${id}/rotate`)))
+    expect((await replace(bound, free.body?.id)).status).toBe(403)
+    const other = await create('admin', { tenants: ['other'] })
+    expect((await replace(bound, other.body?.id)).status).toBe(403)
+    const part = await create('admin', { tenants: ['globex'] })
+    expect(await replace(bound, part.body?.id)).toMatchObject({ status: 200, body: { tenants: ['globex'] } })
+  })
+})

@@ -4,6 +4,7 @@ import {
   httpServiceFields,
   integer,
   port,
+  proxyNetworks,
   redisUrl,
 } from '@switchyard/service-kit/config'
 import type { AuthenticateFrom } from '@switchyard/service-kit/http'
@@ -71,6 +72,11 @@ export const configSchema = z
       .describe('A client of a stream that reads nothing for this time is disconnected'),
     GRPC_HOST: z.string().default('127.0.0.1').describe('Address the gRPC port listens on'),
     GRPC_PORT: port().default(50051).describe('gRPC port'),
+    GRPC_TRUSTED_PROXIES: proxyNetworks()
+      .optional()
+      .describe(
+        'Addresses and networks that the gRPC port believes about the address of a caller (`x-forwarded-for`), separated by commas: those of the gateway and of other reporters; `loopback` and `uniquelocal` (private networks) are names of some. Unset: nobody',
+      ),
     SAGA_AUTH: z
       .enum(['none', 'token', 'mtls'], 'must be none, token or mtls')
       .optional()

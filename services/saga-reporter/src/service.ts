@@ -10,6 +10,8 @@ import {
   type SagaEventStore,
 } from '@switchyard/db'
 import { systemClock } from '@switchyard/domain'
+import { boundTenantsOf } from '@switchyard/domain/access'
+import { trustsNobody } from '@switchyard/service-kit/config'
 import {
   type Authenticate,
   type CreateLimiter,
@@ -37,15 +39,17 @@ import { createWriteBatch } from './ingest/write-batch.js'
 import { createLiveSagas } from './live/live-sagas.js'
 import { routes } from './routes/index.js'
 import type { WebhookDependencies } from './routes/webhooks/dependencies.js'
-import { byLease, byMetadata, byRequest, forwardCalls } from './rpc/forward-calls.js'
+import { byLease, byReport, byRequest, forwardCalls } from './rpc/forward-calls.js'
+import { createReaderAdmission } from './rpc/reader-admission.js'
+import { createReportAdmission } from './rpc/report-method.js'
 import { sagaIngestService } from './rpc/saga-ingest.js'
 import { type SagaQueryDependencies, sagaQueryService } from './rpc/saga-query.js'
-import { sagaRecoveryService } from './rpc/saga-recovery.js'
+import { createRecoveryAdmission, sagaRecoveryService } from './rpc/saga-recovery.js'
 import { olderName, sagaServices } from './rpc/saga-service.js'
 import { type GrpcService, startGrpcServer } from './rpc/server/server.js'
 import { createReportEvents } from './use-cases/report-events.js'
 import { createResolveSaga } from './use-cases/resolve-saga.js'
-import { checkMetadata } from './wire/metadata.js'
+import { checkMetadata, nameAddress } from './wire/metadata.js'
 
 /** Takes lifecycle events over gRPC and shows sagas over HTTP. When it closes, gRPC drains first, and the connections to PostgreSQL close last. */
 export async function createService(config: Config, context: ServiceContext) {
@@ -113,7 +117,10 @@ const startGrpc = (config: Config, { health, logger, metrics }: ServiceContext, 
     services,
     descriptorSet,
     aliases: [olderName],
-    checkMetadata,
+    checkArrived: ({ metadata, droppedKeys, peer }) => {
+      checkMetadata({ metadata, droppedKeys })
+      nameAddress(metadata, peer, config.GRPC_TRUSTED_PROXIES ?? trustsNobody)
+    },
     health,
     logger,
     metrics,
@@ -145,21 +152,31 @@ function grpcServices(config: Config, needs: GrpcNeeds): GrpcService[] {
   })
   const authorize = createAuthorize(sagaAuthOf(config, authenticateFrom))
   const authorizeReader = createAuthorizeReader(authenticateFrom)
-  const reporting = { ...needs.reporting, authorize, logger }
+  const unavailableAsFailure = config.SAGA_UNAVAILABLE_AS_FAILURE
+  const reporting = { ...needs.reporting, authorize, unavailableAsFailure, logger }
+  const reports = createReportAdmission(reporting)
+  const reads = createReaderAdmission(authorizeReader)
+  const recoveries = createRecoveryAdmission(authorize)
   return [
-    ...sagaServices({ ...reporting, unavailableAsFailure: config.SAGA_UNAVAILABLE_AS_FAILURE }).map(
-      (service) => forwardCalls(service, cells.own, byMetadata(cells)),
+    ...sagaServices(reporting, reports).map((service) =>
+      forwardCalls(service, cells.own, byReport(cells, reports)),
     ),
     sagaIngestService(reporting),
     forwardCalls(
-      sagaQueryService({ database: readDatabase, authorize: authorizeReader, ...stream, logger }),
+      sagaQueryService({
+        database: readDatabase,
+        authorize: authorizeReader,
+        admission: reads,
+        ...stream,
+        logger,
+      }),
       cells.own,
-      byRequest(cells),
+      byRequest(cells, (call) => boundTenantsOf(reads.of(call).caller)),
     ),
     forwardCalls(
-      sagaRecoveryService({ database, authorize, cell: cells.own, logger }),
+      sagaRecoveryService({ database, admission: recoveries, cell: cells.own, logger }),
       cells.own,
-      byLease(cells),
+      byLease(cells, (call) => recoveries.of(call).tenants),
     ),
   ]
 }

@@ -19,8 +19,9 @@ import {
   CompleteResponse,
   Resolution,
 } from '@switchyard/contracts/saga-recovery'
+import type { Scope } from '@switchyard/domain/access'
 import { createSagaClient, type ReportResult } from '@switchyard/saga-client'
-import { waitFor } from '@switchyard/testing'
+import { createToken, createUser, waitFor } from '@switchyard/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { cellNames, runMoveTenant, startCells } from './cells-harness.js'
 import { openStream } from './live/sse-client.js'
@@ -44,10 +45,14 @@ const metadataOf = (tenant: string, more = {}) => ({
 const start = (sagaId: string, tenant = '', id = ''): ReportedEvent =>
   ReportedEvent.fromPartial({ id, tenant, sagaStarted: { sagaId, serviceName: 'booking' } })
 
-async function reportBatch(at: (typeof cellNames)[number], events: ReportedEvent[]) {
+async function reportBatch(
+  at: (typeof cellNames)[number],
+  events: ReportedEvent[],
+  token = cells.tokens.reporter,
+) {
   const request = Buffer.from(ReportEventsRequest.encode({ events }).finish())
   const path = '/switchyard.sagas.v1.SagaIngest/ReportEvents'
-  const metadata = { 'private-token': cells.tokens.reporter }
+  const metadata = { 'private-token': token }
   const { results } = ReportEventsResponse.decode(await cells.grpc[at].unary(path, request, { metadata }))
   return results
 }
@@ -102,6 +107,33 @@ describe('two cells', () => {
     })
     await expect(report(cells.tokens.reader)).rejects.toMatchObject({ code: status.PERMISSION_DENIED })
   })
+
+  it.each(cellNames)(
+    'keep a token that is bound to acme to it, named or not, when %s is asked',
+    async (at) => {
+      const { default: directory } = cells.cells
+      const scopes: Scope[] = ['saga_report', 'read_sagas']
+      const user = await createUser(directory.database)
+      const { secret } = await createToken(directory.database, user, { scopes, tenants: ['acme'] })
+      const metadata = { 'private-token': secret }
+      const before = await cells.countEvents('second', 'acme')
+      const ids = [`bound-${at}-1`, `bound-${at}-2`, `bound-${at}-3`] as const
+      await cells.grpc[at].report('SagaStarted', { sagaId: ids[0], serviceName: 'booking' }, { metadata })
+      const [own, foreign] = await reportBatch(at, [start(ids[1]), start(ids[1], 'own')], secret)
+      expect(own?.outcome).toBe(EventOutcome.EVENT_OUTCOME_RECORDED)
+      expect(foreign).toMatchObject({ outcome: EventOutcome.EVENT_OUTCOME_REFUSED, errors: /^FORBIDDEN/ })
+      const events = [{ operation: 'SagaStarted', saga_id: ids[2], service_name: 'booking' }]
+      expect((await cells.ask(at, 'POST', '/saga_events', secret, { events })).body.results).toMatchObject([
+        { outcome: 'recorded' },
+      ])
+      expect(await cells.countEvents('second', 'acme')).toBe(before + 3)
+      expect(await cells.ask(at, 'GET', `/sagas/${ids[0]}`, secret)).toMatchObject({
+        status: 200,
+        body: { tenant: 'acme' },
+      })
+      expect((await cells.ask(at, 'GET', '/sagas?tenant=own', secret)).status).toBe(403)
+    },
+  )
 
   it.each(cellNames)(
     'divides a batch that %s gets by the cells of its tenants, and answers in order',

@@ -300,8 +300,10 @@ describe('POST /saga_events', () => {
   it('refuses callers without a token, with an unknown one, and with one of another scope', async () => {
     const body = JSON.stringify({ events: [started('nobody')] })
     const statusOf = async (token: string | null) => (await post(body, { token })).status
-    expect(await Promise.all([null, tokens.unknown, tokens.reader].map(statusOf))).toEqual([401, 401, 403])
-    expect(await Promise.all([tokens.reporter, tokens.user].map(statusOf))).toEqual([200, 200])
+    expect(await Promise.all([null, tokens.unknown, tokens.reader, tokens.user].map(statusOf))).toEqual([
+      401, 401, 403, 403,
+    ])
+    expect(await Promise.all([tokens.reporter, tokens.administrator].map(statusOf))).toEqual([200, 200])
   })
 })
 

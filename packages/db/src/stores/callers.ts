@@ -11,6 +11,7 @@ interface CallerRow {
   state: string
   tokenId: number
   scopes: Scope[]
+  tenants: string[]
   projectId: number | null
 }
 
@@ -20,7 +21,7 @@ interface SessionCallerRow extends CallerRow {
 }
 
 const callerColumns = Prisma.sql`u.id AS "userId", u.username, u.name, u.email, u.admin, u.state,
-  t.id AS "tokenId", t.scopes, t.project_id AS "projectId"`
+  t.id AS "tokenId", t.scopes, t.tenants, t.project_id AS "projectId"`
 
 /** The token's user, and the user who knows the secret of a project token: its creator, else the owner of the project. */
 const tokenUsers = Prisma.sql`JOIN users u ON u.id = t.user_id LEFT JOIN users creator ON creator.id = t.created_by
@@ -60,5 +61,5 @@ export async function findSessionCaller(
 
 const callerOf = ({ userId, username, name, email, admin, state, ...row }: CallerRow): Caller => ({
   user: { id: userId, username, name, email, admin, state },
-  token: { id: row.tokenId, scopes: row.scopes, projectId: row.projectId },
+  token: { id: row.tokenId, scopes: row.scopes, tenants: row.tenants, projectId: row.projectId },
 })

@@ -1,29 +1,50 @@
+import { startOfDay } from '@switchyard/domain/access'
 import type { DatabaseOrTransaction } from '../client.js'
 import type { Prisma, ProjectMember, User } from '../generated/client.js'
 import { likeText } from '../like-pattern.js'
 
 export type MemberWithUser = ProjectMember & { user: User }
 
-/** Fails with a unique violation when the user is a member already; see `violatedUniqueIndex`. */
-export const createMember = (
+/** The memberships that have not ended. The others count for nothing, until the user is added again. */
+export const unendedMembership = (): { OR: Prisma.ProjectMemberWhereInput[] } => ({
+  OR: [{ expiresAt: null }, { expiresAt: { gt: startOfDay(new Date()) } }],
+})
+
+/** The same condition in SQL, about the row `m`. */
+export const unendedMembershipSql = `(m.expires_at IS NULL OR m.expires_at > (now() AT TIME ZONE 'UTC')::date)`
+
+export type NewMember = Pick<ProjectMember, 'projectId' | 'userId' | 'accessLevel'> & {
+  /** The day on which the membership ends. Unset or null: it has no end. */
+  expiresAt?: Date | null
+}
+
+/**
+ * Adds a member, in place of a membership of the user that has ended. Fails with a unique violation when the user is a member
+ * already; see `violatedUniqueIndex`. Call it in a transaction.
+ */
+export async function createMember(
   { prisma }: DatabaseOrTransaction,
-  member: { projectId: number; userId: number; accessLevel: number },
-): Promise<MemberWithUser> => prisma.projectMember.create({ data: member, include: { user: true } })
+  member: NewMember,
+): Promise<MemberWithUser> {
+  const { projectId, userId } = member
+  await prisma.projectMember.deleteMany({ where: { projectId, userId, NOT: unendedMembership() } })
+  return prisma.projectMember.create({ data: member, include: { user: true } })
+}
 
 export const findMember = (
   { prisma }: DatabaseOrTransaction,
   projectId: number,
   userId: number,
 ): Promise<ProjectMember | null> =>
-  prisma.projectMember.findUnique({ where: { projectId_userId: { projectId, userId } } })
+  prisma.projectMember.findFirst({ where: { projectId, userId, ...unendedMembership() } })
 
 export const findMemberWithUser = (
   { prisma }: DatabaseOrTransaction,
   projectId: number,
   userId: number,
 ): Promise<MemberWithUser | null> =>
-  prisma.projectMember.findUnique({
-    where: { projectId_userId: { projectId, userId } },
+  prisma.projectMember.findFirst({
+    where: { projectId, userId, ...unendedMembership() },
     include: { user: true },
   })
 
@@ -34,15 +55,15 @@ export interface MemberChange {
   levelMax: number
 }
 
-/** Changes the access level of a member. @returns null when there is no such member at or below `levelMax` */
+/** Changes a member. @returns null when there is no such member at or below `levelMax` */
 export async function updateMember(
   { prisma }: DatabaseOrTransaction,
   { projectId, userId, levelMax }: MemberChange,
-  accessLevel: number,
+  changes: Partial<Pick<ProjectMember, 'accessLevel' | 'expiresAt'>>,
 ): Promise<MemberWithUser | null> {
   const [member] = await prisma.projectMember.updateManyAndReturn({
-    where: { projectId, userId, accessLevel: { lte: levelMax } },
-    data: { accessLevel, updatedAt: new Date() },
+    where: { projectId, userId, accessLevel: { lte: levelMax }, ...unendedMembership() },
+    data: { ...changes, updatedAt: new Date() },
     include: { user: true },
   })
   return member ?? null
@@ -71,7 +92,7 @@ export async function listMembers(
   { projectId, search }: MemberFilter,
   rows: { skip: number; take: number },
 ): Promise<{ members: MemberWithUser[]; total: number }> {
-  const where = { projectId, ...(search !== undefined && { user: named(search) }) }
+  const where = { projectId, ...unendedMembership(), ...(search !== undefined && { user: named(search) }) }
   const [members, total] = await Promise.all([
     prisma.projectMember.findMany({ where, include: { user: true }, orderBy: { userId: 'asc' }, ...rows }),
     prisma.projectMember.count({ where }),

@@ -2,6 +2,7 @@ import { accessLevels, type Visibility } from '@switchyard/domain/access'
 import type { Database, DatabaseOrTransaction } from '../client.js'
 import type { Prisma, Project, User } from '../generated/client.js'
 import { likeText } from '../like-pattern.js'
+import { unendedMembership, unendedMembershipSql } from './members.js'
 
 export interface ProjectForUser {
   project: Project
@@ -18,7 +19,8 @@ const columns = `p.id, p.name, p.path, p.description, p.path_with_namespace AS "
   p.repository_size_limit AS "repositorySizeLimit"`
 
 const select = (condition: string) => `SELECT ${columns}, m.access_level AS "memberLevel"
-  FROM projects p LEFT JOIN project_members m ON m.project_id = p.id AND m.user_id = $2 WHERE ${condition}`
+  FROM projects p LEFT JOIN project_members m ON m.project_id = p.id AND m.user_id = $2
+    AND ${unendedMembershipSql} WHERE ${condition}`
 
 const byId = { name: 'project-for-user-by-id', text: select('p.id = $1') }
 const byPath = { name: 'project-for-user-by-path', text: select('p.path_key = $1') }
@@ -221,8 +223,8 @@ export async function deleteProject({ prisma }: DatabaseOrTransaction, id: numbe
 }
 
 export interface ProjectFilter {
-  /** The user who requests the list; administrators see every project. */
-  viewer: { id: number; admin: boolean }
+  /** The user who requests the list; administrators see every project. Null: an anonymous caller. */
+  viewer: { id: number; admin: boolean } | null
   /** The only project that the viewer's token may access. */
   only?: number | undefined
   /** Only projects of which the viewer is a member. */
@@ -268,7 +270,7 @@ export async function listProjects(
   const [found, total] = await Promise.all([
     prisma.project.findMany({
       where,
-      include: { owner: true, members: { where: { userId: filter.viewer.id } } },
+      include: { owner: true, members: { where: membershipOf(filter) } },
       orderBy: [{ [column]: direction }, { id: direction }],
       ...rows,
     }),
@@ -281,17 +283,24 @@ export async function listProjects(
   return { projects, total }
 }
 
+/** No user has this id. */
+const nobody = 0
+
+/** The membership of the viewer. */
+const membershipOf = ({ viewer }: ProjectFilter) => ({ userId: viewer?.id ?? nobody, ...unendedMembership() })
+
 function whereOf(filter: ProjectFilter): Prisma.ProjectWhereInput {
-  const { viewer, only, membership, owned, levelMin, search } = filter
-  const mine = { members: { some: { userId: viewer.id } } }
-  const open = { visibility: { in: ['public', 'internal'] } }
+  const { only, membership, owned, levelMin, search } = filter
+  const viewer = filter.viewer ?? { id: nobody, admin: false }
+  const mine = { members: { some: membershipOf(filter) } }
+  const open = { visibility: { in: filter.viewer ? ['public', 'internal'] : ['public'] } }
   const conditions: Prisma.ProjectWhereInput[] = []
   if (!viewer.admin) conditions.push({ OR: [open, { ownerId: viewer.id }, mine] })
   if (only !== undefined) conditions.push({ id: only })
   if (membership) conditions.push({ OR: [{ ownerId: viewer.id }, mine] })
   if (owned) conditions.push({ ownerId: viewer.id })
   if (levelMin !== undefined) {
-    const member = { members: { some: { userId: viewer.id, accessLevel: { gte: levelMin } } } }
+    const member = { members: { some: { ...membershipOf(filter), accessLevel: { gte: levelMin } } } }
     conditions.push({ OR: [{ ownerId: viewer.id }, member] })
   }
   if (search) {

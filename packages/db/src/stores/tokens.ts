@@ -8,6 +8,8 @@ export interface NewToken {
   /** SHA-256 of the secret. */
   tokenHash: Uint8Array<ArrayBuffer>
   scopes: readonly Scope[]
+  /** The only tenants of sagas that the token may name. Unset or empty: every tenant. */
+  tenants?: readonly string[]
   /** Last day on which the token works; null: it never expires. */
   expiresAt: Date | null
   /** The project and the creator of a project token. Unset: a personal token. */
@@ -18,9 +20,11 @@ export type ProjectTokenWithLevel = PersonalAccessToken & { accessLevel: number 
 
 export const createToken = (
   { prisma }: DatabaseOrTransaction,
-  { project, ...token }: NewToken,
+  { project, scopes, tenants = [], ...token }: NewToken,
 ): Promise<PersonalAccessToken> =>
-  prisma.personalAccessToken.create({ data: { ...token, ...project, scopes: [...token.scopes] } })
+  prisma.personalAccessToken.create({
+    data: { ...token, ...project, scopes: [...scopes], tenants: [...tenants] },
+  })
 
 export const findToken = ({ prisma }: DatabaseOrTransaction, id: number) =>
   prisma.personalAccessToken.findUnique({ where: { id } })

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { Agent, createServer, type IncomingMessage, type Server, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
+import { type TrustsProxy, trustsNobody } from '@switchyard/config'
 import { createProxyServer } from 'http-proxy-3'
+import proxyaddr from 'proxy-addr'
 import { framingProblem, normalizeTarget } from './check-request.js'
 import { closeWhenRead, connectionOfAnswer, hasUnreadBody, removeConnectionHeaders } from './hop-by-hop.js'
 import { listen } from './listen.js'
@@ -11,6 +13,8 @@ export interface GatewayOptions {
   host: string
   port: number
   routes: Route[]
+  /** The proxies that are believed about the addresses of their clients. Unset: nobody is. */
+  trustsProxy?: TrustsProxy
   /** The loopback port of a service, or undefined while it has none. */
   portOf: (service: string) => number | undefined
 }
@@ -36,6 +40,7 @@ const serverOptions = {
  * directions without limits of size or time, and the URL is forwarded unchanged.
  */
 export async function startGateway(options: GatewayOptions): Promise<RunningGateway> {
+  const markOrigin = (request: IncomingMessage) => markOriginOf(request, options.trustsProxy ?? trustsNobody)
   const agent = new Agent({ keepAlive: true })
   const proxy = createProxyServer({ agent, toProxy: true })
   proxy.on('error', (_error, request, response) => {
@@ -94,12 +99,13 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
 }
 
 /** Overwrites the client's headers about its origin, and adds a request id when there is none. */
-function markOrigin(request: IncomingMessage): void {
+function markOriginOf(request: IncomingMessage, trustsProxy: TrustsProxy): void {
   const { headers, socket } = request
+  const client = socket.remoteAddress === undefined ? '' : proxyaddr(request, trustsProxy)
   delete headers.forwarded
   delete headers['x-client-certificate-subject']
-  headers['x-forwarded-for'] = socket.remoteAddress ?? ''
-  headers['x-real-ip'] = socket.remoteAddress ?? ''
+  headers['x-forwarded-for'] = client
+  headers['x-real-ip'] = client
   headers['x-forwarded-proto'] = 'http'
   headers['x-forwarded-host'] = headers.host ?? ''
   headers['x-forwarded-port'] = String(socket.localPort ?? '')

@@ -2,8 +2,13 @@ import { expect, it } from 'vitest'
 import { countFailure, restartDelayMs } from './back-off.js'
 
 it('each crash in a row doubles the pause, up to half a minute', () => {
-  const delays = [1, 2, 3, 4, 8, 20].map(restartDelayMs)
+  const delays = [1, 2, 3, 4, 8, 20].map((failures) => restartDelayMs(failures, false))
   expect(delays).toEqual([250, 500, 1000, 2000, 30_000, 30_000])
+})
+
+it('a process that has answered waits a second at most, however often it is killed', () => {
+  const delays = [1, 2, 3, 4, 20].map((failures) => restartDelayMs(failures, true))
+  expect(delays).toEqual([250, 500, 1000, 1000, 1000])
 })
 
 it('a process that ran for a while starts counting afresh', () => {

@@ -2,9 +2,17 @@ const firstDelayMs = 250
 const lastDelayMs = 30_000
 const settledAfterMs = 30_000
 
-/** Milliseconds to wait before restart number `failures` (1 for the first crash in a row). */
-export function restartDelayMs(failures: number): number {
-  return Math.min(firstDelayMs * 2 ** Math.max(failures - 1, 0), lastDelayMs)
+/** A process that has answered can start, so that it is needed more than its restarts cost. */
+const lastDelayOfAnsweringMs = 1000
+
+/**
+ * Milliseconds to wait before restart number `failures` (1 for the first crash in a row).
+ *
+ * @param hasAnswered the process had answered before it ended
+ */
+export function restartDelayMs(failures: number, hasAnswered: boolean): number {
+  const delayMs = firstDelayMs * 2 ** Math.max(failures - 1, 0)
+  return Math.min(delayMs, hasAnswered ? lastDelayOfAnsweringMs : lastDelayMs)
 }
 
 /** The number of consecutive crashes after another one. A process that ran for half a minute starts again at 1. */

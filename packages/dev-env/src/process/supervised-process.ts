@@ -118,15 +118,24 @@ class Supervision implements SupervisedProcess {
     })
     closeSync(log)
     this.child = child
+    let hasAnswered = false
     const { isAlive } = this.spec
-    if (isAlive) this.stopAsking = watchLiveness({ isAlive, onStalled: () => this.endStalled(child) })
+    if (isAlive) {
+      const asked = async () => {
+        const alive = await isAlive()
+        hasAnswered ||= alive
+        return alive
+      }
+      this.stopAsking = watchLiveness({ isAlive: asked, onStalled: () => this.endStalled(child) })
+    }
     this.exited = new Promise((resolve) => {
       const ended = (reason: string) => {
         if (this.child !== child) return
         this.child = undefined
         this.stopAsking()
         if (child.pid !== undefined) signalQuietly(-child.pid, 'SIGKILL')
-        if (!this.stopping) this.scheduleRestart(reason, performance.now() - startedAt)
+        if (!this.stopping)
+          this.scheduleRestart(reason, { ranForMs: performance.now() - startedAt, hasAnswered })
         resolve()
       }
       child.once('error', (error) => ended(`could not be started (${error.message})`))
@@ -145,9 +154,12 @@ class Supervision implements SupervisedProcess {
     void this.exited.then(() => clearTimeout(kill))
   }
 
-  private scheduleRestart(reason: string, ranForMs: number): void {
+  private scheduleRestart(
+    reason: string,
+    { ranForMs, hasAnswered }: { ranForMs: number; hasAnswered: boolean },
+  ): void {
     this.failuresInARow = countFailure(this.failuresInARow, ranForMs)
-    const delayMs = restartDelayMs(this.failuresInARow)
+    const delayMs = restartDelayMs(this.failuresInARow, hasAnswered)
     const again = `starting again in ${delayMs / 1000} s`
     this.spec.notice?.(`${this.name} ${reason}; ${again} (log: ${this.spec.logFile})`)
     this.timer = setTimeout(() => this.start(), delayMs)

@@ -1,5 +1,13 @@
 import { resolve } from 'node:path'
-import { databaseUrl, readSecretFiles, redisUrl, secretField } from '@switchyard/config'
+import {
+  databaseUrl,
+  proxyNetworks,
+  readSecretFiles,
+  redisUrl,
+  secretField,
+  type TrustsProxy,
+  trustsNobody,
+} from '@switchyard/config'
 import { z } from 'zod'
 import { SetupProblem } from '../problem.js'
 import { toolsFolder } from '../tools/tools-folder.js'
@@ -22,6 +30,11 @@ export const settingsSchema = z.object({
   HOST: z.string().default('127.0.0.1').describe('Address of both ports'),
   PORT: port(8080).describe('HTTP port of the whole'),
   GRPC_PORT: port(50051).describe('gRPC port'),
+  TRUSTED_PROXIES: proxyNetworks()
+    .optional()
+    .describe(
+      'Addresses and networks of your proxies in front of the HTTP port, separated by commas. They alone are believed about the addresses of clients. The gateway of Compose and Kubernetes takes it, too',
+    ),
   SWITCHYARD_DATA: z
     .string()
     .default('.switchyard')
@@ -60,6 +73,8 @@ export interface Settings {
   port: number
   grpcPort: number
   externalUrl: string
+  /** The proxies that are believed about the addresses of their clients. */
+  trustsProxy: TrustsProxy
   /** Set when an external server replaces the embedded PostgreSQL or Redis. */
   databaseUrl?: string
   redisUrl?: string
@@ -91,6 +106,7 @@ export function readSettings(root: string, env: NodeJS.ProcessEnv, watch: boolea
     port: data.PORT,
     grpcPort: data.GRPC_PORT,
     externalUrl: data.EXTERNAL_URL ?? `http://localhost:${data.PORT}`,
+    trustsProxy: data.TRUSTED_PROXIES ?? trustsNobody,
     databaseUrl: data.DATABASE_URL?.reveal(),
     redisUrl: data.REDIS_URL?.reveal(),
     rootToken: data.SWITCHYARD_ROOT_TOKEN?.reveal(),

@@ -70,11 +70,12 @@ export class Tree {
   }
 
   private async openPorts(): Promise<void> {
-    const { host, port, grpcPort, root } = this.settings
+    const { host, port, grpcPort, root, trustsProxy } = this.settings
     // The gateway opens first, so that a busy port is reported before the servers start.
     const gateway = await startGateway({
       host,
       port,
+      trustsProxy,
       // The console knows no tokens, so that it cannot tell who may read its metrics.
       routes: [
         ...metricsRoutes(serviceNames.filter((name) => name !== 'console')),

@@ -19,6 +19,8 @@ export interface CallerToken {
   scopes: readonly Scope[]
   /** The project of a project token. Null or missing: the token works in every project of its user. */
   projectId?: number | null
+  /** The only tenants of sagas that the token may name. Missing or empty: it may name every tenant. */
+  tenants?: readonly string[]
   /** A deploy token, which fetches from its project with the rights of a reporter. */
   deploy?: true
 }

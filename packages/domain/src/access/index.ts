@@ -1,3 +1,4 @@
+export * from './bound-tenants.js'
 export * from './branch-protection.js'
 export * from './caller.js'
 export * from './deploy-token.js'

@@ -1,4 +1,4 @@
-/** The scopes of a token. `api` includes every other scope, within the rights of the token's user. */
+/** The scopes of a token. `api` includes those that are not {@link scopesBeyondApi}, within the rights of the token's user. */
 export const scopes = [
   'api',
   'read_api',
@@ -23,7 +23,7 @@ export const projectTokenScopes = [
 export type Scope = (typeof scopes)[number]
 
 /** Scopes that give users without administrator rights access to operations, which `api` does not. */
-const scopesBeyondApi: readonly Scope[] = ['read_metrics', 'read_sagas', 'manage_jobs']
+const scopesBeyondApi: readonly Scope[] = ['read_metrics', 'read_sagas', 'saga_report', 'manage_jobs']
 
 /** Whether the scopes `held` include all rights of the scopes `wanted`, for tokens of the same user. */
 export const includesScopes = (held: readonly Scope[], wanted: readonly Scope[]): boolean =>

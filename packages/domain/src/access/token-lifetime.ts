@@ -37,6 +37,13 @@ export function lastDayProblem(asked: Date | null, latest: Date | null, now: Dat
   return isLater ? `must be ${dayText(latest)} or earlier` : null
 }
 
+/**
+ * The problem of the day on which a membership ends, at its beginning; null when there is none. Today is allowed, as GitLab
+ * allows it: such a membership has ended.
+ */
+export const membershipEndProblem = (end: Date | null, now: Date): string | null =>
+  end !== null && end < startOfDay(now) ? 'cannot be a date in the past' : null
+
 /** The earlier of two last days. A token whose last day is null has no end, so every day is earlier. */
 export function earlierDay(one: Date | null, other: Date | null): Date | null {
   if (one === null || other === null) return one ?? other

@@ -7,8 +7,11 @@ export {
   makeFolder,
   markSecret,
   port,
+  proxyNetworks,
   redisUrl,
   Secret,
   secretField,
+  type TrustsProxy,
+  trustsNobody,
 } from '@switchyard/config'
 export { httpServiceFields } from './service-fields.js'

@@ -43,6 +43,8 @@ export interface HttpAppOptions {
   createLimiter?: CreateLimiter
   /** Whether an error means that the database is unavailable, so that trying again later may work. Unset: no error does. */
   isUnavailable?: (error: unknown) => boolean
+  /** The refusal that an error of a dependency stands for, such as one about a row that is gone. Unset, null: none. */
+  refusalOf?: (error: unknown) => DomainError | null
   /** Base of links in answers. Unset: taken from the request. */
   externalUrl?: string
   /** Origins whose pages may call the service from a browser. Unset: none. */
@@ -132,10 +134,15 @@ export function createHttpApp(options: HttpAppOptions): Express {
   })
   app.use((error: unknown, _request: Request, response: Response, _next: express.NextFunction) => {
     const { requestId, logger, answerForm } = observedOf(response)
-    const away = !(error instanceof DomainError) && options.isUnavailable?.(error)
-    sendError(response, away ? unavailable('', { cause: error }) : error, { requestId, logger, answerForm })
+    sendError(response, knownError(error, options), { requestId, logger, answerForm })
   })
   return app
+}
+
+function knownError(error: unknown, { isUnavailable, refusalOf }: HttpAppOptions): unknown {
+  if (error instanceof DomainError) return error
+  if (isUnavailable?.(error)) return unavailable('', { cause: error })
+  return refusalOf?.(error) ?? error
 }
 
 /** Passes every other request to the next route. */
@@ -208,11 +215,11 @@ function handler(route: Route, path: string, options: HttpAppOptions, needs: Nee
     const refused = route.longLived ? new AbortController() : undefined
     const call = createCall(request, response, caller, options.externalUrl, refused?.signal)
     const access = await route.guard(call)
-    if (refused) recheckGuard(call, route, needs.findSenderAgain, refused)
+    const refusal = refused && recheckGuard(call, route, needs.findSenderAgain, refused)
     const sender = senderKey(call)
     const memory = openMemory(needs.memory, sender)
-    try {
-      const given = route.streamsBody
+    const answering = async () => {
+      const sent = route.streamsBody
         ? { ...readQuery(request), ...request.params }
         : await readInput(request, {
             bytesMax: route.bodyBytesMax ?? bodyBytesDefault,
@@ -223,11 +230,15 @@ function handler(route: Route, path: string, options: HttpAppOptions, needs: Nee
             jsonOnly: route.jsonOnly,
             keptTexts: route.keptTexts,
           })
+      const given = route.defaults ? { ...route.defaults(access), ...sent } : sent
       const input = readParameters(route.endpoint.input, given)
-      const reply = await answerOf(options, given, call, {
+      return answerOf(options, given, call, {
         input,
         handle: () => route.endpoint.handle(input, access, call),
       })
+    }
+    try {
+      const reply = await (refusal ? Promise.race([answering(), refusal]) : answering())
       if (reply === streamed) return
       const hold = (bytes: number) => holdAnswer(needs.answers, sender, response, bytes)
       await send(response, reply, hold, route.answerForm?.mediaType)
@@ -292,16 +303,25 @@ function createCall(
   }
 }
 
-function recheckGuard(call: Call, route: Route, findSender: FindSender, refused: AbortController): void {
+/** Rejects when the sender may no longer have the answer, and it has not begun. */
+function recheckGuard(
+  call: Call,
+  route: Route,
+  findSender: FindSender,
+  refused: AbortController,
+): Promise<never> {
   const { request, response } = call.raw
-  recheckWhileOpen({
-    response,
-    check: async () => {
-      const { caller } = await findSender(route, request)
-      return route.guard({ ...call, caller })
-    },
-    end: (refusal) => refused.abort(refusal),
-    logger: () => call.logger,
+  return new Promise((_resolve, refuse) => {
+    recheckWhileOpen({
+      response,
+      check: async () => {
+        const { caller } = await findSender(route, request)
+        return route.guard({ ...call, caller })
+      },
+      end: (refusal) => refused.abort(refusal),
+      refuse,
+      logger: () => call.logger,
+    })
   })
 }
 

@@ -101,6 +101,8 @@ export interface RouteOptions {
   longLived?: boolean
   /** The password of basic authentication is a token, too; a 401 asks for it. */
   basicAuthentication?: boolean
+  /** Parameters of a request that does not have them, by what the guard has found. */
+  defaults?: (access: unknown) => Readonly<Record<string, unknown>>
   /** Other processes of this installation call it. It has no token and no rate limit; its guard knows the caller. */
   internal?: boolean
   /** The form of JSON answers and errors. Unset: that of the API. */

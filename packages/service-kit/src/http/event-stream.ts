@@ -1,8 +1,6 @@
 import { Slots } from '../slots.js'
-import { tokenKey, tokenOf } from './authentication.js'
 import type { Call } from './endpoint.js'
-import { sessionsKey } from './sender.js'
-import { senderAddress } from './sender-address.js'
+import { senderKey } from './sender.js'
 
 /** Headers of a stream of server-sent events. */
 export const eventStreamHeaders = {
@@ -16,7 +14,7 @@ export const eventStreamHeaders = {
 export interface StreamPlacesOptions {
   /** Streams that the process serves at once. */
   max: number
-  /** Streams that one token (or all its sessions), and that one address, may have at once. */
+  /** Streams that one user, and one address for requests without a user, may have at once. */
   perSenderMax: number
 }
 
@@ -25,32 +23,28 @@ export interface StreamPlaces {
   /**
    * Takes a place until the connection closes. A refusal carries `Retry-After`.
    *
-   * @throws DomainError rate-limited when the token or the address has its share; unavailable when every place is taken
+   * @throws DomainError rate-limited when the user or the address has its share; unavailable when every place is taken
    */
   take(call: Pick<Call, 'caller' | 'raw'>): void
 }
 
 const retryAfterMs = 30_000
-const tooMany = 'Too many streams of this token or address are open. Close one, or try again later.'
 
 export function createStreamPlaces({ max, perSenderMax }: StreamPlacesOptions): StreamPlaces {
   const slots = new Slots(
-    { total: max, perSender: perSenderMax, perGroup: perSenderMax },
+    { total: max, perSender: perSenderMax },
     {
-      sender: tooMany,
-      group: tooMany,
+      sender: 'Too many streams of this user or address are open. Close one, or try again later.',
       everybody: 'too many streams are open',
       retryAfterMs,
     },
   )
   return {
-    take({ caller, raw: { request, response } }) {
+    take(call) {
       // A response that is closed already would never give its slot back.
-      if (response.closed) return
-      const address = `address ${senderAddress(request.ip)}`
-      const token = tokenOf(request.headers)
-      const holder = token === null ? caller && sessionsKey(caller) : `token ${tokenKey(token)}`
-      response.once('close', slots.takeAtOnce({ sender: holder ?? address, group: address }))
+      if (call.raw.response.closed) return
+      // Who is signed in shares no limit with others at the same address, such as that of a proxy.
+      call.raw.response.once('close', slots.takeAtOnce({ sender: senderKey(call) }))
     },
   }
 }

@@ -4,7 +4,7 @@ import type { Logger } from 'pino'
 
 /** Together with the half second for which tokens are remembered, less than a second. */
 const recheckMs = 300
-/** How long an endpoint may take to end its answer in its own way before the connection is cut. */
+/** How long an endpoint may take to end its answer in its own way before the answer is refused, or its connection cut. */
 const graceMs = 100
 /** More listeners for one event of an answer are a leak. */
 const listenersMax = 20
@@ -15,14 +15,17 @@ export interface LongLivedAnswer {
   check: () => Promise<unknown>
   /** Tells the endpoint that the answer has to end. */
   end: (refusal: DomainError) => void
+  /** Answers in place of an endpoint that has not begun to. */
+  refuse: (refusal: DomainError) => void
   logger: () => Logger
 }
 
 /**
  * Checks the sender of a request again and again while its answer is under way. When the token no longer works or the
- * right is gone, the endpoint is told, and the connection is cut soon after. A check that fails for another reason, such as an outage of the database, ends nothing.
+ * right is gone, the endpoint is told. Soon after, the client gets the refusal, or the connection is cut when an answer has begun.
+ * A check that fails for another reason, such as an outage of the database, ends nothing.
  */
-export function recheckWhileOpen({ response, check, end, logger }: LongLivedAnswer): void {
+export function recheckWhileOpen({ response, check, end, refuse, logger }: LongLivedAnswer): void {
   let timer = setTimeout(recheck, recheckMs)
   // A pipeline to the client listens seven times to the end of the answer, besides four listeners of this kit. Node takes
   // more than ten for a leak.
@@ -41,7 +44,12 @@ export function recheckWhileOpen({ response, check, end, logger }: LongLivedAnsw
     }
     logger().info({ kind: refusal.kind }, 'ended an answer: its sender may not have it any more')
     end(refusal)
-    timer = setTimeout(() => response.destroy(), graceMs)
+    timer = setTimeout(() => {
+      if (response.headersSent) return void response.destroy()
+      // The endpoint may still write; what it writes after the refusal is an error of the stream that nobody waits for.
+      response.on('error', () => {})
+      refuse(refusal)
+    }, graceMs)
   }
 }
 

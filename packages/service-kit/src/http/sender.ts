@@ -1,3 +1,4 @@
+import { DomainError } from '@switchyard/domain'
 import type { Caller } from '@switchyard/domain/access'
 import type { Request } from 'express'
 import { callerOf, tokenKey, tokenOf } from './authentication.js'
@@ -29,7 +30,7 @@ export interface SenderOptions {
 /**
  * Finds who sends a request: the holder of the token in its headers, else the holder of the session in its cookies. Routes
  * outside of the API, such as those of git, take no cookie. A cookie that does not work is as if left out, because a browser
- * sends it by itself.
+ * sends it by itself, when it signs in anew, too: also at an address that has sent too many of them.
  *
  * The function throws DomainError unauthenticated for a token that does not work, and forbidden for a request with a cookie
  * that may change something and comes from a page of another origin.
@@ -39,6 +40,14 @@ export function createFindSender({
   authenticateSession,
   externalUrl,
 }: SenderOptions): FindSender {
+  const sessionOf = async (secret: string, address: string) => {
+    try {
+      return await authenticateSession(secret, address)
+    } catch (error) {
+      if (error instanceof DomainError && error.kind === 'rate-limited') return null
+      throw error
+    }
+  }
   return async (route, request) => {
     const address = request.ip ?? ''
     const token = tokenOfRoute(route, request)
@@ -50,7 +59,7 @@ export function createFindSender({
     const secret = route.outsideApi ? null : sessionSecretOf(request, baseUrl)
     if (secret !== null) {
       if (mayChange(request)) requireOwnOrigin(request, baseUrl)
-      const caller = await authenticateSession(secret, address)
+      const caller = await sessionOf(secret, address)
       if (caller) return { caller, limitKey: sessionsKey(caller) }
     }
     return { caller: null, limitKey: `address ${senderAddress(address)}` }
@@ -62,7 +71,7 @@ export const senderKey = ({ caller, raw }: Pick<Call, 'caller' | 'raw'>): string
   caller ? `user ${caller.user.id}` : `address ${senderAddress(raw.request.ip)}`
 
 /** All sessions of a token count together: a new session brings no new share of a limit. */
-export const sessionsKey = ({ token }: Caller): string => `sessions of token ${token.id}`
+const sessionsKey = ({ token }: Caller): string => `sessions of token ${token.id}`
 
 const tokenOfRoute = ({ basicAuthentication }: Route, { headers }: Request) =>
   basicAuthentication ? tokenOrPasswordOf(headers) : tokenOf(headers)

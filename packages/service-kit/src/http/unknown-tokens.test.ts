@@ -8,7 +8,7 @@ import { type AuthenticateFrom, limitUnknownTokens } from './unknown-tokens.js'
 beforeEach(() => vi.useFakeTimers())
 afterEach(() => vi.useRealTimers())
 
-const good = ['good', 'new']
+const good = ['good', 'never used']
 const holder = { user: { id: 1 }, token: { id: 1 } } as Caller
 const limited = () =>
   limitUnknownTokens(async (secret) => (good.includes(secret) ? holder : null), {
@@ -39,28 +39,57 @@ describe('an address that tries tokens', () => {
     const authenticate = limited()
     for (const seconds of [60, 120, 240, 480, 900, 900]) {
       await tryTokens(authenticate, '192.0.2.1')
-      expect(await refusedSeconds(authenticate, 'new', '192.0.2.1')).toBe(seconds)
+      expect(await refusedSeconds(authenticate, 'unknown', '192.0.2.1')).toBe(seconds)
       vi.advanceTimersByTime(seconds * 1000)
     }
     vi.advanceTimersByTime(3_600_000)
     await tryTokens(authenticate, '192.0.2.1')
-    expect(await refusedSeconds(authenticate, 'new', '192.0.2.1')).toBe(60)
+    expect(await refusedSeconds(authenticate, 'unknown', '192.0.2.1')).toBe(60)
   })
 
-  it('can go on with a token that was good lately, and stops nobody elsewhere', async () => {
+  it('locks no token out that works, used before or not, here or elsewhere', async () => {
     const authenticate = limited()
     expect(await authenticate('good', '192.0.2.1')).toBe(holder)
     await tryTokens(authenticate, '192.0.2.1')
+    expect(await refusedSeconds(authenticate, 'unknown', '192.0.2.1')).toBe(60)
     expect(await authenticate('good', '192.0.2.1')).toBe(holder)
-    expect(await authenticate('new', '192.0.2.2')).toBe(holder)
+    expect(await authenticate('never used', '192.0.2.1')).toBe(holder)
+    expect(await authenticate('never used', '192.0.2.2')).toBe(holder)
+  })
+
+  it('has two tokens looked up at once while it is refused, beside those that were good before', async () => {
+    let running = 0
+    let most = 0
+    const authenticate = limitUnknownTokens(
+      async (secret) => {
+        running += 1
+        most = Math.max(most, running)
+        await new Promise(setImmediate)
+        running -= 1
+        return good.includes(secret) ? holder : null
+      },
+      { isOn: true, kind: 'tokens', createLimiter: limitersOfProcess },
+    )
+    vi.useRealTimers()
+    expect(await authenticate('good', '192.0.2.1')).toBe(holder)
+    for (let number = 0; number < 61; number++)
+      await refusedSeconds(authenticate, `wrong-${number}`, '192.0.2.1')
+    most = 0
+    const flood = Array.from({ length: 500 }, (_, number) =>
+      refusedSeconds(authenticate, `flood-${number}`, '192.0.2.1'),
+    )
+    const served = authenticate('never used', '192.0.2.1')
+    expect(await Promise.all(flood)).not.toContain(null)
+    expect(await served).toBe(holder)
+    expect(most).toBe(2)
   })
 
   it('gets no further tries by changing its address within its network of IPv6', async () => {
     const authenticate = limited()
     for (let number = 0; number < 60; number++)
       await authenticate(`wrong-${number}`, `2001:db8:1:2::${number}`)
-    expect(await refusedSeconds(authenticate, 'new', '2001:db8:1:2:ffff::1')).toBe(60)
-    expect(await refusedSeconds(authenticate, 'new', '2001:db8:1:3::1')).toBeNull()
+    expect(await refusedSeconds(authenticate, 'unknown', '2001:db8:1:2:ffff::1')).toBe(60)
+    expect(await refusedSeconds(authenticate, 'unknown', '2001:db8:1:3::1')).toBeNull()
   })
 })
 

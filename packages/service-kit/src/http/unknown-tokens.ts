@@ -1,5 +1,6 @@
 import type { Caller } from '@switchyard/domain/access'
 import { LRUCache } from 'lru-cache'
+import pLimit from 'p-limit'
 import { type Authenticate, tokenKey } from './authentication.js'
 import type { CreateLimiter } from './limiters.js'
 import { tooManyRequests } from './rate-limit.js'
@@ -8,7 +9,7 @@ import { senderAddress } from './sender-address.js'
 /**
  * Who holds a secret that came from an address, null when nobody does.
  *
- * @throws DomainError rate-limited when the address has sent too many unknown tokens
+ * @throws DomainError rate-limited when nobody does and the address has sent too many unknown tokens
  */
 export type AuthenticateFrom = (secret: string, address: string) => Promise<Caller | null>
 
@@ -24,13 +25,15 @@ const unknownPerMinuteMax = 60
 const refusedSeconds = 60
 const refusedSecondsMax = 15 * 60
 const rememberedSeconds = 3600
-/** Tokens that were good within this time are looked up whatever else comes from their address. */
+/** Look-ups at once of tokens that come from refused addresses, so that their flood leaves connections to the database free. */
+const lookUpsOfRefusedMax = 2
+/** A token that was good within this time is looked up at once, whatever else comes from its address. */
 const goodMs = 10 * 60_000
+const rememberedMax = 10_000
 
 /**
- * Counts the unknown tokens of each address, so that nobody finds a token by trying: random tokens would otherwise cost a
- * look-up each, and each would get a rate limit of its own. An address that has sent too many is refused, except with tokens
- * that were good lately.
+ * Counts the unknown tokens of each address, so that nobody finds a token by trying. An address that has sent too many gets
+ * no answer about unknown ones for a while. A token that works is served all the same: others may share its address.
  *
  * @param options.isOn false: nothing is counted
  * @param options.kind tokens and sessions are counted apart, because a browser goes on sending the cookie of an ended session
@@ -42,7 +45,17 @@ export function limitUnknownTokens(
   if (!isOn) return (secret) => authenticate(secret)
   const unknown = createLimiter({ name: `unknown-${kind}`, points: unknownPerMinuteMax, durationSeconds: 60 })
   const refusals = createLimiter({ name: `refused-${kind}`, points: 1, durationSeconds: rememberedSeconds })
-  const good = new LRUCache<string, true>({ max: 10_000, ttl: goodMs })
+  const good = new LRUCache<string, true>({ max: rememberedMax, ttl: goodMs })
+  /** Addresses that this process has seen refused. */
+  const refused = new LRUCache<string, true>({ max: rememberedMax })
+  const fewAtOnce = pLimit(lookUpsOfRefusedMax)
+
+  async function requireFewUnknown(sender: string): Promise<void> {
+    const sent = await unknown.get(sender)
+    if (sent === null || sent.remainingPoints > 0) return
+    refused.set(sender, true, { ttl: Math.max(1, sent.msBeforeNext) })
+    throw tooManyRequests(sent.msBeforeNext)
+  }
 
   async function count(sender: string): Promise<void> {
     const sent = await unknown.penalty(sender)
@@ -55,16 +68,15 @@ export function limitUnknownTokens(
   return async (secret, address) => {
     const key = tokenKey(secret)
     const sender = senderAddress(address)
-    if (!good.has(key)) {
-      const sent = await unknown.get(sender)
-      if (sent !== null && sent.remainingPoints <= 0) throw tooManyRequests(sent.msBeforeNext)
+    const waits = refused.has(sender) && !good.has(key)
+    const caller = await (waits ? fewAtOnce(authenticate, secret) : authenticate(secret))
+    if (caller) {
+      good.set(key, true)
+      return caller
     }
-    const caller = await authenticate(secret)
-    if (caller) good.set(key, true)
-    else {
-      good.delete(key)
-      await count(sender)
-    }
-    return caller
+    good.delete(key)
+    await requireFewUnknown(sender)
+    await count(sender)
+    return null
   }
 }

@@ -1,5 +1,5 @@
 import type { MemberWithUser } from '@switchyard/db'
-import { accessLevels } from '@switchyard/domain/access'
+import { accessLevels, dayText } from '@switchyard/domain/access'
 import { z } from 'zod'
 import { presentUser, userShape } from './user.js'
 
@@ -10,19 +10,19 @@ export const memberShape = z
     ...userShape.shape,
     access_level: accessLevelShape,
     created_at: z.date(),
-    expires_at: z.null(),
+    expires_at: z.string().meta({ format: 'date' }).nullable(),
     membership_state: z.string(),
   })
   .meta({ id: 'Member', description: 'A user, and what the membership adds' })
 
 /** The fields of the user, then the fields of the membership. */
 export const presentMember = (
-  { user, accessLevel, createdAt }: MemberWithUser,
+  { user, accessLevel, createdAt, expiresAt }: MemberWithUser,
   baseUrl: string,
 ): z.output<typeof memberShape> => ({
   ...presentUser(user, baseUrl),
   access_level: accessLevel,
   created_at: createdAt,
-  expires_at: null,
+  expires_at: expiresAt && dayText(expiresAt),
   membership_state: 'active',
 })

@@ -15,6 +15,10 @@ export const tokenShape = z
     last_used_at: z.date().nullable(),
     active: z.boolean(),
     expires_at: z.string().meta({ format: 'date' }).nullable(),
+    tenants: z
+      .array(z.string())
+      .nullable()
+      .meta({ description: 'The only tenants of sagas that the token may name; null: every tenant' }),
   })
   .meta({ id: 'Token', description: 'A token without its secret' })
 
@@ -24,7 +28,7 @@ export const issuedTokenShape = z
 
 /** A token without its secret. */
 export function presentToken(token: PersonalAccessToken): z.output<typeof tokenShape> {
-  const { id, name, scopes, userId, createdAt, lastUsedAt, expiresAt } = token
+  const { id, name, scopes, tenants, userId, createdAt, lastUsedAt, expiresAt } = token
   const revoked = token.revokedAt !== null
   const expired = hasExpired(expiresAt, new Date())
   return {
@@ -38,6 +42,7 @@ export function presentToken(token: PersonalAccessToken): z.output<typeof tokenS
     last_used_at: lastUsedAt,
     active: !revoked && !expired,
     expires_at: expiresAt && dayText(expiresAt),
+    tenants: tenants.length > 0 ? tenants : null,
   }
 }
 

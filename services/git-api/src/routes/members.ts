@@ -20,7 +20,7 @@ import type { Dependencies } from '../dependencies.js'
 import type { ProjectCall } from '../guards.js'
 import { memberShape, presentMember } from '../presenters/member.js'
 import * as members from '../use-cases/members.js'
-import { accessLevel, optional, optionalText } from '../wire/parameters.js'
+import { accessLevel, clearableDay, optional, optionalText } from '../wire/parameters.js'
 
 /** There are no groups to inherit members from, and the owner is a member, so `members/all` is the same list. */
 export function memberRoutes(deps: Dependencies): Route[] {
@@ -38,7 +38,12 @@ export function memberRoutes(deps: Dependencies): Route[] {
 }
 
 const userId = { user_id: rowId() }
-const level = { access_level: accessLevel(...Object.values(accessLevels)) }
+const membership = {
+  access_level: accessLevel(...Object.values(accessLevels)),
+  expires_at: clearableDay().meta({
+    description: 'The day on which the membership ends, at its beginning in UTC',
+  }),
+}
 
 const createMember = (deps: Dependencies) =>
   endpoint({
@@ -48,11 +53,16 @@ const createMember = (deps: Dependencies) =>
     input: z.object({
       user_id: optional(rowId()).meta({ description: 'This or `username`' }),
       username: optionalText(text()).meta({ description: 'In upper or lower case; instead of `user_id`' }),
-      ...level,
+      ...membership,
     }),
-    async handle({ access_level: accessLevel, ...given }, access: ProjectCall<Caller>, call) {
+    async handle(
+      { access_level: accessLevel, expires_at: expiresAt = null, ...given },
+      access: ProjectCall<Caller>,
+      call,
+    ) {
       const author = auditAuthor(access.caller, call)
-      const member = await members.addMember(deps, access, { user: userOf(given), accessLevel }, author)
+      const wanted = { user: userOf(given), accessLevel, expiresAt }
+      const member = await members.addMember(deps, access, wanted, author)
       return created(presentMember(member, call.baseUrl))
     },
   })
@@ -94,17 +104,20 @@ const getMember = (deps: Dependencies) =>
     },
   })
 
-/** Memberships do not expire: `expires_at` in the request is ignored. */
 const updateMember = (deps: Dependencies) =>
   endpoint({
-    summary: 'Give a member another role',
+    summary: 'Give a member another role, and another end',
     replies: { 200: memberShape },
     refusals: [412],
-    input: z.object({ ...userId, ...level }),
-    async handle({ user_id: userId, access_level: accessLevel }, access: ProjectCall<Caller>, call) {
+    input: z.object({ ...userId, ...membership }),
+    async handle(
+      { user_id: userId, access_level: accessLevel, expires_at: expiresAt },
+      access: ProjectCall<Caller>,
+      call,
+    ) {
       const author = auditAuthor(access.caller, call)
-      const asked = { userId, accessLevel }
-      const member = await members.changeMember(deps, access, asked, author, preconditionOf(call))
+      const change = { userId, accessLevel, expiresAt }
+      const member = await members.changeMember(deps, access, change, author, preconditionOf(call))
       return versioned(presentMember(member, call.baseUrl), member)
     },
   })

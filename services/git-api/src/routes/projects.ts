@@ -1,20 +1,23 @@
 import type { ProjectOrder } from '@switchyard/db'
 import { invalidParameters, notSupported } from '@switchyard/domain'
-import { accessLevels, type Caller, visibilities } from '@switchyard/domain/access'
+import { accessLevels, type Caller, requireScope, visibilities } from '@switchyard/domain/access'
 import {
   accepted,
   auditAuthor,
   type Call,
   created,
+  documented,
   endpoint,
   filledText,
   flag,
+  type Guard,
   integer,
   keysetReply,
   pageParameters,
   pageReply,
   preconditionOf,
   type Route,
+  readingScopes,
   route,
   rowId,
   rowsOf,
@@ -41,7 +44,7 @@ export function projectRoutes(deps: Dependencies): Route[] {
   const { readProject, maintain, own } = deps.guards
   return [
     route('POST', '/projects', signedIn, createProject(deps)),
-    route('GET', '/projects', signedIn, listProjects(deps)),
+    route('GET', '/projects', anonymousOrSignedIn, listProjects(deps)),
     route('GET', '/projects/:id', readProject, getProject(deps)),
     route('PUT', '/projects/:id', maintain, updateProject(deps)),
     route('POST', '/projects/:id/archive', own, setArchived(deps, true)),
@@ -49,6 +52,11 @@ export function projectRoutes(deps: Dependencies): Route[] {
     route('DELETE', '/projects/:id', own, deleteProject(deps)),
   ]
 }
+
+/** Everybody: an anonymous caller sees public projects. A token needs a scope for reading. */
+const anonymousOrSignedIn: Guard<Caller | null> = documented({ anonymous: true }, (call) =>
+  call.caller ? requireScope(call.caller, ...readingScopes(call)) : null,
+)
 
 /** `tag_list` is the older name of `topics`. */
 const topicParameters = { topics: optional(topicList()), tag_list: optional(topicList()) }
@@ -151,7 +159,7 @@ const listProjects = (deps: Dependencies) =>
     replies: { 200: z.array(z.union([projectShape, basicProjectShape])) },
     refusals: [405],
     input: listInput,
-    async handle(given, caller: Caller, call) {
+    async handle(given, caller: Caller | null, call) {
       // There are no stars.
       if (given.starred) return pageReply([], given, 0, call)
       const order = { column: orderColumns[given.order_by], direction: given.sort }
@@ -168,13 +176,14 @@ const listProjects = (deps: Dependencies) =>
 
 async function presentList(
   deps: Dependencies,
-  caller: Caller,
+  caller: Caller | null,
   given: z.output<typeof listInput>,
   { order, rows }: { order: ProjectOrder; rows: Rows },
   call: Call,
 ) {
   const filter = filterOf(given)
-  if (given.simple) {
+  // As in GitLab, an anonymous caller gets the basic fields.
+  if (given.simple || caller === null) {
     const found = await projects.listBasicProjects(deps, caller, filter, order, rows)
     return {
       items: found.projects.map((project) => presentBasicProject(project, call.baseUrl)),

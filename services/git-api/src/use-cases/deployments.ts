@@ -11,7 +11,7 @@ import {
   recordDeployment,
 } from '@switchyard/db'
 import { type FieldProblems, forbidden, invalid, notFound, type Precondition } from '@switchyard/domain'
-import type { Caller } from '@switchyard/domain/access'
+import { boundTenantsOf, type Caller, ownTenant, requireTenant } from '@switchyard/domain/access'
 import type { Commit } from '@switchyard/domain/commit'
 import {
   beginDeployment,
@@ -64,7 +64,8 @@ export interface AddDeploymentCommand {
 /**
  * Records a deployment. A request that repeats the last successful deployment of its environment returns that deployment.
  *
- * @throws DomainError invalid, by field; forbidden within a freeze period when the caller asks for it
+ * @throws DomainError invalid, by field; forbidden within a freeze period when the caller asks for it, and for a saga of a tenant that
+ *   the caller's token cannot name
  */
 export async function addDeployment(
   deps: Dependencies,
@@ -74,7 +75,12 @@ export async function addDeployment(
 ): Promise<DeploymentView> {
   const { database, freezeCalendar } = deps
   const { environment, ref, tag, status, enforce } = command
-  const { commit, saga } = await readReferences(repository, command)
+  const bound = boundTenantsOf(caller)
+  const { commit, saga } = await readReferences(repository, {
+    ...command,
+    sagaTenant: command.sagaTenant ?? ownTenant(bound),
+  })
+  if (saga) requireTenant(bound, saga.tenant)
   const now = new Date()
   const freezeEnd = await freezeCalendar.findEnd(await listFreezePeriods(database, project.id), now)
   if (freezeEnd && enforce) {

@@ -13,7 +13,8 @@ import {
   updateMember,
   violatedUniqueIndex,
 } from '@switchyard/db'
-import { conflict, forbidden, notFound, type Precondition } from '@switchyard/domain'
+import { conflict, forbidden, invalid, notFound, type Precondition } from '@switchyard/domain'
+import { dayText, membershipEndProblem } from '@switchyard/domain/access'
 import type { Dependencies, Rows } from '../dependencies.js'
 import type { ProjectCall } from '../guards.js'
 import { recordProjectEvent } from './audit.js'
@@ -36,15 +37,17 @@ export async function getMember({ database }: Dependencies, { project }: Project
  * Adds a member to the project.
  *
  * @param user an id or a username
- * @throws DomainError forbidden for a level above the caller's; not-found for the user; conflict for a member
+ * @throws DomainError forbidden for a level above the caller's; invalid for an end in the past; not-found for the user;
+ *   conflict for a member
  */
 export async function addMember(
   { database }: Dependencies,
   { project, level }: ProjectCall,
-  { user, accessLevel }: { user: number | string; accessLevel: number },
+  { user, accessLevel, expiresAt }: { user: number | string; accessLevel: number; expiresAt: Date | null },
   author: AuditAuthor,
 ): Promise<MemberWithUser> {
   if (accessLevel > level) throw forbidden()
+  requireEnd(expiresAt)
   const found = await (typeof user === 'number'
     ? findUser(database, user)
     : findUserByUsername(database, user))
@@ -52,10 +55,16 @@ export async function addMember(
   const userId = found.id
   try {
     return await inTransaction(database, async (transaction) => {
-      const member = await createMember(transaction, { projectId: project.id, userId, accessLevel })
+      const member = await createMember(transaction, {
+        projectId: project.id,
+        userId,
+        accessLevel,
+        expiresAt,
+      })
       await recordProjectEvent(transaction, author, project.id, 'member_added', {
         user_id: userId,
         access_level: accessLevel,
+        ...(expiresAt && { expires_at: dayText(expiresAt) }),
       })
       return member
     })
@@ -65,31 +74,49 @@ export async function addMember(
   }
 }
 
+function requireEnd(end: Date | null): void {
+  const problem = membershipEndProblem(end, new Date())
+  if (problem !== null) throw invalid({ expires_at: [problem] })
+}
+
 /**
- * Gives a member another access level.
+ * Gives a member another access level, and another end.
  *
- * @throws DomainError not-found; precondition-failed; forbidden for the project's owner, for a level above the caller's and for members
- *   above it
+ * @param change `expiresAt` null: the membership has no end; undefined: the end stays
+ * @throws DomainError not-found; precondition-failed; invalid for an end in the past; forbidden for the project's owner, for a level
+ *   above the caller's and for members above it
  */
 export async function changeMember(
   { database, guards }: Dependencies,
   { project, level }: ProjectCall,
-  { userId, accessLevel }: { userId: number; accessLevel: number },
+  {
+    userId,
+    accessLevel,
+    expiresAt,
+  }: { userId: number; accessLevel: number; expiresAt: Date | null | undefined },
   author: AuditAuthor,
   precondition?: Precondition,
 ): Promise<MemberWithUser> {
   if (accessLevel > level) throw forbidden()
+  requireEnd(expiresAt ?? null)
   const before = await findOtherThanOwner(database, project, userId)
   const changed = await inTransaction(database, async (transaction) => {
     const key = { project_id: project.id, user_id: userId }
     await requireUnchanged(transaction, 'project_members', key, precondition)
     const change = { projectId: project.id, userId, levelMax: level }
-    const member = await updateMember(transaction, change, accessLevel)
+    const member = await updateMember(transaction, change, {
+      accessLevel,
+      ...(expiresAt !== undefined && { expiresAt }),
+    })
     if (!member) throw forbidden()
     await recordProjectEvent(transaction, author, project.id, 'member_changed', {
       user_id: userId,
       access_level: accessLevel,
       access_level_before: before.accessLevel,
+      ...(expiresAt !== undefined && {
+        expires_at: expiresAt && dayText(expiresAt),
+        expires_at_before: before.expiresAt && dayText(before.expiresAt),
+      }),
     })
     return member
   })

@@ -96,15 +96,15 @@ async function findEmptyElsewhere(
   return new Set((await Promise.all(found)).flat())
 }
 
-/** Like {@link listProjects}, without the fields that depend on the caller and on the repository. */
+/** Like {@link listProjects}, without the fields that depend on the caller and on the repository; for anonymous callers, too. */
 export async function listBasicProjects(
   { database }: Dependencies,
-  caller: Caller,
+  caller: Caller | null,
   filter: Omit<ProjectFilter, 'viewer' | 'only'>,
   order: ProjectOrder,
   rows: Rows,
 ): Promise<{ projects: ProjectWithOwner[]; total: number }> {
-  const where = { ...filter, viewer: caller.user, only: caller.token.projectId ?? undefined }
+  const where = { ...filter, viewer: caller?.user ?? null, only: caller?.token.projectId ?? undefined }
   const found = await listStoredProjects(database, where, order, rows)
   return { projects: found.projects.map(({ project }) => project), total: found.total }
 }
@@ -268,8 +268,8 @@ const changedNames = ({ settings = {}, ...columns }: ProjectChanges): string[] =
 ]
 
 /**
- * Removes a project, then its repository. The row goes first, because a repository without a row cannot be reached:
- * files that cannot be removed are left for operators.
+ * Removes a project, then its repository. The row goes first, because a repository without a row cannot be reached: files that are
+ * left, when this process is killed, are removed later (`removing`).
  */
 export async function removeProject(
   { database, git, logger }: Dependencies,

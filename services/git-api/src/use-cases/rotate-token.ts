@@ -19,7 +19,7 @@ import type { ProjectCall } from '../guards.js'
 import { recordUserEvent } from './audit.js'
 import { type IssuedToken, issueToken } from './issue-token.js'
 import { makerOf } from './project-tokens.js'
-import { getTokenFor } from './tokens.js'
+import { getTokenFor, requireTenants } from './tokens.js'
 
 /**
  * Replaces the token that the request came with.
@@ -49,7 +49,8 @@ export async function rotateOwnToken(
  * everybody else, and for the token of the request itself, the rules are those of {@link rotateOwnToken}, and no token
  * rotates one that may do more than itself.
  *
- * @throws DomainError not-found; insufficient-scope; invalid when it is revoked, and for the last day
+ * @throws DomainError not-found; insufficient-scope; forbidden for a token of further tenants; invalid when it is revoked, and for
+ *   the last day
  */
 export async function rotateTokenFor(
   deps: Dependencies,
@@ -61,6 +62,7 @@ export async function rotateTokenFor(
   const isAdministrator = caller.user.admin
   const wanted = old.scopes as Scope[]
   if (!isAdministrator && !includesScopes(caller.token.scopes, wanted)) throw insufficientScope(wanted)
+  requireTenants(caller, old.tenants.length > 0 ? old.tenants : null)
   const isBounded = !isAdministrator || old.id === caller.token.id
   const latestDay = isBounded ? lastDayAfterRotation(old, new Date()) : null
   return rotate(deps, old, { expiresAt, latestDay, createdBy: creatorOf(old, author), onRevoked }, author)
@@ -106,7 +108,7 @@ interface Rotation {
   onRevoked: () => Error
 }
 
-/** The old token stops working; the new one has its name, scopes and project. */
+/** The old token stops working; the new one has its name, scopes, tenants and project. */
 async function rotate(
   { database, forgetUsers }: Dependencies,
   old: PersonalAccessToken,
@@ -119,6 +121,7 @@ async function rotate(
       userId: old.userId,
       name: old.name,
       scopes: old.scopes as Scope[],
+      tenants: old.tenants,
       expiresAt: expiresAt ?? earlierDay(lastDayAfterRotation(old, new Date()), latestDay),
       ...(old.projectId === null ? {} : { project: { projectId: old.projectId, createdBy } }),
     }

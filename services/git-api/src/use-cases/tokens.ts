@@ -13,7 +13,7 @@ import {
   type TokenOrder,
 } from '@switchyard/db'
 import { forbidden, notFound, unauthenticated } from '@switchyard/domain'
-import type { Caller } from '@switchyard/domain/access'
+import { type BoundTenants, boundTenantsOf, type Caller, includesTenants } from '@switchyard/domain/access'
 import type { Dependencies, Rows } from '../dependencies.js'
 import { recordUserEvent } from './audit.js'
 import { type IssuedToken, issueToken } from './issue-token.js'
@@ -54,21 +54,37 @@ export async function getTokenFor({ database }: Dependencies, { user }: Caller, 
   return token
 }
 
-/** Issues a token to a user. @throws DomainError not-found for the user; invalid when its last day has passed */
+/**
+ * Issues a token to a user. A token that is bound to tenants makes tokens that are bound to the same ones, or to some of them.
+ *
+ * @throws DomainError not-found for the user; forbidden for further tenants; invalid when its last day has passed
+ */
 export async function issuePersonalToken(
   { database }: Dependencies,
-  token: Omit<NewToken, 'tokenHash'>,
+  administrator: Caller,
+  given: Omit<NewToken, 'tokenHash'>,
   author: AuditAuthor,
 ): Promise<IssuedToken> {
-  if (!(await findUser(database, token.userId))) throw notFound('User')
+  if (!(await findUser(database, given.userId))) throw notFound('User')
+  const bound = given.tenants ?? boundTenantsOf(administrator)
+  requireTenants(administrator, bound)
+  const token = { ...given, tenants: bound ?? [] }
   return inTransaction(database, async (transaction) => {
     const issued = await issueToken(transaction, token, null)
     await recordUserEvent(transaction, author, token.userId, 'personal_access_token_created', {
       name: token.name,
       scopes: [...token.scopes],
+      ...(bound && { tenants: [...bound] }),
     })
     return issued
   })
+}
+
+/** @throws DomainError forbidden when the caller's token may name fewer tenants than a token that is bound to these */
+export function requireTenants(caller: Caller, wanted: BoundTenants): void {
+  const held = boundTenantsOf(caller)
+  if (!includesTenants(held, wanted))
+    throw forbidden(`this token is bound to ${held?.join(', ')}, and makes no token for other tenants`)
 }
 
 /** Revokes a token that `getTokenFor` finds; does nothing for a revoked token. @throws DomainError not-found */

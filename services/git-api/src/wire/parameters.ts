@@ -23,6 +23,25 @@ export const scopeList = (allowed: readonly Scope[] = scopes) =>
       .transform((given) => [...new Set(given)] as Scope[]),
   )
 
+const tenantCharsMax = 128
+
+/** Tenants of sagas: a list, or one text with commas. The empty text, which forms send for an empty field, counts as left out. */
+export const optionalTenantList = () =>
+  z.preprocess(
+    (value) => (typeof value === 'string' ? (value === '' ? undefined : value.split(',')) : value),
+    optional(
+      list(text().transform((tenant) => tenant.trim()))
+        .refine((tenants) => tenants.length > 0, { error: 'is empty' })
+        .refine((tenants) => tenants.every((tenant) => tenant !== '' && !/\p{Cc}/u.test(tenant)), {
+          error: 'has a tenant that is empty or not printable',
+        })
+        .refine((tenants) => tenants.every((tenant) => tenant.length <= tenantCharsMax), {
+          error: `has a tenant that is too long (maximum is ${tenantCharsMax} characters)`,
+        })
+        .transform((tenants) => [...new Set(tenants)]),
+    ),
+  )
+
 /** A day, `2030-12-31`; a time of day after it is ignored. */
 const day = () =>
   text()
@@ -38,6 +57,10 @@ const day = () =>
 
 /** A day that may be left out; the empty text, which forms send for an empty field, counts as left out. */
 export const optionalDay = () => z.preprocess((value) => (value === '' ? undefined : value), optional(day()))
+
+/** A day that may be left out, or be taken away by null or, which is what forms send, by the empty text. */
+export const clearableDay = () =>
+  z.preprocess((value) => (value === '' ? null : value), day().nullable().optional())
 
 const topicLengthMax = 255
 

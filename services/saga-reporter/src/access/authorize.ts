@@ -32,7 +32,7 @@ export function createAuthorize(options: SagaAuth): Authorize {
   return () => everybody
 }
 
-const everybody: Peer = { name: null, service: null, tenant: null }
+const everybody: Peer = { name: null, service: null, tenants: null }
 
 /**
  * Verdicts are remembered for this long. Together with the half second for which authentication remembers tokens, a revoked token

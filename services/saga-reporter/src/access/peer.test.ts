@@ -19,8 +19,8 @@ describe('SAGA_MTLS_PEERS', () => {
       'orders.internal=service:orders, spiffe://acme/billing = tenant:acme,orders.internal=tenant:acme',
     )
     expect(Object.fromEntries(bindings ?? [])).toEqual({
-      'orders.internal': { name: 'orders.internal', service: 'orders', tenant: 'acme' },
-      'spiffe://acme/billing': { name: 'spiffe://acme/billing', service: null, tenant: 'acme' },
+      'orders.internal': { name: 'orders.internal', service: 'orders', tenants: ['acme'] },
+      'spiffe://acme/billing': { name: 'spiffe://acme/billing', service: null, tenants: ['acme'] },
     })
   })
 
@@ -68,7 +68,7 @@ describe('the names of a certificate', () => {
 })
 
 describe('a bound peer', () => {
-  const peer = { name: 'p', service: 'orders', tenant: 'acme' }
+  const peer = { name: 'p', service: 'orders', tenants: ['acme'] }
   const start = (serviceName: string) => ({ operation: 'SagaStarted', sagaId: 's', serviceName }) as const
   const end = (serviceName: string) => ({ operation: 'SagaEnded', sagaId: 's', serviceName }) as const
 

@@ -1,5 +1,6 @@
 import type { PeerCertificate } from 'node:tls'
 import { forbidden } from '@switchyard/domain'
+import { type BoundTenants, requireTenant } from '@switchyard/domain/access'
 import { parseEventTime, type RawSagaEvent } from '@switchyard/domain/saga'
 
 /** The sender of reports, as the server knows it. */
@@ -8,8 +9,8 @@ export interface Peer {
   name: string | null
   /** The only service this sender may report for; null: any. */
   service: string | null
-  /** The only tenant this sender may report for; null: any. */
-  tenant: string | null
+  /** The only tenants this sender may report for; null: any. */
+  tenants: BoundTenants
   /** Tenants that other senders are bound to, when this sender is bound to none: it may not report for them. */
   foreignTenants?: ReadonlySet<string>
 }
@@ -30,12 +31,12 @@ export function parsePeerBindings(text: string): PeerBindings | null {
     const name = entry.slice(0, found?.index).trimEnd()
     const value = found ? entry.slice(found.index + found[0].length).trim() : ''
     if (name === '' || /\s/.test(name) || value === '') return null
-    const known = bindings.get(name) ?? { name, service: null, tenant: null }
-    bindings.set(name, { ...known, [found?.[1] as 'service' | 'tenant']: value })
+    const known = bindings.get(name) ?? { name, service: null, tenants: null }
+    bindings.set(name, { ...known, ...(found?.[1] === 'tenant' ? { tenants: [value] } : { service: value }) })
   }
-  const tenants = new Set([...bindings.values()].flatMap(({ tenant }) => tenant ?? []))
+  const tenants = new Set([...bindings.values()].flatMap(({ tenants }) => tenants ?? []))
   for (const [name, peer] of bindings) {
-    if (peer.tenant === null) bindings.set(name, { ...peer, foreignTenants: tenants })
+    if (peer.tenants === null) bindings.set(name, { ...peer, foreignTenants: tenants })
   }
   return bindings
 }
@@ -57,9 +58,7 @@ export function certificateNames({ subjectaltname = '', subject }: Partial<PeerC
 
 /** @throws DomainError forbidden for a tenant that the peer may not report for */
 export function requireOwnTenant(peer: Peer, tenant: string): void {
-  if (peer.tenant !== null && tenant !== peer.tenant) {
-    throw forbidden(`this certificate reports for tenant ${peer.tenant} only`)
-  }
+  requireTenant(peer.tenants, tenant)
   if (peer.foreignTenants?.has(tenant))
     throw forbidden(`this certificate does not report for tenant ${tenant}`)
 }

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import type { Peer } from './peer.js'
 import { createRateLimit } from './rate-limit.js'
 
-const anybody: Peer = { name: null, service: null, tenant: null }
+const anybody: Peer = { name: null, service: null, tenants: null }
 const started = (sagaId: string, serviceName: string): RawSagaEvent => ({
   operation: 'SagaStarted',
   sagaId,
@@ -69,7 +69,7 @@ describe('the limit of a service', () => {
 
   it('is the one of the certificate when that names a service', () => {
     const { send } = limit({ burst: 1 })
-    const peer = { name: 'orders.internal', service: 'orders', tenant: null }
+    const peer = { name: 'orders.internal', service: 'orders', tenants: null }
     expect(send(revoked('a'), { peer })).toBeNull()
     expect(send(revoked('b'), { peer })?.message).toContain('service orders')
     expect(send(started('s', 'orders'))?.message).toContain('service orders')

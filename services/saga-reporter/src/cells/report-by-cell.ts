@@ -87,10 +87,12 @@ async function reportThere(
   }
   metadata.set(forwardedHeader, own)
   metadata.set('x-forwarded-for', address)
-  metadata.set('x-tenant', sender.metadata.tenant)
   if (sender.metadata.traceParent) metadata.set('traceparent', sender.metadata.traceParent)
+  // Each event names its tenant: metadata holds ASCII only.
   const events = reports.flatMap((report) =>
-    report instanceof DomainError || !report.message ? [] : report.message,
+    report instanceof DomainError || !report.message
+      ? []
+      : { ...report.message, tenant: report.metadata.tenant },
   )
   const deadline = sender.deadline ?? Date.now() + answerMsMax
   const { results } = await send(cell, events, metadata, { deadline }, sender.signal)

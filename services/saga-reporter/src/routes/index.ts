@@ -16,6 +16,7 @@ import { reportEvents, reporter } from './report-events.js'
 import { resolveSaga } from './resolve-saga.js'
 import { sagaStats } from './saga-stats.js'
 import { type StreamDependencies, streamSagas } from './stream-sagas.js'
+import { tenantRoute } from './tenant-route.js'
 import type { WebhookDependencies } from './webhooks/dependencies.js'
 import { webhookRoutes } from './webhooks/index.js'
 
@@ -42,18 +43,18 @@ export function routes(deps: RouteDependencies): Route[] {
     route('POST', '/saga_events', reporter(deps.isForCertificates), reportEvents(deps.report), {
       keptTexts: { list: 'events', members: ['parameter', 'result'] },
     }),
-    route('GET', '/sagas', reader, listSagas(readDatabase)),
+    tenantRoute('GET', '/sagas', reader, listSagas(readDatabase)),
     // Before `/sagas/:id`, which would take these names for ids.
-    route('GET', '/sagas/parked_activities', reader, listParkedActivities(readDatabase)),
-    route('GET', '/sagas/stats', reader, sagaStats(readDatabase, clock)),
-    route('GET', '/sagas/export', reader, exportSagas(readDatabase), { longLived: true }),
-    route('GET', '/sagas/stream', reader, streamSagas(stream), { longLived: true }),
+    tenantRoute('GET', '/sagas/parked_activities', reader, listParkedActivities(readDatabase)),
+    tenantRoute('GET', '/sagas/stats', reader, sagaStats(readDatabase, clock)),
+    tenantRoute('GET', '/sagas/export', reader, exportSagas(readDatabase), { longLived: true }),
+    tenantRoute('GET', '/sagas/stream', reader, streamSagas(stream), { longLived: true }),
     ...webhookRoutes(webhooks),
     ...bulkRoutes(bulk),
-    route('GET', '/sagas/:id', reader, getSaga(readDatabase)),
-    route('GET', '/sagas/:id/events', reader, listSagaEvents(readDatabase, deps.traceUrlTemplate)),
-    route('GET', '/sagas/:id/activities/:activity_id/payloads/:kind', reader, getPayload(readDatabase)),
-    route('POST', '/sagas/:id/notes', administrator, createNote(readDatabase)),
-    route('POST', '/sagas/:id/resolve', administrator, resolveSaga(resolve)),
+    tenantRoute('GET', '/sagas/:id', reader, getSaga(readDatabase)),
+    tenantRoute('GET', '/sagas/:id/events', reader, listSagaEvents(readDatabase, deps.traceUrlTemplate)),
+    tenantRoute('GET', '/sagas/:id/activities/:activity_id/payloads/:kind', reader, getPayload(readDatabase)),
+    tenantRoute('POST', '/sagas/:id/notes', administrator, createNote(readDatabase)),
+    tenantRoute('POST', '/sagas/:id/resolve', administrator, resolveSaga(resolve)),
   ]
 }

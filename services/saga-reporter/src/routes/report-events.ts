@@ -1,7 +1,8 @@
 import type { Caller } from '@switchyard/domain/access'
+import { ownTenant } from '@switchyard/domain/access'
 import { documented, endpoint, type Guard, ok, senderAddress } from '@switchyard/service-kit/http'
 import { z } from 'zod'
-import type { Peer } from '../access/peer.js'
+import { type Peer, requireOwnTenant } from '../access/peer.js'
 import { reporterOf } from '../access/reporter.js'
 import type { ReportByCell } from '../cells/report-by-cell.js'
 import { eventReplyShape, presentEventReply } from '../presenters/event-reply.js'
@@ -15,7 +16,7 @@ import { jsonEventsShape, readHttpMetadata, readJsonReports } from '../wire/json
  */
 export const reporter = (isForCertificates: boolean): Guard<Peer> =>
   documented(
-    { who: 'tokens with the scope `saga_report` or `api`' },
+    { who: 'administrators, and tokens with the scope `saga_report`' },
     ({ caller }: { caller: Caller | null }) => reporterOf(caller, isForCertificates),
   )
 
@@ -28,7 +29,9 @@ export const reportEvents = (report: ReportByCell) =>
     handle: async ({ events }, peer: Peer, call) => {
       const { request } = call.raw
       const { signal } = call
-      const metadata = readHttpMetadata(request.headers)
+      const own = ownTenant(peer.tenants)
+      const metadata = readHttpMetadata(request.headers, own)
+      if (metadata.tenant !== own) requireOwnTenant(peer, metadata.tenant)
       const reports = readJsonReports(events, metadata)
       const sender = {
         headers: {

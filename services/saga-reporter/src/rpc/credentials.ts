@@ -4,8 +4,8 @@ import { addressOf, tokenHeaders } from '../wire/metadata.js'
 import type { ArrivedCall } from './server/admission.js'
 
 /** What a call says about its sender. */
-export const credentialsOf = ({ metadata, peer, getAuthContext }: ArrivedCall): Credentials => ({
+export const credentialsOf = ({ metadata, getAuthContext }: ArrivedCall): Credentials => ({
   headers: tokenHeaders(metadata),
-  address: senderAddress(addressOf(peer, metadata)),
+  address: senderAddress(addressOf(metadata)),
   getCertificate: () => getAuthContext().sslPeerCertificate,
 })

@@ -8,12 +8,13 @@ import {
   type ServiceError,
   status,
 } from '@grpc/grpc-js'
-import { defaultTenant } from '@switchyard/domain/saga'
+import { type BoundTenants, ownTenant } from '@switchyard/domain/access'
 import { forwardedHeader } from '@switchyard/service-kit/http'
 import type { Cells, OtherCell } from '../cells/cells.js'
 import { otherCellUnreachable } from '../cells/other-cell-unreachable.js'
-import { addressOf } from '../wire/metadata.js'
 import { cellOfLease } from '../wire/recovery-requests.js'
+import type { AdmittedReport } from './report-method.js'
+import type { Admission } from './server/admission.js'
 import { failureOf } from './server/errors.js'
 import { requireSize } from './server/limit-requests.js'
 import type { GrpcService } from './server/server.js'
@@ -26,25 +27,32 @@ type CellOfCall = (call: Call, isForwarded: boolean) => OtherCell | null
 
 export const isForwarded = (metadata: Metadata): boolean => metadata.get(forwardedHeader).length > 0
 
-/** The cell of the tenant that the metadata names. */
-export const byMetadata =
-  (cells: Cells): CellOfCall =>
-  (call, forwarded) =>
-    cells.ofTenant(`${call.metadata.get('x-tenant')[0] ?? ''}`.trim() || defaultTenant, forwarded)
+/** The cell of the tenant of a report. One that could not be checked is answered here. */
+export const byReport =
+  (cells: Cells, admission: Admission<AdmittedReport>): CellOfCall =>
+  (call, forwarded) => {
+    const admitted = admission.of(call)
+    return 'unavailable' in admitted ? null : cells.ofTenant(admitted.metadata.tenant, forwarded)
+  }
 
-/** The cell of the tenant that the request names. */
+/** The tenants to which the sender of an admitted call is bound. */
+type BoundTenantsOf = (call: Call) => BoundTenants
+
+/** The cell of the tenant that the request names, else of the sender's own. */
 export const byRequest =
-  (cells: Cells): CellOfCall =>
-  ({ request }, forwarded) =>
-    cells.ofTenant((request as { tenant?: string }).tenant || defaultTenant, forwarded)
+  (cells: Cells, boundOf: BoundTenantsOf): CellOfCall =>
+  (call, forwarded) => {
+    const { tenant } = call.request as { tenant?: string }
+    return cells.ofTenant(tenant || ownTenant(boundOf(call)), forwarded)
+  }
 
 /** A claim names its tenant; every other request names a lease, which names its cell. */
 export const byLease =
-  (cells: Cells): CellOfCall =>
+  (cells: Cells, boundOf: BoundTenantsOf): CellOfCall =>
   (call, forwarded) => {
     const { leaseToken } = call.request as { leaseToken?: string }
     return leaseToken === undefined
-      ? byRequest(cells)(call, forwarded)
+      ? byRequest(cells, boundOf)(call, forwarded)
       : cells.named(cellOfLease(leaseToken), forwarded)
   }
 
@@ -138,7 +146,6 @@ function metadataOf(call: Call, own: string): Metadata {
   const metadata = call.metadata.clone()
   metadata.remove('user-agent')
   metadata.set(forwardedHeader, own)
-  metadata.set('x-forwarded-for', addressOf(call.getPeer(), call.metadata))
   return metadata
 }
 

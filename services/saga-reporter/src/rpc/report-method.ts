@@ -1,7 +1,8 @@
 import type { handleUnaryCall, ServerUnaryCall } from '@grpc/grpc-js'
 import type { CommonResponse } from '@switchyard/contracts/saga'
 import { DomainError } from '@switchyard/domain'
-import { defaultTenant, SagaRejection } from '@switchyard/domain/saga'
+import { ownTenant } from '@switchyard/domain/access'
+import { SagaRejection } from '@switchyard/domain/saga'
 import type { Logger } from '@switchyard/service-kit/observability'
 import type { Authorize } from '../access/authorize.js'
 import { type Peer, requireOwnTenant } from '../access/peer.js'
@@ -32,7 +33,7 @@ export interface ReportHeaders {
 }
 
 /** With `unavailableAsFailure`, a report that cannot be checked now is admitted, and its answer says isSuccess=false. */
-type AdmittedReport = ReportHeaders | { unavailable: DomainError }
+export type AdmittedReport = ReportHeaders | { unavailable: DomainError }
 
 /** Admits or refuses reports by their headers: token or certificate, metadata, tenant, and the rate of the certificate's service. */
 export function createReportAdmission(deps: ReportDependencies): Admission<AdmittedReport> {
@@ -53,8 +54,10 @@ export async function judgeReport(
 ): Promise<ReportHeaders> {
   const credentials = credentialsOf(call)
   const peer = await authorize(credentials)
-  const metadata = readReportMetadata(call.metadata, peer.tenant ?? defaultTenant)
-  requireOwnTenant(peer, metadata.tenant)
+  const own = ownTenant(peer.tenants)
+  const metadata = readReportMetadata(call.metadata, own)
+  // A call that names no tenant is judged by its events, which may name some.
+  if (metadata.tenant !== own) requireOwnTenant(peer, metadata.tenant)
   rateLimit.countByHeaders(peer)
   return { peer, address: credentials.address, metadata }
 }

@@ -14,7 +14,8 @@ import { asUnavailable } from '../use-cases/as-unavailable.js'
 import { getSaga } from '../use-cases/get-saga.js'
 import { readSagaKey } from '../wire/query-requests.js'
 import { listSagas } from './list-sagas.js'
-import { createReaderAdmission } from './reader-admission.js'
+import { type AdmittedReader, withTenant } from './reader-admission.js'
+import type { Admission } from './server/admission.js'
 import { limitRequests } from './server/limit-requests.js'
 import type { GrpcService } from './server/server.js'
 import { serverStream } from './server/server-stream.js'
@@ -25,6 +26,7 @@ export interface SagaQueryDependencies {
   database: Readable
   live: LiveSagas
   authorize: AuthorizeReader
+  admission: Admission<AdmittedReader>
   /** How long a client of a stream may read no message. */
   stallMsMax: number
   logger: Logger
@@ -34,14 +36,18 @@ const requestBytesMax = 64 * 1024
 
 /** `switchyard.sagas.v1.SagaQuery` */
 export function sagaQueryService(deps: SagaQueryDependencies): GrpcService {
-  const { database, logger } = deps
-  const admission = createReaderAdmission(deps.authorize)
-  const reading = <Request, Response>(read: (request: Request) => Promise<Response>) =>
-    unary<Request, Response>((request) => asUnavailable(read(request)), logger)
+  const { admission, database, logger } = deps
+  const reading = <Request extends { tenant: string }, Response>(
+    read: (request: Request) => Promise<Response>,
+  ) =>
+    unary<Request, Response>(
+      async (request, call) => asUnavailable(read(withTenant(request, admission.of(call).caller))),
+      logger,
+    )
   const implementation: SagaQueryServer = {
     getSaga: reading((request: GetSagaRequest) => presentSaga(database, request)),
     listSagas: reading((request: ListSagasRequest) => listSagas(database, request)),
-    watchSagas: serverStream(createWatchMessages({ ...deps, admission }), logger),
+    watchSagas: serverStream(createWatchMessages(deps), logger),
   }
   return {
     name: 'switchyard.sagas.v1.SagaQuery',

@@ -10,23 +10,24 @@ import {
 } from '@switchyard/contracts/saga-recovery'
 import type { Database } from '@switchyard/db'
 import { forbidden } from '@switchyard/domain'
+import { type BoundTenants, ownTenant } from '@switchyard/domain/access'
 import type { Logger } from '@switchyard/service-kit/observability'
 import type { Authorize } from '../access/authorize.js'
-import type { Peer } from '../access/peer.js'
+import { type Peer, requireOwnTenant } from '../access/peer.js'
 import { toLeasedSaga } from '../presenters/leased-saga.js'
 import { asUnavailable } from '../use-cases/as-unavailable.js'
 import { claimSagas, completeLease, extendLease } from '../use-cases/recover-sagas.js'
 import { readClaim, readCompletion, readExtension, writeLeaseToken } from '../wire/recovery-requests.js'
 import { credentialsOf } from './credentials.js'
 import { fitHeads } from './fit-heads.js'
-import { createAdmission } from './server/admission.js'
+import { type Admission, createAdmission } from './server/admission.js'
 import { limitRequests } from './server/limit-requests.js'
 import type { GrpcService } from './server/server.js'
 import { unary } from './server/unary.js'
 
 export interface SagaRecoveryDependencies {
   database: Pick<Database, 'pool'>
-  authorize: Authorize
+  admission: Admission<Peer>
   /** Name of this cell. Tokens of leases contain it, so that calls about a lease reach its cell. */
   cell: string
   logger: Logger
@@ -34,20 +35,23 @@ export interface SagaRecoveryDependencies {
 
 const requestBytesMax = 64 * 1024
 
+/** Admits the callers that may report events. */
+export const createRecoveryAdmission = (authorize: Authorize): Admission<Peer> =>
+  createAdmission(async (call) => authorize(credentialsOf(call)))
+
 /** `switchyard.sagas.v1.SagaRecovery`, for the callers that may report events. */
 export function sagaRecoveryService({
   database,
-  authorize,
+  admission,
   cell,
   logger,
 }: SagaRecoveryDependencies): GrpcService {
-  const admission = createAdmission(async (call) => authorize(credentialsOf(call)))
   const method = <Request, Response>(work: (request: Request, peer: Peer) => Promise<Response>) =>
     unary<Request, Response>((request, call) => asUnavailable(work(request, admission.of(call))), logger)
   const implementation: SagaRecoveryServer = {
     claim: method((request: ClaimRequest, peer) => claim(database, cell, request, peer)),
-    extend: method((request: ExtendRequest) => extend(database, request)),
-    complete: method((request: CompleteRequest) => complete(database, request)),
+    extend: method((request: ExtendRequest, { tenants }) => extend(database, request, tenants)),
+    complete: method((request: CompleteRequest, { tenants }) => complete(database, request, tenants)),
   }
   return {
     name: 'switchyard.sagas.v1.SagaRecovery',
@@ -65,8 +69,8 @@ async function claim(
   request: ClaimRequest,
   peer: Peer,
 ): Promise<ClaimResponse> {
-  const wanted = readClaim(request, peer.tenant)
-  if (peer.tenant !== null && wanted.tenant !== peer.tenant) throw forbidden(`only for tenant ${peer.tenant}`)
+  const wanted = readClaim(request, ownTenant(peer.tenants))
+  requireOwnTenant(peer, wanted.tenant)
   if (peer.service !== null && wanted.serviceName !== peer.service)
     throw forbidden(`only for service ${peer.service}`)
   const claimed = await claimSagas(database, wanted)
@@ -76,13 +80,23 @@ async function claim(
   }
 }
 
-async function extend(database: Pool, request: ExtendRequest): Promise<ExtendResponse> {
+async function extend(
+  database: Pool,
+  request: ExtendRequest,
+  tenants: BoundTenants,
+): Promise<ExtendResponse> {
   const { token, leaseSeconds } = readExtension(request)
-  return { leasedUntil: await extendLease(database, token, leaseSeconds) }
+  return {
+    leasedUntil: await extendLease(database, token === null ? null : { token, tenants }, leaseSeconds),
+  }
 }
 
-async function complete(database: Pool, request: CompleteRequest): Promise<CompleteResponse> {
+async function complete(
+  database: Pool,
+  request: CompleteRequest,
+  tenants: BoundTenants,
+): Promise<CompleteResponse> {
   const { token, ...outcome } = readCompletion(request)
-  const availableAt = await completeLease(database, token, outcome)
+  const availableAt = await completeLease(database, token === null ? null : { token, tenants }, outcome)
   return { availableAt: outcome.resolution === 'done' ? undefined : availableAt }
 }

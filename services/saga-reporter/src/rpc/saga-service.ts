@@ -1,7 +1,8 @@
 import type { ServiceDefinition, UntypedServiceImplementation } from '@grpc/grpc-js'
 import { SagaService } from '@switchyard/contracts/saga'
 import { decoders } from '../wire/decoders.js'
-import { createReportAdmission, type ReportDependencies, reportMethod } from './report-method.js'
+import { type AdmittedReport, type ReportDependencies, reportMethod } from './report-method.js'
+import type { Admission } from './server/admission.js'
 import type { ServiceAlias } from './server/reflection.js'
 import type { GrpcService } from './server/server.js'
 
@@ -11,8 +12,7 @@ export const olderName: ServiceAlias = { file: 'saga.proto', package: 'pole.Saga
 const serviceNames = ['svc.Sagas.Server.Grpc.Saga', `${olderName.package}.Saga`]
 
 /** The ten operations, under each of the service's names. */
-export function sagaServices(deps: ReportDependencies): GrpcService[] {
-  const admission = createReportAdmission(deps)
+export function sagaServices(deps: ReportDependencies, admission: Admission<AdmittedReport>): GrpcService[] {
   const report = reportMethod(deps, admission)
   const implementation = {
     sagaStarted: report(decoders.SagaStarted),

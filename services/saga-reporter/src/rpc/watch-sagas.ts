@@ -7,7 +7,7 @@ import type { LiveSagas } from '../live/live-sagas.js'
 import { toEventMessage } from '../presenters/saga-messages.js'
 import { asUnavailable } from '../use-cases/as-unavailable.js'
 import { readPosition, readWatchFilter } from '../wire/query-requests.js'
-import type { AdmittedReader } from './reader-admission.js'
+import { type AdmittedReader, withTenant } from './reader-admission.js'
 import type { Admission } from './server/admission.js'
 import type { StreamMessages } from './server/server-stream.js'
 
@@ -33,7 +33,7 @@ export function createWatchMessages({
     const batches = live.watch({
       kind: 'grpc',
       owner: { token: caller.token.id, address: credentials.address },
-      filter: readWatchFilter(request),
+      filter: readWatchFilter(withTenant(request, caller)),
       after: readPosition(request.afterSequence),
       signal,
       recheck: () => authorize(credentials),

@@ -2,6 +2,7 @@ import {
   claimSagas as claim,
   type Database,
   extendLease as extend,
+  type LeaseKey,
   type LeaseResolution,
   resolveLease,
   type SagaClaim,
@@ -33,11 +34,11 @@ export async function claimSagas(database: Pool, wanted: SagaClaim): Promise<Cla
 /**
  * Prolongs a lease; gives its new end.
  *
- * @param token null: no lease can have it
+ * @param key null: no lease can have it
  * @throws DomainError invalid when the lease has ended
  */
-export async function extendLease(database: Pool, token: string | null, seconds: number): Promise<Date> {
-  const leasedUntil = token === null ? null : await extend(database, token, seconds)
+export async function extendLease(database: Pool, key: LeaseKey | null, seconds: number): Promise<Date> {
+  const leasedUntil = key === null ? null : await extend(database, key, seconds)
   if (!leasedUntil) throw leaseOver()
   return leasedUntil
 }
@@ -45,15 +46,15 @@ export async function extendLease(database: Pool, token: string | null, seconds:
 /**
  * Ends a lease; gives the time from which the saga may be leased again.
  *
- * @param token null: no lease can have it
+ * @param key null: no lease can have it
  * @throws DomainError invalid when the lease has ended
  */
 export async function completeLease(
   database: Pool,
-  token: string | null,
+  key: LeaseKey | null,
   outcome: { resolution: LeaseResolution; note: string | null },
 ): Promise<Date> {
-  const availableAt = token === null ? null : await resolveLease(database, token, outcome)
+  const availableAt = key === null ? null : await resolveLease(database, key, outcome)
   if (!availableAt) throw leaseOver()
   return availableAt
 }

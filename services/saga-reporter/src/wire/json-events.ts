@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { ActivityRetriedRequest_ActivityRetryType as RetryType } from '@switchyard/contracts/saga'
 import { ReportedEvent } from '@switchyard/contracts/saga-ingest'
 import { invalidParameters } from '@switchyard/domain'
-import { defaultTenant, parseEventTime } from '@switchyard/domain/saga'
+import { parseEventTime } from '@switchyard/domain/saga'
 import { JsonText, list, readParameters, text } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import { type ReportedOperation, requestFields } from './operations.js'
@@ -120,15 +120,16 @@ function payloadOf(value: unknown, base64: string | undefined): Buffer {
 /**
  * The tenant and trace of an HTTP request, by the rules of gRPC metadata.
  *
+ * @param tenantOtherwise the tenant of events that name none
  * @throws DomainError invalid-parameters
  */
-export function readHttpMetadata(headers: IncomingHttpHeaders): CallMetadata {
+export function readHttpMetadata(headers: IncomingHttpHeaders, tenantOtherwise: string): CallMetadata {
   // Node joins a header that came twice with a comma.
   const tenant = headers['x-tenant']?.toString()
   if (tenant?.includes(',')) throw invalidParameters(['x-tenant must have one value, without a comma'])
   if (tenant !== undefined && /[^ -~]/.test(tenant)) throw invalidParameters(['x-tenant is invalid'])
   return {
-    tenant: identifier(tenant, 'x-tenant') ?? defaultTenant,
+    tenant: identifier(tenant, 'x-tenant') ?? tenantOtherwise,
     traceParent: traceParentOf(headers.traceparent?.toString()),
   }
 }

@@ -1,6 +1,6 @@
 import { Metadata } from '@grpc/grpc-js'
 import { describe, expect, it } from 'vitest'
-import { addressOf, checkMetadata } from './metadata.js'
+import { addressOf, checkMetadata, nameAddress } from './metadata.js'
 
 const metadataOf = (...pairs: [key: string, value: string][]) => {
   const metadata = new Metadata()
@@ -59,17 +59,23 @@ describe('a value that the library cannot read', () => {
 })
 
 describe('the address of a caller', () => {
+  const trustsProxy = (address: string) => ['10.1.2.3', '::1'].includes(address)
+
   it.each([
     ['203.0.113.9:4000', undefined, '203.0.113.9'],
     ['203.0.113.9:4000', '198.51.100.1', '203.0.113.9'],
     ['10.1.2.3:4000', '198.51.100.1', '198.51.100.1'],
-    ['127.0.0.1:4000', '192.0.2.1, 198.51.100.1', '198.51.100.1'],
+    ['10.1.2.3:4000', '192.0.2.1, 198.51.100.1', '198.51.100.1'],
+    ['10.1.2.4:4000', '198.51.100.1', '10.1.2.4'],
+    ['127.0.0.1:4000', '198.51.100.1', '127.0.0.1'],
     ['::1:4000', '2001:db8::1', '2001:db8::1'],
     ['10.1.2.3:4000', 'nonsense', '10.1.2.3'],
     ['10.1.2.3:4000', undefined, '10.1.2.3'],
     ['unknown', '198.51.100.1', 'unknown'],
   ])('of %s with %s is %s', (peer, forwarded, address) => {
     const metadata = forwarded === undefined ? metadataOf() : metadataOf(['x-forwarded-for', forwarded])
-    expect(addressOf(peer, metadata)).toBe(address)
+    nameAddress(metadata, peer, trustsProxy)
+    expect(addressOf(metadata)).toBe(address)
+    expect(metadata.get('x-forwarded-for')).toEqual([address])
   })
 })

@@ -1,6 +1,7 @@
-import { BlockList, isIP } from 'node:net'
+import { isIP } from 'node:net'
 import type { Metadata } from '@grpc/grpc-js'
 import { invalidParameters } from '@switchyard/domain'
+import type { TrustsProxy } from '@switchyard/service-kit/config'
 
 /** Keys that have one value. `x-tag` may come several times; a second `traceparent` makes both unreadable. */
 const singleKeys = [
@@ -50,35 +51,23 @@ export const tokenHeaders = (metadata: Metadata) => ({
   authorization: textOf(metadata, 'authorization'),
 })
 
-/** The networks of our proxies, as in `trust proxy` of the HTTP server. */
-const proxies = new BlockList()
-for (const [network, prefix] of [
-  ['127.0.0.0', 8],
-  ['169.254.0.0', 16],
-  ['10.0.0.0', 8],
-  ['172.16.0.0', 12],
-  ['192.168.0.0', 16],
-] as const)
-  proxies.addSubnet(network, prefix, 'ipv4')
-for (const [network, prefix] of [
-  ['fe80::', 10],
-  ['fc00::', 7],
-] as const)
-  proxies.addSubnet(network, prefix, 'ipv6')
-proxies.addAddress('::1', 'ipv6')
+const forwardedFor = 'x-forwarded-for'
 
 /**
- * The address of a caller: the one that our proxy names, else that of the connection.
+ * Writes the address of a caller into the metadata of its call, whatever the caller has put there: the address that a trusted proxy
+ * names, else that of the connection.
  *
  * @param peer `host:port` of the other end of the connection
  */
-export function addressOf(peer: string, metadata: Metadata): string {
+export function nameAddress(metadata: Metadata, peer: string, trustsProxy: TrustsProxy): void {
   const host = peer.replace(/:\d+$/, '')
-  const family = isIP(host)
-  if (family === 0 || !proxies.check(host, family === 4 ? 'ipv4' : 'ipv6')) return host
-  const forwarded = textOf(metadata, 'x-forwarded-for')?.split(',').at(-1)?.trim()
-  return forwarded !== undefined && isIP(forwarded) !== 0 ? forwarded : host
+  const named = textOf(metadata, forwardedFor)?.split(',').at(-1)?.trim()
+  const isBelieved = named !== undefined && isIP(named) !== 0 && trustsProxy(host)
+  metadata.set(forwardedFor, isBelieved ? named : host)
 }
+
+/** The address of a caller that {@link nameAddress} has named. */
+export const addressOf = (metadata: Metadata): string => textOf(metadata, forwardedFor) ?? ''
 
 function textOf(metadata: Metadata, key: string): string | undefined {
   const [value] = metadata.get(key)

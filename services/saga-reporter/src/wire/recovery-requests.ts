@@ -6,7 +6,6 @@ import {
 } from '@switchyard/contracts/saga-recovery'
 import type { LeaseResolution, SagaClaim } from '@switchyard/db'
 import { invalidParameters } from '@switchyard/domain'
-import { defaultTenant } from '@switchyard/domain/saga'
 import { defaultCell } from '../cells/cell-settings.js'
 
 const limits = {
@@ -17,11 +16,11 @@ const limits = {
 }
 
 /**
- * @param tenantOtherwise the tenant of a claim that does not name one; null: the default tenant
+ * @param tenantOtherwise the tenant of a claim that does not name one
  * @throws DomainError invalid-parameters
  */
-export function readClaim(request: ClaimRequest, tenantOtherwise: string | null): SagaClaim {
-  const tenant = request.tenant || tenantOtherwise || defaultTenant
+export function readClaim(request: ClaimRequest, tenantOtherwise: string): SagaClaim {
+  const tenant = request.tenant || tenantOtherwise
   const { serviceName } = request
   if (serviceName.trim() === '') throw invalidParameters(['service_name is empty'])
   if (`${tenant}${serviceName}`.includes('\0')) throw invalidParameters(['service_name is invalid'])

@@ -118,25 +118,29 @@ describe('a lease', () => {
     const second = await claimOne()
     expect(second).toMatchObject({ sagaId: 'a', attempt: 2 })
     expect(second.token).not.toBe(first.token)
-    expect(await extendLease(database, first.token, 60)).toBeNull()
-    expect(await resolveLease(database, first.token, { resolution: 'done', note: null })).toBeNull()
+    expect(await extendLease(database, { token: first.token, tenants: null }, 60)).toBeNull()
+    expect(
+      await resolveLease(database, { token: first.token, tenants: null }, { resolution: 'done', note: null }),
+    ).toBeNull()
   })
 
   it('is prolonged from now on, until it has ended', async () => {
     await addSaga({ id: 'a' })
     const { token, leasedUntil } = await claimOne()
-    const until = await extendLease(database, token, 600)
+    const until = await extendLease(database, { token, tenants: null }, 600)
     expect(until?.getTime()).toBeGreaterThan(leasedUntil.getTime())
     await pass(590)
     expect(await claimedIds()).toEqual([])
     await pass(20)
-    expect(await extendLease(database, token, 600)).toBeNull()
+    expect(await extendLease(database, { token, tenants: null }, 600)).toBeNull()
   })
 
   it('that is done comes back only after new events', async () => {
     await addSaga({ id: 'a' })
     const { token } = await claimOne()
-    expect(await resolveLease(database, token, { resolution: 'done', note: 'by hand' })).toBeInstanceOf(Date)
+    expect(
+      await resolveLease(database, { token, tenants: null }, { resolution: 'done', note: 'by hand' }),
+    ).toBeInstanceOf(Date)
     await pass(100_000)
     await database.pool.query("UPDATE saga_leases SET resolved_at = now() - interval '400 seconds'")
     expect(await claimedIds()).toEqual([])
@@ -149,7 +153,7 @@ describe('a lease', () => {
     for (const fullSeconds of [15, 30, 60, 120, 240, 480, 960, 1920, 3600, 3600]) {
       const { token } = await claimOne()
       const before = Date.now()
-      const at = await resolveLease(database, token, { resolution: 'failed', note: null })
+      const at = await resolveLease(database, { token, tenants: null }, { resolution: 'failed', note: null })
       const pauseSeconds = ((at?.getTime() ?? 0) - before) / 1000
       expect(pauseSeconds).toBeGreaterThan(fullSeconds * 0.5 - 1)
       expect(pauseSeconds).toBeLessThan(fullSeconds + 5)
@@ -161,16 +165,20 @@ describe('a lease', () => {
   it('that is returned is free at once, and does not count', async () => {
     await addSaga({ id: 'a' })
     const { token } = await claimOne()
-    await resolveLease(database, token, { resolution: 'returned', note: null })
+    await resolveLease(database, { token, tenants: null }, { resolution: 'returned', note: null })
     expect(await claim()).toMatchObject([{ sagaId: 'a', attempt: 1 }])
   })
 
   it('is ended twice with the same answer, but not otherwise', async () => {
     await addSaga({ id: 'a' })
     const { token } = await claimOne()
-    const at = await resolveLease(database, token, { resolution: 'failed', note: 'x' })
-    expect(await resolveLease(database, token, { resolution: 'failed', note: 'x' })).toEqual(at)
-    expect(await resolveLease(database, token, { resolution: 'done', note: 'x' })).toBeNull()
+    const at = await resolveLease(database, { token, tenants: null }, { resolution: 'failed', note: 'x' })
+    expect(
+      await resolveLease(database, { token, tenants: null }, { resolution: 'failed', note: 'x' }),
+    ).toEqual(at)
+    expect(
+      await resolveLease(database, { token, tenants: null }, { resolution: 'done', note: 'x' }),
+    ).toBeNull()
   })
 })
 
@@ -214,7 +222,9 @@ class Claimer {
     const lease = this.#leases.pop()
     if (!lease) return
     this.#held.delete(lease.sagaId)
-    expect(await resolveLease(database, lease.token, { resolution, note: null })).not.toBeNull()
+    expect(
+      await resolveLease(database, { token: lease.token, tenants: null }, { resolution, note: null }),
+    ).not.toBeNull()
   }
 }
 

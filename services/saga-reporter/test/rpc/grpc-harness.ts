@@ -34,7 +34,7 @@ export async function startServer(
     port: 0,
     services: [{ name: 'test.Test', definition, implementation, admit: () => {} }],
     aliases: [],
-    checkMetadata: () => {},
+    checkArrived: () => {},
     descriptorSet: new Uint8Array(),
     ...context,
     probePeriodMs: 20,

@@ -14,18 +14,23 @@ export interface Pace {
  * The chunks of a body as they arrive. Only time that is spent waiting for the sender counts: the reader of the chunks
  * may take any time over each. A reader that stops early leaves the rest of the body unread and the connection open.
  *
- * @throws DomainError timed-out when the body arrives more slowly than it has to
+ * @param signal ends the wait for chunks with its reason
+ * @throws DomainError timed-out when the body arrives more slowly than it has to; the reason of the signal
  */
 export async function* arriving(
   request: IncomingMessage,
   { periodMs, periodBytesMin }: Pace,
+  signal?: AbortSignal,
 ): AsyncGenerator<Buffer, void> {
   // A stream of its own can be given up without closing the connection, which the answer needs.
   const body = new PassThrough()
   request.once('error', (error) => body.destroy(error))
+  const abort = () => body.destroy(signal?.reason)
+  signal?.addEventListener('abort', abort)
   const chunks = request.pipe(body).iterator()
   let [waitedMs, bytes] = [0, 0]
   try {
+    signal?.throwIfAborted()
     for (;;) {
       const startedMs = performance.now()
       const { done, value } = await within(periodMs, chunks.next())
@@ -40,6 +45,7 @@ export async function* arriving(
       yield value
     }
   } finally {
+    signal?.removeEventListener('abort', abort)
     body.destroy()
   }
 }

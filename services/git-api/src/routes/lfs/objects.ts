@@ -95,7 +95,7 @@ export const upload = (deps: Dependencies) =>
       const length = request.get('Content-Length')
       if (length !== undefined && Number(length) !== given.size) throw invalid('SHA256 or size mismatch')
       const pace = { periodMs: deps.transferIdleMs, periodBytesMin: 1 }
-      await lfs.uploadLfsObject(deps, access, given, arriving(request, pace), call)
+      await lfs.uploadLfsObject(deps, access, given, arriving(request, pace, call.signal), call)
       return ok({})
     },
   })

@@ -20,7 +20,7 @@ import type { Dependencies } from '../../dependencies.js'
 import { issuedTokenShape, presentIssuedToken, presentToken, tokenShape } from '../../presenters/token.js'
 import * as rotation from '../../use-cases/rotate-token.js'
 import { getOwnToken, getTokenFor, issuePersonalToken, revokeTokenFor } from '../../use-cases/tokens.js'
-import { optionalDay, scopeList } from '../../wire/parameters.js'
+import { optionalDay, optionalTenantList, scopeList } from '../../wire/parameters.js'
 import { listTokens } from './list-tokens.js'
 
 export function tokenRoutes(deps: Dependencies): Route[] {
@@ -58,12 +58,14 @@ const createToken = (deps: Dependencies) =>
       name: filledText(),
       scopes: scopeList(),
       expires_at: optionalDay(),
+      tenants: optionalTenantList().meta({
+        description: 'The only tenants of sagas that the token may name. Unset: every tenant',
+      }),
     }),
-    async handle({ id: userId, name, scopes, expires_at: expiresAt = null }, administrator: Caller, call) {
+    async handle({ id: userId, expires_at: expiresAt = null, ...given }, administrator: Caller, call) {
       const author = auditAuthor(administrator, call)
-      return created(
-        presentIssuedToken(await issuePersonalToken(deps, { userId, name, scopes, expiresAt }, author)),
-      )
+      const token = { ...given, userId, expiresAt }
+      return created(presentIssuedToken(await issuePersonalToken(deps, administrator, token, author)))
     },
   })
 

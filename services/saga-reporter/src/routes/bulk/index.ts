@@ -1,4 +1,5 @@
-import { administrator, administratorOrScope, type Route, route } from '@switchyard/service-kit/http'
+import { administrator, administratorOrScope, type Route } from '@switchyard/service-kit/http'
+import { tenantRoute } from '../tenant-route.js'
 import type { BulkDependencies } from './bulk-parameters.js'
 import { getBulkJob, listBulkJobs, listBulkResults } from './read-bulk.js'
 import { cancelBulk, previewBulk, startBulk, undoBulk } from './start-bulk.js'
@@ -9,12 +10,12 @@ const base = '/sagas/bulk'
 export function bulkRoutes(dependencies: BulkDependencies): Route[] {
   const reader = administratorOrScope('read_sagas')
   return [
-    route('GET', base, reader, listBulkJobs(dependencies)),
-    route('POST', base, administrator, startBulk(dependencies)),
-    route('POST', `${base}/preview`, administrator, previewBulk(dependencies)),
-    route('GET', `${base}/:id`, reader, getBulkJob(dependencies)),
-    route('GET', `${base}/:id/results`, reader, listBulkResults(dependencies)),
-    route('POST', `${base}/:id/cancel`, administrator, cancelBulk(dependencies)),
-    route('POST', `${base}/:id/undo`, administrator, undoBulk(dependencies)),
+    tenantRoute('GET', base, reader, listBulkJobs(dependencies)),
+    tenantRoute('POST', base, administrator, startBulk(dependencies)),
+    tenantRoute('POST', `${base}/preview`, administrator, previewBulk(dependencies)),
+    tenantRoute('GET', `${base}/:id`, reader, getBulkJob(dependencies)),
+    tenantRoute('GET', `${base}/:id/results`, reader, listBulkResults(dependencies)),
+    tenantRoute('POST', `${base}/:id/cancel`, administrator, cancelBulk(dependencies)),
+    tenantRoute('POST', `${base}/:id/undo`, administrator, undoBulk(dependencies)),
   ]
 }

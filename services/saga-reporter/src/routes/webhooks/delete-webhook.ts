@@ -3,7 +3,7 @@ import { auditAuthor, endpoint, noContent, rowId } from '@switchyard/service-kit
 import { auditedWebhook, removeWebhook } from '@switchyard/webhooks'
 import { z } from 'zod'
 import { tenantParameter } from '../../wire/search-parameters.js'
-import { ofSagas, type WebhookDependencies } from './dependencies.js'
+import { type WebhookDependencies, webhooksFor } from './dependencies.js'
 
 /** `DELETE /sagas/webhooks/:id`, with the log of its deliveries. */
 export const deleteWebhook = ({ database }: WebhookDependencies) =>
@@ -11,9 +11,9 @@ export const deleteWebhook = ({ database }: WebhookDependencies) =>
     summary: 'Delete a webhook with the log of its deliveries',
     replies: { 204: null },
     input: z.object({ id: rowId(), ...tenantParameter }),
-    async handle({ id }, caller: Caller, call) {
+    async handle({ id, tenant }, caller: Caller, call) {
       await auditedWebhook(database, auditAuthor(caller, call), 'webhook_deleted', (transaction) =>
-        removeWebhook(transaction, ofSagas, id),
+        removeWebhook(transaction, webhooksFor(caller, tenant), id),
       )
       return noContent()
     },

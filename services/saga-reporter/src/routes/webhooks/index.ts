@@ -1,4 +1,5 @@
-import { administrator, type Route, route } from '@switchyard/service-kit/http'
+import { administrator, type Route } from '@switchyard/service-kit/http'
+import { tenantRoute } from '../tenant-route.js'
 import { createWebhook } from './create-webhook.js'
 import { deleteWebhook } from './delete-webhook.js'
 import type { WebhookDependencies } from './dependencies.js'
@@ -14,13 +15,18 @@ const base = '/sagas/webhooks'
 
 /** The routes of webhooks that are called about sagas. */
 export const webhookRoutes = (dependencies: WebhookDependencies): Route[] => [
-  route('GET', base, administrator, listWebhooks(dependencies)),
-  route('POST', base, administrator, createWebhook(dependencies)),
-  route('GET', `${base}/:id`, administrator, getWebhook(dependencies)),
-  route('PUT', `${base}/:id`, administrator, updateWebhook(dependencies)),
-  route('DELETE', `${base}/:id`, administrator, deleteWebhook(dependencies)),
-  route('POST', `${base}/:id/test`, administrator, testWebhook(dependencies)),
-  route('GET', `${base}/:id/deliveries`, administrator, listDeliveries(dependencies)),
-  route('GET', `${base}/:id/deliveries/:delivery_id`, administrator, getDelivery(dependencies)),
-  route('POST', `${base}/:id/deliveries/:delivery_id/redeliver`, administrator, redeliver(dependencies)),
+  tenantRoute('GET', base, administrator, listWebhooks(dependencies)),
+  tenantRoute('POST', base, administrator, createWebhook(dependencies)),
+  tenantRoute('GET', `${base}/:id`, administrator, getWebhook(dependencies)),
+  tenantRoute('PUT', `${base}/:id`, administrator, updateWebhook(dependencies)),
+  tenantRoute('DELETE', `${base}/:id`, administrator, deleteWebhook(dependencies)),
+  tenantRoute('POST', `${base}/:id/test`, administrator, testWebhook(dependencies)),
+  tenantRoute('GET', `${base}/:id/deliveries`, administrator, listDeliveries(dependencies)),
+  tenantRoute('GET', `${base}/:id/deliveries/:delivery_id`, administrator, getDelivery(dependencies)),
+  tenantRoute(
+    'POST',
+    `${base}/:id/deliveries/:delivery_id/redeliver`,
+    administrator,
+    redeliver(dependencies),
+  ),
 ]

@@ -1,8 +1,9 @@
+import type { Caller } from '@switchyard/domain/access'
 import { accepted, endpoint, rowId } from '@switchyard/service-kit/http'
 import { deliveryShape, presentDelivery, redeliverWebhook } from '@switchyard/webhooks'
 import { z } from 'zod'
 import { tenantParameter } from '../../wire/search-parameters.js'
-import { ofSagas, type WebhookDependencies } from './dependencies.js'
+import { type WebhookDependencies, webhooksFor } from './dependencies.js'
 
 /** `POST /sagas/webhooks/:id/deliveries/:delivery_id/redeliver`: sends it again soon, under the same id. */
 export const redeliver = ({ database }: WebhookDependencies) =>
@@ -11,6 +12,8 @@ export const redeliver = ({ database }: WebhookDependencies) =>
     replies: { 202: deliveryShape },
     refusals: [409],
     input: z.object({ id: rowId(), ...tenantParameter, delivery_id: z.uuid() }),
-    handle: async ({ id, delivery_id }) =>
-      accepted(presentDelivery(await redeliverWebhook(database, ofSagas, id, delivery_id))),
+    async handle({ id, tenant, delivery_id: deliveryId }, caller: Caller) {
+      const delivery = await redeliverWebhook(database, webhooksFor(caller, tenant), id, deliveryId)
+      return accepted(presentDelivery(delivery))
+    },
   })

@@ -1,8 +1,9 @@
+import type { Caller } from '@switchyard/domain/access'
 import { accepted, endpoint, rowId } from '@switchyard/service-kit/http'
 import { deliveryShape, presentDelivery, testWebhook as sendTest } from '@switchyard/webhooks'
 import { z } from 'zod'
 import { tenantParameter } from '../../wire/search-parameters.js'
-import { ofSagas, type WebhookDependencies } from './dependencies.js'
+import { type WebhookDependencies, webhooksFor } from './dependencies.js'
 
 /** `POST /sagas/webhooks/:id/test`: the worker sends it soon; the delivery shows the result. */
 export const testWebhook = ({ database }: WebhookDependencies) =>
@@ -11,5 +12,6 @@ export const testWebhook = ({ database }: WebhookDependencies) =>
     replies: { 202: deliveryShape },
     refusals: [409],
     input: z.object({ id: rowId(), ...tenantParameter }),
-    handle: async ({ id }) => accepted(presentDelivery(await sendTest(database, ofSagas, id))),
+    handle: async ({ id, tenant }, caller: Caller) =>
+      accepted(presentDelivery(await sendTest(database, webhooksFor(caller, tenant), id))),
   })

@@ -4,7 +4,7 @@ import { auditedWebhook, changeWebhook } from '@switchyard/webhooks'
 import { z } from 'zod'
 import { presentWebhook, webhookShape } from '../../presenters/webhook.js'
 import { tenantParameter } from '../../wire/search-parameters.js'
-import { ofSagas, rulesOf, type WebhookDependencies } from './dependencies.js'
+import { rulesOf, type WebhookDependencies, webhooksFor } from './dependencies.js'
 import { optionalWebhookParameters } from './webhook-parameters.js'
 
 /** `PUT /sagas/webhooks/:id`: changes what is given. */
@@ -14,11 +14,11 @@ export const updateWebhook = (dependencies: WebhookDependencies) =>
     replies: { 200: webhookShape },
     refusals: [412],
     input: z.object({ ...optionalWebhookParameters, id: rowId(), ...tenantParameter }),
-    async handle({ id, tenant: _tenant, service_name: serviceName, ...given }, caller: Caller, call) {
+    async handle({ id, tenant, service_name: serviceName, ...given }, caller: Caller, call) {
       const change = { id, changes: { ...given, serviceName }, precondition: preconditionOf(call) }
       const author = auditAuthor(caller, call)
       const webhook = await auditedWebhook(dependencies.database, author, 'webhook_changed', (transaction) =>
-        changeWebhook(transaction, ofSagas, change, rulesOf(dependencies)),
+        changeWebhook(transaction, webhooksFor(caller, tenant), change, rulesOf(dependencies)),
       )
       return versioned(presentWebhook(webhook), webhook)
     },

@@ -36,8 +36,8 @@ export interface GrpcServerOptions {
   descriptorSet: Uint8Array
   /** Services of those files that are served under a second name too. */
   aliases: readonly ServiceAlias[]
-  /** Refuses metadata that no call may have, whatever its method. */
-  checkMetadata: (call: Pick<ArrivedCall, 'metadata' | 'droppedKeys'>) => void
+  /** Refuses what no call may have, whatever its method, and prepares its metadata. */
+  checkArrived: (call: ArrivedCall) => void
   health: Health
   logger: Logger
   metrics: Metrics
@@ -147,14 +147,14 @@ export async function startGrpcServer(options: GrpcServerOptions): Promise<GrpcS
 }
 
 /** Health and reflection are open to every caller that reaches the port, such as load balancers. */
-function admitOf({ services, checkMetadata }: GrpcServerOptions) {
+function admitOf({ services, checkArrived }: GrpcServerOptions) {
   const admits = new Map(
     services.flatMap(({ definition, admit }) =>
       Object.values(definition).map(({ path }): [string, Admit] => [path, admit]),
     ),
   )
   return (path: string, call: ArrivedCall) => {
-    checkMetadata(call)
+    checkArrived(call)
     return admits.get(path)?.(call)
   }
 }

@@ -32,6 +32,7 @@ export function NewTokenDialog({ onClose }: { onClose: () => void }) {
       name: textOf(form, 'name'),
       expires_at: textOf(form, 'expires_at') || undefined,
       scopes: form.getAll('scopes').map(String),
+      tenants: textOf(form, 'tenants') || undefined,
     }
     const { id } = await findUser(textOf(form, 'user'))
     const token = await send<IssuedToken>('POST', `/users/${id}/personal_access_tokens`, body)
@@ -66,6 +67,11 @@ export function NewTokenDialog({ onClose }: { onClose: () => void }) {
           </div>
         ))}
       </fieldset>
+      <TextField
+        label="Tenants of sagas"
+        name="tenants"
+        hint="The only ones that the token may name, separated by commas. Empty: every tenant."
+      />
     </ActionDialog>
   )
 }

@@ -142,10 +142,10 @@ function columnsFor({
     {
       header: 'Scopes',
       wide: true,
-      cell: ({ scopes }) => (
+      cell: ({ scopes, tenants }) => (
         <span className="flex flex-wrap gap-1">
-          {scopes.map((scope) => (
-            <Badge key={scope}>{scope}</Badge>
+          {[...scopes, ...(tenants ?? []).map((tenant) => `tenant ${tenant}`)].map((text) => (
+            <Badge key={text}>{text}</Badge>
           ))}
         </span>
       ),

@@ -50,11 +50,18 @@ export function MembersPanel({ mayChange }: { mayChange: boolean }) {
                         </option>
                       ))}
                     </SelectField>
+                    <TextField
+                      label="Ends"
+                      name="expires_at"
+                      type="date"
+                      hint="The day on which the membership ends. Empty: it has no end."
+                    />
                   </>
                 ),
                 bodyOf: (form) => ({
                   username: textOf(form, 'username'),
                   access_level: Number(textOf(form, 'level')),
+                  expires_at: textOf(form, 'expires_at') || undefined,
                 }),
               }
             : undefined
@@ -117,5 +124,6 @@ function columnsFor({
         ),
     },
     { header: 'Since', wide: true, cell: ({ created_at }) => <Time at={created_at} /> },
+    { header: 'Ends', wide: true, cell: ({ expires_at }) => expires_at ?? 'never' },
   ]
 }

@@ -1,0 +1,23 @@
+import { compile } from 'proxy-addr'
+import { z } from 'zod'
+
+/** Whether an address is one of a proxy, which is believed about the address of its client. */
+export type TrustsProxy = (address: string) => boolean
+
+/**
+ * Addresses and networks of proxies, such as `10.1.2.3` and `10.1.0.0/16`, or the names `loopback`, `linklocal` and `uniquelocal`,
+ * separated by commas.
+ */
+export const proxyNetworks = () =>
+  z.string().transform((text, context): TrustsProxy => {
+    const networks = text.split(',').map((network) => network.trim())
+    try {
+      const trusts = compile(networks)
+      return (address) => trusts(address, 0)
+    } catch {
+      context.addIssue({ code: 'custom', message: 'must be addresses or networks, separated by commas' })
+      return z.NEVER
+    }
+  })
+
+export const trustsNobody: TrustsProxy = () => false
