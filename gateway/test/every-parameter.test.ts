@@ -1,6 +1,6 @@
 import { request } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { makeRows, type Operation, operationsOf, valueOfPlace } from './support/operations.js'
+import { documentsOf, makeRows, type Operation, operationsOf, valueOfPlace } from './support/operations.js'
 import { startServices } from './support/services.js'
 
 /** Far above what any answer takes: it ends a request that would hang. */
@@ -8,11 +8,13 @@ const hangMs = 20_000
 
 let services: Awaited<ReturnType<typeof startServices>>
 let operations: Operation[]
+let documents: Awaited<ReturnType<typeof documentsOf>>
 let values: Record<string, string>
 
 beforeAll(async () => {
   services = await startServices({ RATE_LIMIT_PER_MINUTE: '0' })
-  operations = await operationsOf(services)
+  documents = await documentsOf(services)
+  operations = operationsOf(documents)
   values = await makeRows(services)
 }, 120_000)
 afterAll(() => services?.stop())
@@ -61,6 +63,28 @@ const questions = () => operations.filter(({ method }) => method === 'get')
 const parametersOf = ({ parameters }: Operation) =>
   parameters.filter((parameter) => parameter.in === 'query').map(({ name }) => name)
 
+/** Bodies with the long text in one place each, and in all places; other values are ordinary ones. */
+function bodiesWith({ requestBody, service, path }: Operation, long: string): object[] {
+  const schema = requestBody?.content['application/json']?.schema
+  const name = schema?.$ref?.split('/').at(-1) ?? ''
+  const properties = documents[service]?.components.schemas[name]?.properties ?? {}
+  const names = Object.keys(properties)
+  const usual: Record<string, unknown> = { branch: 'main', ref: 'main', tag_name: 'v2', name: path.slice(-5) }
+  const filled = Object.fromEntries(names.map((each) => [each, usual[each] ?? 'main']))
+  const actions = ['create', 'move', 'delete', 'chmod'].map((action) => ({
+    branch: 'main',
+    commit_message: 'A',
+    actions: [{ action, file_path: long, previous_path: long, content: 'x', last_commit_id: long }],
+  }))
+  return [
+    ...names.map((each) => ({ ...filled, [each]: long })),
+    Object.fromEntries(names.map((each) => [each, long])),
+    Object.fromEntries(names.map((each) => [each, [long]])),
+    Object.fromEntries(names.map((each) => [each, { [long]: long }])),
+    ...(names.includes('actions') ? actions : []),
+  ]
+}
+
 describe('every parameter of a query', () => {
   it('is as if left out when it is empty', async () => {
     const different: string[] = []
@@ -90,6 +114,22 @@ describe('every parameter of a query', () => {
       }
     }
     expect(failed).toEqual([])
+  })
+
+  it('is repeated in an error with its first 200 characters, and so is every text of a body', async () => {
+    const long = 'z'.repeat(3_000)
+    const repeating: string[] = []
+    for (const operation of operations) {
+      const answers = [
+        ...parametersOf(operation).map((name) => send(operation, `?${name}=${long}`)),
+        ...bodiesWith(operation, long).map((body) => send(operation, '', JSON.stringify(body))),
+      ]
+      for (const { status, text } of await Promise.all(answers)) {
+        if (status >= 400 && text.includes('z'.repeat(201)))
+          repeating.push(`${operation.method} ${operation.path}: ${text.slice(0, 300)}`)
+      }
+    }
+    expect(repeating).toEqual([])
   })
 
   it('is looked at here for every service', () => {

@@ -8,9 +8,10 @@ import { askingForPassword } from './basic-authentication.js'
 import type { Pace } from './body/arriving.js'
 import { BodyMemory, type MemoryLimits } from './body/body-memory.js'
 import { readForm } from './body/form.js'
-import { bodyBytesDefault, readInput } from './body/read-input.js'
+import { bodyBytesDefault, type ReadOptions, readInput } from './body/read-input.js'
 import { endUnreadBody } from './body/unread-body.js'
 import { crossOrigin } from './cors.js'
+import { boundPath, declaredNames, refuseUnknown } from './declared-parameters.js'
 import type { Call, Reply, Route } from './endpoint.js'
 import { streamed } from './endpoint.js'
 import { sendError } from './errors.js'
@@ -180,6 +181,7 @@ function findingSenders(options: HttpAppOptions): Pick<Needs, 'findSender' | 'fi
 }
 
 function handler(route: Route, path: string, options: HttpAppOptions, needs: Needs): RequestHandler {
+  const parameterNames = declaredNames(route.endpoint.input)
   return async (request, response) => {
     const observed = observedOf(response)
     observed.route = path
@@ -191,22 +193,18 @@ function handler(route: Route, path: string, options: HttpAppOptions, needs: Nee
     delete request.headers['cache-control']
     const caller = await admit(route, request, response, needs)
     const refused = route.longLived ? new AbortController() : undefined
-    const call = createCall(request, response, caller, options.externalUrl, refused?.signal)
+    boundPath(request.params, parameterNames)
+    const call = createCall(request, response, {
+      ...{ caller, parameterNames, externalUrl: options.externalUrl },
+      refused: refused?.signal,
+    })
     const access = await route.guard(call)
     if (refused) recheckGuard(call, route, needs.findSenderAgain, refused)
     const sender = caller ? `user ${caller.user.id}` : `address ${senderAddress(request.ip)}`
     const memory = needs.memory.open(sender)
     try {
-      const given = route.streamsBody
-        ? { ...readQuery(request), ...request.params }
-        : await readInput(request, {
-            bytesMax: route.bodyBytesMax ?? bodyBytesDefault,
-            pace: options.bodyPace ?? bodyPace,
-            memory,
-            sender,
-            parseLargeBody: route.parseLargeBody,
-            jsonOnly: route.jsonOnly,
-          })
+      const given = await readGiven(route, request, { pace: options.bodyPace ?? bodyPace, memory, sender })
+      if (route.refusesUnknown) refuseUnknown(given, parameterNames, path)
       const input = readParameters(route.endpoint.input, given)
       const reply = await answerOf(options, given, call, {
         input,
@@ -218,6 +216,17 @@ function handler(route: Route, path: string, options: HttpAppOptions, needs: Nee
       memory.release()
     }
   }
+}
+
+/** All that the client sent for the endpoint. */
+function readGiven(
+  route: Route,
+  request: Request,
+  receiving: Pick<ReadOptions, 'pace' | 'memory' | 'sender'>,
+) {
+  if (route.streamsBody) return { ...readQuery(request), ...request.params }
+  const { bodyBytesMax = bodyBytesDefault, parseLargeBody, jsonOnly } = route
+  return readInput(request, { ...receiving, bytesMax: bodyBytesMax, parseLargeBody, jsonOnly })
 }
 
 async function answerOf(
@@ -251,14 +260,21 @@ async function admit(route: Route, request: Request, response: Response, needs: 
 function createCall(
   request: Request,
   response: Response,
-  caller: Call['caller'],
-  externalUrl?: string,
-  refused?: AbortSignal,
+  {
+    caller,
+    parameterNames,
+    externalUrl,
+    refused,
+  }: Pick<Call, 'caller' | 'parameterNames'> & {
+    externalUrl: string | undefined
+    refused: AbortSignal | undefined
+  },
 ): Call {
   const observed = observedOf(response)
   let signal: AbortSignal | undefined
   return {
     caller,
+    parameterNames,
     params: request.params as Record<string, string>,
     requestId: observed.requestId,
     // Logger and signal are made at their first use: most calls need neither.

@@ -11,6 +11,8 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 export interface Call {
   /** Null: anonymous. */
   caller: Caller | null
+  /** Names of the parameters that the endpoint declares. */
+  parameterNames: ReadonlySet<string>
   /** Decoded path parameters: `group%2Fname` arrives as `group/name`. */
   params: Record<string, string>
   requestId: string
@@ -87,6 +89,11 @@ export interface RouteOptions {
   parseLargeBody?: ParseLargeBody
   /** Parameters come from a JSON body alone: forms are refused, and the query counts for nothing. */
   jsonOnly?: boolean
+  /**
+   * A parameter that the endpoint does not declare is refused: a filter that was ignored would find more than its sender
+   * wants. Unset: it counts for nothing, as in GitLab.
+   */
+  refusesUnknown?: boolean
   /** The endpoint reads the request stream itself: no body is parsed. */
   streamsBody?: boolean
   /**
@@ -128,6 +135,10 @@ export function route<Input extends z.ZodType, Access>(
 ): Route {
   return { method, path, guard, endpoint: definition as unknown as Endpoint<z.ZodType, unknown>, ...options }
 }
+
+/** Routes that refuse parameters that they do not declare. */
+export const refusingUnknown = (routes: Route[]): Route[] =>
+  routes.map((each) => ({ ...each, refusesUnknown: true }))
 
 export const ok = (body: unknown, headers?: Record<string, string>): Reply => ({ status: 200, body, headers })
 export const created = (body: unknown): Reply => ({ status: 201, body })

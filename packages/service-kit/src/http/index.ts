@@ -24,6 +24,7 @@ export {
   ok,
   type Reply,
   type Route,
+  refusingUnknown,
   route,
   streamed,
 } from './endpoint.js'
@@ -52,11 +53,15 @@ export {
   integer,
   list,
   parameterProblem,
+  pathCharsMax,
+  proseCharsMax,
   readParameters,
   rowId,
   searchedText,
   text,
+  textCharsMax,
   time,
+  unsupported,
 } from './parameters.js'
 export { senderAddress } from './sender-address.js'
 export { clearSessionCookie, setSessionCookie } from './session-cookie.js'

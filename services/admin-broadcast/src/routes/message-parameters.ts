@@ -1,5 +1,5 @@
 import { type BroadcastInput, broadcastThemes, broadcastTypes } from '@switchyard/domain/broadcast'
-import { flag, integer, text, time } from '@switchyard/service-kit/http'
+import { flag, integer, proseCharsMax, text, time } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 
 const rowIdMax = 2_147_483_647
@@ -21,7 +21,7 @@ const clearableTime = () =>
 
 /** The optional parameters of a message. The domain validates them. */
 export const optionalMessageParameters = {
-  message: text().nullable().optional(),
+  message: text(proseCharsMax).nullable().optional(),
   starts_at: clearableTime().optional(),
   ends_at: clearableTime().optional(),
   color: text().nullable().optional(),

@@ -1,4 +1,4 @@
-import { endpoint, type Route, route, streamed, text } from '@switchyard/service-kit/http'
+import { endpoint, pathCharsMax, type Route, route, streamed, text } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { Dependencies } from '../dependencies.js'
 import type { ProjectCall } from '../guards.js'
@@ -34,7 +34,7 @@ const input = z.object({
   format: z.enum(formatNames).default('tar.gz'),
   sha: optionalText(text()).meta({ description: 'Branch, tag or hash; left out: the default branch' }),
   ref: optionalText(text()).meta({ description: 'The same as `sha`, which comes first' }),
-  path: text().default('').meta({ description: 'Only this file or folder' }),
+  path: text(pathCharsMax).default('').meta({ description: 'Only this file or folder' }),
 })
 
 const types = ['application/zip', 'application/octet-stream']

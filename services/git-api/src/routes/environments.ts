@@ -9,6 +9,7 @@ import {
   ok,
   pageParameters,
   pageReply,
+  proseCharsMax,
   type Route,
   route,
   rowId,
@@ -80,7 +81,7 @@ const writtenFields = {
     .meta({ description: 'Refused: the slug is made from the name' }),
   external_url: text().nullish(),
   tier: optional(z.enum(environmentTiers)),
-  description: text().nullish(),
+  description: text(proseCharsMax).nullish(),
   auto_stop_setting: optional(z.enum(autoStopSettings)),
 }
 

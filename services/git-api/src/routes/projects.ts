@@ -119,7 +119,7 @@ const listInput = z.object({
   updated_before: optional(time()),
   order_by: z.enum(Object.keys(orderColumns) as [keyof typeof orderColumns]).default('created_at'),
   sort: z.enum(['asc', 'desc']).default('desc'),
-  pagination: z.string().default('legacy').meta({
+  pagination: text().default('legacy').meta({
     description: '`keyset`, with `order_by=id`: the header `Link` has the address of the next page',
   }),
 })

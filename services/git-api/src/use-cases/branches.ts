@@ -1,5 +1,5 @@
 import { listProtectedBranches } from '@switchyard/db'
-import { conflict, forbidden, invalid, notFound, requireUnmodifiedSince } from '@switchyard/domain'
+import { conflict, excerpt, forbidden, invalid, notFound, requireUnmodifiedSince } from '@switchyard/domain'
 import {
   accessLevels,
   type BranchProtection,
@@ -120,7 +120,8 @@ export async function createBranch(
   }
   if ((await repository.findBranchTip(name)) !== null) throw invalid('Branch already exists')
   const commit = await repository.findCommit(start)
-  if (!commit) throw invalid(`Failed to create branch '${name}': invalid reference name '${start}'`)
+  if (!commit)
+    throw invalid(`Failed to create branch '${excerpt(name)}': invalid reference name '${excerpt(start)}'`)
   const ref = fullName('branch', name)
   const { foresee, happened } = beginChange(dependencies, { project, user: caller.user, baseUrl })
   if (!(await repository.moveReference({ ref, from: null, to: commit.id, foresee })))
@@ -154,7 +155,8 @@ export async function deleteBranch(
   requireUnmodifiedSince(new Date(branch.commit.author.seconds * 1000), unmodifiedSinceMs)
   const { foresee, happened } = beginChange(dependencies, { project, user: caller.user, baseUrl })
   const change = await removeBranch(repository, { name, target: branch.commit.id }, foresee)
-  if (!change) throw conflict(`The branch ${name} was changed meanwhile. Please refresh and try again`)
+  if (!change)
+    throw conflict(`The branch ${excerpt(name)} was changed meanwhile. Please refresh and try again`)
   await happened([change])
 }
 

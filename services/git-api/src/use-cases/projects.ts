@@ -15,7 +15,7 @@ import {
   updateProject,
   violatedUniqueIndex,
 } from '@switchyard/db'
-import { forbidden, invalid, notFound } from '@switchyard/domain'
+import { excerpt, forbidden, invalid, notFound } from '@switchyard/domain'
 import {
   accessLevels,
   type Caller,
@@ -211,7 +211,7 @@ export async function setArchived(
 async function refuseMissingBranch(repository: Repository, branch: string): Promise<void> {
   if ((await repository.findBranchTip(branch)) !== null) return
   if (isNewBranchName(branch) && (await repository.hasNoBranch())) return
-  const question = `Do you have a branch named '${branch}' in your repository?`
+  const question = `Do you have a branch named '${excerpt(branch)}' in your repository?`
   throw invalid({ base: [`Could not set the default branch. ${question}`] })
 }
 

@@ -10,7 +10,7 @@ import {
   type ProtectedBranch,
   violatedUniqueIndex,
 } from '@switchyard/db'
-import { conflict, invalid, notFound } from '@switchyard/domain'
+import { conflict, excerpt, invalid, notFound } from '@switchyard/domain'
 import { protectionNameLengthMax, protectionsPerProjectMax } from '@switchyard/domain/access'
 import { isRefName } from '@switchyard/domain/commit'
 import type { Dependencies, Rows } from '../dependencies.js'
@@ -67,7 +67,7 @@ export async function protectBranch(
     })
   } catch (error) {
     if (violatedUniqueIndex(error) === null) throw error
-    throw conflict(`Protected branch '${name}' already exists`, { cause: error })
+    throw conflict(`Protected branch '${excerpt(name)}' already exists`, { cause: error })
   }
 }
 

@@ -1,5 +1,5 @@
 import { findDescriptionsOfTags, listProtectedTags } from '@switchyard/db'
-import { conflict, forbidden, invalid, notFound, requireUnmodifiedSince } from '@switchyard/domain'
+import { conflict, excerpt, forbidden, invalid, notFound, requireUnmodifiedSince } from '@switchyard/domain'
 import {
   accessLevels,
   type Caller,
@@ -146,9 +146,9 @@ export async function planTag(
   if (isObjectId(name)) throw invalid('You cannot create a tag with a SHA-1 or SHA-256 tag name.')
   if (!isNewBranchName(name)) throw invalid('Tag name invalid')
   if (name === project.defaultBranch) throw invalid('You cannot use default branch name to create a tag')
-  if ((await repository.findTagTarget(name)) !== null) throw invalid(`Tag ${name} already exists`)
+  if ((await repository.findTagTarget(name)) !== null) throw invalid(`Tag ${excerpt(name)} already exists`)
   const commit = await repository.findCommit(start)
-  if (!commit) throw invalid(`Target ${start} is invalid`)
+  if (!commit) throw invalid(`Target ${excerpt(start)} is invalid`)
   const isAnnotated = message.trim() !== ''
   const target = isAnnotated
     ? await repository.writeTag({ name, target: commit.id, tagger: signatureOf(caller.user), message })
@@ -159,7 +159,7 @@ export async function planTag(
 /** Creates the reference of a tag. @throws DomainError invalid when it exists */
 export async function addTag({ repository }: ProjectCall, { ref, after }: RefChange): Promise<void> {
   if (await repository.moveReference({ ref, from: null, to: after })) return
-  throw invalid(`Tag ${ref.slice(fullName('tag', '').length)} already exists`)
+  throw invalid(`Tag ${excerpt(ref.slice(fullName('tag', '').length))} already exists`)
 }
 
 /**
@@ -186,7 +186,7 @@ export async function deleteTag(
   const ref = fullName('tag', name)
   const { foresee, happened } = beginChange(dependencies, { project, user: caller.user, baseUrl })
   if (!(await repository.moveReference({ ref, from: target, to: null, foresee }))) {
-    throw conflict(`The tag ${name} was changed meanwhile. Please refresh and try again`)
+    throw conflict(`The tag ${excerpt(name)} was changed meanwhile. Please refresh and try again`)
   }
   await happened([{ ref, before: target, after: zeroId }])
 }

@@ -1,6 +1,6 @@
 import { type Scope, scopes } from '@switchyard/domain/access'
 import { refNameLengthMax } from '@switchyard/domain/commit'
-import { list, rowsOf, text } from '@switchyard/service-kit/http'
+import { list, pathCharsMax, rowsOf, text } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 
 /** A parameter that may be left out or, which means the same, be null. */
@@ -73,14 +73,11 @@ export const windowOf = (
 
 /** A search over names of branches or tags. A text longer than a name can find nothing. */
 export const nameSearch = () =>
-  text()
-    .refine((search) => search.length <= refNameLengthMax, { error: 'is too long' })
-    .default('')
-    .meta({
-      description:
-        'Part of the name, in upper or lower case; `^x`: it begins with x; `x$`: it ends with x; `*`: any characters',
-    })
+  text(refNameLengthMax).default('').meta({
+    description:
+      'Part of the name, in upper or lower case; `^x`: it begins with x; `x$`: it ends with x; `*`: any characters',
+  })
 
 /** The rest of a path behind `/*`, which express gives in parts. */
 export const pathRest = () =>
-  z.preprocess((value) => (Array.isArray(value) ? value.join('/') : value), text())
+  z.preprocess((value) => (Array.isArray(value) ? value.join('/') : value), text(pathCharsMax))

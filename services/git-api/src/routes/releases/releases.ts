@@ -1,4 +1,4 @@
-import { invalid, invalidParameters } from '@switchyard/domain'
+import { excerpt, invalid, invalidParameters } from '@switchyard/domain'
 import type { Caller } from '@switchyard/domain/access'
 import { releaseLinksMax } from '@switchyard/domain/release'
 import {
@@ -11,6 +11,7 @@ import {
   pageParameters,
   pageReply,
   parameterProblem,
+  proseCharsMax,
   rowsOf,
   text,
   time,
@@ -69,7 +70,7 @@ export const redirectToLatest = (deps: Dependencies) =>
     summary: 'Redirect to the newest release',
     replies: { 302: null },
     headers: { Location: 'The address of the newest release, or of what is below it' },
-    input: z.object({ rest: pathRest().optional() }),
+    input: z.object({ ...pageParameters, rest: pathRest().optional() }),
     async handle({ rest = '' }, access: ProjectCall, call) {
       const tag = await releases.getLatestTag(deps, access)
       const { parameters } = linkParameters(call)
@@ -88,7 +89,7 @@ const milestones = { milestones: z.unknown().optional(), milestone_ids: z.unknow
 function refuseMilestones(given: { milestones?: unknown; milestone_ids?: unknown }): void {
   const named = [given.milestones ?? [], given.milestone_ids ?? []].flat().map(String).filter(Boolean)
   if (named.length === 0) return
-  throw invalid(`Milestone(s) not found: ${named.slice(0, 20).join(', ').slice(0, 500)}`)
+  throw invalid(`Milestone(s) not found: ${excerpt(named.slice(0, 20).join(', '))}`)
 }
 
 /** `POST /projects/:id/releases` */
@@ -99,10 +100,10 @@ export const createRelease = (deps: Dependencies) =>
     refusals: [409, 422],
     input: z.object({
       tag_name: filledText(),
-      tag_message: optional(text()),
+      tag_message: optional(text(proseCharsMax)),
       ref: optionalText(text()),
       name: optionalText(text()),
-      description: optional(text()),
+      description: optional(text(proseCharsMax)),
       released_at: optional(time()),
       assets: optional(z.object({ links: optional(list(z.object(releaseLinkParameters), releaseLinksMax)) })),
       ...milestones,
@@ -131,7 +132,7 @@ export const updateRelease = (deps: Dependencies) =>
     input: z.object({
       tag_name: text(),
       name: optionalText(text()),
-      description: optional(text()),
+      description: optional(text(proseCharsMax)),
       released_at: optional(time()),
       ...milestones,
     }),
