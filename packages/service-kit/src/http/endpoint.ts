@@ -136,9 +136,9 @@ export function route<Input extends z.ZodType, Access>(
   return { method, path, guard, endpoint: definition as unknown as Endpoint<z.ZodType, unknown>, ...options }
 }
 
-/** Routes that refuse parameters that they do not declare. */
+/** Routes whose questions refuse parameters that they do not declare. */
 export const refusingUnknown = (routes: Route[]): Route[] =>
-  routes.map((each) => ({ ...each, refusesUnknown: true }))
+  routes.map((each) => (each.method === 'GET' ? { ...each, refusesUnknown: true } : each))
 
 export const ok = (body: unknown, headers?: Record<string, string>): Reply => ({ status: 200, body, headers })
 export const created = (body: unknown): Reply => ({ status: 201, body })

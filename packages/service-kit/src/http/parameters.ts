@@ -108,7 +108,7 @@ export const text = (charsMax = textCharsMax) =>
     asText,
     z
       .string()
-      .max(charsMax)
+      .max(charsMax, { abort: true })
       .refine((value) => !value.includes(nul), { error: 'is invalid' }),
   )
 

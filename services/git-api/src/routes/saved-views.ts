@@ -6,6 +6,7 @@ import {
   noContent,
   ok,
   type Route,
+  refusingUnknown,
   route,
   rowId,
   signedIn,
@@ -17,13 +18,14 @@ import { presentSavedView, savedViewShape } from '../presenters/saved-view.js'
 import * as views from '../use-cases/saved-views.js'
 
 /** Every caller reads and changes only the views of their own user. */
-export const savedViewRoutes = (deps: Dependencies): Route[] => [
-  route('GET', '/saved_views', signedIn, listSavedViews(deps)),
-  route('POST', '/saved_views', signedIn, createSavedView(deps)),
-  route('GET', '/saved_views/:id', signedIn, getSavedView(deps)),
-  route('PUT', '/saved_views/:id', signedIn, updateSavedView(deps)),
-  route('DELETE', '/saved_views/:id', signedIn, deleteSavedView(deps)),
-]
+export const savedViewRoutes = (deps: Dependencies): Route[] =>
+  refusingUnknown([
+    route('GET', '/saved_views', signedIn, listSavedViews(deps)),
+    route('POST', '/saved_views', signedIn, createSavedView(deps)),
+    route('GET', '/saved_views/:id', signedIn, getSavedView(deps)),
+    route('PUT', '/saved_views/:id', signedIn, updateSavedView(deps)),
+    route('DELETE', '/saved_views/:id', signedIn, deleteSavedView(deps)),
+  ])
 
 const pageName = () =>
   text(50)

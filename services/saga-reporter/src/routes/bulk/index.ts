@@ -10,8 +10,8 @@ export function bulkRoutes(dependencies: BulkDependencies): Route[] {
   const reader = administratorOrScope('read_sagas')
   return [
     route('GET', base, reader, listBulkJobs(dependencies)),
-    route('POST', base, administrator, startBulk(dependencies)),
-    route('POST', `${base}/preview`, administrator, previewBulk(dependencies)),
+    route('POST', base, administrator, startBulk(dependencies), { refusesUnknown: true }),
+    route('POST', `${base}/preview`, administrator, previewBulk(dependencies), { refusesUnknown: true }),
     route('GET', `${base}/:id`, reader, getBulkJob(dependencies)),
     route('GET', `${base}/:id/results`, reader, listBulkResults(dependencies)),
     route('POST', `${base}/:id/cancel`, administrator, cancelBulk(dependencies)),
