@@ -22,6 +22,8 @@ import { takeWindow, type Window } from './window.js'
 
 export interface TagQuery {
   search: string
+  /** Undefined: every name. */
+  regex: string | undefined
   order: 'name' | 'updated' | 'version'
   descending: boolean
   window: Window
@@ -30,15 +32,16 @@ export interface TagQuery {
 /**
  * One window of the tags that a search finds, and how many it finds in all.
  *
- * @throws DomainError invalid-parameters for a window that begins after a tag that was not found
+ * @throws DomainError invalid-parameters for a window that begins after a tag that was not found; invalid for a regular
+ *   expression that is malformed or too large
  */
 export async function listTags(
   { database }: Dependencies,
   access: Pick<ProjectCall, 'project' | 'repository'>,
-  { search, order, descending, window }: TagQuery,
+  { search, regex, order, descending, window }: TagQuery,
 ): Promise<{ tags: TagView[]; total: number; next: string | null }> {
   const all = await access.repository.listReferences({ kind: 'tag', order, descending })
-  const found = findByName(all, search)
+  const found = await findByName(all, { search, regex })
   const { items, next } = takeWindow(found, window, ({ name }) => name)
   return { tags: await describe(database, access, items), total: found.length, next }
 }
