@@ -9,6 +9,7 @@ type Services = Awaited<ReturnType<typeof startServices>>
 /** The part of JSON Schema that the OpenAPI documents of the services use for parameters and bodies. */
 export interface Schema {
   $ref?: string
+  deprecated?: boolean
   type?: string | string[]
   enum?: unknown[]
   format?: string
@@ -81,6 +82,7 @@ export async function makeRows(services: Services): Promise<Record<string, strin
   const link = await of('/releases/v1/assets/links', { name: 'app', url: 'https://example.com/app' })
   const token = await of('/access_tokens', { name: 'ci', scopes: ['api'], access_level: 30 })
   const hook = await of('/hooks', { url: 'https://ci.example.com/hook' })
+  const environment = await of('/environments', { name: 'review' })
   await post('admin-broadcast', '/broadcast_messages', { message: 'Hello' })
   const saga = randomBytes(8).toString('hex')
   const client = new SagaClient(`127.0.0.1:${services.ports['saga-reporter-grpc']}`, insecure)
@@ -96,6 +98,7 @@ export async function makeRows(services: Services): Promise<Record<string, strin
     tag_name: 'v1',
     pipeline_id: String(status.pipeline_id),
     link_id: String(link.id),
+    environment_id: String(environment.id),
     delivery_id: '1',
   }
 }

@@ -11,7 +11,7 @@ import { readForm } from './body/form.js'
 import { bodyBytesDefault, type ReadOptions, readInput } from './body/read-input.js'
 import { endUnreadBody } from './body/unread-body.js'
 import { crossOrigin } from './cors.js'
-import { boundPath, declaredNames, refuseUnknown } from './declared-parameters.js'
+import { boundPath, declaredNames, refuseSudo, refuseUnknown } from './declared-parameters.js'
 import type { Call, Reply, Route } from './endpoint.js'
 import { streamed } from './endpoint.js'
 import { sendError } from './errors.js'
@@ -204,7 +204,8 @@ function handler(route: Route, path: string, options: HttpAppOptions, needs: Nee
     const memory = needs.memory.open(sender)
     try {
       const given = await readGiven(route, request, { pace: options.bodyPace ?? bodyPace, memory, sender })
-      if (route.refusesUnknown) refuseUnknown(given, parameterNames, path)
+      if (!route.outsideApi) refuseSudo(request.headers, given)
+      refuseUnknown(route, given, parameterNames)
       const input = readParameters(route.endpoint.input, given)
       const reply = await answerOf(options, given, call, {
         input,

@@ -1,5 +1,7 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import { excerpt, invalidParameters } from '@switchyard/domain'
 import { z } from 'zod'
+import type { Route } from './endpoint.js'
 import { problemsMax, textCharsMax } from './parameters.js'
 import { namesInPath } from './path-pattern.js'
 
@@ -23,15 +25,26 @@ export function boundPath(params: Readonly<Record<string, unknown>>, declared: R
 }
 
 /**
- * Refuses parameters that an endpoint does not declare.
+ * Refuses to act for another user: a request that ignored `sudo` would do for its sender what was meant for somebody else.
+ *
+ * @throws DomainError invalid-parameters
+ */
+export function refuseSudo(headers: IncomingHttpHeaders, given: Readonly<Record<string, unknown>>): void {
+  if ((headers.sudo ?? given.sudo ?? '') === '') return
+  throw invalidParameters(['sudo is not supported: a token acts for its own user'])
+}
+
+/**
+ * Refuses parameters that an endpoint does not declare, where its route asks for that.
  *
  * @throws DomainError invalid-parameters
  */
 export function refuseUnknown(
+  { refusesUnknown, path }: Pick<Route, 'refusesUnknown' | 'path'>,
   given: Readonly<Record<string, unknown>>,
   declared: ReadonlySet<string>,
-  path: string,
 ): void {
+  if (!refusesUnknown) return
   const inPath = namesInPath(path)
   const unknown = Object.keys(given).filter((name) => !declared.has(name) && !inPath.includes(name))
   if (unknown.length === 0) return

@@ -203,7 +203,7 @@ const daysIn = (year: number, month: number) => new Date(Date.UTC(year, month, 0
 export const unsupported = (problem: string, ...harmless: string[]) =>
   z
     .unknown()
-    .refine((value) => (value ?? '') === '' || harmless.includes(String(value)), { error: problem })
+    .refine((value) => ['', ...harmless].includes(String(value ?? '')), { error: problem })
     .optional()
     .meta({
       deprecated: true,

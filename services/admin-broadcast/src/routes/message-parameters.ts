@@ -1,5 +1,5 @@
 import { type BroadcastInput, broadcastThemes, broadcastTypes } from '@switchyard/domain/broadcast'
-import { flag, integer, proseCharsMax, text, time } from '@switchyard/service-kit/http'
+import { flag, integer, proseCharsMax, text, time, unsupported } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 
 const rowIdMax = 2_147_483_647
@@ -30,6 +30,7 @@ export const optionalMessageParameters = {
   dismissable: flag().optional(),
   target_path: text().nullable().optional(),
   theme: z.enum(broadcastThemes).optional(),
+  target_access_levels: unsupported('is not supported: a message is for everybody'),
 }
 
 /** The parameters under the names of the domain. */

@@ -1,4 +1,12 @@
-import { endpoint, pathCharsMax, type Route, route, streamed, text } from '@switchyard/service-kit/http'
+import {
+  endpoint,
+  pathCharsMax,
+  type Route,
+  route,
+  streamed,
+  text,
+  unsupported,
+} from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { Dependencies } from '../dependencies.js'
 import type { ProjectCall } from '../guards.js'
@@ -35,6 +43,8 @@ const input = z.object({
   sha: optionalText(text()).meta({ description: 'Branch, tag or hash; left out: the default branch' }),
   ref: optionalText(text()).meta({ description: 'The same as `sha`, which comes first' }),
   path: text(pathCharsMax).default('').meta({ description: 'Only this file or folder' }),
+  include_lfs_blobs: unsupported('is not supported: an archive has the pointers of Git LFS', 'false', '0'),
+  exclude_paths: unsupported('is not supported: use export-ignore in .gitattributes, or path'),
 })
 
 const types = ['application/zip', 'application/octet-stream']

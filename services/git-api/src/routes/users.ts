@@ -16,6 +16,8 @@ import {
   rowsOf,
   signedIn,
   text,
+  time,
+  unsupported,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { Dependencies } from '../dependencies.js'
@@ -43,6 +45,22 @@ const getCurrentUser = (deps: Dependencies) =>
       ok(presentWholeUser(await users.getCurrentUser(deps, caller), baseUrl)),
   })
 
+const no = ['false', '0']
+
+/** Of another identity provider. */
+const identity = {
+  extern_uid: unsupported('is not supported: there are no other identity providers'),
+  provider: unsupported('is not supported: there are no other identity providers'),
+  saml_provider_id: unsupported('is not supported: there are no other identity providers'),
+}
+
+/** A user that was made without them would have other rights than was asked for. */
+const unsupportedRights = {
+  external: unsupported('is not supported: every user sees internal projects', ...no),
+  auditor: unsupported('is not supported: there are no auditors', ...no),
+  ...identity,
+}
+
 /** Users sign in with tokens: a password in the request is ignored. */
 const createUser = (deps: Dependencies) =>
   endpoint({
@@ -54,8 +72,10 @@ const createUser = (deps: Dependencies) =>
       username: filledText(),
       name: filledText(),
       admin: flag().default(false),
+      ...unsupportedRights,
     }),
-    async handle(given, administrator: Caller, call) {
+    async handle({ email, username, name, admin }, administrator: Caller, call) {
+      const given = { email, username, name, admin }
       const user = await users.createUser(deps, given, auditAuthor(administrator, call))
       return created(presentWholeUser(user, call.baseUrl))
     },
@@ -79,14 +99,41 @@ const listUsers = (deps: Dependencies) =>
       search: optionalText(text()),
       active: optional(flag()),
       blocked: optional(flag()),
+      exclude_active: flag().default(false),
+      admins: flag().default(false),
+      humans: flag()
+        .default(false)
+        .meta({ description: 'Leave out the users that stand for project tokens' }),
+      without_project_bots: flag().default(false).meta({ description: 'The same as `humans`' }),
+      exclude_humans: flag().default(false),
+      without_projects: flag().default(false),
+      created_after: optional(time()),
+      created_before: optional(time()),
+      external: unsupported('is not supported: no user is external', ...no),
+      auditors: unsupported('is not supported: there are no auditors', ...no),
+      two_factor: unsupported('is not supported: users sign in with tokens', 'disabled'),
+      public_email: unsupported('is not supported: addresses are not public, use search'),
+      ...identity,
       order_by: optional(z.enum(Object.keys(orderColumns) as [keyof typeof orderColumns])),
       sort: optional(z.enum(['asc', 'desc'])),
     }),
     async handle(given, _administrator: Caller, call) {
       const { username, search, order_by: column = 'id', sort: direction = 'desc' } = given
-      // No user is both active and blocked.
-      if (given.active && given.blocked) return pageReply([], given, 0, call)
-      const filter = { username, search, state: stateOf(given) }
+      // No user is both.
+      const isHuman = given.humans || given.without_project_bots
+      const asksForNothing =
+        (given.active && (given.blocked || given.exclude_active)) || (isHuman && given.exclude_humans)
+      if (asksForNothing) return pageReply([], given, 0, call)
+      const filter = {
+        username,
+        search,
+        state: given.exclude_active ? 'blocked' : stateOf(given),
+        admin: given.admins || undefined,
+        bot: isHuman ? false : given.exclude_humans || undefined,
+        withoutProjects: given.without_projects,
+        createdAfter: given.created_after,
+        createdBefore: given.created_before,
+      } as const
       const order = { column: orderColumns[column], direction }
       const found = await users.listUsers(deps, filter, order, rowsOf(given))
       const items = found.users.map((user) => presentWholeUser(user, call.baseUrl))
@@ -125,8 +172,10 @@ const updateUser = (deps: Dependencies) =>
       username: optional(filledText()),
       name: optional(filledText()),
       admin: optional(flag()),
+      ...unsupportedRights,
     }),
-    async handle({ id, ...asked }, administrator: Caller, call) {
+    async handle({ id, email, username, name, admin }, administrator: Caller, call) {
+      const asked = { email, username, name, admin }
       const user = await changes.changeUser(deps, id, asked, auditAuthor(administrator, call))
       return ok(presentWholeUser(user, call.baseUrl))
     },

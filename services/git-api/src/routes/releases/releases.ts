@@ -15,6 +15,7 @@ import {
   rowsOf,
   text,
   time,
+  unsupported,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { Dependencies } from '../../dependencies.js'
@@ -23,6 +24,10 @@ import { presentRelease, releaseShape } from '../../presenters/release.js'
 import * as releases from '../../use-cases/releases.js'
 import { optional, optionalText, pathRest } from '../../wire/parameters.js'
 import { releaseLinkParameters, toLinkFields } from '../../wire/release-links.js'
+
+const htmlDescription = {
+  include_html_description: unsupported('is not supported: descriptions are Markdown', 'false', '0'),
+}
 
 /** `GET /projects/:id/releases` */
 export const listReleases = (deps: Dependencies) =>
@@ -35,6 +40,7 @@ export const listReleases = (deps: Dependencies) =>
       sort: z.enum(['desc', 'asc']).default('desc'),
       updated_before: optional(time()),
       updated_after: optional(time()),
+      ...htmlDescription,
     }),
     async handle({ order_by, sort, updated_before, updated_after, ...page }, access: ProjectCall, call) {
       const query = {
@@ -54,7 +60,7 @@ export const getRelease = (deps: Dependencies) =>
   endpoint({
     summary: 'The release of a tag',
     replies: { 200: releaseShape },
-    input: z.object({ tag_name: text() }),
+    input: z.object({ tag_name: text(), ...htmlDescription }),
     async handle({ tag_name }, access: ProjectCall, call) {
       const release = await releases.getRelease(deps, access, tag_name)
       return ok(presentRelease(release, access.project, call.baseUrl))
@@ -70,7 +76,7 @@ export const redirectToLatest = (deps: Dependencies) =>
     summary: 'Redirect to the newest release',
     replies: { 302: null },
     headers: { Location: 'The address of the newest release, or of what is below it' },
-    input: z.object({ ...pageParameters, rest: pathRest().optional() }),
+    input: z.object({ ...pageParameters, ...htmlDescription, rest: pathRest().optional() }),
     async handle({ rest = '' }, access: ProjectCall, call) {
       const tag = await releases.getLatestTag(deps, access)
       const { parameters } = linkParameters(call)
