@@ -1,6 +1,13 @@
 import { request } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { makeRows, type Operation, operationsOf, valueOfPlace } from './support/operations.js'
+import {
+  documentsOf,
+  makeRows,
+  type Operation,
+  operationsOf,
+  type Schema,
+  valueOfPlace,
+} from './support/operations.js'
 import { startServices } from './support/services.js'
 
 /** Far above what any answer takes: it ends a request that would hang. */
@@ -8,11 +15,13 @@ const hangMs = 20_000
 
 let services: Awaited<ReturnType<typeof startServices>>
 let operations: Operation[]
+let documents: Awaited<ReturnType<typeof documentsOf>>
 let values: Record<string, string>
 
 beforeAll(async () => {
   services = await startServices({ RATE_LIMIT_PER_MINUTE: '0' })
-  operations = await operationsOf(services)
+  documents = await documentsOf(services)
+  operations = operationsOf(documents)
   values = await makeRows(services)
 }, 120_000)
 afterAll(() => services?.stop())
@@ -61,6 +70,35 @@ const questions = () => operations.filter(({ method }) => method === 'get')
 const parametersOf = ({ parameters }: Operation) =>
   parameters.filter((parameter) => parameter.in === 'query').map(({ name }) => name)
 
+/** The fields of a body. */
+function bodyOf({ requestBody, service }: Operation): Record<string, Schema> {
+  const schema = requestBody?.content['application/json']?.schema
+  const name = schema?.$ref?.split('/').at(-1) ?? ''
+  return documents[service]?.components.schemas[name]?.properties ?? {}
+}
+
+/** Bodies with the long text in one place each, and in all places; other values are ordinary ones. */
+function bodiesWith(operation: Operation, long: string): object[] {
+  const { path } = operation
+  const names = Object.keys(bodyOf(operation))
+  // Without a parameter that is wrong, the request would be done.
+  if (names.length === 0) return []
+  const usual: Record<string, unknown> = { branch: 'main', ref: 'main', tag_name: 'v2', name: path.slice(-5) }
+  const filled = Object.fromEntries(names.map((each) => [each, usual[each] ?? 'main']))
+  const actions = ['create', 'move', 'delete', 'chmod'].map((action) => ({
+    branch: 'main',
+    commit_message: 'A',
+    actions: [{ action, file_path: long, previous_path: long, content: 'x', last_commit_id: long }],
+  }))
+  return [
+    ...names.map((each) => ({ ...filled, [each]: long })),
+    Object.fromEntries(names.map((each) => [each, long])),
+    Object.fromEntries(names.map((each) => [each, [long]])),
+    Object.fromEntries(names.map((each) => [each, { [long]: long }])),
+    ...(names.includes('actions') ? actions : []),
+  ]
+}
+
 describe('every parameter of a query', () => {
   it('is as if left out when it is empty', async () => {
     const different: string[] = []
@@ -69,11 +107,11 @@ describe('every parameter of a query', () => {
       const seen = ({ status, text }: Answer) =>
         operation.service === 'jobqueue-metrics' ? status : `${status} ${text}`
       const without = seen(await send(operation, ''))
-      for (const name of parametersOf(operation)) {
-        for (const query of [`?${name}=`, `?${name}`, `?${name}[]=`]) {
-          const answer = seen(await send(operation, query))
-          if (answer !== without) different.push(`${operation.path}${query}: ${without} / ${answer}`)
-        }
+      const queries = parametersOf(operation).flatMap((name) => [`?${name}=`, `?${name}`, `?${name}[]=`])
+      const answers = await Promise.all(queries.map((query) => send(operation, query)))
+      for (const [index, answer] of answers.entries()) {
+        if (seen(answer) !== without)
+          different.push(`${operation.path}${queries[index]}: ${without} / ${seen(answer)}`)
       }
     }
     expect(different).toEqual([])
@@ -83,13 +121,61 @@ describe('every parameter of a query', () => {
     const expected = length > 4_096 ? /^4/ : /^[234]/
     const failed: string[] = []
     for (const operation of questions()) {
-      for (const query of parametersOf(operation).flatMap((name) => longQueries(name, length))) {
-        const { status, text } = await send(operation, query)
+      const queries = parametersOf(operation).flatMap((name) => longQueries(name, length))
+      const answers = await Promise.all(queries.map((query) => send(operation, query)))
+      for (const [index, { status, text }] of answers.entries()) {
         if (!expected.test(String(status)))
-          failed.push(`${operation.path}${query.slice(0, 30)}: ${status} ${text}`)
+          failed.push(`${operation.path}${queries[index]?.slice(0, 30)}: ${status} ${text}`)
       }
     }
     expect(failed).toEqual([])
+  })
+
+  it('is repeated in an error with its first 200 characters, and so is every text of a body', async () => {
+    const long = 'z'.repeat(3_000)
+    const repeating: string[] = []
+    let refusals = 0
+    for (const operation of operations) {
+      const answers = [
+        ...parametersOf(operation).map((name) => send(operation, `?${name}=${long}`)),
+        ...bodiesWith(operation, long).map((body) => send(operation, '', JSON.stringify(body))),
+      ]
+      for (const { status, text } of await Promise.all(answers)) {
+        if (status === 400) refusals += 1
+        if (status >= 400 && text.includes('z'.repeat(201)))
+          repeating.push(`${operation.method} ${operation.path}: ${text.slice(0, 300)}`)
+      }
+    }
+    expect(repeating).toEqual([])
+    expect(refusals).toBeGreaterThan(500)
+  })
+
+  it('is refused by its name when it is declared as not supported, and may be empty', async () => {
+    const named = operations.flatMap((operation) => {
+      const inQuery = operation.parameters.filter(({ schema }) => schema?.deprecated).map(({ name }) => name)
+      const inBody = Object.entries(bodyOf(operation)).filter(([, { deprecated }]) => deprecated)
+      return [...inQuery, ...inBody.map(([name]) => name)].map((name) => ({ operation, name }))
+    })
+    const wrong: string[] = []
+    for (const { operation, name } of named) {
+      const { status, text } = await (operation.method === 'get'
+        ? send(operation, `?${name}=refused`)
+        : send(operation, '', JSON.stringify({ [name]: 'refused' })))
+      const isNamed = status === 400 && new RegExp(`"error":"[^"]*\\b${name} is `).test(text)
+      // Not every path names a row that exists.
+      if (!isNamed && status !== 404) wrong.push(`${operation.path} ${name}: ${status} ${text.slice(0, 200)}`)
+    }
+    expect(wrong).toEqual([])
+    expect(named.length).toBeGreaterThan(40)
+  })
+
+  it('acts for nobody else', async () => {
+    const [operation] = operations.filter(({ method, path }) => method === 'get' && path === '/user')
+    const answer = await send(operation as Operation, '?sudo=somebody')
+    expect(answer).toMatchObject({ status: 400, text: expect.stringContaining('sudo is not supported') })
+    const headers = { 'PRIVATE-TOKEN': services.rootToken, Sudo: 'somebody' }
+    const address = `http://127.0.0.1:${services.ports['git-api']}/api/v4/user`
+    expect((await fetch(address, { headers })).status).toBe(400)
   })
 
   it('is looked at here for every service', () => {

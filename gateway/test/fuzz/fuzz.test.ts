@@ -16,7 +16,7 @@ import { ReportEventsRequest, SagaIngestService } from '@switchyard/contracts/sa
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { insecure } from '../support/grpc.js'
-import { makeRows, operationsOf } from '../support/operations.js'
+import { documentsOf, makeRows, operationsOf } from '../support/operations.js'
 import { type ServiceName, startServices } from '../support/services.js'
 import { fuzzBounds, fuzzTimeoutMs, hangMs } from './bounds.js'
 import { type FuzzRequest, httpRequests } from './http-requests.js'
@@ -33,7 +33,7 @@ const agent = new Agent({ keepAlive: true, maxSockets: 8 })
 beforeAll(async () => {
   services = await startServices({ RATE_LIMIT_PER_MINUTE: '0', SAGA_RATE_LIMIT: '0' })
   values = await makeRows(services)
-  requests = httpRequests(await operationsOf(services), values)
+  requests = httpRequests(operationsOf(await documentsOf(services)), values)
   startTimes = await Promise.all(names.map(startTimeOf))
 }, 180_000)
 afterAll(async () => {

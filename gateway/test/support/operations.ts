@@ -8,6 +8,8 @@ type Services = Awaited<ReturnType<typeof startServices>>
 
 /** The part of JSON Schema that the OpenAPI documents of the services use for parameters and bodies. */
 export interface Schema {
+  $ref?: string
+  deprecated?: boolean
   type?: string | string[]
   enum?: unknown[]
   format?: string
@@ -34,20 +36,30 @@ export interface Operation {
 
 const documented = ['git-api', 'saga-reporter', 'admin-broadcast', 'jobqueue-metrics'] as const
 
-/** Every operation of every service, as its OpenAPI document has it. */
-export async function operationsOf(services: Services): Promise<Operation[]> {
-  const lists = documented.map(async (service) => {
+interface Document {
+  paths: Record<string, Record<string, Operation>>
+  components: { schemas: Record<string, Schema> }
+}
+
+/** The OpenAPI document of each service. */
+export async function documentsOf(services: Services): Promise<Partial<Record<ServiceName, Document>>> {
+  const documents = documented.map(async (service) => {
     const answer = await fetch(`http://127.0.0.1:${services.ports[service]}/-/openapi.json`)
-    const document = (await answer.json()) as { paths: Record<string, Record<string, Operation>> }
-    return Object.entries(document.paths).flatMap(([path, methods]) =>
+    return [service, (await answer.json()) as Document] as const
+  })
+  return Object.fromEntries(await Promise.all(documents))
+}
+
+/** Every operation of every service, as its OpenAPI document has it. */
+export const operationsOf = (documents: Partial<Record<ServiceName, Document>>): Operation[] =>
+  documented.flatMap((service) =>
+    Object.entries(documents[service]?.paths ?? {}).flatMap(([path, methods]) =>
       Object.entries(methods).map(([method, { parameters = [], requestBody }]) => ({
         ...{ service, method, path, parameters },
         ...(requestBody && { requestBody }),
       })),
-    )
-  })
-  return (await Promise.all(lists)).flat()
-}
+    ),
+  )
 
 /** Makes something for every path parameter to name, and returns its names by parameter. */
 export async function makeRows(services: Services): Promise<Record<string, string>> {
@@ -70,6 +82,7 @@ export async function makeRows(services: Services): Promise<Record<string, strin
   const link = await of('/releases/v1/assets/links', { name: 'app', url: 'https://example.com/app' })
   const token = await of('/access_tokens', { name: 'ci', scopes: ['api'], access_level: 30 })
   const hook = await of('/hooks', { url: 'https://ci.example.com/hook' })
+  const environment = await of('/environments', { name: 'review' })
   await post('admin-broadcast', '/broadcast_messages', { message: 'Hello' })
   const saga = randomBytes(8).toString('hex')
   const client = new SagaClient(`127.0.0.1:${services.ports['saga-reporter-grpc']}`, insecure)
@@ -85,6 +98,7 @@ export async function makeRows(services: Services): Promise<Record<string, strin
     tag_name: 'v1',
     pipeline_id: String(status.pipeline_id),
     link_id: String(link.id),
+    environment_id: String(environment.id),
     delivery_id: '1',
   }
 }

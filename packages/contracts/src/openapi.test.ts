@@ -10,6 +10,59 @@ it('the document of the API is valid OpenAPI 3.1', async () => {
   expect(validator.version).toBe('3.1')
 })
 
+interface Schema {
+  $ref?: string
+  type?: string | string[]
+  format?: string
+  properties?: Record<string, Schema>
+  items?: Schema
+  anyOf?: Schema[]
+  [key: string]: unknown
+}
+
+/** The texts within a schema that may be of any length, by their place. */
+function unboundedTexts(schema: Schema, schemas: Record<string, Schema>, place: string): string[] {
+  if (schema.$ref !== undefined) {
+    const name = schema.$ref.split('/').at(-1) ?? ''
+    return unboundedTexts(schemas[name] ?? {}, schemas, place)
+  }
+  const below = [
+    ...Object.entries(schema.properties ?? {}).map(([name, value]) => [`${place}.${name}`, value] as const),
+    ...(schema.items ? [[`${place}[]`, schema.items] as const] : []),
+    ...(schema.anyOf ?? []).map((value) => [place, value] as const),
+  ].flatMap(([name, value]) => unboundedTexts(value, schemas, name))
+  const isText = [schema.type].flat().includes('string')
+  // These are bounded by what they are.
+  const isBounded = ['maxLength', 'enum', 'const'].some((word) => word in schema)
+  const isShort = ['date-time', 'uuid'].includes(schema.format ?? '')
+  return isText && !isBounded && !isShort ? [place, ...below] : below
+}
+
+it('every text of a path, a query or a body has a maximum length', async () => {
+  const { paths, components } = JSON.parse(await readFile(openApiFile, 'utf8')) as {
+    paths: Record<
+      string,
+      Record<
+        string,
+        {
+          parameters?: { name: string; schema: Schema }[]
+          requestBody?: { content: Record<string, { schema: Schema }> }
+        }
+      >
+    >
+    components: { schemas: Record<string, Schema> }
+  }
+  const operations = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ name: `${method} ${path}`, ...operation })),
+  )
+  const inputs = operations.flatMap(({ name, parameters = [], requestBody }) => [
+    ...parameters.map((parameter) => [`${name} ${parameter.name}`, parameter.schema] as const),
+    ...Object.values(requestBody?.content ?? {}).map(({ schema }) => [name, schema] as const),
+  ])
+  expect(inputs.length).toBeGreaterThan(500)
+  expect(inputs.flatMap(([place, schema]) => unboundedTexts(schema, components.schemas, place))).toEqual([])
+})
+
 it('every operation has a unique name and a line that says what it does', async () => {
   const { paths } = JSON.parse(await readFile(openApiFile, 'utf8')) as {
     paths: Record<string, Record<string, { operationId: string; summary: string }>>

@@ -51,6 +51,15 @@ export class DomainError extends Error {
   }
 }
 
+/** Characters of a caller's text that an error repeats. */
+const repeatedCharsMax = 200
+
+/** A caller's text as errors repeat it: whole, or its beginning. */
+export const excerpt = (text: string): string =>
+  text.length <= repeatedCharsMax
+    ? text
+    : `${text.slice(0, repeatedCharsMax - 1).replace(/\p{Surrogate}/u, '')}…`
+
 /** Parameters cannot be parsed. @param problems such as `branch is missing` */
 export const invalidParameters = (problems: string[]) =>
   new DomainError('invalid-parameters', problems.join(', '))

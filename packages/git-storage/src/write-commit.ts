@@ -1,4 +1,4 @@
-import { conflict } from '@switchyard/domain'
+import { conflict, excerpt } from '@switchyard/domain'
 import {
   type Commit,
   entryAt,
@@ -139,8 +139,8 @@ function refuseChanged(before: TreeFolder, now: TreeFolder, edits: readonly Tree
   for (const [index, edit] of edits.entries()) {
     for (const path of [edit.path, edit.previousPath]) {
       if (identity(entryAt(before, path)) === identity(entryAt(now, path))) continue
-      throw conflict(`${edit.filePath} was changed meanwhile. Please refresh and try again`, {
-        extra: { action_index: index, file_path: edit.filePath },
+      throw conflict(`${excerpt(edit.filePath)} was changed meanwhile. Please refresh and try again`, {
+        extra: { action_index: index, file_path: excerpt(edit.filePath) },
       })
     }
   }

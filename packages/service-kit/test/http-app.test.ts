@@ -13,7 +13,9 @@ import {
   ok,
   pageParameters,
   pageReply,
+  proseCharsMax,
   type Route,
+  refusingUnknown,
   route,
   rowsOf,
   signedIn,
@@ -22,12 +24,16 @@ import {
 import { createServiceContext, type ServiceContext } from '../src/lifecycle/index.js'
 
 const echo = endpoint({
-  input: z.object({ id: text().optional(), note: text().optional(), list: z.unknown().optional() }),
+  input: z.object({
+    id: text().optional(),
+    note: text(proseCharsMax).optional(),
+    list: z.unknown().optional(),
+  }),
   handle: async (input) => ok(input),
 })
 
 const letters = endpoint({
-  input: z.object(pageParameters),
+  input: z.object({ ...pageParameters, order: text().optional(), filter: text().optional() }),
   handle: async (page, _access, call) => {
     const all = [...'abcdefghijklmnopqrstuvwxyz']
     const { skip, take } = rowsOf(page)
@@ -67,6 +73,7 @@ const routes: Route[] = [
   route('GET', '/echo/:id', anyone, echo),
   route('POST', '/echo', anyone, echo),
   route('GET', '/groups/:id/letters', anyone, letters),
+  ...refusingUnknown([route('GET', '/own/:id/letters', anyone, letters)]),
   route('GET', '/long', anyone, long),
   route('GET', '/crash', anyone, crash),
   route('GET', '/mine', signedIn, echo),
@@ -162,7 +169,7 @@ it('reads parameters from a long query', async () => {
 })
 
 it('sends all seven pagination headers, links with every parameter sorted', async () => {
-  const response = await fetch(`${base}/groups/a%2Fb/letters?page=2&per_page=10&z=1`)
+  const response = await fetch(`${base}/groups/a%2Fb/letters?page=2&per_page=10&order=up&z=1`)
   expect(await response.json()).toEqual([...'klmnopqrst'])
   const headers = Object.fromEntries(response.headers)
   expect(headers).toMatchObject({
@@ -173,20 +180,51 @@ it('sends all seven pagination headers, links with every parameter sorted', asyn
     'x-next-page': '3',
     'x-prev-page': '1',
   })
-  expect(headers.link).toContain(`<${base}/groups/a%2Fb/letters?id=a%2Fb&page=3&per_page=10&z=1>; rel="next"`)
+  expect(headers.link).toContain(
+    `<${base}/groups/a%2Fb/letters?id=a%2Fb&order=up&page=3&per_page=10>; rel="next"`,
+  )
 })
 
-it('repeats no token of the query in links', async () => {
-  const tokens = 'private_token=glpat-a&access_token=glpat-b&job%5Ftoken=glpat-c&private_token=glpat-d'
-  const response = await fetch(`${base}/groups/1/letters?per_page=10&${tokens}&z=1`)
+it.each([
+  'private_token=glpat-a&private_token=glpat-b',
+  'PRIVATE-TOKEN=glpat-a',
+  'private_token[]=glpat-a&private_token%5B%5D=glpat-b',
+  'Private%5FToken=glpat-a&p%72ivate-token=glpat-b',
+  'access_token[x][y]=glpat-a&job%5Ftoken=glpat-b',
+  'token=glpat-a&authorization=Bearer+glpat-b&api_key=glpat-c',
+  'glpat-a&glpat-b=1',
+])('repeats no token of the query in links: %s', async (tokens) => {
+  const response = await fetch(`${base}/groups/1/letters?per_page=10&${tokens}&order=up`)
   const links = response.headers.get('Link') ?? ''
-  expect(links).toContain('/groups/1/letters?id=1&page=2&per_page=10&z=1>; rel="next"')
-  expect(links).not.toMatch(/token|glpat/)
+  expect(links).toContain('/groups/1/letters?id=1&order=up&page=2&per_page=10>; rel="next"')
+  expect(links).not.toMatch(/token|glpat/i)
+})
+
+it('ignores an unknown parameter, unless the route refuses it', async () => {
+  expect((await fetch(`${base}/groups/1/letters?id_contains=x`)).status).toBe(200)
+  const refused = await fetch(`${base}/own/1/letters?id_contains=x&${'y'.repeat(300)}=1&order=up`)
+  expect([refused.status, ((await refused.json()) as { error: string }).error]).toEqual([
+    400,
+    `id_contains is not a parameter, ${'y'.repeat(199)}… is not a parameter`,
+  ])
+})
+
+it('takes an empty parameter as left out, also an unknown one of a route that refuses those', async () => {
+  const empty = await fetch(`${base}/own/1/letters?id_contains=&order=&x[]=&per_page=1`)
+  expect([empty.status, await empty.json()]).toEqual([200, ['a']])
+})
+
+it('refuses a long value in the path that only the guard reads', async () => {
+  const answer = await fetch(`${base}/groups/${'x'.repeat(5000)}/letters`)
+  expect([answer.status, ((await answer.json()) as { error: string }).error]).toEqual([
+    400,
+    'id is too long (maximum is 4096 characters)',
+  ])
 })
 
 it('leaves links out that would be longer than proxies pass on', async () => {
   const long = 'x'.repeat(4000)
-  const response = await fetch(`${base}/groups/1/letters?per_page=10&y=${long}&z=${long}`)
+  const response = await fetch(`${base}/groups/1/letters?per_page=10&order=${long}&filter=${long}`)
   expect([response.status, response.headers.get('Link'), response.headers.get('X-Next-Page')]).toEqual([
     200,
     null,

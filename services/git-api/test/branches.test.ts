@@ -39,6 +39,25 @@ test('a branch is shown with its commit and what the caller may do', async () =>
   expect((await ask('reporter', 'GET', named('main'))).body.can_push).toBe(false)
 })
 
+test('a regular expression finds names, alone and together with a search', async () => {
+  const names = ['tmp/a', 'tmp/b', 'x-tmp/c']
+  for (const name of names) expect((await create('developer', name, commits.first)).status).toBe(201)
+  const found = await ask('developer', 'GET', path('?regex=%5Etmp/'))
+  expect([namesOf(found), found.headers.get('x-total')]).toEqual([['tmp/a', 'tmp/b'], '2'])
+  expect(namesOf(await ask('developer', 'GET', path('?regex=tmp/&search=c')))).toEqual(['x-tmp/c'])
+  const next = await ask('developer', 'GET', path('?regex=%5Etmp/&per_page=1'))
+  expect(next.headers.get('Link')).toContain('regex=%5Etmp%2F')
+  expect(await ask('developer', 'GET', path('?regex=%28'))).toMatchObject({
+    status: 400,
+    body: { message: 'Regex is invalid' },
+  })
+  expect(await ask('developer', 'GET', path(`?regex=${'x'.repeat(201)}`))).toMatchObject({
+    status: 400,
+    body: { error: 'regex is too long (maximum is 200 characters)' },
+  })
+  for (const name of names) expect((await ask('developer', 'DELETE', named(name))).status).toBe(204)
+})
+
 test('the list is sorted, searched and paged with totals', async () => {
   for (const name of ['list/one', 'list/two', 'list/three', 'List-exact', 'LIST']) {
     expect((await create('developer', name, commits.first)).status).toBe(201)

@@ -146,7 +146,7 @@ describe('a deploy token', () => {
     [{ scopes: ['write_repository'] }, { error: 'scopes does not have a valid value' }],
     [{ scopes: [] }, { error: 'scopes is empty' }],
     [{ username: 'a b' }, { error: 'username is invalid' }],
-    [{ username: 'x'.repeat(256) }, { error: 'username is too long' }],
+    [{ username: 'x'.repeat(256) }, { error: 'username is too long (maximum is 255 characters)' }],
     [{ expires_at: 'soon' }, { error: 'expires_at is invalid' }],
     [{ expires_at: '2001-01-01' }, { message: { expires_at: ['cannot be a date in the past'] } }],
   ])('with %j is refused', async (fields, refusal) => {

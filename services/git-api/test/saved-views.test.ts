@@ -65,7 +65,7 @@ it.each([
   [{ name: 'x'.repeat(101) }, 'name is too long (maximum is 100 characters)'],
   [{ page: undefined }, 'page is missing'],
   [{ page: '../admin' }, 'page does not have a valid value'],
-  [{ page: 'x'.repeat(51) }, 'page does not have a valid value'],
+  [{ page: 'x'.repeat(51) }, 'page is too long (maximum is 50 characters)'],
   [{ query: undefined }, 'query is missing'],
   [{ query: 'x'.repeat(2001) }, 'query is too long (maximum is 2000 characters)'],
   [{ query: 'a\0b' }, 'query is invalid'],

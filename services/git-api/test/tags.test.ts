@@ -60,6 +60,8 @@ test('tags are sorted by time, name and version, searched and paged with totals'
   expect(await found('order_by=version&sort=asc')).toEqual(['w1.2', 'w1.9', 'w1.10'])
   expect(await found('order_by=name&sort=asc')).toEqual(['w1.10', 'w1.2', 'w1.9'])
   expect(await found('order_by=name')).toEqual(['w1.9', 'w1.2', 'w1.10'])
+  expect(await found('regex=%5Ew1.*0%24')).toEqual(['w1.10'])
+  expect((await ask('developer', 'GET', path('?regex=%5B'))).body.message).toBe('Regex is invalid')
   const page = await ask('developer', 'GET', path('?search=w1&per_page=2&page=2'))
   expect(page.body).toHaveLength(1)
   expect(page.headers.get('x-total')).toBe('3')

@@ -84,15 +84,24 @@ export interface MemberFilter {
   projectId: number
   /** Part of the name or the user name, in any case. Undefined: all members. */
   search: string | undefined
+  /** Ids of the users to choose from. Undefined: all members. */
+  only?: number[] | undefined
+  /** Ids of users to leave out. */
+  skipped?: number[] | undefined
 }
 
 /** One page of a project's members by user id, and the number of all that the filter finds. */
 export async function listMembers(
   { prisma }: DatabaseOrTransaction,
-  { projectId, search }: MemberFilter,
+  { projectId, search, only, skipped }: MemberFilter,
   rows: { skip: number; take: number },
 ): Promise<{ members: MemberWithUser[]; total: number }> {
-  const where = { projectId, ...unendedMembership(), ...(search !== undefined && { user: named(search) }) }
+  const where = {
+    projectId,
+    ...unendedMembership(),
+    userId: { in: only, notIn: skipped },
+    ...(search !== undefined && { user: named(search) }),
+  }
   const [members, total] = await Promise.all([
     prisma.projectMember.findMany({ where, include: { user: true }, orderBy: { userId: 'asc' }, ...rows }),
     prisma.projectMember.count({ where }),

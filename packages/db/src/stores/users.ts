@@ -86,6 +86,13 @@ export interface UserFilter {
   /** Part of the name or username, or the whole e-mail address; upper and lower case are equal. */
   search?: string | undefined
   state?: UserState | undefined
+  admin?: boolean | undefined
+  /** Whether it stands for a project token. */
+  bot?: boolean | undefined
+  /** Only users without a project of their own. */
+  withoutProjects?: boolean | undefined
+  createdAfter?: Date | undefined
+  createdBefore?: Date | undefined
 }
 
 export interface UserOrder {
@@ -108,9 +115,14 @@ export async function listUsers(
   return { users, total }
 }
 
-function whereOf({ username, search, state }: UserFilter): Prisma.UserWhereInput {
+function whereOf({ username, search, withoutProjects, ...filter }: UserFilter): Prisma.UserWhereInput {
+  const { state, admin, bot, createdAfter, createdBefore } = filter
   return {
     state,
+    admin,
+    bot,
+    createdAt: { gte: createdAfter, lte: createdBefore },
+    ...(withoutProjects ? { projects: { none: {} } } : {}),
     ...(username === undefined ? {} : { usernameKey: keyOf(username) }),
     ...(search
       ? {

@@ -1,4 +1,5 @@
 import { isNewBranchName } from '../commit/revision.js'
+import { excerpt } from '../errors.js'
 import {
   type BranchProtection,
   compileProtections,
@@ -67,14 +68,14 @@ export function compilePushRules({
     if (isZeroId(after)) {
       if (branch === defaultBranch) return refused('The default branch of a project cannot be deleted.')
       if (coveredAllowsDelete(level, protectedBy)) return allowed
-      return refused(`You are not allowed to delete this protected branch: ${branch}`)
+      return refused(`You are not allowed to delete this protected branch: ${excerpt(branch)}`)
     }
-    if (!isNewBranchName(branch)) return refused(`Branch name is invalid: ${branch}`)
+    if (!isNewBranchName(branch)) return refused(`Branch name is invalid: ${excerpt(branch)}`)
     if (!coveredAllowsPush(level, protectedBy)) {
-      return refused(`You are not allowed to push into this branch: ${branch}`)
+      return refused(`You are not allowed to push into this branch: ${excerpt(branch)}`)
     }
     if (isZeroId(before) || coveredAllowsForce(protectedBy)) return allowed
-    const reason = `You are not allowed to force push into this protected branch: ${branch}`
+    const reason = `You are not allowed to force push into this protected branch: ${excerpt(branch)}`
     return { outcome: 'fast-forward', reason }
   }
 
@@ -82,26 +83,26 @@ export function compilePushRules({
     const protectedBy = coveringTag(tag)
     if (isZeroId(after)) {
       if (coveredAllowsTagDelete(level, protectedBy)) return allowed
-      return refused(`You are not allowed to delete this protected tag: ${tag}`)
+      return refused(`You are not allowed to delete this protected tag: ${excerpt(tag)}`)
     }
-    if (!isNewBranchName(tag)) return refused(`Tag name is invalid: ${tag}`)
+    if (!isNewBranchName(tag)) return refused(`Tag name is invalid: ${excerpt(tag)}`)
     if (!isZeroId(before) && protectedBy.length > 0)
-      return refused(`Protected tags cannot be updated: ${tag}`)
+      return refused(`Protected tags cannot be updated: ${excerpt(tag)}`)
     if (coveredAllowsTag(level, protectedBy)) return allowed
-    return refused(`You are not allowed to create this tag as it is protected: ${tag}`)
+    return refused(`You are not allowed to create this tag as it is protected: ${excerpt(tag)}`)
   }
 
   function judgeNotes(name: string, { ref, after }: RefChange): PushVerdict {
-    if (!isMaintainer) return refused(`Only maintainers may push notes: ${ref}`)
+    if (!isMaintainer) return refused(`Only maintainers may push notes: ${excerpt(ref)}`)
     if (isZeroId(after) || isNewBranchName(name)) return allowed
-    return refused(`Name of notes is invalid: ${name}`)
+    return refused(`Name of notes is invalid: ${excerpt(name)}`)
   }
 
   function judgeReserved({ ref, after }: RefChange): PushVerdict {
     if (!isZeroId(after)) {
-      return refused(`Only refs/heads/, refs/tags/ and refs/notes/ can be pushed to, not ${ref}`)
+      return refused(`Only refs/heads/, refs/tags/ and refs/notes/ can be pushed to, not ${excerpt(ref)}`)
     }
-    return isMaintainer ? allowed : refused(`Only maintainers may delete this reference: ${ref}`)
+    return isMaintainer ? allowed : refused(`Only maintainers may delete this reference: ${excerpt(ref)}`)
   }
 
   return (change) => {

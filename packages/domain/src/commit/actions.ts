@@ -1,4 +1,4 @@
-import { invalid } from '../errors.js'
+import { excerpt, invalid } from '../errors.js'
 import { parseFilePath } from './file-path.js'
 
 export const actionNames = ['create', 'update', 'delete', 'move', 'chmod', 'upsert'] as const
@@ -35,7 +35,7 @@ export interface TreeEdit {
 
 /** The error for a commit with an invalid action, with the index of the action and its file. */
 export const refuseAction = (index: number, filePath: string, detail: string) =>
-  invalid(detail, { extra: { action_index: index, file_path: filePath } })
+  invalid(detail, { extra: { action_index: index, file_path: excerpt(filePath) } })
 
 /** Most names in the paths of all actions together: a commit writes a tree for each folder. */
 const namesMax = 500_000
@@ -81,7 +81,7 @@ type Refuse = (detail: string) => Error
 function readPath(path: string, refuse: Refuse): string[] {
   const parts = parseFilePath(path)
   if (parts === 'traversal') throw refuse('Path cannot include directory traversal')
-  if (parts === 'invalid') throw refuse(`invalid path: '${path}'`)
+  if (parts === 'invalid') throw refuse(`invalid path: '${excerpt(path)}'`)
   return parts
 }
 

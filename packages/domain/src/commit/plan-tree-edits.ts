@@ -1,3 +1,4 @@
+import { excerpt } from '../errors.js'
 import { type ActionName, refuseAction, type TreeEdit } from './actions.js'
 import {
   crossesFile,
@@ -40,7 +41,7 @@ function refuseStale(edit: TreeEdit, { lastCommitIds }: EditContext, refuse: Ref
   if (edit.lastCommitId === null || edit.action === 'create') return
   const last = lastCommitIds?.get(edit.previousFilePath)
   if (last === edit.lastCommitId) return
-  throw refuse(`The file has changed since you started editing it: ${edit.previousFilePath}`)
+  throw refuse(`The file has changed since you started editing it: ${excerpt(edit.previousFilePath)}`)
 }
 
 type Apply = (root: TreeFolder, edit: TreeEdit, refuse: Refuse) => void
@@ -79,7 +80,7 @@ function update(root: TreeFolder, edit: TreeEdit, refuse: Refuse): void {
 function move(root: TreeFolder, edit: TreeEdit, refuse: Refuse): void {
   const file = edited(getFile(root, edit.previousPath, refuse), edit, refuse)
   if (file.mode === fileModes.symlink && readsAsSettings(edit.path)) {
-    throw refuse(`invalid path: '${edit.filePath}'`)
+    throw refuse(`invalid path: '${excerpt(edit.filePath)}'`)
   }
   removeFile(root, edit.previousPath)
   create(root, edit.path, file, refuse)

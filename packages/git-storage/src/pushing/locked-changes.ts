@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { excerpt } from '@switchyard/domain'
 import { type GitCommand, type RunOptions, runGitOk } from '../git-process.js'
 import { lfsUploads, makeUploadFolder } from '../lfs-objects.js'
 
@@ -36,7 +37,7 @@ export async function findLockedChanges(
     const changed = await listChangedFiles(path, [tip], locks)
     const [locked] = changed.length === 0 ? [] : await listLockableFiles(path, tip, changed)
     if (locked !== undefined) {
-      refusals.set(tip, `'${locked}' is locked in Git LFS by @${locks.get(locked)}`)
+      refusals.set(tip, `'${excerpt(locked)}' is locked in Git LFS by @${locks.get(locked)}`)
     }
   }
   return refusals

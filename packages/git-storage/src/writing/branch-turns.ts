@@ -1,4 +1,4 @@
-import { conflict } from '@switchyard/domain'
+import { conflict, excerpt } from '@switchyard/domain'
 import type { Cancellable } from '../cancellable.js'
 
 /** Most attempts of a writer within its turn, because other processes may move the branch. */
@@ -60,4 +60,4 @@ const keyOf = (path: string, branch: string) => `${path} ${branch}`
 const nothing = () => {}
 
 export const movedMeanwhile = (branch: string) =>
-  conflict(`The branch ${branch} was changed meanwhile. Please refresh and try again`)
+  conflict(`The branch ${excerpt(branch)} was changed meanwhile. Please refresh and try again`)

@@ -9,10 +9,11 @@ import { type Authenticate, type FindCaller, hashToken } from './authentication.
 import { askingForPassword } from './basic-authentication.js'
 import type { Pace } from './body/arriving.js'
 import { readForm } from './body/form.js'
-import { bodyBytesDefault, readInput } from './body/read-input.js'
+import { bodyBytesDefault, type ReadOptions, readInput } from './body/read-input.js'
 import { openMemory } from './body/sender-memory.js'
 import { endUnreadBody } from './body/unread-body.js'
 import { crossOrigin } from './cors.js'
+import { boundPath, declaredNames, refuseSudo, refuseUnknown } from './declared-parameters.js'
 import type { Call, Reply, Route } from './endpoint.js'
 import { streamed } from './endpoint.js'
 import { sendError } from './errors.js'
@@ -202,6 +203,7 @@ function findingSenders(options: HttpAppOptions): Pick<Needs, 'findSender' | 'fi
 }
 
 function handler(route: Route, path: string, options: HttpAppOptions, needs: Needs): RequestHandler {
+  const parameterNames = declaredNames(route.endpoint.input)
   return async (request, response) => {
     const observed = observedOf(response)
     observed.route = path
@@ -213,23 +215,19 @@ function handler(route: Route, path: string, options: HttpAppOptions, needs: Nee
     delete request.headers['cache-control']
     const caller = await admit(route, request, response, needs)
     const refused = route.longLived ? new AbortController() : undefined
-    const call = createCall(request, response, caller, options.externalUrl, refused?.signal)
+    boundPath(request.params, parameterNames)
+    const call = createCall(request, response, {
+      ...{ caller, parameterNames, externalUrl: options.externalUrl },
+      refused: refused?.signal,
+    })
     const access = await route.guard(call)
     const refusal = refused && recheckGuard(call, route, needs.findSenderAgain, refused)
     const sender = senderKey(call)
     const memory = openMemory(needs.memory, sender)
     const answering = async () => {
-      const sent = route.streamsBody
-        ? { ...readQuery(request), ...request.params }
-        : await readInput(request, {
-            bytesMax: route.bodyBytesMax ?? bodyBytesDefault,
-            pace: options.bodyPace ?? bodyPace,
-            memory,
-            sender,
-            parseLargeBody: route.parseLargeBody,
-            jsonOnly: route.jsonOnly,
-            keptTexts: route.keptTexts,
-          })
+      const sent = await readGiven(route, request, { pace: options.bodyPace ?? bodyPace, memory, sender })
+      if (!route.outsideApi) refuseSudo(request.headers, sent)
+      refuseUnknown(route, sent, parameterNames)
       const given = route.defaults ? { ...route.defaults(access), ...sent } : sent
       const input = readParameters(route.endpoint.input, given)
       return answerOf(options, given, call, {
@@ -247,6 +245,17 @@ function handler(route: Route, path: string, options: HttpAppOptions, needs: Nee
       memory.release()
     }
   }
+}
+
+/** All that the client sent for the endpoint. */
+function readGiven(
+  route: Route,
+  request: Request,
+  receiving: Pick<ReadOptions, 'pace' | 'memory' | 'sender'>,
+) {
+  if (route.streamsBody) return { ...readQuery(request), ...request.params }
+  const { bodyBytesMax: bytesMax = bodyBytesDefault, parseLargeBody, jsonOnly, keptTexts } = route
+  return readInput(request, { ...receiving, bytesMax, parseLargeBody, jsonOnly, keptTexts })
 }
 
 async function answerOf(
@@ -280,14 +289,21 @@ async function admit(route: Route, request: Request, response: Response, needs: 
 function createCall(
   request: Request,
   response: Response,
-  caller: Call['caller'],
-  externalUrl?: string,
-  refused?: AbortSignal,
+  {
+    caller,
+    parameterNames,
+    externalUrl,
+    refused,
+  }: Pick<Call, 'caller' | 'parameterNames'> & {
+    externalUrl: string | undefined
+    refused: AbortSignal | undefined
+  },
 ): Call {
   const observed = observedOf(response)
   let signal: AbortSignal | undefined
   return {
     caller,
+    parameterNames,
     params: request.params as Record<string, string>,
     requestId: observed.requestId,
     // Logger and signal are made at their first use: most calls need neither.

@@ -12,6 +12,8 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 export interface Call {
   /** Null: anonymous. */
   caller: Caller | null
+  /** Names of the parameters that the endpoint declares. */
+  parameterNames: ReadonlySet<string>
   /** Decoded path parameters: `group%2Fname` arrives as `group/name`. */
   params: Record<string, string>
   requestId: string
@@ -92,6 +94,11 @@ export interface RouteOptions {
   jsonOnly?: boolean
   /** Members of a JSON body that arrive as they were written, each as a JsonText. */
   keptTexts?: KeptTexts
+  /**
+   * A parameter that the endpoint does not declare is refused: a filter that was ignored would find more than its sender
+   * wants. Unset: it counts for nothing, as in GitLab.
+   */
+  refusesUnknown?: boolean
   /** The endpoint reads the request stream itself: no body is parsed. */
   streamsBody?: boolean
   /**
@@ -135,6 +142,10 @@ export function route<Input extends z.ZodType, Access>(
 ): Route {
   return { method, path, guard, endpoint: definition as unknown as Endpoint<z.ZodType, unknown>, ...options }
 }
+
+/** Routes whose questions refuse parameters that they do not declare. */
+export const refusingUnknown = (routes: Route[]): Route[] =>
+  routes.map((each) => (each.method === 'GET' ? { ...each, refusesUnknown: true } : each))
 
 export const ok = (body: unknown, headers?: Record<string, string>): Reply => ({ status: 200, body, headers })
 /** 200 with a resource that can be changed. */

@@ -26,6 +26,7 @@ export {
   ok,
   type Reply,
   type Route,
+  refusingUnknown,
   type RouteOptions,
   route,
   streamed,
@@ -56,11 +57,15 @@ export {
   integer,
   list,
   parameterProblem,
+  pathCharsMax,
+  proseCharsMax,
   readParameters,
   rowId,
   searchedText,
   text,
+  textCharsMax,
   time,
+  unsupported,
 } from './parameters.js'
 export { preconditionOf, unmodifiedSinceMs } from './precondition.js'
 export { senderKey } from './sender.js'

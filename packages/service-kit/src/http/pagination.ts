@@ -1,6 +1,5 @@
-import { z } from 'zod'
 import type { Call, Reply } from './endpoint.js'
-import { integer } from './parameters.js'
+import { integer, text } from './parameters.js'
 
 const perPageDefault = 20
 const perPageMax = 100
@@ -62,8 +61,8 @@ export function pageReply(items: unknown[], { page, per_page }: Page, total: num
 
 /** Parameters of a list that can be read on from a token as well; spread into the endpoint's own. */
 export const keysetParameters = {
-  pagination: z.string().default('legacy').meta({ description: '`keyset`: read on by `page_token`' }),
-  page_token: z.string().optional().meta({ description: 'From `Link` of the page before' }),
+  pagination: text().default('legacy').meta({ description: '`keyset`: read on by `page_token`' }),
+  page_token: text().optional().meta({ description: 'From `Link` of the page before' }),
 }
 
 /**
@@ -92,16 +91,18 @@ export function linkOf(links: readonly string[]): { Link?: string } {
   return link.length > linkBytesMax ? {} : { Link: link }
 }
 
-/** Clients may send a token in the query, where it counts for nothing; an answer that repeats it spreads it. */
-const tokenParameters = ['private_token', 'access_token', 'job_token']
-
-/** The path and the query of a call as links may repeat them: without tokens. */
-export function linkParameters({ raw }: Pick<Call, 'raw'>): {
+/**
+ * The path and the query of a call as links may repeat them: with the parameters that the endpoint declares. Clients may send a
+ * token in the query under any name, where it counts for nothing; an answer that repeated it would spread it.
+ */
+export function linkParameters({ raw, parameterNames }: Pick<Call, 'raw' | 'parameterNames'>): {
   pathname: string
   parameters: URLSearchParams
 } {
   const { pathname, searchParams } = new URL(raw.request.originalUrl, 'http://localhost')
-  for (const name of tokenParameters) searchParams.delete(name)
+  for (const name of [...searchParams.keys()]) {
+    if (!parameterNames.has(name.split('[', 1)[0] ?? '')) searchParams.delete(name)
+  }
   return { pathname, parameters: searchParams }
 }
 

@@ -2,7 +2,17 @@ import { DomainError } from '@switchyard/domain'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { decimal, filledText, flag, integer, readParameters, searchedText, text, time } from './parameters.js'
+import {
+  decimal,
+  filledText,
+  flag,
+  integer,
+  readParameters,
+  searchedText,
+  text,
+  time,
+  unsupported,
+} from './parameters.js'
 
 const refusal = (schema: z.ZodType, given: unknown): unknown => {
   try {
@@ -48,6 +58,18 @@ describe('readParameters', () => {
       'x is invalid',
     ],
     ['a time made to be slow', z.object({ x: time() }), { x: `2026${' '.repeat(500_000)}x` }, 'x is invalid'],
+    [
+      'too long a text',
+      z.object({ name: text() }),
+      { name: 'x'.repeat(4097) },
+      'name is too long (maximum is 4096 characters)',
+    ],
+    [
+      'too long a text in a list',
+      z.object({ refs: z.array(filledText(3)) }),
+      { refs: ['main', ''] },
+      'refs[0] is too long (maximum is 3 characters), refs[1] is empty',
+    ],
     ['NUL', z.object({ note: text() }), { note: 'a\0b' }, 'note is invalid'],
     ['object for text', z.object({ note: text() }), { note: { a: 1 } }, 'note is invalid'],
     ['null for text', z.object({ note: text() }), { note: null }, 'note is invalid'],
@@ -98,4 +120,29 @@ describe('readParameters', () => {
       }),
     )
   })
+})
+
+describe('a parameter that is not supported', () => {
+  const schema = z.object({ other: unsupported('is not supported', 'false') })
+
+  it.each([{}, { other: '' }, { other: null }, { other: false }, { other: 'false' }])(
+    'may be %j',
+    (given) => {
+      expect(refusal(schema, given)).toBeUndefined()
+    },
+  )
+
+  it.each([{ other: 'true' }, { other: true }, { other: 0 }, { other: ['a'] }, { other: { a: 1 } }])(
+    'is refused by its name as %j',
+    (given) => {
+      expect(refusal(schema, given)).toBe('other is not supported')
+    },
+  )
+})
+
+it('an error repeats 200 characters of a name that the caller chose', () => {
+  const problem = refusal(z.object({ filter: z.record(z.string(), z.int()) }), {
+    filter: { ['x'.repeat(100_000)]: 'y' },
+  })
+  expect(problem).toMatch(/^filter\[x{180,200}… is invalid$/)
 })

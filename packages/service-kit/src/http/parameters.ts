@@ -1,12 +1,12 @@
-import { type DomainError, invalidParameters } from '@switchyard/domain'
+import { type DomainError, excerpt, invalidParameters } from '@switchyard/domain'
 import { z } from 'zod'
 
 /** Problems that an error names at most. */
-const problemsMax = 20
+export const problemsMax = 20
 
 /**
  * Reads merged parameters. What does not fit is refused in GitLab's words, up to 20 problems at once:
- * `x is missing`, `x is invalid`, `x is empty`, `x does not have a valid value`.
+ * `x is missing`, `x is invalid`, `x is empty`, `x is too long`, `x does not have a valid value`.
  *
  * An optional number, time, boolean or choice that is empty counts as left out, because forms send every field. It is
  * taken out of what was given. An empty text is a text.
@@ -51,6 +51,8 @@ function problemTexts(issue: z.core.$ZodIssue, given: unknown): string[] {
     return listed ? [`${name} is missing`, `${name} does not have a valid value`] : [`${name} is missing`]
   }
   if (issue.code === 'custom') return [`${name} ${issue.message}`]
+  if (issue.code === 'too_big' && issue.origin === 'string')
+    return [`${name} is too long (maximum is ${issue.maximum} characters)`]
   return [listed ? `${name} does not have a valid value` : `${name} is invalid`]
 }
 
@@ -62,7 +64,7 @@ function givenPath(path: PropertyKey[], given: unknown): PropertyKey[] {
 
 /** `['actions', 0, 'file_path']` → `actions[0][file_path]`. */
 function parameterName(path: PropertyKey[]): string {
-  return path.map((part, index) => (index === 0 ? String(part) : `[${String(part)}]`)).join('')
+  return excerpt(path.map((part, index) => (index === 0 ? String(part) : `[${String(part)}]`)).join(''))
 }
 
 function valueAt(given: unknown, path: PropertyKey[]): unknown {
@@ -88,15 +90,27 @@ export const list = <Item extends z.ZodType>(item: Item, itemsMax = itemsMaxDefa
 
 const nul = '\0'
 
+/** Characters of a text, unless an endpoint says otherwise: a name, a pattern or an address is no longer. */
+export const textCharsMax = 4096
+
+/** Characters of a path of 4,096 bytes, each of which git may quote by four characters. */
+export const pathCharsMax = 16 * 1024
+
+/** Characters of a text that people write: a message, a note, a description. */
+export const proseCharsMax = 1024 * 1024
+
 /**
- * Text as PostgreSQL can hold it: NUL is refused, and half of a surrogate pair is replaced, so that answers show what
- * is stored. Numbers and booleans count as their text. A number that JSON has rounded is refused, because its text would
+ * Text of bounded length as PostgreSQL can hold it: NUL is refused, and half of a surrogate pair is replaced, so that answers
+ * show what is stored. Numbers and booleans count as their text. A number that JSON has rounded is refused, because its text would
  * be another one than was sent.
  */
-export const text = () =>
+export const text = (charsMax = textCharsMax) =>
   z.preprocess(
     asText,
-    z.string().refine((value) => !value.includes(nul), { error: 'is invalid' }),
+    z
+      .string()
+      .max(charsMax, { abort: true })
+      .refine((value) => !value.includes(nul), { error: 'is invalid' }),
   )
 
 function asText(value: unknown): unknown {
@@ -110,7 +124,8 @@ const isRounded = (value: number) =>
   !Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value))
 
 /** Text with at least one character that is no white space. */
-export const filledText = () => text().refine((value) => value.trim() !== '', { error: 'is empty' })
+export const filledText = (charsMax?: number) =>
+  text(charsMax).refine((value) => value.trim() !== '', { error: 'is empty' })
 
 /** Texts are found by their trigrams, and a shorter text has none. */
 const searchedCharsMin = 3
@@ -183,6 +198,23 @@ function parseTime(value: string): Date | string {
 
 /** Days of a month, 1 to 12. */
 const daysIn = (year: number, month: number) => new Date(Date.UTC(year, month, 0)).getUTCDate()
+
+/**
+ * A parameter that GitLab has, and that cannot be taken here. It is refused, because an answer that ignored it would have
+ * another meaning than its sender expects.
+ *
+ * @param problem such as `is not supported: there are no stars`
+ * @param harmless values that ask for what happens anyway, as text; the empty one always does
+ */
+export const unsupported = (problem: string, ...harmless: string[]) =>
+  z
+    .unknown()
+    .refine((value) => ['', ...harmless].includes(String(value ?? '')), { error: problem })
+    .optional()
+    .meta({
+      deprecated: true,
+      description: [`It ${problem}`, ...harmless.map((value) => `\`${value}\` is accepted`)].join('; '),
+    })
 
 /** Refuses a request outright, in the form of a parameter problem. */
 export const parameterProblem = (name: string, problem: string): DomainError =>

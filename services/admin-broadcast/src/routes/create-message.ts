@@ -1,5 +1,5 @@
 import type { Caller } from '@switchyard/domain/access'
-import { auditAuthor, created, endpoint, text } from '@switchyard/service-kit/http'
+import { auditAuthor, created, endpoint, proseCharsMax, text } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { Dependencies } from '../dependencies.js'
 import { broadcastMessageShape, presentBroadcastMessage } from '../presenters/broadcast-message.js'
@@ -10,7 +10,7 @@ export const createMessage = (deps: Dependencies) =>
   endpoint({
     summary: 'Create a broadcast message',
     replies: { 201: broadcastMessageShape },
-    input: z.object({ ...optionalMessageParameters, message: text().nullable() }),
+    input: z.object({ ...optionalMessageParameters, message: text(proseCharsMax).nullable() }),
     async handle(given, caller: Caller, call) {
       const author = auditAuthor(caller, call)
       const { message, now } = await messages.createMessage(deps, broadcastInput(given), author)

@@ -1,5 +1,5 @@
 import { type BroadcastInput, broadcastThemes, broadcastTypes } from '@switchyard/domain/broadcast'
-import { flag, integer, text, time } from '@switchyard/service-kit/http'
+import { flag, integer, proseCharsMax, text, time, unsupported } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 
 const rowIdMax = 2_147_483_647
@@ -21,7 +21,7 @@ const clearableTime = () =>
 
 /** The optional parameters of a message. The domain validates them. */
 export const optionalMessageParameters = {
-  message: text().nullable().optional(),
+  message: text(proseCharsMax).nullable().optional(),
   starts_at: clearableTime().optional(),
   ends_at: clearableTime().optional(),
   color: text().nullable().optional(),
@@ -30,16 +30,8 @@ export const optionalMessageParameters = {
   dismissable: flag().optional(),
   target_path: text().nullable().optional(),
   theme: z.enum(broadcastThemes).optional(),
-  target_access_levels: z
-    .unknown()
-    .optional()
-    .refine((given) => given === undefined || given === null || given === '' || isEmptyList(given), {
-      error: 'is not supported: everybody sees a message',
-    })
-    .meta({ description: 'Refused: everybody sees a message' }),
+  target_access_levels: unsupported('is not supported: a message is for everybody'),
 }
-
-const isEmptyList = (value: unknown) => Array.isArray(value) && value.length === 0
 
 /** The parameters under the names of the domain. */
 export function broadcastInput(

@@ -1,5 +1,14 @@
 import type { ArchiveFormat } from '@switchyard/git-storage'
-import { type Call, endpoint, type Route, route, streamed, text } from '@switchyard/service-kit/http'
+import {
+  type Call,
+  endpoint,
+  pathCharsMax,
+  type Route,
+  route,
+  streamed,
+  text,
+  unsupported,
+} from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { Dependencies } from '../dependencies.js'
 import type { ProjectCall } from '../guards.js'
@@ -35,7 +44,9 @@ const input = z.object({
   format: z.enum(formatNames).default('tar.gz'),
   sha: optionalText(text()).meta({ description: 'Branch, tag or hash; left out: the default branch' }),
   ref: optionalText(text()).meta({ description: 'The same as `sha`, which comes first' }),
-  path: text().default('').meta({ description: 'Only this file or folder' }),
+  path: text(pathCharsMax).default('').meta({ description: 'Only this file or folder' }),
+  include_lfs_blobs: unsupported('is not supported: an archive has the pointers of Git LFS', 'false', '0'),
+  exclude_paths: unsupported('is not supported: use export-ignore in .gitattributes, or path'),
 })
 
 const types = ['application/zip', 'application/octet-stream']

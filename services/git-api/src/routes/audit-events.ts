@@ -7,6 +7,7 @@ import {
   pageParameters,
   pageReply,
   type Route,
+  refusingUnknown,
   route,
   rowId,
   rowsOf,
@@ -20,10 +21,11 @@ import { auditEventShape, presentAuditEvent } from '../presenters/audit-event.js
 import * as auditEvents from '../use-cases/audit-events.js'
 import { optional, optionalText } from '../wire/parameters.js'
 
-export const auditEventRoutes = (deps: Dependencies): Route[] => [
-  route('GET', '/audit_events', administrator, listAuditEvents(deps)),
-  route('GET', '/audit_events/:id', administrator, getAuditEvent(deps)),
-]
+export const auditEventRoutes = (deps: Dependencies): Route[] =>
+  refusingUnknown([
+    route('GET', '/audit_events', administrator, listAuditEvents(deps)),
+    route('GET', '/audit_events/:id', administrator, getAuditEvent(deps)),
+  ])
 
 const listAuditEvents = (deps: Dependencies) =>
   endpoint({

@@ -34,7 +34,7 @@ const keyWidthMax = 512
 
 const badgeParameters = {
   ref: pathRest(),
-  key_text: optionalText(text().refine((key) => key.length <= keyLengthMax, { error: 'is too long' })),
+  key_text: optionalText(text(keyLengthMax)),
   key_width: optional(
     integer().refine((width) => width >= 1 && width <= keyWidthMax, { error: 'does not have a valid value' }),
   ),

@@ -1,6 +1,6 @@
 import { notFound } from '@switchyard/domain'
 import { mayBeUsername } from '@switchyard/domain/access'
-import { anyone, endpoint, prefersHtml, type Reply, type Route, route } from '@switchyard/service-kit/http'
+import { anyone, endpoint, prefersHtml, type Reply, type Route, route, text } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import { consolePageOf, consolePageOfUser } from '../presenters/console-page.js'
 
@@ -25,11 +25,11 @@ const toOverview = endpoint({
 })
 
 const toProjectsOfUser = endpoint({
-  input: z.object({ namespace: z.string() }),
+  input: z.object({ namespace: text() }),
   handle: async ({ namespace }) => redirect(consolePageOfUser(usernameOf(namespace))),
 })
 
-const projectInput = { namespace: z.string(), project: z.string() }
+const projectInput = { namespace: text(), project: text() }
 
 const toProject = endpoint({
   input: z.object(projectInput),
@@ -37,7 +37,7 @@ const toProject = endpoint({
 })
 
 const toPageOfProject = endpoint({
-  input: z.object({ ...projectInput, rest: z.array(z.string()) }),
+  input: z.object({ ...projectInput, rest: z.array(text()) }),
   handle: async ({ rest, ...given }) => redirect(consolePageOf(projectPathOf(given), rest)),
 })
 

@@ -70,8 +70,6 @@ const listDeployTokens = (deps: Dependencies) =>
   })
 
 const nameLengthMax = 255
-const short = <Schema extends z.ZodType<string>>(schema: Schema) =>
-  schema.refine((value) => value.length <= nameLengthMax, { error: 'is too long' })
 
 /** The answer is the only place that shows the secret. */
 const createDeployToken = (deps: Dependencies) =>
@@ -79,11 +77,11 @@ const createDeployToken = (deps: Dependencies) =>
     summary: 'Make a token that fetches from one project; its secret is shown only here',
     replies: { 201: issuedDeployTokenShape },
     input: z.object({
-      name: short(filledText()),
+      name: filledText(nameLengthMax),
       scopes: scopeList(deployTokenScopes),
       expires_at: optional(time()),
       username: optionalText(
-        short(text()).refine((value) => /^[\w.+-]*$/.test(value), { error: 'is invalid' }),
+        text(nameLengthMax).refine((value) => /^[\w.+-]*$/.test(value), { error: 'is invalid' }),
       ),
     }),
     async handle({ name, username, expires_at: expiresAt }, access: ProjectCall<Caller>, call) {

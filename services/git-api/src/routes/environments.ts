@@ -10,12 +10,14 @@ import {
   pageParameters,
   pageReply,
   preconditionOf,
+  proseCharsMax,
   type Route,
   route,
   rowId,
   rowsOf,
   text,
   versioned,
+  unsupported,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { Dependencies } from '../dependencies.js'
@@ -79,11 +81,14 @@ const writtenFields = {
     .unknown()
     .optional()
     .refine((slug) => slug === undefined, { error: 'is automatically generated and cannot be changed' })
-    .meta({ description: 'Refused: the slug is made from the name' }),
+    .meta({ deprecated: true, description: 'Refused: the slug is made from the name' }),
   external_url: text().nullish(),
   tier: optional(z.enum(environmentTiers)),
-  description: text().nullish(),
+  description: text(proseCharsMax).nullish(),
   auto_stop_setting: optional(z.enum(autoStopSettings)),
+  cluster_agent_id: unsupported('is not supported: there are no agents of clusters'),
+  kubernetes_namespace: unsupported('is not supported: there are no agents of clusters'),
+  flux_resource_path: unsupported('is not supported: there are no agents of clusters'),
 }
 
 const createEnvironment = (deps: Dependencies) =>

@@ -48,7 +48,7 @@ export function hookRoutes(deps: Dependencies): Route[] {
     route('PUT', `${path}/:hook_id`, maintain, updateHook(deps)),
     route('DELETE', `${path}/:hook_id`, maintain, deleteHook(deps)),
     route('POST', `${path}/:hook_id/test/:trigger`, maintain, testHook(deps)),
-    route('GET', deliveries, maintain, listDeliveries(deps)),
+    route('GET', deliveries, maintain, listDeliveries(deps), { refusesUnknown: true }),
     route('GET', `${deliveries}/:delivery_id`, maintain, getDelivery(deps)),
     route('POST', `${deliveries}/:delivery_id/redeliver`, maintain, redeliver(deps)),
   ]

@@ -65,7 +65,7 @@ export const routes = (deps: Dependencies): Route[] => [
   ...sessionRoutes(deps),
   ...savedViewRoutes(deps),
   ...projectRoutes(deps),
-  route('GET', '/project_states', signedIn, listProjectStates(deps)),
+  route('GET', '/project_states', signedIn, listProjectStates(deps), { refusesUnknown: true }),
   ...namespaceRoutes(deps),
   ...memberRoutes(deps),
   ...protectedBranchRoutes(deps),

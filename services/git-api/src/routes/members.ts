@@ -3,6 +3,7 @@ import {
   auditAuthor,
   created,
   endpoint,
+  list,
   noContent,
   pageParameters,
   pageReply,
@@ -13,6 +14,7 @@ import {
   rowId,
   rowsOf,
   text,
+  unsupported,
   versioned,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
@@ -43,6 +45,7 @@ const membership = {
   expires_at: clearableDay().meta({
     description: 'The day on which the membership ends, at its beginning in UTC',
   }),
+  member_role_id: unsupported('is not supported: there are no roles of your own'),
 }
 
 const createMember = (deps: Dependencies) =>
@@ -76,6 +79,10 @@ function userOf({ user_id: id, username }: { user_id?: number | undefined; usern
   return user
 }
 
+/** Ids of users: a list, or one text with commas. */
+const ids = () =>
+  z.preprocess((value) => (typeof value === 'string' ? value.split(',') : value), list(rowId()))
+
 const listMembers = (deps: Dependencies) =>
   endpoint({
     summary: 'Members of a project',
@@ -85,9 +92,12 @@ const listMembers = (deps: Dependencies) =>
       query: optionalText(text()).meta({
         description: 'Part of the name or the user name, in upper or lower case',
       }),
+      user_ids: optional(ids()).meta({ description: 'Only these users' }),
+      skip_users: optional(ids()).meta({ description: 'All but these users' }),
+      state: unsupported('is not supported: every member is active', 'active'),
     }),
-    async handle({ query: search, ...page }, access: ProjectCall, call) {
-      const found = await members.listMembers(deps, access, { search }, rowsOf(page))
+    async handle({ query: search, user_ids: only, skip_users: skipped, ...page }, access: ProjectCall, call) {
+      const found = await members.listMembers(deps, access, { search, only, skipped }, rowsOf(page))
       const items = found.members.map((member) => presentMember(member, call.baseUrl))
       return pageReply(items, page, found.total, call)
     },

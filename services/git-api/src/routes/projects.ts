@@ -15,6 +15,7 @@ import {
   keysetReply,
   pageParameters,
   pageReply,
+  parameterProblem,
   preconditionOf,
   type Route,
   readingScopes,
@@ -24,6 +25,7 @@ import {
   signedIn,
   text,
   time,
+  unsupported,
   versioned,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
@@ -37,7 +39,7 @@ import {
 } from '../presenters/project.js'
 import * as creation from '../use-cases/create-project.js'
 import * as projects from '../use-cases/projects.js'
-import { accessLevel, optional, topicList } from '../wire/parameters.js'
+import { accessLevel, optional, optionalText, topicList } from '../wire/parameters.js'
 import { readSettings, refusedProjectParameters, settingParameters } from '../wire/project-settings.js'
 
 export function projectRoutes(deps: Dependencies): Route[] {
@@ -126,11 +128,23 @@ const orderColumns = {
   last_activity_at: 'lastActivityAt',
 } as const satisfies Record<string, ProjectOrder['column']>
 
+const nothingHas = { description: '`true`: no project, because no project has this' }
+
+/** Whether a question asks for projects with something that no project has. */
+const asksForNothing = (given: z.output<typeof listInput>): boolean =>
+  given.starred ||
+  given.imported ||
+  given.with_issues_enabled ||
+  given.with_merge_requests_enabled ||
+  given.repository_checksum_failed ||
+  given.wiki_checksum_failed ||
+  (given.active !== undefined && given.active === given.archived)
+
 const listInput = z.object({
   ...pageParameters,
   membership: flag().default(false),
   owned: flag().default(false),
-  starred: flag().default(false),
+  starred: flag().default(false).meta(nothingHas),
   simple: flag().default(false).meta({ description: 'Only the fields that do not depend on the caller' }),
   search: text()
     .optional()
@@ -140,6 +154,17 @@ const listInput = z.object({
   archived: optional(flag()),
   min_access_level: optional(accessLevel(...Object.values(accessLevels))),
   topic: optional(topicList()).meta({ description: 'Only projects that have all these topics' }),
+  active: optional(flag()).meta({ description: '`true`: not archived, `false`: archived' }),
+  imported: flag().default(false).meta(nothingHas),
+  with_issues_enabled: flag().default(false).meta(nothingHas),
+  with_merge_requests_enabled: flag().default(false).meta(nothingHas),
+  repository_checksum_failed: flag().default(false).meta(nothingHas),
+  wiki_checksum_failed: flag().default(false).meta(nothingHas),
+  with_programming_language: unsupported('is not supported: languages are not detected'),
+  repository_storage: unsupported('is not supported: ask for the moves of a project'),
+  topic_id: unsupported('is not supported: use topic'),
+  marked_for_deletion_on: unsupported('is not supported: projects are deleted at once'),
+  statistics: unsupported('is not supported in lists: ask for one project', 'false', '0'),
   id_after: optional(rowId()),
   id_before: optional(rowId()),
   last_activity_after: optional(time()),
@@ -148,7 +173,7 @@ const listInput = z.object({
   updated_before: optional(time()),
   order_by: z.enum(Object.keys(orderColumns) as [keyof typeof orderColumns]).default('created_at'),
   sort: z.enum(['asc', 'desc']).default('desc'),
-  pagination: z.string().default('legacy').meta({
+  pagination: text().default('legacy').meta({
     description: '`keyset`, with `order_by=id`: the header `Link` has the address of the next page',
   }),
 })
@@ -160,8 +185,7 @@ const listProjects = (deps: Dependencies) =>
     refusals: [405],
     input: listInput,
     async handle(given, caller: Caller | null, call) {
-      // There are no stars.
-      if (given.starred) return pageReply([], given, 0, call)
+      if (asksForNothing(given)) return pageReply([], given, 0, call)
       const order = { column: orderColumns[given.order_by], direction: given.sort }
       const isKeyset = given.pagination === 'keyset'
       if (isKeyset && given.order_by !== 'id') {
@@ -216,7 +240,7 @@ function filterOf(given: z.output<typeof listInput>) {
     search: given.search,
     searchNamespaces: given.search_namespaces,
     visibility: given.visibility,
-    archived: given.archived,
+    archived: given.archived ?? (given.active === undefined ? undefined : !given.active),
     levelMin: given.min_access_level,
     topics: given.topic,
     idAfter: given.id_after,
@@ -297,8 +321,14 @@ const deleteProject = (deps: Dependencies) =>
   endpoint({
     summary: 'Delete a project with everything in it',
     replies: { 202: z.object({ message: z.string() }) },
-    input: z.object({}),
-    async handle(_input, access: ProjectCall<Caller>, call) {
+    input: z.object({
+      full_path: optionalText(text()).meta({
+        description: 'Refuses the request when the project has another path',
+      }),
+    }),
+    async handle({ full_path }, access: ProjectCall<Caller>, call) {
+      if (full_path !== undefined && full_path !== access.project.pathWithNamespace)
+        throw parameterProblem('full_path', 'is not the path of the project')
       await projects.removeProject(deps, access, auditAuthor(access.caller, call))
       return accepted({ message: '202 Accepted' })
     },

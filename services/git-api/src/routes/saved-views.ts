@@ -7,6 +7,7 @@ import {
   ok,
   preconditionOf,
   type Route,
+  refusingUnknown,
   route,
   rowId,
   signedIn,
@@ -19,32 +20,24 @@ import { presentSavedView, savedViewShape } from '../presenters/saved-view.js'
 import * as views from '../use-cases/saved-views.js'
 
 /** Every caller reads and changes only the views of their own user. */
-export const savedViewRoutes = (deps: Dependencies): Route[] => [
-  route('GET', '/saved_views', signedIn, listSavedViews(deps)),
-  route('POST', '/saved_views', signedIn, createSavedView(deps)),
-  route('GET', '/saved_views/:id', signedIn, getSavedView(deps)),
-  route('PUT', '/saved_views/:id', signedIn, updateSavedView(deps)),
-  route('DELETE', '/saved_views/:id', signedIn, deleteSavedView(deps)),
-]
-
-const ofLength = (charsMax: number) => ({
-  check: (value: string) => value.length <= charsMax,
-  error: { error: `is too long (maximum is ${charsMax} characters)` },
-})
-const nameLength = ofLength(100)
-const queryLength = ofLength(2000)
+export const savedViewRoutes = (deps: Dependencies): Route[] =>
+  refusingUnknown([
+    route('GET', '/saved_views', signedIn, listSavedViews(deps)),
+    route('POST', '/saved_views', signedIn, createSavedView(deps)),
+    route('GET', '/saved_views/:id', signedIn, getSavedView(deps)),
+    route('PUT', '/saved_views/:id', signedIn, updateSavedView(deps)),
+    route('DELETE', '/saved_views/:id', signedIn, deleteSavedView(deps)),
+  ])
 
 const pageName = () =>
-  text()
+  text(50)
     .refine((value) => /^[a-z][a-z0-9_-]{0,49}$/.test(value), { error: 'does not have a valid value' })
     .meta({ description: 'The page of the console, e.g. `sagas` or `failures`' })
 
 const fields = {
-  name: filledText().refine(nameLength.check, nameLength.error),
+  name: filledText(100),
   page: pageName(),
-  query: text()
-    .refine(queryLength.check, queryLength.error)
-    .meta({ description: "The query of the page's address, without the question mark" }),
+  query: text(2000).meta({ description: "The query of the page's address, without the question mark" }),
 }
 
 const listSavedViews = (deps: Dependencies) =>

@@ -17,6 +17,8 @@ import {
   rowsOf,
   signedIn,
   text,
+  time,
+  unsupported,
   versioned,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
@@ -45,6 +47,15 @@ const getCurrentUser = (deps: Dependencies) =>
     handle: async (_input, caller: Caller, { baseUrl }) =>
       ok(presentWholeUser(await users.getCurrentUser(deps, caller), baseUrl)),
   })
+
+const no = ['false', '0']
+
+/** Of another identity provider. */
+const identity = {
+  extern_uid: unsupported('is not supported: there are no other identity providers'),
+  provider: unsupported('is not supported: there are no other identity providers'),
+  saml_provider_id: unsupported('is not supported: there are no other identity providers'),
+}
 
 /** Users sign in with tokens: a password in the request is ignored. */
 const createUser = (deps: Dependencies) =>
@@ -86,14 +97,41 @@ const listUsers = (deps: Dependencies) =>
       search: optionalText(text()),
       active: optional(flag()),
       blocked: optional(flag()),
+      exclude_active: flag().default(false),
+      admins: flag().default(false),
+      humans: flag()
+        .default(false)
+        .meta({ description: 'Leave out the users that stand for project tokens' }),
+      without_project_bots: flag().default(false).meta({ description: 'The same as `humans`' }),
+      exclude_humans: flag().default(false),
+      without_projects: flag().default(false),
+      created_after: optional(time()),
+      created_before: optional(time()),
+      external: unsupported('is not supported: no user is external', ...no),
+      auditors: unsupported('is not supported: there are no auditors', ...no),
+      two_factor: unsupported('is not supported: users sign in with tokens', 'disabled'),
+      public_email: unsupported('is not supported: addresses are not public, use search'),
+      ...identity,
       order_by: optional(z.enum(Object.keys(orderColumns) as [keyof typeof orderColumns])),
       sort: optional(z.enum(['asc', 'desc'])),
     }),
     async handle(given, _administrator: Caller, call) {
       const { username, search, order_by: column = 'id', sort: direction = 'desc' } = given
-      // No user is both active and blocked.
-      if (given.active && given.blocked) return pageReply([], given, 0, call)
-      const filter = { username, search, state: stateOf(given) }
+      // No user is both.
+      const isHuman = given.humans || given.without_project_bots
+      const asksForNothing =
+        (given.active && (given.blocked || given.exclude_active)) || (isHuman && given.exclude_humans)
+      if (asksForNothing) return pageReply([], given, 0, call)
+      const filter = {
+        username,
+        search,
+        state: given.exclude_active ? 'blocked' : stateOf(given),
+        admin: given.admins || undefined,
+        bot: isHuman ? false : given.exclude_humans || undefined,
+        withoutProjects: given.without_projects,
+        createdAfter: given.created_after,
+        createdBefore: given.created_before,
+      } as const
       const order = { column: orderColumns[column], direction }
       const found = await users.listUsers(deps, filter, order, rowsOf(given))
       const items = found.users.map((user) => presentWholeUser(user, call.baseUrl))

@@ -1,5 +1,5 @@
 import { listProtectedBranches } from '@switchyard/db'
-import { conflict, forbidden, invalid, notFound, requireUnmodifiedSince } from '@switchyard/domain'
+import { conflict, excerpt, forbidden, invalid, notFound, requireUnmodifiedSince } from '@switchyard/domain'
 import {
   accessLevels,
   type BranchProtection,
@@ -14,12 +14,15 @@ import { type Foresee, fullName, type Reference, type Repository } from '@switch
 import type { Call } from '@switchyard/service-kit/http'
 import type { Dependencies } from '../dependencies.js'
 import type { ProjectCall } from '../guards.js'
+import { matchingNames } from '../name-regex.js'
 import type { BranchView } from '../repository-views.js'
 import { beginChange } from './change-references.js'
 import { takeWindow, type Window } from './window.js'
 
 export interface BranchQuery {
   search: string
+  /** Undefined: every name. */
+  regex: string | undefined
   order: 'name' | 'updated'
   descending: boolean
   window: Window
@@ -28,23 +31,28 @@ export interface BranchQuery {
 /**
  * One window of the branches that a search finds, and how many it finds in all.
  *
- * @throws DomainError invalid-parameters for a window that begins after a branch that was not found
+ * @throws DomainError invalid-parameters for a window that begins after a branch that was not found; invalid for a regular
+ *   expression that is malformed or too large
  */
 export async function listBranches(
   { database }: Dependencies,
   access: ProjectCall,
-  { search, order, descending, window }: BranchQuery,
+  { search, regex, order, descending, window }: BranchQuery,
 ): Promise<{ branches: BranchView[]; total: number; next: string | null }> {
   const all = await access.repository.listReferences({ kind: 'branch', order, descending })
-  const found = findByName(all, search)
+  const found = await findByName(all, { search, regex })
   const { items, next } = takeWindow(found, window, ({ name }) => name)
   return { branches: await describe(database, access, items), total: found.length, next }
 }
 
-/** The references that a search finds; one whose name is the whole search text comes first. */
-export function findByName(references: readonly Reference[], search: string): Reference[] {
+/** The references that both a search and a regular expression find; one whose name is the whole search text comes first. */
+export async function findByName(
+  references: readonly Reference[],
+  { search, regex }: Pick<BranchQuery, 'search' | 'regex'>,
+): Promise<Reference[]> {
   const { matches, isExact } = compileNameSearch(search)
-  const found = references.filter(({ name }) => matches(name))
+  const searched = references.filter(({ name }) => matches(name))
+  const found = regex === undefined ? searched : await matchingNames(searched, regex)
   return [...found.filter(({ name }) => isExact(name)), ...found.filter(({ name }) => !isExact(name))]
 }
 
@@ -120,7 +128,8 @@ export async function createBranch(
   }
   if ((await repository.findBranchTip(name)) !== null) throw invalid('Branch already exists')
   const commit = await repository.findCommit(start)
-  if (!commit) throw invalid(`Failed to create branch '${name}': invalid reference name '${start}'`)
+  if (!commit)
+    throw invalid(`Failed to create branch '${excerpt(name)}': invalid reference name '${excerpt(start)}'`)
   const ref = fullName('branch', name)
   const { foresee, happened } = beginChange(dependencies, { project, user: caller.user, baseUrl })
   if (!(await repository.moveReference({ ref, from: null, to: commit.id, foresee })))
@@ -154,7 +163,8 @@ export async function deleteBranch(
   requireUnmodifiedSince(new Date(branch.commit.author.seconds * 1000), unmodifiedSinceMs)
   const { foresee, happened } = beginChange(dependencies, { project, user: caller.user, baseUrl })
   const change = await removeBranch(repository, { name, target: branch.commit.id }, foresee)
-  if (!change) throw conflict(`The branch ${name} was changed meanwhile. Please refresh and try again`)
+  if (!change)
+    throw conflict(`The branch ${excerpt(name)} was changed meanwhile. Please refresh and try again`)
   await happened([change])
 }
 

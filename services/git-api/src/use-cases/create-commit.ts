@@ -1,5 +1,5 @@
 import { listProtectedBranches } from '@switchyard/db'
-import { forbidden, invalid } from '@switchyard/domain'
+import { excerpt, forbidden, invalid } from '@switchyard/domain'
 import { type Caller, canForcePush, canPush, zeroId } from '@switchyard/domain/access'
 import {
   branchStart,
@@ -111,8 +111,8 @@ async function findStart(repository: Repository, { startBranch, startSha }: Crea
     return tip
   }
   if (!startSha) return undefined
-  if (!parseRevision(startSha)) throw invalid(`Invalid start_sha '${startSha}'`)
+  if (!parseRevision(startSha)) throw invalid(`Invalid start_sha '${excerpt(startSha)}'`)
   const commit = await repository.findCommit(startSha)
-  if (!commit) throw invalid(`Cannot find start_sha '${startSha}'`)
+  if (!commit) throw invalid(`Cannot find start_sha '${excerpt(startSha)}'`)
   return commit.id
 }

@@ -1,4 +1,4 @@
-import { invalid, notFound } from '@switchyard/domain'
+import { excerpt, invalid, notFound } from '@switchyard/domain'
 import type { Commit } from '@switchyard/domain/commit'
 import type { ProjectCall } from '../guards.js'
 
@@ -16,7 +16,9 @@ export async function findMergeBase(
   const ids = await Promise.all(revisions.map((revision) => repository.findCommitId(revision)))
   const unknown = revisions.filter((_, index) => ids[index] === null)
   if (unknown.length > 0) {
-    throw invalid(`Could not find ${unknown.length === 1 ? 'ref' : 'refs'}: ${unknown.join(', ')}`)
+    throw invalid(
+      `Could not find ${unknown.length === 1 ? 'ref' : 'refs'}: ${unknown.map(excerpt).join(', ')}`,
+    )
   }
   const base = await repository.findMergeBase(ids.filter((id) => id !== null))
   const commit = base === null ? null : await repository.findCommit(base)

@@ -8,7 +8,7 @@ import {
   listLfsLocks as listStoredLocks,
   violatedUniqueIndex,
 } from '@switchyard/db'
-import { forbidden, invalid, invalidParameters, notFound } from '@switchyard/domain'
+import { excerpt, forbidden, invalid, invalidParameters, notFound } from '@switchyard/domain'
 import { accessLevels, type Caller } from '@switchyard/domain/access'
 import { parseFilePath } from '@switchyard/domain/commit'
 import type { Dependencies } from '../dependencies.js'
@@ -81,7 +81,7 @@ export async function unlockFile(
   const [lock] = await listStoredLocks(database, project.id, { id }, 1)
   if (!lock) throw notFound('Lock')
   if (lock.ownerId !== caller.user.id) {
-    if (!force) throw forbidden(`'${lock.path}' is locked by @${lock.owner.username}`)
+    if (!force) throw forbidden(`'${excerpt(lock.path)}' is locked by @${lock.owner.username}`)
     if (level < accessLevels.maintainer) {
       throw forbidden('You must have maintainer access to force delete a lock')
     }

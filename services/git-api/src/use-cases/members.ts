@@ -8,6 +8,7 @@ import {
   findUserByUsername,
   inTransaction,
   listMembers as listStoredMembers,
+  type MemberFilter,
   type MemberWithUser,
   requireUnchanged,
   updateMember,
@@ -22,9 +23,9 @@ import { recordProjectEvent } from './audit.js'
 export const listMembers = (
   { database }: Dependencies,
   { project }: ProjectCall,
-  { search }: { search: string | undefined },
+  filter: Omit<MemberFilter, 'projectId'>,
   rows: Rows,
-) => listStoredMembers(database, { projectId: project.id, search }, rows)
+) => listStoredMembers(database, { projectId: project.id, ...filter }, rows)
 
 /** @throws DomainError not-found */
 export async function getMember({ database }: Dependencies, { project }: ProjectCall, userId: number) {

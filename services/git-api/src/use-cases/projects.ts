@@ -16,7 +16,7 @@ import {
   updateProject,
   violatedUniqueIndex,
 } from '@switchyard/db'
-import { forbidden, invalid, notFound, type Precondition } from '@switchyard/domain'
+import { excerpt, forbidden, invalid, notFound, type Precondition } from '@switchyard/domain'
 import {
   accessLevels,
   type Caller,
@@ -228,7 +228,7 @@ export function requireAdministrator(caller: Caller | null): void {
 async function refuseMissingBranch(repository: Repository, branch: string): Promise<void> {
   if ((await repository.findBranchTip(branch)) !== null) return
   if (isNewBranchName(branch) && (await repository.hasNoBranch())) return
-  const question = `Do you have a branch named '${branch}' in your repository?`
+  const question = `Do you have a branch named '${excerpt(branch)}' in your repository?`
   throw invalid({ base: [`Could not set the default branch. ${question}`] })
 }
 

@@ -16,7 +16,7 @@ import {
   updateProtectedBranch,
   violatedUniqueIndex,
 } from '@switchyard/db'
-import { conflict, forbidden, invalid, notFound } from '@switchyard/domain'
+import { conflict, excerpt, forbidden, invalid, notFound } from '@switchyard/domain'
 import {
   administratorLevel,
   type Caller,
@@ -78,7 +78,7 @@ export async function protectBranch(
     })
   } catch (error) {
     if (violatedUniqueIndex(error) === null) throw error
-    throw conflict(`Protected branch '${name}' already exists`, { cause: error })
+    throw conflict(`Protected branch '${excerpt(name)}' already exists`, { cause: error })
   }
 }
 

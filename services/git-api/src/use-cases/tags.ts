@@ -1,5 +1,5 @@
 import { findDescriptionsOfTags, listProtectedTags } from '@switchyard/db'
-import { conflict, forbidden, invalid, notFound, requireUnmodifiedSince } from '@switchyard/domain'
+import { conflict, excerpt, forbidden, invalid, notFound, requireUnmodifiedSince } from '@switchyard/domain'
 import {
   accessLevels,
   type Caller,
@@ -22,6 +22,8 @@ import { takeWindow, type Window } from './window.js'
 
 export interface TagQuery {
   search: string
+  /** Undefined: every name. */
+  regex: string | undefined
   order: 'name' | 'updated' | 'version'
   descending: boolean
   window: Window
@@ -30,15 +32,16 @@ export interface TagQuery {
 /**
  * One window of the tags that a search finds, and how many it finds in all.
  *
- * @throws DomainError invalid-parameters for a window that begins after a tag that was not found
+ * @throws DomainError invalid-parameters for a window that begins after a tag that was not found; invalid for a regular
+ *   expression that is malformed or too large
  */
 export async function listTags(
   { database }: Dependencies,
   access: Pick<ProjectCall, 'project' | 'repository'>,
-  { search, order, descending, window }: TagQuery,
+  { search, regex, order, descending, window }: TagQuery,
 ): Promise<{ tags: TagView[]; total: number; next: string | null }> {
   const all = await access.repository.listReferences({ kind: 'tag', order, descending })
-  const found = findByName(all, search)
+  const found = await findByName(all, { search, regex })
   const { items, next } = takeWindow(found, window, ({ name }) => name)
   return { tags: await describe(database, access, items), total: found.length, next }
 }
@@ -146,9 +149,9 @@ export async function planTag(
   if (isObjectId(name)) throw invalid('You cannot create a tag with a SHA-1 or SHA-256 tag name.')
   if (!isNewBranchName(name)) throw invalid('Tag name invalid')
   if (name === project.defaultBranch) throw invalid('You cannot use default branch name to create a tag')
-  if ((await repository.findTagTarget(name)) !== null) throw invalid(`Tag ${name} already exists`)
+  if ((await repository.findTagTarget(name)) !== null) throw invalid(`Tag ${excerpt(name)} already exists`)
   const commit = await repository.findCommit(start)
-  if (!commit) throw invalid(`Target ${start} is invalid`)
+  if (!commit) throw invalid(`Target ${excerpt(start)} is invalid`)
   const isAnnotated = message.trim() !== ''
   const target = isAnnotated
     ? await repository.writeTag({ name, target: commit.id, tagger: signatureOf(caller.user), message })
@@ -159,7 +162,7 @@ export async function planTag(
 /** Creates the reference of a tag. @throws DomainError invalid when it exists */
 export async function addTag({ repository }: ProjectCall, { ref, after }: RefChange): Promise<void> {
   if (await repository.moveReference({ ref, from: null, to: after })) return
-  throw invalid(`Tag ${ref.slice(fullName('tag', '').length)} already exists`)
+  throw invalid(`Tag ${excerpt(ref.slice(fullName('tag', '').length))} already exists`)
 }
 
 /**
@@ -186,7 +189,7 @@ export async function deleteTag(
   const ref = fullName('tag', name)
   const { foresee, happened } = beginChange(dependencies, { project, user: caller.user, baseUrl })
   if (!(await repository.moveReference({ ref, from: target, to: null, foresee }))) {
-    throw conflict(`The tag ${name} was changed meanwhile. Please refresh and try again`)
+    throw conflict(`The tag ${excerpt(name)} was changed meanwhile. Please refresh and try again`)
   }
   await happened([{ ref, before: target, after: zeroId }])
 }

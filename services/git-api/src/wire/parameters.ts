@@ -1,7 +1,8 @@
 import { type Scope, scopes } from '@switchyard/domain/access'
 import { refNameLengthMax } from '@switchyard/domain/commit'
-import { list, rowsOf, text } from '@switchyard/service-kit/http'
+import { list, pathCharsMax, rowsOf, text } from '@switchyard/service-kit/http'
 import { z } from 'zod'
+import { regexCharsMax } from '../name-regex.js'
 
 /** A parameter that may be left out or, which means the same, be null. */
 export const optional = <Schema extends z.ZodType>(schema: Schema) =>
@@ -96,14 +97,17 @@ export const windowOf = (
 
 /** A search over names of branches or tags. A text longer than a name can find nothing. */
 export const nameSearch = () =>
-  text()
-    .refine((search) => search.length <= refNameLengthMax, { error: 'is too long' })
-    .default('')
-    .meta({
-      description:
-        'Part of the name, in upper or lower case; `^x`: it begins with x; `x$`: it ends with x; `*`: any characters',
-    })
+  text(refNameLengthMax).default('').meta({
+    description:
+      'Part of the name, in upper or lower case; `^x`: it begins with x; `x$`: it ends with x; `*`: any characters',
+  })
+
+/** A regular expression over names of branches or tags. */
+export const nameRegex = () =>
+  optionalText(text(regexCharsMax)).meta({
+    description: 'A regular expression in the syntax of RE2 that matches anywhere in the name, by case',
+  })
 
 /** The rest of a path behind `/*`, which express gives in parts. */
 export const pathRest = () =>
-  z.preprocess((value) => (Array.isArray(value) ? value.join('/') : value), text())
+  z.preprocess((value) => (Array.isArray(value) ? value.join('/') : value), text(pathCharsMax))

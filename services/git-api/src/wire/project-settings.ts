@@ -1,4 +1,4 @@
-import { flag, parameterProblem, text } from '@switchyard/service-kit/http'
+import { flag, parameterProblem, text, unsupported } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import {
   featureSwitches,
@@ -112,23 +112,12 @@ const refusals: Record<string, string> = {
   use_custom_template: 'there are no templates of projects',
 }
 
-const isOff = (value: unknown) =>
-  value === undefined ||
-  value === null ||
-  value === '' ||
-  value === false ||
-  /^(?:false|0)$/i.test(String(value))
-
 /** Parameters that are refused by name with a reason, unless they switch off what does not exist. */
 export const refusedParameters = (reasons: Record<string, string>): Record<string, z.ZodType> =>
   Object.fromEntries(
     Object.entries(reasons).map(([name, reason]) => [
       name,
-      z
-        .unknown()
-        .optional()
-        .refine(isOff, { error: `is not supported: ${reason}` })
-        .meta({ description: `Refused: ${reason}` }),
+      unsupported(`is not supported: ${reason}`, 'false', '0'),
     ]),
   )
 

@@ -23,6 +23,7 @@ export const refusedUserParameters = refusedParameters({
   external: 'every user sees internal projects',
   projects_limit: 'users may have any number of projects',
   provider: 'users sign in with tokens',
+  saml_provider_id: 'users sign in with tokens',
   public_email: 'addresses are shown to administrators and the user only',
 })
 

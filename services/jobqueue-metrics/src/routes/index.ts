@@ -1,4 +1,10 @@
-import { administratorOrScope, type Route, route, type StreamPlaces } from '@switchyard/service-kit/http'
+import {
+  administratorOrScope,
+  type Route,
+  refusingUnknown,
+  route,
+  type StreamPlaces,
+} from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import {
   partShapes,
@@ -28,14 +34,15 @@ export interface RouteDependencies {
 const mayReadMetrics = administratorOrScope('read_metrics')
 const mayManageJobs = administratorOrScope('manage_jobs')
 
-export const jobRoutes = (deps: JobDependencies): Route[] => [
-  route('GET', '/jobqueue/jobs', mayManageJobs, listJobs(deps)),
-  route('GET', '/jobqueue/jobs/:queue/:id', mayManageJobs, getJob(deps)),
-  route('POST', '/jobqueue/jobs/:queue/:id/retry', mayManageJobs, retryJob(deps)),
-  route('DELETE', '/jobqueue/jobs/:queue/:id', mayManageJobs, removeJob(deps)),
-]
+export const jobRoutes = (deps: JobDependencies): Route[] =>
+  refusingUnknown([
+    route('GET', '/jobqueue/jobs', mayManageJobs, listJobs(deps)),
+    route('GET', '/jobqueue/jobs/:queue/:id', mayManageJobs, getJob(deps)),
+    route('POST', '/jobqueue/jobs/:queue/:id/retry', mayManageJobs, retryJob(deps)),
+    route('DELETE', '/jobqueue/jobs/:queue/:id', mayManageJobs, removeJob(deps)),
+  ])
 
-/** Every path exists twice, because GitLab's clients use `/sidekiq/…`. */
+/** Every path exists twice, because GitLab's clients use `/sidekiq/…`. As in GitLab, an unknown parameter counts for nothing there. */
 export const metricRoutes = ({ snapshots, readHistory, streams, places }: RouteDependencies): Route[] => {
   const { queues, processes, jobs } = partShapes
   const ofQueues = getMetrics(snapshots, 'Queues of jobs', z.object({ queues }), (snapshot, extended) => ({
@@ -56,7 +63,7 @@ export const metricRoutes = ({ snapshots, readHistory, streams, places }: RouteD
     z.object(partShapes),
     presentCompound,
   )
-  return ['/jobqueue', '/sidekiq'].flatMap((base) => [
+  const below = (base: string) => [
     route('GET', `${base}/sources`, mayReadMetrics, listSources(snapshots)),
     route('GET', `${base}/queue_metrics`, mayReadMetrics, ofQueues),
     route('GET', `${base}/process_metrics`, mayReadMetrics, ofProcesses),
@@ -66,5 +73,6 @@ export const metricRoutes = ({ snapshots, readHistory, streams, places }: RouteD
     route('GET', `${base}/stream`, mayReadMetrics, streamMetrics(snapshots, streams, places), {
       longLived: true,
     }),
-  ])
+  ]
+  return [...refusingUnknown(below('/jobqueue')), ...below('/sidekiq')]
 }

@@ -10,6 +10,7 @@ import {
   parameterProblem,
   rowsOf,
   text,
+  textCharsMax,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import { jobShape, presentJob } from '../presenters/own-job.js'
@@ -19,7 +20,7 @@ import * as ownJobs from '../use-cases/own-jobs.js'
 const mergedMax = 1_000
 
 /** Each storage except `default` has a separate queue. */
-const queueName = z.union([z.enum(queueNames), z.string().regex(furtherHousekeepingQueue)])
+const queueName = z.union([z.enum(queueNames), z.string().max(textCharsMax).regex(furtherHousekeepingQueue)])
 
 const reference = z.object({ queue: text(), id: text() })
 

@@ -9,10 +9,7 @@ import { tenantParameter } from '../wire/search-parameters.js'
 const noteCharsMax = 10_000
 
 /** What an operator writes about a saga. */
-export const noteText = () =>
-  filledText().refine((value) => value.length <= noteCharsMax, {
-    error: `is too long (maximum is ${noteCharsMax} characters)`,
-  })
+export const noteText = () => filledText(noteCharsMax)
 
 /** `POST /sagas/:id/notes` */
 export const createNote = (database: Readable) =>

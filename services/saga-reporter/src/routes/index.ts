@@ -1,6 +1,12 @@
 import type { Readable } from '@switchyard/db'
 import type { Clock } from '@switchyard/domain'
-import { administrator, administratorOrScope, type Route, route } from '@switchyard/service-kit/http'
+import {
+  administrator,
+  administratorOrScope,
+  type Route,
+  refusingUnknown,
+  route,
+} from '@switchyard/service-kit/http'
 import type { ReportByCell } from '../cells/report-by-cell.js'
 import type { ResolveSaga } from '../use-cases/resolve-saga.js'
 import type { BulkDependencies } from './bulk/bulk-parameters.js'
@@ -39,7 +45,7 @@ export interface RouteDependencies {
 export function routes(deps: RouteDependencies): Route[] {
   const { readDatabase, clock, resolve, bulk, stream, webhooks } = deps
   const reader = administratorOrScope('read_sagas')
-  return [
+  return refusingUnknown([
     route('POST', '/saga_events', reporter(deps.isForCertificates), reportEvents(deps.report), {
       keptTexts: { list: 'events', members: ['parameter', 'result'] },
     }),
@@ -56,5 +62,5 @@ export function routes(deps: RouteDependencies): Route[] {
     tenantRoute('GET', '/sagas/:id/activities/:activity_id/payloads/:kind', reader, getPayload(readDatabase)),
     tenantRoute('POST', '/sagas/:id/notes', administrator, createNote(readDatabase)),
     tenantRoute('POST', '/sagas/:id/resolve', administrator, resolveSaga(resolve)),
-  ]
+  ])
 }

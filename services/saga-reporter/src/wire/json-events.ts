@@ -3,7 +3,14 @@ import { ActivityRetriedRequest_ActivityRetryType as RetryType } from '@switchya
 import { ReportedEvent } from '@switchyard/contracts/saga-ingest'
 import { invalidParameters } from '@switchyard/domain'
 import { parseEventTime } from '@switchyard/domain/saga'
-import { JsonText, list, readParameters, text } from '@switchyard/service-kit/http'
+import {
+  JsonText,
+  list,
+  proseCharsMax,
+  readParameters,
+  text,
+  textCharsMax,
+} from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import { type ReportedOperation, requestFields } from './operations.js'
 import { identifier, traceParentOf } from './report-metadata.js'
@@ -20,6 +27,8 @@ const int32 = () =>
 
 const described = (schema: z.ZodType, description: string) => schema.meta({ description })
 
+const line = () => z.string().max(textCharsMax).default('')
+
 const payloadNote = 'the text of a string is stored, any other value as it is written in the body'
 
 /** One event of `POST /saga_events`: the metadata of a gRPC call, and the fields of the request of its operation. */
@@ -29,26 +38,34 @@ const eventShape = z.object({
     .default('')
     .meta({ description: 'The same id is the same event, however often it is sent' }),
   event_seq: z.int().optional(),
-  event_time: z.string().default('').meta({ description: 'When it happened' }),
+  event_time: line().meta({ description: 'When it happened' }),
   attempt: z.int().optional().meta({ description: 'The attempt of the activity, from 0' }),
   tags: z.array(text()).default([]).meta({ description: '`key=value` each, to find the saga by' }),
   tenant: text().default('').meta({ description: 'Unset: that of the header `x-tenant`' }),
-  trace_parent: z.string().default(''),
+  trace_parent: line(),
   parent_saga_id: text().default('').meta({ description: 'The saga that began this one' }),
-  saga_id: z.string().default(''),
-  activity_id: z.string().default(''),
-  service_name: z.string().default(''),
+  saga_id: line(),
+  activity_id: line(),
+  service_name: line(),
   order: int32(),
   time_out_seconds: int32(),
-  add_time: z.string().default(''),
+  add_time: line(),
   parameter: described(z.unknown().optional(), `Of ActivityExecuteStarted: ${payloadNote}`),
-  parameter_base64: z.base64().optional().meta({ description: 'Bytes, in place of `parameter`' }),
+  parameter_base64: z
+    .base64()
+    .max(proseCharsMax)
+    .optional()
+    .meta({ description: 'Bytes, in place of `parameter`' }),
   result: described(z.unknown().optional(), `Of ActivityEnded: ${payloadNote}`),
-  result_base64: z.base64().optional().meta({ description: 'Bytes, in place of `result`' }),
-  status: z.string().default(''),
+  result_base64: z
+    .base64()
+    .max(proseCharsMax)
+    .optional()
+    .meta({ description: 'Bytes, in place of `result`' }),
+  status: line(),
   retries: int32(),
   activity_retry_type: z.enum(['Execute', 'Compensate']).default('Execute'),
-  errors: z.string().default(''),
+  errors: z.string().max(proseCharsMax).default(''),
 })
 
 const { $schema: _, ...eventJsonSchema } = z.toJSONSchema(eventShape, { io: 'input', unrepresentable: 'any' })

@@ -51,11 +51,11 @@ export function readListQuery(request: ListSagasRequest): ListQuery {
   return { search, order, after, take: Math.min(page_size || pageSize.usual, pageSize.max) }
 }
 
-/** The fields of a request by their names in the proto. */
-const listParameters = ({ tenant, ...fields }: ListSagasRequest): Record<string, unknown> => ({
-  ...Object.fromEntries(Object.entries(fields).map(([name, value]) => [snakeCase(name), value])),
-  tenant: tenant || undefined,
-})
+/** The fields of a request by their names in the proto. An empty one is as if left out. */
+const listParameters = (request: ListSagasRequest): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(request).flatMap(([name, value]) => (value === '' ? [] : [[snakeCase(name), value]])),
+  )
 
 /** @throws DomainError invalid-parameters */
 export function readWatchFilter(request: WatchSagasRequest): WatchFilter {

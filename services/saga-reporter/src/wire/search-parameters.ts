@@ -5,9 +5,18 @@ import {
   type SagaOrder,
   type SagaSearch,
   sagaOrders,
+  searchedIdsMax,
 } from '@switchyard/db'
 import { defaultTenant, sagaFlagKinds, sagaOutcomes, sagaStatuses } from '@switchyard/domain/saga'
-import { filledText, flag, pageParameters, searchedText, text, time } from '@switchyard/service-kit/http'
+import {
+  filledText,
+  flag,
+  pageParameters,
+  searchedText,
+  text,
+  time,
+  unsupported,
+} from '@switchyard/service-kit/http'
 import { z } from 'zod'
 
 const flagParameters = Object.fromEntries(sagaFlagKinds.map((kind) => [kind, flag().optional()])) as Record<
@@ -32,6 +41,11 @@ export const filterParameters = {
   late: flag().optional(),
   tag: filledText().optional(),
   id_prefix: filledText().optional(),
+  id_contains: filledText()
+    .optional()
+    .meta({
+      description: `Part of the id, in upper or lower case; alone, of the newest ${searchedIdsMax} sagas`,
+    }),
   parent_saga_id: filledText().optional(),
   fingerprint: filledText().optional(),
   errors_contains: searchedText().optional(),
@@ -57,6 +71,7 @@ export const toSearch = (given: z.output<typeof searchSchema>): SagaSearch => ({
   flags: Object.fromEntries(sagaFlagKinds.map((kind) => [kind, given[kind]])),
   tag: given.tag,
   idPrefix: given.id_prefix,
+  idContains: given.id_contains,
   parentSagaId: given.parent_saga_id,
   fingerprint: given.fingerprint,
   errorsContain: given.errors_contains,
@@ -92,9 +107,5 @@ function naturalOrder(search: SagaSearch): SagaOrder['by'] {
 export const cursorParameters = {
   per_page: pageParameters.per_page,
   cursor: filledText().optional(),
-  page: z
-    .unknown()
-    .refine(() => false, { error: 'is not supported: follow the Link header, or use cursor' })
-    .optional()
-    .meta({ deprecated: true, description: 'Not supported: follow the `Link` header, or use `cursor`' }),
+  page: unsupported('is not supported: follow the Link header, or use cursor'),
 }

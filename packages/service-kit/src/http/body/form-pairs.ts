@@ -51,7 +51,11 @@ export function multipartPairs(bytes: Buffer, contentType: string | undefined): 
     const pairs: Pair[] = []
     const parser = openParser(bytes, contentType)
     if (!parser) return invalid()
-    parser.on('field', (name, value) => pairs.push([name, value]))
+    // The parser gives no name where the part has none, and no value of a charset that it does not know.
+    parser.on('field', (name: string | undefined, value: string | undefined) => {
+      if (name === undefined || value === undefined) invalid()
+      else pairs.push([name, value])
+    })
     parser.on('file', (_name, file) => {
       file.resume()
       reject(invalidParameters(['file parts are not accepted']))
@@ -68,7 +72,7 @@ function openParser(bytes: Buffer, contentType: string | undefined): busboy.Busb
   try {
     return busboy({
       headers: { 'content-type': contentType },
-      limits: { fieldSize: bytes.length, parts: valuesMax },
+      limits: { fieldNameSize: bytes.length, fieldSize: bytes.length, parts: valuesMax },
     })
   } catch {
     return null

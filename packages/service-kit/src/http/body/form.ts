@@ -1,4 +1,4 @@
-import { invalidParameters } from '@switchyard/domain'
+import { type DomainError, excerpt, invalidParameters } from '@switchyard/domain'
 import { nestedTooDeeply } from './bounds.js'
 
 /** Parameters by name. Made without a prototype, so that no name has a meaning of its own. */
@@ -54,7 +54,7 @@ function add(fields: Fields, name: string, path: readonly string[], value: strin
     addToList(list, name, rest, value)
   } else {
     const object = present ?? newFields()
-    if (!isFields(object)) throw invalidParameters([`${name} is invalid`])
+    if (!isFields(object)) throw usedTwice(name)
     fields[name] = object
     add(object, next, rest, value)
   }
@@ -63,7 +63,7 @@ function add(fields: Fields, name: string, path: readonly string[], value: strin
 function addToList(list: unknown[], name: string, path: readonly string[], value: string): void {
   const [next, ...rest] = path
   if (next === undefined) list.push(value)
-  else if (next === '') throw invalidParameters([`${name} is invalid`])
+  else if (next === '') throw usedTwice(name)
   else {
     const last = list.at(-1)
     const object = isFields(last) && !has(last, path) ? last : newFields()
@@ -77,8 +77,10 @@ function listOf(name: string, present: unknown): unknown[] {
   if (present === undefined) return []
   if (Array.isArray(present)) return present
   if (typeof present === 'string') return [present]
-  throw invalidParameters([`${name} is invalid`])
+  throw usedTwice(name)
 }
+
+const usedTwice = (name: string): DomainError => invalidParameters([`${excerpt(name)} is invalid`])
 
 /** Whether an object has a value at this path. A path with a list in it can always take one more. */
 function has(fields: Fields, path: readonly string[]): boolean {

@@ -145,6 +145,29 @@ describe('parseBody, forms', () => {
     expect(await parseBody(bytesOf('a=%E9+=\xe9', 'latin1'), latin1)).toEqual({ a: 'é =é' })
   })
 
+  it.each([
+    ['without a name', 'Content-Disposition: form-data'],
+    ['with an empty name', 'Content-Disposition: form-data; name=""'],
+    ['with a name that is not UTF-8', "Content-Disposition: form-data; name*=utf-8''a%ff"],
+    [
+      'of an unknown charset',
+      'Content-Disposition: form-data; name="a"\r\nContent-Type: text/plain; charset=x',
+    ],
+    ['without a header', ''],
+    [
+      'with a header that does not end',
+      `Content-Disposition: form-data; name="a"\r\nX: ${'y'.repeat(100_000)}`,
+    ],
+  ])('refuses a part %s', async (_what, header) => {
+    const parts = `${part('b', 'x')}--b\r\n${header}\r\n\r\nv\r\n--b--\r\n`
+    expect(await refusal(parts, multipart)).toEqual(['invalid-parameters', 'the form is invalid'])
+  })
+
+  it('reads names of any length whole', async () => {
+    const name = 'a'.repeat(10_000)
+    expect(await parse(`${part(name, 'x')}--b--\r\n`, multipart)).toEqual({ [name]: 'x' })
+  })
+
   it('refuses file parts, broken forms, deep names and too many fields', async () => {
     const invalid = ['invalid-parameters', 'the form is invalid']
     const file = part('a', 'x', '; filename="x"')

@@ -1,4 +1,4 @@
-import { DomainError, invalidParameters } from '@switchyard/domain'
+import { DomainError, excerpt, invalidParameters } from '@switchyard/domain'
 import type { Request } from 'express'
 import { readQuery } from '../query.js'
 import type { KeptTexts } from './kept-texts.js'
@@ -55,7 +55,8 @@ async function readBody(
     ? mediaTypeOf(type) === 'application/json'
     : isJson(type) || isUrlencoded(type) || isMultipart(type)
   if (!isAccepted) {
-    throw new DomainError('unsupported-media-type', `The provided content-type '${type}' is not supported.`)
+    const named = excerpt(String(type))
+    throw new DomainError('unsupported-media-type', `The provided content-type '${named}' is not supported.`)
   }
   const { chunks, bytes } = await receiveBody(request, options)
   if (bytes === 0) return {}

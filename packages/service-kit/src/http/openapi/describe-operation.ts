@@ -1,5 +1,7 @@
 import { z } from 'zod'
 import type { Documentation, Route } from '../endpoint.js'
+import { textCharsMax } from '../parameters.js'
+import { namesInPath } from '../path-pattern.js'
 import { type JsonSchema, type NamedShapes, toJsonSchema } from './json-schema.js'
 import { pageHeaderReferences } from './page-headers.js'
 import { preconditionReferences } from './precondition-headers.js'
@@ -7,9 +9,6 @@ import { refusalReference } from './refusals.js'
 
 /** A row of a route list that is documented. */
 export type DocumentedRoute = Route & { endpoint: Documentation }
-
-/** Names of the parameters in a path, those for several parts included: `/users/:id/files/*path` → `['id', 'path']`. */
-const namesInPath = (path: string) => [...path.matchAll(/[:*](\w+)/g)].map(([, name]) => String(name))
 
 /** The ways of signing in that every operation accepts. */
 export const securityOfAll = [{ privateToken: [] }, { bearer: [] }, { session: [] }]
@@ -26,12 +25,19 @@ export function describeOperation(route: DocumentedRoute, named: NamedShapes): J
   const inBody = method !== 'GET' && method !== 'DELETE'
   const { who, anonymous, parameters: described = {} } = guard.documents ?? {}
   const operationId = operationIdOf(method, path)
+  const notes = [
+    ...(who ? [`For ${who}.`] : []),
+    ...(route.refusesUnknown ? ['An unknown parameter is refused.'] : []),
+  ]
   const parameters: JsonSchema[] = [
     ...inPath.map((name) => ({
       name,
       in: 'path',
       required: true,
-      ...withDescription(described[name], fields.get(name)?.schema ?? { type: 'string' }),
+      ...withDescription(
+        described[name],
+        fields.get(name)?.schema ?? { type: 'string', maxLength: textCharsMax },
+      ),
     })),
     ...(inBody
       ? []
@@ -42,7 +48,7 @@ export function describeOperation(route: DocumentedRoute, named: NamedShapes): J
     operationId,
     tags: [tagOf(path)],
     summary: endpoint.summary,
-    ...(who && { description: `For ${who}.` }),
+    ...(notes.length > 0 && { description: notes.join(' ') }),
     ...(anonymous && { security: [{}, ...securityOfAll] }),
     ...(parameters.length > 0 && { parameters }),
     ...(inBody &&

@@ -47,7 +47,7 @@ describe('an OpenAPI document', () => {
       tags: ['things'],
       description: 'For administrators.',
       parameters: [
-        { name: 'id', in: 'path', required: true, schema: { type: 'string' } },
+        { name: 'id', in: 'path', required: true, schema: { type: 'string', maxLength: 4096 } },
         { name: 'page', in: 'query', required: false, schema: { type: 'integer', default: 1 } },
         { name: 'per_page', schema: { type: 'integer', default: 20 } },
         { name: 'since', schema: { type: 'string', format: 'date-time' } },
@@ -81,7 +81,7 @@ describe('an OpenAPI document', () => {
     ])
     expect(components.schemas?.PostProjectsByIdThingsBody).toEqual({
       type: 'object',
-      properties: { name: { description: 'What it is called', type: 'string' } },
+      properties: { name: { description: 'What it is called', type: 'string', maxLength: 4096 } },
       required: ['name'],
     })
   })

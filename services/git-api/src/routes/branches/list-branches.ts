@@ -10,7 +10,7 @@ import type { Dependencies } from '../../dependencies.js'
 import type { ProjectCall } from '../../guards.js'
 import { branchShape, presentBranch } from '../../presenters/branch.js'
 import { listBranches } from '../../use-cases/branches.js'
-import { nameSearch, windowOf } from '../../wire/parameters.js'
+import { nameRegex, nameSearch, windowOf } from '../../wire/parameters.js'
 
 const sorts = ['name_asc', 'name_desc', 'updated_asc', 'updated_desc'] as const
 
@@ -18,6 +18,7 @@ const input = z.object({
   ...pageParameters,
   ...keysetParameters,
   search: nameSearch(),
+  regex: nameRegex(),
   sort: z.enum(sorts).default('name_asc'),
 })
 
@@ -28,10 +29,11 @@ export const listBranchesEndpoint = (deps: Dependencies) =>
     replies: { 200: z.array(branchShape) },
     refusals: [413],
     input,
-    async handle({ search, sort, pagination, page_token, ...page }, access: ProjectCall, call) {
+    async handle({ search, regex, sort, pagination, page_token, ...page }, access: ProjectCall, call) {
       const [order, direction] = sort.split('_') as ['name' | 'updated', string]
       const query = {
         search,
+        regex,
         order,
         descending: direction === 'desc',
         window: windowOf(pagination, page_token, page),

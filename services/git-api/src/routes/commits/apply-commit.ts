@@ -1,5 +1,14 @@
 import type { Caller } from '@switchyard/domain/access'
-import { type Call, created, endpoint, filledText, flag, ok, text } from '@switchyard/service-kit/http'
+import {
+  type Call,
+  created,
+  endpoint,
+  filledText,
+  flag,
+  ok,
+  proseCharsMax,
+  text,
+} from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { Dependencies } from '../../dependencies.js'
 import type { ProjectCall } from '../../guards.js'
@@ -24,7 +33,7 @@ export const cherryPick = (deps: Dependencies) =>
     summary: 'Apply a commit to a branch',
     replies,
     refusals: [409],
-    input: input.extend({ message: optionalText(text()) }),
+    input: input.extend({ message: optionalText(text(proseCharsMax)) }),
     async handle({ sha: revision, branch, message, dry_run: dryRun }, access: ProjectCall<Caller>, call) {
       const command = { revision, branch, message, dryRun }
       return answer(await commits.cherryPick(deps, access, command, call), access, call)

@@ -9,6 +9,8 @@ import {
   list,
   ok,
   parameterProblem,
+  pathCharsMax,
+  proseCharsMax,
   text,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
@@ -24,8 +26,8 @@ const actionsMax = 10_000
 
 const action = z.object({
   action: z.enum(actionNames),
-  file_path: filledText(),
-  previous_path: optional(text()),
+  file_path: filledText(pathCharsMax),
+  previous_path: optional(text(pathCharsMax)),
   content: optional(content),
   encoding: z
     .enum(['text', 'base64'])
@@ -37,7 +39,7 @@ const action = z.object({
 
 const fields = z.object({
   branch: filledText(),
-  commit_message: filledText(),
+  commit_message: filledText(proseCharsMax),
   actions: list(action, actionsMax),
   author_name: optionalText(text()),
   author_email: optionalText(text()),

@@ -1,5 +1,15 @@
 import type { Caller } from '@switchyard/domain/access'
-import { created, endpoint, filledText, flag, noContent, ok, text } from '@switchyard/service-kit/http'
+import {
+  created,
+  endpoint,
+  filledText,
+  flag,
+  noContent,
+  ok,
+  pathCharsMax,
+  proseCharsMax,
+  text,
+} from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { Dependencies } from '../../dependencies.js'
 import type { ProjectCall } from '../../guards.js'
@@ -9,9 +19,9 @@ import { content } from '../../wire/file-content.js'
 import { optional, optionalText } from '../../wire/parameters.js'
 
 const commitFields = z.object({
-  file_path: text(),
+  file_path: text(pathCharsMax),
   branch: filledText(),
-  commit_message: filledText(),
+  commit_message: filledText(proseCharsMax),
   start_branch: optionalText(text()),
   author_name: optionalText(text()),
   author_email: optionalText(text()),

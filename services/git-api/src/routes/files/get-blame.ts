@@ -1,4 +1,4 @@
-import { endpoint, filledText, integer, ok, text } from '@switchyard/service-kit/http'
+import { endpoint, filledText, integer, ok, pathCharsMax, text } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { ProjectCall } from '../../guards.js'
 import { blameShape, presentBlame } from '../../presenters/blame.js'
@@ -10,7 +10,7 @@ import { optional } from '../../wire/parameters.js'
 const lineNumber = () => integer().refine((line) => line >= 1, { error: 'does not have a valid value' })
 
 const input = z.object({
-  file_path: text(),
+  file_path: text(pathCharsMax),
   ref: filledText(),
   range: optional(z.object({ start: lineNumber(), end: lineNumber() })).meta({
     description: 'First and last line: `range[start]=1&range[end]=20`',

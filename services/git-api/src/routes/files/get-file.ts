@@ -1,4 +1,4 @@
-import { endpoint, filledText, ok, text } from '@switchyard/service-kit/http'
+import { endpoint, filledText, ok, pathCharsMax, text } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { ProjectCall } from '../../guards.js'
 import { fileShape, presentFile, presentFileHeaders } from '../../presenters/file.js'
@@ -10,7 +10,7 @@ export const getFile = endpoint({
   replies: { 200: fileShape },
   headers: { 'X-Gitlab-File-Name': 'Every field but the content has a header of this kind' },
   refusals: [413, 429],
-  input: z.object({ file_path: text(), ref: filledText() }),
+  input: z.object({ file_path: text(pathCharsMax), ref: filledText() }),
   async handle({ file_path, ref }, access: ProjectCall, call) {
     const query = { path: file_path, revision: ref }
     if (call.raw.request.method === 'HEAD') {

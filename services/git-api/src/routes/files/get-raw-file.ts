@@ -1,4 +1,4 @@
-import { endpoint, flag, text } from '@switchyard/service-kit/http'
+import { endpoint, flag, pathCharsMax, text } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { Dependencies } from '../../dependencies.js'
 import type { ProjectCall } from '../../guards.js'
@@ -15,7 +15,7 @@ export const getRawFile = (deps: Dependencies) =>
     replies: { 200: rawTypes, 206: rawTypes, 416: null },
     refusals: [429],
     input: z.object({
-      file_path: text(),
+      file_path: text(pathCharsMax),
       ref: optionalText(text()),
       lfs: flag().default(false).meta({ description: 'The object of Git LFS that the file stands for' }),
     }),

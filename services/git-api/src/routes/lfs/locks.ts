@@ -1,5 +1,15 @@
 import type { Caller } from '@switchyard/domain/access'
-import { created, endpoint, filledText, flag, integer, ok, rowId, text } from '@switchyard/service-kit/http'
+import {
+  created,
+  endpoint,
+  filledText,
+  flag,
+  integer,
+  ok,
+  pathCharsMax,
+  rowId,
+  text,
+} from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { Dependencies } from '../../dependencies.js'
 import type { ProjectCall } from '../../guards.js'
@@ -19,7 +29,7 @@ const pageFields = {
 /** Locks a file; 409 shows the lock that it has already. */
 export const createLock = (deps: Dependencies) =>
   endpoint({
-    input: z.object({ path: filledText() }),
+    input: z.object({ path: filledText(pathCharsMax) }),
     async handle({ path }, access: ProjectCall<Caller>, call) {
       const { lock, isNew } = await locks.lockFile(deps, access, path)
       const body = { lock: presentLfsLock(lock) }
@@ -33,7 +43,7 @@ export const listLocks = (deps: Dependencies) =>
   endpoint({
     input: z.object({
       ...pageFields,
-      path: optionalText(text()),
+      path: optionalText(text(pathCharsMax)),
       id: z.preprocess((value) => (value === '' ? undefined : value), optional(text())),
     }),
     async handle({ path, id, cursor, limit }, access: ProjectCall) {

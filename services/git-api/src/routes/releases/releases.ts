@@ -1,4 +1,4 @@
-import { invalid, invalidParameters } from '@switchyard/domain'
+import { excerpt, invalid, invalidParameters } from '@switchyard/domain'
 import type { Caller } from '@switchyard/domain/access'
 import { releaseLinksMax } from '@switchyard/domain/release'
 import {
@@ -12,9 +12,11 @@ import {
   pageReply,
   parameterProblem,
   preconditionOf,
+  proseCharsMax,
   rowsOf,
   text,
   time,
+  unsupported,
   versioned,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
@@ -24,6 +26,10 @@ import { presentRelease, releaseShape } from '../../presenters/release.js'
 import * as releases from '../../use-cases/releases.js'
 import { optional, optionalText, pathRest } from '../../wire/parameters.js'
 import { releaseLinkParameters, toLinkFields } from '../../wire/release-links.js'
+
+const htmlDescription = {
+  include_html_description: unsupported('is not supported: descriptions are Markdown', 'false', '0'),
+}
 
 /** `GET /projects/:id/releases` */
 export const listReleases = (deps: Dependencies) =>
@@ -36,6 +42,7 @@ export const listReleases = (deps: Dependencies) =>
       sort: z.enum(['desc', 'asc']).default('desc'),
       updated_before: optional(time()),
       updated_after: optional(time()),
+      ...htmlDescription,
     }),
     async handle({ order_by, sort, updated_before, updated_after, ...page }, access: ProjectCall, call) {
       const query = {
@@ -55,7 +62,7 @@ export const getRelease = (deps: Dependencies) =>
   endpoint({
     summary: 'The release of a tag',
     replies: { 200: releaseShape },
-    input: z.object({ tag_name: text() }),
+    input: z.object({ tag_name: text(), ...htmlDescription }),
     async handle({ tag_name }, access: ProjectCall, call) {
       const found = await releases.getRelease(deps, access, tag_name)
       return versioned(presentRelease(found, access.project, call.baseUrl), found.release)
@@ -71,7 +78,7 @@ export const redirectToLatest = (deps: Dependencies) =>
     summary: 'Redirect to the newest release',
     replies: { 302: null },
     headers: { Location: 'The address of the newest release, or of what is below it' },
-    input: z.object({ rest: pathRest().optional() }),
+    input: z.object({ ...pageParameters, ...htmlDescription, rest: pathRest().optional() }),
     async handle({ rest = '' }, access: ProjectCall, call) {
       const tag = await releases.getLatestTag(deps, access)
       const { parameters } = linkParameters(call)
@@ -90,7 +97,7 @@ const milestones = { milestones: z.unknown().optional(), milestone_ids: z.unknow
 function refuseMilestones(given: { milestones?: unknown; milestone_ids?: unknown }): void {
   const named = [given.milestones ?? [], given.milestone_ids ?? []].flat().map(String).filter(Boolean)
   if (named.length === 0) return
-  throw invalid(`Milestone(s) not found: ${named.slice(0, 20).join(', ').slice(0, 500)}`)
+  throw invalid(`Milestone(s) not found: ${excerpt(named.slice(0, 20).join(', '))}`)
 }
 
 /** `POST /projects/:id/releases` */
@@ -101,10 +108,10 @@ export const createRelease = (deps: Dependencies) =>
     refusals: [409, 422],
     input: z.object({
       tag_name: filledText(),
-      tag_message: optional(text()),
+      tag_message: optional(text(proseCharsMax)),
       ref: optionalText(text()),
       name: optionalText(text()),
-      description: optional(text()),
+      description: optional(text(proseCharsMax)),
       released_at: optional(time()),
       assets: optional(z.object({ links: optional(list(z.object(releaseLinkParameters), releaseLinksMax)) })),
       ...milestones,
@@ -134,7 +141,7 @@ export const updateRelease = (deps: Dependencies) =>
     input: z.object({
       tag_name: text(),
       name: optionalText(text()),
-      description: optional(text()),
+      description: optional(text(proseCharsMax)),
       released_at: optional(time()),
       ...milestones,
     }),

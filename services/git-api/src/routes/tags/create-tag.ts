@@ -1,5 +1,5 @@
 import type { Caller } from '@switchyard/domain/access'
-import { created, endpoint, filledText, text } from '@switchyard/service-kit/http'
+import { created, endpoint, filledText, proseCharsMax, text, unsupported } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { Dependencies } from '../../dependencies.js'
 import type { ProjectCall } from '../../guards.js'
@@ -7,7 +7,12 @@ import { presentTag, tagShape } from '../../presenters/tag.js'
 import { createTag } from '../../use-cases/tags.js'
 import { optional } from '../../wire/parameters.js'
 
-const input = z.object({ tag_name: filledText(), ref: filledText(), message: optional(text()) })
+const input = z.object({
+  tag_name: filledText(),
+  ref: filledText(),
+  message: optional(text(proseCharsMax)),
+  release_description: unsupported('is not supported: create a release of the tag'),
+})
 
 /** `POST /projects/:id/repository/tags` */
 export const createTagEndpoint = (deps: Dependencies) =>

@@ -6,6 +6,7 @@ import {
   ok,
   pageParameters,
   pageReply,
+  pathCharsMax,
   text,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
@@ -17,7 +18,7 @@ import { optionalText, windowOf } from '../../wire/parameters.js'
 const input = z.object({
   ...pageParameters,
   ref: optionalText(text()),
-  path: text().default(''),
+  path: text(pathCharsMax).default(''),
   recursive: flag().default(false),
   ...keysetParameters,
   pagination: z.enum(['legacy', 'keyset', 'none']).default('legacy').meta({

@@ -11,8 +11,8 @@ export function bulkRoutes(dependencies: BulkDependencies): Route[] {
   const reader = administratorOrScope('read_sagas')
   return [
     tenantRoute('GET', base, reader, listBulkJobs(dependencies)),
-    tenantRoute('POST', base, administrator, startBulk(dependencies)),
-    tenantRoute('POST', `${base}/preview`, administrator, previewBulk(dependencies)),
+    tenantRoute('POST', base, administrator, startBulk(dependencies), { refusesUnknown: true }),
+    tenantRoute('POST', `${base}/preview`, administrator, previewBulk(dependencies), { refusesUnknown: true }),
     tenantRoute('GET', `${base}/:id`, reader, getBulkJob(dependencies)),
     tenantRoute('GET', `${base}/:id/results`, reader, listBulkResults(dependencies)),
     tenantRoute('POST', `${base}/:id/cancel`, administrator, cancelBulk(dependencies)),

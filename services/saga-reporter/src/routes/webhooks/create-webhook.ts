@@ -16,11 +16,7 @@ export const createWebhook = (dependencies: WebhookDependencies) =>
     input: z.object({
       ...optionalWebhookParameters,
       ...requiredWebhookParameters,
-      tenant: filledText()
-        .refine((tenant) => tenant.length <= identifierCharsMax, {
-          error: `is too long (maximum is ${identifierCharsMax} characters)`,
-        })
-        .default(defaultTenant),
+      tenant: filledText(identifierCharsMax).default(defaultTenant),
     }),
     async handle(
       { tenant, service_name: serviceName = null, enabled = true, ...given },

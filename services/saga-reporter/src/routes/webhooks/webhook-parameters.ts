@@ -1,9 +1,10 @@
 import { filledText, flag, list, text } from '@switchyard/service-kit/http'
 import { z } from 'zod'
+import { identifierCharsMax } from '../../wire/report-metadata.js'
 
 /** A form cannot send null; an empty text stands for null. */
 const serviceName = () =>
-  z.preprocess((value) => (value === '' ? null : value), text().pipe(z.string().max(128)).nullable())
+  z.preprocess((value) => (value === '' ? null : value), text(identifierCharsMax).nullable())
 
 /** A form with one event sends a text instead of a list. */
 const events = () => z.preprocess((value) => (typeof value === 'string' ? [value] : value), list(text()))

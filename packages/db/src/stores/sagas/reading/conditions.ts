@@ -4,7 +4,7 @@ import type { SagaSearch } from './saga-search.js'
 import type { SqlParameters } from './sql-parameters.js'
 
 /** The part of a search that another table answers, in the order of its rows. */
-export type Driver = { flag: SagaFlagKind } | 'tag' | 'fingerprint' | 'errors' | null
+export type Driver = { flag: SagaFlagKind } | 'tag' | 'fingerprint' | 'errors' | 'id' | null
 
 /**
  * A saga's row is updated for an ordinary event of an activity only when the event is at least this much newer than the
@@ -44,13 +44,15 @@ const errorsExist = (condition: string) =>
 
 /** The conditions for a row `s` of sagas, without the condition that the driver has applied. */
 export function conditionsOf(search: SagaSearch, driver: Driver, parameters: SqlParameters): string[] {
-  const { late, tag, idPrefix, fingerprint, errorsContain } = search
+  const { late, tag, idPrefix, idContains, fingerprint, errorsContain } = search
   const conditions = [`s.tenant = ${parameters.add(search.tenant)}`]
   for (const [key, sql] of plain) {
     if (search[key] !== undefined) conditions.push(sql.replaceAll('?', parameters.add(search[key])))
   }
   if (late !== undefined) conditions.push(late ? 's.late' : 'NOT s.late')
   if (idPrefix !== undefined) conditions.push(`s.id LIKE ${parameters.add(`${likeText(idPrefix)}%`)}`)
+  if (idContains !== undefined && driver !== 'id')
+    conditions.push(containsText('s.id', idContains, parameters))
   if (tag !== undefined && driver !== 'tag') {
     const given = parameters.add(tag)
     conditions.push(
@@ -80,11 +82,16 @@ function flagConditions({ flags = {} }: SagaSearch, driver: Driver, parameters: 
 
 export const containsPattern = (text: string): string => `%${likeText(text)}%`
 
+/** The condition that a column contains a text, in any case. */
+export const containsText = (column: string, text: string, parameters: SqlParameters): string =>
+  `lower(${column}) LIKE lower(${parameters.add(containsPattern(text))})`
+
 /** The rarest part of a search that has a table of its own. */
-export function driverOf({ flags = {}, tag, fingerprint, errorsContain }: SagaSearch): Driver {
+export function driverOf({ flags = {}, tag, fingerprint, errorsContain, idContains }: SagaSearch): Driver {
   const flag = sagaFlagKinds.find((kind) => flags[kind])
   if (flag) return { flag }
   if (tag !== undefined) return 'tag'
   if (fingerprint !== undefined) return 'fingerprint'
-  return errorsContain === undefined ? null : 'errors'
+  if (errorsContain !== undefined) return 'errors'
+  return idContains === undefined ? null : 'id'
 }

@@ -14,7 +14,13 @@ export { listSagaDeployments, type SagaDeployment } from './saga-deployments.js'
 export { findResolutionNote, listSagaEvents, type SagaEventView } from './saga-events.js'
 export { createSagaNotes, listSagaNotes, type NewSagaNote, type SagaNote } from './saga-notes.js'
 export type { SagaView } from './saga-row.js'
-export { type SagaOrder, type SagaPosition, type SagaSearch, sagaOrders } from './saga-search.js'
+export {
+  type SagaOrder,
+  type SagaPosition,
+  type SagaSearch,
+  sagaOrders,
+  searchedIdsMax,
+} from './saga-search.js'
 export type { SagaQuestion } from './saga-source.js'
 export {
   countSagasByKind,

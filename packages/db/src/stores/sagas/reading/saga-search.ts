@@ -1,5 +1,11 @@
 import type { SagaFlagKind, SagaStatus } from '@switchyard/domain/saga'
 
+/**
+ * The number of the newest sagas whose ids are searched. An index of parts of ids would have to be written at each event of a
+ * saga, which costs more than these searches do.
+ */
+export const searchedIdsMax = 100_000
+
 /** The filters of a search within a tenant; a missing filter matches every saga. Ranges of time include both ends. */
 export interface SagaSearch {
   tenant: string
@@ -14,6 +20,8 @@ export interface SagaSearch {
   /** `key=value`, exactly. */
   tag?: string | undefined
   idPrefix?: string | undefined
+  /** Part of the id, in any case; alone, of the newest {@link searchedIdsMax} sagas. */
+  idContains?: string | undefined
   /** Sagas that this saga began. */
   parentSagaId?: string | undefined
   /** Of the errors of an activity, exactly: a group of failures has it. */

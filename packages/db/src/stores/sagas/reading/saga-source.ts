@@ -1,6 +1,6 @@
-import { conditionsOf, containsPattern, type Driver, driverOf } from './conditions.js'
+import { conditionsOf, containsPattern, containsText, type Driver, driverOf } from './conditions.js'
 import { afterPosition, orderBy, orderColumn } from './order.js'
-import type { SagaOrder, SagaPosition, SagaSearch } from './saga-search.js'
+import { type SagaOrder, type SagaPosition, type SagaSearch, searchedIdsMax } from './saga-search.js'
 import type { SqlParameters } from './sql-parameters.js'
 
 /** A query for rows `s` of sagas. */
@@ -92,7 +92,16 @@ export function drivingTable(driver: NonNullable<Driver>, search: SagaSearch, pa
     return { table: 'saga_errors', where: [`d.fingerprint = ${parameters.add(search.fingerprint)}`] }
   }
   if (driver === 'errors') return { table: 'saga_errors', where: [] }
+  if (driver === 'id') return searchedIds(search, parameters)
   return { table: 'saga_flags', where: [`d.kind = ${parameters.add(driver.flag)}`, "d.saga_id <> ''"] }
+}
+
+/** The newest sagas of the range in which the search looks for a part of the id. */
+function searchedIds(search: SagaSearch, parameters: SqlParameters) {
+  const conditions = [`d.tenant = ${parameters.add(search.tenant)}`, ...withinRange(search, parameters)]
+  const newest = `SELECT d.tenant, d.first_seen_at, d.id AS saga_id FROM sagas d WHERE ${conditions.join(' AND ')}
+    ORDER BY d.first_seen_at DESC, d.id LIMIT ${searchedIdsMax}`
+  return { table: `(${newest})`, where: [containsText('d.saga_id', search.idContains ?? '', parameters)] }
 }
 
 const containsErrors = ({ errorsContain = '' }: SagaSearch, parameters: SqlParameters) =>

@@ -29,8 +29,10 @@ function Failures() {
   const [request, setRequest] = useState<BulkRequest>()
   const query = useQuery({
     queryKey: ['sagas', 'stats', search],
-    queryFn: ({ signal }) =>
-      get<SagaStats>('/sagas/stats', { tenant: search.tenant, ...filterOf(search, undefined) }, signal),
+    queryFn({ signal }) {
+      const { tenant, service, from, to } = search
+      return get<SagaStats>('/sagas/stats', { tenant, ...filterOf({ service, from, to }, undefined) }, signal)
+    },
   })
   const change = (changed: Partial<typeof search>) =>
     void navigate({ search: (before) => ({ ...before, ...changed }), resetScroll: false })

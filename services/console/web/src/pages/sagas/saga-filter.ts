@@ -58,15 +58,18 @@ export const sagaSorts = [
 ] as const
 
 /** How a text of the search box is meant. */
-export type SearchKind = 'id_prefix' | 'errors_contains' | 'tag'
+export type SearchKind = 'id_contains' | 'id_prefix' | 'errors_contains' | 'tag'
 
 export const errorTextMin = 3
+
+/** Only the newest sagas are searched for a part of an id, and all of them for its beginning. */
+const ids: SearchKind[] = ['id_contains', 'id_prefix']
 
 /** What a text may mean, the likeliest first. */
 export function meaningsOf(text: string): SearchKind[] {
   const errors: SearchKind[] = text.trim().length >= errorTextMin ? ['errors_contains'] : []
-  if (/^[^\s=]+=./.test(text)) return ['tag', 'id_prefix', ...errors]
-  return /\s/.test(text) ? [...errors, 'id_prefix'] : ['id_prefix', ...errors]
+  if (/^[^\s=]+=./.test(text)) return ['tag', ...ids, ...errors]
+  return /\s/.test(text) ? [...errors, ...ids] : [...ids, ...errors]
 }
 
 /** Milliseconds of a time that the address names; undefined for what is no time. */

@@ -113,7 +113,11 @@ export interface ListSagasRequest {
     | string
     | undefined;
   /** Of the errors of an activity, exactly, as failures in the figures of sagas have it. */
-  fingerprint?: string | undefined;
+  fingerprint?:
+    | string
+    | undefined;
+  /** Part of the id, in any case; alone, of the newest 100,000 sagas. */
+  idContains?: string | undefined;
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
 
@@ -399,6 +403,7 @@ function createBaseListSagasRequest(): ListSagasRequest {
     withCounts: false,
     parentSagaId: undefined,
     fingerprint: undefined,
+    idContains: undefined,
     _unknownFields: {},
   };
 }
@@ -482,6 +487,9 @@ export const ListSagasRequest: MessageFns<ListSagasRequest> = {
     }
     if (message.fingerprint !== undefined) {
       writer.uint32(210).string(message.fingerprint);
+    }
+    if (message.idContains !== undefined) {
+      writer.uint32(218).string(message.idContains);
     }
     if (message._unknownFields !== undefined) {
       for (const [key, values] of globalThis.Object.entries(message._unknownFields)) {
@@ -715,6 +723,14 @@ export const ListSagasRequest: MessageFns<ListSagasRequest> = {
             message.fingerprint = reader.string();
             continue;
           }
+          case 27: {
+            if (tag !== 218) {
+              break;
+            }
+
+            message.idContains = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -819,6 +835,11 @@ export const ListSagasRequest: MessageFns<ListSagasRequest> = {
         ? globalThis.String(object.parent_saga_id)
         : undefined,
       fingerprint: isSet(object.fingerprint) ? globalThis.String(object.fingerprint) : undefined,
+      idContains: isSet(object.idContains)
+        ? globalThis.String(object.idContains)
+        : isSet(object.id_contains)
+        ? globalThis.String(object.id_contains)
+        : undefined,
     };
   },
 
@@ -902,6 +923,9 @@ export const ListSagasRequest: MessageFns<ListSagasRequest> = {
     if (message.fingerprint !== undefined) {
       obj.fingerprint = message.fingerprint;
     }
+    if (message.idContains !== undefined) {
+      obj.idContains = message.idContains;
+    }
     return obj;
   },
 
@@ -936,6 +960,7 @@ export const ListSagasRequest: MessageFns<ListSagasRequest> = {
     message.withCounts = object.withCounts ?? false;
     message.parentSagaId = object.parentSagaId ?? undefined;
     message.fingerprint = object.fingerprint ?? undefined;
+    message.idContains = object.idContains ?? undefined;
     return message;
   },
 };

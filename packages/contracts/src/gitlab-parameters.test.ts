@@ -1,0 +1,94 @@
+import { readFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { openApiFile } from './openapi-file.js'
+
+interface Row {
+  call: string
+  works: string[]
+  refused: string[]
+  ignored: string[]
+}
+
+/** Parameters of each call: name → whether it is refused. */
+let declared: Map<string, Map<string, boolean>>
+let rows: Row[]
+let reasons: Set<string>
+
+const namesIn = (cell = '') => [...cell.matchAll(/`([^`]+)`/g)].map(([, name]) => String(name))
+
+beforeAll(async () => {
+  declared = declaredIn(JSON.parse(await readFile(openApiFile, 'utf8')))
+  const text = await readFile(resolve(import.meta.dirname, '../../../docs/gitlab-parameters.md'), 'utf8')
+  const [calls = '', why = ''] = text.split('## Why some have no effect')
+  const cells = (part: string) =>
+    part.split('\n').flatMap((line) => (line.startsWith('| `') ? [line.split('|')] : []))
+  rows = cells(calls).map(([, call, works, refused, ignored]) => ({
+    call: namesIn(call)[0] ?? '',
+    works: namesIn(works),
+    refused: namesIn(refused),
+    ignored: namesIn(ignored),
+  }))
+  reasons = new Set(cells(why).flatMap(([, names]) => namesIn(names)))
+})
+
+type Property = { deprecated?: boolean }
+
+interface Document {
+  paths: Record<
+    string,
+    Record<
+      string,
+      {
+        parameters?: { name: string; schema: Property }[]
+        requestBody?: { content: Record<string, { schema: { $ref: string } }> }
+      }
+    >
+  >
+  components: { schemas: Record<string, { properties?: Record<string, Property> }> }
+}
+
+function declaredIn({ paths, components }: Document) {
+  const operations = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, { parameters = [], requestBody }]) => {
+      const body = requestBody?.content['application/json']?.schema.$ref.split('/').at(-1) ?? ''
+      const all = [
+        ...parameters.map(({ name, schema }) => [name, schema] as const),
+        ...Object.entries(components.schemas[body]?.properties ?? {}),
+      ]
+      const names = all.map(([name, { deprecated = false }]) => [name, deprecated] as const)
+      return [`${method.toUpperCase()} ${path}`, new Map(names)] as const
+    }),
+  )
+  return new Map(operations)
+}
+
+describe('each parameter of GitLab in docs/gitlab-parameters.md', () => {
+  it('is one of a call that exists', () => {
+    expect(rows.length).toBeGreaterThan(70)
+    expect(rows.filter(({ call }) => !declared.has(call))).toEqual([])
+  })
+
+  it('is declared where it works', () => {
+    const wrong = rows.flatMap(({ call, works }) =>
+      works.filter((name) => declared.get(call)?.get(name) !== false).map((name) => `${call} ${name}`),
+    )
+    expect(wrong).toEqual([])
+  })
+
+  it('is declared as refused where it is refused', () => {
+    const wrong = rows.flatMap(({ call, refused }) =>
+      refused.filter((name) => declared.get(call)?.get(name) !== true).map((name) => `${call} ${name}`),
+    )
+    expect(wrong).toEqual([])
+  })
+
+  it('is not declared where it has no effect, for which there is a reason', () => {
+    const wrong = rows.flatMap(({ call, ignored }) =>
+      ignored
+        .filter((name) => declared.get(call)?.has(name) || !reasons.has(name))
+        .map((name) => `${call} ${name}`),
+    )
+    expect(wrong).toEqual([])
+  })
+})

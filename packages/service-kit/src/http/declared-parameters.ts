@@ -1,0 +1,52 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { excerpt, invalidParameters } from '@switchyard/domain'
+import { z } from 'zod'
+import type { Route } from './endpoint.js'
+import { problemsMax, textCharsMax } from './parameters.js'
+import { namesInPath } from './path-pattern.js'
+
+/** Names of the parameters that an endpoint declares: those of its schema, also where the schema converts them first. */
+export function declaredNames(input: z.ZodType): ReadonlySet<string> {
+  if (input instanceof z.ZodPipe) return declaredNames(input.out as z.ZodType)
+  return new Set(input instanceof z.ZodObject ? Object.keys(input.shape) : [])
+}
+
+/**
+ * Refuses values in the path that no schema bounds: those that only the guard reads.
+ *
+ * @throws DomainError invalid-parameters
+ */
+export function boundPath(params: Readonly<Record<string, unknown>>, declared: ReadonlySet<string>): void {
+  const long = Object.keys(params).filter(
+    (name) => !declared.has(name) && String(params[name]).length > textCharsMax,
+  )
+  if (long.length === 0) return
+  throw invalidParameters(long.map((name) => `${name} is too long (maximum is ${textCharsMax} characters)`))
+}
+
+/**
+ * Refuses to act for another user: a request that ignored `sudo` would do for its sender what was meant for somebody else.
+ *
+ * @throws DomainError invalid-parameters
+ */
+export function refuseSudo(headers: IncomingHttpHeaders, given: Readonly<Record<string, unknown>>): void {
+  if ((headers.sudo ?? given.sudo ?? '') === '') return
+  throw invalidParameters(['sudo is not supported: a token acts for its own user'])
+}
+
+/**
+ * Refuses parameters that an endpoint does not declare, where its route asks for that.
+ *
+ * @throws DomainError invalid-parameters
+ */
+export function refuseUnknown(
+  { refusesUnknown, path }: Pick<Route, 'refusesUnknown' | 'path'>,
+  given: Readonly<Record<string, unknown>>,
+  declared: ReadonlySet<string>,
+): void {
+  if (!refusesUnknown) return
+  const inPath = namesInPath(path)
+  const unknown = Object.keys(given).filter((name) => !declared.has(name) && !inPath.includes(name))
+  if (unknown.length === 0) return
+  throw invalidParameters(unknown.slice(0, problemsMax).map((name) => `${excerpt(name)} is not a parameter`))
+}

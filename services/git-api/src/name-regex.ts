@@ -1,0 +1,49 @@
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
+import { invalid } from '@switchyard/domain'
+import { RE2JS, RE2JSException } from 're2js'
+
+/** Longest regular expression. */
+export const regexCharsMax = 200
+/** Instructions of the largest one. The time for a name is in proportion to them, and to the length of the name. */
+const instructionsMax = 2000
+/** Other requests get their turn after so much work. */
+const sliceMs = 10
+/** Time for all names. */
+const matchingMsMax = 2000
+
+/**
+ * The items whose name a regular expression matches anywhere, in the syntax of RE2. It takes time in proportion to the length of
+ * the names, whatever the expression.
+ *
+ * @throws DomainError invalid for an expression that is malformed, too large, or takes too long
+ */
+export async function matchingNames<Item extends { name: string }>(
+  items: readonly Item[],
+  regex: string,
+): Promise<Item[]> {
+  const expression = compile(regex)
+  const found: Item[] = []
+  const startedMs = performance.now()
+  let sliceEndsMs = startedMs + sliceMs
+  for (const item of items) {
+    if (expression.test(item.name)) found.push(item)
+    if (performance.now() < sliceEndsMs) continue
+    await yieldToEventLoop()
+    const nowMs = performance.now()
+    if (nowMs - startedMs > matchingMsMax) throw invalid('Regex takes too long')
+    sliceEndsMs = nowMs + sliceMs
+  }
+  return found
+}
+
+function compile(regex: string): RE2JS {
+  let expression: RE2JS
+  try {
+    expression = RE2JS.compile(regex)
+  } catch (error) {
+    if (!(error instanceof RE2JSException)) throw error
+    throw invalid('Regex is invalid', { cause: error })
+  }
+  if (expression.programSize() > instructionsMax) throw invalid('Regex is too large')
+  return expression
+}
