@@ -85,6 +85,13 @@ describe('Slots', () => {
     expect(slots.count()).toEqual({ held: 4, waiting: 0 })
   })
 
+  it('tells a sender that has filled a group from one that finds it full', async () => {
+    const slots = create({ total: 100, perSender: 100, perGroup: 2, waitMs: 20 })
+    claims(slots, 'busy', 2, [], 'repository')
+    const ask = (sender: string) => slots.take({ sender, group: 'repository' }).catch(kindOf)
+    expect(await Promise.all([ask('busy'), ask('other')])).toEqual(['rate-limited', 'unavailable'])
+  })
+
   it('bounds how many wait, of one sender and in all', async () => {
     const slots = create({ total: 1, perSender: 1, waitingMax: 3, waitingPerSenderMax: 2, ...waiting })
     claims(slots, 'busy', 3, [])

@@ -228,7 +228,11 @@ export class Slots {
     const { sender, group, everybody, retryAfterMs } = this.#refusals
     const obstacle = this.#obstacle(claim)
     if (obstacle === 'sender') return rateLimited(sender, retryAfterMs)
-    if (obstacle === 'group' && group !== undefined) return rateLimited(group, retryAfterMs)
+    if (obstacle === 'group') {
+      if (group !== undefined) return rateLimited(group, retryAfterMs)
+      const isOwn = this.#ofSenderInGroup.of(inGroup(claim.sender, claim.group ?? '')) > 0
+      if (isOwn) return rateLimited(sender, retryAfterMs)
+    }
     return unavailable(everybody, { retryAfterMs })
   }
 }
