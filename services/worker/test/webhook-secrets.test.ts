@@ -2,8 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import { Secret } from '@switchyard/service-kit/config'
-import { changeWebhook, createSecretBox, targetPolicy } from '@switchyard/webhooks'
+import { changeWebhook, targetPolicy } from '@switchyard/webhooks'
 import { verify } from '@switchyard/webhooks/signature'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import { startHarness, webhookSecretKeys } from './harness.js'
@@ -14,6 +13,7 @@ import {
   makeDue,
   ok,
   secret,
+  secretBox,
   startReceiver,
 } from './webhook-receiver.js'
 
@@ -190,7 +190,7 @@ it('that were replaced sign beside the new one for a day, and are forgotten then
     knownEvents: [],
     eventsMin: 0,
     secret: { parameter: 'secret', lengthMin: 0 },
-    secretBox: createSecretBox({ WEBHOOK_SECRET_KEYS: new Secret(webhookSecretKeys) }),
+    secretBox,
   }
   const owner = { scope: 'saga', tenant: 'default' } as const
   const change = (text: string | null) =>
