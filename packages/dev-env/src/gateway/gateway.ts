@@ -37,8 +37,11 @@ const serverOptions = {
 export async function startGateway(options: GatewayOptions): Promise<RunningGateway> {
   const agent = new Agent({ keepAlive: true })
   const proxy = createProxyServer({ agent, toProxy: true })
+  // The answer of a service, once it has begun, is written to these: a refusal would come in between.
+  const begun = new WeakSet<object>()
   proxy.on('error', (_error, request, response) => {
-    if (!(response instanceof ServerResponse) || response.headersSent) response.destroy()
+    if (!(response instanceof ServerResponse) || response.headersSent || begun.has(response))
+      response.destroy()
     else refuse(request as IncomingMessage, response, 502)
   })
   // A client may still send its body when the answer is complete. No service reads the rest, so it is discarded.
@@ -51,6 +54,7 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
   })
   // An answer that breaks off must not look complete to the client.
   proxy.on('proxyRes', (answer, _request, response) => {
+    begun.add(response)
     answer.once('error', () => response.destroy())
     answer.once('aborted', () => response.destroy())
   })
