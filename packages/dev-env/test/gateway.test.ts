@@ -59,6 +59,19 @@ const bodyOf = (text: string) => JSON.parse(text.slice(text.indexOf('{'), text.l
 
 describe('the local gateway', () => {
   it.each([
+    ['longer than', 'abcdef'],
+    ['cut before', ''],
+  ])('serves on after an answer that is %s its Content-Length', async (_what, sent) => {
+    answer = ({ socket }) => socket.end(`HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n${sent}`)
+    for (let number = 0; number < 5; number += 1)
+      await fetch(url('/x'))
+        .then((got) => got.text())
+        .catch(() => {})
+    answer = echo
+    expect((await fetch(url('/x'))).status).toBe(200)
+  })
+
+  it.each([
     '/api/v4/projects/a%2Fb/repository/commits/feature%2Fx?path=a%20b&x=%00',
     '//a///b/../%2e%2e/c',
     '/x?a?b&&=',

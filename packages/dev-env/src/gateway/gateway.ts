@@ -43,10 +43,13 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
   const markOrigin = (request: IncomingMessage) => markOriginOf(request, options.trustsProxy ?? trustsNobody)
   const agent = new Agent({ keepAlive: true })
   const proxy = createProxyServer({ agent, toProxy: true })
+  // The answer of a service, once it has begun, is written to these: a refusal would come in between.
+  const begun = new WeakSet<object>()
   proxy.on('error', (_error, request, response) => {
     // The service may close its connection while the rest of a body goes there. The answer is complete then.
     if (response.writableEnded) return
-    if (!(response instanceof ServerResponse) || response.headersSent) response.destroy()
+    if (!(response instanceof ServerResponse) || response.headersSent || begun.has(response))
+      response.destroy()
     else refuse(request as IncomingMessage, response, 502)
   })
   proxy.on('proxyReq', (forwarded, request, response) => {
@@ -63,6 +66,7 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
   proxy.on('proxyRes', (answer, request, response) => {
     removeConnectionHeaders(answer.headers)
     request.headers.connection = connectionOfAnswer(request)
+    begun.add(response)
     answer.once('error', () => response.destroy())
     answer.once('aborted', () => response.destroy())
   })
