@@ -154,7 +154,10 @@ it('takes what is empty as left out, but an empty text in a body as a text', asy
 
 it('refuses a part of a form without a name, as curl -F =v sends it', async () => {
   const body = '--b\r\nContent-Disposition: form-data; name=""\r\n\r\nv\r\n--b--\r\n'
-  expect(await post(body, 'multipart/form-data; boundary=b')).toEqual([400, { error: 'the form is invalid' }])
+  expect(await post(body, { 'Content-Type': 'multipart/form-data; boundary=b' })).toEqual([
+    400,
+    { error: 'the form is invalid' },
+  ])
 })
 
 it('refuses a value that is longer than its parameter may be', async () => {
