@@ -152,6 +152,14 @@ it('takes what is empty as left out, but an empty text in a body as a text', asy
   expect(await outcome(await fetch(`${base}/echo?${empty}`))).toEqual([200, expected])
 })
 
+it('refuses a part of a form without a name, as curl -F =v sends it', async () => {
+  const body = '--b\r\nContent-Disposition: form-data; name=""\r\n\r\nv\r\n--b--\r\n'
+  expect(await post(body, { 'Content-Type': 'multipart/form-data; boundary=b' })).toEqual([
+    400,
+    { error: 'the form is invalid' },
+  ])
+})
+
 it('refuses a value that is longer than its parameter may be', async () => {
   expect((await fetch(`${base}/echo?words[]=${'a'.repeat(4096)}`)).status).toBe(200)
   expect(await outcome(await fetch(`${base}/echo?words[]=${'a'.repeat(4097)}`))).toEqual([

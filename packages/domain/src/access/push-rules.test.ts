@@ -149,3 +149,12 @@ it('a pattern made to be slow is judged at once', () => {
   const slow = { name: `${'*a'.repeat(24)}*b`, pushAccessLevel: 0, allowForcePush: false }
   expect(outcome(rights(30, [slow]), 'create', `refs/heads/${'a'.repeat(60)}`)).toBe('allowed')
 })
+
+it.each([
+  ['create', `refs/x/${'a'.repeat(5000)}`],
+  ['move', `refs/heads/${'a'.repeat(5000)}`],
+  ['create', `refs/tags/${'a'.repeat(5000)}`],
+] as const)('a reason repeats 200 characters of a long name: %s', (kind, ref) => {
+  const judged = verdict(rights(50), kind, ref)
+  expect(judged).toMatchObject({ outcome: 'refused', reason: expect.stringMatching(/a{150,199}…$/) })
+})

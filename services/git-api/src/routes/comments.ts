@@ -6,7 +6,6 @@ import {
   pageParameters,
   pageReply,
   parameterProblem,
-  pathCharsMax,
   proseCharsMax,
   type Route,
   route,
@@ -47,7 +46,8 @@ const createComment = (deps: Dependencies) =>
     input: z.object({
       sha: text(),
       note: text(proseCharsMax),
-      path: optionalText(text(pathCharsMax)),
+      // A path that no file has makes a comment without a place, however long it is.
+      path: optionalText(text(proseCharsMax)),
       line: optional(integer()),
       line_type: optional(z.enum(['new', 'old'])),
     }),
