@@ -37,8 +37,8 @@ afterAll(async () => {
   for (const scratch of scratches ?? []) await scratch.drop()
 })
 
-/** The map of tenants, and what belongs to projects, which are in the cell `default` alone. */
-const staying = ['saga_tenant_cells', 'deployments']
+/** The map of tenants, and what belongs to projects and users, which are in the cell `default` alone. */
+const staying = ['saga_tenant_cells', 'deployments', 'personal_access_tokens']
 
 it('moves every table with a tenant, or with a reference to one that has a tenant', async () => {
   const { rows } = await source.pool.query<{ name: string }>(
