@@ -41,7 +41,7 @@ export async function startReceiver(answer: (response: ServerResponse, number: n
 
 export const ok = (response: ServerResponse) => response.end('thanks')
 
-const secretBox = createSecretBox({ WEBHOOK_SECRET_KEYS: new Secret(webhookSecretKeys) })
+export const secretBox = createSecretBox({ WEBHOOK_SECRET_KEYS: new Secret(webhookSecretKeys) })
 
 /** A webhook of sagas of the default tenant. */
 export const addWebhook = (database: Database, url: string, fields: Partial<NewWebhook> = {}) =>

@@ -12,6 +12,7 @@ import {
   makeDue,
   ok,
   secret,
+  secretBox,
   startReceiver,
 } from './webhook-receiver.js'
 
