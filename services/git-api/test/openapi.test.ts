@@ -86,9 +86,9 @@ async function callProject(path: { id: number }, user: number) {
   const asked = { path, body: { destination_storage_name: 'second' } }
   const move = idOf(await api.call('POST /projects/{id}/repository_storage_moves', asked))
   await api.call('GET /projects/{id}/repository_storage_moves', { path })
-  await api.call('GET /projects/{id}/repository_storage_moves/{repository_storage_id}', {
-    path: { ...path, repository_storage_id: move },
-  })
+  const moved = { path: { ...path, repository_storage_id: move } }
+  await api.call('GET /projects/{id}/repository_storage_moves/{repository_storage_id}', moved)
+  for (const list of ['issues', 'merge_requests']) await api.call(`GET /projects/{id}/${list}`, { path })
   await api.call('GET /projects/{id}/members/all', { path })
   await api.call('GET /projects/{id}/members/{user_id}', { path: member })
   await api.call('GET /projects/{id}/members/all/{user_id}', { path: member })
@@ -98,10 +98,7 @@ async function callProject(path: { id: number }, user: number) {
   await api.call('POST /projects/{id}/protected_branches', { path, body: { name: branch.name } })
   await api.call('GET /projects/{id}/protected_branches', { path })
   await api.call('GET /projects/{id}/protected_branches/{name}', { path: branch })
-  await api.call('PATCH /projects/{id}/protected_branches/{name}', {
-    path: branch,
-    body: { push_access_level: 30 },
-  })
+  await api.call('PATCH /projects/{id}/protected_branches/{name}', { path: branch, body: {} })
   await api.call('DELETE /projects/{id}/protected_branches/{name}', { path: branch })
 
   const given = { name: 'ci', scopes: ['api'], access_level: 30 }

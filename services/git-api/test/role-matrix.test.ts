@@ -15,6 +15,8 @@ import { type Harness, json, startHarness } from './harness.js'
 /** Every route below a project, and the right it asks for. A request without a body: 400 is past the guard. */
 const rightOf: Record<string, ProjectRight> = {
   'GET /projects/:id': 'read_project',
+  'GET /projects/:id/merge_requests': 'read_project',
+  'GET /projects/:id/issues': 'read_project',
   'PUT /projects/:id': 'maintain',
   'DELETE /projects/:id': 'own',
   'GET /projects/:id/repository/commits': 'read_code',

@@ -1,15 +1,7 @@
-import { lowestLevel } from '@switchyard/domain/access'
+import { type BranchLevels, lowestLevel } from '@switchyard/domain/access'
 import type { DatabaseOrTransaction } from '../client.js'
 import type { ProtectedBranch } from '../generated/client.js'
 import { lockProjectRow } from './lock-project-row.js'
-
-/** Access levels of a protected branch, as they were given. 0 among them: nobody. */
-export interface BranchLevels {
-  push: number[]
-  merge: number[]
-  /** Empty: every maintainer. */
-  unprotect: number[]
-}
 
 /** What can be set and changed of a protected branch. */
 export type BranchRules = Pick<ProtectedBranch, 'allowForcePush' | 'codeOwnerApprovalRequired'> & {
@@ -19,17 +11,6 @@ export type BranchRules = Pick<ProtectedBranch, 'allowForcePush' | 'codeOwnerApp
 export interface NewProtectedBranch extends BranchRules {
   projectId: number
   name: string
-}
-
-/** A row of an older version has the level for pushing only, which is then also that for merging. */
-export function levelsOfBranch(branch: ProtectedBranch): BranchLevels {
-  const { pushAccessLevel, pushAccessLevels, mergeAccessLevels, unprotectAccessLevels } = branch
-  const push = pushAccessLevels.length > 0 ? pushAccessLevels : [pushAccessLevel]
-  return {
-    push,
-    merge: mergeAccessLevels.length > 0 ? mergeAccessLevels : push,
-    unprotect: unprotectAccessLevels,
-  }
 }
 
 /** No level at all means the same as level 0, and an empty list is a row of an older version. */

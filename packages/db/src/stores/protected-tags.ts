@@ -10,10 +10,6 @@ export interface NewProtectedTag {
   createLevels: number[]
 }
 
-/** A row of an older version has a single level. */
-export const levelsOfTag = ({ createAccessLevel, createAccessLevels }: ProtectedTag): number[] =>
-  createAccessLevels.length > 0 ? createAccessLevels : [createAccessLevel]
-
 /**
  * The number of protections of tags in a project. Locks the project until the transaction ends, so that two transactions cannot
  * add protections at the same time.

@@ -41,3 +41,34 @@ export function changeLevels(
   }
   return { levels: [...new Set(levels)] }
 }
+
+/** Access levels of a protected branch, as they were given. 0 among them: nobody. */
+export interface BranchLevels {
+  push: number[]
+  merge: number[]
+  /** Empty: every maintainer. */
+  unprotect: number[]
+}
+
+/** What is stored of the levels of a branch. */
+export interface StoredBranchLevels {
+  pushAccessLevel: number
+  pushAccessLevels: number[]
+  mergeAccessLevels: number[]
+  unprotectAccessLevels: number[]
+}
+
+/** A row of an older version has the level for pushing only, which is then also that for merging. */
+export function levelsOfBranch(branch: StoredBranchLevels): BranchLevels {
+  const { pushAccessLevel, pushAccessLevels, mergeAccessLevels, unprotectAccessLevels } = branch
+  const push = pushAccessLevels.length > 0 ? pushAccessLevels : [pushAccessLevel]
+  return {
+    push,
+    merge: mergeAccessLevels.length > 0 ? mergeAccessLevels : push,
+    unprotect: unprotectAccessLevels,
+  }
+}
+
+/** A row of an older version has a single level. */
+export const levelsOfTag = (tag: { createAccessLevel: number; createAccessLevels: number[] }): number[] =>
+  tag.createAccessLevels.length > 0 ? tag.createAccessLevels : [tag.createAccessLevel]

@@ -1,4 +1,5 @@
-import { levelsOfBranch, type ProtectedBranch } from '@switchyard/db'
+import type { ProtectedBranch } from '@switchyard/db'
+import { levelsOfBranch } from '@switchyard/domain/access'
 import { z } from 'zod'
 import { presentProtectionLevels, protectionLevelShape } from './protection-level.js'
 

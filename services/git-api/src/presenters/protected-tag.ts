@@ -1,4 +1,5 @@
-import { levelsOfTag, type ProtectedTag } from '@switchyard/db'
+import type { ProtectedTag } from '@switchyard/db'
+import { levelsOfTag } from '@switchyard/domain/access'
 import { z } from 'zod'
 import { presentProtectionLevels, protectionLevelShape } from './protection-level.js'
 

@@ -15,6 +15,7 @@ import { deployTokenRoutes } from './deploy-tokens.js'
 import { deploymentRoutes } from './deployments.js'
 import { discussionRoutes } from './discussions.js'
 import { documentationRoutes } from './documentation/index.js'
+import { emptyListRoutes } from './empty-lists.js'
 import { environmentRoutes } from './environments.js'
 import { fileRoutes } from './files/index.js'
 import { freezePeriodRoutes } from './freeze-periods.js'
@@ -81,6 +82,7 @@ export const routes = (deps: Dependencies): Route[] => [
   ...environmentRoutes(deps),
   ...deploymentRoutes(deps),
   ...freezePeriodRoutes(deps),
+  ...emptyListRoutes(deps),
   ...storageMoveRoutes(deps),
   ...betweenStoragesRoutes(deps),
   ...gitHttpRoutes(deps),

@@ -1,5 +1,5 @@
-import { type BranchRules, levelsOfBranch, type ProtectedBranch } from '@switchyard/db'
-import { accessLevels, administratorLevel, type Caller } from '@switchyard/domain/access'
+import type { BranchRules, ProtectedBranch } from '@switchyard/db'
+import { accessLevels, administratorLevel, type Caller, levelsOfBranch } from '@switchyard/domain/access'
 import {
   auditAuthor,
   created,

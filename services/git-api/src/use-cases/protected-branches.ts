@@ -7,7 +7,6 @@ import {
   deleteProtectedBranch,
   findProtectedBranch,
   inTransaction,
-  levelsOfBranch,
   listProtectedBranches as listStoredBranches,
   lockProtectedBranch,
   type NewProtectedBranch,
@@ -20,6 +19,7 @@ import { conflict, excerpt, forbidden, invalid, notFound } from '@switchyard/dom
 import {
   administratorLevel,
   type Caller,
+  levelsOfBranch,
   lowestLevel,
   protectionNameLengthMax,
   protectionsPerProjectMax,
