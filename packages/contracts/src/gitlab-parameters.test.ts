@@ -40,7 +40,7 @@ interface Document {
     Record<
       string,
       {
-        parameters?: { name: string; schema: Property }[]
+        parameters?: { name: string; schema?: Property }[]
         requestBody?: { content: Record<string, { schema: { $ref: string } }> }
       }
     >
@@ -53,7 +53,8 @@ function declaredIn({ paths, components }: Document) {
     Object.entries(methods).map(([method, { parameters = [], requestBody }]) => {
       const body = requestBody?.content['application/json']?.schema.$ref.split('/').at(-1) ?? ''
       const all = [
-        ...parameters.map(({ name, schema }) => [name, schema] as const),
+        // Headers that several operations share are references.
+        ...parameters.flatMap(({ name, schema }) => (schema ? [[name, schema] as const] : [])),
         ...Object.entries(components.schemas[body]?.properties ?? {}),
       ]
       const names = all.map(([name, { deprecated = false }]) => [name, deprecated] as const)

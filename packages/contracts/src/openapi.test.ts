@@ -45,7 +45,7 @@ it('every text of a path, a query or a body has a maximum length', async () => {
       Record<
         string,
         {
-          parameters?: { name: string; schema: Schema }[]
+          parameters?: { name: string; schema?: Schema }[]
           requestBody?: { content: Record<string, { schema: Schema }> }
         }
       >
@@ -56,7 +56,10 @@ it('every text of a path, a query or a body has a maximum length', async () => {
     Object.entries(methods).map(([method, operation]) => ({ name: `${method} ${path}`, ...operation })),
   )
   const inputs = operations.flatMap(({ name, parameters = [], requestBody }) => [
-    ...parameters.map((parameter) => [`${name} ${parameter.name}`, parameter.schema] as const),
+    // Headers that several operations share are references.
+    ...parameters.flatMap((parameter) =>
+      parameter.schema ? [[`${name} ${parameter.name}`, parameter.schema] as const] : [],
+    ),
     ...Object.values(requestBody?.content ?? {}).map(({ schema }) => [name, schema] as const),
   ])
   expect(inputs.length).toBeGreaterThan(500)
