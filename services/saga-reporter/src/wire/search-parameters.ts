@@ -41,7 +41,7 @@ export const filterParameters = {
   late: flag().optional(),
   tag: filledText().optional(),
   id_prefix: filledText().optional(),
-  id_contains: filledText()
+  search: filledText()
     .optional()
     .meta({
       description: `Part of the id, in upper or lower case; alone, of the newest ${searchedIdsMax} sagas`,
@@ -71,7 +71,7 @@ export const toSearch = (given: z.output<typeof searchSchema>): SagaSearch => ({
   flags: Object.fromEntries(sagaFlagKinds.map((kind) => [kind, given[kind]])),
   tag: given.tag,
   idPrefix: given.id_prefix,
-  idContains: given.id_contains,
+  idContains: given.search,
   parentSagaId: given.parent_saga_id,
   fingerprint: given.fingerprint,
   errorsContain: given.errors_contains,

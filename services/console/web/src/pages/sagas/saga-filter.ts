@@ -58,12 +58,12 @@ export const sagaSorts = [
 ] as const
 
 /** How a text of the search box is meant. */
-export type SearchKind = 'id_contains' | 'id_prefix' | 'errors_contains' | 'tag'
+export type SearchKind = 'search' | 'id_prefix' | 'errors_contains' | 'tag'
 
 export const errorTextMin = 3
 
 /** Only the newest sagas are searched for a part of an id, and all of them for its beginning. */
-const ids: SearchKind[] = ['id_contains', 'id_prefix']
+const ids: SearchKind[] = ['search', 'id_prefix']
 
 /** What a text may mean, the likeliest first. */
 export function meaningsOf(text: string): SearchKind[] {

@@ -18,7 +18,7 @@ import type { SearchMeaning } from './use-search-kind'
 export type ChangeSearch = (change: Partial<SagaSearch>) => void
 
 const meanings: Record<SearchKind, string> = {
-  id_contains: 'sagas whose id contains',
+  search: 'sagas whose id contains',
   id_prefix: 'sagas whose id begins with',
   errors_contains: 'sagas with an error that contains',
   tag: 'sagas with the tag',
@@ -117,9 +117,7 @@ function Meaning({
   if (isDeciding) return 'Looking at ids, errors and tags…'
   return (
     <>
-      {findsNothing
-        ? 'No saga has an id, an error or a tag like '
-        : `Shows ${meanings[kind ?? 'id_contains']} `}
+      {findsNothing ? 'No saga has an id, an error or a tag like ' : `Shows ${meanings[kind ?? 'search']} `}
       <bdi className="font-medium text-ink">{text}</bdi>
       {text.trim().length < errorTextMin && `. Errors are searched from ${errorTextMin} characters on.`}
     </>

@@ -117,7 +117,7 @@ export interface ListSagasRequest {
     | string
     | undefined;
   /** Part of the id, in any case; alone, of the newest 100,000 sagas. */
-  idContains?: string | undefined;
+  search?: string | undefined;
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
 
@@ -403,7 +403,7 @@ function createBaseListSagasRequest(): ListSagasRequest {
     withCounts: false,
     parentSagaId: undefined,
     fingerprint: undefined,
-    idContains: undefined,
+    search: undefined,
     _unknownFields: {},
   };
 }
@@ -488,8 +488,8 @@ export const ListSagasRequest: MessageFns<ListSagasRequest> = {
     if (message.fingerprint !== undefined) {
       writer.uint32(210).string(message.fingerprint);
     }
-    if (message.idContains !== undefined) {
-      writer.uint32(218).string(message.idContains);
+    if (message.search !== undefined) {
+      writer.uint32(218).string(message.search);
     }
     if (message._unknownFields !== undefined) {
       for (const [key, values] of globalThis.Object.entries(message._unknownFields)) {
@@ -728,7 +728,7 @@ export const ListSagasRequest: MessageFns<ListSagasRequest> = {
               break;
             }
 
-            message.idContains = reader.string();
+            message.search = reader.string();
             continue;
           }
         }
@@ -835,11 +835,7 @@ export const ListSagasRequest: MessageFns<ListSagasRequest> = {
         ? globalThis.String(object.parent_saga_id)
         : undefined,
       fingerprint: isSet(object.fingerprint) ? globalThis.String(object.fingerprint) : undefined,
-      idContains: isSet(object.idContains)
-        ? globalThis.String(object.idContains)
-        : isSet(object.id_contains)
-        ? globalThis.String(object.id_contains)
-        : undefined,
+      search: isSet(object.search) ? globalThis.String(object.search) : undefined,
     };
   },
 
@@ -923,8 +919,8 @@ export const ListSagasRequest: MessageFns<ListSagasRequest> = {
     if (message.fingerprint !== undefined) {
       obj.fingerprint = message.fingerprint;
     }
-    if (message.idContains !== undefined) {
-      obj.idContains = message.idContains;
+    if (message.search !== undefined) {
+      obj.search = message.search;
     }
     return obj;
   },
@@ -960,7 +956,7 @@ export const ListSagasRequest: MessageFns<ListSagasRequest> = {
     message.withCounts = object.withCounts ?? false;
     message.parentSagaId = object.parentSagaId ?? undefined;
     message.fingerprint = object.fingerprint ?? undefined;
-    message.idContains = object.idContains ?? undefined;
+    message.search = object.search ?? undefined;
     return message;
   },
 };
