@@ -232,7 +232,6 @@ test.each([
   [{ push_events_branch_filter: '(?=x)', branch_filter_strategy: 'regex' }, 'push_events_branch_filter'],
   [{ push_events_branch_filter: 'x'.repeat(256) }, 'push_events_branch_filter'],
   [{ custom_webhook_template: '{"a": ' }, 'custom_webhook_template'],
-  [{ custom_webhook_template: `"${'x'.repeat(4100)}"` }, 'custom_webhook_template'],
   [{ custom_headers: [{ key: 'a b', value: 'x' }] }, 'custom_headers'],
   [{ custom_headers: [{ key: 'A', value: 'x\r\nB: y' }] }, 'custom_headers'],
   [{ custom_headers: [{ key: 'Content-Length', value: '1' }] }, 'custom_headers'],
@@ -248,13 +247,23 @@ test.each([
 })
 
 test.each([
-  [{ branch_filter_strategy: 'some' }, 'branch_filter_strategy does not have a valid value'],
-  [{ custom_headers: [{ key: 'A' }] }, 'custom_headers[0][value] is missing'],
   [
+    'a template that is too long',
+    { custom_webhook_template: `"${'x'.repeat(4100)}"` },
+    'custom_webhook_template is too long (maximum is 4096 characters)',
+  ],
+  [
+    'an unknown strategy',
+    { branch_filter_strategy: 'some' },
+    'branch_filter_strategy does not have a valid value',
+  ],
+  ['a header without a value', { custom_headers: [{ key: 'A' }] }, 'custom_headers[0][value] is missing'],
+  [
+    'a variable of the address',
     { url_variables: [{ key: 'a', value: 'b' }] },
     'url_variables is not supported: addresses have no variables',
   ],
-])('%j is refused as a parameter', async (given, error) => {
+])('%s is refused as a parameter', async (_what, given, error) => {
   expect(await ask('POST', hooks(), { url: receiver.url, ...given })).toEqual({
     status: 400,
     body: { error },

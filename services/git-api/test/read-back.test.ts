@@ -59,6 +59,7 @@ const refusedOfUsers = {
   projects_limit: undefined,
   provider: undefined,
   public_email: '',
+  saml_provider_id: undefined,
 }
 
 const levels = (entries: unknown) => expect.objectContaining({ access_level: entries })
@@ -92,7 +93,7 @@ const resources: Record<string, () => Resource> = {
   }),
   token: () => ({
     create: `POST /users/${user}/personal_access_tokens`,
-    given: { name: 'ci', scopes: ['read_api'], expires_at: '2030-01-31' },
+    given: { name: 'ci', scopes: ['read_api'], expires_at: '2030-01-31', tenants: ['acme'] },
     list: `/personal_access_tokens?user_id=${user}`,
     hasNoSingle: true,
   }),
@@ -112,10 +113,13 @@ const resources: Record<string, () => Resource> = {
   member: () => ({
     create: 'POST /projects/{id}/members',
     update: 'PUT /projects/{id}/members/{key}',
-    given: { user_id: user, username: undefined, access_level: 30 },
-    changed: { access_level: 20 },
+    given: {
+      ...{ user_id: user, username: undefined, access_level: 30, expires_at: '2030-01-31' },
+      member_role_id: undefined,
+    },
+    changed: { access_level: 20, expires_at: '2031-01-31', member_role_id: undefined },
     shown: ({ user_id, ...others }) => ({ ...others, ...(user_id === undefined ? {} : { id: user_id }) }),
-    notShown: ['username'],
+    notShown: ['username', 'member_role_id'],
   }),
   'protected tag': () => ({
     create: 'POST /projects/{id}/protected_tags',
@@ -155,7 +159,7 @@ const resources: Record<string, () => Resource> = {
   }),
   tag: () => ({
     create: 'POST /projects/{id}/repository/tags',
-    given: { tag_name: 'made', ref: 'v1.0', message: 'A text' },
+    given: { tag_name: 'made', ref: 'v1.0', message: 'A text', release_description: undefined },
     shown: ({ tag_name, message }) => ({
       name: tag_name,
       message,

@@ -211,13 +211,19 @@ describe('an administrator with a bound token', () => {
   it('changes no saga of another tenant, alone or in bulk', async () => {
     await start(tokens.acme, 'noted')
     await start(tokens.globex, 'noted')
-    const note = { body: 'seen', note: 'seen', action: 'note', filter: { service_name: 'booking' } }
+    const note = { body: 'seen', note: 'seen' }
+    const job = { note: 'seen', action: 'note', filter: { service_name: 'booking' } }
     expect(await statusOf(tokens.admin, 'POST', '/sagas/noted/notes', note)).toBe(201)
-    for (const path of ['/sagas/noted/notes', '/sagas/noted/resolve', '/sagas/bulk', '/sagas/bulk/preview'])
-      expect(await statusOf(tokens.admin, 'POST', path, { ...note, tenant: 'globex' }), path).toBe(403)
+    for (const [path, body] of [
+      ['/sagas/noted/notes', note],
+      ['/sagas/noted/resolve', note],
+      ['/sagas/bulk', job],
+      ['/sagas/bulk/preview', job],
+    ] as const)
+      expect(await statusOf(tokens.admin, 'POST', path, { ...body, tenant: 'globex' }), path).toBe(403)
     for (const path of ['/sagas/bulk/1/cancel', '/sagas/bulk/1/undo'])
       expect(await statusOf(tokens.admin, 'POST', path, { tenant: 'globex' }), path).toBe(403)
-    expect(await statusOf(tokens.admin, 'POST', '/sagas/bulk/preview', { filter: note.filter })).toBe(200)
+    expect(await statusOf(tokens.admin, 'POST', '/sagas/bulk/preview', { filter: job.filter })).toBe(200)
   })
 
   it('sees and changes the webhooks of its tenant only, whatever id it names', async () => {

@@ -12,7 +12,9 @@ export function bulkRoutes(dependencies: BulkDependencies): Route[] {
   return [
     tenantRoute('GET', base, reader, listBulkJobs(dependencies)),
     tenantRoute('POST', base, administrator, startBulk(dependencies), { refusesUnknown: true }),
-    tenantRoute('POST', `${base}/preview`, administrator, previewBulk(dependencies), { refusesUnknown: true }),
+    tenantRoute('POST', `${base}/preview`, administrator, previewBulk(dependencies), {
+      refusesUnknown: true,
+    }),
     tenantRoute('GET', `${base}/:id`, reader, getBulkJob(dependencies)),
     tenantRoute('GET', `${base}/:id/results`, reader, listBulkResults(dependencies)),
     tenantRoute('POST', `${base}/:id/cancel`, administrator, cancelBulk(dependencies)),

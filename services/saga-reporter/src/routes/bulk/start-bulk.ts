@@ -12,12 +12,25 @@ import { bulkActionParameter, tenantParameter } from '../../wire/search-paramete
 import { noteText } from '../create-note.js'
 import { type BulkDependencies, bulkSearch, filterParameter, operatorOf } from './bulk-parameters.js'
 
-/** `POST /sagas/bulk/preview`: what a job with this filter would process. It changes nothing. */
+const jobParameters = {
+  action: bulkActionParameter,
+  note: noteText(),
+  expected_count: integer()
+    .refine((value) => value >= 0, { error: 'does not have a valid value' })
+    .optional()
+    .meta({ description: 'Refuses the job when the filter finds another number of sagas' }),
+}
+
+/** `POST /sagas/bulk/preview`: what a job with this filter would process. It changes nothing, and may be sent as the job itself. */
 export const previewBulk = ({ database }: BulkDependencies) =>
   endpoint({
     summary: 'Count the sagas that a bulk job with this filter would process',
     replies: { 200: bulkPreviewShape },
-    input: z.object({ ...tenantParameter, filter: filterParameter }),
+    input: z.object({
+      ...tenantParameter,
+      filter: filterParameter,
+      ...z.object(jobParameters).partial().shape,
+    }),
     handle: async ({ tenant, filter }) =>
       ok(presentBulkPreview(await previewBulkJob(database, bulkSearch(tenant, filter)))),
   })
@@ -30,13 +43,8 @@ export const startBulk = (dependencies: BulkDependencies) =>
     refusals: [409],
     input: z.object({
       ...tenantParameter,
-      action: bulkActionParameter,
-      note: noteText(),
+      ...jobParameters,
       filter: filterParameter,
-      expected_count: integer()
-        .refine((value) => value >= 0, { error: 'does not have a valid value' })
-        .optional()
-        .meta({ description: 'Refuses the job when the filter finds another number of sagas' }),
     }),
     async handle({ tenant, action, note, filter, expected_count }, caller: Caller, call) {
       const job = {
