@@ -77,7 +77,8 @@ describe('the sample takes a signed request, and refuses whatever else comes in 
     const file = join(import.meta.dirname, `sample-${process.pid}.ts`)
     writeFileSync(
       file,
-      `${imports}
+      // The client that an instance serves has this module under a name of its own.
+      `${imports.replace('@switchyard/webhook-signature', '@switchyard/webhooks/signature')}
 import { text } from 'node:stream/consumers'
 const [secret, rawBody] = ${JSON.stringify([secret, body])}
 const answers = JSON.parse(await text(process.stdin)).map((signature) => {

@@ -155,7 +155,7 @@ test('webhooks are made, changed, listed and deleted', async () => {
     jobEvents: true,
     mergeRequestsEvents: true,
   })
-  expect(hook).toMatchObject({ push_events: true, job_events: true, merge_requests_events: false })
+  expect(hook).toMatchObject({ push_events: true, job_events: true, merge_requests_events: true })
   const edited = await ProjectHooks.edit(project.id, hook.id, hook.url, { pushEvents: false })
   expect(edited).toMatchObject({ id: hook.id, push_events: false, job_events: true })
   expect(await ProjectHooks.all(project.id)).toEqual([edited])

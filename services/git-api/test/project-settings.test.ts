@@ -93,7 +93,6 @@ test.each([
   [{ merge_method: 'octopus' }, 'merge_method does not have a valid value'],
   [{ build_timeout: -1 }, 'build_timeout is invalid'],
   [{ auto_devops_enabled: 'perhaps' }, 'auto_devops_enabled is invalid'],
-  [{ ci_config_path: 'x'.repeat(10_001) }, 'ci_config_path is too long (maximum is 10000 characters)'],
   [
     { issues_enabled: true, issues_access_level: 'disabled' },
     'issues_enabled contradicts issues_access_level',

@@ -199,6 +199,12 @@ function parseTime(value: string): Date | string {
 /** Days of a month, 1 to 12. */
 const daysIn = (year: number, month: number) => new Date(Date.UTC(year, month, 0)).getUTCDate()
 
+const asksForNothing = (value: unknown) =>
+  value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0)
+
+/** Objects of forms have no prototype, and so no text. */
+const textOf = (value: unknown) => (typeof value === 'object' ? '' : String(value))
+
 /**
  * A parameter that GitLab has, and that cannot be taken here. It is refused, because an answer that ignored it would have
  * another meaning than its sender expects.
@@ -209,7 +215,7 @@ const daysIn = (year: number, month: number) => new Date(Date.UTC(year, month, 0
 export const unsupported = (problem: string, ...harmless: string[]) =>
   z
     .unknown()
-    .refine((value) => ['', ...harmless].includes(String(value ?? '')), { error: problem })
+    .refine((value) => asksForNothing(value) || harmless.includes(textOf(value)), { error: problem })
     .optional()
     .meta({
       deprecated: true,

@@ -18,11 +18,7 @@ const countMax = 2_147_483_647
 function schemaOf(kind: SettingKind): z.ZodType<Setting['value']> {
   if (kind === 'flag') return flag()
   if (kind === 'count') return z.preprocess(wholeNumber, z.int().min(0).max(countMax))
-  if (kind === 'text') {
-    return text().refine((value) => value.length <= textLengthMax, {
-      error: `is too long (maximum is ${textLengthMax} characters)`,
-    })
-  }
+  if (kind === 'text') return text(textLengthMax)
   return z.enum(kind as [string])
 }
 
