@@ -7,17 +7,21 @@ import { parseArgs } from 'node:util'
  *
  * @param usage the lines of the help; the first is the command itself, such as `npm run backup -- [--check] FOLDER`
  * @param options names of options without a value
+ * @param settings names of options with a value
  * @param operands names of what may stand beside them; all are required unless their name ends with `?`
- * @returns whether each option is given, and the operands
+ * @returns `values`: true for an option that is given, the text of a setting; and the operands
  */
-export function readArguments(usage, { options = [], operands = [] } = {}) {
+export function readArguments(usage, { options = [], settings = [], operands = [] } = {}) {
   try {
-    refuseOptionsOfNpm(options)
+    refuseOptionsOfNpm([...options, ...settings])
     const { values, positionals } = parseArgs({
       // pnpm hands a first `--` on.
       args: process.argv.slice(process.argv[2] === '--' ? 3 : 2),
       allowPositionals: true,
-      options: Object.fromEntries(['help', ...options].map((name) => [name, { type: 'boolean' }])),
+      options: Object.fromEntries([
+        ...['help', ...options].map((name) => [name, { type: 'boolean' }]),
+        ...settings.map((name) => [name, { type: 'string' }]),
+      ]),
     })
     if (values.help) {
       console.log(`Usage: ${usage}`)

@@ -1,29 +1,28 @@
-// Says whether two mounts of a shared file system are safe for the repositories of two git-api: `pnpm storage:check FOLDER FOLDER`. Two
-// processes race through git, one over each folder, for some seconds. Exits with 0: safe; 1: not safe; 2: not checked.
+// Says whether two mounts of a shared file system are safe for the repositories of two git-api. Two processes race through git, one
+// over each folder, for some seconds. Exits with 0: safe; 1: not safe; 2: not checked.
 import { execFileSync, fork } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdirSync, rmSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { parseArgs } from 'node:util'
+import { readArguments } from './arguments.mjs'
 
-const usage = 'usage: pnpm storage:check [--seconds N] FOLDER FOLDER (the two mounts; N: 5 to 600, else 20)'
+const usage = `npm run storage:check -- [--seconds N] FOLDER FOLDER
+  Races two processes through git, one over each of the two mounts, and says whether a commit was lost.
+  --seconds N  for how long, 5 to 600 (20)`
+const { values, operands } = readArguments(usage, { settings: ['seconds'], operands: ['FOLDER', 'FOLDER'] })
 const race = new URL('./storage-race.mjs', import.meta.url).pathname
 const files = 300
 const rounds = 300
 /** Time for a step that is not the race itself. A mount that hangs must not keep the check running. */
 const stepMsMax = 60_000
 
-function readArguments() {
-  const { values, positionals } = parseArgs({
-    options: { seconds: { type: 'string', default: '20' } },
-    allowPositionals: true,
-  })
-  const seconds = Number(values.seconds)
-  if (positionals.length !== 2 || !(seconds >= 5 && seconds <= 600)) throw new Error(usage)
-  // pnpm changes the folder; paths are relative to that of the caller.
-  const folders = positionals.map((folder) => resolve(process.env.INIT_CWD ?? process.cwd(), folder))
+function readMounts() {
+  const seconds = Number(values.seconds ?? 20)
+  if (!(seconds >= 5 && seconds <= 600)) throw new Error(`--seconds ${values.seconds} is not 5 to 600`)
+  // npm and pnpm change the folder; paths are relative to that of the caller.
+  const folders = operands.map((folder) => resolve(process.env.INIT_CWD ?? process.cwd(), folder))
   for (const folder of folders) {
     if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) throw new Error(`${folder} is no folder`)
   }
@@ -124,7 +123,7 @@ async function check({ seconds, folders: mounts }) {
 }
 
 async function main() {
-  const given = readArguments()
+  const given = readMounts()
   console.log(`• two processes race for ${given.seconds} seconds …`)
   const { problems, count } = await check(given)
   if (problems.length === 0)

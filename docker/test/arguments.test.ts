@@ -33,6 +33,7 @@ const scripts = [
   'scripts/backup.mjs',
   'scripts/restore.mjs',
   'scripts/report-saga.mjs',
+  'scripts/storage-check.mjs',
   'scripts/upgrade.mjs',
   'docker/make-env.mjs',
   'docker/release.mjs',
