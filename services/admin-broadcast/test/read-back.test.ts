@@ -57,7 +57,7 @@ it('a message is read back as it was given, alone and in its list', async () => 
 it('a message for some roles only is refused, as everybody would see it', async () => {
   const refused = {
     status: 400,
-    body: { error: 'target_access_levels is not supported: everybody sees a message' },
+    body: { error: 'target_access_levels is not supported: a message is for everybody' },
   }
   expect(await ask('POST', path, { ...given, target_access_levels: [40] })).toMatchObject(refused)
   const { status } = await ask('POST', path, { ...given, target_access_levels: [] })

@@ -1,3 +1,4 @@
+import { unavailable } from '@switchyard/domain'
 import type { Metrics } from '@switchyard/service-kit/observability'
 import { Slots } from '@switchyard/service-kit/slots'
 import { Gauge } from 'prom-client'
@@ -21,21 +22,25 @@ export interface StreamLimits {
 /** How long a client over its limit is asked to wait: streams end often. */
 const retryAfterMs = 5000
 
+const tooMany = 'too many streams'
+
 /** Limits how many streams are open in this process, counts them, and ends them all at once. */
 export class StreamQuota {
   readonly #slots: Slots
+  readonly #total: number
   readonly #gauge: Gauge<'kind'>
   readonly #open = new Set<AbortController>()
   #closed = false
 
   constructor(limits: StreamLimits, { registry }: Metrics) {
     const { total, perToken, perAddress } = limits
+    this.#total = total
     this.#slots = new Slots(
       { total, perSender: perToken, perGroup: perAddress },
       {
         sender: `this token has ${perToken} streams open, which is the limit`,
         group: `this address has ${perAddress} streams open, which is the limit`,
-        everybody: 'too many streams',
+        everybody: tooMany,
         retryAfterMs,
       },
     )
@@ -60,6 +65,8 @@ export class StreamQuota {
     owner: StreamOwner,
     client: AbortSignal,
   ): { ending: AbortController; close: () => void } {
+    // Another process may have room for a client that has its share of this one.
+    if (this.#slots.count().held >= this.#total) throw unavailable(tooMany, { retryAfterMs })
     const giveBack = this.#slots.takeAtOnce({ sender: String(owner.token), group: owner.address })
     const ending = new AbortController()
     const onClientGone = () => ending.abort(client.reason)
