@@ -39,8 +39,8 @@ export const sealHeaders = (headers: readonly CustomHeader[], box: SecretBox): S
 })
 
 /** @throws UnreadableSecret */
-export function openHeaders({ names, values }: StoredHeaders, box: SecretBox): Record<string, string> {
-  if (values === null) return {}
+export function openHeaders({ names, values }: StoredHeaders, box: SecretBox): CustomHeader[] {
+  if (values === null) return []
   const opened: string[] = JSON.parse(box.decrypt(values))
-  return Object.fromEntries(names.map((name, index) => [name, opened[index] ?? '']))
+  return names.map((key, index) => ({ key, value: opened[index] ?? '' }))
 }

@@ -98,7 +98,9 @@ async function send(delivery: ClaimedDelivery, { sender, secretBox }: DeliverOpt
   try {
     secrets = {
       signing: readSigningSecrets(delivery, secretBox),
-      headers: openHeaders(delivery.headers, secretBox),
+      headers: Object.fromEntries(
+        openHeaders(delivery.headers, secretBox).map(({ key, value }) => [key, value]),
+      ),
     }
   } catch (error) {
     if (!(error instanceof UnreadableSecret)) throw error

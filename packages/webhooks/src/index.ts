@@ -1,5 +1,6 @@
 export { auditedWebhook } from './audited.js'
 export { type BranchFilter, branchFilterStrategies, matchesBranch } from './branch-filter.js'
+export { changeWebhookHeader } from './change-header.js'
 export type { CustomHeader } from './custom-headers.js'
 export { type Delivered, deliverToHost, deliveryLeaseMs } from './deliver.js'
 export type { HookRules } from './hook-rules.js'

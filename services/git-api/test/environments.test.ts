@@ -71,6 +71,19 @@ it('changes what is given, and never the name or the slug', async () => {
   })
 })
 
+it.each(['cluster_agent_id', 'kubernetes_namespace', 'flux_resource_path'])(
+  'refuses %s by its name, and takes an empty one',
+  async (field) => {
+    const name = `without-${field.replaceAll('_', '-')}`
+    const made = await ask('POST', '', { name, [field]: '' })
+    expect(made.status).toBe(201)
+    const error = `${field} is not supported: there are no agents of clusters`
+    const refused = { status: 400, body: { error } }
+    expect(await ask('POST', '', { name: `${name}-2`, [field]: 'x' })).toMatchObject(refused)
+    expect(await ask('PUT', `/${made.body.id}`, { [field]: 'x' })).toMatchObject(refused)
+  },
+)
+
 it('stops one, once and again, and deletes only a stopped one', async () => {
   const { id } = await create('short-lived')
   expect(await ask('DELETE', `/${id}`)).toMatchObject({

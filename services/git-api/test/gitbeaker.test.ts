@@ -162,3 +162,26 @@ test('webhooks are made, changed, listed and deleted', async () => {
   await ProjectHooks.remove(project.id, hook.id)
   expect(await ProjectHooks.all(project.id)).toEqual([])
 })
+
+test('merge requests and issues: none are listed, and a client hears why none is made', async () => {
+  const { MergeRequests, Issues } = clientOf('developer')
+  expect(await MergeRequests.all({ projectId: project.id })).toEqual([])
+  expect(await Issues.all({ projectId: project.id })).toEqual([])
+  await expect(MergeRequests.create(project.id, 'feature', 'main', 'Title')).rejects.toThrow(
+    '403 Forbidden - Switchyard has no merge requests',
+  )
+  await expect(Issues.create(project.id, 'Title')).rejects.toThrow('403 Forbidden - Switchyard has no issues')
+  const stranger = clientOf('stranger')
+  await expect(stranger.Issues.create(project.id, 'Title')).rejects.toThrow('404 Project Not Found')
+})
+
+test('project tokens: a description is kept when the token is replaced', async () => {
+  const { ProjectAccessTokens } = clientOf('owner')
+  const options = { accessLevel: 30 as const, description: 'Builds the shop' }
+  const made = await ProjectAccessTokens.create(project.id, 'ci', ['read_api'], '2030-01-31', options)
+  expect(made).toMatchObject({ description: 'Builds the shop', expires_at: '2030-01-31' })
+  const rotated = await ProjectAccessTokens.rotate(project.id, made.id)
+  expect(await ProjectAccessTokens.show(project.id, rotated.id)).toMatchObject({
+    description: 'Builds the shop',
+  })
+})

@@ -166,6 +166,77 @@ test('further headers are sent with their values, and replaced all at once', asy
   expect(receiver.received[1]?.headers).not.toHaveProperty('x-key')
 })
 
+const headersOf = async (hook: unknown) => (await ask('GET', hooks(String(hook)))).body?.custom_headers
+const setHeader = (hook: unknown, key: string, value?: unknown) =>
+  ask('PUT', hooks(`${hook}/custom_headers/${encodeURIComponent(key)}`), { value })
+const removeHeader = (hook: unknown, key: string) =>
+  ask('DELETE', hooks(`${hook}/custom_headers/${encodeURIComponent(key)}`))
+
+test('one further header is added, changed and removed by its name, and the others stay', async () => {
+  const { id } = await added({ custom_headers: withHeaders('X-Key', '10', 'X-Old') })
+  const done = { status: 204, body: null }
+  expect(await setHeader(id, 'Authorization', 'Bearer of the header')).toEqual(done)
+  expect(await setHeader(id, 'x-key', 'new secret')).toEqual(done)
+  expect(await removeHeader(id, 'x-old')).toEqual(done)
+  expect(await headersOf(id)).toEqual([{ key: 'x-key' }, { key: '10' }, { key: 'Authorization' }])
+  await push('with-single-headers')
+  await toldRefs(1)
+  const { headers } = receiver.received[0] ?? {}
+  expect(headers).toMatchObject({
+    'x-key': 'new secret',
+    '10': 'secret of 10',
+    authorization: 'Bearer of the header',
+  })
+  expect(headers).not.toHaveProperty('x-old')
+  const [row] = await harness.database.prisma.webhook.findMany()
+  expect(Buffer.from(row?.encryptedHeaders ?? []).toString('latin1')).not.toContain('new secret')
+  const { details } = await harness.database.prisma.auditEvent.findFirstOrThrow({ orderBy: { id: 'desc' } })
+  expect(details).toMatchObject({ webhook_id: id })
+  expect(JSON.stringify(details)).not.toContain('secret')
+
+  for (const { key } of (await headersOf(id)) as { key: string }[]) await removeHeader(id, key)
+  expect(await headersOf(id)).toEqual([])
+  expect(await removeHeader(id, 'x-key')).toEqual({
+    status: 404,
+    body: { message: '404 Custom Header Not Found' },
+  })
+})
+
+test('headers that are set at the same time are all kept', async () => {
+  const { id } = await added()
+  const keys = Array.from({ length: 8 }, (_, index) => `X-Key-${index}`)
+  await Promise.all(keys.map((key) => setHeader(id, key, `secret of ${key}`)))
+  expect(((await headersOf(id)) as { key: string }[]).map(({ key }) => key).sort()).toEqual(keys)
+})
+
+test('a single header keeps the rules of all, and is set in the version that was read', async () => {
+  const { id } = await added({
+    custom_headers: withHeaders(...Array.from({ length: 20 }, (_, i) => `X-${i}`)),
+  })
+  const refused = { status: 400, body: { message: { custom_headers: [expect.any(String)] } } }
+  expect(await setHeader(id, 'X-20', 'one too many')).toEqual(refused)
+  expect(await setHeader(id, 'X-0', '')).toEqual(refused)
+  expect(await setHeader(id, 'X-0', 'a\r\nB: c')).toEqual(refused)
+  expect(await setHeader(id, 'X-0', 'x'.repeat(2049))).toEqual(refused)
+  expect(await setHeader(id, 'X-0')).toEqual({ status: 400, body: { error: 'value is missing' } })
+  await removeHeader(id, 'X-0')
+  for (const key of ['a b', 'Host', 'X-Gitlab-Token', 'a/b'])
+    expect(await setHeader(id, key, 'x')).toEqual(refused)
+  expect(await headersOf(id)).toHaveLength(19)
+  const missing = { status: 404, body: { message: '404 Webhook Not Found' } }
+  expect(await setHeader(999_999, 'X-Key', 'x')).toEqual(missing)
+  expect(await removeHeader(999_999, 'X-Key')).toEqual(missing)
+
+  const etag = (await harness.send('owner', 'GET', hooks(String(id)))).headers.get('ETag') ?? ''
+  const change = (value: string) =>
+    fetch(`${harness.baseUrl}/api/v4${hooks(`${id}/custom_headers/X-1`)}`, {
+      method: 'PUT',
+      headers: { 'PRIVATE-TOKEN': harness.tokens.owner, 'If-Match': etag },
+      body: new URLSearchParams({ value }),
+    })
+  expect([(await change('one')).status, (await change('two')).status]).toEqual([204, 412])
+})
+
 test('a template is the body, for events and trials, and the signature is over it', async () => {
   const token = 'shared-with-the-receiver'
   const template =

@@ -13,7 +13,7 @@ afterAll(() => harness?.close())
 const made = async (path: string, body: object) => {
   const answer = await harness.send('admin', 'POST', path, json(body))
   expect(answer.status).toBe(201)
-  return (await answer.json()) as { id: number; tag_name: string }
+  return (await answer.json()) as { id: number; tag_name: string; name: string }
 }
 
 interface Resource {
@@ -23,6 +23,8 @@ interface Resource {
   changes: [object, object]
   /** The field that the changes set. */
   field: string
+  /** Unset: PUT. */
+  method?: 'PATCH'
 }
 
 let count = 0
@@ -94,6 +96,15 @@ const resources: Record<string, Resource> = {
     changes: [{ name: 'two' }, { name: 'three' }],
     field: 'name',
   },
+  'a protected branch': {
+    async make() {
+      const { name } = await made(`${of}/protected_branches`, { name: fresh('release') })
+      return `${of}/protected_branches/${name}`
+    },
+    changes: [{ allow_force_push: true }, { allow_force_push: false }],
+    field: 'allow_force_push',
+    method: 'PATCH',
+  },
   'a saved view': {
     make: async () =>
       `/saved_views/${(await made('/saved_views', { name: fresh('view'), page: 'sagas', query: 'a=1' })).id}`,
@@ -112,9 +123,9 @@ const read = async (path: string, headers: Record<string, string> = {}) => {
   }
 }
 
-const change = async (path: string, body: object, headers: Record<string, string>) => {
+const send = async (path: string, body: object, headers: Record<string, string>, method = 'PUT') => {
   const init = json(body)
-  const answer = await harness.send('admin', 'PUT', path, {
+  const answer = await harness.send('admin', method, path, {
     ...init,
     headers: { ...init.headers, ...headers },
   })
@@ -123,7 +134,10 @@ const change = async (path: string, body: object, headers: Record<string, string
 
 const longAgo = { 'If-Unmodified-Since': new Date(Date.now() - 60_000).toUTCString() }
 
-describe.each(Object.entries(resources))('%s', (_name, { make, changes: [first, second], field }) => {
+describe.each(Object.entries(resources))('%s', (_name, { make, changes: [first, second], field, method }) => {
+  const change = (path: string, body: object, headers: Record<string, string>) =>
+    send(path, body, headers, method)
+
   it('is changed with the tag that was read, and not with it once more', async () => {
     const path = await make()
     const { etag } = await read(path)
@@ -180,20 +194,22 @@ it('does not count a push as a change of the project', async () => {
     actions: [{ action: 'create', file_path: 'more.txt', content: 'more' }],
   }
   await made(`${of}/repository/commits`, commit)
-  expect((await change(of, { description: 'kept' }, { 'If-Match': etag })).status).toBe(200)
+  expect((await send(of, { description: 'kept' }, { 'If-Match': etag })).status).toBe(200)
 })
 
 it('refuses to change what does not exist with 404, whatever the tag', async () => {
-  expect((await change(`${of}/environments/99999`, { tier: 'other' }, { 'If-Match': '"x.1"' })).status).toBe(
+  expect((await send(`${of}/environments/99999`, { tier: 'other' }, { 'If-Match': '"x.1"' })).status).toBe(
     404,
   )
 })
 
 it('documents 412 for every change', async () => {
   const document = (await (await fetch(`${harness.baseUrl}/-/openapi.json`)).json()) as {
-    paths: Record<string, { put?: { responses: object } }>
+    paths: Record<string, { put?: { responses: object }; patch?: { responses: object } }>
   }
-  const without = Object.entries(document.paths).filter(([, { put }]) => put && !('412' in put.responses))
+  const without = Object.entries(document.paths).filter(([, { put, patch }]) =>
+    [put, patch].some((change) => change && !('412' in change.responses)),
+  )
   // Files have `last_commit_id`; the content of an object of Git LFS is its name.
   expect(without.map(([path]) => path).filter((path) => !/repository\/files|gitlab-lfs/.test(path))).toEqual(
     [],

@@ -47,7 +47,10 @@ export const updateProtectedBranch = (
   { projectId, id }: ProtectedBranch,
   rules: BranchRules,
 ): Promise<ProtectedBranch> =>
-  prisma.protectedBranch.update({ where: { projectId_id: { projectId, id } }, data: columnsOf(rules) })
+  prisma.protectedBranch.update({
+    where: { projectId_id: { projectId, id } },
+    data: { ...columnsOf(rules), updatedAt: new Date() },
+  })
 
 /** @param name the branch name or pattern exactly as it was protected */
 export const findProtectedBranch = (

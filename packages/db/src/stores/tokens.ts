@@ -5,6 +5,8 @@ import type { PersonalAccessToken } from '../generated/client.js'
 export interface NewToken {
   userId: number
   name: string
+  /** What the token is for. Unset or null: nobody said. */
+  description?: string | null | undefined
   /** SHA-256 of the secret. */
   tokenHash: Uint8Array<ArrayBuffer>
   scopes: readonly Scope[]

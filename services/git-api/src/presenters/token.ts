@@ -9,7 +9,7 @@ export const tokenShape = z
     name: z.string(),
     revoked: z.boolean(),
     created_at: z.date(),
-    description: z.null(),
+    description: z.string().nullable(),
     scopes: z.array(oneOf(allScopes)),
     user_id: z.int(),
     last_used_at: z.date().nullable(),
@@ -28,7 +28,7 @@ export const issuedTokenShape = z
 
 /** A token without its secret. */
 export function presentToken(token: PersonalAccessToken): z.output<typeof tokenShape> {
-  const { id, name, scopes, tenants, userId, createdAt, lastUsedAt, expiresAt } = token
+  const { id, name, description, scopes, tenants, userId, createdAt, lastUsedAt, expiresAt } = token
   const revoked = token.revokedAt !== null
   const expired = hasExpired(expiresAt, new Date())
   return {
@@ -36,7 +36,7 @@ export function presentToken(token: PersonalAccessToken): z.output<typeof tokenS
     name,
     revoked,
     created_at: createdAt,
-    description: null,
+    description,
     scopes,
     user_id: userId,
     last_used_at: lastUsedAt,

@@ -41,12 +41,15 @@ export function hookRoutes(deps: Dependencies): Route[] {
   const { maintain } = deps.guards
   const path = '/projects/:id/hooks'
   const deliveries = `${path}/:hook_id/deliveries`
+  const header = `${path}/:hook_id/custom_headers/:key`
   return [
     route('GET', path, maintain, listHooks(deps)),
     route('POST', path, maintain, createHook(deps)),
     route('GET', `${path}/:hook_id`, maintain, getHook(deps)),
     route('PUT', `${path}/:hook_id`, maintain, updateHook(deps)),
     route('DELETE', `${path}/:hook_id`, maintain, deleteHook(deps)),
+    route('PUT', header, maintain, setHookHeader(deps)),
+    route('DELETE', header, maintain, deleteHookHeader(deps)),
     route('POST', `${path}/:hook_id/test/:trigger`, maintain, testHook(deps)),
     route('GET', deliveries, maintain, listDeliveries(deps), { refusesUnknown: true }),
     route('GET', `${deliveries}/:delivery_id`, maintain, getDelivery(deps)),
@@ -190,6 +193,33 @@ const deleteHook = (deps: Dependencies) =>
     input: z.object(hookId),
     async handle({ hook_id }, access: ProjectCall<Caller>, call) {
       await hooks.removeHook(deps, access, hook_id, auditAuthor(access.caller, call))
+      return noContent()
+    },
+  })
+
+const headerKey = { ...hookId, key: text() }
+
+const setHookHeader = (deps: Dependencies) =>
+  endpoint({
+    summary: 'Add a header to the requests of a webhook, or change its value; the value is never shown',
+    replies: { 204: null },
+    refusals: [412],
+    input: z.object({ ...headerKey, value: text() }),
+    async handle({ hook_id: id, key, value }, access: ProjectCall<Caller>, call) {
+      const change = { id, key, value, precondition: preconditionOf(call) }
+      await hooks.changeHookHeader(deps, access, change, auditAuthor(access.caller, call))
+      return noContent()
+    },
+  })
+
+const deleteHookHeader = (deps: Dependencies) =>
+  endpoint({
+    summary: 'Remove a header from the requests of a webhook',
+    replies: { 204: null },
+    input: z.object(headerKey),
+    async handle({ hook_id: id, key }, access: ProjectCall<Caller>, call) {
+      const change = { id, key, value: null }
+      await hooks.changeHookHeader(deps, access, change, auditAuthor(access.caller, call))
       return noContent()
     },
   })

@@ -7,13 +7,14 @@ import {
   filledText,
   flag,
   noContent,
-  ok,
   pageParameters,
   pageReply,
+  preconditionOf,
   type Route,
   route,
   rowsOf,
   text,
+  versioned,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { Dependencies } from '../dependencies.js'
@@ -85,12 +86,17 @@ const updateProtectedBranch = (deps: Dependencies) =>
   endpoint({
     summary: 'Change the protection of a branch',
     replies: { 200: protectedBranchShape },
+    refusals: [412],
     input: z.object({ name: text(), ...ruleParameters }),
     async handle({ name, ...input }, access: ProjectCall<Caller>, call) {
-      const change = (branch: ProtectedBranch) => changedRules(branch, input)
+      const change = {
+        name,
+        change: (branch: ProtectedBranch) => changedRules(branch, input),
+        precondition: preconditionOf(call),
+      }
       const author = auditAuthor(access.caller, call)
-      const branch = await branches.changeProtectedBranch(deps, access, name, change, author)
-      return ok(presentProtectedBranch(branch))
+      const branch = await branches.changeProtectedBranch(deps, access, change, author)
+      return versioned(presentProtectedBranch(branch), branch)
     },
   })
 
@@ -134,8 +140,10 @@ const getProtectedBranch = (deps: Dependencies) =>
     summary: 'One protected branch or pattern',
     replies: { 200: protectedBranchShape },
     input: z.object({ name: text() }),
-    handle: async ({ name }, access: ProjectCall) =>
-      ok(presentProtectedBranch(await branches.getProtectedBranch(deps, access, name))),
+    async handle({ name }, access: ProjectCall) {
+      const branch = await branches.getProtectedBranch(deps, access, name)
+      return versioned(presentProtectedBranch(branch), branch)
+    },
   })
 
 const deleteProtectedBranch = (deps: Dependencies) =>

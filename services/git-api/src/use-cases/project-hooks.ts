@@ -16,6 +16,7 @@ import {
   auditedWebhook,
   type CustomHeader,
   changeWebhook,
+  changeWebhookHeader,
   type HookRules,
   type ProjectWebhookEvent,
   projectWebhookEvents,
@@ -108,6 +109,22 @@ export async function changeHook(
   const fields = { ...givenOnly(changes), events: chosenEvents(events ?? {}, before.events) }
   return auditedWebhook(deps.database, author, 'webhook_changed', (transaction) =>
     changeWebhook(transaction, ownerOf(project), { id, changes: fields, precondition }, rulesOf(deps)),
+  )
+}
+
+/**
+ * Sets one further header of the requests of a webhook, or removes it; the others stay.
+ *
+ * @throws DomainError not-found; precondition-failed; invalid; unavailable when the values cannot be read or encrypted
+ */
+export async function changeHookHeader(
+  deps: Dependencies,
+  { project }: ProjectCall,
+  change: Parameters<typeof changeWebhookHeader>[2],
+  author: AuditAuthor,
+): Promise<void> {
+  await auditedWebhook(deps.database, author, 'webhook_changed', (transaction) =>
+    changeWebhookHeader(transaction, ownerOf(project), change, rulesOf(deps)),
   )
 }
 

@@ -30,6 +30,8 @@ export async function getProjectToken({ database }: Dependencies, { project }: P
 
 export interface NewProjectToken {
   name: string
+  /** Undefined: none. */
+  description: string | undefined
   scopes: readonly Scope[]
   accessLevel: number
   /** The last day. Undefined: none, or the last day of the project token that makes it. */
@@ -45,7 +47,7 @@ export interface NewProjectToken {
 export async function issueProjectToken(
   { database }: Dependencies,
   { project, level, caller }: ProjectCall<Caller>,
-  { name, scopes, accessLevel, expiresAt }: NewProjectToken,
+  { name, description, scopes, accessLevel, expiresAt }: NewProjectToken,
   author: AuditAuthor,
 ): Promise<IssuedToken> {
   if (accessLevel > level) throw forbidden()
@@ -56,6 +58,7 @@ export async function issueProjectToken(
     const token = {
       userId: bot.id,
       name,
+      description,
       scopes,
       expiresAt: expiresAt ?? maker.latestDay,
       project: { projectId: project.id, createdBy: maker.createdBy },

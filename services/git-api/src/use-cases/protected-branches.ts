@@ -15,7 +15,7 @@ import {
   updateProtectedBranch,
   violatedUniqueIndex,
 } from '@switchyard/db'
-import { conflict, excerpt, forbidden, invalid, notFound } from '@switchyard/domain'
+import { conflict, excerpt, forbidden, invalid, notFound, type Precondition } from '@switchyard/domain'
 import {
   administratorLevel,
   type Caller,
@@ -87,21 +87,27 @@ const auditedRules = ({ levels, allowForcePush }: BranchRules) => ({
   allow_force_push: allowForcePush,
 })
 
+interface BranchChange {
+  name: string
+  /** Gives the rules from the current protection. */
+  change: (branch: ProtectedBranch) => BranchRules
+  precondition: Precondition | undefined
+}
+
 /**
  * Changes a protection.
  *
- * @param change gives the rules from the current protection
- * @throws DomainError not-found; forbidden when only administrators may; what `change` throws
+ * @throws DomainError not-found; forbidden when only administrators may; precondition-failed; what `change` throws
  */
 export const changeProtectedBranch = (
   { database }: Dependencies,
   { project, caller }: ProjectCall<Caller>,
-  name: string,
-  change: (branch: ProtectedBranch) => BranchRules,
+  { name, change, precondition }: BranchChange,
   author: AuditAuthor,
 ): Promise<ProtectedBranch> =>
   inTransaction(database, async (transaction) => {
     const before = await getForChange(transaction, project, name, caller)
+    precondition?.(before.updatedAt)
     const rules = change(before)
     const changed = await updateProtectedBranch(transaction, before, rules)
     await recordProjectEvent(transaction, author, project.id, 'protected_branch_changed', {

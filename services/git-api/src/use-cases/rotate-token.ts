@@ -108,7 +108,7 @@ interface Rotation {
   onRevoked: () => Error
 }
 
-/** The old token stops working; the new one has its name, scopes, tenants and project. */
+/** The old token stops working; the new one has its name, description, scopes, tenants and project. */
 async function rotate(
   { database, forgetUsers }: Dependencies,
   old: PersonalAccessToken,
@@ -120,6 +120,7 @@ async function rotate(
     const token = {
       userId: old.userId,
       name: old.name,
+      description: old.description,
       scopes: old.scopes as Scope[],
       tenants: old.tenants,
       expiresAt: expiresAt ?? earlierDay(lastDayAfterRotation(old, new Date()), latestDay),

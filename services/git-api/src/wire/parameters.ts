@@ -12,6 +12,9 @@ export const optional = <Schema extends z.ZodType>(schema: Schema) =>
 export const optionalText = <Schema extends z.ZodType<string>>(schema: Schema) =>
   optional(schema).transform((value) => (value?.trim() ? value : undefined))
 
+/** What a token is for, in the words of who makes it. */
+export const tokenDescription = () => optionalText(text())
+
 /** Scopes of a token: a list, or one text with commas. */
 export const scopeList = (allowed: readonly Scope[] = scopes) =>
   z.preprocess(

@@ -1,4 +1,5 @@
-import type { Database } from '../../client.js'
+import type { Database, DatabaseOrTransaction } from '../../client.js'
+import { Prisma } from '../../generated/client.js'
 import type { EncryptedSecret } from './secrets.js'
 
 /** Further headers of the requests of a webhook. */
@@ -33,6 +34,16 @@ export const toHeaderColumns = ({ names, values }: StoredHeaders) => ({
   encryptedHeaders: values?.bytes ?? null,
   headersKeyId: values?.keyId ?? null,
 })
+
+/** The further headers of a webhook, which nobody else changes until the transaction ends; null without such a webhook. */
+export async function lockHeaders(
+  { prisma }: DatabaseOrTransaction,
+  id: number,
+): Promise<StoredHeaders | null> {
+  const [row] = await prisma.$queryRaw<StoredHeadersRow[]>`
+    SELECT ${Prisma.raw(headerColumns)} FROM webhooks w WHERE w.id = ${id} FOR NO KEY UPDATE`
+  return row ? toStoredHeaders(row) : null
+}
 
 type Pool = Pick<Database, 'pool'>
 

@@ -43,7 +43,8 @@ export function describeOperation(route: DocumentedRoute, named: NamedShapes): J
       ? []
       : others.map(([name, field]) => ({ name, in: 'query', ...field, schema: withoutNull(field.schema) }))),
   ]
-  if (method === 'PUT' && endpoint.refusals?.includes(412)) parameters.push(...preconditionReferences)
+  const isChange = method === 'PUT' || method === 'PATCH'
+  if (isChange && endpoint.refusals?.includes(412)) parameters.push(...preconditionReferences)
   return {
     operationId,
     tags: [tagOf(path)],

@@ -5,10 +5,11 @@ import type { Dependencies } from '../../dependencies.js'
 import type { ProjectCall } from '../../guards.js'
 import { issuedProjectTokenShape, presentIssuedProjectToken } from '../../presenters/project-token.js'
 import { issueProjectToken } from '../../use-cases/project-tokens.js'
-import { accessLevel, optionalDay, scopeList } from '../../wire/parameters.js'
+import { accessLevel, optionalDay, scopeList, tokenDescription } from '../../wire/parameters.js'
 
 const input = z.object({
   name: filledText(),
+  description: tokenDescription(),
   scopes: scopeList(projectTokenScopes),
   access_level: accessLevel(...Object.values(accessLevels)).default(accessLevels.maintainer),
   expires_at: optionalDay(),
@@ -20,8 +21,8 @@ export const createProjectToken = (deps: Dependencies) =>
     summary: 'Make a token for one project; its secret is shown only here',
     replies: { 201: issuedProjectTokenShape },
     input,
-    async handle({ name, scopes, access_level, expires_at }, access: ProjectCall<Caller>, call) {
-      const token = { name, scopes, accessLevel: access_level, expiresAt: expires_at }
+    async handle({ access_level, expires_at, ...given }, access: ProjectCall<Caller>, call) {
+      const token = { ...given, accessLevel: access_level, expiresAt: expires_at }
       const issued = await issueProjectToken(deps, access, token, auditAuthor(access.caller, call))
       return created(presentIssuedProjectToken(issued, access_level))
     },

@@ -20,7 +20,7 @@ import type { Dependencies } from '../../dependencies.js'
 import { issuedTokenShape, presentIssuedToken, presentToken, tokenShape } from '../../presenters/token.js'
 import * as rotation from '../../use-cases/rotate-token.js'
 import { getOwnToken, getTokenFor, issuePersonalToken, revokeTokenFor } from '../../use-cases/tokens.js'
-import { optionalDay, optionalTenantList, scopeList } from '../../wire/parameters.js'
+import { optionalDay, optionalTenantList, scopeList, tokenDescription } from '../../wire/parameters.js'
 import { listTokens } from './list-tokens.js'
 
 export function tokenRoutes(deps: Dependencies): Route[] {
@@ -56,6 +56,7 @@ const createToken = (deps: Dependencies) =>
     input: z.object({
       id: rowId(),
       name: filledText(),
+      description: tokenDescription(),
       scopes: scopeList(),
       expires_at: optionalDay(),
       tenants: optionalTenantList().meta({

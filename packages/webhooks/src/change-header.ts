@@ -1,0 +1,63 @@
+import {
+  type DatabaseOrTransaction,
+  getWebhook,
+  lockHeaders,
+  requireUnchanged,
+  type StoredHeaders,
+  updateWebhook,
+  type Webhook,
+  type WebhookOwner,
+} from '@switchyard/db'
+import { notFound, type Precondition, unavailable } from '@switchyard/domain'
+import { type CustomHeader, openHeaders, sealHeaders } from './custom-headers.js'
+import { checkHook, type HookRules } from './hook-rules.js'
+import { type SecretBox, UnreadableSecret } from './secret-box.js'
+
+interface HeaderChange {
+  /** Id of the webhook. */
+  id: number
+  /** Name of the header, in upper or lower case. */
+  key: string
+  /** Null: the header is removed. */
+  value: string | null
+  precondition?: Precondition | undefined
+}
+
+/**
+ * Sets or removes one of the further headers of a webhook; the others stay. Call it in a transaction.
+ *
+ * @throws DomainError not-found for the webhook, and for a header that is to be removed; precondition-failed; invalid for a header
+ *   that cannot be sent, or one too many; unavailable when the values cannot be read or encrypted
+ */
+export async function changeWebhookHeader(
+  database: DatabaseOrTransaction,
+  owner: WebhookOwner,
+  { id, key, value, precondition }: HeaderChange,
+  rules: HookRules,
+): Promise<Webhook> {
+  await getWebhook(database, owner, id)
+  const stored = await lockHeaders(database, id)
+  if (!stored) throw notFound('Webhook')
+  await requireUnchanged(database, 'webhooks', { id }, precondition)
+  const headers = changed(openOrRefuse(stored, rules.secretBox), key, value)
+  await checkHook({ headers }, rules)
+  return updateWebhook(database, owner, id, { headers: sealHeaders(headers, rules.secretBox) }, new Date())
+}
+
+function openOrRefuse(stored: StoredHeaders, box: SecretBox): CustomHeader[] {
+  try {
+    return openHeaders(stored, box)
+  } catch (cause) {
+    if (!(cause instanceof UnreadableSecret)) throw cause
+    throw unavailable('the values of the headers cannot be read: give all headers anew', { cause })
+  }
+}
+
+function changed(headers: CustomHeader[], key: string, value: string | null): CustomHeader[] {
+  const at = headers.findIndex((header) => header.key.toLowerCase() === key.toLowerCase())
+  if (value === null) {
+    if (at < 0) throw notFound('Custom Header')
+    return headers.toSpliced(at, 1)
+  }
+  return at < 0 ? [...headers, { key, value }] : headers.with(at, { key, value })
+}
