@@ -62,13 +62,7 @@ export async function createService(config: Config, { logger, metrics, health, l
   const jobs = createJobs(config.REDIS_URL.reveal(), logger, storages.own)
   lifecycle.onClose('jobs', () => jobs.close())
 
-  const provisioning = startProvisioning(
-    () => provisionAdministrator(database, administratorOf(config), logger),
-    logger,
-  )
-  lifecycle.onClose('provisioning', () => provisioning.close())
-  health.addCheck('provisioning', () => provisioning.check())
-
+  provision(config, database, { logger, health, lifecycle })
   const createLimiter = openLimiters(config, { logger, lifecycle })
   const { authenticator, ...authentication } = openAuthentication(config, { database, createLimiter, logger })
   const statuses = createStatusRecorder(database, { job: 'job', pipeline: 'pipeline' })
@@ -135,6 +129,20 @@ function openDatabase(
   health.addCheck('postgres', () => checkDatabase(database))
   exposePools(metrics, { main: database.pool })
   return database
+}
+
+/** Makes the first administrator as soon as the database answers. */
+function provision(
+  config: Config,
+  database: Database,
+  { logger, health, lifecycle }: Pick<ServiceContext, 'logger' | 'health' | 'lifecycle'>,
+): void {
+  const provisioning = startProvisioning(
+    () => provisionAdministrator(database, administratorOf(config), logger),
+    logger,
+  )
+  lifecycle.onClose('provisioning', () => provisioning.close())
+  health.addCheck('provisioning', () => provisioning.check())
 }
 
 /** The administrator of an installation without users. */
