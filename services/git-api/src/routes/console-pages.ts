@@ -1,6 +1,14 @@
 import { notFound } from '@switchyard/domain'
 import { mayBeUsername } from '@switchyard/domain/access'
-import { anyone, endpoint, prefersHtml, type Reply, type Route, route, text } from '@switchyard/service-kit/http'
+import {
+  anyone,
+  endpoint,
+  prefersHtml,
+  type Reply,
+  type Route,
+  route,
+  text,
+} from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import { consolePageOf, consolePageOfUser } from '../presenters/console-page.js'
 

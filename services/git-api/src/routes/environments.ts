@@ -16,8 +16,8 @@ import {
   rowId,
   rowsOf,
   text,
-  versioned,
   unsupported,
+  versioned,
 } from '@switchyard/service-kit/http'
 import { z } from 'zod'
 import type { Dependencies } from '../dependencies.js'
