@@ -17,9 +17,13 @@ const stepMsMax = 60_000
 
 function readArguments() {
   const { values, positionals } = parseArgs({
-    options: { seconds: { type: 'string', default: '20' } },
+    options: { help: { type: 'boolean' }, seconds: { type: 'string', default: '20' } },
     allowPositionals: true,
   })
+  if (values.help) {
+    console.log(usage)
+    process.exit(0)
+  }
   const seconds = Number(values.seconds)
   if (positionals.length !== 2 || !(seconds >= 5 && seconds <= 600)) throw new Error(usage)
   // pnpm changes the folder; paths are relative to that of the caller.

@@ -71,3 +71,8 @@ test.each([
   expect([exitCode, all]).toEqual([2, expect.stringContaining(`not checked: `)])
   expect(all).toContain(text)
 })
+
+test('--help explains the command, and nothing is checked', async () => {
+  const { exitCode, all } = await check('--help', 'one', 'two')
+  expect([exitCode, all]).toEqual([0, expect.stringMatching(/^usage: pnpm storage:check .*$/)])
+})
