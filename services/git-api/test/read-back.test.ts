@@ -92,7 +92,7 @@ const resources: Record<string, () => Resource> = {
   }),
   token: () => ({
     create: `POST /users/${user}/personal_access_tokens`,
-    given: { name: 'ci', scopes: ['read_api'], expires_at: '2030-01-31' },
+    given: { name: 'ci', scopes: ['read_api'], expires_at: '2030-01-31', tenants: ['acme'] },
     list: `/personal_access_tokens?user_id=${user}`,
     hasNoSingle: true,
   }),
@@ -112,8 +112,8 @@ const resources: Record<string, () => Resource> = {
   member: () => ({
     create: 'POST /projects/{id}/members',
     update: 'PUT /projects/{id}/members/{key}',
-    given: { user_id: user, username: undefined, access_level: 30 },
-    changed: { access_level: 20 },
+    given: { user_id: user, username: undefined, access_level: 30, expires_at: '2030-01-31' },
+    changed: { access_level: 20, expires_at: '2030-02-28' },
     shown: ({ user_id, ...others }) => ({ ...others, ...(user_id === undefined ? {} : { id: user_id }) }),
     notShown: ['username'],
   }),
@@ -293,7 +293,7 @@ const documentedPath = (path: string) =>
 
 const documentation = async () => JSON.parse(await (await fetch(`${harness.baseUrl}/-/openapi.json`)).text())
 
-/** Names of the parameters that an operation takes in its body. */
+/** Names of the parameters that an operation takes in its body, without those that it refuses. */
 async function documentedFields(operation: string): Promise<string[]> {
   const { paths, components } = await documentation()
   const [method = '', path = ''] = operation.split(' ')
@@ -305,7 +305,9 @@ async function documentedFields(operation: string): Promise<string[]> {
   )
   const reference =
     found?.[1][method.toLowerCase()]?.requestBody.content['application/json']?.schema.$ref ?? ''
-  return Object.keys(components.schemas[reference.split('/').at(-1) ?? ''].properties)
+  const fields: Record<string, { deprecated?: boolean }> =
+    components.schemas[reference.split('/').at(-1) ?? ''].properties
+  return Object.keys(fields).filter((name) => !fields[name]?.deprecated)
 }
 
 test.each(Object.keys(resources))(
@@ -327,7 +329,7 @@ test.each(Object.keys(resources))(
       path.replace('{id}', String(project.id)).replace('{key}', encodeURIComponent(String(id)))
     const ask = (method: string, path: string, body?: object) => harness.ask('owner', method, path, body)
 
-    expect(Object.keys(given).sort()).toEqual((await documentedFields(create)).sort())
+    expect(Object.keys(given)).toEqual(expect.arrayContaining(await documentedFields(create)))
     const [, collection = ''] = create.split(' ')
     const made = await ask('POST', at(collection), given)
     expect(made).toMatchObject({ status: 201, body: expected(given) })
@@ -346,7 +348,7 @@ test.each(Object.keys(resources))(
     if (update === undefined) return
     const [method = '', path = ''] = update.split(' ')
     if (resource.changed === undefined) return
-    expect(Object.keys(changed).sort()).toEqual((await documentedFields(update)).sort())
+    expect(Object.keys(changed)).toEqual(expect.arrayContaining(await documentedFields(update)))
     const answer = await ask(method, at(path, made.body[key]), changed)
     expect(answer).toMatchObject({ status: 200, body: expected(changed) })
     await readsBack(expected(changed))
