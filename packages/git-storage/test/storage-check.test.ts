@@ -70,3 +70,8 @@ test.each([
   const { exitCode, all } = await check(...args)
   expect([exitCode, all]).toEqual([2, expect.stringContaining(text)])
 })
+
+test('--help explains the command, and nothing is checked', async () => {
+  const { exitCode, all } = await check('--help', 'one', 'two')
+  expect([exitCode, all]).toEqual([0, expect.stringMatching(/^usage: pnpm storage:check .*$/)])
+})

@@ -110,7 +110,7 @@ export const projectSettings: Record<string, Setting> = {
 }
 
 /** Older switches of features → the settings that say who sees these. */
-export const featureSwitches: Record<string, string> = {
+export const featureSwitches = {
   container_registry_enabled: 'container_registry_access_level',
   issues_enabled: 'issues_access_level',
   jobs_enabled: 'builds_access_level',
@@ -118,7 +118,7 @@ export const featureSwitches: Record<string, string> = {
   packages_enabled: 'package_registry_access_level',
   snippets_enabled: 'snippets_access_level',
   wiki_enabled: 'wiki_access_level',
-}
+} as const satisfies Record<string, string>
 
 /** Other names of settings; `opposite` ones say the contrary. */
 export const settingAliases: Record<string, { name: string; opposite: boolean }> = {

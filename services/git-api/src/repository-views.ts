@@ -11,6 +11,7 @@ export interface BranchView {
   isMerged: boolean
   isProtected: boolean
   developersCanPush: boolean
+  developersCanMerge: boolean
   callerCanPush: boolean
 }
 

@@ -70,10 +70,7 @@ export async function createService(config: Config, { logger, metrics, health, l
   const git = openGit(config, { storages, database, storageSpace }, { lifecycle, metrics })
   const guards = createGuards(database, git, storages.own)
   const forward = joinStorages({ database, git, storages, storageRoot, logger }, { lifecycle, metrics })
-  const notifying = startNotifying({ database, git, storages, logger })
-  lifecycle.onClose('notifying', () => notifying.close())
-  const removing = startRemovingStrays({ database, git, storageRoot, logger })
-  lifecycle.onClose('removing strays', () => removing.close())
+  startMakingUp({ database, git, storages, storageRoot, logger }, lifecycle)
   const commitBodies = createCommitBodies()
   lifecycle.onClose('commit bodies', () => commitBodies.close())
   const app = createHttpApp({
@@ -114,6 +111,17 @@ export async function createService(config: Config, { logger, metrics, health, l
   const server = await listen(app, config.HOST, config.PORT, config.SHUTDOWN_TIMEOUT_MS)
   lifecycle.onClose('http', () => server.close())
   return { port: server.port }
+}
+
+/** Makes up for what processes that were killed did not do: telling of changes, and removing what they deleted. */
+function startMakingUp(
+  dependencies: Parameters<typeof startNotifying>[0] & Parameters<typeof startRemovingStrays>[0],
+  lifecycle: ServiceContext['lifecycle'],
+): void {
+  const notifying = startNotifying(dependencies)
+  lifecycle.onClose('notifying', () => notifying.close())
+  const removing = startRemovingStrays(dependencies)
+  lifecycle.onClose('removing strays', () => removing.close())
 }
 
 function openDatabase(

@@ -34,6 +34,19 @@ async function protectedMain(rules: object) {
   return { project, path, made, change, read }
 }
 
+test.each([
+  [30, true],
+  [40, false],
+  [0, false],
+])('a branch with merge_access_level %i says %s of developers who merge', async (level, expected) => {
+  const { project } = await protectedMain({ push_access_level: 40, merge_access_level: level })
+  const repository = `/projects/${project.id}/repository`
+  const commit = { branch: 'main', commit_message: 'Begin', allow_empty: true }
+  expect((await harness.ask('owner', 'POST', `${repository}/commits`, commit)).status).toBe(201)
+  const { body } = await harness.ask('owner', 'GET', `${repository}/branches/main`)
+  expect(body).toMatchObject({ developers_can_push: false, developers_can_merge: expected })
+})
+
 test('every rule is read back as it was given, at once, alone and in the list', async () => {
   const { made, path, read } = await protectedMain(everything)
   expect(made).toMatchObject({ status: 201, body: shownEverything })

@@ -68,8 +68,8 @@ it('projects are found as active, and none has what no project has', async () =>
   expect(await ids('active=true')).toEqual([project.id])
   expect(await ids('active=false')).toEqual([])
   expect(await ids('active=true&archived=true')).toEqual([])
-  expect(await ids('with_merge_requests_enabled=true')).toEqual([])
-  expect(await ids('with_merge_requests_enabled=false&imported=false&statistics=false')).toEqual([project.id])
+  expect(await ids('starred=true')).toEqual([])
+  expect(await ids('starred=false&imported=false&statistics=false')).toEqual([project.id])
   const refused = await harness.send('owner', 'GET', '/projects?with_programming_language=Go&statistics=true')
   expect(await outcome(refused)).toEqual({
     status: 400,
@@ -78,6 +78,18 @@ it('projects are found as active, and none has what no project has', async () =>
         'with_programming_language is not supported: languages are not detected, statistics is not supported in lists: ask for one project',
     },
   })
+})
+
+it.each(['issues', 'merge_requests'])('projects are found by whether they have %s', async (feature) => {
+  const ids = (query: string) => listed('owner', `/projects?owned=true&${query}`, 'id')
+  const change = (value: boolean) =>
+    harness.send('owner', 'PUT', `/projects/${project.id}`, json({ [`${feature}_enabled`]: value }))
+  expect(await ids(`with_${feature}_enabled=true`)).toEqual([project.id])
+  expect((await change(false)).status).toBe(200)
+  expect(await ids(`with_${feature}_enabled=true`)).toEqual([])
+  expect(await ids(`with_${feature}_enabled=false`)).toEqual([project.id])
+  expect((await change(true)).status).toBe(200)
+  expect(await ids(`with_${feature}_enabled=true`)).toEqual([project.id])
 })
 
 it('a comparison with another project is refused, and one with the project itself is not', async () => {

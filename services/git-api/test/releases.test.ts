@@ -144,9 +144,12 @@ test('links: a repetition is the same link, names and paths are unique, and down
     body: {
       name: 'app',
       link_type: 'other',
-      direct_asset_url: `${harness.baseUrl}/api/v4${path('/linked/downloads/bin/app.zip')}`,
+      direct_asset_url: `${harness.baseUrl}/${project.pathWithNamespace}/-/releases/linked/downloads/bin/app.zip`,
     },
   })
+  const headers = { 'PRIVATE-TOKEN': harness.tokens.reporter }
+  const direct = await fetch(made.body.direct_asset_url, { headers, redirect: 'manual' })
+  expect([direct.status, direct.headers.get('location')]).toEqual([302, app.url])
   expect(await ask('developer', 'POST', links, app)).toMatchObject({ status: 200, body: made.body })
   expect((await ask('developer', 'POST', links, { ...app, url: 'https://x.test' })).body.message).toEqual({
     name: ['has already been taken'],

@@ -100,6 +100,18 @@ describe('/-/archive', () => {
     }
   })
 
+  test.each([
+    ['v1.0/sample-v1.0.tar.gz', 'sample-v1.0'],
+    ['feature/x.y/sample-feature-x.y.tar.gz', 'sample-feature-x.y'],
+    ['v1.0/sample-main.tar.gz', 'sample-v1.0-second'],
+  ])('as %s is called %s, and so is its folder', async (path, expected) => {
+    const name = expected.replace('sample', open.path).replace('second', commits.second)
+    const answer = await visit(`/-/archive/${path.replace('sample', open.path)}`)
+    expect(answer.headers.get('content-disposition')).toContain(`filename=${name}.tar.gz`)
+    const { stdout } = await execa('tar', ['-tz'], { input: Buffer.from(await answer.arrayBuffer()) })
+    expect(stdout.split('\n')[0]).toBe(`${name}/`)
+  })
+
   test.each(['main', 'main.rar', 'nowhere.zip', 'main/a/b.zip', '.zip'])(
     'answers 404 to %s',
     async (path) => {

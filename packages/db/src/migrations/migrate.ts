@@ -35,7 +35,11 @@ async function wait(config: Config): Promise<void> {
 }
 
 try {
-  const { values } = parseArgs({ options: { wait: { type: 'boolean' } } })
+  const { values } = parseArgs({ options: { help: { type: 'boolean' }, wait: { type: 'boolean' } } })
+  if (values.help) {
+    process.stdout.write('Usage: npm run db:migrate -- [--wait]\n')
+    process.exit(0)
+  }
   const config = loadConfig('migrate', configSchema, process.env)
   await (values.wait ? wait(config) : migrate(config))
 } catch (error) {

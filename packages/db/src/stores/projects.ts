@@ -1,6 +1,6 @@
 import { accessLevels, type Visibility } from '@switchyard/domain/access'
 import type { Database, DatabaseOrTransaction } from '../client.js'
-import type { Prisma, Project, User } from '../generated/client.js'
+import { Prisma, type Project, type User } from '../generated/client.js'
 import { likeText } from '../like-pattern.js'
 import { unendedMembership, unendedMembershipSql } from './members.js'
 
@@ -241,6 +241,8 @@ export interface ProjectFilter {
   levelMin?: number | undefined
   /** Topics that a project has, all of them. */
   topics?: string[] | undefined
+  /** Settings that say who uses a feature; of each, only projects in which it is not `disabled`. */
+  usedFeatures?: string[] | undefined
   /** Bounds, themselves not included. */
   idAfter?: number | undefined
   idBefore?: number | undefined
@@ -309,6 +311,7 @@ function whereOf(filter: ProjectFilter): Prisma.ProjectWhereInput {
     conditions.push({ OR: [{ name: part }, path, { description: part }] })
   }
   if (filter.topics) conditions.push({ topics: { hasEvery: filter.topics } })
+  for (const name of filter.usedFeatures ?? []) conditions.push(isUsed(name))
   return {
     visibility: filter.visibility,
     archived: filter.archived,
@@ -317,3 +320,11 @@ function whereOf(filter: ProjectFilter): Prisma.ProjectWhereInput {
     AND: conditions,
   }
 }
+
+/** A setting that was never given has its default, under which everybody uses the feature. */
+const isUsed = (setting: string): Prisma.ProjectWhereInput => ({
+  OR: [
+    { settings: { path: [setting], equals: Prisma.DbNull } },
+    { settings: { path: [setting], not: 'disabled' } },
+  ],
+})

@@ -13,14 +13,16 @@ export const branchShape = z
       .meta({ description: 'Whether the default branch contains the branch and has more commits' }),
     protected: z.boolean(),
     developers_can_push: z.boolean().meta({ description: 'Whether a protection lets developers push' }),
-    developers_can_merge: z.boolean(),
+    developers_can_merge: z
+      .boolean()
+      .meta({ description: 'Whether a protection has `merge_access_level` 30' }),
     can_push: z.boolean().meta({ description: 'Whether the caller may push' }),
     default: z.boolean(),
     web_url: link(),
   })
   .meta({ id: 'Branch', description: 'A branch and its newest commit' })
 
-/** A branch in GitLab's shape. There are no merge requests: developers who may push may merge. */
+/** A branch in GitLab's shape. */
 export const presentBranch = (
   branch: BranchView,
   project: Project,
@@ -31,7 +33,7 @@ export const presentBranch = (
   merged: branch.isMerged,
   protected: branch.isProtected,
   developers_can_push: branch.developersCanPush,
-  developers_can_merge: branch.developersCanPush,
+  developers_can_merge: branch.developersCanMerge,
   can_push: branch.callerCanPush,
   default: branch.isDefault,
   web_url: `${baseUrl}/${project.pathWithNamespace}/-/tree/${encodeURIComponent(branch.name)}`,

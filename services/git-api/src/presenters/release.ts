@@ -95,6 +95,6 @@ export const presentReleaseLink = (
   direct_asset_url:
     filePath === null
       ? url
-      : `${baseUrl}/api/v4/projects/${project.id}/releases/${encodeURIComponent(tag)}/downloads${filePath}`,
+      : `${baseUrl}/${project.pathWithNamespace}/-/releases/${encodeURIComponent(tag)}/downloads${filePath}`,
   link_type: linkType,
 })

@@ -37,6 +37,7 @@ import {
   presentProject,
   projectShape,
 } from '../presenters/project.js'
+import { featureSwitches } from '../project-settings.js'
 import * as creation from '../use-cases/create-project.js'
 import * as projects from '../use-cases/projects.js'
 import { accessLevel, optional, optionalText, topicList } from '../wire/parameters.js'
@@ -134,8 +135,6 @@ const nothingHas = { description: '`true`: no project, because no project has th
 const asksForNothing = (given: z.output<typeof listInput>): boolean =>
   given.starred ||
   given.imported ||
-  given.with_issues_enabled ||
-  given.with_merge_requests_enabled ||
   given.repository_checksum_failed ||
   given.wiki_checksum_failed ||
   (given.active !== undefined && given.active === given.archived)
@@ -156,8 +155,12 @@ const listInput = z.object({
   topic: optional(topicList()).meta({ description: 'Only projects that have all these topics' }),
   active: optional(flag()).meta({ description: '`true`: not archived, `false`: archived' }),
   imported: flag().default(false).meta(nothingHas),
-  with_issues_enabled: flag().default(false).meta(nothingHas),
-  with_merge_requests_enabled: flag().default(false).meta(nothingHas),
+  with_issues_enabled: flag()
+    .default(false)
+    .meta({ description: '`true`: only projects with `issues_enabled`' }),
+  with_merge_requests_enabled: flag()
+    .default(false)
+    .meta({ description: '`true`: only projects with `merge_requests_enabled`' }),
   repository_checksum_failed: flag().default(false).meta(nothingHas),
   wiki_checksum_failed: flag().default(false).meta(nothingHas),
   with_programming_language: unsupported('is not supported: languages are not detected'),
@@ -243,6 +246,10 @@ function filterOf(given: z.output<typeof listInput>) {
     archived: given.archived ?? (given.active === undefined ? undefined : !given.active),
     levelMin: given.min_access_level,
     topics: given.topic,
+    usedFeatures: [
+      ...(given.with_issues_enabled ? [featureSwitches.issues_enabled] : []),
+      ...(given.with_merge_requests_enabled ? [featureSwitches.merge_requests_enabled] : []),
+    ],
     idAfter: given.id_after,
     idBefore: given.id_before,
     activeAfter: later(given.last_activity_after, given.updated_after),

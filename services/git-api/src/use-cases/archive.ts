@@ -10,6 +10,8 @@ export interface ArchiveQuery {
   /** Empty: everything. */
   path: string
   format: ArchiveFormat
+  /** The name that the client asked for; a short one leaves the hash out. */
+  stem?: string | undefined
 }
 
 export interface Archive {
@@ -29,14 +31,15 @@ export interface Archive {
  */
 export async function openArchive(
   { project, repository }: ProjectCall,
-  { revision, path: given, format }: ArchiveQuery,
+  { revision, path: given, format, stem }: ArchiveQuery,
 ): Promise<Archive> {
   const commit = await repository.findCommit(revision ?? `refs/heads/${project.defaultBranch}`)
   if (!commit) throw notFound('File')
   const path = given.split('/').filter(Boolean).join('/')
   if (path !== '' && !(await repository.hasEntry(commit.treeId, path))) throw notFound('File')
   const name = (revision ?? project.defaultBranch).replace(/^refs\/(?:heads|tags)\//, '')
-  const words = [project.path, name, commit.id, ...(path === '' ? [] : [path])]
+  const short = `${project.path}-${name}`.replaceAll('/', '-')
+  const words = [short, ...(stem === short ? [] : [commit.id]), ...(path === '' ? [] : [path])]
   const folder = words.join('-').replaceAll('/', '-')
   const fileName = `${folder}.${format}`
   const request = { format, commitId: commit.id, treeId: commit.treeId, folder, path: path || undefined }

@@ -1,11 +1,11 @@
-import { listProtectedBranches } from '@switchyard/db'
+import { listProtectedBranches, type ProtectedBranch } from '@switchyard/db'
 import { conflict, excerpt, forbidden, invalid, notFound, requireUnmodifiedSince } from '@switchyard/domain'
 import {
   accessLevels,
-  type BranchProtection,
   type Caller,
   compileProtections,
   coveredAllowsPush,
+  levelsOfBranch,
   type RefChange,
   zeroId,
 } from '@switchyard/domain/access'
@@ -99,9 +99,10 @@ async function describe(
   }
 }
 
-const rightsIn = (covering: readonly BranchProtection[], level: number) => ({
+const rightsIn = (covering: readonly ProtectedBranch[], level: number) => ({
   isProtected: covering.length > 0,
   developersCanPush: covering.length > 0 && coveredAllowsPush(accessLevels.developer, covering),
+  developersCanMerge: covering.some((each) => levelsOfBranch(each).merge.includes(accessLevels.developer)),
   callerCanPush: coveredAllowsPush(level, covering),
 })
 

@@ -6,12 +6,30 @@ import { z } from 'zod'
 import { defaultCell, isCellName } from './cell-settings.js'
 import { moveTenant } from './move-tenant.js'
 
-const { positionals } = parseArgs({ allowPositionals: true })
-const [tenant = '', cell = ''] = positionals
-if (tenant === '' || !isCellName(cell) || positionals.length > 2) {
-  process.stderr.write('usage: npm run saga:move-tenant TENANT CELL\n')
+const usage = 'Usage: npm run saga:move-tenant TENANT CELL\n'
+
+function refuse(problem: string): never {
+  process.stderr.write(`✗ ${problem}\n${usage}`)
   process.exit(2)
 }
+
+function readCommandLine() {
+  try {
+    return parseArgs({ allowPositionals: true, options: { help: { type: 'boolean' } } })
+  } catch (error) {
+    return refuse((error as Error).message)
+  }
+}
+
+const { values, positionals } = readCommandLine()
+if (values.help) {
+  process.stdout.write(usage)
+  process.exit(0)
+}
+const [tenant = '', cell = ''] = positionals
+if (tenant === '') refuse('TENANT is missing')
+if (!isCellName(cell)) refuse('CELL is missing, or is no name of a cell')
+if (positionals.length > 2) refuse(`'${positionals[2]}' is one argument too many`)
 
 /** URLs may contain commas, and no spaces. */
 const cellUrls = z

@@ -10,7 +10,11 @@ const usage = 'Usage: npm run saga:rebuild -- [--verify] [--tenant TENANT]'
 function readOptions() {
   try {
     return parseArgs({
-      options: { verify: { type: 'boolean', default: false }, tenant: { type: 'string' } },
+      options: {
+        help: { type: 'boolean', default: false },
+        verify: { type: 'boolean', default: false },
+        tenant: { type: 'string' },
+      },
     }).values
   } catch (error) {
     process.stderr.write(`✗ ${(error as Error).message}\n${usage}\n`)
@@ -19,6 +23,10 @@ function readOptions() {
 }
 
 const values = readOptions()
+if (values.help) {
+  process.stdout.write(`${usage}\n`)
+  process.exit(0)
+}
 const config = loadConfig('saga:rebuild', z.object({ DATABASE_URL: databaseUrl() }), process.env)
 const print = (line: string) => process.stdout.write(`${line}\n`)
 

@@ -7,7 +7,10 @@ import { archiveFormatOf, sendArchive } from '../archive.js'
 import { kindOf, refType } from './reference-kind.js'
 import { turnAway, type Visit } from './visitors.js'
 
-/** `GET /:namespace/:project/-/archive/*rest`: `main.tar.gz`, or `main/any-name.tar.gz`. The name says the format alone. */
+/**
+ * `GET /:namespace/:project/-/archive/*rest`: `main.tar.gz`, or `main/any-name.tar.gz`. The name says the format; as in GitLab,
+ * `main/<project>-main.tar.gz` is also the name of the archive and of its folder, without the hash.
+ */
 export const getArchivePage = endpoint({
   input: z.object({ rest: z.array(z.string()), ref_type: refType(), path: text().default('') }),
   async handle({ rest: parts, ref_type, path }, access: Visit, call) {
@@ -17,7 +20,8 @@ export const getArchivePage = endpoint({
     const named = [...parts.slice(0, -1), last.stem]
     const { revision, rest } = await splitRevision(access, named, kindOf(ref_type))
     if (rest.length > 1) throw notFound()
-    const archive = await openArchive(access, { revision, path, format: last.format })
+    const stem = rest[0]
+    const archive = await openArchive(access, { revision, path, format: last.format, stem })
     return sendArchive(archive, last.format, call)
   },
 })
