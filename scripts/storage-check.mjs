@@ -8,7 +8,7 @@ import { join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 
-const usage = 'usage: pnpm storage:check [--seconds N] FOLDER FOLDER (the two mounts; N: 5 to 600, else 20)'
+const usage = 'Usage: pnpm storage:check [--seconds N] FOLDER FOLDER (the two mounts; N: 5 to 600, else 20)'
 const race = new URL('./storage-race.mjs', import.meta.url).pathname
 const files = 300
 const rounds = 300
@@ -17,9 +17,15 @@ const stepMsMax = 60_000
 
 function readArguments() {
   const { values, positionals } = parseArgs({
-    options: { seconds: { type: 'string', default: '20' } },
+    // pnpm hands a first `--` on.
+    args: process.argv.slice(process.argv[2] === '--' ? 3 : 2),
+    options: { help: { type: 'boolean' }, seconds: { type: 'string', default: '20' } },
     allowPositionals: true,
   })
+  if (values.help) {
+    console.log(usage)
+    process.exit(0)
+  }
   const seconds = Number(values.seconds)
   if (positionals.length !== 2 || !(seconds >= 5 && seconds <= 600)) throw new Error(usage)
   // pnpm changes the folder; paths are relative to that of the caller.

@@ -62,12 +62,20 @@ test.skipIf(reason)(
 )
 
 test.each([
-  ['one folder only', ['one'], 'usage: '],
+  ['one folder only', ['one'], 'Usage: '],
   ['a folder that is missing', ['one', 'none'], 'none is no folder'],
   ['an unknown option', ['--second', '5', 'one', 'two'], "Unknown option '--second'"],
-  ['too short a time', ['--seconds', '1', 'one', 'two'], 'usage: '],
+  ['too short a time', ['--seconds', '1', 'one', 'two'], 'Usage: '],
 ])('%s is refused, and nothing is checked', async (_what, args, text) => {
   const { exitCode, all } = await check(...args)
   expect([exitCode, all]).toEqual([2, expect.stringContaining(`not checked: `)])
   expect(all).toContain(text)
+})
+
+test('--help says how to check, and checks nothing', async () => {
+  const { exitCode, all } = await check('--help')
+  expect([exitCode, all]).toEqual([
+    0,
+    expect.stringMatching(/^Usage: pnpm storage:check \[--seconds N\] FOLDER FOLDER/),
+  ])
 })
