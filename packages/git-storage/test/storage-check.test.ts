@@ -73,5 +73,5 @@ test.each([
 
 test('--help explains the command, and nothing is checked', async () => {
   const { exitCode, all } = await check('--help', 'one', 'two')
-  expect([exitCode, all]).toEqual([0, expect.stringMatching(/^usage: pnpm storage:check .*$/)])
+  expect([exitCode, all]).toEqual([0, expect.stringMatching(/^Usage: npm run storage:check /)])
 })

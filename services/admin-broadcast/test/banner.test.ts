@@ -252,6 +252,11 @@ describe.skipIf(!browser)('the banner in Chromium', { timeout: 60_000 }, () => {
     ],
     ['assigns another body', `document.body = document.createElement('body')`],
     ['writes what is in its body anew', `document.body.textContent = 'Next'`],
+    [
+      'exchanges the whole document',
+      `document.replaceChild(document.createElement('html'), document.documentElement);
+       document.documentElement.append(document.createElement('body'))`,
+    ],
     ['empties its body node by node', `while (document.body.lastChild) document.body.lastChild.remove()`],
   ])('stays on a page that %s, again and again', async (_how, change) => {
     await create({ message: 'Stays' })

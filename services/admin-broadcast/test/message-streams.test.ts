@@ -152,8 +152,14 @@ describe('GET /broadcast_messages/stream', () => {
     }
   })
 
-  it('refuses a path that is no text, a bad token, and a wrong verb', async () => {
+  it('refuses a path that is no text, an unknown parameter, a bad token, and a wrong verb', async () => {
     expect((await follow(harness.baseUrl, '?path[a]=b')).response.status).toBe(400)
+    for (const list of ['stream', 'active']) {
+      const unknown = await harness.send('guest', 'GET', `${path}/${list}?target_path=/a`)
+      expect(unknown.status).toBe(400)
+      expect(await unknown.json()).toMatchObject({ error: 'target_path is not a parameter' })
+      expect((await harness.send('guest', 'HEAD', `${path}/${list}?target_path=`)).ok).toBe(true)
+    }
     expect((await harness.send('unknown', 'GET', `${path}/stream`)).status).toBe(401)
     expect((await harness.send('admin', 'POST', `${path}/stream`)).status).toBe(405)
     expect((await harness.send('guest', 'HEAD', `${path}/stream`)).status).toBe(204)

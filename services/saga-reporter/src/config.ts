@@ -168,7 +168,7 @@ export function streamLimitsOf(config: Config): StreamLimits {
 export function sagaAuthOf(config: Config, authenticate: AuthenticateFrom): SagaAuth {
   const auth = config.SAGA_AUTH ?? (isLoopback(config.GRPC_HOST) ? 'none' : 'token')
   if (auth === 'mtls') return { auth, peers: config.SAGA_MTLS_PEERS ?? new Map() }
-  return auth === 'token' ? { auth, authenticate } : { auth }
+  return { auth, authenticate }
 }
 
 /** The files of the gRPC port's certificates; undefined without TLS. */

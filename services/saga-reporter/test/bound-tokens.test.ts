@@ -117,6 +117,28 @@ describe('an event over gRPC', () => {
   })
 })
 
+describe('where everybody may report', () => {
+  it('holds who shows a bound token to its tenants, and takes every other token for none', async () => {
+    const open = await startService(harness.serviceUrl, { SAGA_AUTH: 'none' })
+    try {
+      const report = (sagaId: string, token: string, tenant?: string) =>
+        open.grpc.report(
+          'SagaStarted',
+          { sagaId, serviceName: 'booking' },
+          { metadata: metadataOf(token, tenant) },
+        )
+      expect(await report('open', tokens.acme)).toMatchObject({ isSuccess: true })
+      expect(await tenantOf('open')).toEqual(['acme'])
+      await expect(report('open', tokens.acme, 'globex')).rejects.toMatchObject(denied)
+      for (let attempt = 0; attempt < 70; attempt += 1)
+        expect(await report('open-2', `unknown-${attempt}`, 'globex')).toMatchObject({ isSuccess: true })
+      expect(await tenantOf('open-2')).toEqual(['globex'])
+    } finally {
+      await open.close()
+    }
+  })
+})
+
 describe('a batch', () => {
   const event = (sagaId: string, tenant = '') =>
     ReportedEvent.fromPartial({ tenant, sagaStarted: { sagaId, serviceName: 'booking' } })
@@ -211,19 +233,19 @@ describe('an administrator with a bound token', () => {
   it('changes no saga of another tenant, alone or in bulk', async () => {
     await start(tokens.acme, 'noted')
     await start(tokens.globex, 'noted')
-    const note = { body: 'seen', note: 'seen' }
-    const job = { note: 'seen', action: 'note', filter: { service_name: 'booking' } }
-    expect(await statusOf(tokens.admin, 'POST', '/sagas/noted/notes', note)).toBe(201)
-    for (const [path, body] of [
-      ['/sagas/noted/notes', note],
-      ['/sagas/noted/resolve', note],
-      ['/sagas/bulk', job],
-      ['/sagas/bulk/preview', job],
-    ] as const)
+    const filter = { service_name: 'booking' }
+    expect(await statusOf(tokens.admin, 'POST', '/sagas/noted/notes', { body: 'seen' })).toBe(201)
+    const changes: Record<string, object> = {
+      '/sagas/noted/notes': { body: 'seen' },
+      '/sagas/noted/resolve': { note: 'seen' },
+      '/sagas/bulk': { action: 'note', note: 'seen', filter },
+      '/sagas/bulk/preview': { filter },
+      '/sagas/bulk/1/cancel': {},
+      '/sagas/bulk/1/undo': {},
+    }
+    for (const [path, body] of Object.entries(changes))
       expect(await statusOf(tokens.admin, 'POST', path, { ...body, tenant: 'globex' }), path).toBe(403)
-    for (const path of ['/sagas/bulk/1/cancel', '/sagas/bulk/1/undo'])
-      expect(await statusOf(tokens.admin, 'POST', path, { tenant: 'globex' }), path).toBe(403)
-    expect(await statusOf(tokens.admin, 'POST', '/sagas/bulk/preview', { filter: job.filter })).toBe(200)
+    expect(await statusOf(tokens.admin, 'POST', '/sagas/bulk/preview', { filter })).toBe(200)
   })
 
   it('sees and changes the webhooks of its tenant only, whatever id it names', async () => {

@@ -7,8 +7,9 @@ function embed(): void {
   const banner = document.createElement(name)
   const add = () => {
     if (!document.querySelector(name)) document.body?.prepend(banner)
-    // Some sites, such as those with Turbo, exchange the body or what is in it. A body is observed once, however often this is called.
-    for (const node of [document.documentElement, document.body])
+    // Some sites, such as those with Turbo, exchange the body or what is in it, few the whole document. A node is observed once, however
+    // often this is called.
+    for (const node of [document, document.documentElement, document.body])
       if (node) observer.observe(node, { childList: true })
   }
   const observer = new MutationObserver(add)

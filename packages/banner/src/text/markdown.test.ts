@@ -84,6 +84,9 @@ describe('the links of a message', () => {
     ['xhttps://x.example/a', 'xhttps://x.example/a'],
     ['https://', 'https://'],
     ['https://x.example/a;', 'a(https://x.example/a);'],
+    ['https://x.example/a?b&copy;', 'a(https://x.example/a?b)&copy;'],
+    ['(https://x.example/a&amp;&lt;).', '(a(https://x.example/a)&amp;&lt;).'],
+    ['https://x.example/a&b=c;', 'a(https://x.example/a&b=c);'],
   ])('%j reads as %j', (text, read) => {
     const short = (pieces: Piece[]) =>
       shape(pieces).replaceAll(/a<(.*?)>\(\1\)/g, (_all, address) => `a(${address})`)

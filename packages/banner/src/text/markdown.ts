@@ -117,8 +117,11 @@ function link(pieces: Piece[], target: string, all: string): Piece[] {
 function bareLink(address: string): Piece[] {
   let { length } = address
   let unopened = address.split(')').length - address.split('(').length
-  for (; /[.,:;!?\])*_~'"]/.test(address.charAt(length - 1)); length -= 1)
+  for (; /[.,:;!?\])*_~'"]/.test(address.charAt(length - 1)); length -= 1) {
     if (address.charAt(length - 1) === ')' && unopened-- <= 0) break
+    // What looks like a character reference, such as `&copy;`, is no part of the address.
+    length -= /&[a-z0-9]{1,31}(?=;$)/i.exec(address.slice(0, length))?.[0].length ?? 0
+  }
   const target = address.slice(0, length)
   return [
     ...link([target], /^w/i.test(target) ? `http://${target}` : target, target),

@@ -11,8 +11,10 @@ import { updateMessage } from './update-message.js'
 
 export const routes = (dependencies: Dependencies): Route[] => [
   // These routes precede those with an id, which would match their names.
-  route('GET', '/broadcast_messages/active', anyone, listActiveMessages(dependencies)),
-  route('GET', '/broadcast_messages/stream', anyone, streamMessages(dependencies)),
+  route('GET', '/broadcast_messages/active', anyone, listActiveMessages(dependencies), {
+    refusesUnknown: true,
+  }),
+  route('GET', '/broadcast_messages/stream', anyone, streamMessages(dependencies), { refusesUnknown: true }),
   route('GET', '/broadcast_messages/banner.js', anyone, getBannerScript()),
   route('GET', '/broadcast_messages', administrator, listMessages(dependencies)),
   route('POST', '/broadcast_messages', administrator, createMessage(dependencies)),

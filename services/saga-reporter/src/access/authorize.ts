@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import { DomainError, forbidden, unauthenticated, unavailable } from '@switchyard/domain'
+import { boundTenantsOf, type Caller } from '@switchyard/domain/access'
 import { type AuthenticateFrom, tokenOf } from '@switchyard/service-kit/http'
 import { LRUCache } from 'lru-cache'
 import { certificateNames, type Peer, type PeerBindings } from './peer.js'
@@ -20,19 +21,36 @@ export interface Credentials {
  */
 export type Authorize = (credentials: Credentials) => Peer | Promise<Peer>
 
-/** How callers are identified: not at all, by a token of scope `saga_report`, or by the name in their certificate. */
+/** How callers are identified: only by tokens that they show, by a token of scope `saga_report`, or by the name in their certificate. */
 export type SagaAuth =
-  | { auth: 'none' }
-  | { auth: 'token'; authenticate: AuthenticateFrom }
+  | { auth: 'none' | 'token'; authenticate: AuthenticateFrom }
   | { auth: 'mtls'; peers: PeerBindings }
 
 export function createAuthorize(options: SagaAuth): Authorize {
   if (options.auth === 'mtls') return byCertificate(options.peers)
-  if (options.auth === 'token') return byToken(options.authenticate)
-  return () => everybody
+  if (options.auth === 'token') return byToken(options.authenticate, reporterOf)
+  return byShownToken(options.authenticate)
 }
 
 const everybody: Peer = { name: null, service: null, tenants: null }
+
+/** Lets everybody report; who shows a token that is bound to tenants is held to them, so that it finds again what it reported. */
+function byShownToken(authenticate: AuthenticateFrom): Authorize {
+  const authorize = byToken(authenticate, (caller) => ({
+    ...everybody,
+    tenants: caller ? boundTenantsOf(caller) : null,
+  }))
+  return async (credentials) => {
+    if (tokenOf(credentials.headers) === null) return everybody
+    try {
+      return await authorize(credentials)
+    } catch (error) {
+      // An address that shows many unknown tokens may report without one, too.
+      if (error instanceof DomainError && error.kind !== 'unavailable') return everybody
+      throw error
+    }
+  }
+}
 
 /**
  * Verdicts are remembered for this long. Together with the half second for which authentication remembers tokens, a revoked token
@@ -42,13 +60,11 @@ const verdictMs = 400
 
 type Verdict = { peer: Peer } | { refusal: DomainError }
 
-function byToken(authenticate: AuthenticateFrom): Authorize {
+function byToken(authenticate: AuthenticateFrom, peerFor: (caller: Caller | null) => Peer): Authorize {
   const verdicts = new LRUCache<string, Verdict>({ max: 10_000, ttl: verdictMs })
   const judge = async (secret: string, address: string): Promise<Verdict> => {
     try {
-      const caller = await authenticate(secret, address)
-      if (!caller) throw unauthenticated()
-      return { peer: reporterOf(caller) }
+      return { peer: peerFor(await authenticate(secret, address)) }
     } catch (error) {
       // The limit belongs to the address, not to the token, so it is not remembered for the token.
       if (error instanceof DomainError && error.kind !== 'rate-limited') return { refusal: error }

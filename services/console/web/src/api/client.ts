@@ -120,7 +120,7 @@ const numberOf = (text: string | null) => (text ? Number(text) : undefined)
 
 /** `<…?page_token=7>; rel="next"` ⇒ 7. */
 function tokenOfNext(link: string | null): string | undefined {
-  const [, address] = /<([^>]*)>; rel="next"/.exec(link ?? '') ?? []
+  const [, address] = /<([^<>]*)>; rel="next"/.exec(link ?? '') ?? []
   return address === undefined ? undefined : (new URL(address).searchParams.get('page_token') ?? undefined)
 }
 
