@@ -6,9 +6,9 @@ import type { Config } from './config.js'
 
 /** The folder that `vite build` writes, next to the folder of the bundled service. */
 const webFolder = fileURLToPath(new URL('../web/', import.meta.url))
-/** The folder that `pack-clients` writes. A service that runs from its sources shows the clients of the last build. */
+/** The folder that `pack-clients` writes. A service that is no bundle shows those of the last build. */
 const clientsFolder = fileURLToPath(
-  new URL(import.meta.url.includes('/src/') ? '../dist/clients/' : '../clients/', import.meta.url),
+  new URL(import.meta.url.includes('/dist/bundle/') ? '../clients/' : '../dist/clients/', import.meta.url),
 )
 
 /** Serves the files of the web application, and the clients of the other services. It holds no data: the pages call the API of the other services. */

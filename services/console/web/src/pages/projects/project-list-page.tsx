@@ -1,7 +1,8 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { useCallback } from 'react'
+import { useCallback, useEffect } from 'react'
 import { getPage } from '../../api/client'
+import { noteUnauthorized } from '../../api/session-end'
 import { Badge } from '../../components/badge'
 import { DataTable } from '../../components/data-table'
 import { FilterSelect } from '../../components/fields'
@@ -42,6 +43,8 @@ export const ProjectListPage = guarded('projects', () => {
       getPage<Project>('/projects', { search: q, search_namespaces: true, page, ...orders[order] }, signal),
     placeholderData: keepPreviousData,
   })
+  // Without a session the API refuses nothing here: it lists the public projects.
+  useEffect(noteUnauthorized, [])
   const search = useCallback(
     (value: string | undefined) =>
       void navigate({ search: (before) => ({ ...before, q: value, page: undefined }), replace: true }),
