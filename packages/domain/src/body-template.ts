@@ -4,7 +4,7 @@ export const bodyTemplateLengthMax = 4096
 const valuesLengthMax = 1024 * 1024
 
 /** A path into the event: `{{project.name}}`, `{{commits.0.id}}`. */
-const placeholder = /\{\{\s*([\w.-]{1,200})\s*\}\}/g
+const placeholder = /\{\{\s*([\w.-]+)\s*\}\}/g
 
 /** What is wrong with a template; null when it makes JSON of every event. */
 export function bodyTemplateProblem(template: string): string | null {
