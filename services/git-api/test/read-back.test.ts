@@ -13,12 +13,12 @@ const tag = 'v1.0'
 
 beforeAll(async () => {
   harness = await startGitHarness({ env: { WEBHOOK_ALLOWED_HOSTS: 'hooks.example.com' } })
+  await harness.database.prisma.user.updateMany({ where: { username: 'olga' }, data: { admin: true } })
   const sample = await pushSample(harness)
   project = sample.project
   work = sample.work
   sha = sample.commits.second
   user = (await createUser(harness.database, { username: 'mona' })).id
-  await harness.database.prisma.user.updateMany({ where: { username: 'olga' }, data: { admin: true } })
   const release = { tag_name: tag }
   await harness.ask('owner', 'POST', `/projects/${project.id}/releases`, release)
 })

@@ -124,13 +124,16 @@ describe('the history', () => {
     const figures = { backlog: 1, latency: 2, processed: 3, failed: 4, busy: 5 }
     const row = Array.from({ length: 5000 }, (_each, index) => [`test\nqueue-${index}`, figures])
     const nowMs = Date.now()
+    // The service of the harness stores samples of its own in database 0 meanwhile.
+    const redis = harness.redis.duplicate({ db: 1 })
     for (let age = 360; age > 0; age -= 1) {
       const packed = deflateRawSync(JSON.stringify([nowMs - age * 9000, row]), { level: 1 })
-      await harness.redis.lpush('{jq}:history:10s', packed)
+      await redis.lpush('{jq}:history:10s', packed)
     }
     const program = fileURLToPath(new URL('./fixtures/restore-history.ts', import.meta.url))
     const flags = ['--max-old-space-size=96', '--conditions=@switchyard/source', '--import', 'tsx']
-    const { stdout } = await execa(process.execPath, [...flags, program, harness.testRedis.url])
+    const { stdout } = await execa(process.execPath, [...flags, program, `${harness.testRedis.url}?db=1`])
+    redis.disconnect()
     expect(stdout).toBe('360')
   }, 60_000)
 
