@@ -112,6 +112,13 @@ test.each([
   expect(await ask('owner', 'POST', '/projects', { path: 'refused', ...given })).toMatchObject(refused)
 })
 
+test('a text of a setting that is too long is refused by name', async () => {
+  const { id } = await harness.project()
+  const asked = await ask('owner', 'PUT', `/projects/${id}`, { ci_config_path: 'x'.repeat(10_001) })
+  const error = 'ci_config_path is too long (maximum is 10000 characters)'
+  expect(asked).toMatchObject({ status: 400, body: { error } })
+})
+
 test('what switches off a thing that does not exist is taken', async () => {
   const { id } = await harness.project()
   const { status } = await ask('owner', 'PUT', `/projects/${id}`, {
