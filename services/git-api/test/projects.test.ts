@@ -230,7 +230,8 @@ describe('DELETE /projects/:id', () => {
       const deleted = harness.send('owner', 'DELETE', `/projects/${id}`)
       const isSlow = async () => {
         const { rowCount } = await pool.query(
-          "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query_start < now() - interval '5.5 s'",
+          `SELECT FROM pg_stat_activity WHERE datname = current_database()
+            AND wait_event_type = 'Lock' AND query_start < now() - interval '5.5 s'`,
         )
         return rowCount === 1
       }

@@ -113,7 +113,8 @@ describe('GET /sagas/export', () => {
     const running = () =>
       harness.database.pool
         .query(
-          "SELECT FROM pg_stat_activity WHERE application_name = 'saga-reporter-read' AND state <> 'idle'",
+          `SELECT FROM pg_stat_activity WHERE datname = current_database()
+            AND application_name = 'saga-reporter-read' AND state <> 'idle'`,
         )
         .then(({ rowCount }) => rowCount)
     for (let time = 0; time < 5; time += 1) {

@@ -113,7 +113,9 @@ describe('while the database takes its time', () => {
     const release = async () => void (await client.query('COMMIT'))
     const untilWaiting = () =>
       waitFor(async () => {
-        const { rows } = await client.query('SELECT FROM pg_locks WHERE NOT granted')
+        const { rows } = await client.query(
+          "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
+        )
         return rows.length > 0
       })
     try {

@@ -2,6 +2,7 @@ import { purgeSagas, writeEndedCursor } from '@switchyard/db'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { followFlags } from '../src/webhooks/follow-flags.js'
 import { followDecidedSagas } from '../src/webhooks/follow-sagas.js'
+import { endOfEarlierTransactions } from './earlier-transactions.js'
 import { startHarness } from './harness.js'
 import { ago, ended, report, started } from './saga-events.js'
 import { addWebhook } from './webhook-receiver.js'
@@ -26,6 +27,7 @@ const purge = async (id: string) => {
 const follow = async () => {
   const { database } = harness
   const options = { database, externalUrl: undefined, signal: new AbortController().signal }
+  await endOfEarlierTransactions(database)
   await followDecidedSagas(options)
   await followFlags(options)
 }
