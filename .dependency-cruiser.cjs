@@ -23,16 +23,65 @@ const layer = (service, from, allowed) => ({
   },
 })
 
+/** A subject of a service is a folder; other subjects use it through its door, the file that has the folder's name. */
+const subjects = (service) => [
+  {
+    name: `${service}-subjects-use-doors`,
+    severity: 'error',
+    comment:
+      'A subject uses `shapes`, the files beside the folders, and of another subject only `<subject>.ts` and its rows.',
+    from: { path: `^services/${service}/src/([^/]+)/`, pathNot: '\\.test\\.ts$' },
+    to: {
+      path: `^services/${service}/src/[^/]+/`,
+      pathNot: [
+        `^services/${service}/src/$1/`,
+        `^services/${service}/src/shapes/`,
+        `^services/${service}/src/([^/]+)/\\1\\.ts$`,
+        `^services/${service}/src/[^/]+/store\\.ts$`,
+      ],
+    },
+  },
+  {
+    name: `${service}-shapes-know-no-subject`,
+    severity: 'error',
+    comment:
+      'Shapes turn results into answers and answers of clients into values; they know no subject and no caller.',
+    from: { path: `^services/${service}/src/shapes/`, pathNot: '\\.test\\.ts$' },
+    to: {
+      path: `^services/${service}/src/`,
+      pathNot: `^services/${service}/src/shapes/`,
+      dependencyTypesNot: ['type-only'],
+    },
+  },
+  {
+    name: `${service}-config-knows-no-subject`,
+    severity: 'error',
+    comment: 'Settings are read before any subject exists.',
+    from: { path: `^services/${service}/src/config\\.ts$` },
+    to: { path: `^services/${service}/src/[^/]+/` },
+  },
+  {
+    name: `${service}-routes-and-shapes-read-nothing`,
+    severity: 'error',
+    comment:
+      'Routes and shapes reach rows and repositories through the work of a subject; they may name types.',
+    from: {
+      path: [
+        `^services/${service}/src/shapes/`,
+        `^services/${service}/src/[^/]+/[a-z-]*(routes|present)\\.ts$`,
+      ],
+      pathNot: '\\.test\\.ts$',
+    },
+    to: {
+      path: [`^packages/(db|git-storage)/`, `^services/${service}/src/[^/]+/store\\.ts$`],
+      dependencyTypesNot: ['type-only'],
+    },
+  },
+]
+
 module.exports = {
   forbidden: [
-    layer('git-api', 'routes', ['use-cases', 'presenters', 'wire']),
-    layer('git-api', 'use-cases', ['hook-payloads']),
-    layer('git-api', 'presenters', []),
-    layer('git-api', 'hook-payloads', []),
-    layer('git-api', 'wire', []),
-    layer('git-api', 'commit-bodies', []),
-    layer('git-api', 'provisioning', ['use-cases']),
-    layer('git-api', 'moving', []),
+    ...subjects('git-api'),
     layer('admin-broadcast', 'routes', ['use-cases', 'presenters']),
     layer('admin-broadcast', 'use-cases', []),
     layer('admin-broadcast', 'live', ['presenters']),
@@ -130,17 +179,10 @@ module.exports = {
       comment:
         'Presenters turn results into answers. They may name the types of rows and of git, and read neither.',
       from: {
-        path: '^services/(git-api|admin-broadcast)/src/(presenters|hook-payloads|wire)/',
+        path: '^services/admin-broadcast/src/presenters/',
         pathNot: '\\.test\\.ts$',
       },
       to: { path: '^packages/(db|git-storage)/', dependencyTypesNot: ['type-only'] },
-    },
-    {
-      name: 'parts-of-git-api-know-no-layers',
-      severity: 'error',
-      comment: 'Only service.ts puts the layers together. The other files beside it serve all layers.',
-      from: { path: '^services/git-api/src/[^/]+\\.ts$', pathNot: '/service\\.ts$' },
-      to: { path: '^services/git-api/src/(routes|use-cases|presenters|hook-payloads|wire)/' },
     },
     {
       name: 'saga-reporter-http-and-grpc-stand-apart',

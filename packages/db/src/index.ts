@@ -1,9 +1,10 @@
 export * from './check-database.js'
 export * from './client.js'
-export { isDatabaseUnavailable } from './database-failure.js'
+export { isDatabaseUnavailable, sqlStateOf } from './database-failure.js'
 export {
   type AuditEvent,
   type BroadcastMessage,
+  type CommitComment,
   type DeployToken,
   type Environment,
   type FreezePeriod,
@@ -14,6 +15,7 @@ export {
   type ProjectMember,
   type ProtectedBranch,
   type ProtectedTag,
+  type Release,
   type ReleaseLink,
   type RepositoryStorageMove,
   type Saga,
@@ -24,31 +26,23 @@ export {
   type User,
   type WebhookDelivery,
 } from './generated/client.js'
+export { likeText } from './like-pattern.js'
 export { isMissingProject } from './missing-project.js'
 export { inPoolTransaction } from './pool-transaction.js'
 export * from './stores/audit-events.js'
 export * from './stores/broadcast-messages.js'
 export * from './stores/callers.js'
-export * from './stores/commit-comments.js'
-export * from './stores/database-figures.js'
-export * from './stores/deploy-tokens.js'
 export * from './stores/deployments/environments.js'
 export * from './stores/deployments/freeze-periods.js'
 export * from './stores/deployments/read-deployments.js'
 export * from './stores/deployments/write-deployments.js'
 export * from './stores/lfs.js'
-export * from './stores/list-tokens.js'
+export * from './stores/lock-project-row.js'
 export * from './stores/members.js'
-export * from './stores/namespaces.js'
 export * from './stores/projects.js'
-export * from './stores/protected-branches.js'
-export * from './stores/protected-tags.js'
 export * from './stores/provisioning.js'
-export * from './stores/releases.js'
 export * from './stores/repository-locations.js'
 export * from './stores/repository-lock.js'
-export * from './stores/repository-moves.js'
-export * from './stores/repository-stays.js'
 export * from './stores/require-unchanged.js'
 export * from './stores/saga-event-partitions.js'
 export * from './stores/sagas/bulk/jobs.js'
@@ -76,14 +70,12 @@ export * from './stores/sagas/sweeps.js'
 export * from './stores/sagas/tenant-cells.js'
 export type { TenantKey } from './stores/sagas/tenant-key.js'
 export * from './stores/sagas/tombstones.js'
-export * from './stores/saved-views.js'
 export * from './stores/sessions.js'
 export * from './stores/statuses/index.js'
 export * from './stores/storage-uses.js'
 export * from './stores/tokens.js'
 export * from './stores/users.js'
 export * from './stores/webhooks/deliveries.js'
-export * from './stores/webhooks/foreseen-changes.js'
 export * from './stores/webhooks/header-values.js'
 export * from './stores/webhooks/hooks.js'
 export * from './stores/webhooks/saga-cursor.js'

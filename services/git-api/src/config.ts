@@ -8,7 +8,6 @@ import {
 } from '@switchyard/service-kit/config'
 import { webhookSecretFields, webhookTargetFields } from '@switchyard/webhooks'
 import { z } from 'zod'
-import { storageFields } from './storages.js'
 
 const absolutePath = () => z.string('must be an absolute path').refine(isAbsolute, 'must be an absolute path')
 
@@ -18,6 +17,51 @@ const rootToken = () =>
       .string()
       .regex(/^[\w.~+/=-]{20,255}$/, 'must be 20 to 255 characters of letters, digits and _ . ~ + / = -'),
   )
+
+const namePattern = /^[a-z0-9][a-z0-9-]{0,62}$/
+
+const storageName = () =>
+  z.string().regex(namePattern, 'must be lower-case letters, digits and hyphens, 63 at most')
+
+const httpUrl = /^https?:\/\/[^\s,/?#@]+$/
+
+/** `name=http://host:port`, separated by commas. */
+const addresses = () =>
+  z
+    .string()
+    .transform((text) => new Map(text.split(',').map((entry) => splitAt(entry.trim(), entry.indexOf('=')))))
+    .refine(
+      (storages) => [...storages].every(([name, url]) => namePattern.test(name) && httpUrl.test(url)),
+      'must be storages such as second=http://git-api-second:8080, separated by commas, each without a path',
+    )
+
+const splitAt = (entry: string, at: number) => [entry.slice(0, at), entry.slice(at + 1)] as const
+
+const storageFields = {
+  SWITCHYARD_STORAGE: storageName()
+    .default('default')
+    .describe(
+      'Name of the [storage](scaling.md#storages-of-repositories) below `SWITCHYARD_STORAGE_ROOT`, which never changes',
+    ),
+  SWITCHYARD_STORAGES: addresses()
+    .optional()
+    .describe(
+      'The git-api of every [storage](scaling.md#storages-of-repositories): `default=http://git-api:8080,second=http://git-api-second:8080`. Unset: there is one storage',
+    ),
+  SWITCHYARD_STORAGES_SECRET: secretField(
+    z
+      .string()
+      .regex(/^[\w.~+/=-]{32,255}$/, 'must be 32 to 255 characters of letters, digits and _ . ~ + / = -'),
+  )
+    .optional()
+    .describe('Secret by which the git-api of each storage recognize each other, 32 to 255 characters'),
+  SWITCHYARD_NEW_PROJECTS_STORAGE: storageName()
+    .optional()
+    .describe('Storage of new projects. Unset: the one of the git-api that is asked'),
+  STORAGE_MOVE_GRACE_SECONDS: integer(0, 366 * 86_400)
+    .default(3600)
+    .describe('Time for which the repository of a project that was moved stays in its former storage, too'),
+}
 
 export const configSchema = z.object({
   ...httpServiceFields,

@@ -4,14 +4,14 @@ import type { AuthenticateFrom, Authenticator } from '@switchyard/service-kit/ht
 import type { Logger } from '@switchyard/service-kit/observability'
 import type { Slots } from '@switchyard/service-kit/slots'
 import type { SecretBox, TargetPolicy } from '@switchyard/webhooks'
-import type { CommitBodies } from './commit-bodies/commit-bodies.js'
-import type { FreezeCalendar } from './freeze-calendar.js'
+import type { CommitBodies } from './commits/commit-bodies.js'
+import type { FreezeCalendar } from './freeze-periods/freeze-calendar.js'
 import type { ProjectGuards } from './guards.js'
 import type { Jobs } from './jobs.js'
-import type { StatusLookup } from './status-lookup.js'
-import type { StorageSpace } from './storage-space.js'
-import type { Storages } from './storages.js'
-import type { SystemState } from './system-state.js'
+import type { StatusLookup } from './statuses/status-lookup.js'
+import type { Storages } from './storages/storages.js'
+import type { StorageSpace } from './system/storage-space.js'
+import type { SystemState } from './system/system.js'
 
 /** One page of a list, in rows. */
 export interface Rows {
@@ -20,7 +20,7 @@ export interface Rows {
 }
 
 /** The parts that sign-in needs. */
-export interface Sessions {
+interface Sessions {
   /** Finds the holder of a token, and counts the unknown tokens of each address. */
   authenticate: AuthenticateFrom
   /** A session ends when it is not used for this time. */

@@ -1,6 +1,7 @@
-import { type Database, findProjectForUser, type Project, repositoryMoved } from '@switchyard/db'
-import { forbidden, notFound, unauthenticated } from '@switchyard/domain'
+import { type Database, findProjectForUser, type Project, type ProjectForUser } from '@switchyard/db'
+import { DomainError, forbidden, notFound, unauthenticated } from '@switchyard/domain'
 import {
+  accessLevels,
   type Caller,
   callerIn,
   decideProjectRight,
@@ -14,7 +15,8 @@ import {
 } from '@switchyard/domain/access'
 import type { Git, Repository } from '@switchyard/git-storage'
 import { type Call, documented, type Guard, readingScopes, senderKey } from '@switchyard/service-kit/http'
-import { createProjectLookup } from './project-lookup.js'
+import { LRUCache } from 'lru-cache'
+import { repositoryMoved } from './storages/store.js'
 
 /** The project of a request, as its guard hands it to the endpoint. */
 export interface ProjectCall<Who extends Caller | null = Caller | null> {
@@ -130,5 +132,81 @@ export function createGuards(database: Database, git: Git, storage: string) {
     deploy: closed('deploy'),
     maintain: closed('maintain'),
     own: closed('own'),
+  }
+}
+
+/** A user who loses the right to read is refused by every process within this time. */
+const knownMs = 500
+/** This process asks the database each time for this long, before and after its own change is committed. */
+const changedMs = 1_000
+const rememberedMax = 10_000
+
+/**
+ * Finds projects for requests that read code: a busy client costs two queries a second instead of one a request.
+ * Only projects that the user may read are remembered, so a new project or member is seen at once.
+ */
+function createProjectLookup(database: Database) {
+  type Question = { reference: string; userId: number | null }
+  const ask = ({ reference, userId }: Question) => findProjectForUser(database, reference, userId)
+  const known = new LRUCache<string, ProjectForUser, Question>({
+    max: rememberedMax,
+    ttl: knownMs,
+    // A question is still answered when its answer is dropped from the cache meanwhile.
+    ignoreFetchAbort: true,
+    fetchMethod: async (_key, _stale, { context }) => (await ask(context)) ?? undefined,
+  })
+  const changed = new LRUCache<number, true>({ max: rememberedMax, ttl: changedMs })
+  return {
+    async find(reference: string, userId: number | null): Promise<ProjectForUser | null> {
+      const question = { reference, userId }
+      const key = `${userId} ${reference}`
+      const found = await known.fetch(key, { context: question })
+      if (!found) return null
+      if (found.project.visibility === 'private' && (found.memberLevel ?? 0) < accessLevels.reporter) {
+        known.delete(key)
+      }
+      return changed.has(found.project.id) ? ask(question) : found
+    },
+    /** A request of this process is about to change the project or its members, or has just done so. */
+    noteChange(projectId: number): void {
+      changed.set(projectId, true)
+    },
+  }
+}
+
+/** The path of the project that the address of a repository names: it may end in `.git`, which the path of a project never does. */
+export const projectPathOf = ({ namespace, project }: Record<string, string>): string =>
+  `${namespace}/${project?.replace(/\.git$/, '')}`
+
+/**
+ * Guards of clones and pushes. git asks its user for a name and a password only when the answer is 401, so an anonymous
+ * caller gets 401 wherever a token might help, and never learns whether a project exists.
+ */
+export function createGitGuards(guards: Pick<ProjectGuards, 'getProjectFor'>) {
+  /** Checks the scope of the token (a deploy token has none and may fetch), then the right of its holder in the project. */
+  const guard =
+    (right: ProjectRight, ...scopes: Scope[]): Guard<ProjectCall> =>
+    async (call) => {
+      const { caller } = call
+      const fetches = right === 'read_code' && caller?.token.deploy
+      if (caller && !fetches) requireScope(caller, ...scopes)
+      try {
+        return await guards.getProjectFor(call, right, projectPathOf(call.params))
+      } catch (error) {
+        const mightSignIn = caller === null && error instanceof DomainError && error.kind === 'not-found'
+        throw mightSignIn ? unauthenticated() : error
+      }
+    }
+
+  const fetch = guard('read_code', 'read_api', 'read_repository', 'write_repository')
+  const push = guard('push_code', 'write_repository') as Guard<ProjectCall<Caller>>
+
+  return {
+    fetch,
+    push,
+    fetchOrPush: ((call) =>
+      call.raw.request.query.service === 'git-receive-pack'
+        ? push(call)
+        : fetch(call)) satisfies Guard<ProjectCall>,
   }
 }

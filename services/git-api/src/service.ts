@@ -4,11 +4,9 @@ import {
   createStatusRecorder,
   type Database,
   findCaller,
-  findDeployCaller,
   findSessionCaller,
   isDatabaseUnavailable,
   isMissingProject,
-  whileRepositoryStays,
 } from '@switchyard/db'
 import { notFound } from '@switchyard/domain'
 import { createGit, type Git, type GitOptions } from '@switchyard/git-storage'
@@ -25,27 +23,26 @@ import type { ServiceContext } from '@switchyard/service-kit/lifecycle'
 import { exposePools, type Logger } from '@switchyard/service-kit/observability'
 import { exposeSlots, Slots } from '@switchyard/service-kit/slots'
 import { createSecretBox, targetPolicy } from '@switchyard/webhooks'
-import { createCommitBodies } from './commit-bodies/commit-bodies.js'
+import { createCommitBodies } from './commits/commit-bodies.js'
 import type { Config } from './config.js'
 import type { Dependencies } from './dependencies.js'
-import { createForwarding, createForwardingCounters, type Forwarding } from './forwarding.js'
-import { createFreezeCalendar } from './freeze-calendar.js'
+import { createFreezeCalendar } from './freeze-periods/freeze-calendar.js'
 import { createGuards } from './guards.js'
 import { createJobs } from './jobs.js'
-import type { MovingDependencies } from './moving/moving-dependencies.js'
-import { createMovesCounter, startMoves } from './moving/run-moves.js'
-import { startNotifying } from './notifying/notify-of-foreseen-changes.js'
-import { provisionAdministrator } from './provisioning/administrator.js'
-import { startProvisioning } from './provisioning/provisioning.js'
-import { startRemovingStrays } from './removing/remove-stray-repositories.js'
-import { routes } from './routes/index.js'
-import { createStatusLookup } from './status-lookup.js'
-import { checkStorage } from './storage.js'
-import { exposeStorage } from './storage-figures.js'
-import { createStorageSpace } from './storage-space.js'
-import { type Storages, storagesOf } from './storages.js'
-import { createSystemState } from './system-state.js'
-import { recordingSessionUse, recordingTokenUse } from './token-use.js'
+import { startRemovingStrays } from './projects/stray-repositories.js'
+import { startNotifying } from './references/outbox.js'
+import { routes } from './routes.js'
+import { createStatusLookup } from './statuses/status-lookup.js'
+import { createForwarding, createForwardingCounters, type Forwarding } from './storages/forwarding.js'
+import { createMovesCounter, type MovingDependencies, startMoves } from './storages/moves.js'
+import { type Storages, storagesOf } from './storages/storages.js'
+import { whileRepositoryStays } from './storages/store.js'
+import { checkStorage, exposeStorage } from './system/storage.js'
+import { createStorageSpace } from './system/storage-space.js'
+import { createSystemState } from './system/system.js'
+import { findDeployCaller } from './tokens/store.js'
+import { recordingSessionUse, recordingTokenUse } from './tokens/token-use.js'
+import { provisionAdministrator, startProvisioning } from './users/provisioning.js'
 
 /**
  * Serves users, repositories and commit statuses. Readiness needs PostgreSQL and the storage. Redis only carries

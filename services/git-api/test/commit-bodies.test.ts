@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createCommitBodies } from '../src/commit-bodies/commit-bodies.js'
+import { createCommitBodies } from '../src/commits/commit-bodies.js'
 
 let bodies: ReturnType<typeof createCommitBodies>
 beforeAll(async () => {

@@ -5,8 +5,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { expect, test } from 'vitest'
-import { otherStorage } from '../src/other-storages.js'
-import { secretHeader } from '../src/storages.js'
+import { otherStorage, secretHeader } from '../src/storages/storages.js'
 
 setFlagsFromString('--expose-gc')
 const collectGarbage: () => void = runInNewContext('gc')

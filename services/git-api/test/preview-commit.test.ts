@@ -1,9 +1,10 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { createProtectedBranch, type Project } from '@switchyard/db'
+import type { Project } from '@switchyard/db'
 import { isolatedGitEnv, type TestGitRepository } from '@switchyard/testing'
 import { execa } from 'execa'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createProtectedBranch } from '../src/protected-branches/store.js'
 import { type GitHarness, pushSample, startGitHarness } from './git-harness.js'
 
 let harness: GitHarness

@@ -1,6 +1,6 @@
 import { createGitRepository } from '@switchyard/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { projectSettings, type Setting } from '../src/project-settings.js'
+import { projectSettings, type Setting } from '../src/shapes/project-settings.js'
 import { type GitHarness, startGitHarness } from './git-harness.js'
 
 let harness: GitHarness

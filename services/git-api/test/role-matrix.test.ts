@@ -9,7 +9,7 @@ import {
 import { addMember, createUser } from '@switchyard/testing'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Dependencies } from '../src/dependencies.js'
-import { routes } from '../src/routes/index.js'
+import { routes } from '../src/routes.js'
 import { type Harness, json, startHarness } from './harness.js'
 
 /** Every route below a project, and the right it asks for. A request without a body: 400 is past the guard. */

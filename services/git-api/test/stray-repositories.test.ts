@@ -5,7 +5,7 @@ import { createGit, diskPathOf, type Git } from '@switchyard/git-storage'
 import { createServiceContext } from '@switchyard/service-kit/lifecycle'
 import { createGitRepository } from '@switchyard/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { removeStrayRepositories } from '../src/removing/remove-stray-repositories.js'
+import { removeStrayRepositories } from '../src/projects/stray-repositories.js'
 import { type GitHarness, startGitHarness } from './git-harness.js'
 
 let harness: GitHarness

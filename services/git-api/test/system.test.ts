@@ -1,7 +1,7 @@
 import { startTestRedis, type TestRedis } from '@switchyard/testing'
 import { execa } from 'execa'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { presentSystem } from '../src/presenters/system.js'
+import type { presentSystem } from '../src/system/routes.js'
 import { type Harness, startHarness } from './harness.js'
 
 let harness: Harness

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { storeForeseenChanges } from '@switchyard/db'
 import { zeroId } from '@switchyard/domain/access'
 import { waitFor } from '@switchyard/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { storeForeseenChanges } from '../src/references/store.js'
 import { type GitHarness, pushSample, startGitHarness } from './git-harness.js'
 import { startGitProcess } from './git-process.js'
 

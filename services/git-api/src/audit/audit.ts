@@ -1,0 +1,64 @@
+import {
+  type AuditAuthor,
+  type AuditEvent,
+  type AuditFilter,
+  type DatabaseOrTransaction,
+  findAuditEvent,
+  listAuditEvents as listStoredEvents,
+  listAuditEventsBefore as listStoredEventsBefore,
+  recordAuditEvent,
+} from '@switchyard/db'
+import { notFound } from '@switchyard/domain'
+import type { Dependencies, Rows } from '../dependencies.js'
+
+type Details = Parameters<typeof recordAuditEvent>[2]['details']
+
+/** Records a change of a project in the audit log. Called in the transaction of the change. */
+export const recordProjectEvent = (
+  transaction: DatabaseOrTransaction,
+  author: AuditAuthor,
+  entityId: number,
+  eventName: string,
+  details: Details,
+) => recordAuditEvent(transaction, author, { eventName, entityType: 'Project', entityId, details })
+
+/** The same for a user. */
+export const recordUserEvent = (
+  transaction: DatabaseOrTransaction,
+  author: AuditAuthor,
+  entityId: number,
+  eventName: string,
+  details: Details,
+) => recordAuditEvent(transaction, author, { eventName, entityType: 'User', entityId, details })
+
+/** The fields of a request that get another value. */
+export const changedFields = <Fields extends object>(
+  current: { [Field in keyof Fields]?: unknown },
+  asked: Fields,
+): Partial<Fields> =>
+  Object.fromEntries(
+    Object.entries(asked).filter(
+      ([field, value]) => value !== undefined && value !== current[field as keyof Fields],
+    ),
+  ) as Partial<Fields>
+
+/** The problems of changed fields. An unchanged value may break a rule that is younger than the value. */
+export const problemsOfChanges = (problems: Record<string, string[]>, changes: object) =>
+  Object.fromEntries(Object.entries(problems).filter(([field]) => field in changes))
+
+export const listAuditEvents = ({ database }: Dependencies, filter: AuditFilter, rows: Rows) =>
+  listStoredEvents(database, filter, rows)
+
+/** The entries before one, the newest first, so that new entries do not move those of the next page. */
+export const listAuditEventsBefore = (
+  { database }: Dependencies,
+  filter: AuditFilter,
+  rows: { before: number | undefined; take: number },
+) => listStoredEventsBefore(database, filter, rows)
+
+/** @throws DomainError not-found */
+export async function getAuditEvent({ database }: Dependencies, id: number): Promise<AuditEvent> {
+  const event = await findAuditEvent(database, BigInt(id))
+  if (!event) throw notFound()
+  return event
+}

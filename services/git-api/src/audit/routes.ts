@@ -1,0 +1,112 @@
+import type { AuditEvent } from '@switchyard/db'
+import {
+  administrator,
+  endpoint,
+  keysetParameters,
+  keysetReply,
+  ok,
+  pageParameters,
+  pageReply,
+  type Route,
+  refusingUnknown,
+  route,
+  rowId,
+  rowsOf,
+  searchedText,
+  text,
+  time,
+} from '@switchyard/service-kit/http'
+import { z } from 'zod'
+import type { Dependencies } from '../dependencies.js'
+import { optional, optionalText } from '../shapes/parameters.js'
+import * as auditEvents from './audit.js'
+
+const auditEventShape = z
+  .object({
+    id: z.int(),
+    author_id: z.int().nullable(),
+    entity_id: z.string(),
+    entity_type: z.string(),
+    event_name: z.string(),
+    details: z.looseObject({
+      author_name: z.string(),
+      token_id: z.int().nullable(),
+      ip_address: z.string().nullable(),
+    }),
+    request_id: z.string().nullable(),
+    created_at: z.date(),
+  })
+  .meta({ id: 'AuditEvent', description: 'Who did what to users, tokens, members, branches and messages' })
+
+/** GitLab's shape; `details` repeats the author. */
+const presentAuditEvent = (event: AuditEvent): z.output<typeof auditEventShape> => ({
+  id: Number(event.id),
+  author_id: event.authorId,
+  entity_id: event.entityId,
+  entity_type: event.entityType,
+  event_name: event.eventName,
+  details: {
+    ...(event.details as Record<string, unknown>),
+    author_name: event.authorName,
+    token_id: event.tokenId,
+    ip_address: event.ipAddress,
+  },
+  request_id: event.requestId,
+  created_at: event.createdAt,
+})
+
+export const auditEventRoutes = (deps: Dependencies): Route[] =>
+  refusingUnknown([
+    route('GET', '/audit_events', administrator, listAuditEvents(deps)),
+    route('GET', '/audit_events/:id', administrator, getAuditEvent(deps)),
+  ])
+
+const listAuditEvents = (deps: Dependencies) =>
+  endpoint({
+    summary: 'The audit log, the newest entry first',
+    replies: { 200: z.array(auditEventShape) },
+    input: z.object({
+      ...pageParameters,
+      ...keysetParameters,
+      page_token: optional(rowId()).meta({ description: 'From `Link` of the page before' }),
+      entity_type: optionalText(text()),
+      entity_id: optionalText(text()),
+      author_id: optional(rowId()),
+      event_name: optionalText(text()),
+      search: optional(searchedText()).meta({
+        description:
+          'Part of the name of the event, the type or id of the entity, or the name of the author, in upper or lower case',
+      }),
+      created_after: optional(time()),
+      created_before: optional(time()),
+    }),
+    async handle(given, _administrator, call) {
+      const filter = {
+        entityType: given.entity_type,
+        entityId: given.entity_id,
+        authorId: given.author_id,
+        eventName: given.event_name,
+        search: given.search,
+        createdAfter: given.created_after,
+        createdBefore: given.created_before,
+      }
+      if (given.pagination === 'keyset') {
+        // One entry more than a page shows whether there is a next page.
+        const rows = { before: given.page_token, take: given.per_page + 1 }
+        const found = await auditEvents.listAuditEventsBefore(deps, filter, rows)
+        const items = found.slice(0, given.per_page)
+        const next = found.length > items.length ? String(items.at(-1)?.id) : null
+        return keysetReply(items.map(presentAuditEvent), next, call)
+      }
+      const { events, total } = await auditEvents.listAuditEvents(deps, filter, rowsOf(given))
+      return pageReply(events.map(presentAuditEvent), given, total, call)
+    },
+  })
+
+const getAuditEvent = (deps: Dependencies) =>
+  endpoint({
+    summary: 'One entry of the audit log',
+    replies: { 200: auditEventShape },
+    input: z.object({ id: rowId() }),
+    handle: async ({ id }) => ok(presentAuditEvent(await auditEvents.getAuditEvent(deps, id))),
+  })

@@ -1,0 +1,154 @@
+import type { Project } from '@switchyard/db'
+import type { Caller } from '@switchyard/domain/access'
+import {
+  created,
+  endpoint,
+  filledText,
+  keysetParameters,
+  keysetReply,
+  link,
+  noContent,
+  ok,
+  pageParameters,
+  pageReply,
+  type Route,
+  route,
+  text,
+  unmodifiedSinceMs,
+} from '@switchyard/service-kit/http'
+import { z } from 'zod'
+import type { Dependencies } from '../dependencies.js'
+import type { ProjectCall } from '../guards.js'
+import { commitShape, presentCommit } from '../shapes/commit.js'
+import { nameRegex, nameSearch, windowOf } from '../shapes/parameters.js'
+import type { BranchView } from '../shapes/repository-views.js'
+import { createBranch, deleteBranch, deleteMergedBranches, getBranch, listBranches } from './branches.js'
+
+const branchShape = z
+  .object({
+    name: z.string(),
+    commit: commitShape,
+    merged: z
+      .boolean()
+      .meta({ description: 'Whether the default branch contains the branch and has more commits' }),
+    protected: z.boolean(),
+    developers_can_push: z.boolean().meta({ description: 'Whether a protection lets developers push' }),
+    developers_can_merge: z
+      .boolean()
+      .meta({ description: 'Whether a protection has `merge_access_level` 30' }),
+    can_push: z.boolean().meta({ description: 'Whether the caller may push' }),
+    default: z.boolean(),
+    web_url: link(),
+  })
+  .meta({ id: 'Branch', description: 'A branch and its newest commit' })
+
+/** A branch in GitLab's shape. */
+const presentBranch = (
+  branch: BranchView,
+  project: Project,
+  baseUrl: string,
+): z.output<typeof branchShape> => ({
+  name: branch.name,
+  commit: presentCommit(branch.commit, project, baseUrl),
+  merged: branch.isMerged,
+  protected: branch.isProtected,
+  developers_can_push: branch.developersCanPush,
+  developers_can_merge: branch.developersCanMerge,
+  can_push: branch.callerCanPush,
+  default: branch.isDefault,
+  web_url: `${baseUrl}/${project.pathWithNamespace}/-/tree/${encodeURIComponent(branch.name)}`,
+})
+
+export function branchRoutes(deps: Dependencies): Route[] {
+  const { readCode, pushCode } = deps.guards
+  const branches = '/projects/:id/repository/branches'
+  return [
+    route('GET', branches, readCode, listBranchesEndpoint(deps)),
+    route('POST', branches, pushCode, createBranchEndpoint(deps)),
+    route('GET', `${branches}/:branch`, readCode, getBranchEndpoint(deps)),
+    route('DELETE', `${branches}/:branch`, pushCode, deleteBranchEndpoint(deps)),
+    route('DELETE', '/projects/:id/repository/merged_branches', pushCode, deleteMergedBranchesEndpoint(deps)),
+  ]
+}
+
+const sorts = ['name_asc', 'name_desc', 'updated_asc', 'updated_desc'] as const
+
+const input = z.object({
+  ...pageParameters,
+  ...keysetParameters,
+  search: nameSearch(),
+  regex: nameRegex(),
+  sort: z.enum(sorts).default('name_asc'),
+})
+
+/** `GET /projects/:id/repository/branches` */
+const listBranchesEndpoint = (deps: Dependencies) =>
+  endpoint({
+    summary: 'Branches',
+    replies: { 200: z.array(branchShape) },
+    refusals: [413],
+    input,
+    async handle({ search, regex, sort, pagination, page_token, ...page }, access: ProjectCall, call) {
+      const [order, direction] = sort.split('_') as ['name' | 'updated', string]
+      const query = {
+        search,
+        regex,
+        order,
+        descending: direction === 'desc',
+        window: windowOf(pagination, page_token, page),
+      }
+      const { branches, total, next } = await listBranches(deps, access, query)
+      const items = branches.map((branch) => presentBranch(branch, access.project, call.baseUrl))
+      return pagination === 'keyset' ? keysetReply(items, next, call) : pageReply(items, page, total, call)
+    },
+  })
+
+/** `POST /projects/:id/repository/branches` */
+const createBranchEndpoint = (deps: Dependencies) =>
+  endpoint({
+    summary: 'Create a branch',
+    replies: { 201: branchShape },
+    input: z.object({ branch: filledText(), ref: filledText() }),
+    async handle({ branch, ref }, access: ProjectCall<Caller>, call) {
+      const made = await createBranch(deps, access, { name: branch, start: ref }, call)
+      return created(presentBranch(made, access.project, call.baseUrl))
+    },
+  })
+
+/** `GET /projects/:id/repository/branches/:branch` */
+const getBranchEndpoint = (deps: Dependencies) =>
+  endpoint({
+    summary: 'One branch',
+    replies: { 200: branchShape },
+    refusals: [400],
+    input: z.object({ branch: text() }),
+    async handle({ branch }, access: ProjectCall, call) {
+      return ok(presentBranch(await getBranch(deps, access, branch), access.project, call.baseUrl))
+    },
+  })
+
+/** `DELETE /projects/:id/repository/branches/:branch` */
+const deleteBranchEndpoint = (deps: Dependencies) =>
+  endpoint({
+    summary: 'Delete a branch',
+    replies: { 204: null },
+    refusals: [400, 409, 412],
+    input: z.object({ branch: text() }),
+    async handle({ branch }, access: ProjectCall<Caller>, call) {
+      await deleteBranch(deps, access, branch, unmodifiedSinceMs(call), call)
+      return noContent()
+    },
+  })
+
+/** `DELETE /projects/:id/repository/merged_branches`: the branches are gone when the answer comes. */
+const deleteMergedBranchesEndpoint = (deps: Dependencies) =>
+  endpoint({
+    summary: 'Delete the branches that are merged into the default branch and not protected',
+    replies: { 202: z.object({ message: z.literal('202 Accepted') }) },
+    refusals: [413],
+    input: z.object({}),
+    async handle(_input, access: ProjectCall<Caller>, call) {
+      await deleteMergedBranches(deps, access, call)
+      return { status: 202, body: { message: '202 Accepted' } }
+    },
+  })

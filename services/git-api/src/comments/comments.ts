@@ -1,0 +1,118 @@
+import { invalid, notFound } from '@switchyard/domain'
+import type { Caller } from '@switchyard/domain/access'
+import { type Commit, lineCountOf } from '@switchyard/domain/commit'
+import type { Repository } from '@switchyard/git-storage'
+import type { Call } from '@switchyard/service-kit/http'
+import { getCommit, getCommitId } from '../commits/commits.js'
+import type { Dependencies, Rows } from '../dependencies.js'
+import type { ProjectCall } from '../guards.js'
+import { noteHook } from '../shapes/hooks.js'
+import {
+  type CommentWithAuthor,
+  createCommitComment,
+  findCommitComment,
+  listCommitComments,
+} from './store.js'
+
+/** @throws DomainError not-found for an unknown commit */
+export async function listComments(
+  { database }: Dependencies,
+  { project, repository }: ProjectCall,
+  revision: string,
+  rows: Rows,
+) {
+  const sha = await getCommitId(repository, revision)
+  return listCommitComments(database, { projectId: project.id, sha }, rows)
+}
+
+/** The comments of a commit, and the commit. @throws DomainError not-found for an unknown commit */
+export async function listDiscussions(
+  { database }: Dependencies,
+  { project, repository }: ProjectCall,
+  revision: string,
+  rows: Rows,
+) {
+  const commit = await getCommit(repository, revision)
+  const found = await listCommitComments(database, { projectId: project.id, sha: commit.id }, rows)
+  return { commit, ...found }
+}
+
+/** @throws DomainError not-found for an unknown commit or comment */
+export async function getDiscussion(
+  { database }: Dependencies,
+  { project, repository }: ProjectCall,
+  revision: string,
+  id: bigint | null,
+) {
+  const commit = await getCommit(repository, revision)
+  const where = { projectId: project.id, sha: commit.id }
+  const comment = id === null ? null : await findCommitComment(database, { ...where, id })
+  if (!comment) throw notFound('Discussion')
+  return { commit, comment }
+}
+
+interface AddCommentCommand {
+  /** Hash, branch or tag; the comment stays with the commit that this names now. */
+  revision: string
+  note: string
+  /** The line of the comment. Where the commit has no such line, the comment is about the whole commit. */
+  place?: Place | undefined
+}
+
+export interface Place {
+  path: string
+  line: number
+  /** `new`: a line of the file as the commit has it; `old`: as its first parent has it. */
+  lineType: 'new' | 'old'
+}
+
+/**
+ * Adds a comment to a commit. From then on, git keeps the commit, also when no branch contains it any more.
+ *
+ * @throws DomainError not-found for an unknown commit; invalid for a blank note
+ */
+export async function addComment(
+  { database, jobs }: Dependencies,
+  { project, repository, caller }: ProjectCall<Caller>,
+  { revision, note, place }: AddCommentCommand,
+  { baseUrl }: Pick<Call, 'baseUrl'>,
+): Promise<CommentWithAuthor> {
+  if (note.trim() === '') throw invalid("400 Bad request - Note can't be blank")
+  const commit = await getCommit(repository, revision)
+  const exists = place !== undefined && (await hasLine(repository, commit, place))
+  await repository.keepCommit(commit.id)
+  const given = {
+    projectId: project.id,
+    sha: commit.id,
+    note,
+    author: caller.user,
+    path: exists ? place.path : null,
+    line: exists ? place.line : null,
+    lineType: exists ? place.lineType : null,
+  }
+  const comment = await createCommitComment(database, given, (stored) =>
+    noteHook(stored, { project, commit, user: caller.user, baseUrl }),
+  )
+  jobs.announce({ event: 'note', project_id: project.id, sha: commit.id, id: Number(comment.id) })
+  return comment
+}
+
+async function hasLine(repository: Repository, commit: Commit, { path, line, lineType }: Place) {
+  if (line < 1) return false
+  const content =
+    lineType === 'new'
+      ? await repository.readFile(commit.id, path)
+      : await readOldFile(repository, commit, path)
+  return content !== null && line <= (lineCountOf(content) ?? 0)
+}
+
+/** The file before the commit; a renamed file is found by its old and by its new path. */
+async function readOldFile(repository: Repository, { id, parentIds }: Commit, path: string) {
+  const [parent] = parentIds
+  if (parent === undefined) return null
+  const content = await repository.readFile(parent, path)
+  if (content) return content
+  const entries = await repository.readDiff(id)
+  const renamed = entries.find((entry) => entry.renamedFile && entry.newPath === path)
+  return renamed ? repository.readFile(parent, renamed.oldPath) : null
+}

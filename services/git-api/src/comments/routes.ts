@@ -1,0 +1,118 @@
+import type { Caller } from '@switchyard/domain/access'
+import {
+  created,
+  endpoint,
+  integer,
+  ok,
+  pageParameters,
+  pageReply,
+  parameterProblem,
+  proseCharsMax,
+  type Route,
+  route,
+  rowsOf,
+  text,
+} from '@switchyard/service-kit/http'
+import { z } from 'zod'
+import type { Dependencies } from '../dependencies.js'
+import type { ProjectCall } from '../guards.js'
+import { optional, optionalText } from '../shapes/parameters.js'
+import {
+  addComment,
+  listComments as findComments,
+  getDiscussion as findDiscussion,
+  listDiscussions as findDiscussions,
+  type Place,
+} from './comments.js'
+import { commentShape, discussionShape, presentComment, presentDiscussion } from './present.js'
+
+export function commentRoutes(deps: Dependencies): Route[] {
+  const path = '/projects/:id/repository/commits/:sha/comments'
+  return [
+    route('GET', path, deps.guards.readCode, listComments(deps)),
+    route('POST', path, deps.guards.comment, createComment(deps)),
+  ]
+}
+
+const listComments = (deps: Dependencies) =>
+  endpoint({
+    summary: 'Comments on a commit',
+    replies: { 200: z.array(commentShape) },
+    input: z.object({ ...pageParameters, sha: text() }),
+    async handle({ sha, ...page }, access: ProjectCall, call) {
+      const found = await findComments(deps, access, sha, rowsOf(page))
+      const items = found.comments.map((comment) => presentComment(comment, call.baseUrl))
+      return pageReply(items, page, found.total, call)
+    },
+  })
+
+const createComment = (deps: Dependencies) =>
+  endpoint({
+    summary: 'Comment on a commit, or on a line of its diff',
+    replies: { 201: commentShape },
+    input: z.object({
+      sha: text(),
+      note: text(proseCharsMax),
+      // A path that no file has makes a comment without a place, however long it is.
+      path: optionalText(text(proseCharsMax)),
+      line: optional(integer()),
+      line_type: optional(z.enum(['new', 'old'])),
+    }),
+    async handle({ sha: revision, note, ...given }, access: ProjectCall<Caller>, call) {
+      const comment = await addComment(deps, access, { revision, note, place: placeOf(given) }, call)
+      return created(presentComment(comment, call.baseUrl))
+    },
+  })
+
+interface PlaceFields {
+  path?: string | undefined
+  line?: number | undefined
+  line_type?: Place['lineType'] | undefined
+}
+
+/** A path needs a line; a line without a path is ignored. */
+function placeOf({ path, line, line_type: lineType = 'new' }: PlaceFields): Place | undefined {
+  if (path === undefined) return undefined
+  if (line === undefined) throw parameterProblem('line', 'is missing')
+  return { path: path.replace(/^\/+/, ''), line, lineType }
+}
+
+export function discussionRoutes(deps: Dependencies): Route[] {
+  const path = '/projects/:id/repository/commits/:sha/discussions'
+  return [
+    route('GET', path, deps.guards.readCode, listDiscussions(deps)),
+    route('GET', `${path}/:discussion_id`, deps.guards.readCode, getDiscussion(deps)),
+  ]
+}
+
+const listDiscussions = (deps: Dependencies) =>
+  endpoint({
+    summary: 'Comments on a commit, as discussions',
+    replies: { 200: z.array(discussionShape) },
+    input: z.object({ ...pageParameters, sha: text() }),
+    async handle({ sha, ...page }, access: ProjectCall, call) {
+      const { commit, comments, total } = await findDiscussions(deps, access, sha, rowsOf(page))
+      const items = comments.map((comment) => presentDiscussion(comment, commit, call.baseUrl))
+      return pageReply(items, page, total, call)
+    },
+  })
+
+const getDiscussion = (deps: Dependencies) =>
+  endpoint({
+    summary: 'A comment on a commit, as a discussion',
+    replies: { 200: discussionShape },
+    input: z.object({ sha: text(), discussion_id: text() }),
+    async handle({ sha, discussion_id }, access: ProjectCall, call) {
+      const { commit, comment } = await findDiscussion(deps, access, sha, commentIdOf(discussion_id))
+      return ok(presentDiscussion(comment, commit, call.baseUrl))
+    },
+  })
+
+/** Ids of comments have 16 digits at most. */
+const discussionId = /^0{24}[0-9a-f]{16}$/
+
+/** The id of the comment that the id of a discussion stands for; null when it stands for none. */
+function commentIdOf(id: string): bigint | null {
+  const value = discussionId.test(id) ? BigInt(`0x${id}`) : null
+  return value !== null && value <= 2n ** 63n - 1n ? value : null
+}

@@ -1,0 +1,183 @@
+import {
+  changeDeployment as changeStoredDeployment,
+  type DeploymentFilter,
+  type DeploymentOrder,
+  type DeploymentView,
+  deleteDeployment,
+  findDeployment,
+  findDeploymentBefore,
+  listFreezePeriods,
+  listDeployments as listStoredDeployments,
+  recordDeployment,
+} from '@switchyard/db'
+import { type FieldProblems, forbidden, invalid, notFound, type Precondition } from '@switchyard/domain'
+import { boundTenantsOf, type Caller, ownTenant, requireTenant } from '@switchyard/domain/access'
+import type { Commit } from '@switchyard/domain/commit'
+import {
+  beginDeployment,
+  type DeploymentStatus,
+  environmentNameProblem,
+  moveDeployment,
+  readSagaReference,
+} from '@switchyard/domain/deployment'
+import type { Repository } from '@switchyard/git-storage'
+import type { Call } from '@switchyard/service-kit/http'
+import { getCommit } from '../commits/commits.js'
+import type { Dependencies, Rows } from '../dependencies.js'
+import type { ProjectCall } from '../guards.js'
+import { deploymentHook } from '../shapes/hooks.js'
+
+/** The deployments of a project that meet every condition that is set. */
+export const listDeployments = (
+  { database }: Dependencies,
+  { project }: ProjectCall,
+  filter: Omit<DeploymentFilter, 'projectId'>,
+  order: DeploymentOrder,
+  rows: Rows,
+) => listStoredDeployments(database, { ...filter, projectId: project.id }, order, rows)
+
+/** @throws DomainError not-found */
+export async function getDeployment(
+  { database }: Dependencies,
+  { project }: Pick<ProjectCall, 'project'>,
+  id: number,
+): Promise<DeploymentView> {
+  const deployment = await findDeployment(database, project.id, id)
+  if (!deployment) throw notFound()
+  return deployment
+}
+
+interface AddDeploymentCommand {
+  /** Name of the environment, which is made when it is missing. */
+  environment: string
+  sha: string
+  ref: string
+  /** Whether `ref` is a tag; else it is a branch. */
+  tag: boolean
+  status: DeploymentStatus
+  sagaId: string | undefined
+  sagaTenant: string | undefined
+  /** Refuse the deployment within a freeze period. */
+  enforce: boolean
+}
+
+/**
+ * Records a deployment. A request that repeats the last successful deployment of its environment returns that deployment.
+ *
+ * @throws DomainError invalid, by field; forbidden within a freeze period when the caller asks for it, and for a saga of a tenant that
+ *   the caller's token cannot name
+ */
+export async function addDeployment(
+  deps: Dependencies,
+  { project, repository, caller }: ProjectCall<Caller>,
+  command: AddDeploymentCommand,
+  { baseUrl }: Pick<Call, 'baseUrl'>,
+): Promise<DeploymentView> {
+  const { database, freezeCalendar } = deps
+  const { environment, ref, tag, status, enforce } = command
+  const bound = boundTenantsOf(caller)
+  const { commit, saga } = await readReferences(repository, {
+    ...command,
+    sagaTenant: command.sagaTenant ?? ownTenant(bound),
+  })
+  if (saga) requireTenant(bound, saga.tenant)
+  const now = new Date()
+  const freezeEnd = await freezeCalendar.findEnd(await listFreezePeriods(database, project.id), now)
+  if (freezeEnd && enforce) {
+    const end = freezeEnd.toISOString()
+    throw forbidden(`The project is frozen until ${end}`, { extra: { freeze_end_at: end } })
+  }
+  // Later deployments are compared with this one, also when no branch contains its commit any more.
+  await repository.keepCommit(commit.id)
+  const progress = beginDeployment(status, now)
+  const fields = { environment, ref, tag, sha: commit.id, saga, progress, frozen: freezeEnd !== null }
+  const given = { ...fields, projectId: project.id, userId: caller.user.id }
+  const about = { project, commit, user: caller.user, baseUrl }
+  const { deployment, isNew } = await recordDeployment(database, given, (added) =>
+    deploymentHook(added, about),
+  )
+  if (isNew) announce(deps, deployment)
+  return deployment
+}
+
+/** Checks the commit, the ref, the environment and the saga that a new deployment names. @throws DomainError invalid, with every problem by field */
+async function readReferences(repository: Repository, command: AddDeploymentCommand) {
+  const { saga, problems: sagaProblems } = readSagaReference(command)
+  const [commit, target] = await Promise.all([
+    repository.findCommit(command.sha),
+    command.tag ? repository.findTagTarget(command.ref) : repository.findBranchTip(command.ref),
+  ])
+  const problems: FieldProblems = { ...sagaProblems }
+  const nameProblem = environmentNameProblem(command.environment)
+  if (nameProblem !== null) problems.environment = [nameProblem]
+  if (!commit) problems.sha = ['The commit does not exist']
+  if (target === null) problems.ref = ['The branch or tag does not exist']
+  if (!commit || Object.keys(problems).length > 0) throw invalid(problems)
+  return { commit, saga }
+}
+
+/** @throws DomainError not-found; precondition-failed; invalid for a status that may not follow */
+export async function changeDeployment(
+  deps: Dependencies,
+  { project, repository, caller }: ProjectCall<Caller>,
+  {
+    id,
+    status,
+    precondition,
+  }: { id: number; status: DeploymentStatus; precondition: Precondition | undefined },
+  { baseUrl }: Pick<Call, 'baseUrl'>,
+): Promise<DeploymentView> {
+  const { sha } = await getDeployment(deps, { project }, id)
+  const about = { project, commit: await repository.findCommit(sha), user: caller.user, baseUrl }
+  const { deployment, isChanged } = await changeStoredDeployment(
+    deps.database,
+    { projectId: project.id, id },
+    (current) => {
+      precondition?.(current.updatedAt)
+      return moveDeployment(current, status, new Date())
+    },
+    (changed) => deploymentHook(changed, about),
+  )
+  if (isChanged) announce(deps, deployment)
+  return deployment
+}
+
+const announce = (
+  { jobs }: Dependencies,
+  { projectId, id, sha, status, environment }: DeploymentView,
+): void =>
+  jobs.announce({
+    event: 'deployment',
+    project_id: projectId,
+    id,
+    sha,
+    environment: environment.name,
+    status,
+  })
+
+/** @throws DomainError not-found; invalid for a running deployment, and for the one that its environment runs now */
+export const removeDeployment = ({ database }: Dependencies, { project }: ProjectCall, id: number) =>
+  deleteDeployment(database, project.id, id)
+
+/**
+ * The commits that are new in a deployment, the newest first: those in the history of its commit that are not in the history
+ * of the last successful deployment before it. Without such a deployment, the whole history is new.
+ *
+ * @throws DomainError not-found
+ */
+export async function listDeployedCommits(
+  deps: Dependencies,
+  access: ProjectCall,
+  id: number,
+  rows: Rows,
+): Promise<{ commits: Commit[]; total: number }> {
+  const { repository } = access
+  const deployment = await getDeployment(deps, access, id)
+  const commit = await getCommit(repository, deployment.sha)
+  const before = await findDeploymentBefore(deps.database, deployment)
+  const from = before && (await repository.findCommitId(before.sha))
+  if (!from) return repository.listCommits({ revision: commit, ...rows })
+  const { ids, total } = await repository.commitsBetween({ from, to: commit.id, ...rows })
+  const commits = await Promise.all(ids.reverse().map((each) => repository.findCommit(each)))
+  return { commits: commits.filter((each) => each !== null), total }
+}

@@ -1,0 +1,120 @@
+import {
+  createEnvironment,
+  type DeploymentView,
+  deleteStoppedEnvironment,
+  type Environment,
+  type EnvironmentChanges,
+  type EnvironmentFilter,
+  findEnvironment,
+  findLastDeployment,
+  findUser,
+  inTransaction,
+  listEnvironments as listStoredEnvironments,
+  type ProjectWithOwner,
+  requireUnchanged,
+  updateEnvironment,
+} from '@switchyard/db'
+import { forbidden, invalid, notFound, type Precondition } from '@switchyard/domain'
+import { type EnvironmentTier, environmentProblems, guessTier } from '@switchyard/domain/deployment'
+import type { Dependencies, Rows } from '../dependencies.js'
+import type { ProjectCall } from '../guards.js'
+
+/** Environments, and the project that answers show with each of them. */
+interface EnvironmentPage {
+  environments: Environment[]
+  total: number
+  project: ProjectWithOwner
+}
+
+/** The environments of a project that meet every condition that is set, by id. */
+export async function listEnvironments(
+  { database }: Dependencies,
+  { project }: ProjectCall,
+  filter: Omit<EnvironmentFilter, 'projectId'>,
+  rows: Rows,
+): Promise<EnvironmentPage> {
+  const found = await listStoredEnvironments(database, { ...filter, projectId: project.id }, rows)
+  return { ...found, project: await withOwner(database, project) }
+}
+
+/**
+ * An environment with the deployment that it runs now.
+ *
+ * @throws DomainError not-found
+ */
+export async function getEnvironment(
+  { database }: Dependencies,
+  { project }: ProjectCall,
+  id: number,
+): Promise<{ environment: Environment; lastDeployment: DeploymentView | null }> {
+  const environment = await findEnvironment(database, project.id, id)
+  if (!environment) throw notFound()
+  return { environment, lastDeployment: await findLastDeployment(database, environment) }
+}
+
+interface AddEnvironmentCommand {
+  name: string
+  externalUrl: string | null
+  /** Undefined: guessed from the name. */
+  tier: EnvironmentTier | undefined
+  description: string | null
+  autoStopSetting: string
+}
+
+interface EnvironmentWithProject {
+  environment: Environment
+  project: ProjectWithOwner
+}
+
+/** @throws DomainError invalid, by field; invalid for a name that the project has already, and when it has as many
+ * environments as are allowed */
+export async function addEnvironment(
+  { database }: Dependencies,
+  { project }: ProjectCall,
+  command: AddEnvironmentCommand,
+): Promise<EnvironmentWithProject> {
+  refuseProblems(command)
+  const tier = command.tier ?? guessTier(command.name)
+  const environment = await createEnvironment(database, { ...command, tier, projectId: project.id })
+  if (!environment) throw invalid(['Name has already been taken'])
+  return { environment, project: await withOwner(database, project) }
+}
+
+/** Changes the given fields and keeps the other fields. @throws DomainError not-found; precondition-failed; invalid, by field */
+export async function changeEnvironment(
+  { database }: Dependencies,
+  { project }: ProjectCall,
+  id: number,
+  changes: { [Field in keyof EnvironmentChanges]: EnvironmentChanges[Field] | undefined },
+  precondition?: Precondition,
+): Promise<EnvironmentWithProject> {
+  refuseProblems(changes)
+  const environment = await inTransaction(database, async (transaction) => {
+    await requireUnchanged(transaction, 'environments', { project_id: project.id, id }, precondition)
+    return updateEnvironment(transaction, project.id, id, changes)
+  })
+  if (!environment) throw notFound()
+  return { environment, project: await withOwner(database, project) }
+}
+
+/** Deletes a stopped environment with its deployments. @throws DomainError not-found; forbidden unless it is stopped */
+export async function removeEnvironment(
+  { database }: Dependencies,
+  { project }: ProjectCall,
+  id: number,
+): Promise<void> {
+  if (await deleteStoppedEnvironment(database, project.id, id)) return
+  if (!(await findEnvironment(database, project.id, id))) throw notFound()
+  throw forbidden('Only a stopped environment can be deleted. Stop it first')
+}
+
+function refuseProblems(texts: Parameters<typeof environmentProblems>[0]): void {
+  const problems = environmentProblems(texts)
+  if (Object.keys(problems).length > 0) throw invalid(problems)
+}
+
+async function withOwner(database: Dependencies['database'], project: ProjectCall['project']) {
+  const owner = await findUser(database, project.ownerId)
+  if (!owner) throw notFound('Project')
+  return { ...project, owner }
+}

@@ -1,0 +1,111 @@
+import {
+  type AuditAuthor,
+  countFreezePeriods,
+  createFreezePeriod,
+  deleteFreezePeriod,
+  type FreezePeriod,
+  type FreezePeriodFields,
+  findFreezePeriod,
+  inTransaction,
+  listFreezePeriods as listStoredPeriods,
+  requireUnchanged,
+  updateFreezePeriod,
+} from '@switchyard/db'
+import { invalid, notFound, type Precondition } from '@switchyard/domain'
+import { recordProjectEvent } from '../audit/audit.js'
+import type { Dependencies, Rows } from '../dependencies.js'
+import type { ProjectCall } from '../guards.js'
+import { freezePeriodProblems } from './freeze-calendar.js'
+
+/** All of them are evaluated for each new deployment. */
+const periodsPerProjectMax = 20
+
+export async function listFreezePeriods(
+  { database }: Dependencies,
+  { project }: ProjectCall,
+  { skip, take }: Rows,
+): Promise<{ periods: FreezePeriod[]; total: number }> {
+  const periods = await listStoredPeriods(database, project.id)
+  return { periods: periods.slice(skip, skip + take), total: periods.length }
+}
+
+/** @throws DomainError not-found */
+export async function getFreezePeriod(
+  { database }: Dependencies,
+  { project }: ProjectCall,
+  id: number,
+): Promise<FreezePeriod> {
+  const period = await findFreezePeriod(database, project.id, id)
+  if (!period) throw notFound()
+  return period
+}
+
+/** @throws DomainError invalid, by field; invalid when the project has as many freeze periods as are allowed */
+export async function addFreezePeriod(
+  { database }: Dependencies,
+  { project }: ProjectCall,
+  fields: FreezePeriodFields,
+  author: AuditAuthor,
+): Promise<FreezePeriod> {
+  refuseProblems(fields)
+  return inTransaction(database, async (transaction) => {
+    if ((await countFreezePeriods(transaction, project.id)) >= periodsPerProjectMax) {
+      throw invalid(`A project can have ${periodsPerProjectMax} freeze periods at most`)
+    }
+    const period = await createFreezePeriod(transaction, project.id, fields)
+    await recordProjectEvent(transaction, author, project.id, 'freeze_period_created', detailsOf(period))
+    return period
+  })
+}
+
+/** Changes the given fields and keeps the other fields. @throws DomainError not-found; precondition-failed; invalid, by field */
+export async function changeFreezePeriod(
+  deps: Dependencies,
+  access: ProjectCall,
+  { id, changes }: { id: number; changes: { [Field in keyof FreezePeriodFields]: string | undefined } },
+  author: AuditAuthor,
+  precondition?: Precondition,
+): Promise<FreezePeriod> {
+  const { freezeStart, freezeEnd, cronTimezone } = await getFreezePeriod(deps, access, id)
+  const fields = {
+    freezeStart: changes.freezeStart ?? freezeStart,
+    freezeEnd: changes.freezeEnd ?? freezeEnd,
+    cronTimezone: changes.cronTimezone ?? cronTimezone,
+  }
+  refuseProblems(fields)
+  const { id: projectId } = access.project
+  return inTransaction(deps.database, async (transaction) => {
+    await requireUnchanged(transaction, 'freeze_periods', { project_id: projectId, id }, precondition)
+    const period = await updateFreezePeriod(transaction, projectId, id, fields)
+    if (!period) throw notFound()
+    await recordProjectEvent(transaction, author, projectId, 'freeze_period_changed', detailsOf(period))
+    return period
+  })
+}
+
+/** @throws DomainError not-found */
+export async function removeFreezePeriod(
+  { database }: Dependencies,
+  { project }: ProjectCall,
+  id: number,
+  author: AuditAuthor,
+): Promise<void> {
+  await inTransaction(database, async (transaction) => {
+    if (!(await deleteFreezePeriod(transaction, project.id, id))) throw notFound()
+    await recordProjectEvent(transaction, author, project.id, 'freeze_period_removed', {
+      freeze_period_id: id,
+    })
+  })
+}
+
+const detailsOf = ({ id, freezeStart, freezeEnd, cronTimezone }: FreezePeriod) => ({
+  freeze_period_id: id,
+  freeze_start: freezeStart,
+  freeze_end: freezeEnd,
+  cron_timezone: cronTimezone,
+})
+
+function refuseProblems(fields: FreezePeriodFields): void {
+  const problems = freezePeriodProblems(fields)
+  if (Object.keys(problems).length > 0) throw invalid(problems)
+}

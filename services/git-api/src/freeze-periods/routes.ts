@@ -1,0 +1,132 @@
+import type { FreezePeriod } from '@switchyard/db'
+import type { Caller } from '@switchyard/domain/access'
+import {
+  auditAuthor,
+  created,
+  endpoint,
+  filledText,
+  noContent,
+  pageParameters,
+  pageReply,
+  preconditionOf,
+  type Route,
+  route,
+  rowId,
+  rowsOf,
+  text,
+  versioned,
+} from '@switchyard/service-kit/http'
+import { z } from 'zod'
+import type { Dependencies } from '../dependencies.js'
+import type { ProjectCall } from '../guards.js'
+import { optionalText } from '../shapes/parameters.js'
+import * as periods from './freeze-periods.js'
+
+const freezePeriodShape = z
+  .object({
+    id: z.int(),
+    freeze_start: z.string().meta({ description: 'Cron expression' }),
+    freeze_end: z.string().meta({ description: 'Cron expression' }),
+    cron_timezone: z.string(),
+    created_at: z.date(),
+    updated_at: z.date(),
+  })
+  .meta({ id: 'FreezePeriod', description: 'Times in which a project should not be deployed' })
+
+/** A freeze period in GitLab's shape. */
+const presentFreezePeriod = (period: FreezePeriod): z.output<typeof freezePeriodShape> => ({
+  id: period.id,
+  freeze_start: period.freezeStart,
+  freeze_end: period.freezeEnd,
+  cron_timezone: period.cronTimezone,
+  created_at: period.createdAt,
+  updated_at: period.updatedAt,
+})
+
+export function freezePeriodRoutes(deps: Dependencies): Route[] {
+  const { readDeployments, maintain } = deps.guards
+  const path = '/projects/:id/freeze_periods'
+  const one = `${path}/:freeze_period_id`
+  return [
+    route('GET', path, readDeployments, listFreezePeriods(deps)),
+    route('POST', path, maintain, createFreezePeriod(deps)),
+    route('GET', one, readDeployments, getFreezePeriod(deps)),
+    route('PUT', one, maintain, updateFreezePeriod(deps)),
+    route('DELETE', one, maintain, deleteFreezePeriod(deps)),
+  ]
+}
+
+const periodId = { freeze_period_id: rowId() }
+
+const listFreezePeriods = (deps: Dependencies) =>
+  endpoint({
+    summary: 'Freeze periods of a project, the oldest first',
+    replies: { 200: z.array(freezePeriodShape) },
+    input: z.object(pageParameters),
+    async handle(page, access: ProjectCall, call) {
+      const found = await periods.listFreezePeriods(deps, access, rowsOf(page))
+      return pageReply(found.periods.map(presentFreezePeriod), page, found.total, call)
+    },
+  })
+
+const getFreezePeriod = (deps: Dependencies) =>
+  endpoint({
+    summary: 'One freeze period',
+    replies: { 200: freezePeriodShape },
+    input: z.object(periodId),
+    async handle({ freeze_period_id }, access: ProjectCall) {
+      const period = await periods.getFreezePeriod(deps, access, freeze_period_id)
+      return versioned(presentFreezePeriod(period), period)
+    },
+  })
+
+const createFreezePeriod = (deps: Dependencies) =>
+  endpoint({
+    summary: 'Add a freeze period',
+    replies: { 201: freezePeriodShape },
+    input: z.object({
+      freeze_start: filledText().meta({ description: 'Cron expression of five fields' }),
+      freeze_end: filledText().meta({ description: 'Cron expression of five fields' }),
+      cron_timezone: optionalText(text()).meta({ description: 'Name of a time zone; else UTC' }),
+    }),
+    async handle({ freeze_start, freeze_end, cron_timezone = 'UTC' }, access: ProjectCall<Caller>, call) {
+      const fields = { freezeStart: freeze_start, freezeEnd: freeze_end, cronTimezone: cron_timezone }
+      const author = auditAuthor(access.caller, call)
+      return created(presentFreezePeriod(await periods.addFreezePeriod(deps, access, fields, author)))
+    },
+  })
+
+const updateFreezePeriod = (deps: Dependencies) =>
+  endpoint({
+    summary: 'Change a freeze period',
+    replies: { 200: freezePeriodShape },
+    refusals: [412],
+    input: z.object({
+      ...periodId,
+      freeze_start: optionalText(text()),
+      freeze_end: optionalText(text()),
+      cron_timezone: optionalText(text()),
+    }),
+    async handle({ freeze_period_id: id, ...given }, access: ProjectCall<Caller>, call) {
+      const changes = {
+        freezeStart: given.freeze_start,
+        freezeEnd: given.freeze_end,
+        cronTimezone: given.cron_timezone,
+      }
+      const author = auditAuthor(access.caller, call)
+      const required = preconditionOf(call)
+      const period = await periods.changeFreezePeriod(deps, access, { id, changes }, author, required)
+      return versioned(presentFreezePeriod(period), period)
+    },
+  })
+
+const deleteFreezePeriod = (deps: Dependencies) =>
+  endpoint({
+    summary: 'Delete a freeze period',
+    replies: { 204: null },
+    input: z.object(periodId),
+    async handle({ freeze_period_id }, access: ProjectCall<Caller>, call) {
+      await periods.removeFreezePeriod(deps, access, freeze_period_id, auditAuthor(access.caller, call))
+      return noContent()
+    },
+  })

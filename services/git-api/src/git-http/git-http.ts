@@ -1,0 +1,92 @@
+import type { Readable, Writable } from 'node:stream'
+import { isDatabaseUnavailable, listLocksOfOthers } from '@switchyard/db'
+import { unauthenticated, unavailable } from '@switchyard/domain'
+import { compilePushRules } from '@switchyard/domain/access'
+import {
+  advertiseRefs,
+  type GitService,
+  type GitSession,
+  serveFetch as serveFetchWithGit,
+  servePush,
+} from '@switchyard/git-storage'
+import type { Call } from '@switchyard/service-kit/http'
+import type { Dependencies } from '../dependencies.js'
+import type { ProjectCall } from '../guards.js'
+import { listProtectedBranches } from '../protected-branches/store.js'
+import { listProtectedTags } from '../protected-tags/store.js'
+import { beginChange } from '../references/references.js'
+
+/** A fetch or a push that is about to begin. */
+export interface Exchange {
+  /** The client, without the path of the repository. */
+  client: Omit<GitSession, 'path'>
+  /** The bytes that the client sends. */
+  input: Readable
+  /** Takes git's answer; the caller ends it. */
+  output: Writable
+}
+
+/** Serves one exchange of a fetch, or a push, over HTTP. */
+export type ServeExchange = (
+  deps: Dependencies,
+  access: ProjectCall,
+  exchange: Exchange,
+  call: Pick<Call, 'baseUrl' | 'logger'>,
+) => Promise<void>
+
+/** Lists the references for a client that is about to fetch or push. @throws what `advertiseRefs` throws */
+export const advertiseReferences = (
+  { repository }: ProjectCall,
+  { client, output }: Omit<Exchange, 'input'>,
+  service: GitService,
+): Promise<void> => advertiseRefs({ ...client, path: repository.path }, service, output)
+
+/** @throws what `serveFetch` of git-storage throws */
+export const serveFetch: ServeExchange = (_deps, { repository }, { client, input, output }) =>
+  serveFetchWithGit({ ...client, path: repository.path }, input, output)
+
+/**
+ * Serves a push: each reference that the caller may change is changed, each other reference is refused with the reason. Then
+ * does the work that follows the changes.
+ *
+ * @throws what `servePush` throws
+ */
+export const takePush: ServeExchange = async (
+  deps,
+  { project, repository, level, caller },
+  { client, input, output },
+  { logger, baseUrl },
+) => {
+  if (!caller) throw unauthenticated()
+  const [branchProtections, tagProtections, others] = await Promise.all([
+    listProtectedBranches(deps.database, project.id),
+    listProtectedTags(deps.database, project.id),
+    listLocksOfOthers(deps.database, project.id, caller.user.id),
+  ])
+  const { defaultBranch, lfsEnabled } = project
+  const locks = new Map(lfsEnabled ? others.map(({ path, username }) => [path, username]) : [])
+  const judge = compilePushRules({ level, defaultBranch, branchProtections, tagProtections })
+  const session = { ...client, path: repository.path }
+  const pushOptions: string[] = []
+  const { foresee, happened } = beginChange(deps, { project, user: caller.user, baseUrl, pushOptions })
+  const changes = await servePush(session, input, output, {
+    judge,
+    locks,
+    needsLfsObjects: lfsEnabled,
+    withoutMove: repository.withoutMove,
+    findRoom: deps.storageSpace.findRoom,
+    takeSpace: (bytes) => repository.takeSpace(bytes).catch(refuseWithoutDatabase),
+    noteFullDisk: () => logger.error({ project_id: project.id }, 'git found no room on the disk for a push'),
+    async foresee(foreseen, options) {
+      pushOptions.push(...options)
+      await foresee(foreseen).catch(refuseWithoutDatabase)
+    },
+  })
+  if (changes.length > 0) await happened(changes)
+}
+
+/** The client of a push sees the message. */
+function refuseWithoutDatabase(error: unknown): never {
+  if (!isDatabaseUnavailable(error)) throw error
+  throw unavailable('The database does not answer. Try again in a moment.', { cause: error })
+}

@@ -1,0 +1,72 @@
+import type { GitService } from '@switchyard/git-storage'
+import { type Call, endpoint, type Route, route, streamed } from '@switchyard/service-kit/http'
+import { z } from 'zod'
+import type { Dependencies } from '../dependencies.js'
+import { createGitGuards, type ProjectCall } from '../guards.js'
+import { requestBody } from '../shapes/bodies.js'
+import { advertiseReferences, type Exchange, type ServeExchange, serveFetch, takePush } from './git-http.js'
+
+/** git's smart HTTP protocol: clone, fetch, push. The path of the project may end in `.git`. */
+export function gitHttpRoutes(deps: Dependencies): Route[] {
+  const { fetchOrPush, fetch, push } = createGitGuards(deps.guards)
+  const repository = '/:namespace/:project'
+  const options = { outsideApi: true, basicAuthentication: true, streamsBody: true, longLived: true }
+  return [
+    route('GET', `${repository}/info/refs`, fetchOrPush, infoRefs(deps), options),
+    route('POST', `${repository}/git-upload-pack`, fetch, rpc(deps, 'git-upload-pack', serveFetch), options),
+    route('POST', `${repository}/git-receive-pack`, push, rpc(deps, 'git-receive-pack', takePush), options),
+  ]
+}
+
+const services = ['git-upload-pack', 'git-receive-pack'] as const satisfies GitService[]
+
+/** The first request of every clone, fetch and push. */
+const infoRefs = (deps: Dependencies) =>
+  endpoint({
+    input: z.object({ service: z.enum(services) }),
+    async handle({ service }, access: ProjectCall, call) {
+      const { response } = call.raw
+      await inStream(deps, access, call, (client) => {
+        response.set({
+          'Content-Type': `application/x-${service}-advertisement`,
+          'Cache-Control': 'no-cache',
+        })
+        return advertiseReferences(access, { client, output: response }, service)
+      })
+      return streamed
+    },
+  })
+
+/** One exchange of a fetch, or a push. */
+const rpc = (deps: Dependencies, service: GitService, serve: ServeExchange) =>
+  endpoint({
+    input: z.object({}),
+    async handle(_input, access: ProjectCall, call) {
+      const { request, response } = call.raw
+      const input = requestBody(call.raw, service)
+      try {
+        await inStream(deps, access, call, (client) => {
+          response.set({ 'Content-Type': `application/x-${service}-result`, 'Cache-Control': 'no-cache' })
+          return serve(deps, access, { client, input, output: response }, call)
+        })
+      } finally {
+        // Bytes that git did not read would precede the next request of this connection. And a client that sends all of them
+        // before it reads an answer would wait for ever.
+        request.unpipe().resume()
+        input.destroy()
+      }
+      response.end()
+      return streamed
+    },
+  })
+
+/** Does the work when it is the sender's turn. The fetches and pushes of one user, or of one address, share a limit. */
+function inStream(
+  { transferIdleMs: idleMs }: Dependencies,
+  { repository }: ProjectCall,
+  { raw, signal }: Call,
+  work: (client: Exchange['client']) => Promise<void>,
+): Promise<void> {
+  const client = { protocol: raw.request.get('Git-Protocol'), idleMs, signal }
+  return repository.inStream(() => work(client))
+}

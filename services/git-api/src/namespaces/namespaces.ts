@@ -1,0 +1,40 @@
+import { findUser, findUserByUsername, type User } from '@switchyard/db'
+import { notFound } from '@switchyard/domain'
+import type { Caller } from '@switchyard/domain/access'
+import type { Dependencies, Rows } from '../dependencies.js'
+import { findFreeUsername, listNamespaceOwners } from './store.js'
+
+/** The users whose namespaces the caller may see: all for administrators, else the caller. */
+export const listNamespaces = (
+  { database }: Dependencies,
+  { user }: Caller,
+  search: string | undefined,
+  rows: Rows,
+) => listNamespaceOwners(database, { viewer: user, search }, rows)
+
+/**
+ * The user with a namespace.
+ *
+ * @param reference id or username
+ * @throws DomainError not-found, also for a namespace that the caller may not see
+ */
+export async function getNamespace(
+  { database }: Dependencies,
+  { user }: Caller,
+  reference: string,
+): Promise<User> {
+  const found = /^\d{1,9}$/.test(reference) ? await findUser(database, Number(reference)) : null
+  const owner = found ?? (await findUserByUsername(database, reference))
+  if (!owner || owner.bot || !(user.admin || user.id === owner.id)) throw notFound('Namespace')
+  return owner
+}
+
+/** Whether a name is taken, and a similar one that is free. */
+export async function findNamespaceNamed(
+  { database }: Dependencies,
+  path: string,
+): Promise<{ exists: boolean; suggests: string[] }> {
+  if (!(await findUserByUsername(database, path))) return { exists: false, suggests: [] }
+  const free = await findFreeUsername(database, path)
+  return { exists: true, suggests: free === null ? [] : [free] }
+}

@@ -1,0 +1,69 @@
+import type { Caller } from '@switchyard/domain/access'
+import {
+  endpoint,
+  flag,
+  ok,
+  pageParameters,
+  pageReply,
+  type Route,
+  route,
+  rowId,
+  rowsOf,
+  signedIn,
+  text,
+} from '@switchyard/service-kit/http'
+import { z } from 'zod'
+import type { Dependencies } from '../dependencies.js'
+import { optional, optionalText } from '../shapes/parameters.js'
+import { namespaceShape, presentNamespace } from '../shapes/project.js'
+import * as namespaces from './namespaces.js'
+
+/** Every user has a namespace, and there are no groups. */
+export const namespaceRoutes = (deps: Dependencies): Route[] => [
+  route('GET', '/namespaces', signedIn, listNamespaces(deps)),
+  route('GET', '/namespaces/:id', signedIn, getNamespace(deps)),
+  route('GET', '/namespaces/:path/exists', signedIn, namespaceExists(deps)),
+]
+
+/** The other filters of GitLab choose among groups, so they change nothing. */
+const listNamespaces = (deps: Dependencies) =>
+  endpoint({
+    summary: "Namespaces: all for administrators, the caller's own for everybody else",
+    replies: { 200: z.array(namespaceShape) },
+    input: z.object({ ...pageParameters, search: optionalText(text()), owned_only: optional(flag()) }),
+    async handle({ search, owned_only, ...page }, caller: Caller, call) {
+      const viewer = owned_only ? { ...caller, user: { ...caller.user, admin: false } } : caller
+      const { users, total } = await namespaces.listNamespaces(deps, viewer, search, rowsOf(page))
+      return pageReply(
+        users.map((user) => presentNamespace(user, call.baseUrl)),
+        page,
+        total,
+        call,
+      )
+    },
+  })
+
+const getNamespace = (deps: Dependencies) =>
+  endpoint({
+    summary: 'One namespace',
+    replies: { 200: namespaceShape },
+    input: z.object({ id: text().meta({ description: 'Id, or username' }) }),
+    handle: async ({ id }, caller: Caller, call) =>
+      ok(presentNamespace(await namespaces.getNamespace(deps, caller, id), call.baseUrl)),
+  })
+
+const namespaceExists = (deps: Dependencies) =>
+  endpoint({
+    summary: 'Whether a namespace exists',
+    replies: { 200: z.object({ exists: z.boolean(), suggests: z.array(z.string()) }) },
+    input: z.object({
+      path: text(),
+      parent_id: optional(rowId()).meta({
+        description: 'Namespaces are not nested: with a parent, no name exists',
+      }),
+    }),
+    async handle({ path, parent_id }) {
+      if (parent_id !== undefined) return ok({ exists: false, suggests: [] })
+      return ok(await namespaces.findNamespaceNamed(deps, path))
+    },
+  })

@@ -1,0 +1,99 @@
+import {
+  findPipeline,
+  findPipelineOfRef,
+  listCommitStatuses,
+  listPipelines as listStoredPipelines,
+  type PipelineFilter,
+  type PipelineWithAuthor,
+  type pipelineOrders,
+  type StatusWithAuthor,
+} from '@switchyard/db'
+import { notFound } from '@switchyard/domain'
+import { isRefName } from '@switchyard/domain/commit'
+import { getCommitId } from '../commits/commits.js'
+import type { Dependencies, Rows } from '../dependencies.js'
+import type { ProjectCall } from '../guards.js'
+import type { JobView, PipelineView } from '../shapes/repository-views.js'
+
+export interface PipelineQuery extends Omit<PipelineFilter, 'projectId' | 'newestOf'> {
+  /** Only the newest pipeline of each branch, or of each tag. */
+  newestOf?: 'branch' | 'tag' | undefined
+  order: { by: keyof typeof pipelineOrders; descending: boolean }
+}
+
+/** One page of the pipelines that a query finds, and how many it finds in all. */
+export async function listPipelines(
+  { database }: Dependencies,
+  { project, repository }: ProjectCall,
+  { newestOf, order, ...filter }: PipelineQuery,
+  rows: Rows,
+): Promise<{ pipelines: PipelineWithAuthor[]; total: number }> {
+  const references =
+    newestOf && (await repository.listReferences({ kind: newestOf, order: 'name', descending: false }))
+  const names = references?.map(({ name }) => name)
+  return listStoredPipelines(database, { ...filter, projectId: project.id, newestOf: names }, order, rows)
+}
+
+/** @throws DomainError not-found */
+export const getPipeline = async (
+  deps: Dependencies,
+  access: ProjectCall,
+  id: number,
+): Promise<PipelineView> => describe(access, await getStoredPipeline(deps, access, id))
+
+/** The pipeline of the newest commit of a branch or tag. @throws DomainError not-found */
+export async function getLatestPipeline(
+  { database }: Dependencies,
+  access: ProjectCall,
+  ref: string,
+): Promise<PipelineView> {
+  const { project, repository } = access
+  const sha = await getCommitId(repository, ref)
+  const pipeline = await findPipelineOfRef(database, { projectId: project.id, sha, ref })
+  if (!pipeline) throw notFound('Pipeline')
+  return describe(access, pipeline)
+}
+
+interface JobQuery {
+  /** Undefined: every state. */
+  states: readonly string[] | undefined
+  /** Also statuses that a newer one of the same name replaces. */
+  includeRetried: boolean
+}
+
+/** One page of the statuses of a pipeline, the newest first. @throws DomainError not-found */
+export async function listJobs(
+  deps: Dependencies,
+  access: ProjectCall,
+  id: number,
+  { states, includeRetried }: JobQuery,
+  rows: Rows,
+): Promise<{ jobs: StatusWithAuthor[]; total: number; view: JobView }> {
+  const { project, repository } = access
+  const view = await getPipeline(deps, access, id)
+  const { sha } = view.pipeline
+  const filter = { projectId: project.id, sha, pipelineId: view.pipeline.id, states }
+  const order = { latest: !includeRetried, newestFirst: true }
+  const { statuses, total } = await listCommitStatuses(deps.database, { ...filter, ...order }, rows)
+  return { jobs: statuses, total, view: { ...view, commit: await repository.findCommit(sha) } }
+}
+
+async function getStoredPipeline(
+  { database }: Dependencies,
+  { project }: ProjectCall,
+  id: number,
+): Promise<PipelineWithAuthor> {
+  const pipeline = await findPipeline(database.pool, project.id, BigInt(id))
+  if (!pipeline) throw notFound()
+  return pipeline
+}
+
+async function describe({ repository }: ProjectCall, pipeline: PipelineWithAuthor): Promise<PipelineView> {
+  const { ref } = pipeline
+  const isTag =
+    ref !== null &&
+    isRefName(ref) &&
+    (await repository.findBranchTip(ref)) === null &&
+    (await repository.findTagTarget(ref)) !== null
+  return { pipeline, isTag }
+}

@@ -1,0 +1,176 @@
+import { notSupported } from '@switchyard/domain'
+import {
+  endpoint,
+  flag,
+  list,
+  ok,
+  pageParameters,
+  pageReply,
+  type Route,
+  route,
+  rowId,
+  rowsOf,
+  text,
+  time,
+} from '@switchyard/service-kit/http'
+import { z } from 'zod'
+import type { Dependencies } from '../dependencies.js'
+import type { ProjectCall } from '../guards.js'
+import { optional, optionalText } from '../shapes/parameters.js'
+import {
+  jobShape,
+  listedPipelineShape,
+  pipelineShape,
+  presentJob,
+  presentListedPipeline,
+  presentPipeline,
+} from '../shapes/pipeline.js'
+import * as pipelines from './pipelines.js'
+
+export function pipelineRoutes(deps: Dependencies): Route[] {
+  const { readPipelines, pushCode, own } = deps.guards
+  const path = '/projects/:id/pipelines'
+  return [
+    route('GET', path, readPipelines, listPipelines(deps)),
+    route('GET', `${path}/latest`, readPipelines, getLatestPipeline(deps)),
+    route('GET', `${path}/:pipeline_id`, readPipelines, getPipeline(deps)),
+    route('GET', `${path}/:pipeline_id/jobs`, readPipelines, listJobs(deps)),
+    route('POST', '/projects/:id/pipeline', pushCode, refuseToRun('Start a pipeline')),
+    route('POST', `${path}/:pipeline_id/retry`, pushCode, refuseToRun('Run a pipeline again')),
+    route('POST', `${path}/:pipeline_id/cancel`, pushCode, refuseToRun('Stop a pipeline')),
+    route('DELETE', `${path}/:pipeline_id`, own, refuseToRun('Delete a pipeline')),
+  ]
+}
+
+/** GitLab's states; those of them that no status can have find nothing. */
+const states = [
+  ...['created', 'waiting_for_resource', 'preparing', 'pending', 'running', 'success', 'failed'],
+  ...['canceling', 'canceled', 'skipped', 'manual', 'scheduled'],
+] as const
+
+/** Scopes that stand for states. */
+const statesOfScope = new Map([
+  ['running', ['running']],
+  ['pending', ['pending']],
+  ['finished', ['success', 'failed', 'canceled', 'skipped']],
+])
+
+const listInput = z.object({
+  ...pageParameters,
+  scope: z.enum(['running', 'pending', 'finished', 'branches', 'tags']).optional(),
+  status: z.enum(states).optional(),
+  ref: optionalText(text()),
+  sha: optionalText(text()),
+  source: optionalText(text()),
+  username: optionalText(text()),
+  name: optionalText(text()),
+  yaml_errors: flag().default(false),
+  created_after: optional(time()),
+  created_before: optional(time()),
+  updated_after: optional(time()),
+  updated_before: optional(time()),
+  order_by: z.enum(['id', 'status', 'ref', 'updated_at', 'user_id']).default('id'),
+  sort: z.enum(['desc', 'asc']).default('desc'),
+})
+
+/** `GET /projects/:id/pipelines` */
+const listPipelines = (deps: Dependencies) =>
+  endpoint({
+    summary: 'Pipelines, the newest first',
+    replies: { 200: z.array(listedPipelineShape) },
+    refusals: [413],
+    input: listInput,
+    async handle(given, access: ProjectCall, call) {
+      const { pipelines: found, total } = await pipelines.listPipelines(
+        deps,
+        access,
+        queryOf(given),
+        rowsOf(given),
+      )
+      const items = found.map((pipeline) => presentListedPipeline(pipeline, access.project, call.baseUrl))
+      return pageReply(items, given, total, call)
+    },
+  })
+
+function queryOf(given: z.output<typeof listInput>): pipelines.PipelineQuery {
+  return {
+    states: statesOf(given),
+    ref: given.ref,
+    sha: given.sha,
+    username: given.username,
+    createdAfter: given.created_after,
+    createdBefore: given.created_before,
+    updatedAfter: given.updated_after,
+    updatedBefore: given.updated_before,
+    ...(given.scope === 'branches' && { newestOf: 'branch' as const }),
+    ...(given.scope === 'tags' && { newestOf: 'tag' as const }),
+    order: { by: given.order_by, descending: given.sort === 'desc' },
+  }
+}
+
+/** No pipeline has a name, errors of a file, or another source. */
+function statesOf({ scope, status, source, name, yaml_errors }: z.output<typeof listInput>) {
+  const findsNothing = name !== undefined || yaml_errors || (source !== undefined && source !== 'external')
+  if (findsNothing) return []
+  const ofScope = statesOfScope.get(scope ?? '')
+  if (status === undefined) return ofScope
+  return ofScope === undefined || ofScope.includes(status) ? [status] : []
+}
+
+/** `GET /projects/:id/pipelines/latest` */
+const getLatestPipeline = (deps: Dependencies) =>
+  endpoint({
+    summary: 'The pipeline of the newest commit of a branch or tag',
+    replies: { 200: pipelineShape },
+    input: z.object({ ref: optionalText(text()) }),
+    async handle({ ref }, access: ProjectCall, call) {
+      const { project } = access
+      const found = await pipelines.getLatestPipeline(deps, access, ref ?? project.defaultBranch)
+      return ok(presentPipeline(found, project, call.baseUrl))
+    },
+  })
+
+/** `GET /projects/:id/pipelines/:pipeline_id` */
+const getPipeline = (deps: Dependencies) =>
+  endpoint({
+    summary: 'One pipeline',
+    replies: { 200: pipelineShape },
+    input: z.object({ pipeline_id: rowId() }),
+    async handle({ pipeline_id }, access: ProjectCall, call) {
+      const found = await pipelines.getPipeline(deps, access, pipeline_id)
+      return ok(presentPipeline(found, access.project, call.baseUrl))
+    },
+  })
+
+/** `GET /projects/:id/pipelines/:pipeline_id/jobs` */
+const listJobs = (deps: Dependencies) =>
+  endpoint({
+    summary: 'The statuses of a pipeline as jobs, the newest first',
+    replies: { 200: z.array(jobShape) },
+    input: z.object({
+      ...pageParameters,
+      pipeline_id: rowId(),
+      scope: z
+        .preprocess((value) => (typeof value === 'string' ? [value] : value), list(z.enum(states)))
+        .optional(),
+      include_retried: flag().default(false),
+    }),
+    async handle({ pipeline_id, scope, include_retried, ...page }, access: ProjectCall, call) {
+      const query = { states: scope, includeRetried: include_retried }
+      const { jobs, total, view } = await pipelines.listJobs(deps, access, pipeline_id, query, rowsOf(page))
+      const items = jobs.map((job) => presentJob(job, view, access.project, call.baseUrl))
+      return pageReply(items, page, total, call)
+    },
+  })
+
+/** An operation of GitLab on pipelines that run somewhere, which is refused with the reason. */
+const refuseToRun = (summary: string) =>
+  endpoint({
+    summary: `${summary}: not supported, as pipelines follow from commit statuses`,
+    replies: {},
+    refusals: [405],
+    input: z.object({}),
+    handle: async () => {
+      throw notSupported('Switchyard runs no pipelines: they follow from commit statuses')
+    },
+  })

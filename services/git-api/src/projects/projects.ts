@@ -1,0 +1,291 @@
+import {
+  type AuditAuthor,
+  type DatabaseOrTransaction,
+  deleteProject,
+  deletingMsMax,
+  findUser,
+  inTransaction,
+  listProjects as listStoredProjects,
+  type Project,
+  type ProjectChanges,
+  type ProjectFilter,
+  type ProjectOrder,
+  type ProjectWithOwner,
+  requireUnchanged,
+  sumLfsObjects,
+  updateProject,
+  violatedUniqueIndex,
+} from '@switchyard/db'
+import { excerpt, forbidden, invalid, notFound, type Precondition } from '@switchyard/domain'
+import {
+  accessLevels,
+  type Caller,
+  effectiveLevel,
+  type ProjectAccess,
+  projectProblems,
+} from '@switchyard/domain/access'
+import { isNewBranchName } from '@switchyard/domain/commit'
+import type { Repository } from '@switchyard/git-storage'
+import type { Call } from '@switchyard/service-kit/http'
+import { changedFields, problemsOfChanges, recordProjectEvent } from '../audit/audit.js'
+import type { Dependencies, Rows } from '../dependencies.js'
+import type { ProjectCall } from '../guards.js'
+import type { ProjectStatistics } from '../shapes/repository-views.js'
+import { otherStorage } from '../storages/storages.js'
+
+/** A project, with the fields that depend on the caller and on the repository. */
+export interface ProjectDescription {
+  project: ProjectWithOwner
+  /** The caller's access level in the project; null for an anonymous caller. */
+  level: number | null
+  /** The repository has no branch yet. */
+  empty: boolean
+  statistics?: ProjectStatistics
+}
+
+/** Repositories that one request reads at the same time. */
+const atOnceMax = 8
+
+/** The projects that the caller may see. */
+export async function listProjects(
+  deps: Dependencies,
+  caller: Caller,
+  filter: Omit<ProjectFilter, 'viewer' | 'only'>,
+  order: ProjectOrder,
+  rows: Rows,
+  { signal }: Call,
+): Promise<{ projects: ProjectDescription[]; total: number }> {
+  const where = { ...filter, viewer: caller.user, only: caller.token.projectId ?? undefined }
+  const found = await listStoredProjects(deps.database, where, order, rows)
+  const listed = found.projects.map(({ project }) => project)
+  const emptyElsewhere = await findEmptyElsewhere(deps, listed, signal)
+  const projects: ProjectDescription[] = []
+  for (let first = 0; first < found.projects.length; first += atOnceMax) {
+    const batch = found.projects.slice(first, first + atOnceMax).map(async ({ project, memberLevel }) => {
+      if (project.storage !== deps.storages.own) {
+        const level = levelOf(project, caller, memberLevel)
+        return { project, level, empty: emptyElsewhere.has(project.id) }
+      }
+      const repository = deps.git.open(project, { signal })
+      return describeProject(deps, project, { caller, memberLevel, repository })
+    })
+    projects.push(...(await Promise.all(batch)))
+  }
+  return { projects, total: found.total }
+}
+
+/** Those of the given projects whose repository is in another storage and has no branch yet. */
+async function findEmptyElsewhere(
+  { storages, logger }: Dependencies,
+  projects: readonly ProjectWithOwner[],
+  signal: AbortSignal,
+): Promise<Set<number>> {
+  const names = new Set(projects.map(({ storage }) => storage).filter((storage) => storage !== storages.own))
+  const found = [...names].map(async (name) => {
+    const ids = projects.filter(({ storage }) => storage === name).map(({ id }) => id)
+    try {
+      return await otherStorage(storages, name).findEmptyRepositories(ids, signal)
+    } catch (error) {
+      // A storage that is unreachable must not hide a whole list of projects. Its projects are
+      // shown as empty, like those whose repository cannot be read.
+      logger.error({ err: error, storage: name }, 'could not read the repositories of another storage')
+      return ids
+    }
+  })
+  return new Set((await Promise.all(found)).flat())
+}
+
+/** Like {@link listProjects}, without the fields that depend on the caller and on the repository; for anonymous callers, too. */
+export async function listBasicProjects(
+  { database }: Dependencies,
+  caller: Caller | null,
+  filter: Omit<ProjectFilter, 'viewer' | 'only'>,
+  order: ProjectOrder,
+  rows: Rows,
+): Promise<{ projects: ProjectWithOwner[]; total: number }> {
+  const where = { ...filter, viewer: caller?.user ?? null, only: caller?.token.projectId ?? undefined }
+  const found = await listStoredProjects(database, where, order, rows)
+  return { projects: found.projects.map(({ project }) => project), total: found.total }
+}
+
+/**
+ * @param withStatistics adds statistics, which only reporters see
+ * @throws DomainError not-found when the project was deleted meanwhile
+ */
+export async function getProject(
+  deps: Dependencies,
+  access: ProjectCall,
+  { withStatistics }: { withStatistics: boolean },
+): Promise<ProjectDescription> {
+  const owner = await findUser(deps.database, access.project.ownerId)
+  if (!owner) throw notFound('Project')
+  const described = await describeProject(deps, { ...access.project, owner }, access)
+  if (!withStatistics || access.level < accessLevels.reporter) return described
+  return { ...described, statistics: await readStatistics(deps, access, owner) }
+}
+
+async function readStatistics(
+  { database, storageSpace }: Dependencies,
+  { project, repository }: ProjectCall,
+  owner: { admin: boolean },
+): Promise<ProjectStatistics> {
+  const revision = `refs/heads/${project.defaultBranch}`
+  const [repositoryBytes, lfsObjectBytes, { total: commitCount }] = await Promise.all([
+    repository.countBytes(),
+    sumLfsObjects(database, project.id),
+    repository.listCommits({ revision, skip: 0, take: 1 }),
+  ])
+  const { projectBytesMax: bytesMax } = storageSpace.limitsOf({
+    own: project.repositorySizeLimit,
+    isOwnedByAdministrator: owner.admin,
+  })
+  return { commitCount, repositoryBytes, lfsObjectBytes, bytesMax }
+}
+
+/** Adds the caller's level, and whether the repository has a branch. */
+export async function describeProject(
+  { logger }: Dependencies,
+  project: ProjectWithOwner,
+  { caller, memberLevel, repository }: Pick<ProjectCall, 'caller' | 'memberLevel' | 'repository'>,
+): Promise<ProjectDescription> {
+  const empty = await repository.hasNoBranch().catch((error: unknown) => {
+    // One damaged repository must not hide a whole list of projects.
+    logger.error({ err: error, project_id: project.id }, 'could not read the repository')
+    return true
+  })
+  return { project, level: levelOf(project, caller, memberLevel), empty }
+}
+
+const levelOf = (project: ProjectWithOwner, caller: Caller | null, memberLevel: number | null) =>
+  caller && effectiveLevel(project as ProjectAccess & ProjectWithOwner, caller, memberLevel)
+
+/**
+ * Changes a project. Maintainers may change everything except its visibility, which the owner decides, and its limit of bytes,
+ * which administrators decide.
+ *
+ * @throws DomainError forbidden; precondition-failed; invalid, by field; not-found when the project was deleted meanwhile
+ */
+export async function changeProject(
+  deps: Dependencies,
+  access: ProjectCall,
+  asked: ProjectChanges,
+  author: AuditAuthor,
+  precondition?: Precondition,
+): Promise<ProjectDescription> {
+  const { project, level, repository } = access
+  const hasSameTopics = JSON.stringify(asked.topics) === JSON.stringify(project.topics)
+  // A branch that is asked for is no substitute any more, also when it is the one that is shown.
+  const wantedDefaultBranch = asked.defaultBranch === undefined ? undefined : null
+  const given = hasSameTopics ? { ...asked, topics: undefined } : asked
+  const changes = changedFields(project, { ...given, wantedDefaultBranch })
+  if (changes.visibility !== undefined && level < accessLevels.owner) {
+    throw forbidden('You need at least the role Owner in this project')
+  }
+  if (changes.repositorySizeLimit !== undefined) requireAdministrator(access.caller)
+  const { name, path } = project
+  const problems = problemsOfChanges(projectProblems({ name, path, ...changes }), changes)
+  if (Object.keys(problems).length > 0) throw invalid(problems)
+  if (changes.defaultBranch !== undefined) await refuseMissingBranch(repository, changes.defaultBranch)
+  const changed = await writeChanges(deps, project, changes, author, precondition)
+  deps.guards.noteChange(project.id)
+  return describeProject(deps, changed, access)
+}
+
+/**
+ * Archives a project, so that it can be read but not written, or unarchives it.
+ *
+ * @throws DomainError not-found when the project was deleted meanwhile
+ */
+export async function setArchived(
+  deps: Dependencies,
+  access: ProjectCall,
+  archived: boolean,
+  author: AuditAuthor,
+): Promise<ProjectDescription> {
+  const { project } = access
+  const changed = await inTransaction(deps.database, async (transaction) => {
+    const written = await updateProject(transaction, project, { archived })
+    if (!written) throw notFound('Project')
+    const eventName = archived ? 'project_archived' : 'project_unarchived'
+    if (archived !== project.archived) {
+      await recordProjectEvent(transaction, author, project.id, eventName, {
+        path_with_namespace: project.pathWithNamespace,
+      })
+    }
+    return written
+  })
+  deps.guards.noteChange(project.id)
+  return describeProject(deps, changed, access)
+}
+
+/** @throws DomainError forbidden */
+export function requireAdministrator(caller: Caller | null): void {
+  if (!caller?.user.admin) throw forbidden('Only administrators can set repository_size_limit')
+}
+
+/** In an empty repository, the default branch need not exist yet. */
+async function refuseMissingBranch(repository: Repository, branch: string): Promise<void> {
+  if ((await repository.findBranchTip(branch)) !== null) return
+  if (isNewBranchName(branch) && (await repository.hasNoBranch())) return
+  const question = `Do you have a branch named '${excerpt(branch)}' in your repository?`
+  throw invalid({ base: [`Could not set the default branch. ${question}`] })
+}
+
+async function writeChanges(
+  { database, git }: Dependencies,
+  project: Project,
+  changes: ProjectChanges,
+  author: AuditAuthor,
+  precondition: Precondition | undefined,
+): Promise<ProjectWithOwner> {
+  try {
+    return await inTransaction(database, async (transaction) => {
+      await requireUnchanged(transaction, 'projects', { id: project.id }, precondition)
+      const changed = await updateProject(transaction, project, changes)
+      if (!changed) throw notFound('Project')
+      if (Object.keys(changes).length === 0) return changed
+      await recordProjectEvent(transaction, author, project.id, 'project_updated', {
+        changed: changedNames(changes),
+        path_with_namespace: changed.pathWithNamespace,
+        visibility: changed.visibility,
+      })
+      // A clone checks out the branch that HEAD points to. HEAD moves last, so that a refused change does not move it, and
+      // without the signal of the request, so that HEAD and the row do not differ when the client disconnects.
+      if (changes.defaultBranch !== undefined) await git.open(project).pointHeadTo(changes.defaultBranch)
+      return changed
+    })
+  } catch (error) {
+    if (violatedUniqueIndex(error) === null) throw error
+    throw invalid({ path: ['has already been taken'] }, { cause: error })
+  }
+}
+
+/** Settings are named one by one. */
+const changedNames = ({ settings = {}, ...columns }: ProjectChanges): string[] => [
+  ...Object.keys(columns),
+  ...Object.keys(settings),
+]
+
+/**
+ * Removes a project, then its repository. The row goes first, because a repository without a row cannot be reached: files that are
+ * left, when this process is killed, are removed later (`removing`).
+ */
+export async function removeProject(
+  { database, git, logger }: Dependencies,
+  { project }: ProjectCall,
+  author: AuditAuthor,
+): Promise<void> {
+  const deleting = async (transaction: DatabaseOrTransaction) => {
+    await deleteProject(transaction, project.id)
+    await recordProjectEvent(transaction, author, project.id, 'project_destroyed', {
+      path_with_namespace: project.pathWithNamespace,
+    })
+  }
+  await inTransaction(database, deleting, deletingMsMax)
+  try {
+    await git.deleteRepository(project.diskPath)
+  } catch (error) {
+    const { diskPath: disk_path } = project
+    logger.error({ err: error, disk_path }, 'could not remove the repository of a deleted project')
+  }
+}

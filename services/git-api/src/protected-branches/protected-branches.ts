@@ -1,0 +1,153 @@
+import {
+  type AuditAuthor,
+  type DatabaseOrTransaction,
+  inTransaction,
+  type Project,
+  type ProtectedBranch,
+  violatedUniqueIndex,
+} from '@switchyard/db'
+import { conflict, excerpt, forbidden, invalid, notFound, type Precondition } from '@switchyard/domain'
+import {
+  administratorLevel,
+  type Caller,
+  levelsOfBranch,
+  lowestLevel,
+  protectionNameLengthMax,
+  protectionsPerProjectMax,
+} from '@switchyard/domain/access'
+import { isRefName } from '@switchyard/domain/commit'
+import { recordProjectEvent } from '../audit/audit.js'
+import type { Dependencies, Rows } from '../dependencies.js'
+import type { ProjectCall } from '../guards.js'
+import {
+  type BranchRules,
+  countProtectedBranches,
+  createProtectedBranch,
+  deleteProtectedBranch,
+  findProtectedBranch,
+  listProtectedBranches as listStoredBranches,
+  lockProtectedBranch,
+  type NewProtectedBranch,
+  updateProtectedBranch,
+} from './store.js'
+
+/** @param search part of the name or pattern; empty: all */
+export async function listProtectedBranches(
+  { database }: Dependencies,
+  { project }: ProjectCall,
+  search: string,
+  { skip, take }: Rows,
+): Promise<{ branches: ProtectedBranch[]; total: number }> {
+  const found = (await listStoredBranches(database, project.id)).filter(({ name }) => name.includes(search))
+  return { branches: found.slice(skip, skip + take), total: found.length }
+}
+
+/** @throws DomainError not-found */
+export async function getProtectedBranch({ database }: Dependencies, { project }: ProjectCall, name: string) {
+  const branch = await findProtectedBranch(database, project.id, name)
+  if (!branch) throw notFound()
+  return branch
+}
+
+/**
+ * Protects a branch, or every branch that a pattern matches.
+ *
+ * @throws DomainError invalid for a name that no branch can have or that is too long, and when the project has as many
+ *   protections as are allowed; conflict when the name is protected already
+ */
+export async function protectBranch(
+  { database }: Dependencies,
+  { project }: ProjectCall,
+  given: Omit<NewProtectedBranch, 'projectId'>,
+  author: AuditAuthor,
+): Promise<ProtectedBranch> {
+  const { name } = given
+  if (name.length > protectionNameLengthMax) {
+    throw invalid({ name: [`is too long (maximum is ${protectionNameLengthMax} characters)`] })
+  }
+  if (!isRefName(name.replaceAll('*', 'x'))) throw invalid({ name: ['is not a valid branch name'] })
+  try {
+    return await inTransaction(database, async (transaction) => {
+      if ((await countProtectedBranches(transaction, project.id)) >= protectionsPerProjectMax) {
+        throw invalid(`A project can have ${protectionsPerProjectMax} protected branches at most`)
+      }
+      const protectedBranch = await createProtectedBranch(transaction, { ...given, projectId: project.id })
+      await recordProjectEvent(transaction, author, project.id, 'protected_branch_created', {
+        name,
+        ...auditedRules(given),
+      })
+      return protectedBranch
+    })
+  } catch (error) {
+    if (violatedUniqueIndex(error) === null) throw error
+    throw conflict(`Protected branch '${excerpt(name)}' already exists`, { cause: error })
+  }
+}
+
+const auditedRules = ({ levels, allowForcePush }: BranchRules) => ({
+  push_access_level: lowestLevel(levels.push),
+  allow_force_push: allowForcePush,
+})
+
+interface BranchChange {
+  name: string
+  /** Gives the rules from the current protection. */
+  change: (branch: ProtectedBranch) => BranchRules
+  precondition: Precondition | undefined
+}
+
+/**
+ * Changes a protection.
+ *
+ * @throws DomainError not-found; forbidden when only administrators may; precondition-failed; what `change` throws
+ */
+export const changeProtectedBranch = (
+  { database }: Dependencies,
+  { project, caller }: ProjectCall<Caller>,
+  { name, change, precondition }: BranchChange,
+  author: AuditAuthor,
+): Promise<ProtectedBranch> =>
+  inTransaction(database, async (transaction) => {
+    const before = await getForChange(transaction, project, name, caller)
+    precondition?.(before.updatedAt)
+    const rules = change(before)
+    const changed = await updateProtectedBranch(transaction, before, rules)
+    await recordProjectEvent(transaction, author, project.id, 'protected_branch_changed', {
+      name,
+      ...auditedRules(rules),
+    })
+    return changed
+  })
+
+/** Finds a protection that the caller may change and lift, and keeps others from changing it meanwhile. */
+async function getForChange(
+  transaction: DatabaseOrTransaction,
+  { id }: Project,
+  name: string,
+  { user }: Caller,
+): Promise<ProtectedBranch> {
+  const branch = await lockProtectedBranch(transaction, id, name)
+  if (!branch) throw notFound()
+  if (lowestLevel(levelsOfBranch(branch).unprotect) >= administratorLevel && !user.admin) {
+    throw forbidden('Only administrators may change or lift this protection')
+  }
+  return branch
+}
+
+/**
+ * Lifts the protection; the branch itself stays.
+ *
+ * @throws DomainError not-found; forbidden when only administrators may
+ */
+export async function unprotectBranch(
+  { database }: Dependencies,
+  { project, caller }: ProjectCall<Caller>,
+  name: string,
+  author: AuditAuthor,
+): Promise<void> {
+  await inTransaction(database, async (transaction) => {
+    await getForChange(transaction, project, name, caller)
+    await deleteProtectedBranch(transaction, project.id, name)
+    await recordProjectEvent(transaction, author, project.id, 'protected_branch_removed', { name })
+  })
+}

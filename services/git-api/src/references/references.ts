@@ -1,0 +1,146 @@
+import { randomUUID } from 'node:crypto'
+import {
+  changeDefaultBranch,
+  type DefaultBranchChoice,
+  findProjectForUser,
+  inTransaction,
+  type Project,
+} from '@switchyard/db'
+import type { RefChange } from '@switchyard/domain/access'
+import type { Signature } from '@switchyard/domain/commit'
+import { type Foresee, isBranchOfGitAnnex, type Repository } from '@switchyard/git-storage'
+import type { Dependencies } from '../dependencies.js'
+import { type Change, eventOf } from '../pushes/pushes.js'
+import { notifiedChangesMax, referencesChanged } from './publish.js'
+import { forgetForeseenChanges, storeForeseenChanges } from './store.js'
+
+/** A change of references by one request. */
+interface ReferenceChange {
+  /** Stores the changes that webhooks have to be notified of, before the references change. */
+  foresee: Foresee
+  /** Does the work that follows from the changes that happened. @returns the project, which may have another default branch now */
+  happened: (changes: readonly RefChange[]) => Promise<Project>
+}
+
+/**
+ * Time after which another process checks whether a change has happened. It is longer than most changes take from `foresee`
+ * until their deliveries are stored.
+ */
+const lookInMs = 10_000
+
+/**
+ * Begins a change of references. When this process ends between `foresee` and the end of `happened`, another one finds out
+ * whether the references have changed, and notifies webhooks: see notifying/notify-of-foreseen-changes.ts.
+ */
+export function beginChange(dependencies: Dependencies, about: Change): ReferenceChange {
+  const { database } = dependencies
+  const { project, user, baseUrl, pushOptions = [] } = about
+  const { id, name, username, email } = user
+  // The options of a push are added to this array between `beginChange` and `foresee`.
+  const row = {
+    projectId: project.id,
+    about: { user: { id, name, username, email }, baseUrl, pushOptions },
+    lookInMs,
+  }
+  const foreseen = new Map<string, string>()
+  const keyOf = ({ ref, after }: RefChange) => `${ref} ${after}`
+
+  return {
+    async foresee(changes) {
+      const notified = changes.slice(0, notifiedChangesMax - foreseen.size).flatMap((change) => {
+        const event = eventOf(change.ref)
+        return event === null ? [] : [{ ...change, event, id: randomUUID() as string }]
+      })
+      if (notified.length === 0) return
+      const stored = new Set(await storeForeseenChanges(database, notified, row))
+      for (const change of notified) if (stored.has(change.id)) foreseen.set(keyOf(change), change.id)
+    },
+    async happened(changes) {
+      const changed = { ...about, project: await settleDefaultBranch(dependencies, project, changes) }
+      await referencesChanged(dependencies, changed, changes, {
+        idOf: (change) => foreseen.get(keyOf(change)),
+        async forget() {
+          if (foreseen.size > 0) await forgetForeseenChanges(database, [...foreseen.values()])
+        },
+      })
+      return changed.project
+    },
+  }
+}
+
+/** The project, after a change of its branches made another one its default branch. */
+async function settleDefaultBranch(
+  dependencies: Dependencies,
+  project: Project,
+  changes: readonly RefChange[],
+): Promise<Project> {
+  const { defaultBranch, wantedDefaultBranch, id } = project
+  const others = changes.filter(({ ref }) => eventOf(ref) === 'push' && ref !== `refs/heads/${defaultBranch}`)
+  if (others.length === 0 && wantedDefaultBranch === null) return project
+  try {
+    return await adoptDefaultBranch(dependencies, project)
+  } catch (err) {
+    // The references have changed: a database that is unreachable now must not make the change appear refused.
+    dependencies.logger.warn({ err, project_id: id }, 'could not adopt the default branch')
+    return project
+  }
+}
+
+/** Another request may change the branches while one is chosen; then it is chosen again. */
+const triesMax = 3
+
+/**
+ * Lets another branch stand in for the default branch while that does not exist: a client that pushes `master` to a new project
+ * finds its commits without naming the branch, and clones check it out. When the default branch comes, it takes its place. The
+ * references have changed already, so this ignores the signal of the request and continues when the client disconnects.
+ *
+ * @returns the project as it is now
+ */
+async function adoptDefaultBranch(
+  { database, git }: Pick<Dependencies, 'database' | 'git'>,
+  { id, ...known }: Project,
+): Promise<Project> {
+  let project: Project = { id, ...known }
+  for (let tries = 0; tries < triesMax; tries += 1) {
+    // The project of the request may have been read before another request changed its default branch.
+    const found = await findProjectForUser(database, String(id), null)
+    if (!found) return project
+    project = found.project
+    const { defaultBranch: branch } = project
+    const to = await chooseDefaultBranch(git.open(project), project)
+    if (to.defaultBranch === branch) return project
+    const changing = project
+    await inTransaction(database, async (transaction) => {
+      // HEAD moves last and while the row is locked, so that the two do not differ.
+      if (await changeDefaultBranch(transaction, id, { from: changing, to })) {
+        await git.open(changing).pointHeadTo(to.defaultBranch)
+      }
+    })
+  }
+  return project
+}
+
+async function chooseDefaultBranch(
+  repository: Repository,
+  { defaultBranch, wantedDefaultBranch }: DefaultBranchChoice,
+): Promise<DefaultBranchChoice> {
+  const wanted = wantedDefaultBranch ?? defaultBranch
+  if ((await repository.findBranchTip(wanted)) !== null) {
+    return { defaultBranch: wanted, wantedDefaultBranch: null }
+  }
+  const isUsable = wantedDefaultBranch !== null && !isBranchOfGitAnnex(defaultBranch)
+  if (isUsable && (await repository.findBranchTip(defaultBranch)) !== null) {
+    return { defaultBranch, wantedDefaultBranch }
+  }
+  const substitute = await repository.findUsualBranch()
+  if (substitute === null) return { defaultBranch, wantedDefaultBranch }
+  return { defaultBranch: substitute, wantedDefaultBranch: wanted }
+}
+
+/** The signature of a user who writes a commit now. */
+export const signatureOf = ({ name, email }: Pick<Signature, 'name' | 'email'>): Signature => ({
+  name,
+  email,
+  seconds: Math.floor(Date.now() / 1000),
+  offsetMinutes: 0,
+})

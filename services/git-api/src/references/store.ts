@@ -1,0 +1,81 @@
+import type { Database } from '@switchyard/db'
+import type { RefChange } from '@switchyard/domain/access'
+
+type Pool = Pick<Database, 'pool'>
+
+/** A change of a reference that may happen. */
+interface ForeseenChange extends RefChange {
+  /** A UUID, which also identifies the event among deliveries. */
+  id: string
+}
+
+export interface ClaimedForeseenChange extends ForeseenChange {
+  projectId: number
+  /** What the deliveries show beside the change. */
+  about: unknown
+  foreseenMsAgo: number
+}
+
+const insert = {
+  name: 'foresee-changes',
+  text: `INSERT INTO foreseen_changes (id, project_id, ref, before, after, about, look_at)
+    SELECT id, $6, ref, before, after, $7, now() + $8 * interval '1 ms'
+    FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[]) AS given (id, ref, before, after, event)
+    WHERE EXISTS (
+      SELECT FROM webhooks WHERE scope = 'project' AND project_id = $6 AND enabled AND given.event = ANY (events))
+    RETURNING id`,
+}
+
+/**
+ * Stores those changes, before they happen, that webhooks of the project have to be told of.
+ *
+ * @param changes `event`: `push` or `tag_push`
+ * @param about what the deliveries show beside the change
+ * @param lookInMs time after which {@link claimForeseenChanges} finds the changes that are not forgotten before
+ * @returns ids of the stored changes
+ */
+export async function storeForeseenChanges(
+  { pool }: Pool,
+  changes: readonly (ForeseenChange & { event: string })[],
+  { projectId, about, lookInMs }: { projectId: number; about: object; lookInMs: number },
+): Promise<string[]> {
+  const { rows } = await pool.query<{ id: string }>({
+    ...insert,
+    values: [
+      changes.map(({ id }) => id),
+      changes.map(({ ref }) => ref),
+      changes.map(({ before }) => before),
+      changes.map(({ after }) => after),
+      changes.map(({ event }) => event),
+      projectId,
+      JSON.stringify(about),
+      lookInMs,
+    ],
+  })
+  return rows.map(({ id }) => id)
+}
+
+export async function forgetForeseenChanges({ pool }: Pool, ids: readonly string[]): Promise<void> {
+  const text = 'DELETE FROM foreseen_changes WHERE id = ANY ($1::uuid[])'
+  await pool.query({ name: 'forget-foreseen-changes', text, values: [ids] })
+}
+
+/**
+ * Claims changes of the repositories of a storage that nobody has forgotten, the oldest first. They are found again after
+ * `againInMs`.
+ */
+export async function claimForeseenChanges(
+  { pool }: Pool,
+  { storage, rowsMax, againInMs }: { storage: string; rowsMax: number; againInMs: number },
+): Promise<ClaimedForeseenChange[]> {
+  const { rows } = await pool.query<ClaimedForeseenChange>(
+    `UPDATE foreseen_changes SET look_at = now() + $3 * interval '1 ms'
+     WHERE id IN (
+       SELECT c.id FROM foreseen_changes c JOIN projects p ON p.id = c.project_id
+       WHERE p.storage = $1 AND c.look_at <= now() ORDER BY c.look_at LIMIT $2 FOR UPDATE OF c SKIP LOCKED)
+     RETURNING id, project_id AS "projectId", ref, before, after, about,
+       (extract(epoch FROM now() - foreseen_at) * 1000)::float8 AS "foreseenMsAgo"`,
+    [storage, rowsMax, againInMs],
+  )
+  return rows
+}

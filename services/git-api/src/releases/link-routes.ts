@@ -1,0 +1,149 @@
+import { DomainError, notFound } from '@switchyard/domain'
+import type { Caller } from '@switchyard/domain/access'
+import {
+  created,
+  endpoint,
+  filledText,
+  ok,
+  pageParameters,
+  pageReply,
+  parameterProblem,
+  preconditionOf,
+  rowId,
+  rowsOf,
+  text,
+  versioned,
+} from '@switchyard/service-kit/http'
+import { z } from 'zod'
+import type { Dependencies } from '../dependencies.js'
+import type { ProjectCall } from '../guards.js'
+import { optional, pathRest } from '../shapes/parameters.js'
+import { turnAway, type Visit } from '../web/web.js'
+import { presentReleaseLink, releaseLinkParameters, releaseLinkShape, toLinkFields } from './present.js'
+import * as links from './release-links.js'
+import { getDownloadUrl } from './release-links.js'
+import { getLatestTag } from './releases.js'
+
+const ofRelease = { tag_name: text() }
+const oneLink = { ...ofRelease, link_id: rowId() }
+
+/** `GET /projects/:id/releases/:tag_name/assets/links` */
+export const listLinks = (deps: Dependencies) =>
+  endpoint({
+    summary: 'Links of a release, the newest first',
+    replies: { 200: z.array(releaseLinkShape) },
+    input: z.object({ ...pageParameters, ...ofRelease }),
+    async handle({ tag_name, ...page }, access: ProjectCall, call) {
+      const found = await links.listLinks(deps, access, tag_name, rowsOf(page))
+      const items = found.links.map((link) =>
+        presentReleaseLink(link, tag_name, access.project, call.baseUrl),
+      )
+      return pageReply(items, page, found.total, call)
+    },
+  })
+
+/** `GET /projects/:id/releases/:tag_name/assets/links/:link_id` */
+export const getLink = (deps: Dependencies) =>
+  endpoint({
+    summary: 'One link of a release',
+    replies: { 200: releaseLinkShape },
+    input: z.object(oneLink),
+    async handle({ tag_name, link_id }, access: ProjectCall, call) {
+      const link = await links.getLink(deps, access, tag_name, link_id)
+      return versioned(presentReleaseLink(link, tag_name, access.project, call.baseUrl), link)
+    },
+  })
+
+/** `GET /projects/:id/releases/:tag_name/downloads/*file_path` */
+export const redirectToDownload = (deps: Dependencies) =>
+  endpoint({
+    summary: 'Redirect to the address of the link with this path',
+    replies: { 302: null },
+    headers: { Location: 'The address of the link' },
+    input: z.object({ ...ofRelease, file_path: pathRest() }),
+    async handle({ tag_name, file_path }, access: ProjectCall) {
+      const url = await links.getDownloadUrl(deps, access, tag_name, `/${file_path}`)
+      return { status: 302, headers: { Location: new URL(url).href } }
+    },
+  })
+
+/** `POST /projects/:id/releases/:tag_name/assets/links` */
+export const createLink = (deps: Dependencies) =>
+  endpoint({
+    summary: 'Add a link to a release, or get the link when it exists already',
+    replies: { 201: releaseLinkShape, 200: releaseLinkShape },
+    input: z.object({ ...ofRelease, ...releaseLinkParameters }),
+    async handle({ tag_name, ...given }, access: ProjectCall<Caller>, call) {
+      const { link, isNew } = await links.addLink(deps, access, tag_name, toLinkFields(given))
+      const body = presentReleaseLink(link, tag_name, access.project, call.baseUrl)
+      return isNew ? created(body) : ok(body)
+    },
+  })
+
+/** `PUT /projects/:id/releases/:tag_name/assets/links/:link_id` */
+export const updateLink = (deps: Dependencies) =>
+  endpoint({
+    summary: 'Change a link of a release',
+    replies: { 200: releaseLinkShape },
+    refusals: [412],
+    input: z.object({
+      ...oneLink,
+      ...releaseLinkParameters,
+      name: optional(filledText()),
+      url: optional(filledText()),
+    }),
+    async handle({ tag_name, link_id, ...given }, access: ProjectCall<Caller>, call) {
+      const changes = {
+        name: given.name,
+        url: given.url,
+        filePath: given.direct_asset_path ?? given.filepath,
+        linkType: given.link_type,
+      }
+      if (Object.values(changes).every((value) => value === undefined)) {
+        throw parameterProblem('name, url', 'are missing, at least one parameter must be provided')
+      }
+      const wanted = { tag: tag_name, id: link_id, precondition: preconditionOf(call) }
+      const link = await links.changeLink(deps, access, wanted, changes)
+      return versioned(presentReleaseLink(link, tag_name, access.project, call.baseUrl), link)
+    },
+  })
+
+/** `DELETE /projects/:id/releases/:tag_name/assets/links/:link_id` */
+export const deleteLink = (deps: Dependencies) =>
+  endpoint({
+    summary: 'Delete a link of a release',
+    replies: { 200: releaseLinkShape },
+    input: z.object(oneLink),
+    async handle({ tag_name, link_id }, access: ProjectCall<Caller>, call) {
+      const link = await links.removeLink(deps, access, tag_name, link_id)
+      return ok(presentReleaseLink(link, tag_name, access.project, call.baseUrl))
+    },
+  })
+
+/** `GET /:namespace/:project/-/releases/*tag/downloads/*path`: the tag of a release, or `permalink/latest`. */
+export const getReleaseDownload = (deps: Dependencies) =>
+  endpoint({
+    input: z.object({ tag: z.array(z.string()), path: z.array(z.string()) }),
+    async handle({ tag, path }, access: Visit, call) {
+      if (!access) return turnAway(call, 'releases', tag)
+      const Location = await findDownload(deps, access, [...tag, 'downloads', ...path])
+      return { status: 302, headers: { Location } }
+    },
+  })
+
+/** Tags and paths may hold the word themselves. */
+const splitsMax = 5
+
+async function findDownload(deps: Dependencies, access: ProjectCall, parts: string[]): Promise<string> {
+  const splits = parts.flatMap((part, index) => (part === 'downloads' && index > 0 ? [index] : []))
+  for (const at of splits.slice(0, splitsMax)) {
+    const named = parts.slice(0, at).join('/')
+    const tag = named === 'permalink/latest' ? await getLatestTag(deps, access) : named
+    try {
+      return await getDownloadUrl(deps, access, tag, `/${parts.slice(at + 1).join('/')}`)
+    } catch (error) {
+      if (!(error instanceof DomainError && error.kind === 'not-found')) throw error
+    }
+  }
+  throw notFound()
+}

@@ -1,0 +1,243 @@
+import {
+  type DatabaseOrTransaction,
+  enqueueForProject,
+  inTransaction,
+  requireUnchanged,
+  sqlOf,
+  violatedUniqueIndex,
+} from '@switchyard/db'
+import { conflict, forbidden, notFound, type Precondition, unprocessable } from '@switchyard/domain'
+import {
+  type Caller,
+  decideProjectRight,
+  type ProjectAccess,
+  type RefChange,
+} from '@switchyard/domain/access'
+import { isRefName } from '@switchyard/domain/commit'
+import { validateLink, validateRelease } from '@switchyard/domain/release'
+import { fullName } from '@switchyard/git-storage'
+import type { Call } from '@switchyard/service-kit/http'
+import type { Dependencies, Rows } from '../dependencies.js'
+import type { ProjectCall } from '../guards.js'
+import { beginChange } from '../references/references.js'
+import { releaseHook } from '../shapes/hooks.js'
+import type { ReleaseView } from '../shapes/repository-views.js'
+import { addTag, mayCreateTag, planTag, protectedTagRefusal } from '../tags/tags.js'
+import {
+  createRelease as createStoredRelease,
+  deleteReleases,
+  findLatestRelease,
+  findRelease,
+  type LinkFields,
+  listReleases as listStoredReleases,
+  type ReleaseChanges,
+  type ReleaseQuery,
+  type ReleaseWithLinks,
+  updateRelease,
+} from './store.js'
+
+/** One page of the releases of a project, and how many there are in all. */
+export async function listReleases(
+  { database }: Dependencies,
+  access: ProjectCall,
+  query: Omit<ReleaseQuery, 'projectId'>,
+  rows: Rows,
+): Promise<{ releases: ReleaseView[]; total: number }> {
+  const found = await listStoredReleases(database, { ...query, projectId: access.project.id }, rows)
+  const releases = await Promise.all(found.releases.map((release) => describe(access, release)))
+  return { releases, total: found.total }
+}
+
+/** @throws DomainError not-found */
+export const getRelease = async (
+  deps: Dependencies,
+  access: ProjectCall,
+  tag: string,
+): Promise<ReleaseView> => describe(access, await getStoredRelease(deps, access, tag))
+
+/** A release without the facts about its tag in the repository. @throws DomainError not-found */
+export async function getStoredRelease(
+  { database }: Dependencies,
+  { project }: ProjectCall,
+  tag: string,
+): Promise<ReleaseWithLinks> {
+  const release = await findRelease(database, project.id, tag)
+  if (!release) throw notFound('Release')
+  return release
+}
+
+/** The tag of the newest release whose date is not in the future. @throws DomainError not-found */
+export async function getLatestTag({ database }: Dependencies, { project }: ProjectCall): Promise<string> {
+  const release = await findLatestRelease(database, project.id, new Date())
+  if (!release) throw notFound('Release')
+  return release.tag
+}
+
+async function describe(access: ProjectCall, release: ReleaseWithLinks): Promise<ReleaseView> {
+  const { project, repository, caller, memberLevel } = access
+  const showsCode =
+    decideProjectRight('read_code', project as ProjectAccess, caller, memberLevel) === 'allowed'
+  const commit = showsCode ? await repository.findCommit(fullName('tag', release.tag)) : null
+  return { release, commit, showsCode }
+}
+
+interface CreateReleaseCommand {
+  tag: string
+  /** Blank: a tag that is made for the release is a lightweight one. */
+  tagMessage: string
+  /** Branch, tag or hash for a tag that does not exist yet. */
+  start: string | undefined
+  /** Undefined: the name of the tag. */
+  name: string | undefined
+  description: string | undefined
+  /** Undefined: now. */
+  releasedAt: Date | undefined
+  links: LinkFields[]
+}
+
+/**
+ * Makes a release of a tag. When there is no such tag, it is made as well, after everything else has been checked.
+ *
+ * @throws DomainError forbidden when the caller may not create this tag; conflict when the tag has a release; invalid for
+ *   texts and links that do not fit, and as createTag; unprocessable when the tag is missing and there is no start
+ */
+export async function createRelease(
+  dependencies: Dependencies,
+  access: ProjectCall<Caller>,
+  command: CreateReleaseCommand,
+  { baseUrl }: Pick<Call, 'baseUrl'>,
+): Promise<ReleaseView> {
+  const { database } = dependencies
+  const { project, caller } = access
+  const { tag, name = tag, description = null, releasedAt = new Date(), links } = command
+  await requireTagRight(dependencies, access, tag)
+  if (await findRelease(database, project.id, tag)) throw conflict('Release already exists')
+  validateRelease({ name, description })
+  for (const [index, link] of links.entries()) validateLink(link, links.slice(0, index))
+  const fields = {
+    projectId: project.id,
+    tag,
+    name,
+    description,
+    authorId: caller.user.id,
+    releasedAt,
+    links,
+  }
+  const { foresee, happened } = beginChange(dependencies, { project, user: caller.user, baseUrl })
+  const missing = await planMissingTag(access, command)
+  await foresee(missing)
+  const made: RefChange[] = []
+  try {
+    // The tag comes last, so that a release that cannot be stored leaves no tag behind.
+    const release = await inTransaction(database, async (transaction) => {
+      const stored = await createStoredRelease(transaction, fields)
+      for (const change of missing) {
+        await addTag(access, change)
+        made.push(change)
+      }
+      await storeDeliveries(transaction, access, { release: stored, action: 'create', baseUrl })
+      return stored
+    })
+    announce(dependencies, release, 'create')
+    return await describe(access, release)
+  } catch (error) {
+    if (violatedUniqueIndex(error) === null) throw error
+    throw conflict('Release already exists', { cause: error })
+  } finally {
+    // Webhooks are notified of a tag that was created, also when the database is unreachable afterwards.
+    if (made.length > 0) await happened(made)
+  }
+}
+
+/** Plans the tag of a release when it does not exist. @returns no change when it does */
+async function planMissingTag(
+  access: ProjectCall<Caller>,
+  { tag, tagMessage, start }: CreateReleaseCommand,
+): Promise<RefChange[]> {
+  const exists = async () => isRefName(tag) && (await access.repository.findTagTarget(tag)) !== null
+  if (await exists()) return []
+  if (start === undefined) throw unprocessable('Ref is not specified')
+  try {
+    return [await planTag(access, { name: tag, start, message: tagMessage })]
+  } catch (error) {
+    // Another request may have made the tag meanwhile.
+    if (await exists()) return []
+    throw error
+  }
+}
+
+/** Requires that the caller may create the tag of the release, which every change of a release needs. @throws DomainError forbidden */
+export async function requireTagRight(
+  dependencies: Dependencies,
+  access: ProjectCall,
+  tag: string,
+): Promise<void> {
+  if (!(await mayCreateTag(dependencies, access, tag))) throw forbidden(protectedTagRefusal)
+}
+
+/** @throws DomainError forbidden; not-found; precondition-failed; invalid for texts that do not fit */
+export async function changeRelease(
+  dependencies: Dependencies,
+  access: ProjectCall,
+  {
+    tag,
+    changes,
+    precondition,
+  }: { tag: string; changes: ReleaseChanges; precondition: Precondition | undefined },
+  { baseUrl }: Pick<Call, 'baseUrl'>,
+): Promise<ReleaseView> {
+  await requireTagRight(dependencies, access, tag)
+  validateRelease(changes)
+  const release = await inTransaction(dependencies.database, async (transaction) => {
+    const { id: projectId } = access.project
+    await requireUnchanged(transaction, 'releases', { project_id: projectId, tag }, precondition)
+    const changed = await updateRelease(transaction, projectId, tag, changes)
+    if (!changed) throw notFound('Release')
+    await storeDeliveries(transaction, access, { release: changed, action: 'update', baseUrl })
+    return changed
+  })
+  announce(dependencies, release, 'update')
+  return describe(access, release)
+}
+
+/** Deletes a release with its links; the tag stays. @throws DomainError forbidden; not-found */
+export async function removeRelease(
+  dependencies: Dependencies,
+  access: ProjectCall,
+  tag: string,
+  { baseUrl }: Pick<Call, 'baseUrl'>,
+): Promise<ReleaseView> {
+  const { database } = dependencies
+  await requireTagRight(dependencies, access, tag)
+  const view = await getRelease(dependencies, access, tag)
+  const { release } = view
+  await inTransaction(database, async (transaction) => {
+    if ((await deleteReleases(transaction, access.project.id, [tag])) === 0) throw notFound('Release')
+    await storeDeliveries(transaction, access, { release, action: 'delete', baseUrl })
+  })
+  announce(dependencies, release, 'delete')
+  return view
+}
+
+interface ReleaseEvent {
+  release: ReleaseWithLinks
+  action: 'create' | 'update' | 'delete'
+  baseUrl: string
+}
+
+/** Stores the webhook deliveries of a release, in the transaction of its change. */
+const storeDeliveries = (
+  transaction: DatabaseOrTransaction,
+  { project, repository }: Pick<ProjectCall, 'project' | 'repository'>,
+  { release, action, baseUrl }: ReleaseEvent,
+): Promise<void> =>
+  enqueueForProject(sqlOf(transaction), project.id, 'releases', async () => {
+    const commit = await repository.findCommit(fullName('tag', release.tag))
+    return releaseHook(release, { action, project, commit, baseUrl })
+  })
+
+const announce = (
+  { jobs }: Dependencies,
+  { projectId, id, tag }: ReleaseWithLinks,
+  action: ReleaseEvent['action'],
+): void => jobs.announce({ event: 'releases', project_id: projectId, id: Number(id), tag, action })

@@ -1,0 +1,207 @@
+import { excerpt, invalid, invalidParameters } from '@switchyard/domain'
+import type { Caller } from '@switchyard/domain/access'
+import { releaseLinksMax } from '@switchyard/domain/release'
+import {
+  created,
+  endpoint,
+  filledText,
+  linkParameters,
+  list,
+  ok,
+  pageParameters,
+  pageReply,
+  parameterProblem,
+  preconditionOf,
+  proseCharsMax,
+  type Route,
+  route,
+  rowsOf,
+  text,
+  time,
+  unsupported,
+  versioned,
+} from '@switchyard/service-kit/http'
+import { z } from 'zod'
+import type { Dependencies } from '../dependencies.js'
+import type { ProjectCall } from '../guards.js'
+import { optional, optionalText, pathRest } from '../shapes/parameters.js'
+import { pageOptions, projectPage, visiting } from '../web/web.js'
+import * as links from './link-routes.js'
+import { presentRelease, releaseLinkParameters, releaseShape, toLinkFields } from './present.js'
+import * as releases from './releases.js'
+
+export function releaseRoutes(deps: Dependencies): Route[] {
+  const { readProject, pushCode } = deps.guards
+  const path = '/projects/:id/releases'
+  const one = `${path}/:tag_name`
+  const ofRelease = `${one}/assets/links`
+  const latest = redirectToLatest(deps)
+  return [
+    route('GET', path, readProject, listReleases(deps)),
+    route('POST', path, pushCode, createRelease(deps)),
+    route('GET', `${path}/permalink/latest`, readProject, latest),
+    route('GET', `${path}/permalink/latest/*rest`, readProject, latest),
+    route('GET', one, readProject, getRelease(deps)),
+    route('PUT', one, pushCode, updateRelease(deps)),
+    route('DELETE', one, pushCode, deleteRelease(deps)),
+    route('GET', `${one}/downloads/*file_path`, readProject, links.redirectToDownload(deps)),
+    route('GET', ofRelease, readProject, links.listLinks(deps)),
+    route('POST', ofRelease, pushCode, links.createLink(deps)),
+    route('GET', `${ofRelease}/:link_id`, readProject, links.getLink(deps)),
+    route('PUT', `${ofRelease}/:link_id`, pushCode, links.updateLink(deps)),
+    route('DELETE', `${ofRelease}/:link_id`, pushCode, links.deleteLink(deps)),
+    route(
+      'GET',
+      `${projectPage}/-/releases/*tag/downloads/*path`,
+      visiting(deps, 'read_project'),
+      links.getReleaseDownload(deps),
+      pageOptions,
+    ),
+  ]
+}
+
+const htmlDescription = {
+  include_html_description: unsupported('is not supported: descriptions are Markdown', 'false', '0'),
+}
+
+/** `GET /projects/:id/releases` */
+const listReleases = (deps: Dependencies) =>
+  endpoint({
+    summary: 'Releases, the newest first',
+    replies: { 200: z.array(releaseShape) },
+    input: z.object({
+      ...pageParameters,
+      order_by: z.enum(['released_at', 'created_at']).default('released_at'),
+      sort: z.enum(['desc', 'asc']).default('desc'),
+      updated_before: optional(time()),
+      updated_after: optional(time()),
+      ...htmlDescription,
+    }),
+    async handle({ order_by, sort, updated_before, updated_after, ...page }, access: ProjectCall, call) {
+      const query = {
+        order: order_by === 'created_at' ? ('createdAt' as const) : ('releasedAt' as const),
+        descending: sort === 'desc',
+        updatedBefore: updated_before,
+        updatedAfter: updated_after,
+      }
+      const found = await releases.listReleases(deps, access, query, rowsOf(page))
+      const items = found.releases.map((release) => presentRelease(release, access.project, call.baseUrl))
+      return pageReply(items, page, found.total, call)
+    },
+  })
+
+/** `GET /projects/:id/releases/:tag_name` */
+const getRelease = (deps: Dependencies) =>
+  endpoint({
+    summary: 'The release of a tag',
+    replies: { 200: releaseShape },
+    input: z.object({ tag_name: text(), ...htmlDescription }),
+    async handle({ tag_name }, access: ProjectCall, call) {
+      const found = await releases.getRelease(deps, access, tag_name)
+      return versioned(presentRelease(found, access.project, call.baseUrl), found.release)
+    },
+  })
+
+/** Proxies and clients refuse longer headers. */
+const locationLengthMax = 8 * 1024
+
+/** `GET /projects/:id/releases/permalink/latest`, and any path below it, as for the newest release. */
+const redirectToLatest = (deps: Dependencies) =>
+  endpoint({
+    summary: 'Redirect to the newest release',
+    replies: { 302: null },
+    headers: { Location: 'The address of the newest release, or of what is below it' },
+    input: z.object({ ...pageParameters, ...htmlDescription, rest: pathRest().optional() }),
+    async handle({ rest = '' }, access: ProjectCall, call) {
+      const tag = await releases.getLatestTag(deps, access)
+      const { parameters } = linkParameters(call)
+      const query = String(parameters)
+      const path = `/api/v4/projects/${access.project.id}/releases/${encodeURIComponent(tag)}`
+      const below = rest.split('/').map(encodeURIComponent).join('/')
+      const location = `${path}${below && `/${below}`}${query && `?${query}`}`
+      if (location.length > locationLengthMax) throw invalidParameters(['rest is too long'])
+      return { status: 302, headers: { Location: location } }
+    },
+  })
+
+const milestones = { milestones: z.unknown().optional(), milestone_ids: z.unknown().optional() }
+
+/** There are no milestones here. A request that names one is refused, because its client relies on it. */
+function refuseMilestones(given: { milestones?: unknown; milestone_ids?: unknown }): void {
+  const named = [given.milestones ?? [], given.milestone_ids ?? []].flat().map(String).filter(Boolean)
+  if (named.length === 0) return
+  throw invalid(`Milestone(s) not found: ${excerpt(named.slice(0, 20).join(', '))}`)
+}
+
+/** `POST /projects/:id/releases` */
+const createRelease = (deps: Dependencies) =>
+  endpoint({
+    summary: 'Release a tag; with `ref`, a tag that does not exist is made',
+    replies: { 201: releaseShape },
+    refusals: [409, 422],
+    input: z.object({
+      tag_name: filledText(),
+      tag_message: optional(text(proseCharsMax)),
+      ref: optionalText(text()),
+      name: optionalText(text()),
+      description: optional(text(proseCharsMax)),
+      released_at: optional(time()),
+      assets: optional(z.object({ links: optional(list(z.object(releaseLinkParameters), releaseLinksMax)) })),
+      ...milestones,
+    }),
+    async handle(given, access: ProjectCall<Caller>, call) {
+      refuseMilestones(given)
+      const command = {
+        tag: given.tag_name,
+        tagMessage: given.tag_message ?? '',
+        start: given.ref,
+        name: given.name,
+        description: given.description,
+        releasedAt: given.released_at,
+        links: (given.assets?.links ?? []).map(toLinkFields),
+      }
+      const release = await releases.createRelease(deps, access, command, call)
+      return created(presentRelease(release, access.project, call.baseUrl))
+    },
+  })
+
+/** `PUT /projects/:id/releases/:tag_name` */
+const updateRelease = (deps: Dependencies) =>
+  endpoint({
+    summary: 'Change the release of a tag',
+    replies: { 200: releaseShape },
+    refusals: [412],
+    input: z.object({
+      tag_name: text(),
+      name: optionalText(text()),
+      description: optional(text(proseCharsMax)),
+      released_at: optional(time()),
+      ...milestones,
+    }),
+    async handle(given, access: ProjectCall<Caller>, call) {
+      const { tag_name, name, description, released_at } = given
+      refuseMilestones(given)
+      const changes = { name, description, releasedAt: released_at }
+      if (Object.values(changes).every((value) => value === undefined)) {
+        throw parameterProblem(
+          'name, description, released_at',
+          'are missing, at least one parameter must be provided',
+        )
+      }
+      const change = { tag: tag_name, changes, precondition: preconditionOf(call) }
+      const changed = await releases.changeRelease(deps, access, change, call)
+      return versioned(presentRelease(changed, access.project, call.baseUrl), changed.release)
+    },
+  })
+
+/** `DELETE /projects/:id/releases/:tag_name` */
+const deleteRelease = (deps: Dependencies) =>
+  endpoint({
+    summary: 'Delete the release of a tag; the tag stays',
+    replies: { 200: releaseShape },
+    input: z.object({ tag_name: text() }),
+    async handle({ tag_name }, access: ProjectCall<Caller>, call) {
+      const release = await releases.removeRelease(deps, access, tag_name, call)
+      return ok(presentRelease(release, access.project, call.baseUrl))
+    },
+  })

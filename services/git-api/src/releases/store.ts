@@ -1,0 +1,167 @@
+import type { DatabaseOrTransaction, Release, ReleaseLink, User } from '@switchyard/db'
+
+/** The columns of a release's author that answers show. */
+type ReleaseAuthor = Pick<User, 'id' | 'username' | 'name' | 'state'>
+
+/** A release with its links, the newest link first. */
+export type ReleaseWithLinks = Release & { author: ReleaseAuthor | null; links: ReleaseLink[] }
+
+export type LinkFields = Pick<ReleaseLink, 'name' | 'url' | 'filePath' | 'linkType'>
+
+type NewRelease = Pick<Release, 'projectId' | 'tag' | 'name' | 'description' | 'authorId' | 'releasedAt'> & {
+  links: LinkFields[]
+}
+
+export type ReleaseChanges = Partial<Pick<Release, 'name' | 'description' | 'releasedAt'>>
+
+const whole = { author: true, links: { orderBy: { id: 'desc' } } } as const
+
+export interface ReleaseQuery {
+  projectId: number
+  order: 'releasedAt' | 'createdAt'
+  descending: boolean
+  updatedBefore?: Date | undefined
+  updatedAfter?: Date | undefined
+}
+
+/** One page of a project's releases, and the number of all that the query finds. */
+export async function listReleases(
+  { prisma }: DatabaseOrTransaction,
+  { projectId, order, descending, updatedBefore, updatedAfter }: ReleaseQuery,
+  rows: { skip: number; take: number },
+): Promise<{ releases: ReleaseWithLinks[]; total: number }> {
+  const where = { projectId, updatedAt: { lte: updatedBefore, gte: updatedAfter } }
+  const direction = descending ? 'desc' : 'asc'
+  const [releases, total] = await Promise.all([
+    prisma.release.findMany({
+      where,
+      include: whole,
+      orderBy: [{ [order]: direction }, { id: direction }],
+      ...rows,
+    }),
+    prisma.release.count({ where }),
+  ])
+  return { releases, total }
+}
+
+export const findRelease = (
+  { prisma }: DatabaseOrTransaction,
+  projectId: number,
+  tag: string,
+): Promise<ReleaseWithLinks | null> =>
+  prisma.release.findUnique({ where: { projectId_tag: { projectId, tag } }, include: whole })
+
+/** The release with the latest date that is not in the future. */
+export const findLatestRelease = (
+  { prisma }: DatabaseOrTransaction,
+  projectId: number,
+  now: Date,
+): Promise<Release | null> =>
+  prisma.release.findFirst({
+    where: { projectId, releasedAt: { lte: now } },
+    orderBy: [{ releasedAt: 'desc' }, { id: 'desc' }],
+  })
+
+export const findNewestRelease = (
+  { prisma }: DatabaseOrTransaction,
+  projectId: number,
+): Promise<ReleaseWithLinks | null> =>
+  prisma.release.findFirst({ where: { projectId }, orderBy: { id: 'desc' }, include: whole })
+
+/** Descriptions of releases by tag; tags without a release are left out. */
+export async function findDescriptionsOfTags(
+  { prisma }: DatabaseOrTransaction,
+  projectId: number,
+  tags: readonly string[],
+): Promise<Map<string, string | null>> {
+  if (tags.length === 0) return new Map()
+  const found = await prisma.release.findMany({
+    where: { projectId, tag: { in: [...tags] } },
+    select: { tag: true, description: true },
+  })
+  return new Map(found.map(({ tag, description }) => [tag, description]))
+}
+
+/** Fails with a unique violation when the tag has a release already; see `violatedUniqueIndex`. */
+export const createRelease = (
+  { prisma }: DatabaseOrTransaction,
+  { projectId, links, ...release }: NewRelease,
+): Promise<ReleaseWithLinks> =>
+  prisma.release.create({
+    data: { ...release, projectId, links: { create: links } },
+    include: whole,
+  })
+
+/** @returns null when the tag has no release */
+export async function updateRelease(
+  { prisma }: DatabaseOrTransaction,
+  projectId: number,
+  tag: string,
+  changes: ReleaseChanges,
+): Promise<ReleaseWithLinks | null> {
+  const data = { ...changes, updatedAt: new Date() }
+  const [release] = await prisma.release.updateManyAndReturn({ where: { projectId, tag }, data })
+  return release ? findRelease({ prisma }, projectId, tag) : null
+}
+
+/** The first `take` releases of some tags. */
+export const findReleasesOfTags = (
+  { prisma }: DatabaseOrTransaction,
+  projectId: number,
+  tags: readonly string[],
+  take: number,
+): Promise<ReleaseWithLinks[]> =>
+  prisma.release.findMany({
+    where: { projectId, tag: { in: [...tags] } },
+    include: whole,
+    orderBy: { id: 'asc' },
+    take,
+  })
+
+/** Deletes the releases of any number of tags with their links. @returns how many there were */
+export const deleteReleases = (
+  { prisma }: DatabaseOrTransaction,
+  projectId: number,
+  tags: readonly string[],
+): Promise<number> =>
+  prisma.$executeRaw`DELETE FROM releases WHERE project_id = ${projectId} AND tag = ANY(${[...tags]})`
+
+/** Locks a release until the transaction ends. @returns its id; null when the tag has no release */
+export async function lockRelease(
+  { prisma }: DatabaseOrTransaction,
+  projectId: number,
+  tag: string,
+): Promise<bigint | null> {
+  const rows = await prisma.$queryRaw<{ id: bigint }[]>`
+    SELECT id FROM releases WHERE project_id = ${projectId} AND tag = ${tag} FOR NO KEY UPDATE`
+  return rows[0]?.id ?? null
+}
+
+/** The links of a release, the newest first. */
+export const listReleaseLinks = (
+  { prisma }: DatabaseOrTransaction,
+  { projectId, releaseId }: Pick<ReleaseLink, 'projectId' | 'releaseId'>,
+): Promise<ReleaseLink[]> =>
+  prisma.releaseLink.findMany({ where: { projectId, releaseId }, orderBy: { id: 'desc' } })
+
+export const createReleaseLink = (
+  { prisma }: DatabaseOrTransaction,
+  link: LinkFields & Pick<ReleaseLink, 'projectId' | 'releaseId'>,
+): Promise<ReleaseLink> => prisma.releaseLink.create({ data: link })
+
+export const updateReleaseLink = (
+  { prisma }: DatabaseOrTransaction,
+  { projectId, id }: Pick<ReleaseLink, 'projectId' | 'id'>,
+  fields: LinkFields,
+): Promise<ReleaseLink> =>
+  prisma.releaseLink.update({
+    where: { projectId_id: { projectId, id } },
+    data: { ...fields, updatedAt: new Date() },
+  })
+
+export async function deleteReleaseLink(
+  { prisma }: DatabaseOrTransaction,
+  { projectId, id }: Pick<ReleaseLink, 'projectId' | 'id'>,
+): Promise<void> {
+  await prisma.releaseLink.delete({ where: { projectId_id: { projectId, id } } })
+}

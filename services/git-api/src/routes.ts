@@ -1,0 +1,82 @@
+import type { Route } from '@switchyard/service-kit/http'
+import { archiveRoutes } from './archive/routes.js'
+import { auditEventRoutes } from './audit/routes.js'
+import { badgeRoutes } from './badges/routes.js'
+import { branchRoutes } from './branches/routes.js'
+import { commentRoutes, discussionRoutes } from './comments/routes.js'
+import { commitRoutes } from './commits/routes.js'
+import { compareRoutes } from './compare/routes.js'
+import type { Dependencies } from './dependencies.js'
+import { deploymentRoutes } from './deployments/routes.js'
+import { environmentRoutes } from './environments/routes.js'
+import { rawPageRoutes } from './files/raw-routes.js'
+import { fileRoutes } from './files/routes.js'
+import { freezePeriodRoutes } from './freeze-periods/routes.js'
+import { gitHttpRoutes } from './git-http/routes.js'
+import { lfsRoutes } from './lfs/routes.js'
+import { memberRoutes } from './members/routes.js'
+import { namespaceRoutes } from './namespaces/routes.js'
+import { pipelineRoutes } from './pipelines/routes.js'
+import { emptyListRoutes } from './projects/empty-lists.js'
+import { projectStateRoutes } from './projects/project-state-routes.js'
+import { projectRoutes } from './projects/routes.js'
+import { protectedBranchRoutes } from './protected-branches/routes.js'
+import { protectedTagRoutes } from './protected-tags/routes.js'
+import { releaseRoutes } from './releases/routes.js'
+import { savedViewRoutes } from './saved-views/routes.js'
+import { sessionRoutes } from './sessions/routes.js'
+import { statusRoutes } from './statuses/routes.js'
+import { betweenStoragesRoutes } from './storages/between-storages.js'
+import { storageMoveRoutes } from './storages/routes.js'
+import { systemRoutes } from './system/routes.js'
+import { tagRoutes } from './tags/routes.js'
+import { deployTokenRoutes } from './tokens/deploy-token-routes.js'
+import { projectTokenRoutes } from './tokens/project-token-routes.js'
+import { tokenRoutes } from './tokens/routes.js'
+import { userRoutes } from './users/routes.js'
+import { consolePageRoutes } from './web/console-pages.js'
+import { goGetRoutes } from './web/routes.js'
+import { hookRoutes } from './webhooks/routes.js'
+
+/** Every route of this service, each with its method, path, guard and endpoint. */
+export const routes = (deps: Dependencies): Route[] => [
+  // Express tries one route after the other, so the routes that pipelines call most stand first.
+  ...commitRoutes(deps),
+  ...statusRoutes(deps),
+  ...branchRoutes(deps),
+  ...tagRoutes(deps),
+  ...fileRoutes(deps),
+  ...rawPageRoutes(deps),
+  ...archiveRoutes(deps),
+  ...compareRoutes(deps),
+  ...systemRoutes(deps),
+  ...userRoutes(deps),
+  ...tokenRoutes(deps),
+  ...sessionRoutes(deps),
+  ...savedViewRoutes(deps),
+  ...projectRoutes(deps),
+  ...projectStateRoutes(deps),
+  ...namespaceRoutes(deps),
+  ...memberRoutes(deps),
+  ...protectedBranchRoutes(deps),
+  ...protectedTagRoutes(deps),
+  ...releaseRoutes(deps),
+  ...pipelineRoutes(deps),
+  ...projectTokenRoutes(deps),
+  ...deployTokenRoutes(deps),
+  ...hookRoutes(deps),
+  ...auditEventRoutes(deps),
+  ...commentRoutes(deps),
+  ...discussionRoutes(deps),
+  ...environmentRoutes(deps),
+  ...deploymentRoutes(deps),
+  ...freezePeriodRoutes(deps),
+  ...emptyListRoutes(deps),
+  ...storageMoveRoutes(deps),
+  ...betweenStoragesRoutes(deps),
+  ...gitHttpRoutes(deps),
+  ...lfsRoutes(deps),
+  ...badgeRoutes(deps),
+  ...goGetRoutes(),
+  ...consolePageRoutes(),
+]

@@ -1,0 +1,74 @@
+import {
+  type Database,
+  inTransaction,
+  requireUnchanged,
+  type SavedView,
+  violatedUniqueIndex,
+} from '@switchyard/db'
+import { conflict, invalid, notFound, type Precondition } from '@switchyard/domain'
+import {
+  countSavedViews,
+  createSavedView,
+  deleteSavedView,
+  findSavedView,
+  listSavedViews as listViews,
+  type SavedViewFields,
+  updateSavedView,
+} from './store.js'
+
+const viewsMax = 50
+
+interface Dependencies {
+  database: Database
+}
+
+/** Translates the failure of a write. */
+function throwTaken(error: unknown): never {
+  throw violatedUniqueIndex(error) === null ? error : conflict('Name has already been taken')
+}
+
+const missing = () => notFound('Saved View')
+
+/** @throws DomainError invalid when the user has as many views as allowed | conflict when the name is taken */
+export const saveView = (
+  { database }: Dependencies,
+  userId: number,
+  fields: SavedViewFields,
+): Promise<SavedView> =>
+  inTransaction(database, async (transaction) => {
+    if ((await countSavedViews(transaction, userId)) >= viewsMax)
+      throw invalid(`A user can have ${viewsMax} saved views at most`)
+    return createSavedView(transaction, userId, fields)
+  }).catch(throwTaken)
+
+/** The views of a user, of one page or of all pages. */
+export const listSavedViews = ({ database }: Dependencies, userId: number, page: string | undefined) =>
+  listViews(database, userId, page)
+
+/** @throws DomainError not-found */
+export async function getSavedView({ database }: Dependencies, userId: number, id: number) {
+  const view = await findSavedView(database, userId, id)
+  if (!view) throw missing()
+  return view
+}
+
+/** @throws DomainError not-found | precondition-failed | conflict when the name is taken */
+export async function changeSavedView(
+  { database }: Dependencies,
+  userId: number,
+  id: number,
+  fields: Partial<SavedViewFields>,
+  precondition?: Precondition,
+): Promise<SavedView> {
+  const view = await inTransaction(database, async (transaction) => {
+    await requireUnchanged(transaction, 'saved_views', { user_id: userId, id }, precondition)
+    return updateSavedView(transaction, userId, id, fields)
+  }).catch(throwTaken)
+  if (!view) throw missing()
+  return view
+}
+
+/** @throws DomainError not-found */
+export async function removeSavedView({ database }: Dependencies, userId: number, id: number): Promise<void> {
+  if (!(await deleteSavedView(database, userId, id))) throw missing()
+}

@@ -1,0 +1,93 @@
+import { type Caller, scopes } from '@switchyard/domain/access'
+import {
+  anyone,
+  auditAuthor,
+  clearSessionCookie,
+  endpoint,
+  filledText,
+  fromOwnOrigin,
+  oneOf,
+  type Route,
+  route,
+  setSessionCookie,
+} from '@switchyard/service-kit/http'
+import { z } from 'zod'
+import type { Dependencies } from '../dependencies.js'
+import { signIn, signOut } from './sessions.js'
+
+const sessionShape = z
+  .object({
+    user: z.object({ id: z.int(), username: z.string(), name: z.string(), is_admin: z.boolean() }),
+    scopes: z.array(oneOf(scopes)),
+    expires_at: z.date().meta({ description: 'The session ends then at the latest' }),
+  })
+  .meta({
+    id: 'Session',
+    description: 'The session of a browser, with the rights of the token that it began with',
+  })
+
+const noSessionShape = z
+  .object({ user: z.null(), scopes: z.array(oneOf(scopes)).max(0) })
+  .meta({ id: 'NoSession', description: 'The browser is not signed in' })
+
+const sessionOrNoneShape = z.union([sessionShape, noSessionShape])
+
+const presentSession = (
+  { user, token }: Caller,
+  { expiresAt }: { expiresAt: Date },
+): z.output<typeof sessionShape> => ({
+  user: { id: user.id, username: user.username, name: user.name, is_admin: user.admin },
+  scopes: [...token.scopes],
+  expires_at: expiresAt,
+})
+
+const noSession: z.output<typeof noSessionShape> = { user: null, scopes: [] }
+
+/** The session of a browser. Every service accepts its cookie. */
+export const sessionRoutes = (deps: Dependencies): Route[] => [
+  route('POST', '/session', fromOwnOrigin, beginSession(deps), { jsonOnly: true }),
+  route('GET', '/session', anyone, showSession),
+  route('DELETE', '/session', fromOwnOrigin, endSession(deps)),
+]
+
+const headers = { 'Cache-Control': 'no-store' }
+
+const beginSession = (deps: Dependencies) =>
+  endpoint({
+    summary: 'Sign in with a token: the answer sets the cookie of the session',
+    replies: { 201: sessionShape },
+    headers: { 'Set-Cookie': 'The cookie of the session, which no script can read' },
+    input: z.object({ token: filledText().meta({ description: 'The secret of a token with any scopes' }) }),
+    async handle({ token }, _caller, call) {
+      const { holder, session, secret } = await signIn(deps, token, call)
+      setSessionCookie(call, secret, session.expiresAt)
+      return { status: 201, body: presentSession(holder, session), headers }
+    },
+  })
+
+const showSession = endpoint({
+  summary: 'The session of the cookie; without a session, its user is null',
+  replies: { 200: sessionOrNoneShape },
+  input: z.object({}),
+  async handle(_input, caller: Caller | null, call) {
+    // Otherwise, the browser would keep sending a cookie that does not work.
+    if (caller === null && call.raw.request.headers.cookie !== undefined) clearSessionCookie(call)
+    return {
+      status: 200,
+      body: caller?.session ? presentSession(caller, caller.session) : noSession,
+      headers,
+    }
+  },
+})
+
+const endSession = (deps: Dependencies) =>
+  endpoint({
+    summary: 'Sign out: the session ends, and its cookie does not work any more',
+    replies: { 204: null },
+    input: z.object({}),
+    async handle(_input, caller: Caller | null, call) {
+      await signOut(deps, caller, (signedIn) => auditAuthor(signedIn, call))
+      clearSessionCookie(call)
+      return { status: 204, headers }
+    },
+  })

@@ -1,0 +1,132 @@
+import type { DeploymentView, Project, ReleaseLink } from '@switchyard/db'
+import { type Commit, titleOf } from '@switchyard/domain/commit'
+import type { CommentWithAuthor } from '../comments/store.js'
+import type { ReleaseWithLinks } from '../releases/store.js'
+import {
+  type HookUser,
+  hookCommit,
+  hookDelivery,
+  hookProject,
+  hookRepository,
+  hookUser,
+} from './hook-parts.js'
+
+interface AboutDeployment {
+  project: Project
+  /** Null when the repository has lost it. */
+  commit: Commit | null
+  /** Who caused the event. */
+  user: HookUser
+  baseUrl: string
+}
+
+const shownCharacters = 8
+
+/** The body of a `Deployment Hook`: a new deployment, or its new status. */
+export function deploymentHook(
+  { id, status, updatedAt, environment, ref, sha, sagaId, sagaTenant, frozen }: DeploymentView,
+  { project, commit, user, baseUrl }: AboutDeployment,
+) {
+  const shownProject = hookProject(project, baseUrl)
+  return hookDelivery('deployment', {
+    object_kind: 'deployment',
+    status,
+    status_changed_at: updatedAt,
+    deployment_id: id,
+    deployable_id: null,
+    deployable_url: null,
+    environment: environment.name,
+    environment_tier: environment.tier,
+    environment_slug: environment.slug,
+    environment_external_url: environment.externalUrl,
+    project: shownProject,
+    ref,
+    short_sha: sha.slice(0, shownCharacters),
+    user: hookUser(user),
+    user_url: `${baseUrl}/${user.username}`,
+    commit_url: `${shownProject.web_url}/-/commit/${sha}`,
+    commit_title: commit && titleOf(commit.message),
+    frozen,
+    saga_id: sagaId,
+    saga_tenant: sagaTenant,
+  })
+}
+
+/** The body of a `Note Hook` on a commit. */
+export const noteHook = (
+  comment: CommentWithAuthor,
+  { project, commit, user, baseUrl }: { project: Project; commit: Commit; user: HookUser; baseUrl: string },
+) => {
+  const shownCommit = hookCommit(commit, project, baseUrl)
+  return hookDelivery('note', {
+    object_kind: 'note',
+    event_type: 'note',
+    user: hookUser(user),
+    project_id: project.id,
+    project: hookProject(project, baseUrl),
+    repository: hookRepository(project, baseUrl),
+    object_attributes: {
+      id: Number(comment.id),
+      note: comment.note,
+      description: comment.note,
+      noteable_type: 'Commit',
+      noteable_id: null,
+      author_id: comment.authorId,
+      created_at: comment.createdAt,
+      updated_at: comment.createdAt,
+      project_id: project.id,
+      commit_id: comment.sha,
+      attachment: null,
+      line_code: null,
+      path: comment.path,
+      line: comment.line,
+      line_type: comment.lineType,
+      system: false,
+      action: 'create',
+      url: `${shownCommit.url}#note_${comment.id}`,
+    },
+    commit: shownCommit,
+  })
+}
+
+interface AboutRelease {
+  action: 'create' | 'update' | 'delete'
+  project: Project
+  /** Null when the tag leads to no commit. */
+  commit: Commit | null
+  baseUrl: string
+}
+
+const sourceFormats = ['zip', 'tar.gz', 'tar.bz2', 'tar']
+
+/** The body of a `Release Hook`: a release was made, changed or deleted. */
+export function releaseHook(
+  { id, tag, name, description, createdAt, releasedAt, links }: ReleaseWithLinks,
+  { action, project, commit, baseUrl }: AboutRelease,
+) {
+  const shownProject = hookProject(project, baseUrl)
+  const archive = `${baseUrl}/api/v4/projects/${project.id}/repository/archive`
+  const revision = encodeURIComponent(`refs/tags/${tag}`)
+  const sources = sourceFormats.map((format) => ({ format, url: `${archive}.${format}?sha=${revision}` }))
+  return hookDelivery('releases', {
+    object_kind: 'release',
+    id: Number(id),
+    created_at: createdAt,
+    description,
+    name,
+    released_at: releasedAt,
+    tag,
+    project: shownProject,
+    url: `${shownProject.web_url}/-/releases/${encodeURIComponent(tag)}`,
+    action,
+    assets: { count: links.length + sources.length, links: links.map(hookLink), sources },
+    commit: commit && hookCommit(commit, project, baseUrl),
+  })
+}
+
+const hookLink = ({ id, name, url, linkType }: ReleaseLink) => ({
+  id: Number(id),
+  link_type: linkType,
+  name,
+  url,
+})

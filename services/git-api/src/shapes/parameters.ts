@@ -1,0 +1,141 @@
+import { type Scope, scopes } from '@switchyard/domain/access'
+import { refNameLengthMax } from '@switchyard/domain/commit'
+import { flag, list, pathCharsMax, rowsOf, text } from '@switchyard/service-kit/http'
+import { z } from 'zod'
+import { regexCharsMax } from './name-regex.js'
+
+/** A parameter that may be left out or, which means the same, be null. */
+export const optional = <Schema extends z.ZodType>(schema: Schema) =>
+  schema.nullish().transform((value) => value ?? undefined)
+
+/** A text that may be left out; a blank one counts as left out. */
+export const optionalText = <Schema extends z.ZodType<string>>(schema: Schema) =>
+  optional(schema).transform((value) => (value?.trim() ? value : undefined))
+
+/** What a token is for, in the words of who makes it. */
+export const tokenDescription = () => optionalText(text())
+
+/** Scopes of a token: a list, or one text with commas. */
+export const scopeList = (allowed: readonly Scope[] = scopes) =>
+  z.preprocess(
+    (value) => (typeof value === 'string' ? value.split(',').map((scope) => scope.trim()) : value),
+    list(z.string().meta({ enum: [...allowed] }))
+      .refine((given) => given.length > 0, { error: 'is empty' })
+      .refine((given) => given.every((scope) => (allowed as readonly string[]).includes(scope)), {
+        error: 'does not have a valid value',
+      })
+      .transform((given) => [...new Set(given)] as Scope[]),
+  )
+
+const tenantCharsMax = 128
+
+/** Tenants of sagas: a list, or one text with commas. The empty text, which forms send for an empty field, counts as left out. */
+export const optionalTenantList = () =>
+  z.preprocess(
+    (value) => (typeof value === 'string' ? (value === '' ? undefined : value.split(',')) : value),
+    optional(
+      list(text().transform((tenant) => tenant.trim()))
+        .refine((tenants) => tenants.length > 0, { error: 'is empty' })
+        .refine((tenants) => tenants.every((tenant) => tenant !== '' && !/\p{Cc}/u.test(tenant)), {
+          error: 'has a tenant that is empty or not printable',
+        })
+        .refine((tenants) => tenants.every((tenant) => tenant.length <= tenantCharsMax), {
+          error: `has a tenant that is too long (maximum is ${tenantCharsMax} characters)`,
+        })
+        .transform((tenants) => [...new Set(tenants)]),
+    ),
+  )
+
+/** A day, `2030-12-31`; a time of day after it is ignored. */
+const day = () =>
+  text()
+    .meta({ format: 'date' })
+    .transform((value, context) => {
+      const match = /^(\d{4}-\d{2}-\d{2})(?:T.*)?$/.exec(value.trim())
+      const date = new Date(`${match?.[1]}T00:00:00Z`)
+      // 31 June would become 1 July.
+      if (!Number.isNaN(date.getTime()) && date.toISOString().startsWith(match?.[1] ?? '-')) return date
+      context.addIssue({ code: 'custom', message: 'is invalid' })
+      return z.NEVER
+    })
+
+/** A day that may be left out; the empty text, which forms send for an empty field, counts as left out. */
+export const optionalDay = () => z.preprocess((value) => (value === '' ? undefined : value), optional(day()))
+
+/** A day that may be left out, or be taken away by null or, which is what forms send, by the empty text. */
+export const clearableDay = () =>
+  z.preprocess((value) => (value === '' ? null : value), day().nullable().optional())
+
+const topicLengthMax = 255
+
+/** Topics of a project: a list, or one text with commas. Blank ones are left out. */
+export const topicList = () =>
+  z.preprocess(
+    (value) => (typeof value === 'string' ? value.split(',') : value),
+    list(text())
+      .refine((topics) => topics.every((topic) => topic.length <= topicLengthMax), {
+        error: `has a topic that is too long (maximum is ${topicLengthMax} characters)`,
+      })
+      .transform((topics) => [
+        ...new Set(topics.map((topic) => topic.trim()).filter((topic) => topic !== '')),
+      ]),
+  )
+
+/** One of GitLab's access levels, also as text. */
+export const accessLevel = (...levels: number[]) =>
+  z.preprocess(
+    (value) => (typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value),
+    z
+      .int()
+      .refine((level) => levels.includes(level), { error: 'does not have a valid value' })
+      .meta({ enum: levels }),
+  )
+
+/** The items that the parameters of a list ask for: a page, or those after a token. */
+export const windowOf = (
+  pagination: string,
+  pageToken: string | undefined,
+  page: Parameters<typeof rowsOf>[0],
+) => (pagination === 'keyset' ? { after: pageToken, take: page.per_page } : rowsOf(page))
+
+/** A search over names of branches or tags. A text longer than a name can find nothing. */
+export const nameSearch = () =>
+  text(refNameLengthMax).default('').meta({
+    description:
+      'Part of the name, in upper or lower case; `^x`: it begins with x; `x$`: it ends with x; `*`: any characters',
+  })
+
+/** A regular expression over names of branches or tags. */
+export const nameRegex = () =>
+  optionalText(text(regexCharsMax)).meta({
+    description: 'A regular expression in the syntax of RE2 that matches anywhere in the name, by case',
+  })
+
+/** The rest of a path behind `/*`, which express gives in parts. */
+export const pathRest = () =>
+  z.preprocess((value) => (Array.isArray(value) ? value.join('/') : value), text(pathCharsMax))
+
+/** Files travel inside the body of a commit. */
+export const commitBytesMax = 300 * 1024 * 1024
+
+/** File contents may hold any character, NUL included. Those of large bodies are decoded already. */
+export const content = z.preprocess(
+  (value) => (typeof value === 'number' || typeof value === 'boolean' ? String(value) : value),
+  z
+    .custom<string | Uint8Array>(
+      (value) => typeof value === 'string' || value instanceof Uint8Array,
+      'is invalid',
+    )
+    .meta({ type: 'string', maxLength: commitBytesMax }),
+)
+
+/** The parameters of endpoints that answer with the files of a diff. */
+export const diffParameters = {
+  unidiff: flag().default(false),
+  path: optionalText(text(pathCharsMax)).meta({
+    description: 'Old or new path of the only file to show; its patch may be longer than in a list',
+  }),
+  stat: flag()
+    .default(false)
+    .meta({ description: 'Give the numbers of changed lines instead of patches; has no effect with `path`' }),
+}

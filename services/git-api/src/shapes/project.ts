@@ -1,0 +1,189 @@
+import type { ProjectWithOwner, User } from '@switchyard/db'
+import { visibilities } from '@switchyard/domain/access'
+import { link, oneOf } from '@switchyard/service-kit/http'
+import { z } from 'zod'
+import {
+  featureSwitches,
+  projectSettings,
+  type SettingKind,
+  settingAliases,
+  shownSettings,
+} from './project-settings.js'
+import type { ProjectStatistics } from './repository-views.js'
+import { accessLevelShape, presentUser, userShape } from './user.js'
+
+export const namespaceShape = z
+  .object({
+    id: z.int(),
+    name: z.string(),
+    path: z.string(),
+    kind: z.string(),
+    full_path: z.string(),
+    parent_id: z.null(),
+    avatar_url: z.null(),
+    web_url: link(),
+  })
+  .meta({ id: 'Namespace', description: 'The namespace of a user, which has the projects of the user' })
+
+const projectAccessShape = z.object({ access_level: accessLevelShape, notification_level: z.int() })
+
+const statisticsShape = z
+  .object({
+    commit_count: z.int().meta({ description: 'Commits of the default branch' }),
+    storage_size: z.int().meta({ description: 'Bytes of everything' }),
+    repository_size: z.int(),
+    lfs_objects_size: z.int(),
+    storage_size_limit: z.int().nullable().meta({
+      description:
+        'Most bytes of everything: the own limit of the project, else that of the installation; null: no limit',
+    }),
+  })
+  .meta({ description: 'Only with `statistics=true`, for reporters' })
+
+export const basicProjectShape = z
+  .object({
+    id: z.int(),
+    description: z.string().nullable(),
+    name: z.string(),
+    name_with_namespace: z.string(),
+    path: z.string(),
+    path_with_namespace: z.string(),
+    created_at: z.date(),
+    default_branch: z.string(),
+    tag_list: z.array(z.string()),
+    topics: z.array(z.string()),
+    ssh_url_to_repo: z.string().meta({ description: 'Empty: there is no SSH' }),
+    http_url_to_repo: link(),
+    web_url: link(),
+    readme_url: z.null(),
+    forks_count: z.int(),
+    avatar_url: z.null(),
+    star_count: z.int(),
+    last_activity_at: z.date(),
+    visibility: oneOf(visibilities),
+    namespace: namespaceShape,
+  })
+  .meta({
+    id: 'BasicProject',
+    description: 'A project as part of another answer, and in lists with `simple=true`',
+  })
+
+const shapeOf = (kind: SettingKind) => {
+  if (kind === 'flag') return z.boolean()
+  if (kind === 'count') return z.int().nullable()
+  return kind === 'text' ? z.string().nullable() : oneOf(kind)
+}
+
+const settingShapes: Record<string, z.ZodType> = Object.fromEntries([
+  ...Object.entries(projectSettings).map(([name, { kind }]) => [name, shapeOf(kind)]),
+  ...Object.keys({ ...featureSwitches, ...settingAliases }).map((name) => [name, z.boolean()]),
+])
+
+export const projectShape = z
+  .object({
+    ...basicProjectShape.shape,
+    _links: z.object({ self: link(), members: link() }),
+    empty_repo: z.boolean(),
+    archived: z.boolean(),
+    owner: userShape,
+    creator_id: z.int(),
+    import_status: z.string(),
+    lfs_enabled: z.boolean(),
+    repository_object_format: oneOf(['sha1']),
+    ...settingShapes,
+    repository_size_limit: z.int().nullable().meta({
+      description: 'The own limit of the project, in bytes; 0: no limit; null: that of the installation',
+    }),
+    shared_with_groups: z.array(z.unknown()),
+    permissions: z.object({ project_access: projectAccessShape.nullable(), group_access: z.null() }),
+    statistics: statisticsShape.optional(),
+  })
+  .meta({ id: 'Project', description: 'A project, with the settings that GitLab has' })
+
+interface DescribedProject {
+  project: ProjectWithOwner
+  /** The caller's access level in the project; null for an anonymous caller. */
+  level: number | null
+  /** The repository has no branch yet. */
+  empty: boolean
+  statistics?: ProjectStatistics
+}
+
+const presentStatistics = (statistics: ProjectStatistics): z.output<typeof statisticsShape> => ({
+  commit_count: statistics.commitCount,
+  storage_size: statistics.repositoryBytes + statistics.lfsObjectBytes,
+  repository_size: statistics.repositoryBytes,
+  lfs_objects_size: statistics.lfsObjectBytes,
+  storage_size_limit: statistics.bytesMax,
+})
+
+/** The fields of a project that do not depend on the caller. */
+export function presentBasicProject(
+  project: ProjectWithOwner,
+  baseUrl: string,
+): z.output<typeof basicProjectShape> {
+  const { id, name, path, pathWithNamespace, topics, owner } = project
+  const webUrl = `${baseUrl}/${pathWithNamespace}`
+  return {
+    id,
+    description: project.description,
+    name,
+    name_with_namespace: `${owner.name} / ${name}`,
+    path,
+    path_with_namespace: pathWithNamespace,
+    created_at: project.createdAt,
+    default_branch: project.defaultBranch,
+    tag_list: topics,
+    topics,
+    ssh_url_to_repo: '',
+    http_url_to_repo: `${webUrl}.git`,
+    web_url: webUrl,
+    readme_url: null,
+    forks_count: 0,
+    avatar_url: null,
+    star_count: 0,
+    last_activity_at: project.lastActivityAt,
+    visibility: project.visibility,
+    namespace: presentNamespace(owner, baseUrl),
+  }
+}
+
+/** A project in GitLab's shape. */
+export function presentProject(
+  { project, level, empty, statistics }: DescribedProject,
+  baseUrl: string,
+): z.output<typeof projectShape> {
+  const { id, owner } = project
+  const apiUrl = `${baseUrl}/api/v4/projects/${id}`
+  return {
+    ...presentBasicProject(project, baseUrl),
+    _links: { self: apiUrl, members: `${apiUrl}/members` },
+    empty_repo: empty,
+    archived: project.archived,
+    owner: presentUser(owner, baseUrl),
+    creator_id: owner.id,
+    import_status: 'none',
+    lfs_enabled: project.lfsEnabled,
+    repository_object_format: 'sha1',
+    ...shownSettings(project.settings),
+    repository_size_limit: project.repositorySizeLimit,
+    shared_with_groups: [],
+    permissions: {
+      project_access: level === null ? null : { access_level: level, notification_level: 3 },
+      group_access: null,
+    },
+    ...(statistics && { statistics: presentStatistics(statistics) }),
+  }
+}
+
+/** The namespace of a project is its owner: there are no groups. */
+export const presentNamespace = (owner: User, baseUrl: string): z.output<typeof namespaceShape> => ({
+  id: owner.id,
+  name: owner.name,
+  path: owner.username,
+  kind: 'user',
+  full_path: owner.username,
+  parent_id: null,
+  avatar_url: null,
+  web_url: `${baseUrl}/${owner.username}`,
+})

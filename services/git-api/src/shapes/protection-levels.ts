@@ -1,0 +1,92 @@
+import { changeLevels, type LevelChange, protectionLevelId } from '@switchyard/domain/access'
+import { flag, list, parameterProblem, rowId } from '@switchyard/service-kit/http'
+import { z } from 'zod'
+import { accessLevel, optional } from './parameters.js'
+
+export const protectionLevelShape = z.object({
+  id: z.int(),
+  access_level: z.int().meta({ enum: [0, 30, 40, 60] }),
+  access_level_description: z.string(),
+  user_id: z.null(),
+  group_id: z.null(),
+  deploy_key_id: z.null(),
+})
+
+const descriptions = new Map([
+  [0, 'No one'],
+  [30, 'Developers + Maintainers'],
+  [40, 'Maintainers'],
+  [60, 'Administrators'],
+])
+
+/** The access levels of a protection in GitLab's shape. @param id of the protection */
+export const presentProtectionLevels = (
+  id: number,
+  levels: readonly number[],
+): z.output<typeof protectionLevelShape>[] =>
+  levels.map((level) => ({
+    id: protectionLevelId(id, level),
+    access_level: level,
+    access_level_description: descriptions.get(level) ?? '',
+    user_id: null,
+    group_id: null,
+    deploy_key_id: null,
+  }))
+
+/** Whom GitLab can name besides a level. */
+const others = ['user_id', 'group_id', 'deploy_key_id', 'member_role_id'] as const
+
+const refusedOther = () =>
+  z
+    .unknown()
+    .optional()
+    .refine((value) => value === undefined || value === null || value === '', {
+      error: 'is not supported: a protection names access levels only',
+    })
+    .meta({ description: 'Refused: a protection names access levels only' })
+
+/** GitLab's list of who may do something: levels to add and, where there are some already, to change or to take away. */
+export const allowedLevels = (...levels: number[]) =>
+  optional(
+    list(
+      z
+        .object({
+          access_level: optional(accessLevel(...levels)),
+          id: optional(rowId()).meta({ description: 'Of a level that is changed or taken away' }),
+          _destroy: flag().default(false).meta({ description: 'Takes the level with this `id` away' }),
+          ...Object.fromEntries(others.map((name) => [name, refusedOther()])),
+        })
+        .transform(
+          ({ id, access_level: level, _destroy: takesAway }): LevelChange => ({ id, level, takesAway }),
+        ),
+    ),
+  )
+
+/** A parameter with a list of changes, under its name. */
+type Allowed = Record<string, LevelChange[] | undefined>
+
+/**
+ * The levels of a new protection: those of the list and, when it is not empty, not the default.
+ *
+ * @throws DomainError invalid-parameters for an entry that names no level
+ */
+export function newLevels(allowed: Allowed, level: number | undefined, byDefault?: number): number[] {
+  const given = level === undefined ? [] : [level]
+  const levels = changedLevels({ protectionId: 0, current: given }, allowed)
+  return levels.length > 0 || byDefault === undefined ? levels : [byDefault]
+}
+
+/** The levels of a protection after changes. @throws DomainError invalid-parameters for an entry that names none of them */
+export function changedLevels(
+  { protectionId, current }: { protectionId: number; current: readonly number[] },
+  allowed: Allowed,
+): number[] {
+  const [[name, changes = []] = ['']] = Object.entries(allowed)
+  const changed = changeLevels(protectionId, current, changes)
+  if ('levels' in changed) return changed.levels
+  const { id } = changes[changed.problem] ?? {}
+  throw parameterProblem(
+    `${name}[${changed.problem}]${id === undefined ? '' : '[id]'}`,
+    id === undefined ? 'names no access level' : 'is invalid',
+  )
+}

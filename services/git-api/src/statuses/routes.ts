@@ -1,0 +1,120 @@
+import type { StatusWithAuthor } from '@switchyard/db'
+import type { Caller } from '@switchyard/domain/access'
+import { postedStates } from '@switchyard/domain/commit-status'
+import {
+  created,
+  decimal,
+  endpoint,
+  flag,
+  pageParameters,
+  pageReply,
+  proseCharsMax,
+  type Route,
+  route,
+  rowId,
+  rowsOf,
+  text,
+} from '@switchyard/service-kit/http'
+import { z } from 'zod'
+import type { Dependencies } from '../dependencies.js'
+import type { ProjectCall } from '../guards.js'
+import { optional, optionalText } from '../shapes/parameters.js'
+import { presentUser, userShape } from '../shapes/user.js'
+import * as listing from './statuses.js'
+import { recordStatus } from './statuses.js'
+
+const commitStatusShape = z
+  .object({
+    id: z.int(),
+    sha: z.string(),
+    ref: z.string().nullable(),
+    status: z.string(),
+    name: z.string(),
+    target_url: z.string().nullable(),
+    description: z.string().nullable(),
+    created_at: z.date(),
+    started_at: z.date().nullable(),
+    finished_at: z.date().nullable(),
+    allow_failure: z.boolean(),
+    coverage: z.number().nullable(),
+    pipeline_id: z.int(),
+    author: userShape.nullable(),
+  })
+  .meta({ id: 'CommitStatus', description: 'The status that a build or a check gives a commit' })
+
+const presentCommitStatus = (
+  status: StatusWithAuthor,
+  baseUrl: string,
+): z.output<typeof commitStatusShape> => ({
+  id: Number(status.id),
+  sha: status.sha,
+  ref: status.ref,
+  status: status.status,
+  name: status.name,
+  target_url: status.targetUrl,
+  description: status.description,
+  created_at: status.createdAt,
+  started_at: status.startedAt,
+  finished_at: status.finishedAt,
+  allow_failure: status.allowFailure,
+  coverage: status.coverage,
+  pipeline_id: Number(status.pipelineId),
+  author: status.author && presentUser(status.author, baseUrl),
+})
+
+export function statusRoutes(deps: Dependencies): Route[] {
+  const { readStatuses, writeStatuses } = deps.guards
+  return [
+    route('GET', '/projects/:id/repository/commits/:sha/statuses', readStatuses, listStatuses(deps)),
+    route('POST', '/projects/:id/statuses/:sha', writeStatuses, createStatus(deps)),
+  ]
+}
+
+const listStatuses = (deps: Dependencies) =>
+  endpoint({
+    summary: 'Statuses of a commit',
+    replies: { 200: z.array(commitStatusShape) },
+    input: z.object({
+      ...pageParameters,
+      sha: text(),
+      ref: optionalText(text()),
+      stage: optionalText(text()),
+      name: optionalText(text()),
+      all: optional(flag()).default(false),
+      pipeline_id: optional(rowId()),
+      order_by: z.enum(['id', 'pipeline_id']).default('id'),
+      sort: z.enum(['asc', 'desc']).default('asc'),
+    }),
+    async handle({ sha, all = false, order_by, sort, pipeline_id, ...given }, access: ProjectCall, call) {
+      const { ref, stage, name, ...page } = given
+      const order = { newestFirst: sort === 'desc', byPipeline: order_by === 'pipeline_id' }
+      const query = { revision: sha, ref, stage, name, pipelineId: pipeline_id, all, ...order }
+      const { statuses, total } = await listing.listStatuses(deps, access, query, rowsOf(page))
+      const items = statuses.map((status) => presentCommitStatus(status, call.baseUrl))
+      return pageReply(items, page, total, call)
+    },
+  })
+
+const createStatus = (deps: Dependencies) =>
+  endpoint({
+    summary: 'Set the status of a build or a check of a commit',
+    replies: { 201: commitStatusShape },
+    refusals: [409, 422],
+    input: z.object({
+      sha: text(),
+      state: z.enum(postedStates),
+      ref: optionalText(text()),
+      name: optionalText(text()),
+      context: optionalText(text()),
+      target_url: optionalText(text()),
+      description: optionalText(text(proseCharsMax)),
+      coverage: optional(decimal()),
+      pipeline_id: optional(rowId()),
+    }),
+    async handle(given, access: ProjectCall<Caller>, call) {
+      const { sha: revision, context, target_url: targetUrl, pipeline_id: pipelineId, ...fields } = given
+      const name = given.name ?? context ?? 'default'
+      const command = { ...fields, revision, name, targetUrl, pipelineId }
+      return created(presentCommitStatus(await recordStatus(deps, access, command, call), call.baseUrl))
+    },
+  })

@@ -1,0 +1,67 @@
+import { randomUUID } from 'node:crypto'
+import { closeSync, constants, openSync, readFileSync, statSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Database, findLastPipeline, listCountedStatuses, type Project } from '@switchyard/db'
+import { aggregateStatus } from '@switchyard/domain/commit-status'
+import { LRUCache } from 'lru-cache'
+import type { CommitState } from '../shapes/repository-views.js'
+
+/** Longest time for which a state stays outdated when a process ends before it writes the mark. */
+const knownMs = 1_000
+const rememberedMax = 10_000
+/** In the folder of a repository; git ignores files that it does not know. */
+const markFile = 'switchyard-statuses'
+
+export type StatusLookup = ReturnType<typeof createStatusLookup>
+
+/**
+ * Finds the state of a commit. Every post of a status writes a new mark into the folder of the repository, which all replicas
+ * share, before it is answered. Reading the mark takes a few microseconds, so the database is only asked when the mark has
+ * changed, or after a second.
+ */
+export function createStatusLookup(database: Database, storageRoot: string) {
+  const markOf = ({ diskPath }: Project) => join(storageRoot, diskPath, markFile)
+  const known = new LRUCache<string, { mark: string; state: CommitState }>({
+    max: rememberedMax,
+    ttl: knownMs,
+  })
+  return {
+    async find(project: Project, sha: string): Promise<CommitState> {
+      // Read before the database is asked, so that a post in between shows as a change of the mark.
+      const mark = readMark(markOf(project))
+      const key = `${project.id} ${sha}`
+      const found = known.get(key)
+      if (found?.mark === mark) return found.state
+      const [counted, lastPipeline] = await Promise.all([
+        listCountedStatuses(database, project.id, sha),
+        findLastPipeline(database, project.id, sha),
+      ])
+      const state = { status: aggregateStatus(counted), lastPipeline }
+      known.set(key, { mark, state })
+      return state
+    },
+    /** Marks that statuses of the project may have changed. To be called before the post is answered. */
+    invalidate(project: Project): void {
+      writeMark(markOf(project))
+    },
+  }
+}
+
+function readMark(file: string): string {
+  return statSync(file, { throwIfNoEntry: false }) ? readFileSync(file, 'latin1') : 'none'
+}
+
+/** All marks have the same length, so a new mark overwrites the last one. */
+function writeMark(path: string): void {
+  try {
+    const file = openSync(path, constants.O_WRONLY | constants.O_CREAT, 0o644)
+    try {
+      writeSync(file, randomUUID(), 0)
+    } finally {
+      closeSync(file)
+    }
+  } catch (error) {
+    // The repository and its statuses are being removed.
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+  }
+}

@@ -1,0 +1,188 @@
+import {
+  type Database,
+  findRepositoryPlace,
+  type RepositoryStorageMove,
+  withRepositoryLock,
+} from '@switchyard/db'
+import type { LfsObject } from '@switchyard/domain/commit'
+import { type ArrivingRepository, type Git, receiveRepository } from '@switchyard/git-storage'
+import type { Logger, Metrics } from '@switchyard/service-kit/observability'
+import { Counter } from 'prom-client'
+import { type Repeated, repeat } from '../repeat.js'
+import { type OtherStorage, otherStorage, type Storages } from './storages.js'
+import {
+  listActiveMoves,
+  listLeftCopies,
+  markMoveFailed,
+  markMoveStarted,
+  markSourceRemoved,
+  moveWhileStill,
+} from './store.js'
+
+export interface MovingDependencies {
+  database: Database
+  git: Git
+  storages: Storages
+  storageRoot: string
+  logger: Logger
+}
+
+const pauseMs = 2_000
+
+/**
+ * Carries out the moves of repositories to this storage, one at a time, and removes old copies of repositories that were moved
+ * away from it. This happens here and not in the worker, because only git-api may write projects. A move whose process ended begins
+ * anew in the next process.
+ */
+export function startMoves(dependencies: MovingDependencies, ended: MovesCounter): Repeated {
+  const { logger } = dependencies
+  const work = async (signal: AbortSignal) => {
+    await runMoves(dependencies, ended, signal)
+    await removeLeftCopies(dependencies, signal)
+  }
+  return repeat(work, pauseMs, (err) =>
+    logger.warn({ err }, 'could not work on moves of repositories; tried again in 2 s'),
+  )
+}
+
+type MovesCounter = Counter<'result'>
+
+/** An installation without other storages has the counter, too, so that the alert about it can be tried. */
+export function createMovesCounter({ registry }: Pick<Metrics, 'registry'>): MovesCounter {
+  const counter = new Counter({
+    name: 'git_api_repository_moves_total',
+    help: 'Moves of repositories to this storage that are over, by result.',
+    labelNames: ['result'],
+    registers: [registry],
+  })
+  for (const result of ['moved', 'failed']) counter.inc({ result }, 0)
+  return counter
+}
+
+async function runMoves(
+  dependencies: MovingDependencies,
+  ended: MovesCounter,
+  signal: AbortSignal,
+): Promise<void> {
+  const { database, storages } = dependencies
+  for (const move of await listActiveMoves(database, storages.own)) {
+    if (signal.aborted) return
+    // Housekeeping, or another process of this storage, may have the lock; the move is tried again soon.
+    await withRepositoryLock(database, move.projectId, (lockLost) =>
+      runMove(dependencies, ended, move, AbortSignal.any([signal, lockLost])),
+    )
+  }
+}
+
+async function runMove(
+  dependencies: MovingDependencies,
+  ended: MovesCounter,
+  move: RepositoryStorageMove,
+  signal: AbortSignal,
+): Promise<void> {
+  const { database, logger } = dependencies
+  const fields = { project_id: move.projectId, source: move.source, destination: move.destination }
+  // Another process of this storage may have ended it since it was listed.
+  if (!(await markMoveStarted(database, move.id))) return
+  try {
+    const heldUpMs = await moveRepository(dependencies, move, signal)
+    ended.inc({ result: 'moved' })
+    logger.info({ ...fields, held_up_ms: heldUpMs }, 'moved a repository')
+  } catch (error) {
+    // The next process begins a move again that the end of this one interrupts.
+    if (signal.aborted) throw error
+    ended.inc({ result: 'failed' })
+    logger.error({ err: error, ...fields }, 'could not move a repository')
+    // Where the confirmation of the last step was lost, the move is marked as finished, and this changes nothing.
+    await markMoveFailed(database, move.id, reasonOf(error))
+  }
+}
+
+const reasonOf = (error: unknown): string =>
+  error instanceof Error ? error.message.slice(0, 500) : 'unknown'
+
+async function removeLeftCopies(
+  { database, git, storages, logger }: MovingDependencies,
+  signal: AbortSignal,
+): Promise<void> {
+  const before = new Date(Date.now() - storages.graceMs)
+  for (const move of await listLeftCopies(database, storages.own, before)) {
+    if (signal.aborted) return
+    await withRepositoryLock(database, move.projectId, async () => {
+      const place = await findRepositoryPlace(database, move.projectId)
+      // The repository may have been moved back meanwhile.
+      if (place?.storage !== storages.own) await git.deleteRepository(move.diskPath)
+      await markSourceRemoved(database, move.id)
+      logger.info({ project_id: move.projectId }, 'removed the former copy of a repository')
+    })
+  }
+}
+
+/** Rounds before the last one, while the repository is still being changed. */
+const roundsBefore = 2
+/** Objects of Git LFS that are copied at the same time. */
+const objectsAtOnce = 8
+/** Longest time for the round in which changes are held up. */
+const lastRoundMs = 12_000
+
+/**
+ * Copies a repository of another storage into this one and makes this storage hold it. Clients read and write the original
+ * until the copy is complete; then changes are held up for the time of one small round. When anything fails, the project stays
+ * where it was.
+ *
+ * @returns for how long changes were held up, in milliseconds
+ * @throws every error of a step; then the storage of the project tells whether the move took place
+ */
+async function moveRepository(
+  { database, git, storages, storageRoot }: MovingDependencies,
+  move: RepositoryStorageMove,
+  signal: AbortSignal,
+): Promise<number> {
+  const original = otherStorage(storages, move.source)
+  const copy = await receiveRepository(storageRoot, move.diskPath, original.originalOf(move.projectId))
+  try {
+    for (let round = 0; round < roundsBefore; round += 1) await copyChanges(copy, original, move, signal)
+    await copy.checkObjects(signal)
+    const startedMs = performance.now()
+    await moveWhileStill(database, move, {
+      async complete() {
+        const inTime = AbortSignal.any([signal, AbortSignal.timeout(lastRoundMs)])
+        await copyChanges(copy, original, move, inTime)
+        await copy.checkReferences(inTime)
+      },
+      settle: ({ defaultBranch }) => settle(git, copy, move, defaultBranch),
+    })
+    return Math.round(performance.now() - startedMs)
+  } finally {
+    await copy.discard()
+  }
+}
+
+async function settle(
+  git: Git,
+  copy: ArrivingRepository,
+  { diskPath }: RepositoryStorageMove,
+  defaultBranch: string,
+): Promise<void> {
+  await copy.settle(defaultBranch)
+  git.forget(diskPath)
+}
+
+async function copyChanges(
+  copy: ArrivingRepository,
+  original: OtherStorage,
+  { projectId }: RepositoryStorageMove,
+  signal: AbortSignal,
+): Promise<void> {
+  await copy.fetch(signal)
+  const copyObject = async (object: LfsObject) => {
+    if ((await copy.findLfsObject(object.oid)) === object.size) return
+    const chunks = await original.openLfsObject(projectId, object.oid, signal)
+    // Without chunks the object has gone since it was listed.
+    if (chunks) await copy.storeLfsObject(object, chunks)
+  }
+  const objects = await original.listLfsObjects(projectId, signal)
+  for (let first = 0; first < objects.length; first += objectsAtOnce) {
+    await Promise.all(objects.slice(first, first + objectsAtOnce).map(copyObject))
+  }
+}

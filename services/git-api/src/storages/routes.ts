@@ -1,0 +1,123 @@
+import type { Project, RepositoryStorageMove } from '@switchyard/db'
+import type { Caller } from '@switchyard/domain/access'
+import {
+  administrator,
+  auditAuthor,
+  created,
+  documented,
+  endpoint,
+  filledText,
+  type Guard,
+  ok,
+  oneOf,
+  pageParameters,
+  pageReply,
+  type Route,
+  route,
+  rowId,
+  rowsOf,
+} from '@switchyard/service-kit/http'
+import { z } from 'zod'
+import type { Dependencies } from '../dependencies.js'
+import type { ProjectCall } from '../guards.js'
+import * as moves from './storage-moves.js'
+
+const states = ['scheduled', 'started', 'finished', 'failed'] as const
+
+const storageMoveShape = z
+  .object({
+    id: z.int(),
+    created_at: z.date(),
+    state: oneOf(states),
+    source_storage_name: z.string(),
+    destination_storage_name: z.string(),
+    error_message: z.string().nullable().meta({ description: 'Why the move failed' }),
+    project: z.object({
+      id: z.int(),
+      description: z.string().nullable(),
+      name: z.string(),
+      path: z.string(),
+      path_with_namespace: z.string(),
+      created_at: z.date(),
+    }),
+  })
+  .meta({ id: 'RepositoryStorageMove', description: 'A move of a repository to another storage' })
+
+const presentStorageMove = (
+  move: RepositoryStorageMove,
+  project: Project,
+): z.output<typeof storageMoveShape> => ({
+  id: move.id,
+  created_at: move.createdAt,
+  state: move.state,
+  source_storage_name: move.source,
+  destination_storage_name: move.destination,
+  error_message: move.error,
+  project: {
+    id: project.id,
+    description: project.description,
+    name: project.name,
+    path: project.path,
+    path_with_namespace: project.pathWithNamespace,
+    created_at: project.createdAt,
+  },
+})
+
+/** Moves of the repository of a project between storages, in GitLab's shapes. */
+export function storageMoveRoutes(deps: Dependencies): Route[] {
+  const guard = administeredProject(deps)
+  const path = '/projects/:id/repository_storage_moves'
+  return [
+    route('POST', path, guard, createMove(deps)),
+    route('GET', path, guard, listMoves(deps)),
+    route('GET', `${path}/:repository_storage_id`, guard, getMove(deps)),
+  ]
+}
+
+/** Administrators see every project. */
+function administeredProject({ guards }: Dependencies): Guard<ProjectCall<Caller>> {
+  const documents = {
+    ...administrator.documents,
+    parameters: { id: 'The id of the project, or its full path' },
+  }
+  return documented(documents, async (call) => {
+    await administrator(call)
+    return (await guards.getProjectFor(call, 'read_project')) as ProjectCall<Caller>
+  })
+}
+
+const createMove = (deps: Dependencies) =>
+  endpoint({
+    summary: 'Move the repository of a project to another storage; the answer comes before the move',
+    replies: { 201: storageMoveShape },
+    refusals: [409],
+    input: z.object({
+      destination_storage_name: filledText().meta({ description: 'A storage that the service knows' }),
+    }),
+    async handle({ destination_storage_name }, access: ProjectCall<Caller>, call) {
+      const author = auditAuthor(access.caller, call)
+      const move = await moves.requestMove(deps, access, destination_storage_name, author)
+      return created(presentStorageMove(move, access.project))
+    },
+  })
+
+const listMoves = (deps: Dependencies) =>
+  endpoint({
+    summary: 'The moves of the repository of a project, the newest first',
+    replies: { 200: z.array(storageMoveShape) },
+    input: z.object(pageParameters),
+    async handle(page, access: ProjectCall<Caller>, call) {
+      const found = await moves.listMoves(deps, access, rowsOf(page))
+      const shown = found.moves.map((move) => presentStorageMove(move, access.project))
+      return pageReply(shown, page, found.total, call)
+    },
+  })
+
+const getMove = (deps: Dependencies) =>
+  endpoint({
+    summary: 'One move of the repository of a project',
+    replies: { 200: storageMoveShape },
+    input: z.object({ repository_storage_id: rowId() }),
+    handle: async ({ repository_storage_id }, access: ProjectCall<Caller>) =>
+      ok(presentStorageMove(await moves.getMove(deps, access, repository_storage_id), access.project)),
+  })

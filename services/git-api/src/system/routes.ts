@@ -1,0 +1,194 @@
+import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { openApiFile } from '@switchyard/contracts/openapi'
+import {
+  administrator,
+  anyone,
+  endpoint,
+  ok,
+  type Route,
+  route,
+  signedIn,
+  streamed,
+  timeText,
+} from '@switchyard/service-kit/http'
+import { z } from 'zod'
+import type { Dependencies } from '../dependencies.js'
+import type { SystemState } from './system.js'
+
+export const systemRoutes = (deps: Dependencies): Route[] => [
+  route('GET', '/version', signedIn, getVersion(deps)),
+  route('GET', '/system', administrator, getSystem(deps)),
+  ...documentationRoutes(),
+]
+
+const bytes = () => z.number().int().nonnegative()
+
+const tableShape = z.object({ name: z.string(), size_bytes: bytes(), rows_estimate: z.int() })
+
+const systemShape = z
+  .object({
+    version: z.string().meta({ description: 'Of Switchyard' }),
+    node_version: z.string(),
+    git_version: z.string().nullable(),
+    started_at: timeText().meta({ description: 'When the answering process of git-api started' }),
+    uptime_seconds: z.int(),
+    checked_at: timeText(),
+    database: z
+      .object({
+        version: z.string(),
+        size_bytes: bytes(),
+        connections: z.int(),
+        connections_max: z.int(),
+        users: z.int(),
+        projects: z.int(),
+        tables: z.array(tableShape).meta({ description: 'The ten largest, with partitions and indexes' }),
+      })
+      .nullable(),
+    redis: z.object({ version: z.string(), used_memory_bytes: bytes() }).nullable(),
+    storage: z
+      .object({ total_bytes: bytes(), free_bytes: bytes() })
+      .nullable()
+      .meta({ description: 'The file system of the repositories' }),
+  })
+  .meta({
+    id: 'System',
+    description: 'What an installation runs on; a part is null when it does not answer in time',
+  })
+
+export function presentSystem({
+  database,
+  redis,
+  storage,
+  ...state
+}: SystemState): z.output<typeof systemShape> {
+  return {
+    version: state.version,
+    node_version: process.versions.node,
+    git_version: state.gitVersion,
+    started_at: state.startedAt.toISOString(),
+    uptime_seconds: Math.floor((state.at.getTime() - state.startedAt.getTime()) / 1000),
+    checked_at: state.at.toISOString(),
+    database: database && {
+      version: database.version,
+      size_bytes: database.sizeBytes,
+      connections: database.connections,
+      connections_max: database.connectionsMax,
+      users: database.users,
+      projects: database.projects,
+      tables: database.tables.map(({ name, sizeBytes, rowsEstimate }) => ({
+        name,
+        size_bytes: sizeBytes,
+        rows_estimate: rowsEstimate,
+      })),
+    },
+    redis: redis && { version: redis.version, used_memory_bytes: redis.usedMemoryBytes },
+    storage: storage && { total_bytes: storage.totalBytes, free_bytes: storage.freeBytes },
+  }
+}
+
+/** `GET /system` */
+const getSystem = ({ readSystemState }: Pick<Dependencies, 'readSystemState'>) =>
+  endpoint({
+    summary: 'Versions, sizes and free space of what this installation runs on',
+    replies: { 200: systemShape },
+    input: z.object({}),
+    handle: async () => ok(presentSystem(await readSystemState())),
+  })
+
+/** The GitLab release whose API this service implements; clients switch features on and off by it. */
+const apiVersion = '18.9.0'
+
+/** `GET /version` */
+const getVersion = ({ revision }: Pick<Dependencies, 'revision'>) =>
+  endpoint({
+    summary: 'The GitLab release whose API this server implements, and the commit that it was built from',
+    replies: { 200: z.object({ version: z.string(), revision: z.string(), enterprise: z.boolean() }) },
+    input: z.object({}),
+    handle: async () =>
+      ok({ version: `${apiVersion}-switchyard`, revision: revision.slice(0, 11), enterprise: false }),
+  })
+
+/** The viewer needs inline styles. The page loads from and sends to this server only. */
+const contentSecurityPolicy =
+  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+/**
+ * A file that is the same for every caller, with an ETag.
+ *
+ * @param read called once, at the first request
+ */
+const sendPublic = (type: string, read: () => Promise<Buffer | string>) => {
+  let content: Promise<Buffer | string> | undefined
+  return endpoint({
+    input: z.object({}),
+    async handle(_input, _caller, { raw: { response } }) {
+      content ??= read()
+      const body = await content
+      response.set({
+        'Cache-Control': 'public, max-age=0, must-revalidate',
+        'Content-Security-Policy': contentSecurityPolicy,
+      })
+      // `response.type` would add a charset to JSON, whose type some clients compare as a whole.
+      response.setHeader('Content-Type', type)
+      response.send(Buffer.from(body))
+      return streamed
+    },
+  })
+}
+
+/** The page that shows the API. */
+const page = `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <title>Switchyard API</title>
+    <link rel="icon" href="data:,">
+    <link rel="stylesheet" href="/api/v4/docs/swagger-ui.css">
+  </head>
+  <body>
+    <div id="api"></div>
+    <noscript>This page needs scripts; the API as OpenAPI 3.1 is at <a href="/api/v4/openapi.json">/api/v4/openapi.json</a>.</noscript>
+    <script src="/api/v4/docs/swagger-ui-bundle.js"></script>
+    <script src="/api/v4/docs/start.js"></script>
+  </body>
+</html>
+`
+
+/** A separate file: the content security policy of the page forbids inline scripts. */
+const pageScript = `SwaggerUIBundle({
+  url: '/api/v4/openapi.json',
+  dom_id: '#api',
+  deepLinking: true,
+  docExpansion: 'list',
+  defaultModelsExpandDepth: 0,
+  filter: true,
+  validatorUrl: null,
+})
+`
+
+const require = createRequire(import.meta.url)
+const viewerFolder = dirname(require.resolve('swagger-ui-dist/package.json'))
+
+const viewer = (file: string) => readFile(join(viewerFolder, file))
+
+const document = {
+  summary: 'This document',
+  replies: { 200: z.looseObject({ openapi: z.string(), paths: z.record(z.string(), z.unknown()) }) },
+  ...sendPublic('application/json', () => readFile(openApiFile)),
+}
+
+/** The API of all services as OpenAPI, and a page for people that shows it without other servers. */
+const documentationRoutes = (): Route[] => [
+  route('GET', '/openapi.json', anyone, document),
+  ...Object.entries({
+    '/api/v4/docs': sendPublic('text/html; charset=utf-8', async () => page),
+    '/api/v4/docs/start.js': sendPublic('text/javascript; charset=utf-8', async () => pageScript),
+    '/api/v4/docs/swagger-ui-bundle.js': sendPublic('text/javascript; charset=utf-8', () =>
+      viewer('swagger-ui-bundle.js'),
+    ),
+    '/api/v4/docs/swagger-ui.css': sendPublic('text/css; charset=utf-8', () => viewer('swagger-ui.css')),
+  }).map(([path, endpoint]) => route('GET', path, anyone, endpoint, { outsideApi: true })),
+]

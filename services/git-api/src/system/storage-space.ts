@@ -1,0 +1,137 @@
+import {
+  addRepositoryBytes,
+  type Database,
+  findStorageUse,
+  noteCountedBytes,
+  type StorageUse,
+} from '@switchyard/db'
+import { insufficientStorage, invalid, notFound, unavailable } from '@switchyard/domain'
+import { quotaRefusal, type StorageLimits, sizeText, storageLimitsOf } from '@switchyard/domain/access'
+import type { CountedRepository } from '@switchyard/git-storage'
+import type { Logger } from '@switchyard/service-kit/observability'
+import { LRUCache } from 'lru-cache'
+import type { Config } from '../config.js'
+import { readSpace } from './system.js'
+
+/** Room for what users store: the quotas of projects and users, and the disk of the repositories. */
+export interface StorageSpace {
+  /**
+   * Counts bytes of git objects that are about to be stored.
+   *
+   * @throws DomainError invalid beyond a quota; insufficient-storage when too little of the disk would stay free
+   */
+  take(repository: CountedRepository, bytes: number): Promise<void>
+  /** The reason why so many bytes of Git LFS objects are beyond a quota, or null. @throws DomainError insufficient-storage */
+  findLfsRefusal(repository: CountedRepository, bytes: number): Promise<string | null>
+  /** Bytes that the disk has beyond those that are kept free. @throws DomainError insufficient-storage when there are none */
+  findRoom(): Promise<number>
+  /** The limits of a project, with its own limit if it has one. */
+  limitsOf(project: { own: number | null; isOwnedByAdministrator: boolean }): StorageLimits
+}
+
+interface Parts {
+  database: Database
+  storageRoot: string
+  logger: Logger
+}
+
+type Limits = Pick<Config, 'PROJECT_STORAGE_BYTES_MAX' | 'USER_STORAGE_BYTES_MAX' | 'STORAGE_FREE_BYTES_MIN'>
+
+/** At most this part of a disk is kept free, so that a small one can be used at all. */
+const keptFreeShareMax = 0.05
+/** Attempts to add bytes to a project while others add some, too. */
+const attemptsMax = 20
+/** A repository is counted before a write is refused, unless it was counted within this time. */
+const countedMs = 60_000
+
+export function createStorageSpace(parts: Parts, limits: Limits): StorageSpace {
+  const { database } = parts
+  const uses = createUses(database)
+  const limitsOf: StorageSpace['limitsOf'] = (project) =>
+    storageLimitsOf(project, {
+      projectBytesMax: limits.PROJECT_STORAGE_BYTES_MAX,
+      ownerBytesMax: limits.USER_STORAGE_BYTES_MAX,
+    })
+  const limitsFor = ({ projectBytesMax: own, isOwnedByAdministrator }: StorageUse) =>
+    limitsOf({ own, isOwnedByAdministrator })
+  const refusalOf = (use: CountedUse, bytes: number) => quotaRefusal(limitsFor(use), storedBytes(use), bytes)
+  const requireRoom = (bytes: number) => roomOnDisk(parts, limits.STORAGE_FREE_BYTES_MIN, bytes)
+  const findRefusal = async (repository: CountedRepository, bytes: number) => {
+    const use = await uses.read(repository)
+    const isRefused = refusalOf(use, bytes) !== null
+    const now = isRefused ? await uses.readCounted(repository, use) : use
+    return { use: now, refusal: refusalOf(now, bytes) }
+  }
+
+  return {
+    limitsOf,
+    async take(repository, bytes) {
+      await requireRoom(bytes)
+      for (let attempt = 1; attempt <= attemptsMax; attempt += 1) {
+        const { use, refusal } = await findRefusal(repository, bytes)
+        if (refusal !== null) throw invalid(refusal)
+        if (await addRepositoryBytes(database, use.projectId, bytes, limitsFor(use).projectBytesMax)) return
+      }
+      throw unavailable('', { cause: new Error('the project changes all the time') })
+    },
+    async findLfsRefusal(repository, bytes) {
+      await requireRoom(bytes)
+      return (await findRefusal(repository, bytes)).refusal
+    },
+    findRoom: () => requireRoom(1),
+  }
+}
+
+type CountedUse = StorageUse & { repositoryBytes: number }
+
+const isCounted = (use: StorageUse): use is CountedUse => use.repositoryBytes !== null
+
+const storedBytes = ({ repositoryBytes, lfsBytes, ownerBytes }: CountedUse) => ({
+  projectBytes: repositoryBytes + lfsBytes,
+  ownerBytes,
+})
+
+/** Reads what projects take, and counts repositories where that is not known or may be out of date. */
+function createUses(database: Database) {
+  const counted = new LRUCache<number, true>({ max: 10_000, ttl: countedMs })
+
+  async function find({ diskPath }: CountedRepository): Promise<StorageUse> {
+    const use = await findStorageUse(database, diskPath)
+    if (!use) throw notFound('Project')
+    return use
+  }
+
+  async function count(repository: CountedRepository, { projectId, repositoryBytes }: StorageUse) {
+    const bytes = await repository.countBytes()
+    await noteCountedBytes(database, projectId, { counted: bytes, notedBefore: repositoryBytes })
+    counted.set(projectId, true)
+    return { ...(await find(repository)), repositoryBytes: bytes }
+  }
+
+  return {
+    async read(repository: CountedRepository): Promise<CountedUse> {
+      const use = await find(repository)
+      return isCounted(use) ? use : count(repository, use)
+    },
+    /** Housekeeping may have removed objects since they were counted. */
+    readCounted: async (repository: CountedRepository, use: CountedUse): Promise<CountedUse> =>
+      counted.has(use.projectId) ? use : count(repository, use),
+  }
+}
+
+/**
+ * @returns the bytes that the disk has beyond those that are kept free
+ * @throws DomainError insufficient-storage when they are fewer than `bytes`
+ */
+async function roomOnDisk({ storageRoot, logger }: Parts, freeBytesMin: number, bytes: number) {
+  const { totalBytes, freeBytes } = await readSpace(storageRoot)
+  const keptFree = Math.min(freeBytesMin, Math.floor(totalBytes * keptFreeShareMax))
+  const room = freeBytes - keptFree
+  if (room >= bytes) return room
+  logger.error(
+    { free_bytes: freeBytes, kept_free_bytes: keptFree, bytes },
+    'refused a write: the disk is full',
+  )
+  const left = `has ${sizeText(freeBytes)} left, and ${sizeText(keptFree)} are kept free`
+  throw insufficientStorage(`the disk of the repositories ${left}`)
+}

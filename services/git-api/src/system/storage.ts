@@ -1,0 +1,38 @@
+import { constants } from 'node:fs'
+import { access } from 'node:fs/promises'
+import { makeFolder } from '@switchyard/service-kit/config'
+import type { Metrics } from '@switchyard/service-kit/observability'
+import { Gauge } from 'prom-client'
+import { readStorage, type StorageSpace } from './system.js'
+
+/** Rejects unless repositories can be read and written below the storage root; makes the root when missing. */
+export async function checkStorage(storageRoot: string): Promise<void> {
+  try {
+    makeFolder(storageRoot)
+    await access(storageRoot, constants.R_OK | constants.W_OK | constants.X_OK)
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'failed'
+    throw new Error(`SWITCHYARD_STORAGE_ROOT cannot be written (${code})`, { cause: error })
+  }
+}
+
+/** Figures of the file system of the repositories; they are left out while it does not answer. */
+export function exposeStorage({ registry }: Metrics, storageRoot: string): void {
+  const expose = (name: string, help: string, read: (space: StorageSpace) => number) =>
+    new Gauge({
+      name,
+      help,
+      registers: [registry],
+      async collect() {
+        const space = await readStorage(storageRoot)
+        if (space) this.set(read(space))
+        else this.remove()
+      },
+    })
+  expose('git_api_storage_free_bytes', 'Space that is left for repositories.', (space) => space.freeBytes)
+  expose(
+    'git_api_storage_size_bytes',
+    'Size of the file system of repositories.',
+    (space) => space.totalBytes,
+  )
+}

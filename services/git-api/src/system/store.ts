@@ -1,0 +1,65 @@
+import { type Database, inPoolTransaction, sqlStateOf } from '@switchyard/db'
+
+export interface DatabaseFigures {
+  /** Version of PostgreSQL. */
+  version: string
+  sizeBytes: number
+  /** Connections to this database, of every service and of others. */
+  connections: number
+  connectionsMax: number
+  /** Users without those that stand for project tokens. */
+  users: number
+  projects: number
+  /** The largest tables first, each with its partitions, indexes and long values. */
+  tables: TableFigures[]
+}
+
+interface TableFigures {
+  name: string
+  sizeBytes: number
+  /** As PostgreSQL has estimated it. */
+  rowsEstimate: number
+}
+
+const timeoutMs = 2_000
+const tablesMax = 10
+const queryCanceled = '57014'
+
+const statement = `
+  WITH sized AS (
+    SELECT coalesce(pg_partition_root(oid), oid)::regclass AS name, sum(pg_total_relation_size(oid)) AS bytes,
+      sum(greatest(reltuples, pg_stat_get_live_tuples(oid))) AS rows
+    FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace
+    GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT ${tablesMax})
+  SELECT current_setting('server_version') AS version, pg_database_size(current_database())::text AS size,
+    (SELECT count(*) FROM pg_stat_activity WHERE datname = current_database())::int AS connections,
+    current_setting('max_connections')::int AS "connectionsMax",
+    (SELECT count(*) FROM users WHERE NOT bot)::int AS users,
+    (SELECT count(*) FROM projects)::int AS projects,
+    (SELECT coalesce(json_agg(json_build_object('name', name, 'sizeBytes', bytes, 'rowsEstimate', rows::bigint)
+      ORDER BY bytes DESC, name), '[]') FROM sized) AS tables`
+
+interface Row extends Omit<DatabaseFigures, 'sizeBytes'> {
+  /** As text, because the driver reads large integers as text. */
+  size: string
+}
+
+/** The size and use of the database; null when it takes longer than two seconds to find out. */
+export async function readDatabaseFigures({ pool }: Database): Promise<DatabaseFigures | null> {
+  try {
+    return await inPoolTransaction(
+      pool,
+      async (client) => {
+        const { rows } = await client.query<Row>({ text: statement, query_timeout: 2 * timeoutMs } as never)
+        const [row] = rows
+        if (!row) return null
+        const { size, ...figures } = row
+        return { ...figures, sizeBytes: Number(size) }
+      },
+      `BEGIN READ ONLY; SET LOCAL statement_timeout = ${timeoutMs}`,
+    )
+  } catch (error) {
+    if (sqlStateOf(error) === queryCanceled) return null
+    throw error
+  }
+}

@@ -1,0 +1,90 @@
+import { readFileSync } from 'node:fs'
+import { statfs } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Database } from '@switchyard/db'
+import type { Git } from '@switchyard/git-storage'
+import type { Jobs, RedisFigures } from '../jobs.js'
+import { type DatabaseFigures, readDatabaseFigures } from './store.js'
+
+/** What this installation runs on. A part is null when it did not answer within two seconds. */
+export interface SystemState {
+  /** Of this service, as of every package of Switchyard. */
+  version: string
+  /** When this process started. */
+  startedAt: Date
+  at: Date
+  gitVersion: string | null
+  database: DatabaseFigures | null
+  redis: RedisFigures | null
+  /** The file system of the repositories. */
+  storage: StorageSpace | null
+}
+
+export interface StorageSpace {
+  totalBytes: number
+  freeBytes: number
+}
+
+/** Time for which a state that was read is used again. */
+const keptMs = 10_000
+const partTimeoutMs = 2_000
+
+interface Parts {
+  database: Database
+  jobs: Jobs
+  git: Git
+  storageRoot: string
+}
+
+/** Reads the state of the installation. All requests within ten seconds share what was read. */
+export function createSystemState(parts: Parts): () => Promise<SystemState> {
+  const startedAt = new Date(Date.now() - process.uptime() * 1000)
+  const version = ownVersion()
+  let found: { state: Promise<SystemState>; untilMs: number } | undefined
+  return () => {
+    if (found && performance.now() < found.untilMs) return found.state
+    const state = readParts(parts).then((read) => ({ version, startedAt, at: new Date(), ...read }))
+    found = { state, untilMs: performance.now() + keptMs }
+    state.catch(() => {
+      if (found?.state === state) found = undefined
+    })
+    return state
+  }
+}
+
+async function readParts({ database, jobs, git, storageRoot }: Parts) {
+  const [gitVersion, databaseFigures, redis, storage] = await Promise.all([
+    inTime(git.readVersion()),
+    readDatabaseFigures(database),
+    inTime(jobs.readRedisFigures()),
+    readStorage(storageRoot),
+  ])
+  return { gitVersion, database: databaseFigures, redis, storage }
+}
+
+/** @returns null when the file system does not answer in time */
+export const readStorage = (storageRoot: string): Promise<StorageSpace | null> =>
+  inTime(readSpace(storageRoot))
+
+export async function readSpace(storageRoot: string): Promise<StorageSpace> {
+  const { bsize, blocks, bavail } = await statfs(storageRoot)
+  return { totalBytes: bsize * blocks, freeBytes: bsize * bavail }
+}
+
+/** @returns null when the part fails or takes too long */
+async function inTime<Part>(reading: Promise<Part>): Promise<Part | null> {
+  const stop = new AbortController()
+  const late = delay(partTimeoutMs, null, { signal: stop.signal }).catch(() => null)
+  try {
+    return await Promise.race([reading.catch(() => null), late])
+  } finally {
+    stop.abort()
+  }
+}
+
+/** The package is found by its name, because sources and bundle are in folders of different depth. */
+function ownVersion(): string {
+  const path = createRequire(import.meta.url).resolve('@switchyard/git-api/package.json')
+  return (JSON.parse(readFileSync(path, 'utf8')) as { version: string }).version
+}

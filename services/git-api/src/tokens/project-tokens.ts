@@ -1,0 +1,88 @@
+import { randomBytes } from 'node:crypto'
+import {
+  type AuditAuthor,
+  createMember,
+  createUser,
+  type DatabaseOrTransaction,
+  findProjectToken,
+  findToken,
+  inTransaction,
+  listProjectTokens as listStoredTokens,
+  type Project,
+} from '@switchyard/db'
+import { forbidden, notFound, unauthenticated } from '@switchyard/domain'
+import type { Caller, Scope } from '@switchyard/domain/access'
+import { recordProjectEvent } from '../audit/audit.js'
+import type { Dependencies, Rows } from '../dependencies.js'
+import type { ProjectCall } from '../guards.js'
+import { type IssuedToken, issueToken } from './tokens.js'
+
+/** The tokens of the project that are not revoked. */
+export const listProjectTokens = ({ database }: Dependencies, { project }: ProjectCall, rows: Rows) =>
+  listStoredTokens(database, project.id, rows)
+
+/** @throws DomainError not-found */
+export async function getProjectToken({ database }: Dependencies, { project }: ProjectCall, id: number) {
+  const token = await findProjectToken(database, project.id, id)
+  if (!token) throw notFound()
+  return token
+}
+
+interface NewProjectToken {
+  name: string
+  /** Undefined: none. */
+  description: string | undefined
+  scopes: readonly Scope[]
+  accessLevel: number
+  /** The last day. Undefined: none, or the last day of the project token that makes it. */
+  expiresAt: Date | undefined
+}
+
+/**
+ * Issues a token that works in one project only: it acts as a bot user that is a member of the project with the given
+ * role. A token that is made by a project token does not outlive that project token.
+ *
+ * @throws DomainError forbidden for a role above the caller's; invalid when its last day has passed or is too late
+ */
+export async function issueProjectToken(
+  { database }: Dependencies,
+  { project, level, caller }: ProjectCall<Caller>,
+  { name, description, scopes, accessLevel, expiresAt }: NewProjectToken,
+  author: AuditAuthor,
+): Promise<IssuedToken> {
+  if (accessLevel > level) throw forbidden()
+  return inTransaction(database, async (transaction) => {
+    const maker = await makerOf(transaction, caller)
+    const bot = await createUser(transaction, { ...botNames(project), name, admin: false, bot: true })
+    await createMember(transaction, { projectId: project.id, userId: bot.id, accessLevel })
+    const token = {
+      userId: bot.id,
+      name,
+      description,
+      scopes,
+      expiresAt: expiresAt ?? maker.latestDay,
+      project: { projectId: project.id, createdBy: maker.createdBy },
+    }
+    const issued = await issueToken(transaction, token, maker.latestDay)
+    await recordProjectEvent(transaction, author, project.id, 'project_access_token_created', {
+      name,
+      scopes: [...scopes],
+      access_level: accessLevel,
+    })
+    return issued
+  })
+}
+
+/** The user who counts as the creator of a new project token, and the last day that the token may have. */
+export async function makerOf(transaction: DatabaseOrTransaction, { user, token }: Caller) {
+  if (typeof token.projectId !== 'number') return { createdBy: user.id, latestDay: null }
+  const own = await findToken(transaction, token.id)
+  if (!own) throw unauthenticated()
+  return { createdBy: own.createdBy, latestDay: own.expiresAt }
+}
+
+function botNames(project: Project) {
+  const username = `project_${project.id}_bot_${randomBytes(8).toString('hex')}`
+  // The domain `.invalid` is reserved: no mail is ever delivered there.
+  return { username, email: `${username}@noreply.switchyard.invalid` }
+}

@@ -1,0 +1,166 @@
+import { randomBytes } from 'node:crypto'
+import {
+  type AuditAuthor,
+  createToken,
+  type DatabaseOrTransaction,
+  deleteMember,
+  findToken,
+  findUser,
+  inTransaction,
+  type NewToken,
+  type PersonalAccessToken,
+  recordAuditEvent,
+  revokeToken as revokeStoredToken,
+} from '@switchyard/db'
+import { forbidden, invalid, notFound, unauthenticated } from '@switchyard/domain'
+import {
+  type BoundTenants,
+  boundTenantsOf,
+  type Caller,
+  includesTenants,
+  lastDayProblem,
+} from '@switchyard/domain/access'
+import { hashToken } from '@switchyard/service-kit/http'
+import { recordUserEvent } from '../audit/audit.js'
+import type { Dependencies, Rows } from '../dependencies.js'
+import { listTokens as listStoredTokens, type TokenFilter, type TokenOrder } from './store.js'
+
+/** A token with its secret, which is not stored. */
+export interface IssuedToken {
+  token: PersonalAccessToken
+  secret: string
+}
+
+/**
+ * 160 random bits in GitLab's form, which scanners for leaked secrets recognize.
+ *
+ * @param kind of the token: `glpat` of a user or a project, `gldt` a deploy token
+ */
+export const newSecret = (kind: 'glpat' | 'gldt' = 'glpat'): string =>
+  `${kind}-${randomBytes(20).toString('base64url')}`
+
+/**
+ * @param latestDay the last day that the token may have; null: any
+ * @throws DomainError invalid when its last day has passed or is after `latestDay`
+ */
+export async function issueToken(
+  database: DatabaseOrTransaction,
+  token: Omit<NewToken, 'tokenHash'>,
+  latestDay: Date | null,
+): Promise<IssuedToken> {
+  const problem = lastDayProblem(token.expiresAt, latestDay, new Date())
+  if (problem !== null) throw invalid({ expires_at: [problem] })
+  const secret = newSecret()
+  return { secret, token: await createToken(database, { ...token, tokenHash: hashToken(secret) }) }
+}
+
+/**
+ * Tokens of all users, for administrators; the caller's own tokens, for other callers.
+ *
+ * @throws DomainError forbidden for another user's tokens; not-found for an unknown user
+ */
+export async function listTokens(
+  { database }: Dependencies,
+  { user }: Caller,
+  given: TokenFilter,
+  order: TokenOrder,
+  rows: Rows,
+) {
+  if (!user.admin && (given.userId ?? user.id) !== user.id) throw forbidden()
+  const filter = { ...given, userId: user.admin ? given.userId : user.id }
+  if (filter.userId !== undefined && !(await findUser(database, filter.userId))) throw notFound('User')
+  return listStoredTokens(database, filter, order, rows)
+}
+
+/** The token of the request. @throws DomainError unauthenticated when it was removed meanwhile */
+export async function getOwnToken({ database }: Dependencies, caller: Caller): Promise<PersonalAccessToken> {
+  const token = await findToken(database, caller.token.id)
+  if (!token) throw unauthenticated()
+  return token
+}
+
+/**
+ * Any token, for administrators; one of the caller's own tokens, for other callers.
+ *
+ * @throws DomainError not-found
+ */
+export async function getTokenFor({ database }: Dependencies, { user }: Caller, id: number) {
+  const token = await findToken(database, id)
+  if (!token || (!user.admin && token.userId !== user.id)) throw notFound()
+  return token
+}
+
+/**
+ * Issues a token to a user. A token that is bound to tenants makes tokens that are bound to the same ones, or to some of them.
+ *
+ * @throws DomainError not-found for the user; forbidden for further tenants; invalid when its last day has passed
+ */
+export async function issuePersonalToken(
+  { database }: Dependencies,
+  administrator: Caller,
+  given: Omit<NewToken, 'tokenHash'>,
+  author: AuditAuthor,
+): Promise<IssuedToken> {
+  if (!(await findUser(database, given.userId))) throw notFound('User')
+  const bound = given.tenants ?? boundTenantsOf(administrator)
+  requireTenants(administrator, bound)
+  const token = { ...given, tenants: bound ?? [] }
+  return inTransaction(database, async (transaction) => {
+    const issued = await issueToken(transaction, token, null)
+    await recordUserEvent(transaction, author, token.userId, 'personal_access_token_created', {
+      name: token.name,
+      scopes: [...token.scopes],
+      ...(bound && { tenants: [...bound] }),
+    })
+    return issued
+  })
+}
+
+/** @throws DomainError forbidden when the caller's token may name fewer tenants than a token that is bound to these */
+export function requireTenants(caller: Caller, wanted: BoundTenants): void {
+  const held = boundTenantsOf(caller)
+  if (!includesTenants(held, wanted))
+    throw forbidden(`this token is bound to ${held?.join(', ')}, and makes no token for other tenants`)
+}
+
+/** Revokes a token that `getTokenFor` finds; does nothing for a revoked token. @throws DomainError not-found */
+export async function revokeTokenFor(deps: Dependencies, caller: Caller, id: number, author: AuditAuthor) {
+  const token = await getTokenFor(deps, caller, id)
+  await revoke(deps, token, author)
+}
+
+/** Revokes a token of the project and removes its bot from the members. @throws DomainError not-found */
+export async function revokeProjectToken(
+  deps: Dependencies,
+  projectId: number,
+  id: number,
+  author: AuditAuthor,
+): Promise<void> {
+  const token = await findToken(deps.database, id)
+  if (token?.projectId !== projectId || !(await revoke(deps, token, author))) throw notFound()
+}
+
+/**
+ * This process refuses the token from now on, other processes within half a second.
+ *
+ * @returns false when the token was revoked before
+ */
+async function revoke(
+  { database, forgetUsers }: Dependencies,
+  { id, userId, projectId, name }: PersonalAccessToken,
+  author: AuditAuthor,
+): Promise<boolean> {
+  const isRevoked = await inTransaction(database, async (transaction) => {
+    if (!(await revokeStoredToken(transaction, id))) return false
+    if (projectId !== null) await deleteMember(transaction, { projectId, userId })
+    await recordAuditEvent(transaction, author, {
+      ...(projectId === null
+        ? { eventName: 'access_token_revoked', entityType: 'User', entityId: userId }
+        : { eventName: 'project_access_token_revoked', entityType: 'Project', entityId: projectId }),
+      details: { name, revoked_token_id: id },
+    })
+    return true
+  })
+  forgetUsers([userId])
+  return isRevoked
+}

@@ -1,0 +1,176 @@
+import { randomUUID } from 'node:crypto'
+import { readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import {
+  createToken,
+  createUser,
+  type Database,
+  type DatabaseOrTransaction,
+  deleteOtherTokens,
+  findCaller,
+  findTokenByHash,
+  findUserByUsername,
+  inTransaction,
+  lockProvisioning,
+  type User,
+} from '@switchyard/db'
+import { makeFolder } from '@switchyard/service-kit/config'
+import { hashToken } from '@switchyard/service-kit/http'
+import type { Logger } from '@switchyard/service-kit/observability'
+import { newSecret } from '../tokens/tokens.js'
+
+interface Provisioning {
+  /** Rejects until the work is done; for readiness. */
+  check(): Promise<void>
+  /** Stops trying. */
+  close(): Promise<void>
+}
+
+const retryMsMin = 250
+const retryMsMax = 5000
+
+/**
+ * Does work in the background, again and again until it succeeds: a service also starts while its database is down.
+ */
+export function startProvisioning(work: () => Promise<void>, logger: Logger): Provisioning {
+  let state: 'running' | 'failing' | 'done' = 'running'
+  const closing = new AbortController()
+
+  async function run(): Promise<void> {
+    for (let waitMs = retryMsMin; !closing.signal.aborted; waitMs = Math.min(waitMs * 2, retryMsMax)) {
+      try {
+        await work()
+        state = 'done'
+        return
+      } catch (error) {
+        if (state === 'running') logger.warn({ err: error }, 'cannot provision yet, trying again')
+        state = 'failing'
+        await delay(waitMs, undefined, { signal: closing.signal }).catch(() => {})
+      }
+    }
+  }
+
+  const running = run()
+  return {
+    async check() {
+      if (state !== 'done') throw new Error('the administrator is not provisioned yet')
+    },
+    async close() {
+      closing.abort()
+      await running
+    },
+  }
+}
+
+interface AdministratorOptions {
+  /** The token that the environment names. */
+  token?: string
+  /** The file for the token. */
+  tokenFile?: string
+}
+
+const configuredName = 'SWITCHYARD_ROOT_TOKEN'
+const generatedName = 'first start'
+
+/**
+ * Makes sure that the administrator `root` exists and has a token that works. Safe at every start and in any number of
+ * replicas at once: they take turns by a lock, and only the first has work.
+ *
+ * @throws Error when the database or the token file cannot be used
+ */
+export async function provisionAdministrator(
+  database: Database,
+  { token, tokenFile }: AdministratorOptions,
+  logger: Logger,
+): Promise<void> {
+  await inTransaction(database, async (transaction) => {
+    await lockProvisioning(transaction)
+    const root = await getRoot(transaction, logger)
+    if (token !== undefined) await useConfiguredToken(transaction, root, token, logger)
+    if (tokenFile === undefined) {
+      if (token === undefined) {
+        logger.warn(
+          'no new token for root: set SWITCHYARD_ROOT_TOKEN or SWITCHYARD_ROOT_TOKEN_KEPT_IN to get one',
+        )
+      }
+      return
+    }
+    if (token !== undefined) await writeTokenFile(tokenFile, token)
+    else await keepGeneratedToken(transaction, root, tokenFile, logger)
+  })
+}
+
+async function getRoot(transaction: DatabaseOrTransaction, logger: Logger): Promise<User> {
+  const found = await findUserByUsername(transaction, 'root')
+  if (found) return found
+  logger.info('creating the administrator root')
+  return createUser(transaction, {
+    username: 'root',
+    name: 'Administrator',
+    email: 'root@localhost',
+    admin: true,
+  })
+}
+
+/** A revoked token stays revoked. A token that the environment no longer names is deleted. */
+async function useConfiguredToken(
+  transaction: DatabaseOrTransaction,
+  root: User,
+  secret: string,
+  logger: Logger,
+): Promise<void> {
+  const tokenHash = hashToken(secret)
+  const token = { userId: root.id, name: configuredName, tokenHash }
+  const replaced = await deleteOtherTokens(transaction, token)
+  if (replaced > 0) logger.info('SWITCHYARD_ROOT_TOKEN has changed: the one before no longer works')
+  const known = await findTokenByHash(transaction, tokenHash)
+  if (!known) await createToken(transaction, { ...token, scopes: ['api'], expiresAt: null })
+  else if (known.revokedAt !== null) {
+    logger.warn('SWITCHYARD_ROOT_TOKEN was revoked and does not work: set another one')
+  }
+}
+
+async function keepGeneratedToken(
+  transaction: DatabaseOrTransaction,
+  root: User,
+  tokenFile: string,
+  logger: Logger,
+): Promise<void> {
+  if (root.state !== 'active') {
+    logger.warn('root is blocked, so no token for root works')
+    return
+  }
+  const kept = await readTokenFile(tokenFile)
+  const holder = kept === null ? null : await findCaller(transaction, hashToken(kept))
+  if (holder?.user.id === root.id) return
+  const secret = newSecret()
+  const token = { userId: root.id, name: generatedName, tokenHash: hashToken(secret) }
+  await createToken(transaction, { ...token, scopes: ['api'], expiresAt: null })
+  // Before the row is committed, because a token without its file is lost.
+  await writeTokenFile(tokenFile, secret)
+  logger.info({ file: tokenFile }, 'a new token for root was written')
+}
+
+/** The token in a file; null for a missing or an empty file. */
+async function readTokenFile(path: string): Promise<string | null> {
+  try {
+    return (await readFile(path, 'utf8')).trim() || null
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
+    throw error
+  }
+}
+
+/** Replaces the file in one step; only its owner may read it. */
+async function writeTokenFile(path: string, token: string): Promise<void> {
+  makeFolder(dirname(path))
+  const temporary = `${path}.${randomUUID()}`
+  try {
+    await writeFile(temporary, `${token}\n`, { mode: 0o600, flag: 'wx' })
+    await rename(temporary, path)
+  } catch (error) {
+    await rm(temporary, { force: true })
+    throw error
+  }
+}

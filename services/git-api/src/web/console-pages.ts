@@ -1,0 +1,111 @@
+import { notFound } from '@switchyard/domain'
+import { mayBeUsername } from '@switchyard/domain/access'
+import {
+  anyone,
+  endpoint,
+  prefersHtml,
+  type Reply,
+  type Route,
+  route,
+  text,
+} from '@switchyard/service-kit/http'
+import { z } from 'zod'
+
+/**
+ * The console page that shows what GitLab shows at an address below a project. A page that the console does not have is that
+ * of the project.
+ *
+ * @param projectPath namespace and path of the project, e.g. `['ada', 'engine']`
+ * @param rest parts of the address after `/-/`, decoded, e.g. `['blob', 'main', 'docs', 'a.md']`. The part after `tree`, `blob`
+ *   and the like is the whole branch, tag or commit; a slash in its name is percent-encoded in the address.
+ */
+export function consolePageOf(projectPath: readonly string[], rest: readonly string[] = []): string {
+  const project = `/console/projects/${pathOf(projectPath)}`
+  const [kind = '', first, ...others] = rest
+  const page = pages[kind]
+  const below = page?.(first ?? '', others) ?? ''
+  return `${project}${below}`
+}
+
+const files = (ref: string, path: string[]) => (ref === '' ? '' : `/files/${pathOf([ref, ...path])}`)
+
+/** Pages below a project by the first part of GitLab's address; the arguments are the second part and the others. */
+const pages: Partial<Record<string, (first: string, others: string[]) => string>> = {
+  commit: (sha) => (sha === '' ? '' : `/commits/${encodeURIComponent(sha)}`),
+  commits: (ref, path) => queryOf({ ref, path: path.join('/') }),
+  tree: files,
+  blob: files,
+  raw: files,
+  blame: files,
+  branches: () => '/branches',
+  tags: () => '/branches',
+  releases: () => '/releases',
+  pipelines: (id) => (/^\d+$/.test(id) ? `/pipelines/${id}` : '/pipelines'),
+  compare: (range) => {
+    const [from = '', to = ''] = range.split(/\.{2,3}/, 2)
+    return `/compare${queryOf({ from, to })}`
+  },
+  environments: () => '/deployments',
+  deployments: () => '/deployments',
+  settings: () => '/settings',
+  hooks: () => '/settings',
+  project_members: () => '/settings',
+}
+
+/** The console's list of the projects of a user. */
+export const consolePageOfUser = (username: string): string => `/console/projects${queryOf({ q: username })}`
+
+const pathOf = (parts: readonly string[]) => parts.map(encodeURIComponent).join('/')
+
+function queryOf(parameters: Record<string, string>): string {
+  const given = Object.entries(parameters).filter(([, value]) => value !== '')
+  return given.length === 0 ? '' : `?${new URLSearchParams(given)}`
+}
+
+/**
+ * The addresses that answers have as `web_url` redirect browsers to the console. They are the same for every caller, so nobody
+ * learns from them whether a project exists.
+ */
+export const consolePageRoutes = (): Route[] => [
+  route('GET', '/', anyone, toOverview, pageOptions),
+  route('GET', '/:namespace', anyone, toProjectsOfUser, pageOptions),
+  route('GET', '/:namespace/:project', anyone, toProject, pageOptions),
+  route('GET', '/:namespace/:project/-/*rest', anyone, toPageOfProject, pageOptions),
+]
+
+const pageOptions = { outsideApi: true, only: prefersHtml }
+
+const redirect = (Location: string): Reply => ({ status: 302, headers: { Location, Vary: 'Accept' } })
+
+const toOverview = endpoint({
+  input: z.object({}),
+  handle: async () => redirect('/console/'),
+})
+
+const toProjectsOfUser = endpoint({
+  input: z.object({ namespace: text() }),
+  handle: async ({ namespace }) => redirect(consolePageOfUser(usernameOf(namespace))),
+})
+
+const projectInput = { namespace: text(), project: text() }
+
+const toProject = endpoint({
+  input: z.object(projectInput),
+  handle: async (given) => redirect(consolePageOf(projectPathOf(given))),
+})
+
+const toPageOfProject = endpoint({
+  input: z.object({ ...projectInput, rest: z.array(text()) }),
+  handle: async ({ rest, ...given }) => redirect(consolePageOf(projectPathOf(given), rest)),
+})
+
+const projectPathOf = ({ namespace, project }: { namespace: string; project: string }) => [
+  usernameOf(namespace),
+  project.replace(/\.git$/, ''),
+]
+
+/** @throws DomainError not-found for a first part of an address that no user can have, such as `api` */
+function usernameOf(namespace: string): string {
+  if (!mayBeUsername(namespace)) throw notFound()
+  return namespace
+}

@@ -1,0 +1,94 @@
+import { DomainError, notFound } from '@switchyard/domain'
+import { type ProjectRight, requireScope } from '@switchyard/domain/access'
+import { isRefName, refNameLengthMax } from '@switchyard/domain/commit'
+import { fullName, type ReferenceKind } from '@switchyard/git-storage'
+import { type Call, type Guard, prefersHtml, type Reply } from '@switchyard/service-kit/http'
+import { z } from 'zod'
+import type { Dependencies } from '../dependencies.js'
+import { type ProjectCall, projectPathOf } from '../guards.js'
+import { optional } from '../shapes/parameters.js'
+import { consolePageOf } from './console-pages.js'
+
+/** The address of a project's page; GitLab's web pages that programs use are below it. */
+export const projectPage = '/:namespace/:project'
+
+/** Programs ask for web pages with a token in a header, or as the password of a user. */
+export const pageOptions = { outsideApi: true, basicAuthentication: true }
+
+/** Null: the project does not exist, or the anonymous caller may not see it. */
+export type Visit = ProjectCall | null
+
+/**
+ * A guard of web addresses. Programs give a token, in a header or as a password; whoever has none learns nothing about a project
+ * that is not open to all.
+ */
+export const visiting =
+  ({ guards }: Pick<Dependencies, 'guards'>, right: ProjectRight): Guard<Visit> =>
+  async (call) => {
+    const { caller } = call
+    if (caller && !caller.token.deploy)
+      requireScope(caller, 'read_api', 'read_repository', 'write_repository')
+    try {
+      return await guards.getProjectFor(call, right, projectPathOf(call.params))
+    } catch (error) {
+      const isClosed =
+        error instanceof DomainError && (error.kind === 'not-found' || error.kind === 'unauthenticated')
+      if (caller === null && isClosed) return null
+      throw error
+    }
+  }
+
+/** The answer to a visit that failed: browsers go to the console, where their user is signed in. */
+export function turnAway({ raw, params }: Call, kind: string, rest: readonly string[]): Reply {
+  if (!prefersHtml(raw.request)) throw notFound('Project')
+  const page = consolePageOf(projectPathOf(params).split('/'), [kind, ...rest])
+  return { status: 302, headers: { Location: page, Vary: 'Accept' } }
+}
+
+/** GitLab's parameter that says whether a name is that of a branch or of a tag. */
+export const refType = () => optional(z.enum(['heads', 'tags']))
+
+const kinds = { heads: 'branch', tags: 'tag' } as const satisfies Record<string, ReferenceKind>
+
+export const kindOf = (type: keyof typeof kinds | undefined) => type && kinds[type]
+
+/** A revision, and the parts of an address that follow it. */
+interface SplitRevision {
+  /** In full when it is a branch or a tag. */
+  revision: string
+  rest: string[]
+}
+
+/**
+ * Splits parts of an address such as `feature/x/docs/a.md`, which begin with a revision. Of branches and tags the one with the
+ * longest name counts; without one, the first part is a hash or another name of a commit.
+ *
+ * @param kind the only kind of reference that counts. Unset: both, branches first
+ */
+export async function splitRevision(
+  { repository }: Pick<ProjectCall, 'repository'>,
+  parts: readonly string[],
+  kind?: ReferenceKind,
+): Promise<SplitRevision> {
+  const kinds: ReferenceKind[] = kind === undefined ? ['branch', 'tag'] : [kind]
+  const candidates = beginnings(parts).flatMap(({ name, length }) =>
+    kinds.map((each) => ({ ref: fullName(each, name), length })),
+  )
+  const found = await repository.findRefs(candidates.map(({ ref }) => ref))
+  const longest = candidates.find(({ ref }) => found.has(ref))
+  if (longest) return { revision: longest.ref, rest: parts.slice(longest.length) }
+  const [first = '', ...rest] = parts
+  return { revision: kind === undefined ? first : fullName(kind, first), rest }
+}
+
+/** The names that the parts can begin with, longest first. */
+function beginnings(parts: readonly string[]): { name: string; length: number }[] {
+  const found: { name: string; length: number }[] = []
+  let name = ''
+  for (const [index, part] of parts.entries()) {
+    name = index === 0 ? part : `${name}/${part}`
+    if (name.length > refNameLengthMax) break
+    if (isRefName(name)) found.unshift({ name, length: index + 1 })
+  }
+  return found
+}

@@ -1,0 +1,274 @@
+import type { Caller } from '@switchyard/domain/access'
+import {
+  accepted,
+  auditAuthor,
+  created,
+  endpoint,
+  filledText,
+  flag,
+  list,
+  noContent,
+  ok,
+  pageParameters,
+  pageReply,
+  preconditionOf,
+  type Route,
+  route,
+  rowId,
+  rowsOf,
+  text,
+  versioned,
+} from '@switchyard/service-kit/http'
+import {
+  branchFilterStrategies,
+  deliveryShape,
+  listedDeliveryShape,
+  type ProjectWebhookEvent,
+  presentDelivery,
+  presentListedDelivery,
+  type SilentProjectEvent,
+  silentProjectEvents,
+} from '@switchyard/webhooks'
+import { z } from 'zod'
+import type { Dependencies } from '../dependencies.js'
+import type { ProjectCall } from '../guards.js'
+import { optional } from '../shapes/parameters.js'
+import { hookShape, presentHook } from './present.js'
+import * as testing from './test-webhook.js'
+import * as hooks from './webhooks.js'
+
+export function hookRoutes(deps: Dependencies): Route[] {
+  const { maintain } = deps.guards
+  const path = '/projects/:id/hooks'
+  const deliveries = `${path}/:hook_id/deliveries`
+  const header = `${path}/:hook_id/custom_headers/:key`
+  return [
+    route('GET', path, maintain, listHooks(deps)),
+    route('POST', path, maintain, createHook(deps)),
+    route('GET', `${path}/:hook_id`, maintain, getHook(deps)),
+    route('PUT', `${path}/:hook_id`, maintain, updateHook(deps)),
+    route('DELETE', `${path}/:hook_id`, maintain, deleteHook(deps)),
+    route('PUT', header, maintain, setHookHeader(deps)),
+    route('DELETE', header, maintain, deleteHookHeader(deps)),
+    route('POST', `${path}/:hook_id/test/:trigger`, maintain, testHook(deps)),
+    route('GET', deliveries, maintain, listDeliveries(deps), { refusesUnknown: true }),
+    route('GET', `${deliveries}/:delivery_id`, maintain, getDelivery(deps)),
+    route('POST', `${deliveries}/:delivery_id/redeliver`, maintain, redeliver(deps)),
+  ]
+}
+
+const hookId = { hook_id: rowId() }
+
+/** Flags of the events that happen here. */
+const eventFlags = {
+  push_events: optional(flag()),
+  tag_push_events: optional(flag()),
+  note_events: optional(flag()),
+  job_events: optional(flag()),
+  pipeline_events: optional(flag()),
+  deployment_events: optional(flag()),
+  releases_events: optional(flag()),
+} satisfies Record<EventFlag, unknown>
+
+type EventFlag = `${ProjectWebhookEvent}_events`
+
+const silentFlag = () =>
+  optional(flag()).meta({ description: 'Kept and shown: these events do not happen here' })
+
+/** Flags of the other events of GitLab. */
+const silentEventFlags = Object.fromEntries(
+  silentProjectEvents.map((event) => [`${event}_events`, silentFlag()]),
+) as Record<`${SilentProjectEvent}_events`, ReturnType<typeof silentFlag>>
+
+/** The fields of a webhook, each of which may be left out. */
+const optionalHookParameters = {
+  url: filledText().optional(),
+  token: text().nullish(),
+  enabled: optional(flag()),
+  name: text().nullish(),
+  description: text().nullish(),
+  push_events_branch_filter: text().nullish().meta({ description: 'Only pushes to these branches are told' }),
+  branch_filter_strategy: optional(z.enum(branchFilterStrategies)),
+  enable_ssl_verification: optional(flag()),
+  custom_webhook_template: text()
+    .nullish()
+    .meta({ description: 'JSON with `{{path.of.a.field}}` for values of the event' }),
+  custom_headers: optional(list(z.object({ key: filledText(), value: text() }), 20)).meta({
+    description: 'Take the place of all of them. Values are never shown',
+  }),
+  url_variables: z
+    .unknown()
+    .optional()
+    .refine((given) => given === undefined || given === null || given === '' || isEmptyList(given), {
+      error: 'is not supported: addresses have no variables',
+    })
+    .meta({ description: 'Refused: addresses have no variables' }),
+  ...eventFlags,
+  ...silentEventFlags,
+}
+
+const isEmptyList = (value: unknown) => Array.isArray(value) && value.length === 0
+
+const eventOf = (flag: string) => flag.replace(/_events$/, '') as ProjectWebhookEvent
+
+const choicesOf = (given: Record<string, unknown>): hooks.EventChoices =>
+  Object.fromEntries(
+    Object.keys({ ...eventFlags, ...silentEventFlags }).map((flag) => [eventOf(flag), given[flag]]),
+  )
+
+/** Undefined stays so. Null and the empty text: none. */
+const textOrNull = (given: string | null | undefined) => (given === '' ? null : given)
+
+const hookFields = (given: z.output<z.ZodObject<typeof optionalHookParameters>>) => ({
+  events: choicesOf(given),
+  name: textOrNull(given.name),
+  description: textOrNull(given.description),
+  branchFilter: textOrNull(given.push_events_branch_filter),
+  branchFilterStrategy: given.branch_filter_strategy,
+  verifyTls: given.enable_ssl_verification,
+  bodyTemplate: textOrNull(given.custom_webhook_template),
+  headers: given.custom_headers,
+})
+
+const listHooks = (deps: Dependencies) =>
+  endpoint({
+    summary: 'Webhooks of a project',
+    replies: { 200: z.array(hookShape) },
+    input: z.object(pageParameters),
+    async handle(page, access: ProjectCall, call) {
+      const { webhooks, total } = await hooks.listHooks(deps, access, rowsOf(page))
+      return pageReply(webhooks.map(presentHook), page, total, call)
+    },
+  })
+
+const createHook = (deps: Dependencies) =>
+  endpoint({
+    summary: 'Add a webhook to a project',
+    replies: { 201: hookShape },
+    input: z.object({ ...optionalHookParameters, url: filledText() }),
+    async handle(given, access: ProjectCall<Caller>, call) {
+      const { url, token, enabled = true } = given
+      const fields = { ...hookFields(given), url, secret: textOrNull(token) ?? null, enabled }
+      const author = auditAuthor(access.caller, call)
+      return created(presentHook(await hooks.addHook(deps, access, fields, author)))
+    },
+  })
+
+const getHook = (deps: Dependencies) =>
+  endpoint({
+    summary: 'One webhook',
+    replies: { 200: hookShape },
+    input: z.object(hookId),
+    async handle({ hook_id }, access: ProjectCall) {
+      const hook = await hooks.getHook(deps, access, hook_id)
+      return versioned(presentHook(hook), hook)
+    },
+  })
+
+const updateHook = (deps: Dependencies) =>
+  endpoint({
+    summary: 'Change a webhook',
+    replies: { 200: hookShape },
+    refusals: [412],
+    input: z.object({ ...optionalHookParameters, ...hookId }),
+    async handle({ hook_id, ...given }, access: ProjectCall<Caller>, call) {
+      const { url, token, enabled } = given
+      const changes = { ...hookFields(given), url, secret: textOrNull(token), enabled }
+      const author = auditAuthor(access.caller, call)
+      const hook = await hooks.changeHook(
+        deps,
+        access,
+        { id: hook_id, changes },
+        author,
+        preconditionOf(call),
+      )
+      return versioned(presentHook(hook), hook)
+    },
+  })
+
+const deleteHook = (deps: Dependencies) =>
+  endpoint({
+    summary: 'Delete a webhook with the log of its deliveries',
+    replies: { 204: null },
+    input: z.object(hookId),
+    async handle({ hook_id }, access: ProjectCall<Caller>, call) {
+      await hooks.removeHook(deps, access, hook_id, auditAuthor(access.caller, call))
+      return noContent()
+    },
+  })
+
+const headerKey = { ...hookId, key: text() }
+
+const setHookHeader = (deps: Dependencies) =>
+  endpoint({
+    summary: 'Add a header to the requests of a webhook, or change its value; the value is never shown',
+    replies: { 204: null },
+    refusals: [412],
+    input: z.object({ ...headerKey, value: text() }),
+    async handle({ hook_id: id, key, value }, access: ProjectCall<Caller>, call) {
+      const change = { id, key, value, precondition: preconditionOf(call) }
+      await hooks.changeHookHeader(deps, access, change, auditAuthor(access.caller, call))
+      return noContent()
+    },
+  })
+
+const deleteHookHeader = (deps: Dependencies) =>
+  endpoint({
+    summary: 'Remove a header from the requests of a webhook',
+    replies: { 204: null },
+    input: z.object(headerKey),
+    async handle({ hook_id: id, key }, access: ProjectCall<Caller>, call) {
+      const change = { id, key, value: null }
+      await hooks.changeHookHeader(deps, access, change, auditAuthor(access.caller, call))
+      return noContent()
+    },
+  })
+
+/** The answer comes before the delivery is sent; the route of the delivery shows its outcome. */
+const testHook = (deps: Dependencies) =>
+  endpoint({
+    summary: 'Send the newest event of a kind to a webhook again',
+    replies: { 201: z.object({ message: z.string(), ...deliveryShape.shape }) },
+    refusals: [409],
+    input: z.object({ ...hookId, trigger: z.enum(Object.keys(eventFlags) as [EventFlag]) }),
+    async handle({ hook_id: hookId, trigger }, access: ProjectCall<Caller>, call) {
+      const delivery = await testing.testHook(deps, access, { hookId, event: eventOf(trigger) }, call)
+      return created({ message: '201 Created', ...presentDelivery(delivery) })
+    },
+  })
+
+const deliveryIds = z.object({ ...hookId, delivery_id: z.uuid() })
+
+const listDeliveries = (deps: Dependencies) =>
+  endpoint({
+    summary: 'Deliveries of a webhook, the newest first',
+    replies: { 200: z.array(listedDeliveryShape) },
+    input: z.object({
+      ...pageParameters,
+      ...hookId,
+      state: z.enum(['pending', 'succeeded', 'failed']).optional(),
+    }),
+    async handle({ hook_id: hookId, state, ...page }, access: ProjectCall, call) {
+      const found = await hooks.listHookDeliveries(deps, access, { hookId, state }, rowsOf(page))
+      return pageReply(found.deliveries.map(presentListedDelivery), page, found.total, call)
+    },
+  })
+
+const getDelivery = (deps: Dependencies) =>
+  endpoint({
+    summary: 'One delivery, with what was sent and answered',
+    replies: { 200: deliveryShape },
+    input: deliveryIds,
+    handle: async ({ hook_id, delivery_id }, access: ProjectCall) =>
+      ok(presentDelivery(await hooks.getHookDelivery(deps, access, hook_id, delivery_id))),
+  })
+
+const redeliver = (deps: Dependencies) =>
+  endpoint({
+    summary: 'Send a delivery again',
+    replies: { 202: deliveryShape },
+    refusals: [409],
+    input: deliveryIds,
+    handle: async ({ hook_id, delivery_id }, access: ProjectCall) =>
+      accepted(presentDelivery(await hooks.redeliverHook(deps, access, hook_id, delivery_id))),
+  })

@@ -1,0 +1,93 @@
+import {
+  findNewestDeployment,
+  findNewestStatus,
+  findPipelineWithJobs,
+  type NewDelivery,
+  type WebhookDelivery,
+} from '@switchyard/db'
+import { invalid } from '@switchyard/domain'
+import { type Caller, zeroId } from '@switchyard/domain/access'
+import { fullName, type Repository } from '@switchyard/git-storage'
+import type { Call } from '@switchyard/service-kit/http'
+import { type ProjectWebhookEvent, testWebhook } from '@switchyard/webhooks'
+import { findNewestComment } from '../comments/store.js'
+import { getCommit } from '../commits/commits.js'
+import type { Dependencies } from '../dependencies.js'
+import type { ProjectCall } from '../guards.js'
+import { type Change, pushedCommits } from '../pushes/pushes.js'
+import { findNewestRelease } from '../releases/store.js'
+import { deploymentHook, noteHook, releaseHook } from '../shapes/hooks.js'
+import { pushHook } from '../shapes/push-hook.js'
+import { jobHook, pipelineHook } from '../shapes/status-hooks.js'
+import { ownerOf } from './webhooks.js'
+
+/**
+ * Stores a delivery of the newest event of a kind, whichever events the webhook subscribes to. The worker sends it soon.
+ *
+ * @throws DomainError not-found; conflict for a disabled webhook; invalid when there is no such event yet
+ */
+export const testHook = (
+  deps: Dependencies,
+  { project, repository, caller }: ProjectCall<Caller>,
+  { hookId, event }: { hookId: number; event: ProjectWebhookEvent },
+  { baseUrl }: Call,
+): Promise<WebhookDelivery> =>
+  testWebhook(deps.database, ownerOf(project), hookId, () =>
+    newestEvent(deps, repository, event, { project, user: caller.user, baseUrl }),
+  )
+
+/**
+ * The newest event of a kind: the last commit of the default branch as a push or a tag, the last comment, the last
+ * status, the pipeline of the last status, the last deployment, or the last release.
+ */
+async function newestEvent(
+  { database }: Dependencies,
+  repository: Repository,
+  event: ProjectWebhookEvent,
+  change: Change,
+): Promise<Omit<NewDelivery, 'webhookId'>> {
+  const { project } = change
+  switch (event) {
+    case 'push':
+    case 'tag_push':
+      return samplePush(repository, event, change)
+    case 'note': {
+      const comment = await findNewestComment(database, project.id)
+      if (!comment) throw invalid('Ensure the project has notes.')
+      return noteHook(comment, { ...change, commit: await getCommit(repository, comment.sha) })
+    }
+    case 'job': {
+      const status = await findNewestStatus(database, project.id)
+      if (!status) throw invalid('Ensure the project has CI jobs.')
+      return jobHook(status, { ...change, commit: await getCommit(repository, status.sha) })
+    }
+    case 'pipeline': {
+      const status = await findNewestStatus(database, project.id)
+      const pipeline = status && (await findPipelineWithJobs(database.pool, project.id, status.pipelineId))
+      if (!pipeline) throw invalid('Ensure the project has CI pipelines.')
+      return pipelineHook(pipeline, { ...change, commit: await getCommit(repository, pipeline.sha) })
+    }
+    case 'deployment': {
+      const deployment = await findNewestDeployment(database, project.id)
+      if (!deployment) throw invalid('Ensure the project has deployments.')
+      return deploymentHook(deployment, { ...change, commit: await getCommit(repository, deployment.sha) })
+    }
+    case 'releases': {
+      const release = await findNewestRelease(database, project.id)
+      if (!release) throw invalid('Ensure the project has releases.')
+      const commit = await repository.findCommit(fullName('tag', release.tag))
+      return releaseHook(release, { ...change, action: 'create', commit })
+    }
+  }
+}
+
+async function samplePush(repository: Repository, event: 'push' | 'tag_push', change: Change) {
+  const branch = `refs/heads/${change.project.defaultBranch}`
+  const commit = await repository.findCommit(branch)
+  if (!commit) throw invalid('Ensure the project has at least one commit.')
+  const moved =
+    event === 'push'
+      ? { ref: branch, before: commit.parentIds[0] ?? zeroId, after: commit.id }
+      : { ref: 'refs/tags/test', before: zeroId, after: commit.id }
+  return pushHook(moved, await pushedCommits(repository, change.project, moved), change)
+}
